@@ -1,0 +1,95 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+/// What every target of ours is compiled with: Swift 6 mode is the default of this tools version.
+let house: [SwiftSetting] = [
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("ExistentialAny"),
+]
+
+/// A room of the library; `rooms` are the rooms it may look into. Arrows point down only.
+func room(_ name: String, looksInto rooms: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: rooms, swiftSettings: house)
+}
+
+/// The tests of one room.
+func tests(of name: String, with more: [Target.Dependency] = []) -> Target {
+  .testTarget(
+    name: "\(name)Tests", dependencies: [.target(name: name), "KVTestSupport"] + more,
+    swiftSettings: house)
+}
+
+let package = Package(
+  name: "kvstore",
+  products: [
+    .library(name: "kvstore", type: .dynamic, targets: ["kvstore"]),
+    .executable(name: "kvstored", targets: ["kvstored"]),
+  ],
+  targets: [
+    // The C libraries, each behind a module map and a shim.
+    .systemLibrary(name: "CKVStore", path: "include"),
+    .systemLibrary(name: "CSystem"),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(
+      name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+    .systemLibrary(
+      name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+    .systemLibrary(name: "CCrypt", pkgConfig: "libcrypt", providers: [.apt(["libcrypt-dev"])]),
+
+    // The rooms, from the ground up.
+    room("KVBase", looksInto: ["CSystem"]),
+    room("KVJSON", looksInto: ["CJansson", "KVBase"]),
+    room("KVQuery", looksInto: ["KVJSON", "KVBase"]),
+    room("KVSQLite", looksInto: ["CSQLite", "KVQuery", "KVJSON", "KVBase"]),
+    room("KVSync", looksInto: ["KVQuery", "KVJSON", "KVBase"]),
+    room("KVStorage", looksInto: ["KVSQLite", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
+    room("KVTransport", looksInto: ["CCurl", "KVBase"]),
+    room("KVKinvey", looksInto: ["KVTransport", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
+    room(
+      "KVStore",
+      looksInto: [
+        "KVStorage", "KVKinvey", "KVTransport", "KVSync", "KVQuery", "KVJSON", "KVBase",
+      ]),
+    room("KVStoreC", looksInto: ["CKVStore", "KVStore", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
+
+    // The shared library. Linker flags live here and nowhere else: on a target that tests link
+    // they would leak into the test bundle and break it.
+    .target(
+      name: "kvstore", dependencies: ["KVStoreC"], exclude: ["exports.map"],
+      swiftSettings: house,
+      linkerSettings: [
+        .unsafeFlags([
+          "-static-stdlib",
+          "-Xlinker", "-soname=libkvstore.so.0",
+          "-Xlinker", "--version-script=Sources/kvstore/exports.map",
+          "-Xlinker", "-z", "-Xlinker", "nodelete",
+          "-Xlinker", "-z", "-Xlinker", "defs",
+          "-Xlinker", "--gc-sections",
+        ])
+      ]),
+
+    // The server.
+    room(
+      "KVServer", looksInto: ["CMicrohttpd", "CCrypt", "KVSQLite", "KVQuery", "KVJSON", "KVBase"]),
+    .executableTarget(
+      name: "kvstored", dependencies: ["KVServer"], swiftSettings: house,
+      linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
+
+    // Tests.
+    .target(
+      name: "KVTestSupport", dependencies: ["KVBase"], path: "Tests/KVTestSupport",
+      swiftSettings: house),
+    tests(of: "KVBase"),
+    tests(of: "KVJSON"),
+    tests(of: "KVQuery", with: ["KVJSON"]),
+    tests(of: "KVSQLite", with: ["KVQuery", "KVJSON"]),
+    tests(of: "KVSync", with: ["KVQuery", "KVJSON", "KVBase"]),
+    tests(of: "KVStorage", with: ["KVSQLite", "KVSync", "KVQuery", "KVJSON"]),
+    tests(of: "KVTransport"),
+    tests(of: "KVKinvey", with: ["KVTransport", "KVSync", "KVQuery", "KVJSON"]),
+    tests(of: "KVStore", with: ["KVSync", "KVQuery", "KVJSON", "KVServer"]),
+    tests(of: "KVServer", with: ["KVSQLite", "KVQuery", "KVJSON"]),
+  ]
+)

@@ -1,0 +1,3 @@
+/* libcrypt: password hashes (yescrypt). */
+#pragma once
+#include <crypt.h>

@@ -1,0 +1,3 @@
+/* libmicrohttpd: the HTTP side of kvstored. */
+#pragma once
+#include <microhttpd.h>

@@ -1,0 +1,69 @@
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// A value behind a lock, with a condition to wait on.
+///
+/// The value can be reached only while the lock is held. `wait` gives the lock up until somebody
+/// calls `withLock` and the condition holds. The deadline is on the monotonic clock.
+///
+/// `@unchecked Sendable`: every access to `value` happens with `mutex` held.
+package final class Monitor<Value>: @unchecked Sendable {
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let condition: UnsafeMutablePointer<pthread_cond_t>
+  private var value: Value
+
+  package init(_ value: sending Value) {
+    mutex = .allocate(capacity: 1)
+    condition = .allocate(capacity: 1)
+    pthread_mutex_init(mutex, nil)
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(condition, &attributes)
+    pthread_condattr_destroy(&attributes)
+    self.value = value
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(mutex)
+    condition.deallocate()
+    mutex.deallocate()
+  }
+
+  /// Runs `body` with the lock held, then wakes everybody who waits.
+  package func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
+    pthread_mutex_lock(mutex)
+    defer {
+      pthread_cond_broadcast(condition)
+      pthread_mutex_unlock(mutex)
+    }
+    return try body(&value)
+  }
+
+  /// Runs `body` with the lock held and wakes nobody: for looking, or for changes nobody waits for.
+  package func peek<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return try body(&value)
+  }
+
+  /// Waits until `body` gives something other than nil, or the deadline passes (then nil).
+  ///
+  /// `body` runs with the lock held, once at first and again after each wake-up.
+  package func wait<R>(until deadline: Deadline = .never, for body: (inout Value) -> R?) -> R? {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while true {
+      if let result = body(&value) { return result }
+      guard let nanoseconds = deadline.nanoseconds else {
+        pthread_cond_wait(condition, mutex)
+        continue
+      }
+      var time = timespec(
+        tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+      if pthread_cond_timedwait(condition, mutex, &time) == ETIMEDOUT { return body(&value) }
+    }
+  }
+}

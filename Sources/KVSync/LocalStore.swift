@@ -1,0 +1,160 @@
+package import KVBase
+package import KVJSON
+package import KVQuery
+
+/// The local data of one tag: entities, pending writes, request bookkeeping. Safe from any thread.
+///
+/// Each method is one transaction unless its text says otherwise, durable when it returns. Entities
+/// are bytes: the JSON object as it came in, with its `_id`.
+package protocol LocalStore: AnyObject, Sendable {
+  // MARK: Reading
+
+  /// One entity; nil if there is none. `writtenSince`: rows written locally before it are ignored.
+  func entity(
+    _ id: String, in collection: String, writtenSince: Timestamp?
+  ) throws(StoreError) -> [UInt8]?
+
+  /// The entities that match, in the query's order, as a snapshot that lives as long as the cursor.
+  func find(
+    _ query: Query, in collection: String, writtenSince: Timestamp?
+  ) throws(StoreError) -> any EntityCursor
+
+  /// How many match. Skip and limit count too.
+  func count(
+    _ query: Query, in collection: String, writtenSince: Timestamp?
+  ) throws(StoreError) -> Int
+
+  // MARK: Local changes (entity and pending write in one transaction)
+
+  /// Saves entities and queues their writes, all or nothing. `entities[i]` starts at `outlines[i]` of
+  /// `bytes`. An entity without `_id` gets one and is queued as a create, one with `_id` as an update (or
+  /// stays a create, see `PendingWrite.collapsing`). Gives what is stored, in the input's order.
+  func save(
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String
+  ) throws(StoreError) -> [SavedEntity]
+
+  /// Deletes one entity and queues its deletion. Gives 1, or 0 if it was not there (nothing queued).
+  func remove(_ id: String, in collection: String) throws(StoreError) -> Int
+
+  /// Deletes what matches and queues one deletion for each.
+  func remove(_ query: Query, in collection: String) throws(StoreError) -> Int
+
+  // MARK: What the backend said
+
+  /// Starts a refresh: what is written from now on, by anybody, is newer than the mark it gives.
+  func beginRefresh(of collection: String) throws(StoreError) -> RefreshMark
+
+  /// Stores entities of the backend, replacing older ones; rows with a pending write are left alone.
+  /// Every outline must have an id. Gives how many were stored.
+  func store(
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String
+  ) throws(StoreError) -> Int
+
+  /// Ends a refresh: deletes what matches `query`, was not written since `mark` and has no pending
+  /// write, and remembers when the backend read it. `query` nil: nothing is deleted. Gives how many went.
+  func finishRefresh(
+    of collection: String, from mark: RefreshMark, deletingUnseen query: Query?,
+    recording request: (key: RequestKey, startedAt: String)?
+  ) throws(StoreError) -> Int
+
+  /// Deletes entities that the backend no longer has, except those with a pending write.
+  func forget(_ ids: [String], in collection: String) throws(StoreError) -> Int
+
+  /// When the backend last evaluated this request (`X-Kinvey-Request-Start`); nil if unknown.
+  func lastRequest(_ key: RequestKey, in collection: String) throws(StoreError) -> String?
+
+  /// Forgets one record, or all of the collection.
+  func forgetRequest(_ key: RequestKey?, in collection: String) throws(StoreError)
+
+  // MARK: The queue
+
+  /// Pending writes, oldest first, from behind `order`.
+  func pending(
+    in collection: String, after order: Int64, most: Int
+  ) throws(StoreError) -> [PendingWrite]
+
+  /// One pending write with what it would send (nil for a deletion) and the backend's version that it
+  /// changes (nil if unknown).
+  func pending(
+    _ id: String, in collection: String
+  ) throws(StoreError) -> (write: PendingWrite, entity: [UInt8]?, base: [UInt8]?)?
+
+  func pendingCount(in collection: String?) throws(StoreError) -> Int
+
+  /// Counts an attempt for each row whose revision is unchanged, and gives their entities at this
+  /// moment: what is sent is exactly the revision that is named. Rows that are gone are left out.
+  func beginSending(_ writes: [PendingWrite]) throws(StoreError) -> [OutgoingWrite]
+
+  /// The backend accepted these. For each: if its revision is unchanged the row goes and `stored` (what
+  /// the backend answered) replaces the entity; else the row stays, a create becomes an update, and
+  /// `stored` becomes its base. One transaction for all.
+  func confirm(_ done: [(write: PendingWrite, stored: [UInt8]?)]) throws(StoreError)
+
+  /// The backend refused these, or no answer came: their error is kept with the row.
+  func recordFailure(_ failed: [(write: PendingWrite, error: StoreError)]) throws(StoreError)
+
+  /// A create that turned out to exist already is sent as an update from now on.
+  func turnIntoUpdate(_ id: String, in collection: String) throws(StoreError)
+
+  /// Replaces what a pending create or update sends; attempts and error start anew. False: not pending.
+  func editPending(
+    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, _ id: String, in collection: String
+  ) throws(StoreError) -> Bool
+
+  /// Forgets one pending write, leaving the entity. False: not pending.
+  func dropPending(_ id: String, in collection: String) throws(StoreError) -> Bool
+
+  /// Forgets the pending writes of the entities that match (nil: all, deletions included).
+  func purge(_ query: Query?, in collection: String) throws(StoreError) -> Int
+
+  /// Deletes what matches (nil: everything), pending writes and request records included. Nothing is
+  /// queued.
+  func clear(_ query: Query?, in collection: String) throws(StoreError) -> Int
+
+  /// Deletes everything of this tag.
+  func wipe() throws(StoreError)
+}
+
+/// A place in the life of a collection: rows written before it are older.
+package struct RefreshMark: Sendable, Equatable {
+  package var generation: Int64
+  package init(generation: Int64) { self.generation = generation }
+}
+
+/// An entity after a local save.
+package struct SavedEntity: Sendable, Equatable {
+  package var id: String
+  package var bytes: [UInt8]
+  package init(id: String, bytes: [UInt8]) {
+    self.id = id
+    self.bytes = bytes
+  }
+}
+
+/// A pending write with the bytes to send (nil for a deletion).
+package struct OutgoingWrite: Sendable, Equatable {
+  package var write: PendingWrite
+  package var body: [UInt8]?
+  package init(write: PendingWrite, body: [UInt8]?) {
+    self.write = write
+    self.body = body
+  }
+}
+
+/// What a read request is remembered by: the filter and the fields, as canonical text.
+package struct RequestKey: Sendable, Hashable {
+  package var filter: String
+  package var fields: String
+  package init(filter: String, fields: String) {
+    self.filter = filter
+    self.fields = fields
+  }
+}
+
+/// Entities one after the other. One thread at a time.
+package protocol EntityCursor: AnyObject, Sendable {
+  /// Runs `body` with the next entity's bytes, borrowed until it returns; nil at the end.
+  func next<R>(_ body: (UnsafeRawBufferPointer) -> R) throws(StoreError) -> R?
+  /// Gives the snapshot back. The cursor is at its end then.
+  func close()
+}

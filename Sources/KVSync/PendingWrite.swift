@@ -1,0 +1,61 @@
+package import KVBase
+
+/// A change that the backend has not confirmed. At most one for each entity: the last change counts.
+package struct PendingWrite: Sendable, Equatable {
+  package enum Operation: String, Sendable {
+    /// Made here: sent by POST.
+    case create
+    /// Changed here, or created under an id that the application chose: sent by PUT.
+    case update
+    /// Sent by DELETE; an answer of 404 is a success.
+    case delete
+  }
+
+  package var collection: String
+  package var id: String
+  package var operation: Operation
+  /// Changes with each local change of the entity. A success removes the row only if this is still
+  /// the revision that was sent (promise 3).
+  package var revision: Int64
+  /// The place in the queue: oldest first. It stays when the entity is changed again.
+  package var order: Int64
+  package var createdAt: Timestamp
+  package var changedAt: Timestamp
+  /// How often it was sent. Counted before sending, so that it survives a crash in mid-flight.
+  package var attempts: Int
+  /// The last failure as JSON, as `kv_error_json` shows it.
+  package var lastError: String?
+
+  package init(
+    collection: String, id: String, operation: Operation, revision: Int64, order: Int64,
+    createdAt: Timestamp, changedAt: Timestamp, attempts: Int, lastError: String?
+  ) {
+    self.collection = collection
+    self.id = id
+    self.operation = operation
+    self.revision = revision
+    self.order = order
+    self.createdAt = createdAt
+    self.changedAt = changedAt
+    self.attempts = attempts
+    self.lastError = lastError
+  }
+
+  /// What queuing one more change makes of what is queued for the same entity; nil: the row goes.
+  ///
+  /// A create that was never sent and is deleted leaves nothing to send. Once it was sent, even
+  /// without an answer, the backend may have it: the deletion is sent, and 404 is a success.
+  package static func collapsing(
+    _ queued: (operation: Operation, attempts: Int)?, with new: Operation
+  ) -> Operation? {
+    switch (queued?.operation, new) {
+    case (nil, _): new
+    case (.create?, .delete): queued?.attempts == 0 ? nil : .delete
+    case (.create?, _): .create
+    case (.update?, .delete): .delete
+    case (.update?, _): .update
+    case (.delete?, .delete): .delete
+    case (.delete?, _): .update
+    }
+  }
+}

@@ -1,0 +1,88 @@
+package import KVBase
+package import KVQuery
+
+/// A backend, as far as synchronising needs to know it: what is read and written, not how it travels.
+///
+/// Every method blocks its thread until the answer is complete and may be called from any thread.
+package protocol Remote: AnyObject, Sendable {
+  /// Reads what matches; hands the body on in pieces, on the calling thread, as they arrive:
+  /// a JSON array of entities. If `receive` throws, the transfer stops and that error comes out.
+  func find(
+    _ query: Query, in collection: String, _ call: Call,
+    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer
+
+  /// Reads one entity.
+  func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8]
+
+  func count(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> CountAnswer
+
+  /// Deletes what matches; gives how many.
+  func remove(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> Int
+
+  /// Sends writes, at most `connections` at a time, and hands over each outcome, one after the other,
+  /// on the calling thread, in whatever order they end. It returns when all have ended. After a
+  /// cancellation the rest ends with `.cancelled`.
+  func send(
+    _ writes: [RemoteWrite], in collection: String, _ call: Call,
+    outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
+  )
+}
+
+/// One request of a push.
+package enum RemoteWrite: Sendable, Equatable {
+  /// One new entity; its bytes have an `_id` (chosen by us, or none in a network store).
+  case create([UInt8])
+  /// New entities, at most 100, in one request.
+  case createMany([[UInt8]])
+  /// Creates or replaces the entity of this id.
+  case update(id: String, [UInt8])
+  case delete(id: String)
+}
+
+/// What came of one request that the backend carried out.
+package enum RemoteOutcome: Sendable, Equatable {
+  /// The entity as the backend stored it.
+  case stored([UInt8])
+  /// One result for each entity of a `createMany`, in its order.
+  case storedMany([Result<[UInt8], StoreError>])
+  /// How many were deleted; 0 when it was not there (404).
+  case deleted(Int)
+}
+
+package struct ReadAnswer: Sendable, Equatable {
+  /// `X-Kinvey-Request-Start`: when the backend began to evaluate the read.
+  package var startedAt: String?
+  package init(startedAt: String?) { self.startedAt = startedAt }
+}
+
+package struct CountAnswer: Sendable, Equatable {
+  package var count: Int
+  package var startedAt: String?
+  package init(count: Int, startedAt: String?) {
+    self.count = count
+    self.startedAt = startedAt
+  }
+}
+
+/// What travels with a call: how long, who may stop it, who watches, what the application adds.
+package struct Call: Sendable {
+  package var deadline: Deadline
+  package var cancellation: Cancellation
+  package var progress: Progress
+  package var clientAppVersion: String?
+  /// A JSON object as text.
+  package var customRequestProperties: String?
+
+  package init(
+    deadline: Deadline = .after(seconds: 60), cancellation: Cancellation = Cancellation(),
+    progress: Progress = Progress(), clientAppVersion: String? = nil,
+    customRequestProperties: String? = nil
+  ) {
+    self.deadline = deadline
+    self.cancellation = cancellation
+    self.progress = progress
+    self.clientAppVersion = clientAppVersion
+    self.customRequestProperties = customRequestProperties
+  }
+}

@@ -1,0 +1,630 @@
+/**
+ * @file kvstore.h
+ * libkvstore: an embeddable, offline-first data store that synchronises.
+ *
+ * A program opens a *client* (one application on one backend, one data directory), opens *stores*
+ * on it (one collection each), and reads and writes *entities*: JSON objects with an `_id`. What is
+ * written offline waits in a queue of *pending writes* until it is pushed.
+ *
+ * Rules that hold for every function, unless its own text says otherwise:
+ *
+ * - **Status.** Every function that can fail returns a ::kv_status. #KV_OK is 0; #KV_PARTIAL and
+ *   #KV_DONE are the other two that are not failures.
+ * - **Errors.** The last parameter, `kv_error **error_out`, may be NULL. When the status is a failure
+ *   and it is not NULL it receives an error owned by the caller (kv_error_free()); otherwise it
+ *   receives NULL.
+ * - **Handles** are opaque, checked tokens, never pointers to memory. A NULL, foreign, closed or
+ *   wrongly typed handle gives #KV_MISUSE. So does a handle inherited through fork(): a child
+ *   process opens its own client.
+ * - **Threads.** Every function may be called from any thread, at the same time, on the same
+ *   handle, also from inside a callback.
+ * - **Text in** is UTF-8. Names, ids and options end with NUL. JSON comes with a length in bytes, or
+ *   #KV_NUL_TERMINATED. It is copied (or consumed) before the call returns.
+ * - **Text out** through a `char **` is owned by the caller: kv_free(). It ends with NUL, which its
+ *   length does not count. On failure it receives NULL. Text out through a `const char **` is
+ *   borrowed; the function says until when.
+ * - **Options** are a JSON object or NULL. An unknown key, or a value of the wrong type, is
+ *   #KV_INVALID and the message names it. See docs/options.md for all keys.
+ * - The library installs no signal handler, raises no SIGPIPE in the host and never ends the
+ *   process.
+ */
+#ifndef KVSTORE_H
+#define KVSTORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** @defgroup library Library
+ *  Versions, features, memory. @{ */
+
+/** Marks what the shared library exports. */
+#if defined(__GNUC__)
+#define KV_API __attribute__((visibility("default")))
+#else
+#define KV_API
+#endif
+
+#define KV_VERSION_MAJOR 0
+#define KV_VERSION_MINOR 1
+#define KV_VERSION_PATCH 0
+/** The version of this header as one number: major * 1,000,000 + minor * 1,000 + patch. */
+#define KV_VERSION_NUMBER (KV_VERSION_MAJOR * 1000000 + KV_VERSION_MINOR * 1000 + KV_VERSION_PATCH)
+
+/** As a length: the text ends at its NUL. */
+#define KV_NUL_TERMINATED ((size_t)-1)
+
+/** What came of a call. The numbers never change their meaning. */
+typedef int32_t kv_status;
+
+/** Values of ::kv_status. Each one is a decision that a caller can take. */
+enum {
+  KV_OK = 0,            /**< Done. */
+  KV_PARTIAL = 1,       /**< Done, except for the entities that the result lists with their errors. */
+  KV_DONE = 2,          /**< A cursor has no more entities; a wait's time passed without an answer is KV_TIMEOUT. */
+  KV_MISUSE = 10,       /**< A NULL, closed, foreign or wrongly typed handle, or a missing pointer. */
+  KV_INVALID = 11,      /**< An argument is not acceptable: malformed JSON, an unknown option, an empty id. */
+  KV_NOT_FOUND = 12,    /**< No such entity, user or collection. */
+  KV_CONFLICT = 13,     /**< The backend has it already, or a newer version of it. */
+  KV_NO_USER = 14,      /**< Nobody is logged in. */
+  KV_UNAUTHORIZED = 15, /**< Wrong credentials, or the session ended. Unsent work is kept. */
+  KV_FORBIDDEN = 16,    /**< The user may not do this. */
+  KV_PENDING = 17,      /**< Pending writes must be pushed or purged first. */
+  KV_UNSUPPORTED = 18,  /**< This type of store, or this backend, can not do it. */
+  KV_NETWORK = 20,      /**< No answer from the backend: offline, refused, cut. */
+  KV_TIMEOUT = 21,      /**< The time given has passed. */
+  KV_CANCELLED = 22,    /**< Cancelled by kv_request_cancel() or by closing the client. */
+  KV_SERVER = 23,       /**< The backend answered with an error that no other code names. */
+  KV_PROTOCOL = 24,     /**< The backend answered something that is no valid answer. */
+  KV_TOO_LARGE = 25,    /**< A body exceeds a limit of the client or of the backend. */
+  KV_STORAGE = 30,      /**< The local database refused. */
+  KV_CORRUPT = 31,      /**< The file is damaged, or not ours. It was left untouched. */
+  KV_FULL = 32,         /**< The disk is full. */
+  KV_BUSY = 33,         /**< Another process holds the local database for too long. */
+  KV_INTERNAL = 90      /**< A defect of this library; please report it. */
+};
+
+/** The version of the loaded library, such as "0.1.0". Static; never NULL. */
+KV_API const char *kv_version(void);
+
+/** The version of the loaded library as a number; compare with #KV_VERSION_NUMBER. */
+KV_API int32_t kv_version_number(void);
+
+/** The name of a status, such as "KV_NOT_FOUND". Static; "KV_UNKNOWN" for other numbers. */
+KV_API const char *kv_status_name(kv_status status);
+
+/**
+ * Tells whether the loaded library has a feature.
+ *
+ * @param name  such as "store", "kinvey", "pump"; docs/options.md lists them. NULL gives 0.
+ * @return 1 or 0
+ */
+KV_API int32_t kv_has_feature(const char *name);
+
+/**
+ * Counts the handles that are open in this process: a leak test expects 0 at the end.
+ *
+ * @param kind  "client", "store", "query", "cursor", "request", "error", or NULL for all of them
+ * @return the count; 0 for an unknown kind
+ */
+KV_API int64_t kv_live_objects(const char *kind);
+
+/** Frees memory that a `char **` parameter received. NULL is harmless. */
+KV_API void kv_free(void *memory);
+
+/** Frees the context of a callback, exactly once, after its last call. */
+typedef void (*kv_free_fn)(void *context);
+
+/** @} */
+
+/** @defgroup error Errors
+ *  What went wrong, owned by the caller. @{ */
+
+typedef struct kv_error kv_error;
+
+/** The status the error came with; #KV_MISUSE for a bad handle. */
+KV_API kv_status kv_error_status(const kv_error *error);
+
+/** One sentence in English. Borrowed until kv_error_free(); "" for a bad handle. Never contains a
+ *  token or a password. */
+KV_API const char *kv_error_message(const kv_error *error);
+
+/**
+ * Everything known, as a JSON object. Borrowed until kv_error_free(); "{}" for a bad handle.
+ *
+ * Members, each present where it applies: `status` (number), `name` ("KV_SERVER"), `message`, `http`
+ * (status code of the answer), `error`, `description`, `debug` (the backend's own words), `requestId`
+ * (X-Kinvey-Request-Id), `index` (place in the input), `id` (the entity), `position` (byte offset in
+ * the text that could not be parsed), `code` (of SQLite or libcurl).
+ */
+KV_API const char *kv_error_json(const kv_error *error);
+
+/** Frees an error. NULL is harmless. */
+KV_API void kv_error_free(kv_error *error);
+
+/** @} */
+
+/** @defgroup client Client
+ *  One application on one backend with one data directory. @{ */
+
+typedef struct kv_client kv_client;
+
+/**
+ * Opens a client. No network call is made. CONSTRUCTOR
+ *
+ * @param options_json  a JSON object. Required: `appKey`; `appSecret` unless `host` is null (local
+ *   only). The others, with their defaults: `host` ("https://baas.kinvey.com"; null: local only),
+ *   `instanceId` (none), `dataDirectory` ("$XDG_DATA_HOME/kvstore" or "~/.local/share/kvstore"), `tag`
+ *   ("kinvey"), `clientAppVersion`, `customRequestProperties` (object, under 2,000 bytes), `timeout`
+ *   (seconds, 60), `callbacks` ("thread" or "pump"), `durability` ("full" or "normal"), `caFile`, `proxy`,
+ *   `maxResponseBytes` (104,857,600), `connections` (per host, 6), `apiVersion` (5), `masterSecret`.
+ * @param length        bytes, or #KV_NUL_TERMINATED
+ * @param client_out    receives the client; close it with kv_client_close()
+ * @return KV_OK, KV_MISUSE, KV_INVALID, KV_STORAGE, KV_CORRUPT, KV_FULL, KV_BUSY
+ */
+KV_API kv_status kv_client_open(const char *options_json, size_t length, kv_client **client_out,
+                                kv_error **error_out);
+
+/**
+ * Closes a client, its stores, cursors and requests. DESTRUCTOR
+ *
+ * Running requests are cancelled; those that have a completion get #KV_CANCELLED before this returns.
+ * When it returns no callback runs and none will come – except that, called from inside a
+ * callback, that one callback is still running. Pending writes stay in the file. NULL is harmless.
+ *
+ * @return KV_OK, KV_MISUSE
+ */
+KV_API kv_status kv_client_close(kv_client *client);
+
+/**
+ * The descriptor that becomes readable (poll, epoll) when callbacks wait; for clients opened with
+ * `"callbacks":"pump"`. It belongs to the client: do not read or close it.
+ *
+ * @return KV_OK, KV_MISUSE, KV_UNSUPPORTED (the client has its own callback thread)
+ */
+KV_API kv_status kv_client_event_fd(kv_client *client, int *fd_out, kv_error **error_out);
+
+/**
+ * Runs waiting callbacks on the calling thread, in order, then returns; never waits.
+ *
+ * @param most       how many at the most; 0: all that wait now
+ * @param count_out  receives how many ran; may be NULL
+ * @return KV_OK, KV_MISUSE, KV_UNSUPPORTED (not a pumped client)
+ */
+KV_API kv_status kv_client_dispatch(kv_client *client, uint32_t most, uint32_t *count_out,
+                                    kv_error **error_out);
+
+/** Receives a line of the log. `level`: 1 error, 2 warning, 3 info, 4 debug. `text` is borrowed. */
+typedef void (*kv_log_fn)(void *context, int32_t level, const char *text);
+
+/**
+ * Sends the log of a client to a function, on the client's callback thread. Tokens, secrets and
+ * bodies are never logged. NULL as `log` switches it off (the default).
+ *
+ * @param level         the most detailed level wanted, 1 to 4
+ * @param free_context  called once the function is replaced or the client closed; may be NULL
+ */
+KV_API kv_status kv_client_set_log(kv_client *client, int32_t level, kv_log_fn log, void *context,
+                                   kv_free_fn free_context, kv_error **error_out);
+
+/** @} */
+
+/** @defgroup request Requests
+ *  A running operation.
+ *
+ *  Every operation that may wait for the network has two forms. `kv_x(…)` blocks until it is done.
+ *  `kv_x_async(…, done, context, free_context, request_out, error_out)` returns at once:
+ *
+ *  - `done` may be NULL, else it is called on the client's callback thread (or by
+ *    kv_client_dispatch()) once for each answer: twice for a Cache store's reads and writes, else
+ *    once. The last one has `is_final` set.
+ *  - `free_context` may be NULL, else it is called exactly once: after the last `done`, or before
+ *    the function returns when it fails.
+ *  - `request_out` may be NULL, else it receives a handle for kv_request_free().
+ *  @{ */
+
+typedef struct kv_request kv_request;
+typedef struct kv_cursor kv_cursor;
+
+/** One answer of an asynchronous operation. Everything in it is borrowed until `done` returns. */
+typedef struct kv_answer {
+  uint32_t size;      /**< Bytes of this struct in the loaded library; later members may follow. */
+  kv_status status;   /**< What the blocking form would have returned. */
+  int32_t is_final;   /**< 1 if no further answer follows. */
+  int32_t is_local;   /**< 1 if it was answered from the local store. */
+  const char *json;   /**< The result as JSON, or NULL: counts as a number, find as NULL (see cursor). */
+  size_t length;      /**< Bytes of `json`. */
+  kv_cursor *cursor;  /**< The entities of a find, else NULL. Closed by the library after `done`. */
+  kv_error *error;    /**< Set when the status is a failure. Freed by the library after `done`. */
+} kv_answer;
+
+/** Receives an answer. */
+typedef void (*kv_answer_fn)(void *context, const kv_answer *answer);
+
+/** How far a request is. Totals are 0 while they are unknown. */
+typedef struct kv_progress {
+  uint32_t size; /**< Set by the caller to sizeof(kv_progress). */
+  uint32_t reserved;
+  uint64_t entities_done;
+  uint64_t entities_total;
+  uint64_t bytes_done;
+  uint64_t bytes_total;
+} kv_progress;
+
+/**
+ * Waits for the final answer. May be called again, and by several threads.
+ *
+ * @param timeout_seconds  negative: as long as it takes; 0: only look. #KV_TIMEOUT when it passes; the
+ *                         request goes on.
+ * @param json_out         receives the result of the final answer as the blocking form would give it
+ *                         (find: an array, integer results: a number); may be NULL
+ * @param length_out       may be NULL
+ * @return what the blocking form returns; KV_MISUSE; KV_TIMEOUT
+ */
+KV_API kv_status kv_request_wait(kv_request *request, double timeout_seconds, char **json_out,
+                                 size_t *length_out, kv_error **error_out);
+
+/** Asks a request to stop. It then ends with #KV_CANCELLED, unless it was done already. A write that
+ *  was cancelled after its local step stays queued. */
+KV_API kv_status kv_request_cancel(kv_request *request);
+
+/** Tells how far a request is. */
+KV_API kv_status kv_request_progress(kv_request *request, kv_progress *progress);
+
+/** Gives a request handle back. The operation goes on. NULL is harmless. */
+KV_API void kv_request_free(kv_request *request);
+
+/** @} */
+
+/** @defgroup user Users
+ *  Who is logged in; kept in the data directory, so that a restarted program finds its user again.
+ *
+ *  User JSON never contains the session token. @{ */
+
+/** Asks the backend for its version: `{"version":…,"kinvey":…,"appName":…,"environmentName":…}`. */
+KV_API kv_status kv_ping(kv_client *client, const char *options, char **json_out,
+                         size_t *length_out, kv_error **error_out);
+KV_API kv_status kv_ping_async(kv_client *client, const char *options, kv_answer_fn done,
+                               void *context, kv_free_fn free_context, kv_request **request_out,
+                               kv_error **error_out);
+
+/**
+ * Creates a user and logs it in. It replaces the active user.
+ *
+ * @param user_json  `{"username":…,"password":…,…}`; NULL or `{}`: an implicit user, whose name and
+ *                   password the backend makes up
+ * @return KV_OK, KV_CONFLICT (the name is taken), KV_INVALID, network and server codes
+ */
+KV_API kv_status kv_user_signup(kv_client *client, const char *user_json, size_t length,
+                                const char *options, char **json_out, size_t *length_out,
+                                kv_error **error_out);
+KV_API kv_status kv_user_signup_async(kv_client *client, const char *user_json, size_t length,
+                                      const char *options, kv_answer_fn done, void *context,
+                                      kv_free_fn free_context, kv_request **request_out,
+                                      kv_error **error_out);
+
+/**
+ * Logs a user in. It replaces the active user; unsent work of the data directory stays where it is.
+ *
+ * @param credentials_json  `{"username":…,"password":…}` or `{"_socialIdentity":{…}}`
+ * @return KV_OK, KV_UNAUTHORIZED (wrong name or password), KV_INVALID, network and server codes
+ */
+KV_API kv_status kv_user_login(kv_client *client, const char *credentials_json, size_t length,
+                               const char *options, char **json_out, size_t *length_out,
+                               kv_error **error_out);
+KV_API kv_status kv_user_login_async(kv_client *client, const char *credentials_json, size_t length,
+                                     const char *options, kv_answer_fn done, void *context,
+                                     kv_free_fn free_context, kv_request **request_out,
+                                     kv_error **error_out);
+
+/**
+ * Logs the active user out: the session is dropped here at once and then on the backend (whose
+ * failure is ignored), and the local data of the client is wiped.
+ *
+ * @param options  `{"keepData":true}` keeps entities and pending writes;  without it
+ *                 `{"discardPending":true}` is needed to wipe a store that has unsent work,
+ *                 otherwise KV_PENDING and nothing is changed
+ * @return KV_OK, KV_NO_USER, KV_PENDING, KV_STORAGE
+ */
+KV_API kv_status kv_user_logout(kv_client *client, const char *options, kv_error **error_out);
+KV_API kv_status kv_user_logout_async(kv_client *client, const char *options, kv_answer_fn done,
+                                      void *context, kv_free_fn free_context,
+                                      kv_request **request_out, kv_error **error_out);
+
+/** The active user as last seen, without a network call. @return KV_OK, KV_NO_USER, KV_STORAGE */
+KV_API kv_status kv_user_active(kv_client *client, char **json_out, size_t *length_out,
+                                kv_error **error_out);
+
+/** Reads the active user from the backend. The stored session token is kept. */
+KV_API kv_status kv_user_me(kv_client *client, const char *options, char **json_out,
+                            size_t *length_out, kv_error **error_out);
+KV_API kv_status kv_user_me_async(kv_client *client, const char *options, kv_answer_fn done,
+                                  void *context, kv_free_fn free_context, kv_request **request_out,
+                                  kv_error **error_out);
+
+/** Replaces members of the active user on the backend (`password` included). */
+KV_API kv_status kv_user_update(kv_client *client, const char *user_json, size_t length,
+                                const char *options, char **json_out, size_t *length_out,
+                                kv_error **error_out);
+KV_API kv_status kv_user_update_async(kv_client *client, const char *user_json, size_t length,
+                                      const char *options, kv_answer_fn done, void *context,
+                                      kv_free_fn free_context, kv_request **request_out,
+                                      kv_error **error_out);
+
+/** Deletes the active user on the backend, then ends the session as a logout does.
+ *  @param options  `{"hard":true}`: for good; default: disabled. And the options of kv_user_logout(). */
+KV_API kv_status kv_user_delete(kv_client *client, const char *options, kv_error **error_out);
+KV_API kv_status kv_user_delete_async(kv_client *client, const char *options, kv_answer_fn done,
+                                      void *context, kv_free_fn free_context,
+                                      kv_request **request_out, kv_error **error_out);
+
+/** Tells whether a user name is taken. @param exists_out receives 1 or 0 */
+KV_API kv_status kv_user_exists(kv_client *client, const char *username, const char *options,
+                                int32_t *exists_out, kv_error **error_out);
+KV_API kv_status kv_user_exists_async(kv_client *client, const char *username, const char *options,
+                                      kv_answer_fn done, void *context, kv_free_fn free_context,
+                                      kv_request **request_out, kv_error **error_out);
+
+/** @} */
+
+/** @defgroup query Queries
+ *  Values: once made, a query never changes and may be used by any thread with any store. @{ */
+
+typedef struct kv_query kv_query;
+
+/**
+ * Makes a query from a filter in the backend's language (MongoDB's). CONSTRUCTOR
+ *
+ * @param filter_json     such as `{"population":{"$gte":50000}}`; NULL: everything
+ * @param modifiers_json  `{"sort":{"name":1,"population":-1},"skip":0,"limit":20,"fields":["name"]}`,
+ *                        each optional; NULL: none. With a sort, ties are broken by `_id`.
+ * @param query_out       free it with kv_query_free()
+ * @return KV_OK, KV_INVALID (the error has a `position`), KV_MISUSE
+ */
+KV_API kv_status kv_query_create(const char *filter_json, size_t filter_length,
+                                 const char *modifiers_json, size_t modifiers_length,
+                                 kv_query **query_out, kv_error **error_out);
+
+/** The query as JSON: `{"filter":{…},"sort":{…},"skip":…,"limit":…,"fields":[…]}`, absent members left
+ *  out. */
+KV_API kv_status kv_query_json(kv_query *query, char **json_out, size_t *length_out,
+                               kv_error **error_out);
+
+/** Frees a query. Operations that use it go on. NULL is harmless. */
+KV_API void kv_query_free(kv_query *query);
+
+/** @} */
+
+/** @defgroup store Stores
+ *  One collection, seen through one of four types.
+ *
+ *  | type    | reads                     | writes                       | local data |
+ *  |---------|---------------------------|------------------------------|------------|
+ *  | sync    | local                     | local, queued                | yes        |
+ *  | auto    | network, else local       | local, queued, then network  | yes        |
+ *  | cache   | local, then network       | local, then network          | yes        |
+ *  | network | network                   | network                      | none       |
+ *
+ *  Options of every call: `readPolicy` ("forceLocal", "forceNetwork", "both", "networkOtherwiseLocal"),
+ *  `writePolicy` ("forceLocal", "silentLocalThenNetwork", "localThenNetwork", "forceNetwork"), `timeout`
+ *  (seconds for the whole call), `clientAppVersion`, `customRequestProperties`. The blocking form of
+ *  a call that answers twice gives the last answer.
+ *  @{ */
+
+typedef struct kv_store kv_store;
+
+/**
+ * Opens a store. Cheap; stores with the same tag share the collection's local data. CONSTRUCTOR
+ *
+ * @param collection  its name, not empty, without `/`, control characters or a leading `_`
+ * @param type        "sync", "auto", "cache" or "network"
+ * @param options     `tag` (letters, digits, hyphens; not for network stores), `ttl` (seconds; local
+ *                    reads ignore entities written longer ago), and defaults for the calls
+ * @return KV_OK, KV_MISUSE, KV_INVALID, KV_STORAGE, KV_CORRUPT, KV_FULL, KV_BUSY
+ */
+KV_API kv_status kv_store_open(kv_client *client, const char *collection, const char *type,
+                               const char *options, kv_store **store_out, kv_error **error_out);
+
+/** Closes a store. Its running requests go on; its cursors stay valid. NULL is harmless. DESTRUCTOR */
+KV_API kv_status kv_store_close(kv_store *store);
+
+/**
+ * Finds the entities that match a query.
+ *
+ * @param query       NULL: all
+ * @param cursor_out  close it with kv_cursor_close()
+ */
+KV_API kv_status kv_store_find(kv_store *store, kv_query *query, const char *options,
+                               kv_cursor **cursor_out, kv_error **error_out);
+KV_API kv_status kv_store_find_async(kv_store *store, kv_query *query, const char *options,
+                                     kv_answer_fn done, void *context, kv_free_fn free_context,
+                                     kv_request **request_out, kv_error **error_out);
+
+/** Finds one entity. @return KV_OK, KV_NOT_FOUND, KV_INVALID (empty id), … */
+KV_API kv_status kv_store_find_by_id(kv_store *store, const char *id, const char *options,
+                                     char **json_out, size_t *length_out, kv_error **error_out);
+KV_API kv_status kv_store_find_by_id_async(kv_store *store, const char *id, const char *options,
+                                           kv_answer_fn done, void *context,
+                                           kv_free_fn free_context, kv_request **request_out,
+                                           kv_error **error_out);
+
+/**
+ * Saves one entity: creates it if it has no `_id`, else creates or replaces the one of that `_id`.
+ *
+ * @param entity_json  a JSON object; `_id`, `_acl`, `_kmd` must have their proper types if present
+ * @param json_out     receives the entity as stored, `_id` included; may be NULL
+ */
+KV_API kv_status kv_store_save(kv_store *store, const char *entity_json, size_t length,
+                               const char *options, char **json_out, size_t *length_out,
+                               kv_error **error_out);
+KV_API kv_status kv_store_save_async(kv_store *store, const char *entity_json, size_t length,
+                                     const char *options, kv_answer_fn done, void *context,
+                                     kv_free_fn free_context, kv_request **request_out,
+                                     kv_error **error_out);
+
+/**
+ * Saves many entities; locally in one transaction, remotely in batches of at most 100.
+ *
+ * @param entities_json  a JSON array of objects, not empty
+ * @param json_out       receives `{"entities":[…],"errors":[…]}`: `entities` as long as the input, with
+ *                       null where it failed; each error has the `index` in the whole input. May be
+ *                       NULL.
+ * @return KV_OK, KV_PARTIAL (some failed), …
+ */
+KV_API kv_status kv_store_save_many(kv_store *store, const char *entities_json, size_t length,
+                                    const char *options, char **json_out, size_t *length_out,
+                                    kv_error **error_out);
+KV_API kv_status kv_store_save_many_async(kv_store *store, const char *entities_json, size_t length,
+                                          const char *options, kv_answer_fn done, void *context,
+                                          kv_free_fn free_context, kv_request **request_out,
+                                          kv_error **error_out);
+
+/** Removes one entity. @param count_out receives 1, or 0 if there was none; may be NULL */
+KV_API kv_status kv_store_remove_by_id(kv_store *store, const char *id, const char *options,
+                                       int64_t *count_out, kv_error **error_out);
+KV_API kv_status kv_store_remove_by_id_async(kv_store *store, const char *id, const char *options,
+                                             kv_answer_fn done, void *context,
+                                             kv_free_fn free_context, kv_request **request_out,
+                                             kv_error **error_out);
+
+/** Removes the entities that match. @param query NULL: all @param count_out may be NULL */
+KV_API kv_status kv_store_remove(kv_store *store, kv_query *query, const char *options,
+                                 int64_t *count_out, kv_error **error_out);
+KV_API kv_status kv_store_remove_async(kv_store *store, kv_query *query, const char *options,
+                                       kv_answer_fn done, void *context, kv_free_fn free_context,
+                                       kv_request **request_out, kv_error **error_out);
+
+/** Counts the entities that match. @param query NULL: all */
+KV_API kv_status kv_store_count(kv_store *store, kv_query *query, const char *options,
+                                int64_t *count_out, kv_error **error_out);
+KV_API kv_status kv_store_count_async(kv_store *store, kv_query *query, const char *options,
+                                      kv_answer_fn done, void *context, kv_free_fn free_context,
+                                      kv_request **request_out, kv_error **error_out);
+
+/**
+ * Fetches the entities that match from the backend into the local store. Memory follows the page.
+ *
+ * @param query     NULL: the whole collection, and what the backend no longer has leaves the local
+ *                  store. With skip or limit nothing leaves.
+ * @param json_out  receives `{"pulled":n,"removed":m}`; may be NULL
+ * @return KV_OK, KV_PENDING (push or purge first), KV_UNSUPPORTED (network store), …
+ */
+KV_API kv_status kv_store_pull(kv_store *store, kv_query *query, const char *options,
+                               char **json_out, size_t *length_out, kv_error **error_out);
+KV_API kv_status kv_store_pull_async(kv_store *store, kv_query *query, const char *options,
+                                     kv_answer_fn done, void *context, kv_free_fn free_context,
+                                     kv_request **request_out, kv_error **error_out);
+
+/**
+ * Sends all pending writes of the collection to the backend.
+ *
+ * @param json_out  receives `{"pushed":n,"errors":[{"id":…,"operation":…,…}]}`; may be NULL
+ * @return KV_OK, KV_PARTIAL (some were refused; they stay queued with their error), KV_UNSUPPORTED …
+ */
+KV_API kv_status kv_store_push(kv_store *store, const char *options, char **json_out,
+                               size_t *length_out, kv_error **error_out);
+KV_API kv_status kv_store_push_async(kv_store *store, const char *options, kv_answer_fn done,
+                                     void *context, kv_free_fn free_context,
+                                     kv_request **request_out, kv_error **error_out);
+
+/**
+ * Pushes, then pulls what matches the query. No pull happens if the push left errors.
+ *
+ * @param json_out  receives `{"pushed":n,"errors":[…],"pulled":n,"removed":m}`; may be NULL
+ */
+KV_API kv_status kv_store_sync(kv_store *store, kv_query *query, const char *options,
+                               char **json_out, size_t *length_out, kv_error **error_out);
+KV_API kv_status kv_store_sync_async(kv_store *store, kv_query *query, const char *options,
+                                     kv_answer_fn done, void *context, kv_free_fn free_context,
+                                     kv_request **request_out, kv_error **error_out);
+
+/** @} */
+
+/** @defgroup pending Pending writes
+ *  The queue of a collection: at most one row for each entity. All local; none waits for the
+ *  network. @{ */
+
+/** Counts the pending writes. 0 for network stores. */
+KV_API kv_status kv_store_sync_count(kv_store *store, int64_t *count_out, kv_error **error_out);
+
+/**
+ * Lists pending writes, oldest first: `[{"id":…,"operation":"create"|"update"|"delete","createdAt":…,
+ * "changedAt":…,"attempts":n,"lastError":{…}|null}]`; times are ISO 8601 in UTC.
+ *
+ * @param after  list those behind this id; NULL: from the start
+ * @param most   how many at the most; 0: all
+ */
+KV_API kv_status kv_store_pending(kv_store *store, const char *after, uint32_t most,
+                                  char **json_out, size_t *length_out, kv_error **error_out);
+
+/** One pending write, as in the list, with `entity` (what would be sent) and `base` (the backend's
+ *  version that it changes, or null). @return KV_OK, KV_NOT_FOUND */
+KV_API kv_status kv_store_pending_get(kv_store *store, const char *id, char **json_out,
+                                      size_t *length_out, kv_error **error_out);
+
+/** Sends one pending write now. @return KV_OK, KV_NOT_FOUND (not pending), network and server codes */
+KV_API kv_status kv_store_pending_retry(kv_store *store, const char *id, const char *options,
+                                        kv_error **error_out);
+KV_API kv_status kv_store_pending_retry_async(kv_store *store, const char *id, const char *options,
+                                              kv_answer_fn done, void *context,
+                                              kv_free_fn free_context, kv_request **request_out,
+                                              kv_error **error_out);
+
+/** Replaces what a pending create or update would send; its attempts and error are reset. */
+KV_API kv_status kv_store_pending_edit(kv_store *store, const char *id, const char *entity_json,
+                                       size_t length, kv_error **error_out);
+
+/** Forgets one pending write. The local entity stays as it is. @return KV_OK, KV_NOT_FOUND */
+KV_API kv_status kv_store_pending_drop(kv_store *store, const char *id, kv_error **error_out);
+
+/** Forgets the pending writes whose entities match; the local entities stay.
+ *  @param query NULL: all @param count_out receives how many; may be NULL */
+KV_API kv_status kv_store_purge(kv_store *store, kv_query *query, int64_t *count_out,
+                                kv_error **error_out);
+
+/** Removes matching entities from the local store only, with their pending writes; the collection's
+ *  request bookkeeping is forgotten. @param query NULL: all of this collection
+ *  @param count_out receives how many entities; may be NULL */
+KV_API kv_status kv_store_clear(kv_store *store, kv_query *query, int64_t *count_out,
+                                kv_error **error_out);
+
+/** @} */
+
+/** @defgroup cursor Cursors
+ *  The entities of a find, one after the other, as they were when it ran. A cursor that reads the
+ *  local store holds a snapshot of it: close it soon. @{ */
+
+/**
+ * Gives the next entity.
+ *
+ * @param json_out  borrowed until the next call on this cursor
+ * @return KV_OK, KV_DONE (no more; json_out receives NULL), KV_MISUSE, KV_STORAGE
+ */
+KV_API kv_status kv_cursor_next(kv_cursor *cursor, const char **json_out, size_t *length_out,
+                                kv_error **error_out);
+
+/**
+ * Gives the next entities as one JSON array.
+ *
+ * @param most       how many at the most; 0: all that are left
+ * @param json_out   borrowed until the next call on this cursor
+ * @param count_out  how many; may be NULL
+ * @return KV_OK, KV_DONE (none left; json_out receives "[]"), KV_MISUSE, KV_STORAGE
+ */
+KV_API kv_status kv_cursor_next_page(kv_cursor *cursor, uint32_t most, const char **json_out,
+                                     size_t *length_out, uint32_t *count_out,
+                                     kv_error **error_out);
+
+/** Closes a cursor. NULL is harmless. DESTRUCTOR */
+KV_API void kv_cursor_close(kv_cursor *cursor);
+
+/** @} */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KVSTORE_H */
