@@ -1,0 +1,107 @@
+import Testing
+
+@testable import KVBase
+
+@Suite("Monitor") struct MonitorTests {
+  @Test("a waiter sees what another thread puts in") func handsOver() {
+    let monitor = Monitor<Int?>(nil)
+    let worker = Worker("put") { monitor.withLock { $0 = 7 } }
+    #expect(monitor.wait { $0 } == 7)
+    worker?.join()
+  }
+
+  @Test("a wait ends at its deadline") func deadline() {
+    let monitor = Monitor(0)
+    let before = monotonicNanoseconds()
+    let found: Bool? = monitor.wait(until: .after(seconds: 0.02)) { $0 > 0 ? true : nil }
+    #expect(found == nil)
+    #expect(monotonicNanoseconds() - before >= 20_000_000)
+  }
+
+  @Test("a condition that holds already needs no waiting, even with no time left") func noTime() {
+    #expect(Monitor(1).wait(until: .after(seconds: 0)) { $0 } == 1)
+  }
+
+  @Test("many threads count without losing one") func counts() {
+    let monitor = Monitor(0)
+    let workers = (0..<4).compactMap { place in
+      Worker("count \(place)") { for _ in 0..<10_000 { monitor.withLock { $0 += 1 } } }
+    }
+    for worker in workers { worker.join() }
+    #expect(monitor.peek { $0 } == 40_000)
+  }
+}
+
+@Suite("Cancellation") struct CancellationTests {
+  @Test("runs the handler of what is under way, once") func runsHandler() {
+    let cancellation = Cancellation()
+    let calls = Monitor(0)
+    cancellation.notifying({ calls.withLock { $0 += 1 } }) {
+      cancellation.cancel()
+      cancellation.cancel()
+    }
+    #expect(calls.peek { $0 } == 1)
+    #expect(cancellation.isCancelled)
+  }
+
+  @Test("runs the handler at once when it was cancelled before") func tooLate() {
+    let cancellation = Cancellation()
+    cancellation.cancel()
+    let calls = Monitor(0)
+    cancellation.notifying({ calls.withLock { $0 += 1 } }) {}
+    #expect(calls.peek { $0 } == 1)
+  }
+
+  @Test("forgets the handler of what has ended") func forgets() {
+    let cancellation = Cancellation()
+    let calls = Monitor(0)
+    cancellation.notifying({ calls.withLock { $0 += 1 } }) {}
+    cancellation.cancel()
+    #expect(calls.peek { $0 } == 0)
+  }
+
+  @Test("a handler may ask whether it is cancelled") func reentrant() {
+    let cancellation = Cancellation()
+    let seen = Monitor(false)
+    cancellation.notifying({
+      let now = cancellation.isCancelled
+      seen.withLock { $0 = now }
+    }) {
+      cancellation.cancel()
+    }
+    #expect(seen.peek { $0 })
+  }
+}
+
+@Suite("Worker") struct WorkerTests {
+  @Test("join waits for the body, and twice is fine") func joins() {
+    let done = Monitor(false)
+    let worker = Worker("body") { done.withLock { $0 = true } }
+    worker?.join()
+    worker?.join()
+    #expect(done.peek { $0 })
+    #expect(worker?.isCurrent == false)
+  }
+}
+
+@Suite("Deadline") struct DeadlineTests {
+  @Test("never does not pass; now has passed") func passes() {
+    #expect(!Deadline.never.hasPassed)
+    #expect(Deadline.after(seconds: 0).hasPassed)
+    #expect(Deadline.never.remainingSeconds == .infinity)
+  }
+
+  @Test("absurd spans mean never", arguments: [-1, .infinity, .nan, 1e300] as [Double])
+  func absurd(seconds: Double) {
+    #expect(Deadline.after(seconds: seconds) == .never)
+  }
+
+  @Test("the earlier of two wins, whichever comes first") func earlier() {
+    let soon = Deadline(nanoseconds: 1)
+    let late = Deadline(nanoseconds: 2)
+    #expect(soon.earlier(late) == soon)
+    #expect(late.earlier(soon) == soon)
+    #expect(Deadline.never.earlier(soon) == soon)
+    #expect(soon.earlier(.never) == soon)
+  }
+}
