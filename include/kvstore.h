@@ -267,6 +267,20 @@ typedef struct kv_progress {
 KV_API kv_status kv_request_wait(kv_request *request, double timeout_seconds, char **json_out,
                                  size_t *length_out, kv_error **error_out);
 
+/**
+ * Takes the entities of a find that is done, as the blocking form would have given them; so that a
+ * find can be both lazy and cancellable. Never waits.
+ *
+ * Only for finds that were started with `done` NULL, and once: the cursor is the caller's from then
+ * on. What is not taken is closed with the request.
+ *
+ * @param cursor_out  close it with kv_cursor_close(); it outlives the request
+ * @return what the blocking form returns; KV_TIMEOUT (not done yet); KV_MISUSE (not a find, has a
+ *         `done`, or was taken already)
+ */
+KV_API kv_status kv_request_cursor(kv_request *request, kv_cursor **cursor_out,
+                                   kv_error **error_out);
+
 /** Asks a request to stop. It then ends with #KV_CANCELLED, unless it was done already. A write that
  *  was cancelled after its local step stays queued. */
 KV_API kv_status kv_request_cancel(kv_request *request);
