@@ -1,0 +1,214 @@
+"""Runs the tests of every language, one section after the other, and stops at the first that fails.
+
+    scripts/test.py                 everything, as `make test` does
+    scripts/test.py swift python    these sections only
+    scripts/test.py --list          what sections there are
+
+`make lib` must have run. The output of each section goes to build/test-logs; it is shown when the
+section fails, and while it runs with V=1 in the environment.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+LOGS = BUILD / "test-logs"
+
+# How the tools tell what ran. Each pattern gives "passed" and, where the tool counts them apart, "failed".
+COUNTS = [
+    re.compile(r"Test run with (?P<all>\d+) tests? .*?passed"),  # swift test
+    re.compile(r"Test run with (?P<all>\d+) tests? .*?failed .*?with (?P<failed>\d+) issue"),
+    re.compile(
+        r"^(?:=+ )?(?:(?P<failed>\d+) failed, )?(?P<passed>\d+) passed", re.MULTILINE
+    ),  # pytest, ours
+]
+GO_PASSED = re.compile(r"^--- PASS: ", re.MULTILINE)
+GO_FAILED = re.compile(r"^--- FAIL: ", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A group of commands that stand or fall together."""
+
+    name: str
+    title: str
+    commands: list[str]
+    #: Seconds after which a command counts as hung.
+    limit: int = 300
+    env: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Tally:
+    """How many checks passed and failed."""
+
+    passed: int = 0
+    failed: int = 0
+
+    def __iadd__(self, other: Tally) -> Tally:
+        return Tally(self.passed + other.passed, self.failed + other.failed)
+
+    def __str__(self) -> str:
+        return f"{self.passed} passed, {self.failed} failed"
+
+
+PYTHON = f"{BUILD}/venv/bin/python"
+SANITIZED = "--disable-xctest --scratch-path build/swift"
+
+SECTIONS = [
+    Section(
+        "tree", "Nothing left for later, nothing that may trap the host", ["scripts/check-tree"]
+    ),
+    Section(
+        "lint",
+        "Format and types",
+        ["scripts/check-format", f"{PYTHON} scripts/check_python.py"],
+    ),
+    Section("headers", "The header stands alone, in C and C++", ["scripts/check-headers"]),
+    Section(
+        "library",
+        "The shared library and its ABI",
+        ["scripts/check-library", "scripts/check-install"],
+    ),
+    Section("swift", "Swift tests", ["swift test --disable-xctest"], limit=900),
+    Section(
+        "thread",
+        "Swift tests under the thread sanitizer",
+        [f"swift test --sanitize=thread {SANITIZED}-thread"],
+        limit=900,
+        env={"TSAN_OPTIONS": "halt_on_error=1"},
+    ),
+    Section(
+        "address",
+        "Swift tests under the address sanitizer",
+        [f"swift test --sanitize=address {SANITIZED}-address"],
+        limit=900,
+    ),
+]
+
+
+def main(arguments: list[str]) -> int:
+    if "--list" in arguments:
+        for section in SECTIONS:
+            print(f"{section.name:10} {section.title}")
+        return 0
+    unknown = set(arguments) - {section.name for section in SECTIONS}
+    if unknown:
+        print(f"no such section: {', '.join(sorted(unknown))} (see --list)", file=sys.stderr)
+        return 2
+
+    LOGS.mkdir(parents=True, exist_ok=True)
+    total = Tally()
+    begin = time.monotonic()
+    for section in SECTIONS:
+        if arguments and section.name not in arguments:
+            continue
+        total += run(section)
+        if total.failed:
+            break
+    seconds = time.monotonic() - begin
+    print(f"\n== {total} in {seconds:.0f} s", flush=True)
+    return 1 if total.failed else 0
+
+
+def run(section: Section) -> Tally:
+    """Runs a section, prints how it went, and gives what it counted: at least one for each command."""
+    print(f"\n== {section.name}: {section.title}", flush=True)
+    tally = Tally()
+    begin = time.monotonic()
+    log = LOGS / f"{section.name}.log"
+    log.write_text("")
+    for command in section.commands:
+        code, output = execute(command, section)
+        with log.open("a") as file:
+            file.write(f"$ {command}\n{output}\n")
+        tally += count(output, succeeded=code == 0)
+        if code != 0:
+            if not os.environ.get("V"):
+                print("\n".join(output.splitlines()[-200:]))
+            reason = (
+                f"took more than {section.limit} s"
+                if code == -signal.SIGKILL
+                else f"exit code {code}"
+            )
+            print(f"FAILED: {command} ({reason}; {log.relative_to(ROOT)})", flush=True)
+            break
+    print(f"   {tally} in {time.monotonic() - begin:.1f} s", flush=True)
+    return tally
+
+
+def execute(command: str, section: Section) -> tuple[int, str]:
+    """Runs one command in a process group of its own, so that a hung one goes with all its children."""
+    process = subprocess.Popen(
+        shlex.split(command),
+        cwd=ROOT,
+        env=environment() | section.env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    output: list[str] = []
+    previous = signal.signal(signal.SIGALRM, lambda *_: os.killpg(process.pid, signal.SIGKILL))
+    signal.alarm(section.limit)
+    try:
+        for line in lines(process):
+            output.append(line)
+            if os.environ.get("V"):
+                print(line, end="", flush=True)
+        code = process.wait()
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, previous)
+    return code, "".join(output)
+
+
+def lines(process: subprocess.Popen[str]) -> Iterator[str]:
+    if process.stdout is not None:
+        yield from process.stdout
+
+
+def environment() -> dict[str, str]:
+    """What every test finds the library, the server and the tools by."""
+    return os.environ | {
+        "PATH": f"{BUILD}/venv/bin:{os.environ['PATH']}",
+        "PKG_CONFIG_PATH": f"{BUILD}/lib/pkgconfig",
+        "LD_LIBRARY_PATH": f"{BUILD}/lib",
+        "KVSTORE_LIBRARY": f"{BUILD}/lib/libkvstore.so",
+        "KVSTORED": f"{BUILD}/bin/kvstored",
+        # Without it a crash takes minutes to print.
+        "SWIFT_BACKTRACE": "enable=no",
+    }
+
+
+def count(output: str, *, succeeded: bool) -> Tally:
+    """Reads the tools' own counts. A command that counts nothing is one check."""
+    tally = Tally(len(GO_PASSED.findall(output)), len(GO_FAILED.findall(output)))
+    for pattern in COUNTS:
+        for match in pattern.finditer(output):
+            found = match.groupdict()
+            failed = int(found.get("failed") or 0)
+            passed = (
+                int(found["passed"]) if "passed" in found else max(int(found["all"]) - failed, 0)
+            )
+            tally += Tally(passed, failed)
+    if succeeded:
+        return Tally(max(tally.passed, 1), 0)
+    return Tally(tally.passed, max(tally.failed, 1))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
