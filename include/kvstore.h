@@ -268,6 +268,14 @@ KV_API kv_status kv_request_wait(kv_request *request, double timeout_seconds, ch
                                  size_t *length_out, kv_error **error_out);
 
 /**
+ * Tells whether the final answer is there: kv_request_wait() then gives it at once. It tells a wait
+ * whose time passed from an operation that ended with #KV_TIMEOUT.
+ *
+ * @return 1 or 0; 1 for a bad handle, for which nothing will ever come
+ */
+KV_API int32_t kv_request_is_done(kv_request *request);
+
+/**
  * Takes the entities of a find that is done, as the blocking form would have given them; so that a
  * find can be both lazy and cancellable. Never waits.
  *
