@@ -8,12 +8,21 @@ package struct EntityOutline: Sendable, Equatable {
   package var range: Range<Int>
   /// The value of `_id`, decoded; nil if the member is missing. Never empty.
   package var id: String?
-  /// The value of `_kmd.lmt`, without its quotes; nil if missing.
+  /// The value of `_kmd.lmt`, without its quotes; nil if missing or no string.
   package var lastModified: Range<Int>?
+  /// The value of `_acl`, an object; nil if missing.
+  package var acl: Range<Int>?
+  /// The value of `_kmd`, an object; nil if missing.
+  package var kmd: Range<Int>?
 
-  package init(range: Range<Int>, id: String?, lastModified: Range<Int>? = nil) {
+  package init(
+    range: Range<Int>, id: String?, lastModified: Range<Int>? = nil, acl: Range<Int>? = nil,
+    kmd: Range<Int>? = nil
+  ) {
     self.range = range
     self.id = id
     self.lastModified = lastModified
+    self.acl = acl
+    self.kmd = kmd
   }
 }

@@ -1,0 +1,134 @@
+/// Cuts a JSON array of entities, which arrives in pieces of any size, into its entities.
+///
+///     | taken | entities waiting to be taken | start of the next entity | free |
+///     0                                      scanned                    filled  capacity
+///
+/// Memory: what has arrived since the last `take`, plus the start of one entity. Time: linear, even when
+/// a large entity arrives in many small pieces, because it is looked at again only when it has doubled.
+/// One thread at a time.
+package struct ArraySplitter: ~Copyable {
+  private enum State {
+    case beforeArray, beforeFirst, beforeElement, behindElement, behindArray
+  }
+
+  private var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+  private var filled = 0
+  private var scanned = 0
+  /// Not to be looked at again before so many bytes are there.
+  private var worthScanning = 0
+  private var state = State.beforeArray
+  private var outlines: [EntityOutline] = []
+  private let maximumElement: Int
+  /// Bytes that went by before the buffer's first one: for positions in errors.
+  private var gone = 0
+
+  /// `maximumElement`: an entity with more bytes is an error.
+  package init(maximumElement: Int = 100 << 20) { self.maximumElement = maximumElement }
+
+  deinit { buffer.deallocate() }
+
+  /// How many entities are complete and wait to be taken.
+  package var count: Int { outlines.count }
+
+  /// How many bytes they have, punctuation included.
+  package var byteCount: Int { outlines.isEmpty ? 0 : scanned }
+
+  /// Adds what arrived. It is copied. After an error the splitter is of no more use.
+  package mutating func append(_ piece: UnsafeRawBufferPointer) throws(JSONError) {
+    guard piece.count > 0 else { return }
+    reserve(piece.count)
+    UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]).copyMemory(from: piece)
+    filled &+= piece.count
+    guard filled >= worthScanning else { return }
+    try scan()
+  }
+
+  /// Hands over the complete entities and makes room. The bytes are borrowed until `body` returns, also
+  /// when it throws; the entities are gone then too.
+  package mutating func take<R, E: Error>(
+    _ body: (UnsafeRawBufferPointer, [EntityOutline]) throws(E) -> R
+  ) throws(E) -> R {
+    let taken = outlines
+    outlines = []
+    defer { makeRoom() }
+    return try body(UnsafeRawBufferPointer(rebasing: buffer[0..<scanned]), taken)
+  }
+
+  /// Says that nothing more comes: an error if the array is not complete. Call `take` afterwards.
+  package mutating func finish() throws(JSONError) {
+    try scan()
+    guard state == .behindArray, scanned == filled else {
+      throw JSONError(.truncated, at: gone &+ filled)
+    }
+  }
+
+  // MARK: Scanning
+
+  private mutating func scan() throws(JSONError) {
+    do throws(JSONError) {
+      try scanElements(ByteScanner(UnsafeRawBufferPointer(rebasing: buffer[0..<filled])))
+    } catch {
+      guard error.reason == .truncated else {
+        throw JSONError(error.reason, at: gone &+ error.position)
+      }
+      let waiting = filled &- scanned
+      guard waiting <= maximumElement else { throw JSONError(.tooLarge, at: gone &+ scanned) }
+      worthScanning = filled &+ waiting
+    }
+  }
+
+  /// Moves `scanned` on over everything that is complete; throws `.truncated` where it is not.
+  private mutating func scanElements(_ scanner: ByteScanner) throws(JSONError) {
+    while true {
+      scanned = scanner.skipSpace(scanned)
+      guard scanned < filled else { return }
+      switch state {
+      case .beforeArray:
+        scanned = try scanner.expect(UInt8(ascii: "["), scanned)
+        state = .beforeFirst
+      case .beforeFirst where scanner.base[scanned] == UInt8(ascii: "]"):
+        scanned &+= 1
+        state = .behindArray
+      case .beforeFirst, .beforeElement:
+        let outline = try EntityScanner.entity(scanner, at: scanned)
+        guard outline.range.count <= maximumElement else {
+          throw JSONError(.tooLarge, at: scanned)
+        }
+        outlines.append(outline)
+        scanned = outline.range.upperBound
+        state = .behindElement
+      case .behindElement:
+        let isEnd = scanner.base[scanned] == UInt8(ascii: "]")
+        scanned = isEnd ? scanned &+ 1 : try scanner.expect(UInt8(ascii: ","), scanned)
+        state = isEnd ? .behindArray : .beforeElement
+      case .behindArray:
+        throw scanner.unexpected(scanned)
+      }
+    }
+  }
+
+  // MARK: Room
+
+  /// Moves the start of the next entity to the front.
+  private mutating func makeRoom() {
+    let rest = filled &- scanned
+    if rest > 0, scanned > 0, let base = buffer.baseAddress {
+      base.copyMemory(from: base + scanned, byteCount: rest)
+    }
+    gone &+= scanned
+    worthScanning = max(0, worthScanning &- scanned)
+    filled = rest
+    scanned = 0
+  }
+
+  private mutating func reserve(_ count: Int) {
+    if outlines.isEmpty, scanned > 0 { makeRoom() }
+    let needed = filled &+ count
+    guard needed > buffer.count else { return }
+    let larger = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: max(needed, buffer.count &* 2), alignment: 16)
+    larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[0..<filled]))
+    buffer.deallocate()
+    buffer = larger
+  }
+}

@@ -1,0 +1,35 @@
+/// Why bytes are not the JSON that was expected, and where.
+package struct JSONError: Error, Sendable, Equatable {
+  package enum Reason: Sendable, Equatable {
+    /// The bytes end too early. What follows might make them valid.
+    case truncated
+    /// Not JSON: what the parser says.
+    case syntax(String)
+    /// More levels than `EntityScanner.maximumDepth`.
+    case tooDeep
+    /// Larger than the reader was told to accept.
+    case tooLarge
+    /// JSON, but not an entity: what is wrong with it.
+    case notAnEntity(String)
+  }
+
+  package var reason: Reason
+  /// The byte offset at which it was noticed.
+  package var position: Int
+
+  package init(_ reason: Reason, at position: Int) {
+    self.reason = reason
+    self.position = position
+  }
+
+  /// One English sentence without the position.
+  package var message: String {
+    switch reason {
+    case .truncated: "the JSON text ends too early"
+    case .syntax(let text): text
+    case .tooDeep: "more than \(EntityScanner.maximumDepth) levels of nesting"
+    case .tooLarge: "the JSON text is too large"
+    case .notAnEntity(let text): text
+    }
+  }
+}

@@ -1,0 +1,90 @@
+internal import CJansson
+
+extension JSONValue {
+  /// Parses one JSON text of any type. At most 2,048 levels; a repeated member is an error.
+  package init(parsing text: String) throws(JSONError) {
+    var text = text
+    let result = text.withUTF8 { utf8 -> Result<JSONValue, JSONError> in
+      JSONValue.parse(UnsafeRawBufferPointer(utf8))
+    }
+    self = try result.get()
+  }
+
+  /// Parses one JSON text in UTF-8. The bytes are borrowed.
+  package init(parsing bytes: UnsafeRawBufferPointer) throws(JSONError) {
+    self = try JSONValue.parse(bytes).get()
+  }
+
+  package init(parsing bytes: [UInt8]) throws(JSONError) {
+    self = try bytes.withUnsafeBytes { JSONValue.parse($0) }.get()
+  }
+
+  private static func parse(_ bytes: UnsafeRawBufferPointer) -> Result<JSONValue, JSONError> {
+    guard let base = bytes.baseAddress, bytes.count > 0 else {
+      return .failure(JSONError(.truncated, at: 0))
+    }
+    var error = json_error_t()
+    let flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL
+    let text = base.assumingMemoryBound(to: CChar.self)
+    guard let parsed = json_loadb(text, bytes.count, Int(flags), &error) else {
+      return .failure(failure(error, length: bytes.count))
+    }
+    defer { kv_json_release(parsed) }
+    return .success(JSONValue(parsed))
+  }
+
+  private static func failure(_ error: json_error_t, length: Int) -> JSONError {
+    let message = withUnsafeBytes(of: error.text) { text in
+      String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    let position = min(max(Int(error.position), 0), length)
+    let code = withUnsafePointer(to: error) { kv_json_error_code($0) }
+    if code == json_error_premature_end_of_input {
+      return JSONError(.truncated, at: position)
+    }
+    return JSONError(.syntax(message), at: position)
+  }
+
+  /// Copies a jansson value. The recursion is bounded by the parser's own limit.
+  private init(_ value: UnsafeMutablePointer<json_t>) {
+    switch value.pointee.type {
+    case JSON_OBJECT: self = .object(JSONObject(copying: value))
+    case JSON_ARRAY:
+      self = .array(
+        (0..<json_array_size(value)).compactMap { place in
+          json_array_get(value, place).map { JSONValue($0) }
+        })
+    case JSON_STRING:
+      self = .string(JSONValue.text(json_string_value(value), json_string_length(value)))
+    case JSON_INTEGER: self = .int(json_integer_value(value))
+    case JSON_REAL: self = .double(json_real_value(value))
+    case JSON_TRUE: self = .bool(true)
+    case JSON_FALSE: self = .bool(false)
+    default: self = .null
+    }
+  }
+
+  fileprivate static func text(_ start: UnsafePointer<CChar>?, _ length: Int) -> String {
+    String(decoding: UnsafeRawBufferPointer(start: start, count: length), as: UTF8.self)
+  }
+
+  fileprivate static func copying(_ value: UnsafeMutablePointer<json_t>) -> JSONValue {
+    JSONValue(value)
+  }
+}
+
+extension JSONObject {
+  /// Jansson's iterators keep the order of insertion.
+  fileprivate init(copying object: UnsafeMutablePointer<json_t>) {
+    members = []
+    members.reserveCapacity(json_object_size(object))
+    var place = json_object_iter(object)
+    while let at = place {
+      if let value = json_object_iter_value(at) {
+        let name = JSONValue.text(json_object_iter_key(at), json_object_iter_key_len(at))
+        members.append(Member(name, JSONValue.copying(value)))
+      }
+      place = json_object_iter_next(object, at)
+    }
+  }
+}

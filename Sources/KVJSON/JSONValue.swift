@@ -1,0 +1,102 @@
+/// Small JSON as a value: options, filters, error bodies. Entities stay bytes (see `EntityScanner`).
+package enum JSONValue: Sendable, Equatable {
+  case null
+  case bool(Bool)
+  case int(Int64)
+  case double(Double)
+  case string(String)
+  case array([JSONValue])
+  case object(JSONObject)
+
+  package var isNull: Bool { self == .null }
+
+  package var boolValue: Bool? {
+    if case .bool(let value) = self { value } else { nil }
+  }
+
+  /// Integers, and doubles without a fraction that fit.
+  package var intValue: Int64? {
+    switch self {
+    case .int(let value): value
+    case .double(let value): Int64(exactly: value)
+    default: nil
+    }
+  }
+
+  package var doubleValue: Double? {
+    switch self {
+    case .int(let value): Double(value)
+    case .double(let value): value
+    default: nil
+    }
+  }
+
+  package var stringValue: String? {
+    if case .string(let value) = self { value } else { nil }
+  }
+
+  package var arrayValue: [JSONValue]? {
+    if case .array(let value) = self { value } else { nil }
+  }
+
+  package var objectValue: JSONObject? {
+    if case .object(let value) = self { value } else { nil }
+  }
+
+  /// The member of an object; nil if this is no object or has no such member.
+  package subscript(_ name: String) -> JSONValue? { objectValue?[name] }
+}
+
+/// The members of a JSON object in the order in which they were written.
+package struct JSONObject: Sendable, Equatable {
+  package struct Member: Sendable, Equatable {
+    package var name: String
+    package var value: JSONValue
+    package init(_ name: String, _ value: JSONValue) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  package var members: [Member]
+
+  package init(_ members: [Member] = []) { self.members = members }
+
+  package var isEmpty: Bool { members.isEmpty }
+  package var count: Int { members.count }
+
+  /// Linear in the number of members. Setting replaces in place or appends; nil removes.
+  package subscript(_ name: String) -> JSONValue? {
+    get { members.first { $0.name == name }?.value }
+    set {
+      let place = members.firstIndex { $0.name == name }
+      switch (place, newValue) {
+      case (let place?, let value?): members[place].value = value
+      case (let place?, nil): members.remove(at: place)
+      case (nil, let value?): members.append(Member(name, value))
+      case (nil, nil): break
+      }
+    }
+  }
+}
+
+extension JSONObject: ExpressibleByDictionaryLiteral {
+  package init(dictionaryLiteral elements: (String, JSONValue)...) {
+    members = elements.map { Member($0.0, $0.1) }
+  }
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
+  ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral,
+  ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
+{
+  package init(stringLiteral value: String) { self = .string(value) }
+  package init(integerLiteral value: Int64) { self = .int(value) }
+  package init(floatLiteral value: Double) { self = .double(value) }
+  package init(booleanLiteral value: Bool) { self = .bool(value) }
+  package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+  package init(dictionaryLiteral elements: (String, JSONValue)...) {
+    self = .object(JSONObject(elements.map { .init($0.0, $0.1) }))
+  }
+  package init(nilLiteral: ()) { self = .null }
+}

@@ -1,0 +1,73 @@
+/// The members of one object, one after the other, validating on the way.
+package struct MemberCursor {
+  package struct Member {
+    /// The name between its quotes, escapes included.
+    package var name: Range<Int>
+    package var value: Range<Int>
+  }
+
+  package let scanner: ByteScanner
+  /// How many levels are open inside the object.
+  private let depth: Int
+  /// Where the next member or the closing brace is expected; behind the brace at the end.
+  package private(set) var position: Int
+  private var isFirst = true
+
+  /// Starts at the `{` at `position`; `depth` is how many levels are open around it.
+  @inline(__always)
+  package init(_ scanner: ByteScanner, at position: Int, depth: Int = 0) throws(JSONError) {
+    self.scanner = scanner
+    self.depth = depth &+ 1
+    guard depth < EntityScanner.maximumDepth else { throw JSONError(.tooDeep, at: position) }
+    self.position = scanner.skipSpace(try scanner.expect(UInt8(ascii: "{"), position))
+  }
+
+  /// The next member; nil behind the closing brace.
+  @inline(__always)
+  package mutating func next() throws(JSONError) -> Member? {
+    var at = position
+    if try scanner.byte(at) == UInt8(ascii: "}") {
+      position = at &+ 1
+      return nil
+    }
+    if !isFirst { at = scanner.skipSpace(try scanner.expect(UInt8(ascii: ","), at)) }
+    isFirst = false
+    let nameEnd = try scanner.skipString(at)
+    let name = at &+ 1..<nameEnd &- 1
+    at = scanner.skipSpace(try scanner.expect(UInt8(ascii: ":"), scanner.skipSpace(nameEnd)))
+    let end = try scanner.skipValue(at, depth: depth)
+    position = scanner.skipSpace(end)
+    return Member(name: name, value: at..<end)
+  }
+
+  /// Whether a member's name, with its escapes undone, is this ASCII or UTF-8 text.
+  @inline(__always)
+  package func isName(_ range: Range<Int>, _ wanted: StaticString) -> Bool {
+    let bytes = UnsafeBufferPointer(start: wanted.utf8Start, count: wanted.utf8CodeUnitCount)
+    return scanner.text(range, equals: bytes)
+  }
+}
+
+extension ByteScanner {
+  /// Whether what is between the quotes, with its escapes undone, are these bytes.
+  @inline(__always)
+  package func text(_ range: Range<Int>, equals wanted: UnsafeBufferPointer<UInt8>) -> Bool {
+    if range.count == wanted.count {
+      var place = 0
+      while place < wanted.count, base[range.lowerBound &+ place] == wanted[place] { place &+= 1 }
+      if place == wanted.count { return true }
+    }
+    return range.count > wanted.count && hasEscapes(range)
+      && unescaped(range).elementsEqual(wanted)
+  }
+
+  @inline(__always)
+  package func hasEscapes(_ range: Range<Int>) -> Bool {
+    var at = range.lowerBound
+    while at < range.upperBound {
+      if base[at] == UInt8(ascii: "\\") { return true }
+      at &+= 1
+    }
+    return false
+  }
+}
