@@ -1,3 +1,34 @@
-/* SQLite's C interface, with a typed name for each macro that Swift cannot import. */
+/* SQLite's C interface, with a typed name for each macro and variadic call that Swift cannot import. */
 #pragma once
 #include <sqlite3.h>
+
+/* The bytes stay where they are until the statement is reset: nothing is copied. */
+static inline sqlite3_destructor_type kv_sqlite_static(void) { return SQLITE_STATIC; }
+
+/* SQLite makes its own copy of the bytes before the call returns. */
+static inline sqlite3_destructor_type kv_sqlite_transient(void) { return SQLITE_TRANSIENT; }
+
+/* Switches one of the SQLITE_DBCONFIG_* options that take a boolean. */
+static inline int kv_sqlite_configure(sqlite3 *db, int option, int on) {
+  return sqlite3_db_config(db, option, on, (int *)0);
+}
+
+/* Gives a connection its own pool of small allocations: `count` slots of `size` bytes. */
+static inline int kv_sqlite_lookaside(sqlite3 *db, int size, int count) {
+  return sqlite3_db_config(db, SQLITE_DBCONFIG_LOOKASIDE, (void *)0, size, count);
+}
+
+/* The size of the main file, and its first bytes, read through the connection's own descriptor.
+ *
+ * A descriptor of our own would be wrong: closing it drops every POSIX lock that the process holds on
+ * the file, those of other connections included. Nothing is locked, and nothing written. */
+static inline int kv_sqlite_read_header(sqlite3 *db, unsigned char *bytes, int count,
+                                        sqlite3_int64 *size) {
+  sqlite3_file *file = 0;
+  int status = sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (status != SQLITE_OK) return status;
+  if (!file || !file->pMethods) return SQLITE_CANTOPEN;
+  status = file->pMethods->xFileSize(file, size);
+  if (status != SQLITE_OK || *size < count) return status;
+  return file->pMethods->xRead(file, bytes, count, 0);
+}

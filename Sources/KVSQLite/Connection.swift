@@ -1,0 +1,107 @@
+internal import CSQLite
+
+/// One connection to a database file. It cannot be copied, so it is closed exactly once.
+///
+/// One thread at a time: SQLite's own mutex is switched off. `Database` hands it out, borrowed.
+package struct Connection: ~Copyable {
+  let raw: OpaquePointer
+  private let statements = StatementCache()
+
+  /// Opens an existing file. Nothing of it is read yet, beyond what SQLite does to open it.
+  init(opening path: String, readOnly: Bool = false) throws(SQLiteError) {
+    let access = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
+    let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+    var opened: OpaquePointer?
+    let status = sqlite3_open_v2(path, &opened, flags, nil)
+    guard status == SQLITE_OK, let opened else {
+      let error = SQLiteError(status: status, on: opened)
+      sqlite3_close_v2(opened)
+      throw error
+    }
+    raw = opened
+  }
+
+  deinit {
+    statements.removeAll()
+    sqlite3_close_v2(raw)
+  }
+
+  // MARK: Statements
+
+  /// A kept statement: prepared the first time, afterwards found.
+  package func statement(_ sql: SQL) throws(SQLiteError) -> Statement {
+    try statements.take(sql, on: raw)
+  }
+
+  /// A statement for one use.
+  package func prepare(_ text: String) throws(SQLiteError) -> Statement {
+    Statement(try StatementCache.prepare(text, on: raw, keeping: false), slot: nil)
+  }
+
+  /// Runs one or several statements without parameters; rows are ignored.
+  package func execute(_ text: String) throws(SQLiteError) {
+    let status = sqlite3_exec(raw, text, nil, nil, nil)
+    guard status == SQLITE_OK else { throw SQLiteError(status: status, on: raw) }
+  }
+
+  /// Runs a kept statement without parameters.
+  package func run(_ sql: SQL) throws(SQLiteError) { try statement(sql).run() }
+
+  /// The integer that the first row of a query has in its first column; nil if there is no row.
+  package func integer(_ text: String) throws(SQLiteError) -> Int64? {
+    let statement = try prepare(text)
+    return try statement.step() ? statement.int64(0) : nil
+  }
+
+  // MARK: State
+
+  /// Rows changed by the last INSERT, UPDATE or DELETE.
+  package var changes: Int { Int(sqlite3_changes64(raw)) }
+
+  /// The row number of the last INSERT.
+  package var lastInsertRow: Int64 { sqlite3_last_insert_rowid(raw) }
+
+  /// Whether a transaction is open. Some errors end it on their own.
+  package var isInTransaction: Bool { sqlite3_get_autocommit(raw) == 0 }
+
+  /// Runs `body` so that its changes are undone if it throws, inside the transaction that is open.
+  package func savepoint<R: ~Copyable>(
+    _ body: () throws(SQLiteError) -> R
+  ) throws(SQLiteError) -> R {
+    try run(Control.savepoint)
+    do {
+      let result = try body()
+      try run(Control.release)
+      return result
+    } catch {
+      // When the error has ended the whole transaction there is nothing left to undo.
+      if isInTransaction {
+        try run(Control.rollbackToSavepoint)
+        try run(Control.release)
+      }
+      throw error
+    }
+  }
+
+  /// Statements that begin and end transactions.
+  enum Control {
+    static let beginWrite = SQL("BEGIN IMMEDIATE")
+    static let beginRead = SQL("BEGIN")
+    static let commit = SQL("COMMIT")
+    static let rollback = SQL("ROLLBACK")
+    static let savepoint = SQL("SAVEPOINT kv")
+    static let release = SQL("RELEASE kv")
+    static let rollbackToSavepoint = SQL("ROLLBACK TO kv")
+  }
+}
+
+/// A connection in a place of its own, so that it can wait in a list.
+///
+/// `@unchecked Sendable`: whoever took it out of the list is the only one to use it.
+final class Seat: @unchecked Sendable {
+  let connection: Connection
+  init(_ connection: consuming Connection) { self.connection = connection }
+}
+
+/// Keeps something for ever: what a child process inherited through `fork()` must never be closed.
+func leak(_ object: AnyObject) { _ = Unmanaged.passRetained(object) }

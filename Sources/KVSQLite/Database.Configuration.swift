@@ -1,0 +1,42 @@
+extension Database {
+  /// How a database is opened.
+  package struct Configuration: Sendable {
+    /// The file. Missing directories are made.
+    package var path: String
+    /// Marks files of this program; kept in the header.
+    package var applicationId: Int32
+    package var durability: Durability = .full
+    /// How long to wait for another process, in milliseconds.
+    package var busyTimeout: Int32 = 10_000
+    /// Page cache of the writer in KiB; readers have the same.
+    package var cacheKiB: Int32 = 4096
+
+    package init(path: String, applicationId: Int32) {
+      self.path = path
+      self.applicationId = applicationId
+    }
+  }
+
+  /// What a commit waits for.
+  package enum Durability: Sendable {
+    /// The disk: a commit survives a power failure.
+    case full
+    /// The operating system: a commit survives the process; the last ones may not survive a power failure.
+    case normal
+  }
+
+  /// One step of the schema: from version n (its place in the list) to n + 1. All the steps that a
+  /// file lacks run in one transaction.
+  package struct Migration: Sendable {
+    let run: @Sendable (borrowing Connection) throws(SQLiteError) -> Void
+
+    package init(_ run: @escaping @Sendable (borrowing Connection) throws(SQLiteError) -> Void) {
+      self.run = run
+    }
+
+    /// A step that is SQL alone: one or several statements.
+    package init(sql: String) {
+      run = { (db: borrowing Connection) throws(SQLiteError) in try db.execute(sql) }
+    }
+  }
+}

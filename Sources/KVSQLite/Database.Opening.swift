@@ -1,0 +1,124 @@
+internal import CSQLite
+internal import KVBase
+
+extension Database {
+  /// Opens the connection that writes, having made the file or proved that it is ours, and brings the
+  /// schema up to date. A file that is refused stays as it is, byte for byte.
+  static func openWriter(
+    _ configuration: Configuration, migrations: [Migration]
+  ) throws(SQLiteError) -> Seat {
+    try DatabaseFile.create(configuration.path)
+    let connection = try Connection(opening: configuration.path)
+    let header = try DatabaseFile.header(
+      of: connection, applicationId: configuration.applicationId)
+    if case .ours(let version) = header { try refuse(newer: version, than: migrations.count) }
+    // Until the version is known for certain – the log may be ahead of the header – closing must not
+    // write the log back.
+    kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    try prepare(connection, configuration)
+    try patiently(configuration) { () throws(SQLiteError) in
+      try mark(connection, configuration.applicationId)
+      try enterWAL(connection)
+    }
+    try migrate(connection, configuration, migrations)
+    kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+    return Seat(connection)
+  }
+
+  /// Opens one more connection for reading.
+  static func openReader(_ configuration: Configuration) throws(SQLiteError) -> Seat {
+    let connection = try Connection(opening: configuration.path)
+    try prepare(connection, configuration)
+    try connection.execute("PRAGMA query_only = 1")
+    return Seat(connection)
+  }
+
+  /// What every connection is set to.
+  private static func prepare(
+    _ connection: borrowing Connection, _ configuration: Configuration
+  ) throws(SQLiteError) {
+    sqlite3_busy_timeout(connection.raw, configuration.busyTimeout)
+    kv_sqlite_lookaside(connection.raw, 256, 256)
+    kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_DEFENSIVE, 1)
+    kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    try connection.execute(
+      """
+      PRAGMA synchronous = \(configuration.durability == .full ? "FULL" : "NORMAL");
+      PRAGMA cache_size = -\(configuration.cacheKiB);
+      PRAGMA temp_store = MEMORY;
+      """)
+    try RowFunction.register(on: connection.raw)
+  }
+
+  /// Writes our mark into the header of an empty file, before the log exists: so the header of the
+  /// file itself tells whose it is, whatever happens later.
+  private static func mark(
+    _ connection: borrowing Connection, _ applicationId: Int32
+  ) throws(SQLiteError) {
+    guard try connection.integer("PRAGMA page_count") == 0 else { return }
+    try connection.execute("BEGIN EXCLUSIVE")
+    do {
+      // Unless another process did while we waited for the lock.
+      if try connection.integer("PRAGMA application_id") == 0 {
+        try connection.execute("PRAGMA application_id = \(applicationId)")
+      }
+      try connection.execute("COMMIT")
+    } catch {
+      if connection.isInTransaction { try connection.execute("ROLLBACK") }
+      throw error
+    }
+  }
+
+  private static func enterWAL(_ connection: borrowing Connection) throws(SQLiteError) {
+    let statement = try connection.prepare("PRAGMA journal_mode = WAL")
+    guard try statement.step(), statement.text(0) == "wal" else {
+      throw SQLiteError(.io, "The file system does not support a write-ahead log.")
+    }
+    // Give back the space of a log that grew for once.
+    try connection.execute("PRAGMA journal_size_limit = 16777216")
+  }
+
+  /// Runs the missing steps in one transaction. The version is looked at inside it, so that of
+  /// several processes one migrates and the others find it done.
+  private static func migrate(
+    _ connection: borrowing Connection, _ configuration: Configuration, _ migrations: [Migration]
+  ) throws(SQLiteError) {
+    let supported = Int64(migrations.count)
+    let current = try connection.integer("PRAGMA user_version") ?? 0
+    try refuse(newer: Int32(truncatingIfNeeded: current), than: migrations.count)
+    if current == supported { return }
+    try connection.run(Connection.Control.beginWrite)
+    do {
+      let version = try connection.integer("PRAGMA user_version") ?? 0
+      try refuse(newer: Int32(truncatingIfNeeded: version), than: migrations.count)
+      for step in migrations.dropFirst(Int(version)) { try step.run(connection) }
+      try connection.execute("PRAGMA user_version = \(supported)")
+      try connection.run(Connection.Control.commit)
+    } catch {
+      if connection.isInTransaction { try connection.run(Connection.Control.rollback) }
+      throw error
+    }
+  }
+
+  private static func refuse(newer version: Int32, than supported: Int) throws(SQLiteError) {
+    guard version < 0 || version > supported else { return }
+    throw SQLiteError(
+      .corrupt, "The file has schema version \(version); this library knows up to \(supported).")
+  }
+
+  /// Repeats `body` while another process is opening the same file: switching to the log needs the
+  /// file alone, and SQLite does not wait for that by itself.
+  private static func patiently(
+    _ configuration: Configuration, _ body: () throws(SQLiteError) -> Void
+  ) throws(SQLiteError) {
+    let deadline = Deadline.after(seconds: Double(configuration.busyTimeout) / 1000)
+    while true {
+      do {
+        return try body()
+      } catch {
+        guard error.kind == .busy, !deadline.hasPassed else { throw error }
+        sqlite3_sleep(5)
+      }
+    }
+  }
+}

@@ -1,0 +1,93 @@
+internal import CSQLite
+internal import KVBase
+
+/// One database file: one writer that commits in groups, and as many readers as are wanted.
+///
+/// Safe from any thread; several processes may have the same file open. After `fork()` the child's
+/// calls fail with `.misuse`, and nothing of the parent's is touched.
+package final class Database: Sendable {
+  package let configuration: Configuration
+  private let writer: Writer
+  private let readers: ReaderPool
+  private let generation = ProcessGeneration.current
+
+  /// Opens or makes the file, and runs the migrations it lacks in one transaction.
+  ///
+  /// Throws `.corrupt` for a file that is damaged, foreign or newer than `migrations`, and leaves it
+  /// untouched.
+  package init(_ configuration: Configuration, migrations: [Migration]) throws(SQLiteError) {
+    self.configuration = configuration
+    writer = Writer(try Self.openWriter(configuration, migrations: migrations))
+    readers = ReaderPool(configuration)
+  }
+
+  deinit { close() }
+
+  /// Runs `body` in a write transaction; its result comes when the commit is on disk.
+  ///
+  /// Calls that come while another one commits share the next commit. If `body` throws, its changes
+  /// are undone and nobody else's; when the commit itself fails, everybody in it gets that error.
+  /// `body` may run on another thread, while this one waits, and must not call `write` itself.
+  package func write<R>(
+    _ body: (borrowing Connection) throws(SQLiteError) -> R
+  ) throws(SQLiteError) -> R {
+    try checkProcess()
+    return try writer.write(body)
+  }
+
+  /// Runs `body` over one snapshot of the data.
+  package func read<R>(
+    _ body: (borrowing Connection) throws(SQLiteError) -> R
+  ) throws(SQLiteError) -> R {
+    try withReader { (connection: borrowing Connection) throws(SQLiteError) -> R in
+      try connection.run(Connection.Control.beginRead)
+      let result = try body(connection)
+      try connection.run(Connection.Control.commit)
+      return result
+    }
+  }
+
+  /// Runs `body`, which runs a single statement: that is its own snapshot, and costs less.
+  package func withReader<R>(
+    _ body: (borrowing Connection) throws(SQLiteError) -> R
+  ) throws(SQLiteError) -> R {
+    try checkProcess()
+    let seat = try readers.take()
+    defer { readers.giveBack(seat) }
+    return try body(seat.connection)
+  }
+
+  /// Starts a query whose rows are read later, all from the moment of this call.
+  ///
+  /// `bind` gives the parameters their values; what it binds by reference must outlive the rows.
+  package func rows(
+    of text: String, _ bind: (borrowing Statement) throws(SQLiteError) -> Void
+  ) throws(SQLiteError) -> Rows {
+    try checkProcess()
+    return try Rows(readers, text, bind)
+  }
+
+  /// Copies the log into the file as far as readers allow, without waiting for anybody.
+  package func checkpoint() throws(SQLiteError) {
+    try withReader { (connection: borrowing Connection) throws(SQLiteError) in
+      let status = sqlite3_wal_checkpoint_v2(
+        connection.raw, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+      guard status == SQLITE_OK else { throw SQLiteError(status: status, on: connection.raw) }
+    }
+  }
+
+  /// Closes all connections; those in use close when they are given back. Later calls fail with
+  /// `.misuse`. The second time does nothing.
+  package func close() {
+    // A child must not close what it inherited: closing writes the log back.
+    guard generation.isCurrent else { return }
+    readers.close()
+    writer.close()
+  }
+
+  private func checkProcess() throws(SQLiteError) {
+    guard generation.isCurrent else {
+      throw SQLiteError(.misuse, "The database was inherited through fork().")
+    }
+  }
+}

@@ -1,0 +1,79 @@
+internal import CSQLite
+internal import Glibc
+
+/// The file of a database before SQLite works on it: making it, and telling whether it is ours.
+enum DatabaseFile {
+  /// Makes the directory (0700, its parents too) and an empty file (0600) unless they exist.
+  ///
+  /// `mknod` makes the file without opening it: closing a descriptor would drop the POSIX locks that
+  /// other connections of this process hold on the same file.
+  static func create(_ path: String) throws(SQLiteError) {
+    try createDirectories(above: path)
+    guard mknod(path, S_IFREG | 0o600, 0) == 0 else {
+      guard errno == EEXIST else { throw failure("create", path) }
+      return
+    }
+    // The umask may have taken bits away.
+    guard chmod(path, 0o600) == 0 else { throw failure("chmod", path) }
+  }
+
+  /// What a file's first bytes say.
+  enum Header: Equatable {
+    /// No bytes: a new database.
+    case empty
+    /// A database of this program, of that schema version.
+    case ours(version: Int32)
+  }
+
+  /// Looks at the header without locking or changing anything.
+  ///
+  /// Throws `.corrupt` for what is no database or that of another program.
+  static func header(
+    of connection: borrowing Connection, applicationId: Int32
+  ) throws(SQLiteError) -> Header {
+    var bytes = [UInt8](repeating: 0, count: 100)
+    var size: Int64 = 0
+    let status = kv_sqlite_read_header(connection.raw, &bytes, 100, &size)
+    guard status == SQLITE_OK else { throw SQLiteError(status: status, on: nil) }
+    if size == 0 { return .empty }
+    guard size >= 100, bytes.starts(with: Array("SQLite format 3\0".utf8)) else {
+      throw SQLiteError(.corrupt, extendedCode: SQLITE_NOTADB, "The file is not a database.")
+    }
+    guard bigEndian(bytes, at: 68) == applicationId else {
+      throw SQLiteError(
+        .corrupt, extendedCode: SQLITE_NOTADB, "The file is a database of another program.")
+    }
+    return .ours(version: bigEndian(bytes, at: 60))
+  }
+
+  private static func bigEndian(_ bytes: [UInt8], at place: Int) -> Int32 {
+    Int32(bitPattern: bytes[place..<place + 4].reduce(0 as UInt32) { $0 << 8 | UInt32($1) })
+  }
+
+  private static func createDirectories(above path: String) throws(SQLiteError) {
+    guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return }
+    let directory = String(path[..<slash])
+    if mkdir(directory, 0o700) == 0 {
+      guard chmod(directory, 0o700) == 0 else { throw failure("chmod", directory) }
+      return
+    }
+    if errno == EEXIST { return }
+    guard errno == ENOENT else { throw failure("create", directory) }
+    try createDirectories(above: directory)
+    guard mkdir(directory, 0o700) == 0 || errno == EEXIST else {
+      throw failure("create", directory)
+    }
+  }
+
+  private static func failure(_ verb: String, _ path: String) -> SQLiteError {
+    let number = errno
+    let reason = strerror(number).map { String(cString: $0) } ?? "error \(number)"
+    let kind: SQLiteError.Kind =
+      switch number {
+      case ENOSPC, EDQUOT: .full
+      case EACCES, EPERM, EROFS: .readOnly
+      default: .io
+      }
+    return SQLiteError(kind, "Cannot \(verb) \(path): \(reason).")
+  }
+}

@@ -1,0 +1,73 @@
+internal import CSQLite
+
+/// Why the database could not do what was asked, with SQLite's own codes and words.
+package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// One case for each thing a caller can do about it.
+  package enum Kind: Sendable, Equatable, CaseIterable {
+    /// The disk is full. The transaction was rolled back; nothing that was acknowledged is lost.
+    case full
+    /// Another process held the lock for longer than the busy timeout.
+    case busy
+    /// The file is damaged, is no database, or belongs to another program or a newer version.
+    case corrupt
+    /// The file or its directory may not be written.
+    case readOnly
+    /// The disk failed, or the file cannot be opened.
+    case io
+    /// A UNIQUE, NOT NULL or CHECK rule of the schema refused a row.
+    case constraint
+    /// The operation was interrupted.
+    case interrupted
+    /// The body of a transaction asked for it to be rolled back; see `SQLiteError.rollback`.
+    case rolledBack
+    /// The database was closed, or inherited through `fork()`.
+    case misuse
+    /// Anything else: memory, a value above SQLite's limits, a defect of ours.
+    case other
+  }
+
+  package var kind: Kind
+  /// SQLite's extended result code; the primary one is its low byte. 0 if SQLite was not asked.
+  package var extendedCode: Int32
+  package var message: String
+
+  package init(_ kind: Kind, extendedCode: Int32 = 0, _ message: String) {
+    self.kind = kind
+    self.extendedCode = extendedCode
+    self.message = message
+  }
+
+  /// What a transaction's body throws to have its changes undone without an error of SQLite.
+  package static let rollback = SQLiteError(.rolledBack, "The transaction was rolled back.")
+
+  /// SQLite's primary result code.
+  package var code: Int32 { extendedCode & 0xFF }
+
+  package var description: String {
+    extendedCode == 0 ? message : "\(message) (SQLite \(extendedCode))"
+  }
+
+  /// The error a call left on its connection. Bound values are never part of the message.
+  init(status: Int32, on connection: OpaquePointer?) {
+    let extended = connection.map { sqlite3_extended_errcode($0) } ?? status
+    let text = connection.flatMap { sqlite3_errmsg($0) } ?? sqlite3_errstr(status)
+    // The connection may have moved on since; the status that the call returned is what counts.
+    extendedCode = extended & 0xFF == status & 0xFF ? extended : status
+    kind = Self.kind(of: extendedCode)
+    message = text.map { String(cString: $0) } ?? "unknown error"
+  }
+
+  private static func kind(of extended: Int32) -> Kind {
+    switch extended & 0xFF {
+    case SQLITE_FULL: .full
+    case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
+    case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT: .corrupt
+    case SQLITE_READONLY, SQLITE_PERM: .readOnly
+    case SQLITE_IOERR, SQLITE_CANTOPEN: .io
+    case SQLITE_CONSTRAINT: .constraint
+    case SQLITE_INTERRUPT, SQLITE_ABORT: .interrupted
+    case SQLITE_MISUSE: .misuse
+    default: .other
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import KVBase
+import KVSQLite
+import KVTestSupport
+import Testing
+
+@Suite("Writer") struct WriterTests {
+  let directory = TemporaryDirectory()
+
+  @Test("commits what many threads save at once") func concurrentSavers() throws {
+    let database = try open(directory.file("data.kvs"))
+    let errors = concurrently(8) { thread -> (any Error)? in
+      do {
+        for number in 0..<200 { try database.add("\(thread)-\(number)") }
+        return nil
+      } catch { return error }
+    }
+    #expect(errors.isEmpty)
+    #expect(try database.integer("SELECT count(*) FROM words") == 1600)
+  }
+
+  @Test("undoes a failing body and nobody else's") func failingBodies() throws {
+    let database = try open(directory.file("data.kvs"))
+    let failures = concurrently(8) { thread -> Int? in
+      var failures = 0
+      for number in 0..<100 {
+        do {
+          try database.write { (db: borrowing Connection) throws(SQLiteError) in
+            try Database.insert("\(thread)-\(number)", db)
+            if number % 2 == 1 { try Database.insert("\(thread)-\(number)", db) }
+          }
+        } catch {
+          #expect((error as? SQLiteError)?.kind == .constraint)
+          failures += 1
+        }
+      }
+      return failures
+    }
+    #expect(failures.reduce(0, +) == 400)
+    let words = try database.words()
+    #expect(words.count == 400)
+    #expect(words.allSatisfy { $0.last?.wholeNumberValue?.isMultiple(of: 2) == true })
+  }
+
+  @Test("gives back what the body gives, and undoes it on request") func results() throws {
+    let database = try open(directory.file("data.kvs"))
+    #expect(try database.write { $0.isInTransaction })
+    let error = #expect(throws: SQLiteError.self) {
+      try database.write { (db: borrowing Connection) throws(SQLiteError) in
+        try Database.insert("one", db)
+        throw .rollback
+      }
+    }
+    #expect(error == .rollback)
+    #expect(try database.words() == [])
+  }
+
+  @Test("undoes a savepoint and goes on") func savepoints() throws {
+    let database = try open(directory.file("data.kvs"))
+    try database.write { (db: borrowing Connection) throws(SQLiteError) in
+      try Database.insert("kept", db)
+      do {
+        try db.savepoint { () throws(SQLiteError) in
+          try Database.insert("undone", db)
+          throw .rollback
+        }
+      } catch {}
+    }
+    #expect(try database.words() == ["kept"])
+  }
+
+  @Test("refuses a transaction inside another one") func nested() throws {
+    let database = try open(directory.file("data.kvs"))
+    let error = #expect(throws: SQLiteError.self) {
+      try database.write { (_) throws(SQLiteError) in try database.add("one") }
+    }
+    #expect(error?.kind == .misuse)
+    try database.add("two")
+  }
+
+  @Test("refuses work once it is closed") func closed() throws {
+    let database = try open(directory.file("data.kvs"))
+    database.close()
+    #expect(throws: SQLiteError.self) { try database.add("one") }
+    #expect(throws: SQLiteError.self) { try database.words() }
+    database.close()
+  }
+
+  @Test("can be closed while others write: each write is whole or refused") func closing() throws {
+    let path = directory.file("data.kvs")
+    let database = try open(path)
+    let saved = concurrently(6) { thread -> Int? in
+      if thread == 5 {
+        database.close()
+        return nil
+      }
+      for number in 0..<500 {
+        do { try database.add("\(thread)-\(number)") } catch { return number }
+      }
+      return 500
+    }
+    #expect(try open(path).words().count == saved.reduce(0, +))
+  }
+
+  @Test("is busy, not stuck, while another connection holds the lock") func busy() throws {
+    let path = directory.file("data.kvs")
+    let one = try open(path)
+    let other = try open(path) { $0.busyTimeout = 20 }
+    try one.write { (db: borrowing Connection) throws(SQLiteError) in
+      try Database.insert("one", db)
+      let error = #expect(throws: SQLiteError.self) { try other.add("two") }
+      #expect(error?.kind == .busy)
+    }
+    try other.add("two")
+    #expect(try one.words() == ["one", "two"])
+  }
+}

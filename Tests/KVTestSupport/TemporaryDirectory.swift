@@ -1,0 +1,57 @@
+internal import Glibc
+
+/// A fresh directory that goes with its last reference.
+package final class TemporaryDirectory: Sendable {
+  package let path: String
+
+  package init() {
+    let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    var template = Array("\(parent)/kvstore-test-XXXXXX".utf8CString)
+    path = mkdtemp(&template).map { String(cString: $0) } ?? parent + "/kvstore-test"
+  }
+
+  deinit { Self.remove(path) }
+
+  /// The path of something in it.
+  package func file(_ name: String) -> String { path + "/" + name }
+
+  private static func remove(_ path: String) {
+    guard let directory = opendir(path) else {
+      unlink(path)
+      return
+    }
+    while let entry = readdir(directory) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name != ".", name != ".." { remove(path + "/" + name) }
+    }
+    closedir(directory)
+    rmdir(path)
+  }
+}
+
+/// The bytes of a file; nil if it cannot be read.
+package func contents(of path: String) -> [UInt8]? {
+  guard let file = fopen(path, "r") else { return nil }
+  defer { fclose(file) }
+  var bytes: [UInt8] = []
+  var buffer = [UInt8](repeating: 0, count: 65536)
+  while case let count = fread(&buffer, 1, buffer.count, file), count > 0 {
+    bytes += buffer[..<count]
+  }
+  return bytes
+}
+
+/// Makes or replaces a file.
+package func write(_ bytes: [UInt8], to path: String) {
+  guard let file = fopen(path, "w") else { return }
+  fwrite(bytes, 1, bytes.count, file)
+  fclose(file)
+}
+
+/// The permission bits of a file; nil if there is none.
+package func permissions(of path: String) -> UInt32? {
+  var status = stat()
+  return stat(path, &status) == 0 ? status.st_mode & 0o777 : nil
+}
