@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 LOGS = BUILD / "test-logs"
 
-# How the tools tell what ran. Each pattern gives "passed" and, where the tool counts them apart, "failed".
+# How the tools tell what ran: "passed" or "all", and "failed" where the tool counts them apart.
 COUNTS = [
     re.compile(r"Test run with (?P<all>\d+) tests? .*?passed"),  # swift test
     re.compile(r"Test run with (?P<all>\d+) tests? .*?failed .*?with (?P<failed>\d+) issue"),
@@ -123,7 +123,7 @@ def main(arguments: list[str]) -> int:
 
 
 def run(section: Section) -> Tally:
-    """Runs a section, prints how it went, and gives what it counted: at least one for each command."""
+    """Runs a section, prints how it went, and gives its counts: at least one a command."""
     print(f"\n== {section.name}: {section.title}", flush=True)
     tally = Tally()
     begin = time.monotonic()
@@ -149,7 +149,7 @@ def run(section: Section) -> Tally:
 
 
 def execute(command: str, section: Section) -> tuple[int, str]:
-    """Runs one command in a process group of its own, so that a hung one goes with all its children."""
+    """Runs one command in a process group of its own: a hung one goes with its children."""
     process = subprocess.Popen(
         shlex.split(command),
         cwd=ROOT,

@@ -1,0 +1,82 @@
+"""The local store: saving and finding, against SQLite by hand; loading; Python against C."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools import LIBRARY, SOURCES, Row, build, limit_row, output_of, ratio_row, scratch
+
+ROUNDS = 5
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A workload of local.c with its goal."""
+
+    name: str
+    title: str
+    count: int
+    at_least: float
+    against: str
+
+
+WORKLOADS = [
+    Workload("bulk", "bulk save, 1,000 a transaction", 100_000, 0.8, "SQLite by hand, same rows"),
+    Workload("single-full", "single saves, FULL", 4_000, 0.9, "SQLite by hand, same rows"),
+    Workload("single-normal", "single saves, NORMAL", 20_000, 0.9, "SQLite by hand, same rows"),
+    Workload("threads", "8 threads save singly, FULL", 16_000, 3.0, "one thread by hand, FULL"),
+    Workload("find", "find by id", 100_000, 0.8, "SQLite by hand, bytes borrowed"),
+]
+
+
+def rows() -> list[Row]:
+    """All rows of this file."""
+    program = build(
+        "local", "data.c", "raw.c", "local.c", libraries=("kvstore", "sqlite3", "pthread")
+    )
+    return [
+        *(workload_row(program, workload) for workload in WORKLOADS),
+        python_row(program),
+        load_row(),
+    ]
+
+
+def workload_row(program: Path, workload: Workload) -> Row:
+    """Runs both sides of a workload in turns, in one process."""
+    with scratch(workload.name) as place:
+        output = output_of(program, workload.name, place, workload.count, ROUNDS)
+    rates: dict[str, list[float]] = {"ours": [], "raw": []}
+    for line in output.splitlines():
+        side, rate = line.split()
+        rates[side].append(float(rate))
+    title, against = workload.title, workload.against
+    return ratio_row(title, "entities/s", rates["ours"], rates["raw"], against, workload.at_least)
+
+
+def python_row(program: Path) -> Row:
+    """Finds by id from Python, returning bytes, in turns with the same finds from C."""
+    python: list[float] = []
+    c: list[float] = []
+    for _ in range(ROUNDS):
+        with scratch("python-find") as place:
+            output = output_of(program, "find", place, 20_000, 1)
+            c += [float(line.split()[1]) for line in output.splitlines() if line.startswith("ours")]
+            python.append(
+                float(output_of(sys.executable, SOURCES.parent / "find.py", place / "ours-0"))
+            )
+    return ratio_row("find by id from Python, as bytes", "entities/s", python, c, "the C ABI", 0.5)
+
+
+def load_row() -> Row:
+    """Loads the library in a fresh process each time; the baseline loads what it depends on."""
+    program = build("load", "data.c", "load.c", libraries=("dl",))
+    ours: list[float] = []
+    theirs: list[float] = []
+    for _ in range(21):
+        ours.append(float(output_of(program, LIBRARY)))
+        theirs.append(
+            float(output_of(program, "libsqlite3.so.0", "libcurl.so.4", "libjansson.so.4"))
+        )
+    return limit_row("load the library", "ms", ours, 10, theirs, "loading SQLite, libcurl, jansson")
