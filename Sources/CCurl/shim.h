@@ -1,3 +1,60 @@
-/* libcurl's easy and multi interfaces; its variadic setters get one typed name for each argument type. */
+/* libcurl's easy and multi interfaces. Swift can not call variadic functions: each kind of argument
+ * gets a setter of its own name here. */
 #pragma once
+#define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
+
+/* Switches, numbers and enumerations. */
+static inline CURLcode kvcurl_set_long(CURL *easy, CURLoption option, long value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+/* Sizes that may exceed a long on other machines. */
+static inline CURLcode kvcurl_set_size(CURL *easy, CURLoption option, curl_off_t value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+/* Texts, which libcurl copies. */
+static inline CURLcode kvcurl_set_text(CURL *easy, CURLoption option, const char *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+/* Memory that has to live as long as the option is in force, or, for CURLOPT_COPYPOSTFIELDS, is copied. */
+static inline CURLcode kvcurl_set_pointer(CURL *easy, CURLoption option, const void *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+/* CURLOPT_WRITEFUNCTION, CURLOPT_HEADERFUNCTION, CURLOPT_READFUNCTION: they share one type. */
+static inline CURLcode kvcurl_set_callback(CURL *easy, CURLoption option,
+                                           curl_write_callback value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+/* CURLOPT_SEEKFUNCTION. */
+static inline CURLcode kvcurl_set_seek(CURL *easy, curl_seek_callback value) {
+  return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, value);
+}
+
+/* What CURLOPT_PRIVATE remembers. */
+static inline void *kvcurl_private(CURL *easy) {
+  void *value = NULL;
+  curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&value);
+  return value;
+}
+
+static inline CURLMcode kvcurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+  return curl_multi_setopt(multi, option, value);
+}
+
+/* The next transfer that has ended, with its result; NULL: none. The message itself is a union,
+ * which is better read here. */
+static inline CURL *kvcurl_multi_next_done(CURLM *multi, CURLcode *result) {
+  int left = 0;
+  CURLMsg *message;
+  while ((message = curl_multi_info_read(multi, &left))) {
+    if (message->msg != CURLMSG_DONE) continue;
+    *result = message->data.result;
+    return message->easy_handle;
+  }
+  return NULL;
+}

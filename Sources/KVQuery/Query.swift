@@ -1,4 +1,90 @@
-/// What is asked of a collection: a filter, an order, a page, a projection. A value.
+internal import KVJSON
+
+/// What is asked of a collection: a filter, an order, a page, a projection. A value; it never changes
+/// behind anybody's back and may be used from any thread.
 package struct Query: Sendable, Equatable {
+  /// One key of the order. Nulls and missing members come first; strings are ordered by code point.
+  package struct SortKey: Sendable, Equatable {
+    package var path: Path
+    package var ascending: Bool
+    package init(_ path: Path, ascending: Bool = true) {
+      self.path = path
+      self.ascending = ascending
+    }
+  }
+
+  package var filter: Predicate = .everything
+  /// Empty: the order of storage. Entities that these leave equal are ordered by `_id`.
+  package var sort: [SortKey] = []
+  package var skip = 0
+  package var limit: Int?
+  /// What is kept of an entity, besides `_id`, `_acl` and `_kmd`. Empty: everything.
+  package var fields: [Path] = []
+
+  /// Everything, in the order of storage.
   package init() {}
+
+  package init(_ filter: Predicate) { self.filter = filter }
+
+  /// `filter`: a JSON object in MongoDB's language; `modifiers`: a JSON object with `sort`, `skip`, `limit`
+  /// and `fields`. Nil or an empty text stands for an empty object.
+  package init(filter: String?, modifiers: String? = nil) throws(QueryError) {
+    self.filter = try FilterParser.parse(filter ?? "")
+    try apply(modifiers: modifiers ?? "")
+  }
+
+  /// The same without order, page and projection: which entities, not how they are shown.
+  package var selection: Query { Query(filter) }
+
+  /// Whether it shows whole entities of everything that matches, and not a page.
+  package var isPaged: Bool { skip > 0 || limit != nil }
+
+  /// The query restricted by one more predicate.
+  package func and(_ other: Predicate) -> Query {
+    var both = self
+    both.filter = filter.and(other)
+    return both
+  }
+
+  /// The ids, if the filter asks for nothing but one or several given `_id`s.
+  package var ids: [String]? {
+    guard case .field(.id, let tests) = filter, tests.count == 1 else { return nil }
+    switch tests[0] {
+    case .equal(.string(let id)): return [id]
+    case .isIn(let values):
+      let ids = values.compactMap(\.stringValue)
+      return ids.count == values.count ? ids : nil
+    default: return nil
+    }
+  }
+}
+
+// MARK: As text
+
+extension Query {
+  /// The filter as canonical JSON: `{}` for everything. The same predicate gives the same text.
+  package var filterText: String { filter.json.text }
+
+  /// The order as a JSON object, keys in order; nil without one.
+  package var sortText: String? { sort.isEmpty ? nil : sortJSON.text }
+
+  /// The projection as names separated by commas; nil without one.
+  package var fieldsText: String? {
+    fields.isEmpty ? nil : fields.map(\.text).joined(separator: ",")
+  }
+
+  /// `{"filter":…,"sort":…,"skip":…,"limit":…,"fields":…}`; what was not asked for is left out.
+  package var text: String {
+    var object = JSONObject()
+    if filter != .everything { object["filter"] = .object(filter.json) }
+    if !sort.isEmpty { object["sort"] = .object(sortJSON) }
+    if skip > 0 { object["skip"] = .int(Int64(skip)) }
+    if let limit { object["limit"] = .int(Int64(limit)) }
+    if !fields.isEmpty { object["fields"] = .array(fields.map { .string($0.text) }) }
+    return object.text
+  }
+
+  private var sortJSON: JSONObject {
+    JSONObject(sort.map { .init($0.path.text, .int($0.ascending ? 1 : -1)) })
+  }
 }

@@ -1,0 +1,237 @@
+internal import KVJSON
+
+/// Reads MongoDB's filters. Each function takes the value and the trail that leads to it.
+enum FilterParser {
+  typealias Trail = [Misfit.Step]
+
+  /// How deep a filter may be nested, values included.
+  static let maximumDepth = 200
+
+  /// The predicate of a filter text; an empty text is everything.
+  static func parse(_ text: String) throws(QueryError) -> Predicate {
+    guard !text.isEmpty else { return .everything }
+    let value = try parseJSON(text)
+    do throws(Misfit) {
+      try checkDepth(value, [], maximumDepth)
+      return try predicate(value, [])
+    } catch {
+      throw error.located(in: text)
+    }
+  }
+
+  private static func checkDepth(
+    _ value: JSONValue, _ trail: Trail, _ left: Int
+  ) throws(Misfit) {
+    guard left > 0 else { throw Misfit("the filter is nested too deeply", trail) }
+    switch value {
+    case .array(let elements):
+      for (place, element) in elements.enumerated() {
+        try checkDepth(element, trail + [.element(place)], left - 1)
+      }
+    case .object(let object):
+      for member in object.members {
+        try checkDepth(member.value, trail + [.member(member.name)], left - 1)
+      }
+    case .null, .bool, .int, .double, .string: break
+    }
+  }
+
+  // MARK: Predicates
+
+  /// An object whose members are all to hold.
+  static func predicate(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> Predicate {
+    guard let object = value.objectValue else { throw Misfit("a filter must be an object", trail) }
+    var parts: [Predicate] = []
+    for member in object.members {
+      parts.append(try part(member, trail + [.member(member.name)]))
+    }
+    return parts.isEmpty ? .everything : parts.count == 1 ? parts[0] : .and(parts)
+  }
+
+  private static func part(
+    _ member: JSONObject.Member, _ trail: Trail
+  ) throws(Misfit) -> Predicate {
+    switch member.name {
+    case "$and": return .and(try predicates(member, trail))
+    case "$or": return .or(try predicates(member, trail))
+    case "$nor": return .nor(try predicates(member, trail))
+    case let name where name.hasPrefix("$"): throw Misfit("unknown operator \(name)", trail)
+    default: return .field(Path(member.name), try tests(member.value, trail))
+    }
+  }
+
+  private static func predicates(
+    _ member: JSONObject.Member, _ trail: Trail
+  ) throws(Misfit) -> [Predicate] {
+    guard let elements = member.value.arrayValue, !elements.isEmpty else {
+      throw Misfit("\(member.name) needs an array that is not empty", trail)
+    }
+    var parts: [Predicate] = []
+    for (place, element) in elements.enumerated() {
+      parts.append(try predicate(element, trail + [.element(place)]))
+    }
+    return parts
+  }
+
+  // MARK: Tests
+
+  /// What a member of a filter demands of its path: operators, or a value to be equal to.
+  private static func tests(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> [Test] {
+    guard let object = value.objectValue, isOperators(object) else { return [.equal(value)] }
+    return try tests(object, trail)
+  }
+
+  static func isOperators(_ object: JSONObject) -> Bool {
+    object.members.first?.name.hasPrefix("$") ?? false
+  }
+
+  private static func tests(_ object: JSONObject, _ trail: Trail) throws(Misfit) -> [Test] {
+    var tests: [Test] = []
+    for member in object.members {
+      let here = trail + [.member(member.name)]
+      switch member.name {
+      case "$regex": tests.append(.regex(try pattern(object, here)))
+      case "$options":
+        guard object["$regex"] != nil else { throw Misfit("$options needs $regex", here) }
+      default: tests.append(try test(member, here))
+      }
+    }
+    return tests
+  }
+
+  private static func test(_ member: JSONObject.Member, _ trail: Trail) throws(Misfit) -> Test {
+    let value = member.value
+    switch member.name {
+    case "$eq": return .equal(value)
+    case "$ne": return .notEqual(value)
+    case "$lt", "$lte", "$gt", "$gte":
+      guard let comparison = Test.Comparison(rawValue: member.name) else { break }
+      return .compare(comparison, value)
+    case "$in": return .isIn(try values(member, trail))
+    case "$nin": return .notIn(try values(member, trail))
+    case "$exists": return .exists(try truth(member, trail))
+    case "$type": return .type(try ValueType.parse(value, trail))
+    case "$size": return .size(try size(value, trail))
+    case "$all": return try all(member, trail)
+    case "$mod": return try mod(value, trail)
+    case "$elemMatch": return try elementMatch(value, trail)
+    case "$not": return .not(try negated(value, trail))
+    default: break
+    }
+    throw Misfit("unknown operator \(member.name)", trail)
+  }
+
+  private static func values(
+    _ member: JSONObject.Member, _ trail: Trail
+  ) throws(Misfit) -> [JSONValue] {
+    guard let elements = member.value.arrayValue else {
+      throw Misfit("\(member.name) needs an array", trail)
+    }
+    for (place, element) in elements.enumerated() {
+      guard let object = element.objectValue, isOperators(object) else { continue }
+      throw Misfit("\(member.name) takes values, not operators", trail + [.element(place)])
+    }
+    return elements
+  }
+
+  private static func truth(_ member: JSONObject.Member, _ trail: Trail) throws(Misfit) -> Bool {
+    if let value = member.value.boolValue { return value }
+    if let number = member.value.doubleValue { return number != 0 }
+    throw Misfit("\(member.name) needs true or false", trail)
+  }
+
+  private static func size(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> Int64 {
+    guard let size = value.intValue, size >= 0 else {
+      throw Misfit("$size needs an integer that is not negative", trail)
+    }
+    return size
+  }
+
+  private static func mod(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> Test {
+    guard let numbers = value.arrayValue, numbers.count == 2,
+      let divisor = whole(numbers[0]), let remainder = whole(numbers[1]), divisor != 0
+    else { throw Misfit("$mod needs two numbers: a divisor that is not 0, and a remainder", trail) }
+    return .mod(divisor: divisor, remainder: remainder)
+  }
+
+  /// A number without its fraction.
+  private static func whole(_ value: JSONValue) -> Int64? {
+    if case .int(let number) = value { return number }
+    return value.doubleValue.flatMap { Int64(exactly: $0.rounded(.towardZero)) }
+  }
+
+  private static func negated(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> [Test] {
+    guard let object = value.objectValue, isOperators(object) else {
+      throw Misfit("$not needs an object of operators", trail)
+    }
+    let negated = try tests(object, trail)
+    return negated
+  }
+
+  // MARK: Arrays
+
+  private static func all(_ member: JSONObject.Member, _ trail: Trail) throws(Misfit) -> Test {
+    guard let elements = member.value.arrayValue else {
+      throw Misfit("$all needs an array", trail)
+    }
+    guard let first = elements.first?.objectValue, first["$elemMatch"] != nil else {
+      return .all(try values(member, trail))
+    }
+    var tests: [Test] = []
+    for (place, element) in elements.enumerated() {
+      let here = trail + [.element(place)]
+      guard let object = element.objectValue, object.count == 1, let inner = object["$elemMatch"]
+      else { throw Misfit("$all takes $elemMatch for all its elements or for none", here) }
+      tests.append(try elementMatch(inner, here + [.member("$elemMatch")]))
+    }
+    return .allElements(tests)
+  }
+
+  private static func elementMatch(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> Test {
+    guard let object = value.objectValue else { throw Misfit("$elemMatch needs an object", trail) }
+    let combining = ["$and", "$or", "$nor"]
+    guard let first = object.members.first?.name, first.hasPrefix("$"), !combining.contains(first)
+    else { return .element(try predicate(value, trail)) }
+    return .elementValue(try tests(object, trail))
+  }
+
+  // MARK: Regular expressions
+
+  private static func pattern(_ object: JSONObject, _ trail: Trail) throws(Misfit) -> Pattern {
+    guard let source = object["$regex"]?.stringValue else {
+      throw Misfit("$regex needs a string", trail)
+    }
+    let options = object["$options"] ?? .string("")
+    let places = trail.dropLast() + [.member("$options")]
+    guard let letters = options.stringValue, letters.allSatisfy({ "imsx".contains($0) }) else {
+      throw Misfit("$options takes the letters i, m, s and x", Array(places))
+    }
+    let sorted = String("imsx".filter { letters.contains($0) })
+    return Pattern(source: source, options: sorted)
+  }
+}
+
+extension ValueType {
+  /// A name, a number, or an array of these.
+  static func parse(
+    _ value: JSONValue, _ trail: FilterParser.Trail
+  ) throws(Misfit) -> [ValueType] {
+    guard let elements = value.arrayValue else { return [try one(value, trail)] }
+    guard !elements.isEmpty else { throw Misfit("$type needs a type", trail) }
+    var types: [ValueType] = []
+    for (place, element) in elements.enumerated() {
+      types.append(try one(element, trail + [.element(place)]))
+    }
+    return types
+  }
+
+  private static func one(
+    _ value: JSONValue, _ trail: FilterParser.Trail
+  ) throws(Misfit) -> ValueType {
+    if let name = value.stringValue, let type = ValueType(rawValue: name) { return type }
+    if let code = value.intValue, let type = allCases.first(where: { $0.code == code }) {
+      return type
+    }
+    throw Misfit("unknown type for $type", trail)
+  }
+}

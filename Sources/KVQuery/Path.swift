@@ -1,0 +1,27 @@
+/// The way to a member: names separated by dots. A component that is a number also means a place in an
+/// array.
+package struct Path: Sendable, Hashable {
+  package struct Component: Sendable, Hashable {
+    /// UTF-8.
+    package let name: [UInt8]
+    /// The place in an array that the name stands for, if it is a number without leading zeros.
+    package let index: Int?
+
+    init(_ name: Substring) {
+      self.name = Array(name.utf8)
+      let isNumber = !name.isEmpty && name.utf8.allSatisfy { $0 &- 0x30 <= 9 }
+      index = isNumber && (name.utf8.count == 1 || name.utf8.first != 0x30) ? Int(name) : nil
+    }
+  }
+
+  package let text: String
+  /// Never empty.
+  package let components: [Component]
+
+  package init(_ text: String) {
+    self.text = text
+    components = text.split(separator: ".", omittingEmptySubsequences: false).map(Component.init)
+  }
+
+  package static let id = Path("_id")
+}

@@ -1,0 +1,108 @@
+package import KVJSON
+
+/// What an entity must be like: the tree behind every query, whatever it was written in.
+package indirect enum Predicate: Sendable, Equatable {
+  /// Every entity.
+  case everything
+  /// No entity.
+  case nothing
+  /// All parts hold. At least one.
+  case and([Predicate])
+  /// Some part holds. At least one.
+  case or([Predicate])
+  /// No part holds. At least one.
+  case nor([Predicate])
+  /// All tests of what is at a path hold, each on its own.
+  case field(Path, [Test])
+
+  /// Both.
+  package func and(_ other: Predicate) -> Predicate {
+    switch (self, other) {
+    case (.everything, _): other
+    case (_, .everything): self
+    default: .and([self, other])
+    }
+  }
+
+  /// The opposite.
+  package var negated: Predicate {
+    switch self {
+    case .everything: .nothing
+    case .nothing: .everything
+    case .nor(let parts) where parts.count == 1: parts[0]
+    default: .nor([self])
+    }
+  }
+}
+
+/// A condition on what is at a path. As MongoDB's manual has it: a condition that a scalar can meet is met
+/// by an array one of whose elements meets it; comparisons hold within one type only; null stands for
+/// null and for missing.
+package indirect enum Test: Sendable, Equatable {
+  package enum Comparison: String, Sendable {
+    case less = "$lt"
+    case lessOrEqual = "$lte"
+    case greater = "$gt"
+    case greaterOrEqual = "$gte"
+  }
+
+  case equal(JSONValue)
+  case notEqual(JSONValue)
+  case compare(Comparison, JSONValue)
+  case isIn([JSONValue])
+  case notIn([JSONValue])
+  case exists(Bool)
+  case type([ValueType])
+  case size(Int64)
+  /// Equal to, or containing, each of these.
+  case all([JSONValue])
+  /// Each of these (`element` or `elementValue`) holds, for whichever element: `$all` of `$elemMatch`.
+  case allElements([Test])
+  /// Divided by `divisor` (not 0), both without their fractions, leaves `remainder`.
+  case mod(divisor: Int64, remainder: Int64)
+  case regex(Pattern)
+  /// An array with an element (an object) that the predicate selects.
+  case element(Predicate)
+  /// An array with an element that passes all tests itself.
+  case elementValue([Test])
+  /// Not all of these hold. At least one.
+  case not([Test])
+}
+
+/// A regular expression as `$regex` and `$options` give it.
+package struct Pattern: Sendable, Equatable {
+  package let source: String
+  /// Some of `i`, `m`, `s`, `x`, in this order.
+  package let options: String
+}
+
+/// The types that `$type` knows by name, with their numbers.
+package enum ValueType: String, Sendable, CaseIterable {
+  case double, string, object, array, binData, undefined, objectId, bool, date, null, regex, int,
+    long
+  case timestamp, decimal, minKey, maxKey, number
+
+  /// The number; nil for `number`, which stands for several.
+  package var code: Int64? {
+    switch self {
+    case .double: 1
+    case .string: 2
+    case .object: 3
+    case .array: 4
+    case .binData: 5
+    case .undefined: 6
+    case .objectId: 7
+    case .bool: 8
+    case .date: 9
+    case .null: 10
+    case .regex: 11
+    case .int: 16
+    case .timestamp: 17
+    case .long: 18
+    case .decimal: 19
+    case .minKey: -1
+    case .maxKey: 127
+    case .number: nil
+    }
+  }
+}

@@ -1,0 +1,86 @@
+internal import KVJSON
+
+extension Query {
+  /// Reads `{"sort":{…},"skip":n,"limit":n,"fields":[…]}`.
+  mutating func apply(modifiers text: String) throws(QueryError) {
+    guard !text.isEmpty else { return }
+    let value = try parseJSON(text)
+    do throws(Misfit) {
+      try apply(value)
+    } catch {
+      throw error.located(in: text)
+    }
+  }
+
+  private mutating func apply(_ value: JSONValue) throws(Misfit) {
+    guard let object = value.objectValue else {
+      throw Misfit("modifiers must be a JSON object", [])
+    }
+    for member in object.members {
+      let trail = [Misfit.Step.member(member.name)]
+      switch member.name {
+      case "sort": sort = try Query.sortKeys(member.value, trail)
+      case "skip": skip = try Query.count(member.value, trail)
+      case "limit": limit = member.value.isNull ? nil : try Query.count(member.value, trail)
+      case "fields": fields = try Query.paths(member.value, trail)
+      default: throw Misfit("unknown modifier \(member.name)", trail)
+      }
+    }
+  }
+
+  /// An order from `{"name":1,"other":-1}`, as text: what arrives in a query string.
+  package static func sortKeys(parsing text: String) throws(QueryError) -> [SortKey] {
+    let value = try parseJSON(text)
+    do throws(Misfit) { return try sortKeys(value, []) } catch { throw error.located(in: text) }
+  }
+
+  /// A projection from `name,other.part`.
+  package static func fields(parsing text: String) -> [Path] {
+    text.split(separator: ",").map { Path(String($0)) }
+  }
+
+  private static func sortKeys(
+    _ value: JSONValue, _ trail: [Misfit.Step]
+  ) throws(Misfit) -> [SortKey] {
+    guard let object = value.objectValue else {
+      throw Misfit("sort must be an object such as {\"name\":1}", trail)
+    }
+    var keys: [SortKey] = []
+    for member in object.members {
+      switch member.value.intValue {
+      case 1: keys.append(SortKey(Path(member.name)))
+      case -1: keys.append(SortKey(Path(member.name), ascending: false))
+      default: throw Misfit("a sort direction must be 1 or -1", trail + [.member(member.name)])
+      }
+    }
+    return keys
+  }
+
+  private static func count(_ value: JSONValue, _ trail: [Misfit.Step]) throws(Misfit) -> Int {
+    guard let number = value.intValue, number >= 0, let count = Int(exactly: number) else {
+      throw Misfit("must be an integer that is not negative", trail)
+    }
+    return count
+  }
+
+  private static func paths(_ value: JSONValue, _ trail: [Misfit.Step]) throws(Misfit) -> [Path] {
+    guard let names = value.arrayValue else { throw Misfit("fields must be an array", trail) }
+    var paths: [Path] = []
+    for (place, name) in names.enumerated() {
+      guard let text = name.stringValue, !text.isEmpty, !text.contains(",") else {
+        throw Misfit("a field must be a name", trail + [.element(place)])
+      }
+      paths.append(Path(text))
+    }
+    return paths
+  }
+}
+
+/// Small JSON, with errors as this room reports them.
+func parseJSON(_ text: String) throws(QueryError) -> JSONValue {
+  do throws(JSONError) {
+    return try JSONValue(parsing: text)
+  } catch {
+    throw QueryError(.json, error.message, at: error.position)
+  }
+}

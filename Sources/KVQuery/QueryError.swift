@@ -1,0 +1,25 @@
+/// Why a query cannot be understood or carried out.
+package struct QueryError: Error, Sendable, Equatable {
+  package enum Kind: Sendable, Equatable {
+    /// The text is not JSON.
+    case json
+    /// JSON, but no query: an unknown operator, an operand of the wrong type, an unknown modifier.
+    case syntax
+    /// A regular expression took more steps than it may.
+    case budget
+    /// A local store cannot answer this.
+    case unsupported
+  }
+
+  package var kind: Kind
+  /// One English sentence.
+  package var message: String
+  /// The byte offset in the text the query was made from, if it was made from a text.
+  package var position: Int?
+
+  package init(_ kind: Kind, _ message: String, at position: Int? = nil) {
+    self.kind = kind
+    self.message = message
+    self.position = position
+  }
+}

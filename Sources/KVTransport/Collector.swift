@@ -1,0 +1,68 @@
+internal import KVBase
+
+/// Gathers a whole answer in memory and puts it among the others that one caller waits for.
+final class Collector: Sink {
+  private struct State {
+    var head: HTTPHead?
+    var body: [UInt8] = []
+    var hasEnded = false
+  }
+
+  private let state = Monitor(State())
+  private let mostBytes: Int
+  private let place: Int
+  private let arrivals: Arrivals
+
+  /// `place` names this answer among the `arrivals`.
+  init(mostBytes: Int, place: Int, arrivals: Arrivals) {
+    self.mostBytes = mostBytes
+    self.place = place
+    self.arrivals = arrivals
+  }
+
+  func begin(_ head: HTTPHead) { state.peek { $0.head = head } }
+
+  func take(_ piece: UnsafeRawBufferPointer) -> SinkVerdict {
+    state.peek { state in
+      guard !state.hasEnded else { return .ended }
+      guard piece.count <= mostBytes - state.body.count else { return .tooLarge }
+      state.body.append(contentsOf: piece)
+      return .taken
+    }
+  }
+
+  func announce() {}
+
+  func end(_ failure: TransportError?) {
+    let result = state.peek { state -> Result<HTTPResponse, TransportError>? in
+      guard !state.hasEnded else { return nil }
+      state.hasEnded = true
+      if let failure { return .failure(failure) }
+      guard let head = state.head else { return .failure(.noHead) }
+      defer { state.body = [] }
+      return .success(HTTPResponse(head: head, body: state.body))
+    }
+    if let result { arrivals.add(place, result) }
+  }
+}
+
+/// Answers that have come in and wait for the caller. Safe from any thread.
+final class Arrivals: Sendable {
+  typealias Arrival = (place: Int, result: Result<HTTPResponse, TransportError>)
+
+  private let waiting = Monitor<[Arrival]>([])
+
+  func add(_ place: Int, _ result: Result<HTTPResponse, TransportError>) {
+    waiting.withLock { $0.append((place, result)) }
+  }
+
+  /// The answers that are there, in the order they came; waits for at least one. Nil: the deadline
+  /// has passed.
+  func take(until deadline: Deadline) -> [Arrival]? {
+    waiting.wait(until: deadline) { waiting in
+      guard !waiting.isEmpty else { return nil }
+      defer { waiting = [] }
+      return waiting
+    }
+  }
+}

@@ -1,0 +1,107 @@
+internal import CCurl
+
+/// The transport's thread: every call of libcurl but one happens here.
+///
+/// All signals are blocked in it, so that a SIGPIPE of a dead connection, TLS included, stays on this
+/// thread and never reaches the host.
+final class Loop {
+  private let multi: MultiHandle
+  private let mailbox: Mailbox
+  private let options: TransportOptions
+  private var transfers: [ObjectIdentifier: Transfer] = [:]
+
+  init(_ multi: MultiHandle, _ mailbox: Mailbox, _ options: TransportOptions) {
+    self.multi = multi
+    self.mailbox = mailbox
+    self.options = options
+  }
+
+  /// Runs until the mailbox says that it is closing.
+  func run() {
+    setLimits()
+    while true {
+      let mail = mailbox.take()
+      if mail.isClosing { return finish(mail) }
+      handle(mail)
+      perform()
+      announce()
+      // The mailbox wakes this up, and so does libcurl's own timer; the limit is just a number.
+      if curl_multi_poll(multi.raw, nil, 0, 60_000, nil) != CURLM_OK { failAll() }
+    }
+  }
+
+  private func setLimits() {
+    let most = max(1, options.connections)
+    kvcurl_multi_set_long(multi.raw, CURLMOPT_MAX_HOST_CONNECTIONS, most)
+    kvcurl_multi_set_long(multi.raw, CURLMOPT_MAXCONNECTS, most &* 2)
+    // One stream for each HTTP/2 connection: a receiver that is slow pauses its own connection only.
+    kvcurl_multi_set_long(multi.raw, CURLMOPT_MAX_CONCURRENT_STREAMS, 1)
+  }
+
+  // MARK: Mail
+
+  private func handle(_ mail: Mailbox.Mail) {
+    for exchange in mail.starting { start(exchange) }
+    for exchange in mail.resuming { transfers[ObjectIdentifier(exchange)]?.resume() }
+    for exchange in mail.dropping { drop(exchange) }
+  }
+
+  private func start(_ exchange: Exchange) {
+    do throws(TransportError) {
+      let transfer = try Transfer(exchange, options)
+      guard curl_multi_add_handle(multi.raw, transfer.easy) == CURLM_OK else {
+        throw .outOfMemory
+      }
+      transfers[ObjectIdentifier(exchange)] = transfer
+    } catch {
+      exchange.sink.end(error)
+    }
+  }
+
+  private func drop(_ exchange: Exchange) {
+    guard let transfer = transfers.removeValue(forKey: ObjectIdentifier(exchange)) else { return }
+    curl_multi_remove_handle(multi.raw, transfer.easy)
+  }
+
+  // MARK: Work
+
+  private func perform() {
+    var running: Int32 = 0
+    guard curl_multi_perform(multi.raw, &running) == CURLM_OK else { return failAll() }
+    var result = CURLE_OK
+    while let easy = kvcurl_multi_next_done(multi.raw, &result) {
+      guard let transfer = Transfer.of(easy) else { continue }
+      let failure = transfer.failure(of: result)
+      drop(transfer.exchange)
+      transfer.exchange.sink.end(failure)
+    }
+  }
+
+  private func announce() {
+    for transfer in transfers.values where transfer.hasNews {
+      transfer.hasNews = false
+      transfer.exchange.sink.announce()
+    }
+  }
+
+  // MARK: Ends
+
+  /// libcurl could not go on at all, for want of memory most likely.
+  private func failAll(_ failure: TransportError = .outOfMemory) {
+    let exchanges = transfers.values.map(\.exchange)
+    for exchange in exchanges {
+      drop(exchange)
+      exchange.sink.end(failure)
+    }
+  }
+
+  private func finish(_ mail: Mailbox.Mail) {
+    for exchange in mail.starting + mailbox.shut().starting { exchange.sink.end(.closed) }
+    failAll(.closed)
+    curl_multi_cleanup(multi.raw)
+  }
+}
+
+extension TransportError {
+  static let outOfMemory = TransportError(.resources, "There is no memory left for the transfer.")
+}

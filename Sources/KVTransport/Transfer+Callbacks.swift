@@ -1,0 +1,81 @@
+internal import CCurl
+
+// What libcurl calls. Each one finds its transfer by the context and goes on in Swift; none may
+// let an error out, so refusals are kept with the transfer.
+
+func receiveBody(
+  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+  _ context: UnsafeMutableRawPointer?
+) -> Int {
+  guard let bytes, let transfer = Transfer.from(context) else { return 0 }
+  return transfer.receive(UnsafeRawBufferPointer(start: bytes, count: size &* count))
+}
+
+func receiveHeader(
+  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+  _ context: UnsafeMutableRawPointer?
+) -> Int {
+  guard let bytes, let transfer = Transfer.from(context) else { return 0 }
+  return transfer.receive(header: UnsafeRawBufferPointer(start: bytes, count: size &* count))
+}
+
+func sendBody(
+  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+  _ context: UnsafeMutableRawPointer?
+) -> Int {
+  guard let bytes, let transfer = Transfer.from(context) else { return Int(CURL_READFUNC_ABORT) }
+  return transfer.send(UnsafeMutableRawBufferPointer(start: bytes, count: size &* count))
+}
+
+func rewindBody(_ context: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ origin: CInt) -> CInt {
+  guard let transfer = Transfer.from(context), offset == 0, origin == 0 else {
+    return CURL_SEEKFUNC_CANTSEEK
+  }
+  return transfer.rewind() ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+}
+
+extension Transfer {
+  fileprivate static func from(_ context: UnsafeMutableRawPointer?) -> Transfer? {
+    context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// Anything but the count stops the transfer.
+  fileprivate func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
+    guard !bytes.isEmpty else { return 0 }
+    hasNews = true
+    switch exchange.sink.take(bytes) {
+    case .taken: return bytes.count
+    case .full: return Int(CURL_WRITEFUNC_PAUSE)
+    case .tooLarge:
+      refusal = TransportError(.tooLarge, "The answer is longer than the limit allows.")
+    case .ended: refusal = .cancelled
+    }
+    return 0
+  }
+
+  fileprivate func receive(header bytes: UnsafeRawBufferPointer) -> Int {
+    switch head.read(bytes) {
+    case .more: return bytes.count
+    case .complete(let head):
+      exchange.sink.begin(head)
+      return bytes.count
+    case .tooLarge:
+      refusal = TransportError(.tooLarge, "The answer has too many headers.")
+      return 0
+    }
+  }
+
+  fileprivate func send(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    guard case .source(let source)? = exchange.request.body else { return 0 }
+    guard let count = source.read(into: buffer), (0...buffer.count).contains(count) else {
+      refusal = TransportError(.invalid, "The body of the request could not be read.")
+      return Int(CURL_READFUNC_ABORT)
+    }
+    return count
+  }
+
+  fileprivate func rewind() -> Bool {
+    guard case .source(let source)? = exchange.request.body else { return true }
+    return source.rewind()
+  }
+}

@@ -1,0 +1,171 @@
+internal import CCurl
+
+/// One easy handle with what its callbacks need. Confined to the transport's thread.
+final class Transfer {
+  let exchange: Exchange
+  let easy: UnsafeMutableRawPointer
+  var hasNews = false
+
+  /// Why a callback stopped the transfer, which libcurl reports as a failure to write or read.
+  var refusal: TransportError?
+  var head = HeadReader()
+
+  private var headerList: UnsafeMutablePointer<curl_slist>?
+  private let errorText: UnsafeMutablePointer<CChar>
+
+  init(_ exchange: Exchange, _ options: TransportOptions) throws(TransportError) {
+    guard let easy = curl_easy_init() else { throw .outOfMemory }
+    self.exchange = exchange
+    self.easy = easy
+    errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+    errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    try configure(options)
+  }
+
+  deinit {
+    curl_easy_cleanup(easy)
+    curl_slist_free_all(headerList)
+    errorText.deallocate()
+  }
+
+  /// The transfer whose easy handle this is.
+  static func of(_ easy: UnsafeMutableRawPointer) -> Transfer? {
+    kvcurl_private(easy).map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// Goes on after a pause; what waits inside libcurl reaches the sink before this returns.
+  func resume() {
+    // 0 is CURLPAUSE_CONT, a macro that Swift does not see.
+    let result = curl_easy_pause(easy, 0)
+    if result != CURLE_OK, refusal == nil { refusal = TransportError(result, detail: nil) }
+  }
+
+  /// What the end of the transfer means; nil: a complete answer has come.
+  func failure(of result: CURLcode) -> TransportError? {
+    if result == CURLE_OK { return nil }
+    return refusal ?? TransportError(result, detail: String(cString: errorText))
+  }
+
+  // MARK: Options
+
+  private func configure(_ options: TransportOptions) throws(TransportError) {
+    try set(CURLOPT_ERRORBUFFER, errorText)
+    try set(CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
+    try setConduct(options)
+    try setTrust(options)
+    try setURL()
+    try setHeaders()
+    try setBody()
+    try setCallbacks()
+  }
+
+  private func setConduct(_ options: TransportOptions) throws(TransportError) {
+    try set(CURLOPT_NOSIGNAL, 1)
+    // A name that does not resolve must not hold up the thread when its transfer is dropped.
+    try set(CURLOPT_QUICK_EXIT, 1)
+    try set(CURLOPT_PROTOCOLS_STR, "http,https")
+    try set(CURLOPT_FOLLOWLOCATION, 0)
+    try set(CURLOPT_PATH_AS_IS, 1)
+    try set(CURLOPT_TCP_KEEPALIVE, 1)
+    try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+    try set(CURLOPT_ACCEPT_ENCODING, "")
+    try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    try set(CURLOPT_BUFFERSIZE, exchange.isStreamed ? Handover.capacity : 64 << 10)
+    let seconds = min(max(options.connectSeconds, 0.001), 86_400)
+    try set(CURLOPT_CONNECTTIMEOUT_MS, Int(seconds * 1000))
+    if let proxy = options.proxy { try set(CURLOPT_PROXY, proxy) }
+    let most = curl_off_t(max(1, exchange.request.mostBytes))
+    try check(kvcurl_set_size(easy, CURLOPT_MAXFILESIZE_LARGE, most))
+  }
+
+  private func setTrust(_ options: TransportOptions) throws(TransportError) {
+    try set(CURLOPT_SSL_VERIFYPEER, 1)
+    try set(CURLOPT_SSL_VERIFYHOST, 2)
+    try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+    guard let caFile = options.caFile else { return }
+    try set(CURLOPT_CAINFO, caFile)
+    // The directory of the system's authorities would still be trusted beside the file.
+    try check(kvcurl_set_text(easy, CURLOPT_CAPATH, nil))
+  }
+
+  private func setURL() throws(TransportError) {
+    let url = exchange.request.url
+    let scheme = url.prefix { $0 != ":" }.lowercased()
+    guard scheme == "http" || scheme == "https" else {
+      throw TransportError(.invalid, "The URL is not one of http or https.")
+    }
+    guard url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+      throw TransportError(.invalid, "The URL has a character that must be percent-encoded.")
+    }
+    try set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
+    try set(CURLOPT_URL, url)
+  }
+
+  private func setHeaders() throws(TransportError) {
+    // libcurl would wait up to a second for a "100 Continue" before it sends a large body, and
+    // would call a body a web form.
+    var lines = ["Expect:"]
+    if !exchange.request.headers.contains(where: { $0.name.lowercased() == "content-type" }) {
+      lines.append("Content-Type:")
+    }
+    for header in exchange.request.headers { lines.append(try header.line()) }
+    for line in lines {
+      guard let longer = curl_slist_append(headerList, line) else { throw .outOfMemory }
+      headerList = longer
+    }
+    try set(CURLOPT_HTTPHEADER, headerList)
+  }
+
+  private func setBody() throws(TransportError) {
+    let method = exchange.request.method
+    guard HTTPHeader.isToken(method) else { throw TransportError(.invalid, "No such method.") }
+    switch exchange.request.body {
+    case nil:
+      if method == "HEAD" { try set(CURLOPT_NOBODY, 1) }
+    case .bytes(let bytes)?:
+      try check(kvcurl_set_size(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(bytes.count)))
+      try check(
+        bytes.isEmpty
+          ? kvcurl_set_text(easy, CURLOPT_COPYPOSTFIELDS, "")
+          : bytes.withUnsafeBytes {
+            kvcurl_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, $0.baseAddress)
+          })
+    case .source(let source)?:
+      try set(CURLOPT_UPLOAD, 1)
+      if let count = source.byteCount {
+        try check(kvcurl_set_size(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(count)))
+      }
+    }
+    try set(CURLOPT_CUSTOMREQUEST, method)
+  }
+
+  private func setCallbacks() throws(TransportError) {
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    try check(kvcurl_set_callback(easy, CURLOPT_WRITEFUNCTION, receiveBody))
+    try set(CURLOPT_WRITEDATA, context)
+    try check(kvcurl_set_callback(easy, CURLOPT_HEADERFUNCTION, receiveHeader))
+    try set(CURLOPT_HEADERDATA, context)
+    try check(kvcurl_set_callback(easy, CURLOPT_READFUNCTION, sendBody))
+    try set(CURLOPT_READDATA, context)
+    try check(kvcurl_set_seek(easy, rewindBody))
+    try set(CURLOPT_SEEKDATA, context)
+  }
+
+  private func set(_ option: CURLoption, _ value: Int) throws(TransportError) {
+    try check(kvcurl_set_long(easy, option, value))
+  }
+
+  private func set(_ option: CURLoption, _ value: String) throws(TransportError) {
+    try check(kvcurl_set_text(easy, option, value))
+  }
+
+  private func set(
+    _ option: CURLoption, _ value: UnsafeMutableRawPointer?
+  ) throws(TransportError) {
+    try check(kvcurl_set_pointer(easy, option, value))
+  }
+
+  private func check(_ result: CURLcode) throws(TransportError) {
+    guard result == CURLE_OK else { throw TransportError(result, detail: nil) }
+  }
+}

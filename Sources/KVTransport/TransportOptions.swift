@@ -1,0 +1,21 @@
+/// How a transport reaches its servers. The defaults are safe ones.
+package struct TransportOptions: Sendable, Equatable {
+  /// The certificate authorities to trust, as a PEM file, in place of the system's.
+  package var caFile: String?
+  /// Such as `http://127.0.0.1:3128`. Nil: what the environment says (`https_proxy`, `no_proxy`), as for
+  /// every program that uses libcurl; empty: none.
+  package var proxy: String?
+  /// Connections to one host at the most; further exchanges wait for one.
+  package var connections: Int
+  /// Seconds until a connection has to stand, however late the deadline of the call is.
+  package var connectSeconds: Double
+
+  package init(
+    caFile: String? = nil, proxy: String? = nil, connections: Int = 6, connectSeconds: Double = 30
+  ) {
+    self.caFile = caFile
+    self.proxy = proxy
+    self.connections = connections
+    self.connectSeconds = connectSeconds
+  }
+}

@@ -1,0 +1,117 @@
+internal import Glibc
+internal import KVBase
+
+/// A TCP server on a free port of 127.0.0.1 that does to its clients what a test wants, byte by byte.
+///
+/// Each connection has a thread of its own, which reads one request after the other and runs the
+/// script for each. When the script returns, the next request is read, unless it closed the
+/// connection.
+package final class ScriptedServer: Sendable {
+  package typealias Script = @Sendable (ScriptedRequest, ScriptedConnection) -> Void
+
+  private struct State {
+    var requests: [ScriptedRequest] = []
+    var connections: [ScriptedConnection] = []
+    var threads: [Worker] = []
+    var isStopped = false
+  }
+
+  package let port: UInt16
+  private let listener: Int32
+  private let script: Script
+  private let state = Monitor(State())
+
+  /// The system gave no socket or no thread.
+  package struct Refusal: Error {}
+
+  /// Starts to listen.
+  package init(_ script: @escaping Script) throws(Refusal) {
+    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    guard listener >= 0 else { throw Refusal() }
+    var address = loopback(port: 0)
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(listener, $0, length) == 0 && getsockname(listener, $0, &length) == 0
+      }
+    }
+    guard isBound, listen(listener, 128) == 0 else {
+      Glibc.close(listener)
+      throw Refusal()
+    }
+    self.listener = listener
+    self.port = UInt16(bigEndian: address.sin_port)
+    self.script = script
+    guard let worker = Worker("test-server", { [self] in acceptAll() }) else { throw Refusal() }
+    state.withLock { $0.threads.append(worker) }
+  }
+
+  /// A server that gives each request one reply.
+  package convenience init(
+    replying reply: @escaping @Sendable (ScriptedRequest) -> ScriptedReply
+  ) throws(Refusal) {
+    try self.init { request, connection in connection.send(reply(request)) }
+  }
+
+  package var url: String { "http://127.0.0.1:\(port)" }
+
+  /// What has been asked so far, over all connections.
+  package var requests: [ScriptedRequest] { state.peek { $0.requests } }
+
+  /// How many connections were made so far.
+  package var connectionCount: Int { state.peek { $0.connections.count } }
+
+  /// Waits until so many requests have come in; false if that takes more than ten seconds.
+  package func waitForRequests(_ count: Int) -> Bool {
+    state.wait(until: .after(seconds: 10)) { $0.requests.count >= count ? true : nil } ?? false
+  }
+
+  /// Cuts all connections and waits for the threads. Scripts that wait for something must have been let go.
+  package func stop() {
+    let (connections, threads) = state.withLock { state in
+      state.isStopped = true
+      return (state.connections, state.threads)
+    }
+    shutdown(listener, Int32(SHUT_RDWR))
+    for connection in connections { connection.close() }
+    for thread in threads { thread.join() }
+    Glibc.close(listener)
+  }
+
+  private func acceptAll() {
+    while true {
+      let descriptor = accept(listener, nil, nil)
+      guard descriptor >= 0 else { return }
+      let number = connectionCount
+      let connection = ScriptedConnection(descriptor, number: number)
+      let thread = Worker("test-\(number)") { [self] in
+        serve(connection)
+        connection.close()
+        connection.release()
+      }
+      let isStopped = state.withLock { state in
+        state.connections.append(connection)
+        if let thread { state.threads.append(thread) }
+        return state.isStopped
+      }
+      if isStopped { connection.close() }
+    }
+  }
+
+  private func serve(_ connection: ScriptedConnection) {
+    while let request = connection.readRequest() {
+      state.withLock { $0.requests.append(request) }
+      script(request, connection)
+      guard connection.isOpen else { return }
+    }
+  }
+}
+
+/// The address of a port on 127.0.0.1.
+func loopback(port: UInt16) -> sockaddr_in {
+  var address = sockaddr_in()
+  address.sin_family = sa_family_t(AF_INET)
+  address.sin_port = port.bigEndian
+  address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+  return address
+}

@@ -1,0 +1,181 @@
+import KVBase
+import KVTestSupport
+import KVTransport
+import Testing
+
+@Suite("Servers that misbehave") struct FaultTests {
+  @Test("Nobody listens")
+  func refused() throws {
+    let server = try ScriptedServer { _, _ in }
+    let url = server.url
+    server.stop()
+    let transport = try makeTransport()
+    defer { transport.close() }
+    #expect(transport.failure(of: HTTPRequest("GET", url))?.kind == .connect)
+  }
+
+  @Test("The host does not exist")
+  func unresolved() throws {
+    let transport = try makeTransport()
+    defer { transport.close() }
+    let failure = transport.failure(of: HTTPRequest("GET", "http://no-such-host.invalid/secret"))
+    #expect(failure?.kind == .resolve)
+    #expect(failure?.message.contains("secret") == false)
+  }
+
+  @Test(
+    "An answer that is cut short",
+    arguments: [
+      "", "HTTP/1.1 200 OK\r\nContent-Le",
+      "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[{\"_id\"",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
+    ])
+  func cut(bytes: String) throws {
+    try withServer { _, connection in
+      connection.send(bytes)
+      connection.close()
+    } run: { transport, server in
+      let failure = transport.failure(of: HTTPRequest("GET", server.url))
+      #expect(failure?.kind == .reset, "\(String(describing: failure))")
+    }
+  }
+
+  @Test("A connection that is reset in the middle of the body")
+  func reset() throws {
+    try withServer { _, connection in
+      connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[{")
+      connection.reset()
+    } run: { transport, server in
+      #expect(transport.failure(of: HTTPRequest("GET", server.url))?.kind == .reset)
+    }
+  }
+
+  @Test(
+    "What is no HTTP",
+    arguments: [
+      "SSH-2.0-OpenSSH_9.2\r\n", "\u{0}\u{1}\u{2}\u{3}\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nabc",
+      "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\nabc",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzzz\r\n",
+      "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nplain",
+    ])
+  func malformed(bytes: String) throws {
+    try withServer { _, connection in
+      connection.send(bytes)
+      connection.close()
+    } run: { transport, server in
+      let failure = transport.failure(of: HTTPRequest("GET", server.url))
+      let kinds: [TransportError.Kind] = [.malformed, .reset, .tooLarge]
+      #expect(kinds.contains { $0 == failure?.kind }, "\(String(describing: failure))")
+    }
+  }
+
+  @Test(
+    "Headers without end are cut off",
+    arguments: [10, 60_000])
+  func endlessHeaders(length: Int) throws {
+    try withServer { _, connection in
+      connection.send("HTTP/1.1 200 OK\r\n")
+      let line = "X-Again: \(String(repeating: "y", count: length))\r\n"
+      while connection.send(line) {}
+    } run: { transport, server in
+      let failure = transport.failure(of: HTTPRequest("GET", server.url))
+      #expect(failure?.kind == .tooLarge, "\(String(describing: failure))")
+    }
+  }
+
+  @Test("One header line without end is cut off")
+  func endlessLine() throws {
+    try withServer { _, connection in
+      connection.send("HTTP/1.1 200 OK\r\nX: ")
+      while connection.send("yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy") {}
+    } run: { transport, server in
+      #expect(transport.failure(of: HTTPRequest("GET", server.url)) != nil)
+    }
+  }
+
+  @Test("Interim answers without end are cut off")
+  func endlessInterim() throws {
+    try withServer { _, connection in
+      while connection.send("HTTP/1.1 103 Early Hints\r\n\r\n") {}
+    } run: { transport, server in
+      #expect(transport.failure(of: HTTPRequest("GET", server.url))?.kind == .tooLarge)
+    }
+  }
+
+  @Test("An answer that is longer than allowed, announced or not", arguments: [true, false])
+  func tooLarge(isAnnounced: Bool) throws {
+    try withServer { _, connection in
+      let length = isAnnounced ? "Content-Length: 1000000000\r\n" : ""
+      connection.send("HTTP/1.1 200 OK\r\n\(length)\r\n")
+      while connection.send([UInt8](repeating: 0x20, count: 10_000)) {}
+    } run: { transport, server in
+      let failure = transport.failure(of: HTTPRequest("GET", server.url, mostBytes: 50_000))
+      #expect(failure?.kind == .tooLarge)
+    }
+  }
+
+  @Test("An answer of exactly the allowed length")
+  func justFits() throws {
+    try withServer {
+      $1.send(ScriptedReply(body: [UInt8](repeating: 7, count: 50_000)))
+    } run: { transport, server in
+      let answer = try transport.get(server.url, mostBytes: 50_000)
+      #expect(answer.body.count == 50_000)
+      #expect(
+        transport.failure(of: HTTPRequest("GET", server.url, mostBytes: 49_999))?.kind == .tooLarge)
+    }
+  }
+
+  @Test("A small packed answer that unpacks to gigabytes is stopped at the limit")
+  func bomb() throws {
+    try withServer { _, connection in
+      connection.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
+      connection.send(gzipBombStart)
+      while connection.send(gzipBombBlock) {}
+    } run: { transport, server in
+      let failure = transport.failure(of: HTTPRequest("GET", server.url, mostBytes: 1 << 20))
+      #expect(failure?.kind == .tooLarge, "\(String(describing: failure))")
+    }
+  }
+
+  @Test(
+    "A server that answers nothing runs into the deadline", arguments: ["", "HTTP/1.1 200 OK\r\n"])
+  func silent(start: String) throws {
+    try withServer { _, connection in
+      connection.send(start)
+      connection.waitForEnd()
+    } run: { transport, server in
+      let failure = transport.failure(
+        of: HTTPRequest("GET", server.url), until: .after(seconds: 0.2))
+      #expect(failure?.kind == .timeout)
+    }
+  }
+
+  @Test("A deadline that has passed already does no harm")
+  func noTime() throws {
+    try withServer {
+      $1.send(ScriptedReply())
+    } run: { transport, server in
+      let failure = transport.failure(of: HTTPRequest("GET", server.url), until: .after(seconds: 0))
+      #expect(failure == nil || failure?.kind == .timeout)
+    }
+  }
+}
+
+/// A gzip header, then a block with fixed Huffman codes that holds one zero byte and one match.
+private let gzipBombStart: [UInt8] =
+  [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3] + packed([0, 1, 0] + [0, 0, 1, 1, 0, 0, 0, 0] + match)
+
+/// More matches of the same block, which never ends: 13 bytes make 2064.
+private let gzipBombBlock = packed((0..<8000).flatMap { _ in match })
+
+/// "Repeat the byte before 258 times": length 258 in eight bits, distance 1 in five.
+private let match: [UInt8] = [1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0]
+
+/// Bits as deflate packs them, the first one lowest.
+private func packed(_ bits: [UInt8]) -> [UInt8] {
+  stride(from: 0, to: bits.count, by: 8).map { start in
+    (0..<8).reduce(UInt8(0)) { $0 | bits[start + $1] << UInt8($1) }
+  }
+}
