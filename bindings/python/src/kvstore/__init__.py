@@ -1,0 +1,117 @@
+"""An offline-first data store that synchronises.
+
+>>> import kvstore
+>>> with kvstore.Client(app_key="kid_demo", host=None, data_directory=directory) as client:
+...     notes = client.collection("notes")
+...     saved = notes.save({"text": "milk"})
+...     notes[saved["_id"]]["text"]
+'milk'
+"""
+
+from ._native import has_feature, live_objects, version
+from ._options import (
+    CallOptions,
+    ClientOptions,
+    LogoutOptions,
+    NetworkOptions,
+    ReadPolicy,
+    StoreOptions,
+    StoreType,
+    WritePolicy,
+)
+from .client import Client, LogLevel
+from .cursor import Cursor
+from .errors import (
+    BusyError,
+    CancelledError,
+    ConflictError,
+    CorruptError,
+    ForbiddenError,
+    FullError,
+    InternalError,
+    InvalidError,
+    KVError,
+    MisuseError,
+    NetworkError,
+    NotFoundError,
+    NoUserError,
+    PendingError,
+    ProtocolError,
+    ServerError,
+    StorageError,
+    TimeoutError,
+    TooLargeError,
+    UnauthorizedError,
+    UnsupportedError,
+)
+from .pending import PendingQueue
+from .query import Query, QueryLike
+from .request import Request
+from .results import (
+    Answer,
+    Entity,
+    EntityLike,
+    PendingDetail,
+    PendingWrite,
+    Progress,
+    PullResult,
+    PushResult,
+    SaveManyResult,
+    SyncResult,
+)
+from .store import Store
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Answer",
+    "BusyError",
+    "CallOptions",
+    "CancelledError",
+    "Client",
+    "ClientOptions",
+    "ConflictError",
+    "CorruptError",
+    "Cursor",
+    "Entity",
+    "EntityLike",
+    "ForbiddenError",
+    "FullError",
+    "InternalError",
+    "InvalidError",
+    "KVError",
+    "LogLevel",
+    "LogoutOptions",
+    "MisuseError",
+    "NetworkError",
+    "NetworkOptions",
+    "NoUserError",
+    "NotFoundError",
+    "PendingDetail",
+    "PendingError",
+    "PendingQueue",
+    "PendingWrite",
+    "Progress",
+    "ProtocolError",
+    "PullResult",
+    "PushResult",
+    "Query",
+    "QueryLike",
+    "ReadPolicy",
+    "Request",
+    "SaveManyResult",
+    "ServerError",
+    "StorageError",
+    "Store",
+    "StoreOptions",
+    "StoreType",
+    "SyncResult",
+    "TimeoutError",
+    "TooLargeError",
+    "UnauthorizedError",
+    "UnsupportedError",
+    "WritePolicy",
+    "has_feature",
+    "live_objects",
+    "version",
+]

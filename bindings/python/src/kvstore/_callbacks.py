@@ -1,0 +1,192 @@
+"""Callbacks on their way through C, where each goes by a number.
+
+No Python object crosses into C: the number is looked up when C calls, in a table that keeps the
+callback alive until C says that no call will follow.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any, Final, Protocol, TypeVar
+
+from . import _native
+from .cursor import Cursor
+from .results import Answer
+
+T_co = TypeVar("T_co", covariant=True)
+
+_table: Final[dict[int, Delivery | LogDelivery]] = {}
+_tokens: Final = itertools.count(1)
+
+
+class Reader(Protocol[T_co]):
+    """Reads the result of an operation, in the two ways in which it comes."""
+
+    def from_request(self, handle: int) -> T_co:
+        """Read the result of a request that is done."""
+
+    def from_answer(self, answer: _native.AnswerStruct) -> T_co:
+        """Read an answer; called while its callback runs."""
+
+
+class Delivery:
+    """A callback for answers.
+
+    What it raises comes out of ``Client.dispatch()`` for a pumped client, else out of
+    ``Request.result()``; if nobody asks for the result, ``sys.unraisablehook`` gets it.
+    """
+
+    def __init__(
+        self, reader: Reader[Any], on_answer: Callable[[Answer[Any]], object], *, pumped: bool
+    ) -> None:
+        self.token = next(_tokens)
+        _table[self.token] = self
+        self._reader = reader
+        self._on_answer = on_answer
+        self._pumped = pumped
+        self._finished = threading.Event()
+        self._lock = threading.Lock()
+        self._error: BaseException | None = None
+        self._abandoned = False
+
+    def deliver(self, answer: _native.AnswerStruct) -> None:
+        """Call the callback, keep what it raises, and end the life of a borrowed cursor."""
+        value = None
+        _this_thread.calling = True
+        try:
+            if answer.status in _native.SUCCESSES:
+                value = self._reader.from_answer(answer)
+                self._call(Answer(value, None, bool(answer.is_final), bool(answer.is_local)))
+            else:
+                error = _native.borrowed_error(answer.error, answer.status)
+                self._call(Answer(None, error, bool(answer.is_final), bool(answer.is_local)))
+        except BaseException as error:
+            self._keep(error)
+        finally:
+            _this_thread.calling = False
+            if isinstance(value, Cursor):
+                value.close()
+            if answer.is_final:
+                self.finish()
+
+    def finish(self) -> None:
+        """No call will follow."""
+        self._finished.set()
+
+    def wait(self) -> None:
+        """Wait for the last call, where that is possible; raise what any call raised."""
+        if not self._pumped and not _this_thread.calling:
+            self._finished.wait()
+        if (error := self._take_error()) is not None:
+            raise error
+
+    def abandon(self) -> None:
+        """Nobody will ask for the result any more."""
+        with self._lock:
+            self._abandoned = True
+        if (error := self._take_error()) is not None:
+            _report(error, self._on_answer)
+
+    def _call(self, answer: Answer[Any]) -> None:
+        self._on_answer(answer)
+
+    def _take_error(self) -> BaseException | None:
+        with self._lock:
+            error, self._error = self._error, None
+            return error
+
+    def _keep(self, error: BaseException) -> None:
+        if _this_thread.raised is not None:
+            _this_thread.raised.append(error)
+            return
+        with self._lock:
+            if not self._abandoned and self._error is None:
+                self._error = error
+                return
+        _report(error, self._on_answer)
+
+
+class LogDelivery:
+    """A callback for lines of the log."""
+
+    def __init__(self, log: Callable[[int, str], object]) -> None:
+        self.token = next(_tokens)
+        _table[self.token] = self
+        self._log = log
+
+    def deliver(self, level: int, text: bytes) -> None:
+        """Call the callback; a log that fails must not fail what it tells about."""
+        try:
+            self._log(level, text.decode(errors="replace"))
+        except BaseException as error:
+            _report(error, self._log)
+
+    def finish(self) -> None:
+        """No call will follow."""
+
+
+class _ThisThread(threading.local):
+    """What the running thread is in the middle of."""
+
+    calling = False
+    raised: list[BaseException] | None = None
+
+
+_this_thread: Final = _ThisThread()
+
+
+@contextmanager
+def dispatching() -> Iterator[None]:
+    """Run callbacks on this thread, then raise what the first failing one raised."""
+    before, _this_thread.raised = _this_thread.raised, []
+    try:
+        yield
+    finally:
+        raised, _this_thread.raised = _this_thread.raised, before
+    for error in raised[1:]:
+        _report(error, dispatching)
+    if raised:
+        raise raised[0]
+
+
+def _report(error: BaseException, source: object) -> None:
+    sys.unraisablehook(
+        SimpleNamespace(
+            exc_type=type(error),
+            exc_value=error,
+            exc_traceback=error.__traceback__,
+            err_msg="Exception ignored in callback",
+            object=source,
+        )
+    )
+
+
+def _on_answer(token: int, answer: Any) -> None:
+    delivery = _table.get(token)
+    if isinstance(delivery, Delivery):
+        delivery.deliver(answer.contents)
+
+
+def _on_log(token: int, level: int, text: bytes) -> None:
+    delivery = _table.get(token)
+    if isinstance(delivery, LogDelivery):
+        delivery.deliver(level, text)
+
+
+def _on_free(token: int) -> None:
+    delivery = _table.pop(token, None)
+    if delivery is not None:
+        delivery.finish()
+
+
+# What C calls; kept here, because C holds only the addresses.
+_thunks: Final = (_native.ANSWER_FN(_on_answer), _native.LOG_FN(_on_log), _native.FREE_FN(_on_free))
+ANSWER_POINTER, LOG_POINTER, FREE_POINTER = (
+    ctypes.cast(thunk, ctypes.c_void_p).value for thunk in _thunks
+)

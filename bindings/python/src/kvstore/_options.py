@@ -1,0 +1,117 @@
+"""Options: keyword arguments here, a JSON object in C."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Mapping
+from typing import Any, Literal, Required, TypedDict
+
+from .errors import invalid
+
+StoreType = Literal["sync", "auto", "cache", "network"]
+ReadPolicy = Literal["forceLocal", "forceNetwork", "both", "networkOtherwiseLocal"]
+WritePolicy = Literal["forceLocal", "silentLocalThenNetwork", "localThenNetwork", "forceNetwork"]
+
+
+class ClientOptions(TypedDict, total=False):
+    """What a client is opened with; a client with a host also needs ``app_secret``."""
+
+    app_key: Required[str]
+    app_secret: str
+    #: The backend's address; None: local only.
+    host: str | None
+    instance_id: str
+    #: Where the local data lives; default: "$XDG_DATA_HOME/kvstore" or "~/.local/share/kvstore".
+    data_directory: str | os.PathLike[str]
+    tag: str
+    client_app_version: str
+    custom_request_properties: Mapping[str, Any]
+    #: Seconds for a whole call; default 60.
+    timeout: float
+    #: "pump": callbacks run in Client.dispatch() instead of a thread of the client.
+    callbacks: Literal["thread", "pump"]
+    #: "full": every acknowledged write survives a power cut; "normal": it survives a crash.
+    durability: Literal["full", "normal"]
+    ca_file: str | os.PathLike[str]
+    proxy: str
+    max_response_bytes: int
+    connections: int
+    api_version: int
+    master_secret: str
+
+
+class NetworkOptions(TypedDict, total=False):
+    """What any call that goes to the backend may say for itself."""
+
+    #: Seconds for the whole call.
+    timeout: float
+    client_app_version: str
+    custom_request_properties: Mapping[str, Any]
+
+
+class LogoutOptions(NetworkOptions, total=False):
+    """What becomes of the local data when a session ends."""
+
+    keep_data: bool
+    discard_pending: bool
+
+
+class CallOptions(NetworkOptions, total=False):
+    """What any call of a store may say for itself."""
+
+    read_policy: ReadPolicy
+    write_policy: WritePolicy
+
+
+class StoreOptions(CallOptions, total=False):
+    """What a store is opened with; call options are the defaults of its calls."""
+
+    tag: str
+    #: Seconds; local reads ignore entities written longer ago.
+    ttl: float
+
+
+@functools.lru_cache(maxsize=256)
+def _camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(word.capitalize() for word in others)
+
+
+def encode_options(options: Mapping[str, object]) -> bytes | None:
+    """Write options as the library reads them; None if there are none."""
+    if not options:
+        return None
+    return to_json({_camel(name): value for name, value in options.items()})
+
+
+def to_json(value: object) -> bytes:
+    """Write a value as JSON; what JSON can not say is an :class:`InvalidError`."""
+    try:
+        text = json.dumps(
+            value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=os.fspath
+        )
+        return text.encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise invalid(f"not JSON: {error}") from error
+
+
+def to_text(text: str, what: str) -> bytes:
+    """Write a name or an id; C would take a NUL inside it for its end."""
+    try:
+        encoded = text.encode()
+    except UnicodeEncodeError as error:
+        raise invalid(f"{what} is not Unicode text: {error.reason}") from error
+    if b"\0" in encoded:
+        raise invalid(f"{what} contains a NUL character")
+    return encoded
+
+
+def entity_json(entity: Mapping[str, Any] | bytes | str) -> bytes:
+    """Write an entity as JSON; text is taken for JSON already."""
+    if isinstance(entity, bytes):
+        return entity
+    if isinstance(entity, str):
+        return entity.encode(errors="surrogatepass")
+    return to_json(entity)

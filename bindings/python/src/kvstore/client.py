@@ -1,0 +1,287 @@
+"""Clients: one application on one backend with one data directory, and its user."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any, Final, Literal, Self, TypeVar, Unpack
+
+from . import _native
+from ._callbacks import FREE_POINTER, LOG_POINTER, LogDelivery, dispatching
+from ._options import (
+    ClientOptions,
+    LogoutOptions,
+    NetworkOptions,
+    StoreOptions,
+    StoreType,
+    encode_options,
+    to_json,
+    to_text,
+)
+from .errors import NoUserError
+from .request import Request, TextReader, start
+from .results import Answer, Entity, decode_bool, decode_entity, decode_nothing
+from .store import Store
+
+T = TypeVar("T")
+OnAnswer = Callable[[Answer[T]], object]
+LogLevel = Literal["error", "warning", "info", "debug"]
+
+_open = _native.function("kv_client_open")
+_close = _native.function("kv_client_close")
+_event_fd = _native.function("kv_client_event_fd")
+_dispatch = _native.function("kv_client_dispatch")
+_set_log = _native.function("kv_client_set_log")
+_active = _native.function("kv_user_active")
+
+_ENTITY: Final = TextReader(decode_entity)
+_BOOL: Final = TextReader(decode_bool)
+_NOTHING: Final = TextReader(decode_nothing)
+_LEVELS: Final[tuple[LogLevel, ...]] = ("error", "warning", "info", "debug")
+
+
+class Client:
+    """One application on one backend with one data directory. Any thread may use it.
+
+    >>> with Client(app_key="kid_demo", host=None, data_directory=directory) as client:
+    ...     client.collection("notes").save({"text": "milk"})["text"]
+    'milk'
+
+    The options are those of :class:`kvstore.ClientOptions`. Opening makes no network call.
+    Callbacks come on a thread of the client, or in :meth:`dispatch` if it was opened with
+    ``callbacks="pump"``.
+    """
+
+    def __init__(self, **options: Unpack[ClientOptions]) -> None:
+        text = encode_options(options) or b"{}"
+        self._pumped = options.get("callbacks") == "pump"
+        self._handle = _native.call_for_handle(_open, text, len(text))
+        self._finalizer = weakref.finalize(self, _close, self._handle)
+
+    def collection(
+        self, name: str, type: StoreType = "sync", **options: Unpack[StoreOptions]
+    ) -> Store:
+        """Open a collection.
+
+        "sync" reads and writes locally until it is told to pull and push; "auto" goes to the
+        network and falls back to local data; "cache" answers locally, then from the network;
+        "network" keeps no local data.
+        """
+        return Store(self._handle, name, type, options, self._pumped)
+
+    def close(self) -> None:
+        """Close the client, its stores, cursors and requests; a second time is harmless.
+
+        Running requests are cancelled; no callback comes afterwards. Pending writes stay.
+        """
+        self._finalizer()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # Users
+
+    @property
+    def active_user(self) -> Entity | None:
+        """The user as last seen, without a network call; None if nobody is logged in."""
+        try:
+            return decode_entity(_native.call_for_text(_active, self._handle))
+        except NoUserError:
+            return None
+
+    def ping(self, **options: Unpack[NetworkOptions]) -> Entity:
+        """Ask the backend for its version."""
+        return self.ping_async(**options).finish()
+
+    def signup(
+        self,
+        username: str | None = None,
+        password: str | None = None,
+        *,
+        members: Mapping[str, Any] | None = None,
+        **options: Unpack[NetworkOptions],
+    ) -> Entity:
+        """Create a user and log it in; without a name the backend makes one up."""
+        request = self.signup_async(username, password, members=members, **options)
+        return request.finish()
+
+    def login(self, username: str, password: str, **options: Unpack[NetworkOptions]) -> Entity:
+        """Log a user in, in place of the active one; unsent work stays."""
+        return self.login_async(username, password, **options).finish()
+
+    def login_with_identity(
+        self, identity: Mapping[str, Any], **options: Unpack[NetworkOptions]
+    ) -> Entity:
+        """Log a user in by the account of another provider, such as ``{"google": {…}}``."""
+        credentials = to_json({"_socialIdentity": identity})
+        return self._start_json("kv_user_login", credentials, options, None).finish()
+
+    def logout(self, **options: Unpack[LogoutOptions]) -> None:
+        """Log the active user out and wipe the local data, unless ``keep_data=True``.
+
+        Unsent work is only wiped with ``discard_pending=True``, else :class:`kvstore.PendingError`.
+        """
+        self.logout_async(**options).finish()
+
+    def me(self, **options: Unpack[NetworkOptions]) -> Entity:
+        """Read the active user from the backend."""
+        return self.me_async(**options).finish()
+
+    def update_user(self, members: Mapping[str, Any], **options: Unpack[NetworkOptions]) -> Entity:
+        """Replace members of the active user on the backend, its password included."""
+        return self.update_user_async(members, **options).finish()
+
+    def delete_user(self, *, hard: bool = False, **options: Unpack[LogoutOptions]) -> None:
+        """Disable the active user, or delete it for good; then as :meth:`logout`."""
+        self.delete_user_async(hard=hard, **options).finish()
+
+    def user_exists(self, username: str, **options: Unpack[NetworkOptions]) -> bool:
+        """Tell whether a user name is taken."""
+        return self.user_exists_async(username, **options).finish()
+
+    # The asynchronous forms
+
+    def ping_async(
+        self, *, on_answer: OnAnswer[Entity] | None = None, **options: Unpack[NetworkOptions]
+    ) -> Request[Entity]:
+        """Start a ping."""
+        return self._start("kv_ping", _ENTITY, options=options, on_answer=on_answer)
+
+    def signup_async(
+        self,
+        username: str | None = None,
+        password: str | None = None,
+        *,
+        members: Mapping[str, Any] | None = None,
+        on_answer: OnAnswer[Entity] | None = None,
+        **options: Unpack[NetworkOptions],
+    ) -> Request[Entity]:
+        """Start a signup."""
+        user = dict(members or {})
+        if username is not None:
+            user["username"] = username
+        if password is not None:
+            user["password"] = password
+        return self._start_json("kv_user_signup", to_json(user), options, on_answer)
+
+    def login_async(
+        self,
+        username: str,
+        password: str,
+        *,
+        on_answer: OnAnswer[Entity] | None = None,
+        **options: Unpack[NetworkOptions],
+    ) -> Request[Entity]:
+        """Start a login."""
+        credentials = to_json({"username": username, "password": password})
+        return self._start_json("kv_user_login", credentials, options, on_answer)
+
+    def logout_async(
+        self, *, on_answer: OnAnswer[None] | None = None, **options: Unpack[LogoutOptions]
+    ) -> Request[None]:
+        """Start a logout."""
+        return self._start("kv_user_logout", _NOTHING, options=options, on_answer=on_answer)
+
+    def me_async(
+        self, *, on_answer: OnAnswer[Entity] | None = None, **options: Unpack[NetworkOptions]
+    ) -> Request[Entity]:
+        """Start to read the active user."""
+        return self._start("kv_user_me", _ENTITY, options=options, on_answer=on_answer)
+
+    def update_user_async(
+        self,
+        members: Mapping[str, Any],
+        *,
+        on_answer: OnAnswer[Entity] | None = None,
+        **options: Unpack[NetworkOptions],
+    ) -> Request[Entity]:
+        """Start to update the active user."""
+        return self._start_json("kv_user_update", to_json(members), options, on_answer)
+
+    def delete_user_async(
+        self,
+        *,
+        hard: bool = False,
+        on_answer: OnAnswer[None] | None = None,
+        **options: Unpack[LogoutOptions],
+    ) -> Request[None]:
+        """Start to delete the active user."""
+        chosen = {**options, "hard": True} if hard else options
+        return self._start("kv_user_delete", _NOTHING, options=chosen, on_answer=on_answer)
+
+    def user_exists_async(
+        self,
+        username: str,
+        *,
+        on_answer: OnAnswer[bool] | None = None,
+        **options: Unpack[NetworkOptions],
+    ) -> Request[bool]:
+        """Start to ask for a user name."""
+        name = to_text(username, "username")
+        return self._start("kv_user_exists", _BOOL, name, options=options, on_answer=on_answer)
+
+    # Callbacks
+
+    def fileno(self) -> int:
+        """Give the descriptor that is readable when callbacks wait; for ``callbacks="pump"``.
+
+        So a client can be given to ``select``, ``selectors`` or ``loop.add_reader``.
+        """
+        return _native.call_for_count(_event_fd, self._handle)
+
+    def dispatch(self, most: int = 0) -> int:
+        """Run waiting callbacks on this thread and count them; what one raises comes out here."""
+        with dispatching():
+            return _native.call_for_count(_dispatch, self._handle, most)
+
+    def set_log(
+        self, log: Callable[[LogLevel, str], object] | None, level: LogLevel = "warning"
+    ) -> None:
+        """Send the log to a function, up to a level; None switches it off.
+
+        Tokens, secrets and bodies are never logged.
+        """
+        number = _LEVELS.index(level) + 1
+        if log is None:
+            _native.call(_set_log, self._handle, number, None, None, None)
+            return
+        delivery = LogDelivery(lambda number, text: log(_LEVELS[number - 1], text))
+        _native.call(_set_log, self._handle, number, LOG_POINTER, delivery.token, FREE_POINTER)
+
+    # Starting requests
+
+    def _start(
+        self,
+        name: str,
+        reader: TextReader[T],
+        *arguments: object,
+        options: Mapping[str, object],
+        on_answer: OnAnswer[T] | None,
+    ) -> Request[T]:
+        return start(
+            name,
+            reader,
+            self._handle,
+            *arguments,
+            encode_options(options),
+            on_answer=on_answer,
+            pumped=self._pumped,
+        )
+
+    def _start_json(
+        self,
+        name: str,
+        text: bytes,
+        options: NetworkOptions,
+        on_answer: OnAnswer[Entity] | None,
+    ) -> Request[Entity]:
+        return self._start(name, _ENTITY, text, len(text), options=options, on_answer=on_answer)

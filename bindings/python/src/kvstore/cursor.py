@@ -1,0 +1,111 @@
+"""Cursors: the entities of a find, one after the other."""
+
+from __future__ import annotations
+
+import json
+import threading
+import weakref
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Final, Self
+
+from . import _native
+from .results import Entity
+
+_next = _native.function("kv_cursor_next")
+_next_page = _native.function("kv_cursor_next_page")
+_close = _native.function("kv_cursor_close")
+
+#: How many entities cross from C at once. The first page is small, so that a look at the first
+#: few entities is cheap.
+_FIRST_PAGE: Final = 32
+_PAGE: Final = 512
+
+
+class Cursor(Iterator[Entity]):
+    """Iterates lazily over entities as they were when the find ran; any thread may use it.
+
+    A cursor that reads the local store holds a snapshot of it, so close it soon: it closes itself
+    at its end, at the end of a ``with`` and when it is garbage.
+    """
+
+    def __init__(self, handle: int, *, borrowed: bool = False) -> None:
+        self._handle: int | None = handle
+        self._lock = threading.Lock()
+        self._page: list[Entity] = []
+        self._page_size = _FIRST_PAGE
+        # A cursor inside an answer is closed by the library.
+        self._finalizer = None if borrowed else weakref.finalize(self, _close, handle)
+
+    def __next__(self) -> Entity:
+        with self._lock:
+            if not self._page:
+                self._page = self._fetch()
+            return self._page.pop()
+
+    def raw(self) -> Iterator[bytes]:
+        """Give the entities that are left as JSON, without parsing them."""
+        with self._lock:
+            fetched, self._page = self._page, []
+        while fetched:
+            yield json.dumps(fetched.pop(), ensure_ascii=False, separators=(",", ":")).encode()
+        while (text := self._next_raw()) is not None:
+            yield text
+
+    def close(self) -> None:
+        """Close the cursor; a second time is harmless."""
+        with self._lock:
+            self._page = []
+            self._close_handle()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _fetch(self) -> list[Entity]:
+        """Fetch a page, last entity first. The lock keeps the borrowed text until it is read."""
+        if self._handle is None:
+            raise StopIteration
+        out = _native.take_out()
+        try:
+            text, length, error = out.refs
+            status = _next_page(self._handle, self._page_size, text, length, None, error)
+            if status == _native.KV_DONE:
+                self._close_handle()
+                raise StopIteration
+            if status != _native.KV_OK:
+                raise _native.failure(status, out)
+            page: list[Entity] = json.loads(out.text.value or b"[]")
+        finally:
+            _native.outs.append(out)
+        self._page_size = _PAGE
+        page.reverse()
+        return page
+
+    def _next_raw(self) -> bytes | None:
+        with self._lock:
+            if self._handle is None:
+                return None
+            out = _native.take_out()
+            try:
+                status = _next(self._handle, *out.refs)
+                if status == _native.KV_DONE:
+                    self._close_handle()
+                    return None
+                if status != _native.KV_OK:
+                    raise _native.failure(status, out)
+                return out.text.value
+            finally:
+                _native.outs.append(out)
+
+    def _close_handle(self) -> None:
+        self._handle = None
+        if self._finalizer is not None:
+            self._finalizer()

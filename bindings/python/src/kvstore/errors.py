@@ -1,0 +1,178 @@
+"""What can go wrong, one exception for each decision that a caller can take.
+
+Every exception is a :class:`KVError`. Where Python has a word of its own for the same thing, the
+exception is that too: a :class:`NotFoundError` is a ``KeyError``, an :class:`InvalidError` a
+``ValueError``, a :class:`NetworkError` a ``ConnectionError``, and so on.
+"""
+
+from __future__ import annotations
+
+import builtins
+import json
+from collections.abc import Mapping
+from typing import Any
+
+
+class KVError(Exception):
+    """The base of all errors of this package. Members that do not apply are None."""
+
+    #: The number and the name of the status, such as 23 and "KV_SERVER".
+    status: int
+    name: str
+    #: One sentence in English.
+    message: str
+    #: The status code of the backend's answer, and the backend's own words.
+    http: int | None
+    error: str | None
+    description: str | None
+    debug: str | None
+    #: X-Kinvey-Request-Id, for the backend's support.
+    request_id: str | None
+    #: The place in the input, for one of many.
+    index: int | None
+    #: The entity concerned, and what was to be done with it.
+    id: str | None
+    operation: str | None
+    #: The byte offset in a text that could not be parsed.
+    position: int | None
+    #: The code of SQLite or libcurl.
+    code: int | None
+
+    def __init__(self, details: Mapping[str, Any]) -> None:
+        self.details = dict(details)
+        self.status = details.get("status", 90)
+        self.name = details.get("name", f"status {self.status}")
+        self.message = details.get("message", "")
+        self.http = details.get("http")
+        self.error = details.get("error")
+        self.description = details.get("description")
+        self.debug = details.get("debug")
+        self.request_id = details.get("requestId")
+        self.index = details.get("index")
+        self.id = details.get("id")
+        self.operation = details.get("operation")
+        self.position = details.get("position")
+        self.code = details.get("code")
+        super().__init__(self.details)
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.name})" if self.message else self.name
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+
+class MisuseError(KVError, RuntimeError):
+    """A closed client, store, cursor or request was used, or one inherited through fork()."""
+
+
+class InvalidError(KVError, ValueError):
+    """An argument is not acceptable: malformed JSON, an unknown option, an empty id."""
+
+
+class NotFoundError(KVError, KeyError):
+    """There is no such entity, user or collection."""
+
+
+class ConflictError(KVError):
+    """The backend has it already, or a newer version of it."""
+
+
+class NoUserError(KVError):
+    """Nobody is logged in."""
+
+
+class UnauthorizedError(KVError):
+    """Wrong credentials, or the session ended. Unsent work is kept."""
+
+
+class ForbiddenError(KVError, PermissionError):
+    """The user may not do this."""
+
+
+class PendingError(KVError):
+    """Pending writes must be pushed or purged first."""
+
+
+class UnsupportedError(KVError):
+    """Neither this type of store nor this backend can do it."""
+
+
+class NetworkError(KVError, ConnectionError):
+    """No answer from the backend: offline, refused, cut."""
+
+
+class TimeoutError(KVError, builtins.TimeoutError):
+    """The time given has passed."""
+
+
+class CancelledError(KVError):
+    """The operation was cancelled, or its client closed."""
+
+
+class ServerError(KVError):
+    """The backend answered with an error that no other class names."""
+
+
+class ProtocolError(KVError):
+    """The backend answered something that is no valid answer."""
+
+
+class TooLargeError(KVError):
+    """A body exceeds a limit of the client or of the backend."""
+
+
+class StorageError(KVError):
+    """The local database refused."""
+
+
+class CorruptError(StorageError):
+    """The file is damaged, or not ours. It was left untouched."""
+
+
+class FullError(StorageError):
+    """The disk is full."""
+
+
+class BusyError(StorageError):
+    """Another process holds the local database for too long."""
+
+
+class InternalError(KVError):
+    """A defect of the library; please report it."""
+
+
+_CLASSES: dict[int, type[KVError]] = {
+    10: MisuseError,
+    11: InvalidError,
+    12: NotFoundError,
+    13: ConflictError,
+    14: NoUserError,
+    15: UnauthorizedError,
+    16: ForbiddenError,
+    17: PendingError,
+    18: UnsupportedError,
+    20: NetworkError,
+    21: TimeoutError,
+    22: CancelledError,
+    23: ServerError,
+    24: ProtocolError,
+    25: TooLargeError,
+    30: StorageError,
+    31: CorruptError,
+    32: FullError,
+    33: BusyError,
+    90: InternalError,
+}
+
+
+def error_from_json(details: bytes | Mapping[str, Any], status: int = 90) -> KVError:
+    """Build the exception that an error's JSON describes; `status` counts if the JSON has none."""
+    members = json.loads(details) if isinstance(details, bytes) else details
+    members = {"status": status, **members}
+    return _CLASSES.get(members["status"], KVError)(members)
+
+
+def invalid(message: str) -> InvalidError:
+    """Build the error for an argument that is refused before the library sees it."""
+    return InvalidError({"status": 11, "name": "KV_INVALID", "message": message})

@@ -1,0 +1,88 @@
+"""The queue of a collection: the writes that wait to be pushed, at most one for each entity."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Final, Unpack
+
+from . import _native
+from ._options import CallOptions, encode_options, entity_json, to_text
+from .request import Request, TextReader, start
+from .results import (
+    Answer,
+    EntityLike,
+    PendingDetail,
+    PendingWrite,
+    decode_nothing,
+    decode_pending,
+    decode_pending_detail,
+)
+
+_count = _native.function("kv_store_sync_count")
+_list = _native.function("kv_store_pending")
+_get = _native.function("kv_store_pending_get")
+_edit = _native.function("kv_store_pending_edit")
+_drop = _native.function("kv_store_pending_drop")
+
+_NOTHING: Final = TextReader(decode_nothing)
+_PAGE: Final = 500
+
+
+class PendingQueue:
+    """The pending writes of a store: ``len(queue)``, ``for write in queue``, ``queue.get(id)``.
+
+    Nothing here waits for the network but :meth:`retry`.
+    """
+
+    def __init__(self, store_handle: int, *, pumped: bool) -> None:
+        self._handle = store_handle
+        self._pumped = pumped
+
+    def __len__(self) -> int:
+        return _native.call_for_count(_count, self._handle)
+
+    def __iter__(self) -> Iterator[PendingWrite]:
+        """Give the writes, oldest first, a page at a time."""
+        after = None
+        while True:
+            page = json.loads(_native.call_for_text(_list, self._handle, after, _PAGE))
+            yield from map(decode_pending, page)
+            if len(page) < _PAGE:
+                return
+            after = to_text(page[-1]["id"], "id")
+
+    def get(self, id: str) -> PendingDetail:
+        """Give one write and what it would send, or raise :class:`kvstore.NotFoundError`."""
+        return decode_pending_detail(_native.call_for_text(_get, self._handle, to_text(id, "id")))
+
+    def retry(self, id: str, **options: Unpack[CallOptions]) -> None:
+        """Send one write now; it stays pending if that fails."""
+        self.retry_async(id, **options).finish()
+
+    def retry_async(
+        self,
+        id: str,
+        *,
+        on_answer: Callable[[Answer[None]], object] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Request[None]:
+        """Start to send one write."""
+        return start(
+            "kv_store_pending_retry",
+            _NOTHING,
+            self._handle,
+            to_text(id, "id"),
+            encode_options(options),
+            on_answer=on_answer,
+            pumped=self._pumped,
+        )
+
+    def edit(self, id: str, entity: EntityLike) -> None:
+        """Replace what a create or update would send; its attempts and error are reset."""
+        text = entity_json(entity)
+        _native.call(_edit, self._handle, to_text(id, "id"), text, len(text))
+
+    def drop(self, id: str) -> None:
+        """Forget one write; the local entity stays as it is."""
+        _native.call(_drop, self._handle, to_text(id, "id"))

@@ -1,0 +1,180 @@
+"""Requests: operations that run, and the callbacks that tell how they went.
+
+What may wait for the network is always started asynchronously, and a blocking call waits for it in
+short slices: between two of them Python notices Ctrl-C, and the operation is cancelled.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from types import TracebackType
+from typing import Final, Generic, Self, TypeVar, cast
+
+from . import _native
+from ._callbacks import ANSWER_POINTER, FREE_POINTER, Delivery, Reader
+from .cursor import Cursor
+from .errors import KVError, TimeoutError
+from .results import Answer, Progress
+
+T = TypeVar("T")
+
+_wait = _native.function("kv_request_wait")
+_is_done = _native.function("kv_request_is_done")
+_cursor = _native.function("kv_request_cursor")
+_cancel = _native.function("kv_request_cancel")
+_progress = _native.function("kv_request_progress")
+_free = _native.function("kv_request_free")
+
+#: Seconds between two looks for signals. A wait itself ends at once when the answer is there.
+_SLICE: Final = 0.1
+
+
+class TextReader(Generic[T]):
+    """Reads results that come as JSON."""
+
+    def __init__(self, decode: Callable[[bytes], T]) -> None:
+        self._decode = decode
+
+    def from_request(self, handle: int) -> T:
+        """Read the result of a request that is done."""
+        return self._decode(_native.call_for_text(_wait, handle, -1.0))
+
+    def from_answer(self, answer: _native.AnswerStruct) -> T:
+        """Read an answer; called while its callback runs."""
+        return self._decode(answer.json or b"")
+
+
+class CursorReader:
+    """Reads the entities of a find."""
+
+    def from_request(self, handle: int) -> Cursor:
+        """Take the cursor of a find that is done."""
+        return Cursor(_native.call_for_handle(_cursor, handle))
+
+    def from_answer(self, answer: _native.AnswerStruct) -> Cursor:
+        """Borrow the cursor of an answer; it is closed when the callback ends."""
+        return Cursor(answer.cursor, borrowed=True)
+
+
+class Request(Generic[T]):
+    """An operation that runs; any thread may use it.
+
+    Closing it gives the handle back and lets the operation go on. That also happens at the end of a
+    ``with`` and when the request is garbage.
+    """
+
+    def __init__(self, handle: int, reader: Reader[T] | None, delivery: Delivery | None) -> None:
+        self._handle = handle
+        self._reader = reader
+        self._delivery = delivery
+        self._lock = threading.Lock()
+        self._result: list[T] = []
+        self._finalizer = weakref.finalize(self, _release, handle, delivery)
+
+    def done(self) -> bool:
+        """Tell whether the final answer is there."""
+        return bool(_is_done(self._handle))
+
+    def result(self, timeout: float | None = None) -> T:
+        """Wait for the result; what failed raises here, also what a callback raised.
+
+        :class:`kvstore.TimeoutError` tells that `timeout` seconds passed; the operation goes on.
+        """
+        self._wait(timeout)
+        with self._lock:
+            if not self._result:
+                self._result.append(self._read())
+        return self._result[0]
+
+    def cancel(self) -> None:
+        """Ask the operation to stop: it ends with :class:`CancelledError`, unless it was done.
+
+        A write that is cancelled after its local step stays pending.
+        """
+        _cancel(self._handle)
+
+    def progress(self) -> Progress:
+        """Tell how far the operation is."""
+        progress = _native.ProgressStruct(size=ctypes.sizeof(_native.ProgressStruct))
+        _native.check(_progress(self._handle, ctypes.byref(progress)))
+        return Progress(
+            progress.entities_done,
+            progress.entities_total,
+            progress.bytes_done,
+            progress.bytes_total,
+        )
+
+    def close(self) -> None:
+        """Give the handle back; a second time is harmless."""
+        self._finalizer()
+
+    def finish(self) -> T:
+        """Wait for the result as a blocking call does: whatever interrupts it cancels it."""
+        try:
+            return self.result()
+        except KVError:
+            raise
+        except BaseException:
+            self.cancel()
+            raise
+        finally:
+            self.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _wait(self, timeout: float | None) -> None:
+        end = None if timeout is None else time.monotonic() + timeout
+        while not _is_done(self._handle):
+            left = _SLICE if end is None else min(_SLICE, end - time.monotonic())
+            if left <= 0:
+                raise TimeoutError(
+                    {"status": 21, "name": "KV_TIMEOUT", "message": "not done in the time given"}
+                )
+            _wait(self._handle, left, None, None, None)
+
+    def _read(self) -> T:
+        if self._delivery is not None:
+            self._delivery.wait()
+        if self._reader is not None:
+            return self._reader.from_request(self._handle)
+        _native.call(_wait, self._handle, -1.0, None, None)
+        return cast(T, None)
+
+
+def start(
+    name: str,
+    reader: Reader[T],
+    *arguments: object,
+    on_answer: Callable[[Answer[T]], object] | None = None,
+    pumped: bool = False,
+) -> Request[T]:
+    """Start the asynchronous form of an operation, such as ``kv_store_pull``."""
+    function = _native.function(f"{name}_async")
+    if on_answer is None:
+        handle = _native.call_for_handle(function, *arguments, None, None, None)
+        return Request(handle, reader, None)
+    delivery = Delivery(reader, on_answer, pumped=pumped)
+    handle = _native.call_for_handle(
+        function, *arguments, ANSWER_POINTER, delivery.token, FREE_POINTER
+    )
+    # The entities of a find are in its answers; the request itself has none left.
+    return Request(handle, None if isinstance(reader, CursorReader) else reader, delivery)
+
+
+def _release(handle: int, delivery: Delivery | None) -> None:
+    _free(handle)
+    if delivery is not None:
+        delivery.abandon()

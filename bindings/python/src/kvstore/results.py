@@ -1,0 +1,176 @@
+"""What calls give back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Generic, Literal, TypeVar
+
+from .errors import KVError, error_from_json
+
+T = TypeVar("T")
+
+Entity = dict[str, Any]
+#: What a call takes for an entity: an object, or its JSON, which is then sent as it is.
+EntityLike = Mapping[str, Any] | bytes | str
+Operation = Literal["create", "update", "delete"]
+
+
+@dataclass(frozen=True, slots=True)
+class PullResult:
+    """What a pull did to the local store."""
+
+    pulled: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class PushResult:
+    """What a push sent, and what was refused. Refused writes stay pending, with their error."""
+
+    pushed: int
+    errors: list[KVError] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class SyncResult:
+    """What a push and then a pull did. Nothing is pulled if the push left errors."""
+
+    pushed: int
+    errors: list[KVError]
+    pulled: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class SaveManyResult:
+    """The entities as saved, in the order of the input, with None where it failed."""
+
+    entities: list[Entity | None]
+    errors: list[KVError]
+
+
+@dataclass(frozen=True, slots=True)
+class PendingWrite:
+    """One write that waits to be pushed."""
+
+    id: str
+    operation: Operation
+    created_at: datetime
+    changed_at: datetime
+    attempts: int
+    last_error: KVError | None
+
+
+@dataclass(frozen=True, slots=True)
+class PendingDetail(PendingWrite):
+    """One pending write with what would be sent, and the backend's version that it changes."""
+
+    entity: Entity | None
+    base: Entity | None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a request is. Totals are 0 while they are unknown."""
+
+    entities_done: int
+    entities_total: int
+    bytes_done: int
+    bytes_total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[T]):
+    """One answer of an asynchronous call: a Cache store answers twice, others once."""
+
+    #: The result, or None if there is an error.
+    value: T | None
+    #: Why it failed, if it did.
+    error: KVError | None
+    #: Whether no further answer follows.
+    is_final: bool
+    #: Whether it was answered from the local store.
+    is_local: bool
+
+
+def decode_entity(text: bytes) -> Entity:
+    """Read one entity, or any other JSON object."""
+    entity: Entity = json.loads(text)
+    return entity
+
+
+def decode_count(text: bytes) -> int:
+    """Read an integer."""
+    return int(text)
+
+
+def decode_bool(text: bytes) -> bool:
+    """Read 1 or 0, or true or false."""
+    return bool(json.loads(text))
+
+
+def decode_nothing(text: bytes) -> None:
+    """Read no result."""
+
+
+def decode_pull(text: bytes) -> PullResult:
+    """Read the result of a pull."""
+    members = json.loads(text)
+    return PullResult(members["pulled"], members["removed"])
+
+
+def decode_push(text: bytes) -> PushResult:
+    """Read the result of a push."""
+    members = json.loads(text)
+    return PushResult(members["pushed"], _errors(members))
+
+
+def decode_sync(text: bytes) -> SyncResult:
+    """Read the result of a sync."""
+    members = json.loads(text)
+    return SyncResult(
+        members["pushed"],
+        _errors(members),
+        members.get("pulled", 0),
+        members.get("removed", 0),
+    )
+
+
+def decode_save_many(text: bytes) -> SaveManyResult:
+    """Read the result of a save of many."""
+    members = json.loads(text)
+    return SaveManyResult(members["entities"], _errors(members))
+
+
+def decode_pending(members: Mapping[str, Any]) -> PendingWrite:
+    """Read one row of the queue."""
+    return PendingWrite(*_pending_members(members))
+
+
+def decode_pending_detail(text: bytes) -> PendingDetail:
+    """Read one row of the queue with its entity."""
+    members = json.loads(text)
+    return PendingDetail(
+        *_pending_members(members), entity=members.get("entity"), base=members.get("base")
+    )
+
+
+def _pending_members(
+    members: Mapping[str, Any],
+) -> tuple[str, Operation, datetime, datetime, int, KVError | None]:
+    last_error = members.get("lastError")
+    return (
+        members["id"],
+        members["operation"],
+        datetime.fromisoformat(members["createdAt"]),
+        datetime.fromisoformat(members["changedAt"]),
+        members["attempts"],
+        error_from_json(last_error) if last_error else None,
+    )
+
+
+def _errors(members: Mapping[str, Any]) -> list[KVError]:
+    return [error_from_json(error) for error in members["errors"]]

@@ -1,0 +1,435 @@
+"""Stores: one collection, seen through one of four types."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import TracebackType
+from typing import Final, Self, TypeVar, Unpack, overload
+
+from . import _native
+from ._callbacks import Reader
+from ._options import (
+    CallOptions,
+    StoreOptions,
+    StoreType,
+    encode_options,
+    entity_json,
+    to_text,
+)
+from .cursor import Cursor
+from .errors import NotFoundError
+from .pending import PendingQueue
+from .query import QueryLike, as_query, handle_of
+from .request import CursorReader, Request, TextReader, start
+from .results import (
+    Answer,
+    Entity,
+    EntityLike,
+    PullResult,
+    PushResult,
+    SaveManyResult,
+    SyncResult,
+    decode_count,
+    decode_entity,
+    decode_pull,
+    decode_push,
+    decode_save_many,
+    decode_sync,
+)
+
+T = TypeVar("T")
+OnAnswer = Callable[[Answer[T]], object]
+
+_open = _native.function("kv_store_open")
+_close = _native.function("kv_store_close")
+_find = _native.function("kv_store_find")
+_find_by_id = _native.function("kv_store_find_by_id")
+_save = _native.function("kv_store_save")
+_save_many = _native.function("kv_store_save_many")
+_remove_by_id = _native.function("kv_store_remove_by_id")
+_remove = _native.function("kv_store_remove")
+_count = _native.function("kv_store_count")
+_purge = _native.function("kv_store_purge")
+_clear = _native.function("kv_store_clear")
+
+_BYTES: Final = TextReader(bytes)
+_CURSOR: Final = CursorReader()
+_ENTITY: Final = TextReader(decode_entity)
+_SAVED: Final = TextReader(decode_save_many)
+_COUNT: Final = TextReader(decode_count)
+_PULL: Final = TextReader(decode_pull)
+_PUSH: Final = TextReader(decode_push)
+_SYNC: Final = TextReader(decode_sync)
+_FORCE_LOCAL: Final = "forceLocal"
+
+
+class Store:
+    """A collection; open it with :meth:`kvstore.Client.collection`. Any thread may use it.
+
+    Entities are dictionaries with an ``_id``. Where a query is asked for, a filter such as
+    ``{"population": {"$gte": 50_000}}`` will do, and None means all. Every call takes the options
+    of :class:`kvstore.CallOptions` as keywords. The ``_async`` forms return at once.
+    """
+
+    def __init__(
+        self,
+        client_handle: int,
+        collection: str,
+        type: StoreType,
+        options: StoreOptions,
+        pumped: bool,
+    ) -> None:
+        self.name = collection
+        self.type = type
+        self._pumped = pumped
+        self._reads_locally = _stays_local(type, options.get("read_policy"))
+        self._writes_locally = _stays_local(type, options.get("write_policy"))
+        self._handle = _native.call_for_handle(
+            _open,
+            client_handle,
+            to_text(collection, "collection"),
+            to_text(type, "type"),
+            encode_options(options),
+        )
+        self._finalizer = weakref.finalize(self, _close, self._handle)
+
+    # Reading
+
+    def find(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> Cursor:
+        """Find the entities that match; they are fetched as they are iterated over."""
+        if not self._reads(options):
+            return self.find_async(query, **options).finish()
+        made = as_query(query)
+        return Cursor(
+            _native.call_for_handle(_find, self._handle, handle_of(made), encode_options(options))
+        )
+
+    def find_by_id(self, id: str, **options: Unpack[CallOptions]) -> Entity:
+        """Find one entity, or raise :class:`kvstore.NotFoundError`."""
+        return decode_entity(self.get_bytes(id, **options))
+
+    def get_bytes(self, id: str, **options: Unpack[CallOptions]) -> bytes:
+        """Find one entity and give its JSON as it is stored: the fastest way to read."""
+        if options or not self._reads_locally:
+            if not self._reads(options):
+                return self._start_find_by_id(_BYTES, id, options).finish()
+            options_json = encode_options(options)
+        else:
+            options_json = None
+        key = to_text(id, "id")
+        outs = _native.outs
+        try:
+            out = outs.pop()
+        except IndexError:
+            out = _native.Out()
+        try:
+            status = _find_by_id(self._handle, key, options_json, *out.refs)
+            if status:
+                raise _native.failure(status, out)
+            text = out.text.value
+            _native.free(out.text)
+            return text or b""
+        finally:
+            outs.append(out)
+
+    def get(
+        self, id: str, default: T | None = None, **options: Unpack[CallOptions]
+    ) -> Entity | T | None:
+        """Find one entity, or give `default`."""
+        try:
+            return self.find_by_id(id, **options)
+        except NotFoundError:
+            return default
+
+    def __getitem__(self, id: str) -> Entity:
+        return self.find_by_id(id)
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, str) and self.get(id) is not None
+
+    def __iter__(self) -> Iterator[Entity]:
+        return self.find()
+
+    def count(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> int:
+        """Count the entities that match."""
+        if not self._reads(options):
+            return self.count_async(query, **options).finish()
+        made = as_query(query)
+        return _native.call_for_count(
+            _count, self._handle, handle_of(made), encode_options(options)
+        )
+
+    # Writing
+
+    def save(self, entity: EntityLike, **options: Unpack[CallOptions]) -> Entity:
+        """Save one entity and give it as stored, with an ``_id`` if it had none."""
+        if not self._writes(options):
+            return self.save_async(entity, **options).finish()
+        text = entity_json(entity)
+        return decode_entity(
+            _native.call_for_text(_save, self._handle, text, len(text), encode_options(options))
+        )
+
+    def save_many(
+        self, entities: Iterable[EntityLike], **options: Unpack[CallOptions]
+    ) -> SaveManyResult:
+        """Save many entities, locally in one transaction; the result says which ones failed."""
+        if not self._writes(options):
+            return self.save_many_async(entities, **options).finish()
+        text = _array_json(entities)
+        return decode_save_many(
+            _native.call_for_text(
+                _save_many, self._handle, text, len(text), encode_options(options)
+            )
+        )
+
+    def remove_by_id(self, id: str, **options: Unpack[CallOptions]) -> int:
+        """Remove one entity; give 1, or 0 if there was none."""
+        if not self._writes(options):
+            return self.remove_by_id_async(id, **options).finish()
+        return _native.call_for_count(
+            _remove_by_id, self._handle, to_text(id, "id"), encode_options(options)
+        )
+
+    def remove(self, query: QueryLike, **options: Unpack[CallOptions]) -> int:
+        """Remove the entities that match and count them; None removes all."""
+        if not self._writes(options):
+            return self.remove_async(query, **options).finish()
+        made = as_query(query)
+        return _native.call_for_count(
+            _remove, self._handle, handle_of(made), encode_options(options)
+        )
+
+    # Synchronising
+
+    def pull(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> PullResult:
+        """Fetch the entities that match from the backend into the local store.
+
+        :class:`kvstore.PendingError` if writes are pending: push or purge them first.
+        """
+        return self.pull_async(query, **options).finish()
+
+    def push(self, **options: Unpack[CallOptions]) -> PushResult:
+        """Send all pending writes; those that are refused are in the result and stay pending."""
+        return self.push_async(**options).finish()
+
+    def sync(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> SyncResult:
+        """Push, then pull what matches; nothing is pulled if the push left errors."""
+        return self.sync_async(query, **options).finish()
+
+    @property
+    def pending(self) -> PendingQueue:
+        """The writes that wait to be pushed."""
+        return PendingQueue(self._handle, pumped=self._pumped)
+
+    def purge(self, query: QueryLike = None) -> int:
+        """Forget the pending writes of matching entities and count them; the entities stay."""
+        made = as_query(query)
+        return _native.call_for_count(_purge, self._handle, handle_of(made))
+
+    def clear(self, query: QueryLike = None) -> int:
+        """Remove matching entities and their pending writes locally only; count the entities."""
+        made = as_query(query)
+        return _native.call_for_count(_clear, self._handle, handle_of(made))
+
+    # The asynchronous forms
+
+    @overload
+    def find_async(
+        self, query: QueryLike = None, *, on_answer: None = None, **options: Unpack[CallOptions]
+    ) -> Request[Cursor]: ...
+
+    @overload
+    def find_async(
+        self,
+        query: QueryLike = None,
+        *,
+        on_answer: OnAnswer[Cursor],
+        **options: Unpack[CallOptions],
+    ) -> Request[None]: ...
+
+    def find_async(
+        self,
+        query: QueryLike = None,
+        *,
+        on_answer: OnAnswer[Cursor] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Request[Cursor] | Request[None]:
+        """Start a find. With `on_answer` the entities are in the answers, and nowhere else.
+
+        The cursor of an answer is closed when the callback returns.
+        """
+        return self._start_query("kv_store_find", _CURSOR, query, options, on_answer)
+
+    def find_by_id_async(
+        self, id: str, *, on_answer: OnAnswer[Entity] | None = None, **options: Unpack[CallOptions]
+    ) -> Request[Entity]:
+        """Start to find one entity."""
+        return self._start_find_by_id(_ENTITY, id, options, on_answer)
+
+    def count_async(
+        self,
+        query: QueryLike = None,
+        *,
+        on_answer: OnAnswer[int] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Request[int]:
+        """Start to count."""
+        return self._start_query("kv_store_count", _COUNT, query, options, on_answer)
+
+    def save_async(
+        self,
+        entity: EntityLike,
+        *,
+        on_answer: OnAnswer[Entity] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Request[Entity]:
+        """Start to save one entity."""
+        return self._start_save("kv_store_save", _ENTITY, entity_json(entity), options, on_answer)
+
+    def save_many_async(
+        self,
+        entities: Iterable[EntityLike],
+        *,
+        on_answer: OnAnswer[SaveManyResult] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Request[SaveManyResult]:
+        """Start to save many entities."""
+        text = _array_json(entities)
+        return self._start_save("kv_store_save_many", _SAVED, text, options, on_answer)
+
+    def remove_by_id_async(
+        self, id: str, *, on_answer: OnAnswer[int] | None = None, **options: Unpack[CallOptions]
+    ) -> Request[int]:
+        """Start to remove one entity."""
+        key = to_text(id, "id")
+        return self._start(
+            "kv_store_remove_by_id", _COUNT, key, options=options, on_answer=on_answer
+        )
+
+    def remove_async(
+        self,
+        query: QueryLike,
+        *,
+        on_answer: OnAnswer[int] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Request[int]:
+        """Start to remove what matches."""
+        return self._start_query("kv_store_remove", _COUNT, query, options, on_answer)
+
+    def pull_async(
+        self,
+        query: QueryLike = None,
+        *,
+        on_answer: OnAnswer[PullResult] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Request[PullResult]:
+        """Start a pull."""
+        return self._start_query("kv_store_pull", _PULL, query, options, on_answer)
+
+    def push_async(
+        self, *, on_answer: OnAnswer[PushResult] | None = None, **options: Unpack[CallOptions]
+    ) -> Request[PushResult]:
+        """Start a push."""
+        return self._start("kv_store_push", _PUSH, options=options, on_answer=on_answer)
+
+    def sync_async(
+        self,
+        query: QueryLike = None,
+        *,
+        on_answer: OnAnswer[SyncResult] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Request[SyncResult]:
+        """Start a sync."""
+        return self._start_query("kv_store_sync", _SYNC, query, options, on_answer)
+
+    # Closing
+
+    def close(self) -> None:
+        """Close the store; a second time is harmless. Its requests and cursors go on."""
+        self._finalizer()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<kvstore.Store {self.name!r} of type {self.type!r}>"
+
+    # Starting requests
+
+    def _start_find_by_id(
+        self,
+        reader: Reader[T],
+        id: str,
+        options: CallOptions,
+        on_answer: OnAnswer[T] | None = None,
+    ) -> Request[T]:
+        key = to_text(id, "id")
+        return self._start("kv_store_find_by_id", reader, key, options=options, on_answer=on_answer)
+
+    def _start_query(
+        self,
+        name: str,
+        reader: Reader[T],
+        query: QueryLike,
+        options: CallOptions,
+        on_answer: OnAnswer[T] | None,
+    ) -> Request[T]:
+        made = as_query(query)
+        return self._start(name, reader, handle_of(made), options=options, on_answer=on_answer)
+
+    def _start_save(
+        self,
+        name: str,
+        reader: Reader[T],
+        text: bytes,
+        options: CallOptions,
+        on_answer: OnAnswer[T] | None,
+    ) -> Request[T]:
+        return self._start(name, reader, text, len(text), options=options, on_answer=on_answer)
+
+    def _start(
+        self,
+        name: str,
+        reader: Reader[T],
+        *arguments: object,
+        options: CallOptions,
+        on_answer: OnAnswer[T] | None,
+    ) -> Request[T]:
+        return start(
+            name,
+            reader,
+            self._handle,
+            *arguments,
+            encode_options(options),
+            on_answer=on_answer,
+            pumped=self._pumped,
+        )
+
+    def _reads(self, options: CallOptions) -> bool:
+        """Tell whether a read stays on this machine, so that it need not be interruptible."""
+        policy = options.get("read_policy")
+        return self._reads_locally if policy is None else policy == _FORCE_LOCAL
+
+    def _writes(self, options: CallOptions) -> bool:
+        policy = options.get("write_policy")
+        return self._writes_locally if policy is None else policy == _FORCE_LOCAL
+
+
+def _stays_local(type: StoreType, policy: str | None) -> bool:
+    return type == "sync" if policy is None else policy == _FORCE_LOCAL
+
+
+def _array_json(entities: Iterable[EntityLike]) -> bytes:
+    if isinstance(entities, (bytes, str, Mapping)):
+        raise TypeError("save_many takes several entities; save takes one")
+    return b"[" + b",".join(map(entity_json, entities)) + b"]"
