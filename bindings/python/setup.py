@@ -13,8 +13,8 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def shared_library() -> Path:
-    """Give the library to carry: $KVSTORE_LIB, or the checkout's own, built if it is missing."""
-    if chosen := os.environ.get("KVSTORE_LIB"):
+    """Give the library to carry: $KVSTORE_LIBRARY, or the checkout's own, built if missing."""
+    if chosen := os.environ.get("KVSTORE_LIBRARY"):
         return Path(chosen)
     built = CHECKOUT / "build" / "lib" / "libkvstore.so"
     if not built.exists():

@@ -57,8 +57,8 @@ LOG_FN: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int32, ctypes.c
 
 
 def _library() -> ctypes.CDLL:
-    """Load the library: $KVSTORE_LIB, or the one in this package, or the system's."""
-    if chosen := os.environ.get("KVSTORE_LIB"):
+    """Load the library: $KVSTORE_LIBRARY, or the one in this package, or the system's."""
+    if chosen := os.environ.get("KVSTORE_LIBRARY"):
         return ctypes.CDLL(chosen)
     carried = Path(__file__).with_name("libkvstore.so")
     return ctypes.CDLL(str(carried) if carried.exists() else "libkvstore.so.0")

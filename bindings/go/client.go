@@ -1,0 +1,269 @@
+package kvstore
+
+// #cgo pkg-config: kvstore
+// #include <stdint.h>
+// #include <stdlib.h>
+// #include <kvstore.h>
+//
+// void kvgoLog(void *context, int32_t level, char *text);
+// void kvgoFree(void *context);
+//
+// static inline kv_log_fn kvgo_log_fn(void) { return (kv_log_fn)kvgoLog; }
+// static inline kv_free_fn kvgo_log_free_fn(void) { return kvgoFree; }
+import "C"
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"runtime"
+	"sync"
+	"unsafe"
+)
+
+// A Client is one application on one backend with one data directory.
+type Client struct {
+	handle  *C.kv_client
+	closing sync.Once
+	closed  error
+}
+
+// Open opens a client. It makes no network call.
+func Open(options Options) (*Client, error) {
+	text, err := marshal(options)
+	if err != nil {
+		return nil, err
+	}
+	client := &Client{}
+	var left *C.kv_error
+	status := C.kv_client_open(characters(text), C.size_t(len(text)), &client.handle, &left)
+	if err := check(status, left); err != nil {
+		return nil, err
+	}
+	runtime.SetFinalizer(client, (*Client).Close)
+	return client, nil
+}
+
+// Close closes the client, its collections, iterators and running calls, which end with
+// ErrCancelled. Pending writes stay. A second time is harmless.
+func (c *Client) Close() error {
+	c.closing.Do(func() {
+		runtime.SetFinalizer(c, nil)
+		c.closed = check(C.kv_client_close(c.handle), nil)
+	})
+	return c.closed
+}
+
+// A LogLevel says how detailed a line of the log is.
+type LogLevel int
+
+// The levels of the log.
+const (
+	LogError LogLevel = iota + 1
+	LogWarning
+	LogInfo
+	LogDebug
+)
+
+// SetLog sends the log to a function, up to a level; nil switches it off. The function runs on the
+// client's callback thread. Tokens, secrets and bodies are never logged.
+func (c *Client) SetLog(level LogLevel, log func(LogLevel, string)) error {
+	var left *C.kv_error
+	if log == nil {
+		status := C.kv_client_set_log(c.handle, C.int32_t(level), nil, nil, nil, &left)
+		runtime.KeepAlive(c)
+		return check(status, left)
+	}
+	status := C.kv_client_set_log(c.handle, C.int32_t(level), C.kvgo_log_fn(),
+		remember(logLine(log)), C.kvgo_log_free_fn(), &left)
+	runtime.KeepAlive(c)
+	return check(status, left)
+}
+
+// A User is somebody known to the backend.
+type User struct {
+	ID       string `json:"_id"`
+	Username string `json:"username"`
+	// JSON is everything the backend tells about the user, never the session's token.
+	JSON json.RawMessage `json:"-"`
+}
+
+// Backend is what a ping tells.
+type Backend struct {
+	Version         string `json:"version"`
+	Kinvey          string `json:"kinvey"`
+	AppName         string `json:"appName"`
+	EnvironmentName string `json:"environmentName"`
+}
+
+// Ping asks the backend for its version.
+func (c *Client) Ping(ctx context.Context, options ...Option) (Backend, error) {
+	text, err := c.run(ctx, options, func(text *C.char, r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
+		return C.kv_ping_async(c.handle, text, r.done, r.context, r.free, q, e)
+	})
+	if err != nil {
+		return Backend{}, err
+	}
+	return unmarshal[Backend](text)
+}
+
+// Signup creates a user and logs it in. members holds "username", "password" and what else is to be
+// known; nil makes an implicit user.
+func (c *Client) Signup(ctx context.Context, members any, options ...Option) (User, error) {
+	return c.user(ctx, members, options, func(body []byte, text *C.char, r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
+		return C.kv_user_signup_async(c.handle, characters(body), C.size_t(len(body)), text,
+			r.done, r.context, r.free, q, e)
+	})
+}
+
+// Login logs a user in, in place of the active one; unsent work stays.
+func (c *Client) Login(ctx context.Context, username, password string, options ...Option) (User, error) {
+	return c.login(ctx, M{"username": username, "password": password}, options)
+}
+
+// LoginWithIdentity logs a user in by the account of another provider, such as M{"google": M{…}}.
+func (c *Client) LoginWithIdentity(ctx context.Context, identity any, options ...Option) (User, error) {
+	return c.login(ctx, M{"_socialIdentity": identity}, options)
+}
+
+func (c *Client) login(ctx context.Context, credentials any, options []Option) (User, error) {
+	return c.user(ctx, credentials, options, func(body []byte, text *C.char, r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
+		return C.kv_user_login_async(c.handle, characters(body), C.size_t(len(body)), text,
+			r.done, r.context, r.free, q, e)
+	})
+}
+
+// Logout logs the active user out and wipes the local data unless [KeepData] is given. It refuses
+// with ErrPending to wipe unsent work unless [DiscardPending] is given.
+func (c *Client) Logout(ctx context.Context, options ...Option) error {
+	_, err := c.run(ctx, options, func(text *C.char, r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
+		return C.kv_user_logout_async(c.handle, text, r.done, r.context, r.free, q, e)
+	})
+	return err
+}
+
+// ActiveUser gives the user as last seen, without a network call; ErrNoUser if nobody is logged in.
+func (c *Client) ActiveUser() (User, error) {
+	var text *C.char
+	var length C.size_t
+	var left *C.kv_error
+	status := C.kv_user_active(c.handle, &text, &length, &left)
+	runtime.KeepAlive(c)
+	if err := check(status, left); err != nil {
+		return User{}, err
+	}
+	return userFrom(taken(text, length))
+}
+
+// Me reads the active user from the backend.
+func (c *Client) Me(ctx context.Context, options ...Option) (User, error) {
+	text, err := c.run(ctx, options, func(text *C.char, r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
+		return C.kv_user_me_async(c.handle, text, r.done, r.context, r.free, q, e)
+	})
+	if err != nil {
+		return User{}, err
+	}
+	return userFrom(text)
+}
+
+// UpdateUser replaces members of the active user on the backend, its "password" included.
+func (c *Client) UpdateUser(ctx context.Context, members any, options ...Option) (User, error) {
+	return c.user(ctx, members, options, func(body []byte, text *C.char, r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
+		return C.kv_user_update_async(c.handle, characters(body), C.size_t(len(body)), text,
+			r.done, r.context, r.free, q, e)
+	})
+}
+
+// DeleteUser disables the active user on the backend, or deletes it with [Hard]; then as Logout.
+func (c *Client) DeleteUser(ctx context.Context, options ...Option) error {
+	_, err := c.run(ctx, options, func(text *C.char, r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
+		return C.kv_user_delete_async(c.handle, text, r.done, r.context, r.free, q, e)
+	})
+	return err
+}
+
+// UserExists tells whether a user name is taken.
+func (c *Client) UserExists(ctx context.Context, username string, options ...Option) (bool, error) {
+	name, err := terminated(username, "username")
+	if err != nil {
+		return false, err
+	}
+	text, err := c.run(ctx, options, func(text *C.char, r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
+		return C.kv_user_exists_async(c.handle, characters(name), text,
+			r.done, r.context, r.free, q, e)
+	})
+	if err != nil {
+		return false, err
+	}
+	exists := string(text)
+	return exists == "1" || exists == "true", nil
+}
+
+// run runs an operation of the client; begin gets the options as C reads them.
+func (c *Client) run(
+	ctx context.Context, options []Option,
+	begin func(*C.char, completion, **C.kv_request, **C.kv_error) C.kv_status,
+) ([]byte, error) {
+	defer runtime.KeepAlive(c)
+	gathered := gather(options)
+	text, err := gathered.text()
+	if err != nil {
+		return nil, err
+	}
+	return run(ctx, gathered, func(r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
+		return begin(characters(text), r, q, e)
+	})
+}
+
+// user runs an operation that takes an object and gives a user.
+func (c *Client) user(
+	ctx context.Context, members any, options []Option,
+	begin func([]byte, *C.char, completion, **C.kv_request, **C.kv_error) C.kv_status,
+) (User, error) {
+	var body []byte
+	if members != nil {
+		text, err := marshal(members)
+		if err != nil {
+			return User{}, err
+		}
+		body = text
+	}
+	text, err := c.run(ctx, options, func(text *C.char, r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
+		return begin(body, text, r, q, e)
+	})
+	if err != nil {
+		return User{}, err
+	}
+	return userFrom(text)
+}
+
+func userFrom(text []byte) (User, error) {
+	user, err := unmarshal[User](text)
+	user.JSON = text
+	return user, err
+}
+
+// Version gives the version of the loaded library, such as "0.1.0".
+func Version() string { return C.GoString(C.kv_version()) }
+
+// HasFeature tells whether the loaded library has a feature, such as "kinvey".
+func HasFeature(name string) bool {
+	text, err := terminated(name, "feature")
+	return err == nil && C.kv_has_feature(characters(text)) != 0
+}
+
+// LiveObjects counts what is open in this process, of a kind such as "cursor" or, for "", in all; for
+// leak tests.
+func LiveObjects(kind string) int {
+	if kind == "" {
+		return int(C.kv_live_objects(nil))
+	}
+	text := C.CString(kind)
+	defer C.free(unsafe.Pointer(text))
+	return int(C.kv_live_objects(text))
+}
+
+// IsOffline tells whether an error means that no answer came from the backend.
+func IsOffline(err error) bool {
+	return errors.Is(err, ErrNetwork) || errors.Is(err, ErrTimeout)
+}

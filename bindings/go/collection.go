@@ -1,0 +1,125 @@
+package kvstore
+
+import "context"
+
+// A Collection holds entities of type T: a struct, [M], or [json.RawMessage] for entities as the
+// bytes they are. T's "_id" is the entity's; without one a save chooses it.
+//
+// A nil query means all entities.
+type Collection[T any] struct {
+	store *store
+}
+
+// OpenCollection opens a collection. Collections with the same name and tag share the local data.
+func OpenCollection[T any](
+	client *Client, name string, kind StoreType, options ...Option,
+) (*Collection[T], error) {
+	opened, err := openStore(client, name, kind, options)
+	if err != nil {
+		return nil, err
+	}
+	return &Collection[T]{opened}, nil
+}
+
+// Close closes the collection; its running calls and iterators go on. A second time is harmless.
+func (c *Collection[T]) Close() error { return c.store.close() }
+
+// Find finds the entities that match; they are fetched while they are iterated over.
+func (c *Collection[T]) Find(
+	ctx context.Context, query *Query, options ...Option,
+) (*Iterator[T], error) {
+	found, err := c.store.find(ctx, query, options)
+	if err != nil {
+		return nil, err
+	}
+	return newIterator[T](ctx, found), nil
+}
+
+// All finds the entities that match, and gives all of them at once.
+func (c *Collection[T]) All(ctx context.Context, query *Query, options ...Option) ([]T, error) {
+	it, err := c.Find(ctx, query, options...)
+	if err != nil {
+		return nil, err
+	}
+	return it.All()
+}
+
+// Get finds one entity; ErrNotFound if there is none.
+func (c *Collection[T]) Get(ctx context.Context, id string, options ...Option) (T, error) {
+	return decode[T](c.store.findByID(ctx, id, options))
+}
+
+// Count counts the entities that match.
+func (c *Collection[T]) Count(ctx context.Context, query *Query, options ...Option) (int, error) {
+	return c.store.count(ctx, query, options)
+}
+
+// Save saves one entity and gives it as stored, with an "_id" if it had none.
+func (c *Collection[T]) Save(ctx context.Context, entity T, options ...Option) (T, error) {
+	text, err := marshal(entity)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return decode[T](c.store.save(ctx, text, options))
+}
+
+// SaveMany saves many entities, locally in one transaction. If some fail, the result has their
+// errors, and the call succeeds.
+func (c *Collection[T]) SaveMany(
+	ctx context.Context, entities []T, options ...Option,
+) (SaveManyResult[T], error) {
+	text, err := marshalAll(entities)
+	if err != nil {
+		return SaveManyResult[T]{}, err
+	}
+	return decode[SaveManyResult[T]](c.store.saveMany(ctx, text, options))
+}
+
+// RemoveByID removes one entity; it gives 1, or 0 if there was none.
+func (c *Collection[T]) RemoveByID(ctx context.Context, id string, options ...Option) (int, error) {
+	return c.store.removeByID(ctx, id, options)
+}
+
+// Remove removes the entities that match and counts them.
+func (c *Collection[T]) Remove(ctx context.Context, query *Query, options ...Option) (int, error) {
+	return c.store.remove(ctx, query, options)
+}
+
+// Pull fetches the entities that match into the local store; ErrPending if writes are pending.
+func (c *Collection[T]) Pull(
+	ctx context.Context, query *Query, options ...Option,
+) (PullResult, error) {
+	return decode[PullResult](c.store.pull(ctx, query, options))
+}
+
+// Push sends all pending writes. If some are refused, the result has their errors, they stay
+// pending, and the call succeeds.
+func (c *Collection[T]) Push(ctx context.Context, options ...Option) (PushResult, error) {
+	return decode[PushResult](c.store.push(ctx, options))
+}
+
+// Sync pushes, then pulls what matches; nothing is pulled if the push left errors.
+func (c *Collection[T]) Sync(
+	ctx context.Context, query *Query, options ...Option,
+) (SyncResult, error) {
+	return decode[SyncResult](c.store.sync(ctx, query, options))
+}
+
+// Pending gives the writes that wait to be pushed.
+func (c *Collection[T]) Pending() *Pending { return &Pending{c.store} }
+
+// Purge forgets the pending writes of matching entities and counts them; the entities stay.
+func (c *Collection[T]) Purge(query *Query) (int, error) { return c.store.purge(query) }
+
+// Clear removes matching entities and their pending writes locally only, and counts the entities.
+func (c *Collection[T]) Clear(query *Query) (int, error) { return c.store.clear(query) }
+
+// decode reads what an operation gave.
+func decode[T any](text []byte, err error) (T, error) {
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return unmarshal[T](text)
+}

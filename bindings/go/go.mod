@@ -1,0 +1,3 @@
+module kvstore
+
+go 1.19

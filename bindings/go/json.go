@@ -1,0 +1,76 @@
+package kvstore
+
+// #include <kvstore.h>
+import "C"
+
+import (
+	"bytes"
+	"encoding/json"
+	"unsafe"
+)
+
+// marshal writes a value as JSON; raw JSON passes as it is.
+func marshal(value any) ([]byte, error) {
+	if raw, ok := value.(json.RawMessage); ok {
+		return raw, nil
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return nil, invalid("not JSON: %v", err)
+	}
+	return bytes.TrimSuffix(text.Bytes(), []byte{'\n'}), nil
+}
+
+// marshalAll writes values as a JSON array.
+func marshalAll[T any](values []T) ([]byte, error) {
+	text := []byte{'['}
+	for place, value := range values {
+		if place > 0 {
+			text = append(text, ',')
+		}
+		one, err := marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		text = append(text, one...)
+	}
+	return append(text, ']'), nil
+}
+
+// unmarshal reads JSON that came from the library; raw JSON passes as it is.
+func unmarshal[T any](text []byte) (T, error) {
+	var value T
+	if raw, ok := any(&value).(*json.RawMessage); ok {
+		*raw = text
+		return value, nil
+	}
+	err := json.Unmarshal(text, &value)
+	return value, err
+}
+
+// characters lets C read Go's bytes during one call; NULL for none.
+func characters(text []byte) *C.char {
+	if len(text) == 0 {
+		return nil
+	}
+	return (*C.char)(unsafe.Pointer(&text[0]))
+}
+
+// taken copies text that C gave us and frees it.
+func taken(text *C.char, length C.size_t) []byte {
+	if text == nil {
+		return nil
+	}
+	defer C.kv_free(unsafe.Pointer(text))
+	return bytesOf(text, length)
+}
+
+// bytesOf copies text of C, of any length.
+func bytesOf(text *C.char, length C.size_t) []byte {
+	if text == nil {
+		return nil
+	}
+	return append([]byte(nil), unsafe.Slice((*byte)(unsafe.Pointer(text)), int(length))...)
+}

@@ -1,0 +1,182 @@
+package kvstore
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// A StoreType says where a collection is read and written.
+type StoreType string
+
+// The types of stores.
+const (
+	// Sync reads and writes locally; Pull and Push go to the network.
+	Sync StoreType = "sync"
+	// Auto goes to the network and falls back to local data.
+	Auto StoreType = "auto"
+	// Cache answers locally, then from the network; see [OnLocalAnswer].
+	Cache StoreType = "cache"
+	// Network keeps no local data.
+	Network StoreType = "network"
+)
+
+// A ReadPolicy says where one call reads.
+type ReadPolicy string
+
+// The read policies.
+const (
+	ReadLocal                 ReadPolicy = "forceLocal"
+	ReadNetwork               ReadPolicy = "forceNetwork"
+	ReadBoth                  ReadPolicy = "both"
+	ReadNetworkOtherwiseLocal ReadPolicy = "networkOtherwiseLocal"
+)
+
+// A WritePolicy says where one call writes.
+type WritePolicy string
+
+// The write policies.
+const (
+	WriteLocal                  WritePolicy = "forceLocal"
+	WriteSilentLocalThenNetwork WritePolicy = "silentLocalThenNetwork"
+	WriteLocalThenNetwork       WritePolicy = "localThenNetwork"
+	WriteNetwork                WritePolicy = "forceNetwork"
+)
+
+// Options are what a client is opened with. AppKey is required, and AppSecret unless LocalOnly is
+// set. A zero value means the default.
+type Options struct {
+	AppKey    string
+	AppSecret string
+	// Host is the backend's address; default: the hosted service.
+	Host string
+	// LocalOnly makes a database of it that never goes to a network.
+	LocalOnly  bool
+	InstanceID string
+	// DataDirectory is where the local data lives; default: "$XDG_DATA_HOME/kvstore" or
+	// "~/.local/share/kvstore".
+	DataDirectory           string
+	Tag                     string
+	ClientAppVersion        string
+	CustomRequestProperties map[string]any
+	// Timeout is for a whole call; default: 60 s.
+	Timeout time.Duration
+	// Durability is "full" (default: every acknowledged write survives a power cut) or "normal"
+	// (it survives a crash).
+	Durability       string
+	CAFile           string
+	Proxy            string
+	MaxResponseBytes int64
+	Connections      int
+	APIVersion       int
+	MasterSecret     string
+}
+
+// MarshalJSON writes the options as the library reads them.
+func (o Options) MarshalJSON() ([]byte, error) {
+	members := map[string]any{"appKey": o.AppKey}
+	put(members, "appSecret", o.AppSecret)
+	put(members, "host", o.Host)
+	if o.LocalOnly {
+		members["host"] = nil
+	}
+	put(members, "instanceId", o.InstanceID)
+	put(members, "dataDirectory", o.DataDirectory)
+	put(members, "tag", o.Tag)
+	put(members, "clientAppVersion", o.ClientAppVersion)
+	if o.CustomRequestProperties != nil {
+		members["customRequestProperties"] = o.CustomRequestProperties
+	}
+	put(members, "timeout", o.Timeout.Seconds())
+	put(members, "durability", o.Durability)
+	put(members, "caFile", o.CAFile)
+	put(members, "proxy", o.Proxy)
+	put(members, "maxResponseBytes", o.MaxResponseBytes)
+	put(members, "connections", o.Connections)
+	put(members, "apiVersion", o.APIVersion)
+	put(members, "masterSecret", o.MasterSecret)
+	return json.Marshal(members)
+}
+
+// put adds a member unless it is zero.
+func put[V comparable](members map[string]any, name string, value V) {
+	var zero V
+	if value != zero {
+		members[name] = value
+	}
+}
+
+// An Option says something about one call, or about all calls of a collection. The library refuses
+// options that a call does not know.
+type Option func(*callOptions)
+
+type callOptions struct {
+	members       map[string]any
+	onLocalAnswer func(json.RawMessage, error)
+}
+
+func with(name string, value any) Option {
+	return func(options *callOptions) {
+		if options.members == nil {
+			options.members = map[string]any{}
+		}
+		options.members[name] = value
+	}
+}
+
+// WithReadPolicy says where to read.
+func WithReadPolicy(policy ReadPolicy) Option { return with("readPolicy", string(policy)) }
+
+// WithWritePolicy says where to write.
+func WithWritePolicy(policy WritePolicy) Option { return with("writePolicy", string(policy)) }
+
+// WithTimeout limits the whole call. A context with a deadline does the same from outside.
+func WithTimeout(timeout time.Duration) Option { return with("timeout", timeout.Seconds()) }
+
+// WithClientAppVersion tells the backend which version of the program calls.
+func WithClientAppVersion(version string) Option { return with("clientAppVersion", version) }
+
+// WithCustomRequestProperties sends an object to the backend's own logic.
+func WithCustomRequestProperties(properties map[string]any) Option {
+	return with("customRequestProperties", properties)
+}
+
+// WithTag opens the collection in an isolated store; only for [OpenCollection].
+func WithTag(tag string) Option { return with("tag", tag) }
+
+// WithTTL makes local reads ignore entities written longer ago; only for [OpenCollection].
+func WithTTL(ttl time.Duration) Option { return with("ttl", ttl.Seconds()) }
+
+// KeepData keeps entities and pending writes at a logout.
+func KeepData() Option { return with("keepData", true) }
+
+// DiscardPending lets a logout wipe unsent work.
+func DiscardPending() Option { return with("discardPending", true) }
+
+// Hard deletes a user for good instead of disabling it.
+func Hard() Option { return with("hard", true) }
+
+// OnLocalAnswer gets the first, local answer of a call that answers twice, as JSON; the call itself
+// returns the answer of the network. It runs on the client's callback thread.
+func OnLocalAnswer(answer func(json.RawMessage, error)) Option {
+	return func(options *callOptions) { options.onLocalAnswer = answer }
+}
+
+func gather(options []Option) callOptions {
+	var gathered callOptions
+	for _, option := range options {
+		option(&gathered)
+	}
+	return gathered
+}
+
+// text gives the options as C reads them; nil if there are none.
+func (o callOptions) text() ([]byte, error) {
+	if o.members == nil {
+		return nil, nil
+	}
+	text, err := json.Marshal(o.members)
+	if err != nil {
+		return nil, invalid("options are not JSON: %v", err)
+	}
+	return append(text, 0), nil
+}

@@ -1,0 +1,118 @@
+package kvstore
+
+// #include <kvstore.h>
+import "C"
+
+import (
+	"context"
+	"encoding/json"
+	"runtime"
+)
+
+// Pending is the queue of a collection: the writes that wait to be pushed, at most one for each
+// entity. Nothing here waits for the network but Retry.
+type Pending struct {
+	store *store
+}
+
+// Len counts the pending writes; 0 for a Network collection.
+func (p *Pending) Len() (int, error) {
+	var count C.int64_t
+	var left *C.kv_error
+	status := C.kv_store_sync_count(p.store.handle, &count, &left)
+	runtime.KeepAlive(p.store)
+	return int(count), check(status, left)
+}
+
+// List gives pending writes, oldest first: those behind the id after ("": from the start), most at
+// the most (0: all).
+func (p *Pending) List(after string, most int) ([]PendingWrite, error) {
+	if most < 0 || int64(most) > 1<<31 {
+		return nil, invalid("most is %d", most)
+	}
+	var behind []byte
+	if after != "" {
+		text, err := terminated(after, "id")
+		if err != nil {
+			return nil, err
+		}
+		behind = text
+	}
+	var text *C.char
+	var length C.size_t
+	var left *C.kv_error
+	status := C.kv_store_pending(p.store.handle, characters(behind), C.uint32_t(most),
+		&text, &length, &left)
+	runtime.KeepAlive(p.store)
+	return decode[[]PendingWrite](taken(text, length), check(status, left))
+}
+
+// Get gives one pending write and what it would send; ErrNotFound if there is none.
+func (p *Pending) Get(id string) (PendingDetail, error) {
+	key, err := terminated(id, "id")
+	if err != nil {
+		return PendingDetail{}, err
+	}
+	var text *C.char
+	var length C.size_t
+	var left *C.kv_error
+	status := C.kv_store_pending_get(p.store.handle, characters(key), &text, &length, &left)
+	runtime.KeepAlive(p.store)
+	detail, err := decode[PendingDetail](taken(text, length), check(status, left))
+	detail.Entity, detail.Base = unlessNull(detail.Entity), unlessNull(detail.Base)
+	return detail, err
+}
+
+func unlessNull(text json.RawMessage) json.RawMessage {
+	if string(text) == "null" {
+		return nil
+	}
+	return text
+}
+
+// Retry sends one write now; it stays pending if that fails.
+func (p *Pending) Retry(ctx context.Context, id string, options ...Option) error {
+	key, err := terminated(id, "id")
+	if err != nil {
+		return err
+	}
+	c, err := p.store.prepare(ctx, nil, options)
+	if err != nil {
+		return err
+	}
+	defer p.store.done(c)
+	_, err = run(ctx, c.options, func(r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
+		return C.kv_store_pending_retry_async(p.store.handle, characters(key), c.text,
+			r.done, r.context, r.free, q, e)
+	})
+	return err
+}
+
+// Edit replaces what a pending create or update would send; its attempts and error are reset.
+func (p *Pending) Edit(id string, entity any) error {
+	key, err := terminated(id, "id")
+	if err != nil {
+		return err
+	}
+	body, err := marshal(entity)
+	if err != nil {
+		return err
+	}
+	var left *C.kv_error
+	status := C.kv_store_pending_edit(p.store.handle, characters(key), characters(body),
+		C.size_t(len(body)), &left)
+	runtime.KeepAlive(p.store)
+	return check(status, left)
+}
+
+// Drop forgets one write; the local entity stays as it is.
+func (p *Pending) Drop(id string) error {
+	key, err := terminated(id, "id")
+	if err != nil {
+		return err
+	}
+	var left *C.kv_error
+	status := C.kv_store_pending_drop(p.store.handle, characters(key), &left)
+	runtime.KeepAlive(p.store)
+	return check(status, left)
+}

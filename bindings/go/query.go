@@ -1,0 +1,102 @@
+package kvstore
+
+// #include <kvstore.h>
+import "C"
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// M is a JSON object, for filters and for entities without a type of their own.
+type M = map[string]any
+
+// A Query says which entities, in which order, and which part of them. nil means everything.
+type Query struct {
+	// Filter is in the backend's language (MongoDB's), such as M{"population": M{"$gte": 50000}};
+	// anything that marshals to a JSON object.
+	Filter any
+	// Sort is by the first key, then by the second, and so on; ties are broken by "_id".
+	Sort []SortKey
+	// Skip and Limit choose a page; 0 means none.
+	Skip, Limit int
+	// Fields chooses members; "_id" always comes.
+	Fields []string
+}
+
+// A SortKey is a member to sort by.
+type SortKey struct {
+	Name       string
+	Descending bool
+}
+
+// Ascending sorts by a member, smallest first.
+func Ascending(name string) SortKey { return SortKey{Name: name} }
+
+// Descending sorts by a member, greatest first.
+func Descending(name string) SortKey { return SortKey{Name: name, Descending: true} }
+
+// open makes what C calls a query; the caller frees it.
+func (q *Query) open() (*C.kv_query, error) {
+	if q == nil {
+		return nil, nil
+	}
+	var filter []byte
+	if q.Filter != nil {
+		text, err := marshal(q.Filter)
+		if err != nil {
+			return nil, err
+		}
+		filter = text
+	}
+	modifiers, err := q.modifiers()
+	if err != nil {
+		return nil, err
+	}
+	var handle *C.kv_query
+	var left *C.kv_error
+	status := C.kv_query_create(characters(filter), C.size_t(len(filter)),
+		characters(modifiers), C.size_t(len(modifiers)), &handle, &left)
+	return handle, check(status, left)
+}
+
+func (q *Query) modifiers() ([]byte, error) {
+	members := map[string]any{}
+	put(members, "skip", q.Skip)
+	put(members, "limit", q.Limit)
+	if q.Fields != nil {
+		members["fields"] = q.Fields
+	}
+	if q.Sort != nil {
+		members["sort"] = sortKeys(q.Sort)
+	}
+	if len(members) == 0 {
+		return nil, nil
+	}
+	return marshal(members)
+}
+
+// sortKeys is written as an object whose order counts, which a map would lose.
+type sortKeys []SortKey
+
+func (keys sortKeys) MarshalJSON() ([]byte, error) {
+	var text bytes.Buffer
+	text.WriteByte('{')
+	for place, key := range keys {
+		if place > 0 {
+			text.WriteByte(',')
+		}
+		name, err := json.Marshal(key.Name)
+		if err != nil {
+			return nil, err
+		}
+		text.Write(name)
+		if key.Descending {
+			text.WriteString(":-1")
+		} else {
+			text.WriteString(":1")
+		}
+	}
+	text.WriteByte('}')
+	return text.Bytes(), nil
+}

@@ -1,0 +1,74 @@
+package kvstore
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// PullResult is what a pull did to the local store.
+type PullResult struct {
+	Pulled  int `json:"pulled"`
+	Removed int `json:"removed"`
+}
+
+// PushResult is what a push sent, and what was refused: that stays pending, with its error.
+type PushResult struct {
+	Pushed int      `json:"pushed"`
+	Errors []*Error `json:"errors"`
+}
+
+// SyncResult is what a push and then a pull did. Nothing is pulled if the push left errors.
+type SyncResult struct {
+	PushResult
+	PullResult
+}
+
+// SaveManyResult is what came of a save of many. Entities has the order and length of the input, with
+// nil where it failed; the Index of an error is its place in the input.
+type SaveManyResult[T any] struct {
+	Entities []*T
+	Errors   []*Error
+}
+
+// UnmarshalJSON reads the result as the library writes it.
+func (r *SaveManyResult[T]) UnmarshalJSON(text []byte) error {
+	var members struct {
+		Entities []json.RawMessage
+		Errors   []*Error
+	}
+	if err := json.Unmarshal(text, &members); err != nil {
+		return err
+	}
+	r.Errors = members.Errors
+	r.Entities = make([]*T, len(members.Entities))
+	for place, one := range members.Entities {
+		if one == nil || string(one) == "null" {
+			continue
+		}
+		entity, err := unmarshal[T](one)
+		if err != nil {
+			return err
+		}
+		r.Entities[place] = &entity
+	}
+	return nil
+}
+
+// A PendingWrite is one write that waits to be pushed.
+type PendingWrite struct {
+	ID string `json:"id"`
+	// Operation is "create", "update" or "delete".
+	Operation string    `json:"operation"`
+	CreatedAt time.Time `json:"createdAt"`
+	ChangedAt time.Time `json:"changedAt"`
+	Attempts  int       `json:"attempts"`
+	LastError *Error    `json:"lastError"`
+}
+
+// PendingDetail is a pending write with what would be sent, and the backend's version that it
+// changes; each nil if there is none.
+type PendingDetail struct {
+	PendingWrite
+	Entity json.RawMessage `json:"entity"`
+	Base   json.RawMessage `json:"base"`
+}
