@@ -65,9 +65,10 @@ let package = Package(
           "-Xlinker", "-soname=libkvstore.so.0",
           "-Xlinker", "--version-script=Sources/kvstore/exports.map",
           "-Xlinker", "-z", "-Xlinker", "nodelete",
-          "-Xlinker", "-z", "-Xlinker", "defs",
           "-Xlinker", "--gc-sections",
-        ])
+        ]),
+        // Not in debug builds: a sanitizer's functions come from the program that loads the library.
+        .unsafeFlags(["-Xlinker", "-z", "-Xlinker", "defs"], .when(configuration: .release)),
       ]),
 
     // The server.
