@@ -206,8 +206,11 @@ enum FilterParser {
     guard let letters = options.stringValue, letters.allSatisfy({ "imsx".contains($0) }) else {
       throw Misfit("$options takes the letters i, m, s and x", Array(places))
     }
-    let sorted = String("imsx".filter { letters.contains($0) })
-    return Pattern(source: source, options: sorted)
+    do throws(RegexError) {
+      return try Pattern(source, options: letters)
+    } catch {
+      throw Misfit("$regex: \(error.message), at character \(error.position)", trail)
+    }
   }
 }
 

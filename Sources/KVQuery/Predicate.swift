@@ -69,13 +69,6 @@ package indirect enum Test: Sendable, Equatable {
   case not([Test])
 }
 
-/// A regular expression as `$regex` and `$options` give it.
-package struct Pattern: Sendable, Equatable {
-  package let source: String
-  /// Some of `i`, `m`, `s`, `x`, in this order.
-  package let options: String
-}
-
 /// The types that `$type` knows by name, with their numbers.
 package enum ValueType: String, Sendable, CaseIterable {
   case double, string, object, array, binData, undefined, objectId, bool, date, null, regex, int,

@@ -1,0 +1,124 @@
+internal import KVJSON
+
+/// A predicate, prepared to be held against many entities. Immutable; safe from any thread.
+package final class Matcher: Sendable {
+  private indirect enum Node: Sendable {
+    case constant(Bool)
+    case and([Node])
+    case or([Node])
+    case nor([Node])
+    /// Checks of what is behind the top-level member number `slot`.
+    case field(slot: Int, rest: [Path.Component], checks: [Check])
+  }
+
+  private let root: Node
+  /// The top-level members that are looked at.
+  private let names: [[UInt8]]
+
+  package init(_ predicate: Predicate) {
+    var names: [[UInt8]] = []
+    root = Matcher.prepare(predicate, &names)
+    self.names = names
+  }
+
+  private static func prepare(_ predicate: Predicate, _ names: inout [[UInt8]]) -> Node {
+    switch predicate {
+    case .everything: return .constant(true)
+    case .nothing: return .constant(false)
+    case .and(let parts): return .and(parts.map { prepare($0, &names) })
+    case .or(let parts): return .or(parts.map { prepare($0, &names) })
+    case .nor(let parts): return .nor(parts.map { prepare($0, &names) })
+    case .field(let path, let tests):
+      let name = path.components[0].name
+      let slot = names.firstIndex(of: name) ?? names.count
+      if slot == names.count { names.append(name) }
+      return .field(
+        slot: slot, rest: Array(path.components.dropFirst()), checks: tests.map(Check.init))
+    }
+  }
+
+  /// Whether an entity is what the predicate asks for. One pass over its bytes; bytes that are no entity
+  /// match nothing. Throws when a regular expression takes too long.
+  package func matches(_ entity: UnsafeRawBufferPointer) throws(QueryError) -> Bool {
+    let scanner = ByteScanner(entity)
+    let start = scanner.skipSpace(0)
+    guard start < scanner.end, scanner.base[start] == UInt8(ascii: "{") else { return false }
+    return try matches(RawValue(scanner, start..<scanner.end))
+  }
+
+  package func matches(_ entity: [UInt8]) throws(QueryError) -> Bool {
+    try entity.withBorrowed { (bytes) throws(QueryError) in
+      try matches(UnsafeRawBufferPointer(bytes))
+    }
+  }
+
+  /// The same for an object, or for an array whose places serve as names, inside an entity.
+  func matches(_ value: RawValue) throws(QueryError) -> Bool {
+    let kind = value.kind
+    guard kind == .object || kind == .array else { return false }
+    let slots = UnsafeMutableBufferPointer<Range<Int>?>.allocate(capacity: names.count)
+    defer { slots.deallocate() }
+    slots.initialize(repeating: nil)
+    guard kind == .object ? collect(value, slots) : collectElements(value, slots) else {
+      return false
+    }
+    return try holds(root, value.scanner, UnsafeBufferPointer(slots))
+  }
+
+  /// Notes where the wanted members are; of repeated ones the last. False if this is no valid object.
+  private func collect(
+    _ value: RawValue, _ slots: UnsafeMutableBufferPointer<Range<Int>?>
+  ) -> Bool {
+    do throws(JSONError) {
+      var members = try MemberCursor(value.scanner, at: value.range.lowerBound)
+      while let member = try members.next() {
+        for slot in 0..<names.count {
+          let isWanted = names[slot].withUnsafeBufferPointer {
+            value.scanner.text(member.name, equals: $0)
+          }
+          if isWanted { slots[slot] = member.value }
+        }
+      }
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  private func collectElements(
+    _ value: RawValue, _ slots: UnsafeMutableBufferPointer<Range<Int>?>
+  ) -> Bool {
+    let places = names.map { Path.Component(Substring(String(decoding: $0, as: UTF8.self))).index }
+    _ = value.containsElement { element, place in
+      for slot in 0..<places.count where places[slot] == place { slots[slot] = element.range }
+      return false
+    }
+    return true
+  }
+
+  private func holds(
+    _ node: Node, _ scanner: ByteScanner, _ slots: UnsafeBufferPointer<Range<Int>?>
+  ) throws(QueryError) -> Bool {
+    switch node {
+    case .constant(let value): return value
+    case .and(let parts):
+      for part in parts where try !holds(part, scanner, slots) { return false }
+      return true
+    case .or(let parts):
+      for part in parts where try holds(part, scanner, slots) { return true }
+      return false
+    case .nor(let parts):
+      for part in parts where try holds(part, scanner, slots) { return false }
+      return true
+    case .field(let slot, let rest, let checks):
+      let value = slots[slot].map { RawValue(scanner, $0) }
+      for check in checks where try !check.holds(value, at: rest[...]) { return false }
+      return true
+    }
+  }
+}
+
+extension Query {
+  /// What tells whether an entity matches the filter; nil: everything does.
+  package var matcher: Matcher? { filter == .everything ? nil : Matcher(filter) }
+}

@@ -1,0 +1,107 @@
+internal import KVJSON
+
+/// Keeps some members of entities, by copying slices. Immutable; safe from any thread.
+///
+/// `_id`, `_acl` and `_kmd` are always kept. A dotted name keeps that member inside its object, or inside
+/// each object of an array; other elements of the array are left out.
+package final class Projection: Sendable {
+  private final class Node: Sendable {
+    /// Nil: the whole value is kept.
+    let members: [(name: [UInt8], node: Node)]?
+
+    init(_ paths: [ArraySlice<Path.Component>]) {
+      guard paths.allSatisfy({ !$0.isEmpty }) else {
+        members = nil
+        return
+      }
+      var groups: [(name: [UInt8], rests: [ArraySlice<Path.Component>])] = []
+      for path in paths {
+        guard let first = path.first else { continue }
+        if let place = groups.firstIndex(where: { $0.name == first.name }) {
+          groups[place].rests.append(path.dropFirst())
+        } else {
+          groups.append((first.name, [path.dropFirst()]))
+        }
+      }
+      members = groups.map { ($0.name, Node($0.rests)) }
+    }
+  }
+
+  private let root: Node
+
+  package init(_ fields: [Path]) {
+    let always = ["_id", "_acl", "_kmd"].map { Path($0) }
+    root = Node((always + fields).map { $0.components[...] })
+  }
+
+  /// The entity with only the wanted members, in their order; unchanged if it is no entity.
+  package func apply(to entity: UnsafeRawBufferPointer) -> [UInt8] {
+    let scanner = ByteScanner(entity)
+    let start = scanner.skipSpace(0)
+    guard start < scanner.end, scanner.base[start] == UInt8(ascii: "{") else {
+      return Array(entity)
+    }
+    var out: [UInt8] = []
+    Projection.copy(RawValue(scanner, start..<scanner.end), root, to: &out)
+    return out
+  }
+
+  package func apply(to entity: [UInt8]) -> [UInt8] {
+    entity.withUnsafeBytes { apply(to: $0) }
+  }
+
+  private static func copy(_ value: RawValue, _ node: Node, to out: inout [UInt8]) {
+    guard let wanted = node.members else { return append(value.scanner, value.range, to: &out) }
+    value.kind == .array
+      ? copyElements(value, node, to: &out) : copyMembers(value, wanted, to: &out)
+  }
+
+  private static func copyMembers(
+    _ object: RawValue, _ wanted: [(name: [UInt8], node: Node)], to out: inout [UInt8]
+  ) {
+    let scanner = object.scanner
+    out.append(UInt8(ascii: "{"))
+    var isFirst = true
+    var members = try? MemberCursor(scanner, at: object.range.lowerBound)
+    while let member = try? members?.next() {
+      let match = wanted.first { candidate in
+        candidate.name.withUnsafeBufferPointer { scanner.text(member.name, equals: $0) }
+      }
+      let value = RawValue(scanner, member.value)
+      guard let match, match.node.members == nil || value.isContainer else { continue }
+      if !isFirst { out.append(UInt8(ascii: ",")) }
+      isFirst = false
+      append(scanner, member.name.lowerBound &- 1..<member.name.upperBound &+ 1, to: &out)
+      out.append(UInt8(ascii: ":"))
+      copy(value, match.node, to: &out)
+    }
+    out.append(UInt8(ascii: "}"))
+  }
+
+  private static func copyElements(_ array: RawValue, _ node: Node, to out: inout [UInt8]) {
+    out.append(UInt8(ascii: "["))
+    var isFirst = true
+    _ = array.containsElement { element, _ in
+      guard element.isContainer else { return false }
+      if !isFirst { out.append(UInt8(ascii: ",")) }
+      isFirst = false
+      copy(element, node, to: &out)
+      return false
+    }
+    out.append(UInt8(ascii: "]"))
+  }
+
+  private static func append(_ scanner: ByteScanner, _ range: Range<Int>, to out: inout [UInt8]) {
+    out.append(
+      contentsOf: UnsafeBufferPointer(start: scanner.base + range.lowerBound, count: range.count))
+  }
+}
+
+extension RawValue {
+  fileprivate var isContainer: Bool { kind == .object || kind == .array }
+}
+
+extension Query {
+  /// What cuts entities down to the wanted fields; nil: they are shown whole.
+  package var projection: Projection? { fields.isEmpty ? nil : Projection(fields) }
+}

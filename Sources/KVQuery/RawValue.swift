@@ -1,0 +1,97 @@
+internal import KVJSON
+
+/// A value inside an entity's bytes. Nothing is decoded before it is asked for. Borrowed.
+struct RawValue {
+  /// The types that are compared with each other, in MongoDB's order.
+  enum Kind: UInt8, Sendable {
+    case null = 0x10
+    case number = 0x20
+    case string = 0x30
+    case object = 0x40
+    case array = 0x50
+    case bool = 0x60
+  }
+
+  let scanner: ByteScanner
+  let range: Range<Int>
+
+  @inline(__always)
+  init(_ scanner: ByteScanner, _ range: Range<Int>) {
+    self.scanner = scanner
+    self.range = range
+  }
+
+  @inline(__always)
+  var first: UInt8 { scanner.base[range.lowerBound] }
+
+  @inline(__always)
+  var kind: Kind {
+    switch first {
+    case UInt8(ascii: "\""): .string
+    case UInt8(ascii: "{"): .object
+    case UInt8(ascii: "["): .array
+    case UInt8(ascii: "t"), UInt8(ascii: "f"): .bool
+    case UInt8(ascii: "n"): .null
+    default: .number
+    }
+  }
+
+  var number: Number { Number(scanner, range) }
+  var bool: Bool { first == UInt8(ascii: "t") }
+
+  /// Runs `body` with a string's UTF-8, escapes undone.
+  @inline(__always)
+  func withText<R, E: Error>(
+    _ body: (UnsafeBufferPointer<UInt8>) throws(E) -> R
+  ) throws(E) -> R {
+    let inner = range.lowerBound &+ 1..<range.upperBound &- 1
+    guard scanner.hasEscapes(inner) else {
+      return try body(
+        UnsafeBufferPointer(start: scanner.base + inner.lowerBound, count: inner.count))
+    }
+    return try scanner.unescaped(inner).withBorrowed(body)
+  }
+
+  /// The member of an object: the last one of that name.
+  func member(_ name: [UInt8]) -> RawValue? {
+    guard var members = try? MemberCursor(scanner, at: range.lowerBound) else { return nil }
+    var found: RawValue?
+    while let member = try? members.next() {
+      let isWanted = name.withUnsafeBufferPointer { scanner.text(member.name, equals: $0) }
+      if isWanted { found = RawValue(scanner, member.value) }
+    }
+    return found
+  }
+
+  /// Whether `test` holds for some element of an array.
+  @inline(__always)
+  func containsElement<E: Error>(
+    where test: (RawValue, Int) throws(E) -> Bool
+  ) throws(E) -> Bool {
+    guard var elements = try? ElementCursor(scanner, at: range.lowerBound) else { return false }
+    var place = 0
+    while let element = try? elements.next() {
+      if try test(RawValue(scanner, element), place) { return true }
+      place &+= 1
+    }
+    return false
+  }
+
+  var elementCount: Int {
+    guard var elements = try? ElementCursor(scanner, at: range.lowerBound) else { return 0 }
+    var count = 0
+    while (try? elements.next()) != nil { count &+= 1 }
+    return count
+  }
+}
+
+extension [UInt8] {
+  /// `withUnsafeBufferPointer` with a typed error.
+  func withBorrowed<R, E: Error>(
+    _ body: (UnsafeBufferPointer<UInt8>) throws(E) -> R
+  ) throws(E) -> R {
+    try withUnsafeBufferPointer { buffer -> Result<R, E> in
+      do throws(E) { return .success(try body(buffer)) } catch { return .failure(error) }
+    }.get()
+  }
+}

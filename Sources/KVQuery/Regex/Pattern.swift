@@ -1,0 +1,69 @@
+/// A regular expression as `$regex` and `$options` give it, understood.
+package struct Pattern: Sendable, Equatable {
+  package let source: String
+  /// Some of `i`, `m`, `s`, `x`, in this order.
+  package let options: String
+  let regex: Regex
+
+  /// Letters other than `i`, `m`, `s` and `x` are ignored.
+  package init(_ source: String, options: String = "") throws(RegexError) {
+    let sorted = String("imsx".filter { options.contains($0) })
+    self.source = source
+    self.options = sorted
+    regex = try Regex(source, RegexFlags(sorted))
+  }
+
+  package static func == (left: Pattern, right: Pattern) -> Bool {
+    left.source == right.source && left.options == right.options
+  }
+
+  /// Text that stands for itself in an expression.
+  package static func escaping(_ text: String) -> String {
+    var out = ""
+    for scalar in text.unicodeScalars {
+      if "\\^$.|?*+()[]{}#-/".unicodeScalars.contains(scalar), scalar != "-", scalar != "/" {
+        out.unicodeScalars.append("\\")
+      }
+      out.unicodeScalars.append(scalar)
+    }
+    return out
+  }
+}
+
+/// Why a regular expression cannot be understood.
+package struct RegexError: Error, Sendable, Equatable {
+  package var message: String
+  /// The place in the expression, counted in Unicode scalars.
+  package var position: Int
+}
+
+/// What `$options` and `(?imsx)` switch on.
+struct RegexFlags: OptionSet, Sendable {
+  let rawValue: UInt8
+  /// `i`: letters match in either case.
+  static let ignoreCase = RegexFlags(rawValue: 1)
+  /// `m`: `^` and `$` match at line ends too.
+  static let multiline = RegexFlags(rawValue: 2)
+  /// `s`: `.` matches line ends too.
+  static let dotAll = RegexFlags(rawValue: 4)
+  /// `x`: white space and comments in the expression are ignored.
+  static let extended = RegexFlags(rawValue: 8)
+
+  init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  init(_ letters: String) {
+    self = letters.unicodeScalars.reduce(into: []) { flags, letter in
+      flags.formUnion(RegexFlags(letter: letter) ?? [])
+    }
+  }
+
+  init?(letter: Unicode.Scalar) {
+    switch letter {
+    case "i": self = .ignoreCase
+    case "m": self = .multiline
+    case "s": self = .dotAll
+    case "x": self = .extended
+    default: return nil
+    }
+  }
+}

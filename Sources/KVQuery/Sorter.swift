@@ -1,0 +1,96 @@
+internal import KVJSON
+
+/// An order, prepared to be applied to many entities. Immutable; safe from any thread.
+///
+/// As MongoDB orders: null and missing first, then numbers, strings (by code point), objects, arrays,
+/// booleans; an array counts as its smallest element, descending as its largest.
+package final class Sorter: Sendable {
+  private let keys: [Query.SortKey]
+
+  package init(_ keys: [Query.SortKey]) { self.keys = keys }
+
+  /// Bytes that sort as the entities do. Entities that the order leaves equal have equal keys: compare
+  /// their `_id`s then.
+  package func key(of entity: UnsafeRawBufferPointer) -> [UInt8] {
+    let scanner = ByteScanner(entity)
+    let start = scanner.skipSpace(0)
+    let isObject = start < scanner.end && scanner.base[start] == UInt8(ascii: "{")
+    let root = isObject ? RawValue(scanner, start..<scanner.end) : nil
+    var out: [UInt8] = []
+    out.reserveCapacity(32)
+    for key in keys {
+      let part = Sorter.extreme(of: root, at: key.path.components[...], smallest: key.ascending)
+      if key.ascending {
+        out.append(contentsOf: part)
+      } else {
+        for byte in part { out.append(~byte) }
+      }
+    }
+    return out
+  }
+
+  package func key(of entity: [UInt8]) -> [UInt8] {
+    entity.withUnsafeBytes { key(of: $0) }
+  }
+
+  /// The encoding of the smallest or largest value at a path.
+  private static func extreme(
+    of root: RawValue?, at path: RawValue.Components, smallest: Bool
+  ) -> [UInt8] {
+    var best: [UInt8]?
+    visit(root, at: path) { found in
+      var encoded: [UInt8] = []
+      if let found {
+        ValueEncoding.append(found, to: &encoded)
+      } else {
+        encoded.append(RawValue.Kind.null.rawValue)
+      }
+      guard let known = best else {
+        best = encoded
+        return
+      }
+      let order = ValueEncoding.compare(encoded, known)
+      if smallest ? order < 0 : order > 0 { best = encoded }
+    }
+    return best ?? [ValueEncoding.emptyArray]
+  }
+
+  /// What counts for the order: the elements of an array at the end of the path, none if it is empty.
+  private static func visit(
+    _ value: RawValue?, at path: RawValue.Components, _ body: (RawValue?) -> Void
+  ) {
+    guard let value else { return body(nil) }
+    guard let component = path.first else {
+      guard value.kind == .array else { return body(value) }
+      return each(value) { element, _ in body(element) }
+    }
+    let rest = path.dropFirst()
+    switch value.kind {
+    case .object: visit(value.member(component.name), at: rest, body)
+    case .array:
+      var isEmpty = true
+      each(value) { element, place in
+        isEmpty = false
+        if place == component.index {
+          visit(element, at: rest, body)
+        } else if component.index == nil {
+          visit(element.kind == .object ? element.member(component.name) : nil, at: rest, body)
+        }
+      }
+      if isEmpty { body(nil) }
+    default: body(nil)
+    }
+  }
+
+  private static func each(_ array: RawValue, _ body: (RawValue, Int) -> Void) {
+    _ = array.containsElement { element, place in
+      body(element, place)
+      return false
+    }
+  }
+}
+
+extension Query {
+  /// What orders entities; nil: the order of storage.
+  package var sorter: Sorter? { sort.isEmpty ? nil : Sorter(sort) }
+}

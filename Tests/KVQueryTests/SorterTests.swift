@@ -1,0 +1,41 @@
+import KVQuery
+import Testing
+
+@Suite("Sorter") struct SorterTests {
+  @Test("orders types and values as MongoDB does, strings by code point") func ordersValues() throws
+  {
+    let ascending = [
+      "[]", "null", "-1e300", "-2", "-1.5", "0", "1e-300", "1", "9007199254740992",
+      "9007199254740993",
+      "9223372036854775806", "9223372036854775807", "9223372036854775808", "1e300", #""""#,
+      #""\u0000""#,
+      #""A""#, #""a""#, #""a\u0000b""#, #""ab""#, #""é""#, "\"\u{FFFD}\"", #""😀""#, "{}",
+      #"{"a":1}"#,
+      #"{"a":1,"b":0}"#, #"{"b":1}"#, #"{"a":"x"}"#, "false", "true",
+    ]
+    for isAscending in [true, false] {
+      let sorter = Sorter([.init(Path("v"), ascending: isAscending)])
+      let keys = ascending.map { sorter.key(of: Array("{\"v\":\($0)}".utf8)) }
+      for (left, right) in zip(keys, keys.dropFirst()) {
+        #expect(left.lexicographicallyPrecedes(right) == isAscending)
+      }
+    }
+  }
+
+  @Test("takes the smallest element of an array, descending the largest") func takesExtremes() {
+    #expect(key(#"{"v":[3,1,2]}"#, true) == key(#"{"v":1}"#, true))
+    #expect(key(#"{"v":[3,1,2]}"#, false) == key(#"{"v":3}"#, false))
+    #expect(key(#"{"v":[{"w":5},{"w":4}]}"#, true, "v.w") == key(#"{"v":{"w":4}}"#, true, "v.w"))
+    #expect(key(#"{"v":[7,8]}"#, true, "v.1") == key(#"{"v":{"1":8}}"#, true, "v.1"))
+  }
+
+  @Test("treats missing and null alike, and equal numbers of two kinds") func treatsAlike() {
+    #expect(key("{}", true) == key(#"{"v":null}"#, true))
+    #expect(key(#"{"v":1}"#, true) == key(#"{"v":1.0}"#, true))
+    #expect(key(#"{"v":0}"#, true) == key(#"{"v":-0.0}"#, true))
+  }
+
+  private func key(_ entity: String, _ ascending: Bool, _ path: String = "v") -> [UInt8] {
+    Sorter([.init(Path(path), ascending: ascending)]).key(of: Array(entity.utf8))
+  }
+}
