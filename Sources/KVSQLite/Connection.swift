@@ -6,6 +6,7 @@ internal import CSQLite
 package struct Connection: ~Copyable {
   let raw: OpaquePointer
   private let statements = StatementCache()
+  private let history = History()
 
   /// Opens an existing file. Nothing of it is read yet, beyond what SQLite does to open it.
   init(opening path: String, readOnly: Bool = false) throws(SQLiteError) {
@@ -64,6 +65,37 @@ package struct Connection: ~Copyable {
   /// Whether a transaction is open. Some errors end it on their own.
   package var isInTransaction: Bool { sqlite3_get_autocommit(raw) == 0 }
 
+  /// Changes whenever something read in an earlier write transaction may no longer hold: another
+  /// connection has written, or changes were undone. What is kept in memory can be checked for the
+  /// price of a comparison. For use in write transactions.
+  package var epoch: Int { history.epoch }
+
+  /// BEGIN IMMEDIATE … COMMIT, or ROLLBACK if anything throws.
+  func transaction<R>(
+    _ body: (borrowing Connection) throws(SQLiteError) -> R
+  ) throws(SQLiteError) -> R {
+    let before = dataVersion
+    try run(Control.beginWrite)
+    // It moves with our own commits too, but not between two transactions of ours.
+    if dataVersion != before { history.epoch &+= 1 }
+    do {
+      let result = try body(self)
+      try run(Control.commit)
+      return result
+    } catch {
+      history.epoch &+= 1
+      if isInTransaction { try? run(Control.rollback) }
+      throw error
+    }
+  }
+
+  /// SQLite's count of the versions of the file that this connection has seen. Nothing is read.
+  private var dataVersion: UInt32 {
+    var version: UInt32 = 0
+    sqlite3_file_control(raw, "main", SQLITE_FCNTL_DATA_VERSION, &version)
+    return version
+  }
+
   /// Runs `body` so that its changes are undone if it throws, inside the transaction that is open.
   package func savepoint<R: ~Copyable>(
     _ body: () throws(SQLiteError) -> R
@@ -75,6 +107,7 @@ package struct Connection: ~Copyable {
       return result
     } catch {
       // When the error has ended the whole transaction there is nothing left to undo.
+      history.epoch &+= 1
       if isInTransaction {
         try run(Control.rollbackToSavepoint)
         try run(Control.release)
@@ -93,6 +126,11 @@ package struct Connection: ~Copyable {
     static let release = SQL("RELEASE kv")
     static let rollbackToSavepoint = SQL("ROLLBACK TO kv")
   }
+}
+
+/// What a connection remembers of its transactions.
+private final class History {
+  var epoch = 0
 }
 
 /// A connection in a place of its own, so that it can wait in a list.

@@ -45,7 +45,6 @@ extension Database {
       """
       PRAGMA synchronous = \(configuration.durability == .full ? "FULL" : "NORMAL");
       PRAGMA cache_size = -\(configuration.cacheKiB);
-      PRAGMA temp_store = MEMORY;
       """)
     try RowFunction.register(on: connection.raw)
   }
@@ -87,16 +86,11 @@ extension Database {
     let current = try connection.integer("PRAGMA user_version") ?? 0
     try refuse(newer: Int32(truncatingIfNeeded: current), than: migrations.count)
     if current == supported { return }
-    try connection.run(Connection.Control.beginWrite)
-    do {
+    try connection.transaction { (connection) throws(SQLiteError) in
       let version = try connection.integer("PRAGMA user_version") ?? 0
       try refuse(newer: Int32(truncatingIfNeeded: version), than: migrations.count)
       for step in migrations.dropFirst(Int(version)) { try step.run(connection) }
       try connection.execute("PRAGMA user_version = \(supported)")
-      try connection.run(Connection.Control.commit)
-    } catch {
-      if connection.isInTransaction { try connection.run(Connection.Control.rollback) }
-      throw error
     }
   }
 

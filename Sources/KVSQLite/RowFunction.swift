@@ -1,19 +1,23 @@
 internal import CSQLite
+package import KVQuery
 
-/// A native function over the bytes of one row, bound as a parameter of `kv_match` or `kv_sort_key`.
+/// What of a query runs natively inside SQL: `kv_match(body, ?)` is 1 or 0, `kv_sort_key(body, ?)` a blob
+/// that sorts as bytes do.
 ///
-/// `kv_match(body, ?)` is 1 or 0; `kv_sort_key(body, ?)` is a blob that sorts as bytes do. The
-/// value travels as an SQLite pointer: SQL text can neither make one nor look into it. It runs on the
-/// thread that steps the statement.
-package final class RowFunction: Sendable {
-  package enum Kind: Sendable {
-    case match(@Sendable (UnsafeRawBufferPointer) -> Bool)
-    case sortKey(@Sendable (UnsafeRawBufferPointer) -> [UInt8])
+/// The parameter travels as an SQLite pointer: SQL text can neither make one nor look into it. It runs
+/// on the thread that steps the statement.
+final class RowFunction: Sendable {
+  enum Kind: Sendable {
+    case match(Matcher)
+    case sortKey(Sorter)
   }
+
+  /// SQLITE_ERROR with an extension that SQLite does not use: the evaluation gave up.
+  static let gaveUp = SQLITE_ERROR | 0x7F << 8
 
   let kind: Kind
 
-  package init(_ kind: Kind) { self.kind = kind }
+  init(_ kind: Kind) { self.kind = kind }
 
   /// The type of the pointer, compared as text by SQLite; it lives as long as the process.
   static var tag: UnsafePointer<CChar> {
@@ -25,12 +29,11 @@ package final class RowFunction: Sendable {
   /// Makes both functions known to a connection. They cannot be used from a schema of the file.
   static func register(on connection: OpaquePointer) throws(SQLiteError) {
     let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
-    let match = sqlite3_create_function_v2(
-      connection, "kv_match", 2, flags, nil, { RowFunction.evaluate($0, $1, $2) }, nil, nil, nil)
-    guard match == SQLITE_OK else { throw SQLiteError(status: match, on: connection) }
-    let sortKey = sqlite3_create_function_v2(
-      connection, "kv_sort_key", 2, flags, nil, { RowFunction.evaluate($0, $1, $2) }, nil, nil, nil)
-    guard sortKey == SQLITE_OK else { throw SQLiteError(status: sortKey, on: connection) }
+    for name in ["kv_match", "kv_sort_key"] {
+      let status = sqlite3_create_function_v2(
+        connection, name, 2, flags, nil, { RowFunction.evaluate($0, $1, $2) }, nil, nil, nil)
+      guard status == SQLITE_OK else { throw SQLiteError(status: status, on: connection) }
+    }
   }
 
   private static func evaluate(
@@ -40,17 +43,53 @@ package final class RowFunction: Sendable {
       sqlite3_result_error(context, "not a native row function", -1)
       return
     }
-    let function = Unmanaged<RowFunction>.fromOpaque(pointer)
     let start = sqlite3_value_blob(values[0])
     let body = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(values[0])))
-    function._withUnsafeGuaranteedRef { function in
+    Unmanaged<RowFunction>.fromOpaque(pointer)._withUnsafeGuaranteedRef { function in
       switch function.kind {
-      case .match(let test): sqlite3_result_int(context, test(body) ? 1 : 0)
-      case .sortKey(let key):
-        key(body).withUnsafeBytes {
+      case .match(let matcher): match(body, matcher, context)
+      case .sortKey(let sorter):
+        sorter.key(of: body).withUnsafeBytes {
           sqlite3_result_blob64(context, $0.baseAddress, UInt64($0.count), kv_sqlite_transient())
         }
       }
     }
+  }
+
+  private static func match(
+    _ body: UnsafeRawBufferPointer, _ matcher: Matcher, _ context: OpaquePointer?
+  ) {
+    do throws(QueryError) {
+      sqlite3_result_int(context, try matcher.matches(body) ? 1 : 0)
+    } catch {
+      sqlite3_result_error(context, error.message, -1)
+      // Behind the text: the other way round the text would reset the code.
+      sqlite3_result_error_code(context, gaveUp)
+    }
+  }
+}
+
+extension Statement {
+  /// Binds a value of a query; matchers and sorters are kept until the statement is given back.
+  package func bind(
+    _ parameter: SQLSelection.Parameter, at place: Int32
+  ) throws(SQLiteError) {
+    switch parameter {
+    case .text(let text): try bind(text, at: place)
+    case .matcher(let matcher): try bind(RowFunction(.match(matcher)), at: place)
+    case .sorter(let sorter): try bind(RowFunction(.sortKey(sorter)), at: place)
+    }
+  }
+
+  /// Binds values to the places from `first` on; gives the place behind them.
+  package func bind(
+    _ parameters: [SQLSelection.Parameter], from first: Int32
+  ) throws(SQLiteError) -> Int32 {
+    var place = first
+    for parameter in parameters {
+      try bind(parameter, at: place)
+      place += 1
+    }
+    return place
   }
 }

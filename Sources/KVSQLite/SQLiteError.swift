@@ -18,6 +18,8 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
     case constraint
     /// The operation was interrupted.
     case interrupted
+    /// A query could not be evaluated, such as a regular expression that takes too long.
+    case evaluation
     /// The body of a transaction asked for it to be rolled back; see `SQLiteError.rollback`.
     case rolledBack
     /// The database was closed, or inherited through `fork()`.
@@ -59,6 +61,7 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
 
   private static func kind(of extended: Int32) -> Kind {
     switch extended & 0xFF {
+    case SQLITE_ERROR where extended == RowFunction.gaveUp: .evaluation
     case SQLITE_FULL: .full
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
     case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT: .corrupt

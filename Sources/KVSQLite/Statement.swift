@@ -83,7 +83,7 @@ package struct Statement: ~Copyable {
 
   /// Binds a native row function for `kv_match` or `kv_sort_key`; it is kept until the statement
   /// is given back.
-  package func bind(_ function: RowFunction, at place: Int32) throws(SQLiteError) {
+  func bind(_ function: RowFunction, at place: Int32) throws(SQLiteError) {
     let kept = Unmanaged.passRetained(function).toOpaque()
     // SQLite calls the destructor also when binding fails.
     try check(

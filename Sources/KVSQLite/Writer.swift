@@ -48,7 +48,7 @@ final class Writer: Sendable {
     case .nested: throw SQLiteError(.misuse, "A write transaction cannot contain another one.")
     case .lead(let seat):
       defer { handOver([]) }
-      return try Self.transaction(on: seat.connection, body)
+      return try seat.connection.transaction(body)
     case .queue: return try queueUp(body)
     }
   }
@@ -119,7 +119,7 @@ final class Writer: Sendable {
       return
     }
     do {
-      try Self.transaction(on: seat.connection) { (connection) throws(SQLiteError) in
+      try seat.connection.transaction { (connection) throws(SQLiteError) in
         for job in group { try job.run(on: connection, alone: group.count == 1) }
       }
     } catch {
@@ -137,22 +137,6 @@ final class Writer: Sendable {
       guard let next = state.queue.first else { return }
       next.isPromoted = true
       state.leader = next.thread
-    }
-  }
-
-  /// BEGIN IMMEDIATE … COMMIT, or ROLLBACK if anything throws.
-  private static func transaction<R>(
-    on connection: borrowing Connection,
-    _ body: (borrowing Connection) throws(SQLiteError) -> R
-  ) throws(SQLiteError) -> R {
-    try connection.run(Connection.Control.beginWrite)
-    do {
-      let result = try body(connection)
-      try connection.run(Connection.Control.commit)
-      return result
-    } catch {
-      if connection.isInTransaction { try? connection.run(Connection.Control.rollback) }
-      throw error
     }
   }
 }

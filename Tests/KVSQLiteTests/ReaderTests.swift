@@ -1,4 +1,5 @@
 import KVBase
+import KVQuery
 import KVSQLite
 import KVTestSupport
 import Testing
@@ -83,18 +84,18 @@ import Testing
 
   @Test("evaluate native functions over a row's bytes") func rowFunctions() throws {
     let database = try open(directory.file("data.kvs"))
-    for word in ["pear", "fig", "apple"] { try database.add(word) }
-    let long = RowFunction(.match { $0.count > 3 })
-    let byLength = RowFunction(.sortKey { [UInt8(truncatingIfNeeded: $0.count)] })
+    for number in [3, 1, 2] { try database.add("{\"n\":\(number)}") }
+    let query = try Query(filter: #"{"n":{"$gt":1}}"#, modifiers: #"{"sort":{"n":1}}"#)
+    let matcher = try #require(query.matcher)
+    let sorter = try #require(query.sorter)
     let rows = try database.rows(
-      of: "SELECT word FROM words WHERE kv_match(word, ?1) ORDER BY kv_sort_key(word, ?2)"
+      of: "SELECT word FROM words WHERE kv_match(word, ?) ORDER BY kv_sort_key(word, ?)"
     ) { (statement) throws(SQLiteError) in
-      try statement.bind(long, at: 1)
-      try statement.bind(byLength, at: 2)
+      _ = try statement.bind([.matcher(matcher), .sorter(sorter)], from: 1)
     }
     var words: [String] = []
     while let word = try rows.next({ $0.text(0) ?? "" }) { words.append(word) }
-    #expect(words == ["pear", "apple"])
+    #expect(words == [#"{"n":2}"#, #"{"n":3}"#])
     #expect(throws: SQLiteError.self) { try database.integer("SELECT kv_match('x', 1)") }
   }
 }
