@@ -1,0 +1,201 @@
+"""Compiles or runs every sample of the READMEs, so that none of them lies.
+
+* C and Go samples are whole programs: compiled with every warning an error, and run.
+* Python samples of one page are run one after the other in one interpreter, as a reader would.
+* Shell samples: every `make` target exists, the rest is at least valid shell.
+* JSON samples are valid JSON.
+
+Samples that speak to a server say http://127.0.0.1:8080; they get a kvstored of their own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+PAGES = ["README.md", "bindings/python/README.md", "bindings/go/README.md"]
+BLOCK = re.compile(r"^```([a-z]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+ADDRESS = "http://127.0.0.1:8080"
+#: What a page shows for reading only, such as a program's output.
+PLAIN = {"text", "console"}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A fenced block of a page."""
+
+    page: str
+    line: int
+    language: str
+    text: str
+
+
+class SampleError(Exception):
+    """A sample that does not do what its page says."""
+
+
+def main() -> int:
+    """Gives 0 if all samples work."""
+    samples = [sample for page in PAGES for sample in samples_of(page)]
+    passed = failed = 0
+    with server() as address:
+        for group in groups(samples, address):
+            first = group[0]
+            try:
+                check(group)
+            except (SampleError, subprocess.TimeoutExpired) as problem:
+                failed += 1
+                print(f"not ok: {first.page}:{first.line} ({first.language})\n{problem}")
+            else:
+                passed += len(group)
+                for sample in group:
+                    print(f"ok: {sample.page}:{sample.line} ({sample.language})")
+    print(f"{failed} failed, {passed} passed")
+    return 1 if failed else 0
+
+
+def samples_of(page: str) -> Iterator[Sample]:
+    """The fenced blocks of a page that can be checked."""
+    text = (ROOT / page).read_text()
+    for match in BLOCK.finditer(text):
+        language = match[1]
+        if language not in PLAIN:
+            yield Sample(page, text.count("\n", 0, match.start()) + 1, language, match[2])
+
+
+def groups(samples: list[Sample], address: str) -> Iterator[list[Sample]]:
+    """Each sample alone, except that the Python of a page belongs together."""
+    pythons: dict[str, list[Sample]] = {}
+    for sample in samples:
+        moved = Sample(
+            sample.page, sample.line, sample.language, sample.text.replace(ADDRESS, address)
+        )
+        if sample.language == "python":
+            pythons.setdefault(sample.page, []).append(moved)
+        else:
+            yield [moved]
+    yield from pythons.values()
+
+
+def check(group: list[Sample]) -> None:
+    """Runs the checker of the group's language in a directory of its own."""
+    checkers = {"c": check_c, "go": check_go, "python": check_python, "sh": check_shell}
+    text = "\n".join(sample.text for sample in group)
+    language = group[0].language
+    with tempfile.TemporaryDirectory() as place:
+        if language == "json":
+            check_json(text)
+        elif language in checkers:
+            checkers[language](text, Path(place))
+        else:
+            raise SampleError(f"a sample in {language or 'no language'}: who would check it?")
+
+
+def check_c(text: str, place: Path) -> None:
+    (place / "sample.c").write_text(text)
+    flags = run(place, "pkg-config", "--cflags", "--libs", "kvstore").split()
+    strict = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+    run(place, "gcc", *strict, "sample.c", "-o", "sample", *flags)
+    run(place, "./sample")
+
+
+def check_go(text: str, place: Path) -> None:
+    binding = ROOT / "bindings" / "go"
+    module = (binding / "go.mod").read_text().split()[1]
+    (place / "main.go").write_text(text)
+    (place / "go.mod").write_text(
+        f"module sample\n\ngo 1.19\n\nrequire {module} v0.0.0\n\nreplace {module} => {binding}\n"
+    )
+    if formatted := run(place, "gofmt", "-l", "main.go"):
+        raise SampleError(f"not formatted: {formatted}")
+    run(place, "go", "run", ".")
+
+
+def check_python(text: str, place: Path) -> None:
+    (place / "sample.py").write_text(text)
+    run(place, sys.executable, "-W", "error", "sample.py")
+
+
+def check_shell(text: str, place: Path) -> None:
+    (place / "sample.sh").write_text(text)
+    run(place, "bash", "-n", "sample.sh")
+    for target in re.findall(r"^make ([a-z]+)", text, re.MULTILINE):
+        run(ROOT, "make", "--dry-run", "--no-print-directory", target)
+
+
+def check_json(text: str) -> None:
+    try:
+        json.loads(text)
+    except ValueError as problem:
+        raise SampleError(str(problem)) from problem
+
+
+def run(place: Path, *command: str) -> str:
+    """Runs a command in a directory that is also its home; gives its output or raises it."""
+    home = {"HOME": str(place), "XDG_DATA_HOME": "", "GOFLAGS": "-mod=mod", "GOPROXY": "off"}
+    caches = {"GOCACHE": str(BUILD / "go-cache"), "GOPATH": str(BUILD / "go")}
+    paths = {
+        "PYTHONPATH": str(ROOT / "bindings" / "python" / "src"),
+        "KVSTORE_LIBRARY": str(BUILD / "lib" / "libkvstore.so"),
+        "PKG_CONFIG_PATH": str(BUILD / "lib" / "pkgconfig"),
+        "LD_LIBRARY_PATH": str(BUILD / "lib"),
+    }
+    result = subprocess.run(
+        command,
+        cwd=place,
+        env=os.environ | home | caches | paths,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    if result.returncode != 0:
+        raise SampleError(f"{' '.join(command)}: exit code {result.returncode}\n{result.stdout}")
+    return result.stdout
+
+
+@contextmanager
+def server() -> Iterator[str]:
+    """Runs a kvstored with an empty store; gives its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with tempfile.TemporaryDirectory() as data:
+        command = [str(BUILD / "bin" / "kvstored"), "--data", data]
+        command += ["--listen", f"127.0.0.1:{port}", "--app", "kid_demo:secret"]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            wait_for(port)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            process.wait(timeout=20)
+
+
+def wait_for(port: int) -> None:
+    """Returns when somebody listens on the port."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.02)
+    raise RuntimeError(f"kvstored does not listen on {port}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
