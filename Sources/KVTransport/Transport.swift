@@ -1,5 +1,4 @@
 internal import CCurl
-internal import Glibc
 package import KVBase
 
 /// HTTP over libcurl: one thread and one multi handle, so connections are shared and kept.
@@ -9,7 +8,7 @@ package import KVBase
 package final class Transport: Sendable {
   private let mailbox: Mailbox
   private let worker: Worker
-  private let process = getpid()
+  private let process = ProcessGeneration.current
 
   /// Starts the thread. Fails with `resources` only.
   package init(_ options: TransportOptions = TransportOptions()) throws(TransportError) {
@@ -125,7 +124,7 @@ package final class Transport: Sendable {
   // MARK: Foundations
 
   /// Handles, locks and the thread do not survive `fork()`: in a child nothing of them is touched.
-  private var isForked: Bool { getpid() != process }
+  private var isForked: Bool { !process.isCurrent }
 
   /// libcurl is initialised once and never cleaned up: the host may use it too.
   private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
