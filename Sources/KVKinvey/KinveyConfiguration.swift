@@ -1,0 +1,46 @@
+package import KVSync
+
+/// Which application on which backend, and what every request says about us.
+package struct KinveyConfiguration: Sendable {
+  /// Such as `http://127.0.0.1:8080`; nil: the hosted service.
+  package var host: String?
+  /// The hosted service's instance of one customer; only without a `host`.
+  package var instanceId: String?
+  package var appKey: String
+  package var appSecret: String
+  /// Used in place of the app's secret while nobody is logged in.
+  package var masterSecret: String?
+  package var apiVersion: Int
+  package var clientAppVersion: String?
+  /// A JSON object as text, under 2,000 bytes.
+  package var customRequestProperties: String?
+  /// Bytes of an answer at the most.
+  package var mostBytes: Int
+  /// Requests of one push that are under way at once, at the most.
+  package var connections: Int
+  /// Of this library.
+  package var version: String
+
+  package init(
+    host: String? = nil, instanceId: String? = nil, appKey: String, appSecret: String,
+    masterSecret: String? = nil, apiVersion: Int = 5, clientAppVersion: String? = nil,
+    customRequestProperties: String? = nil, mostBytes: Int = 100 << 20, connections: Int = 6,
+    version: String
+  ) {
+    self.host = host
+    self.instanceId = instanceId
+    self.appKey = appKey
+    self.appSecret = appSecret
+    self.masterSecret = masterSecret
+    self.apiVersion = apiVersion
+    self.clientAppVersion = clientAppVersion
+    self.customRequestProperties = customRequestProperties
+    self.mostBytes = mostBytes
+    self.connections = connections
+    self.version = version
+  }
+}
+
+/// Gives the session token of the user who is active now; nil while nobody is. Called once for each
+/// operation, on the operation's thread.
+package typealias KinveySession = @Sendable () throws(StoreError) -> String?

@@ -1,0 +1,71 @@
+internal import KVSync
+
+/// Where the backend is, and how the URLs of one application are made.
+struct KinveyEndpoint: Sendable {
+  private let host: String
+  private let appKey: String
+
+  /// Fails with `invalid` for a host that is no plain http or https URL.
+  init(_ configuration: KinveyConfiguration) throws(StoreError) {
+    guard !configuration.appKey.isEmpty else { throw StoreError(.invalid, "The appKey is empty.") }
+    host = try Self.host(configuration.host, configuration.instanceId)
+    appKey = PercentEncoding.segment(configuration.appKey)
+  }
+
+  /// `<host>/<family>/<appKey>/<segments>?<items>`; segments and values are encoded here.
+  func url(_ family: Family, _ segments: [String], _ items: [QueryItem] = []) -> String {
+    var url = "\(host)/\(family.rawValue)/\(appKey)"
+    for segment in segments { url += "/" + PercentEncoding.segment(segment) }
+    for (place, item) in items.enumerated() {
+      url += place == 0 ? "?" : "&"
+      url += "\(item.name)=\(PercentEncoding.value(item.value))"
+    }
+    return url
+  }
+
+  enum Family: String {
+    case data = "appdata"
+    case users = "user"
+    case functions = "rpc"
+  }
+
+  struct QueryItem {
+    var name: StaticString
+    var value: String
+    init(_ name: StaticString, _ value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  // MARK: The host
+
+  private static func host(
+    _ host: String?, _ instanceId: String?
+  ) throws(StoreError) -> String {
+    guard let host else { return try hosted(instanceId) }
+    guard instanceId == nil else {
+      throw StoreError(.invalid, "An instanceId names a host of its own: leave out host or it.")
+    }
+    let scheme = host.prefix { $0 != ":" }.lowercased()
+    let rest = host.dropFirst(scheme.count)
+    guard scheme == "http" || scheme == "https", rest.hasPrefix("://"), rest.utf8.count > 3,
+      !rest.dropFirst(3).hasPrefix("/"),
+      rest.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"@?#\\".utf8.contains($0) })
+    else {
+      throw StoreError(.invalid, "The host must be a URL such as https://baas.kinvey.com.")
+    }
+    return String(host.reversed().drop { $0 == "/" }.reversed())
+  }
+
+  private static func hosted(_ instanceId: String?) throws(StoreError) -> String {
+    guard let instanceId else { return "https://baas.kinvey.com" }
+    let isLabel = instanceId.utf8.allSatisfy {
+      ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 < 10 || $0 == UInt8(ascii: "-")
+    }
+    guard !instanceId.isEmpty, isLabel else {
+      throw StoreError(.invalid, "The instanceId may have letters, digits and hyphens only.")
+    }
+    return "https://\(instanceId)-baas.kinvey.com"
+  }
+}

@@ -1,0 +1,149 @@
+internal import KVJSON
+internal import KVSync
+internal import KVTransport
+
+/// What a failed answer means: the backend's error catalogue, mapped to our kinds.
+enum KinveyErrors {
+  /// Longer bodies are no error texts of the backend.
+  static let mostBytes = 64 << 10
+
+  /// The error of an answer with an error status. `secrets` are taken out of the backend's words, should it
+  /// repeat what we sent.
+  static func error(_ head: HTTPHead, _ body: [UInt8], hiding secrets: [String]) -> StoreError {
+    let words = body.count <= mostBytes ? (try? JSONValue(parsing: body))?.objectValue : nil
+    let answer = answer(head, words, hiding: secrets)
+    var error = StoreError(kind(of: answer), message(for: answer))
+    error.answer = answer
+    return error
+  }
+
+  /// The error of one item of a multi-insert.
+  static func error(ofItem words: JSONObject, _ head: HTTPHead, hiding secrets: [String])
+    -> StoreError
+  {
+    error(head, JSONValue.object(words).bytes, hiding: secrets)
+  }
+
+  /// An answer that claims success and is none.
+  static func unusable(_ head: HTTPHead, _ message: String, at position: Int? = nil) -> StoreError {
+    var error = StoreError(.proto, message)
+    error.answer = answer(head, nil, hiding: [])
+    error.position = position
+    return error
+  }
+
+  // MARK: Words
+
+  private static func answer(
+    _ head: HTTPHead, _ words: JSONObject?, hiding secrets: [String]
+  ) -> StoreError.ServerAnswer {
+    func text(_ name: String) -> String? {
+      words?[name]?.stringValue.map { secrets.reduce($0, hide) }
+    }
+    return StoreError.ServerAnswer(
+      status: head.status, error: text("error"), description: text("description"),
+      debug: text("debug"), requestId: head["X-Kinvey-Request-Id"],
+      retryAfter: head["Retry-After"].flatMap { UInt32($0) }.map { Double($0) })
+  }
+
+  private static func hide(_ text: String, _ secret: String) -> String {
+    guard !secret.isEmpty else { return text }
+    var out = ""
+    var rest = text[...]
+    while let found = rest.firstRange(of: secret) {
+      out += rest[..<found.lowerBound] + "…"
+      rest = rest[found.upperBound...]
+    }
+    return out + rest
+  }
+
+  private static func message(for answer: StoreError.ServerAnswer) -> String {
+    guard let error = answer.error else {
+      return "The backend answered with status \(answer.status) and no error of its own."
+    }
+    let what = "The backend answered with status \(answer.status), \(error)"
+    guard let description = answer.description, !description.isEmpty else { return what + "." }
+    return "\(what): \(description.prefix(300))"
+  }
+
+  // MARK: Kinds
+
+  private static func kind(of answer: StoreError.ServerAnswer) -> StoreError.Kind {
+    guard let error = answer.error else { return kind(ofStranger: answer.status) }
+    switch error {
+    case "EntityNotFound", "CollectionNotFound", "AppNotFound", "UserNotFound", "BlobNotFound",
+      "DataLinkEntityNotFound":
+      return .notFound
+    case "UserAlreadyExists", "StaleRequest", "DuplicateEndUsers": return .conflict
+    case "InvalidCredentials": return .unauthorized
+    case "InsufficientCredentials", "WritesToCollectionDisallowed",
+      "IndirectCollectionAccessDisallowed":
+      return .forbidden
+    case "FeatureUnavailable", "MissingConfiguration", "APIVersionNotAvailable",
+      "APIVersionNotImplemented", "MethodNotAllowed", "CORSDisabled":
+      return .unsupported
+    case "ParameterValueOutOfRange", "InvalidQuerySyntax", "MissingQuery", "JSONParseError",
+      "MissingRequestHeader", "IncompleteRequestBody", "MissingRequestParameter",
+      "InvalidIdentifier", "BadRequest", "InputValidationFailed":
+      return .invalid
+    case "ResultSetSizeExceeded": return .tooLarge
+    case "KinveyInternalErrorRetry": return isDuplicate(answer) ? .conflict : .server
+    case "KinveyInternalErrorStop", "AppProblem", "BLRuntimeError", "BLSyntaxError",
+      "BLTimeoutError", "BLViolationError", "BLInternalError":
+      return .server
+    default: return kind(ofUnknownCode: answer.status)
+    }
+  }
+
+  /// The hosted service has no code for an `_id` that is taken: it shows in the text only, either in its
+  /// own words or in those of its database.
+  private static func isDuplicate(_ answer: StoreError.ServerAnswer) -> Bool {
+    let text = "\(answer.debug ?? "") \(answer.description ?? "")".lowercased()
+    return ["already exists", "duplicate", "e11000"].contains { text.contains($0) }
+  }
+
+  /// An error in the backend's form with a code that the catalogue does not have.
+  private static func kind(ofUnknownCode status: Int) -> StoreError.Kind {
+    switch status {
+    case 400, 422: .invalid
+    case 401: .unauthorized
+    case 403: .forbidden
+    case 404, 410: .notFound
+    case 405, 501: .unsupported
+    case 409, 412: .conflict
+    case 413, 414, 431: .tooLarge
+    default: .server
+    }
+  }
+
+  /// An error that is not in the backend's form: something else answered, a proxy or a portal. Its 404
+  /// says nothing about our entity.
+  private static func kind(ofStranger status: Int) -> StoreError.Kind {
+    switch status {
+    case 413, 414, 431: .tooLarge
+    case 500...599, 429: .server
+    default: .proto
+    }
+  }
+}
+
+extension StoreError {
+  /// No answer came.
+  init(_ error: TransportError) {
+    self.init(Self.kind(of: error.kind), error.message)
+    code = error.code == 0 ? nil : error.code
+  }
+
+  private static func kind(of kind: TransportError.Kind) -> Kind {
+    switch kind {
+    case .resolve, .connect, .tls, .reset: .network
+    case .timeout: .timeout
+    case .cancelled: .cancelled
+    case .tooLarge: .tooLarge
+    case .malformed: .proto
+    case .invalid: .invalid
+    case .forked: .misuse
+    case .resources: .internal
+    }
+  }
+}

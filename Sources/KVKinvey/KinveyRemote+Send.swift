@@ -1,0 +1,119 @@
+internal import KVBase
+package import KVSync
+internal import KVTransport
+
+extension KinveyRemote {
+  package func send(
+    _ writes: [RemoteWrite], in collection: String, _ call: Call,
+    outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
+  ) {
+    let headers: KinveyHeaders
+    do throws(StoreError) {
+      headers = try service.headers(try service.somebody(), call)
+    } catch {
+      for place in writes.indices { outcome(place, .failure(error)) }
+      return
+    }
+    // Without its id the URL of one entity would be that of the collection.
+    let places = writes.indices.filter { writes[$0].id?.isEmpty != true }
+    for place in writes.indices where writes[place].id?.isEmpty == true {
+      outcome(place, .failure(StoreError(.invalid, "The id is empty.")))
+    }
+    service.transport.exchangeAll(
+      places.count, most: service.configuration.connections, until: call.deadline,
+      call.cancellation
+    ) {
+      request(for: writes[places[$0]], in: collection, headers)
+    } outcome: {
+      let place = places[$0]
+      let write = writes[place]
+      call.progress.update { $0.bytesDone &+= UInt64(write.byteCount) }
+      outcome(place, Self.outcome(of: write, $1, hiding: headers.secrets))
+    }
+  }
+
+  private func request(
+    for write: RemoteWrite, in collection: String, _ headers: KinveyHeaders
+  ) -> HTTPRequest {
+    func url(_ id: String...) -> String { service.endpoint.url(.data, [collection] + id) }
+    return switch write {
+    case .create(let entity): service.request("POST", url(), headers, body: entity)
+    case .createMany(let entities):
+      service.request("POST", url(), headers, body: MultiInsert.body(of: entities))
+    case .update(let id, let entity): service.request("PUT", url(id), headers, body: entity)
+    case .delete(let id): service.request("DELETE", url(id), headers)
+    }
+  }
+
+  // MARK: Outcomes
+
+  private static func outcome(
+    of write: RemoteWrite, _ result: Result<HTTPResponse, TransportError>, hiding secrets: [String]
+  ) -> Result<RemoteOutcome, StoreError> {
+    let response: HTTPResponse
+    switch result {
+    case .success(let answer): response = answer
+    case .failure(let error): return .failure(StoreError(error))
+    }
+    guard response.head.isSuccess else {
+      let error = KinveyErrors.error(response.head, response.body, hiding: secrets)
+      return write.isDelete && error.saysNotThere ? .success(.deleted(0)) : .failure(error)
+    }
+    do throws(StoreError) {
+      return .success(try outcome(of: write, response, hiding: secrets))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private static func outcome(
+    of write: RemoteWrite, _ response: HTTPResponse, hiding secrets: [String]
+  ) throws(StoreError) -> RemoteOutcome {
+    switch write {
+    case .create(let entity):
+      return .stored(try response.stored(as: MultiInsert.id(of: entity)))
+    case .update(let id, _): return .stored(try response.stored(as: id))
+    case .createMany(let entities):
+      return .storedMany(try MultiInsert.results(for: entities, response, hiding: secrets))
+    case .delete: return .deleted(response.body.isEmpty ? 1 : try response.count())
+    }
+  }
+}
+
+extension HTTPResponse {
+  /// The stored entity. It must have the id that was sent: anything else would end up in the wrong
+  /// row.
+  fileprivate func stored(as id: String?) throws(StoreError) -> [UInt8] {
+    let storedId = try entityId()
+    guard id == nil || id == storedId else {
+      throw KinveyErrors.unusable(head, "The backend stored the entity under another id.")
+    }
+    return body
+  }
+}
+
+extension StoreError {
+  /// What was to be deleted is gone already.
+  fileprivate var saysNotThere: Bool {
+    answer?.error == "EntityNotFound" || answer?.error == "CollectionNotFound"
+  }
+}
+
+extension RemoteWrite {
+  fileprivate var id: String? {
+    switch self {
+    case .create, .createMany: nil
+    case .update(let id, _), .delete(let id): id
+    }
+  }
+
+  fileprivate var isDelete: Bool { if case .delete = self { true } else { false } }
+
+  fileprivate var byteCount: Int {
+    switch self {
+    case .create(let entity), .update(_, let entity): entity.count
+    case .createMany(let entities): entities.reduce(0) { $0 + $1.count }
+    case .delete: 0
+    }
+  }
+}

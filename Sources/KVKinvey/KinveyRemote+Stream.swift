@@ -1,0 +1,56 @@
+internal import KVBase
+internal import KVSync
+internal import KVTransport
+
+extension KinveyRemote {
+  /// Why a body is not read to its end.
+  private enum Stop: Error {
+    case receiver(StoreError)
+    /// It is the body of an error, and longer than any error.
+    case longError(HTTPHead)
+  }
+
+  /// Reads a body in pieces. The body of an error goes into the error instead.
+  func stream(
+    _ url: String, _ call: Call,
+    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer {
+    let headers = try service.headers(try service.anybody(), call)
+    let request = service.request("GET", url, headers)
+    var errorBody: [UInt8] = []
+    let head: HTTPHead
+    do throws(ExchangeFailure<Stop>) {
+      head = try service.transport.stream(request, until: call.deadline, call.cancellation) {
+        (head, piece) throws(Stop) in
+        guard head.isSuccess else {
+          errorBody += piece
+          guard errorBody.count <= KinveyErrors.mostBytes else { throw .longError(head) }
+          return
+        }
+        call.progress.add(piece.count, of: head.bodyBytes)
+        do throws(StoreError) { try receive(piece) } catch { throw .receiver(error) }
+      }
+    } catch {
+      switch error {
+      case .transport(let error): throw StoreError(error)
+      case .receiver(.receiver(let error)): throw error
+      case .receiver(.longError(let head)):
+        throw KinveyErrors.error(head, [], hiding: headers.secrets)
+      }
+    }
+    guard head.isSuccess else {
+      throw KinveyErrors.error(head, errorBody, hiding: headers.secrets)
+    }
+    return ReadAnswer(startedAt: head.requestStart)
+  }
+}
+
+extension Progress {
+  /// Counts bytes of one body; the total grows with what is known.
+  fileprivate func add(_ count: Int, of total: Int?) {
+    update { snapshot in
+      snapshot.bytesDone &+= UInt64(count)
+      if let total, total > 0 { snapshot.bytesTotal = max(snapshot.bytesTotal, UInt64(total)) }
+    }
+  }
+}

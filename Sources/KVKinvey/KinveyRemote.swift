@@ -1,0 +1,80 @@
+internal import KVBase
+package import KVQuery
+package import KVSync
+internal import KVTransport
+
+/// Kinvey's data operations: see `Remote`.
+///
+/// Reads fall back to the application's credentials while nobody is logged in; writes fail with `noUser`
+/// then.
+package final class KinveyRemote: Remote {
+  let service: KinveyService
+
+  package init(_ service: KinveyService) { self.service = service }
+
+  // MARK: Reading
+
+  package func find(
+    _ query: Query, in collection: String, _ call: Call,
+    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer {
+    let url = service.endpoint.url(.data, [collection], Self.items(of: query))
+    return try stream(url, call, receive: receive)
+  }
+
+  package func find(
+    id: String, in collection: String, _ call: Call
+  ) throws(StoreError) -> [UInt8] {
+    guard !id.isEmpty else { throw StoreError(.invalid, "The id is empty.") }
+    let url = service.endpoint.url(.data, [collection, id])
+    let answer = try service.exchange("GET", url, try service.anybody(), call)
+    guard try answer.entityId() == id else {
+      throw KinveyErrors.unusable(answer.head, "The backend answered with another entity.")
+    }
+    return answer.body
+  }
+
+  package func count(
+    _ query: Query, in collection: String, _ call: Call
+  ) throws(StoreError) -> CountAnswer {
+    let items = Self.filterItems(of: query)
+    let url = service.endpoint.url(.data, [collection, "_count"], items)
+    let answer = try service.exchange("GET", url, try service.anybody(), call)
+    return CountAnswer(count: try answer.count(), startedAt: answer.head.requestStart)
+  }
+
+  // MARK: Deleting
+
+  package func remove(
+    _ query: Query, in collection: String, _ call: Call
+  ) throws(StoreError) -> Int {
+    // A delete without a filter is refused: everything has to be said.
+    let items = [KinveyEndpoint.QueryItem("query", query.filterText)]
+    let url = service.endpoint.url(.data, [collection], items)
+    return try service.exchange("DELETE", url, try service.somebody(), call).count()
+  }
+
+  // MARK: Query strings
+
+  /// In the order in which the original client writes them.
+  static func items(of query: Query) -> [KinveyEndpoint.QueryItem] {
+    var items = filterItems(of: query)
+    if let sort = query.sortText { items.append(.init("sort", sort)) }
+    if let fields = query.fieldsText { items.append(.init("fields", fields)) }
+    if query.skip > 0 { items.append(.init("skip", String(query.skip))) }
+    if let limit = query.limit { items.append(.init("limit", String(limit))) }
+    return items
+  }
+
+  static func filterItems(of query: Query) -> [KinveyEndpoint.QueryItem] {
+    query.filter == .everything ? [] : [.init("query", query.filterText)]
+  }
+}
+
+extension HTTPHead {
+  /// When the backend began to evaluate the read; nil if it does not say, or not as a moment.
+  var requestStart: String? {
+    guard let text = self["X-Kinvey-Request-Start"], Timestamp(text) != nil else { return nil }
+    return text
+  }
+}

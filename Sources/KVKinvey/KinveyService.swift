@@ -1,0 +1,108 @@
+internal import KVJSON
+package import KVSync
+package import KVTransport
+
+/// One application on one backend: makes requests, sends them, and turns failures into errors. Safe from
+/// any thread.
+package final class KinveyService: Sendable {
+  let configuration: KinveyConfiguration
+  let endpoint: KinveyEndpoint
+  let transport: Transport
+  private let session: KinveySession
+
+  /// The transport is shared, and stays the caller's to close.
+  package init(
+    _ configuration: KinveyConfiguration, _ transport: Transport,
+    session: @escaping KinveySession
+  ) throws(StoreError) {
+    self.configuration = configuration
+    self.endpoint = try KinveyEndpoint(configuration)
+    self.transport = transport
+    self.session = session
+  }
+
+  // MARK: Proof
+
+  /// Who may ask: a user if there is one, else the application.
+  func anybody() throws(StoreError) -> KinveyProof {
+    if let token = try session() { return .session(token: token) }
+    return master ?? application
+  }
+
+  /// A user, or the holder of the master secret; fails with `noUser` before anything is sent.
+  func somebody() throws(StoreError) -> KinveyProof {
+    if let token = try session() { return .session(token: token) }
+    guard let master else { throw StoreError(.noUser, "Nobody is logged in.") }
+    return master
+  }
+
+  var application: KinveyProof {
+    .basic(user: configuration.appKey, secret: configuration.appSecret)
+  }
+
+  private var master: KinveyProof? {
+    configuration.masterSecret.map { .basic(user: configuration.appKey, secret: $0) }
+  }
+
+  // MARK: Requests
+
+  func headers(_ proof: KinveyProof, _ call: Call) throws(StoreError) -> KinveyHeaders {
+    try KinveyHeaders(configuration, proof, call)
+  }
+
+  func request(
+    _ method: String, _ url: String, _ headers: KinveyHeaders, body: [UInt8]? = nil
+  ) -> HTTPRequest {
+    HTTPRequest(
+      method, url, headers: headers.request(hasBody: body != nil), body: body.map { .bytes($0) },
+      mostBytes: configuration.mostBytes)
+  }
+
+  /// Sends one request and gives its answer, which has a status of success.
+  func exchange(
+    _ method: String, _ url: String, body: [UInt8]? = nil, _ proof: KinveyProof, _ call: Call
+  ) throws(StoreError) -> HTTPResponse {
+    let headers = try headers(proof, call)
+    let request = request(method, url, headers, body: body)
+    let response: HTTPResponse
+    do throws(TransportError) {
+      response = try transport.exchange(request, until: call.deadline, call.cancellation)
+    } catch {
+      throw StoreError(error)
+    }
+    guard response.head.isSuccess else {
+      throw KinveyErrors.error(response.head, response.body, hiding: headers.secrets)
+    }
+    return response
+  }
+}
+
+extension HTTPResponse {
+  /// The body as small JSON; fails with `proto`.
+  func json() throws(StoreError) -> JSONValue {
+    do throws(JSONError) {
+      return try JSONValue(parsing: body)
+    } catch {
+      throw KinveyErrors.unusable(
+        head, "The backend's answer is no JSON: \(error.message).", at: error.position)
+    }
+  }
+
+  /// The `count` of the body; fails with `proto`.
+  func count() throws(StoreError) -> Int {
+    guard let count = try json()["count"]?.intValue, let number = Int(exactly: count), number >= 0
+    else { throw KinveyErrors.unusable(head, "The backend's answer has no count.") }
+    return number
+  }
+
+  /// The id of the one entity that the body is; fails with `proto`.
+  func entityId() throws(StoreError) -> String {
+    do throws(JSONError) {
+      if let id = try EntityScanner.outline(of: body).id { return id }
+    } catch {
+      throw KinveyErrors.unusable(
+        head, "The backend's answer is no entity: \(error.message).", at: error.position)
+    }
+    throw KinveyErrors.unusable(head, "The backend's answer is an entity without _id.")
+  }
+}

@@ -1,0 +1,38 @@
+internal import KVJSON
+internal import KVSync
+internal import KVTransport
+
+/// A user as the backend describes it, and apart from it the token, so that nothing shows it by
+/// accident.
+package struct KinveyUser: Sendable, Equatable {
+  package var id: String
+  /// Proves the session; nil if this answer did not bring one.
+  package var token: String?
+  /// JSON without the token.
+  package var json: [UInt8]
+
+  package init(id: String, token: String?, json: [UInt8]) {
+    self.id = id
+    self.token = token
+    self.json = json
+  }
+
+  /// Reads `{…,"_kmd":{"authtoken":…}}` or, from version 6 of the protocol, `{"user":{…},"authToken":…}`.
+  init(_ response: HTTPResponse) throws(StoreError) {
+    let answer = try response.json()
+    if answer["mfaRequired"]?.boolValue == true {
+      throw StoreError(.unsupported, "The user needs a second factor, which is not supported.")
+    }
+    let wrapped = answer["user"]?.objectValue
+    guard var user = wrapped ?? answer.objectValue, let id = user["_id"]?.stringValue, !id.isEmpty
+    else { throw KinveyErrors.unusable(response.head, "The backend's answer is no user.") }
+    var token = wrapped == nil ? nil : answer["authToken"]?.stringValue
+    if var metadata = user["_kmd"]?.objectValue {
+      token = token ?? metadata["authtoken"]?.stringValue
+      metadata["authtoken"] = nil
+      user["_kmd"] = .object(metadata)
+    }
+    self.init(
+      id: id, token: token?.isEmpty == false ? token : nil, json: JSONValue.object(user).bytes)
+  }
+}

@@ -1,0 +1,94 @@
+internal import KVJSON
+package import KVSync
+internal import KVTransport
+
+/// Kinvey's user operations. They change nothing here: who is active is the caller's business. Safe from
+/// any thread; each blocks until the answer is complete.
+package final class KinveyUsers: Sendable {
+  private let service: KinveyService
+
+  package init(_ service: KinveyService) { self.service = service }
+
+  /// `{"version":…,"kinvey":…,…}`.
+  package func ping(_ call: Call) throws(StoreError) -> [UInt8] {
+    let url = service.endpoint.url(.data, [])
+    let answer = try service.exchange("GET", url, service.application, call)
+    guard try answer.json().objectValue != nil else {
+      throw KinveyErrors.unusable(answer.head, "The backend's answer is no object.")
+    }
+    return answer.body
+  }
+
+  /// Creates a user and logs it in. `user` is a JSON object; `{}` makes an implicit user.
+  ///
+  /// From version 6 of the protocol on a new user has no session yet: then a login follows, if the user
+  /// has a name and a password of its own.
+  package func signup(_ user: [UInt8], _ call: Call) throws(StoreError) -> KinveyUser {
+    let url = service.endpoint.url(.users, [])
+    let answer = try service.exchange("POST", url, body: user, service.application, call)
+    let created = try KinveyUser(answer)
+    guard created.token == nil, let credentials = Self.credentials(in: user) else {
+      return created
+    }
+    return try login(credentials, call)
+  }
+
+  /// `credentials` is `{"username":…,"password":…}` or `{"_socialIdentity":…}`. Fails with `unauthorized`.
+  package func login(_ credentials: [UInt8], _ call: Call) throws(StoreError) -> KinveyUser {
+    let url = service.endpoint.url(.users, ["login"])
+    let answer = try service.exchange("POST", url, body: credentials, service.application, call)
+    let user = try KinveyUser(answer)
+    guard user.token != nil else {
+      throw KinveyErrors.unusable(answer.head, "The backend's answer has no session token.")
+    }
+    return user
+  }
+
+  /// Ends the session of this token, which need not be the active one any more.
+  package func logout(token: String, _ call: Call) throws(StoreError) {
+    let url = service.endpoint.url(.users, ["_logout"])
+    _ = try service.exchange("POST", url, body: [], .session(token: token), call)
+  }
+
+  /// The active user as the backend has it. It brings no token that is of use.
+  package func me(_ call: Call) throws(StoreError) -> KinveyUser {
+    let url = service.endpoint.url(.users, ["_me"])
+    var user = try KinveyUser(try service.exchange("GET", url, try service.somebody(), call))
+    user.token = nil
+    return user
+  }
+
+  /// Replaces a user. A new password may bring a new token.
+  package func update(
+    id: String, _ user: [UInt8], _ call: Call
+  ) throws(StoreError) -> KinveyUser {
+    let url = service.endpoint.url(.users, [id])
+    return try KinveyUser(
+      try service.exchange("PUT", url, body: user, try service.somebody(), call))
+  }
+
+  /// Disables a user, or deletes it for good.
+  package func delete(id: String, isHard: Bool, _ call: Call) throws(StoreError) {
+    let items = isHard ? [KinveyEndpoint.QueryItem("hard", "true")] : []
+    let url = service.endpoint.url(.users, [id], items)
+    _ = try service.exchange("DELETE", url, try service.somebody(), call)
+  }
+
+  /// Whether a user name is taken.
+  package func exists(_ username: String, _ call: Call) throws(StoreError) -> Bool {
+    let url = service.endpoint.url(.functions, ["check-username-exists"])
+    let body = JSONValue.object(["username": .string(username)]).bytes
+    let answer = try service.exchange("POST", url, body: body, service.application, call)
+    guard let exists = try answer.json()["usernameExists"]?.boolValue else {
+      throw KinveyErrors.unusable(answer.head, "The backend's answer does not say it.")
+    }
+    return exists
+  }
+
+  private static func credentials(in user: [UInt8]) -> [UInt8]? {
+    guard let object = (try? JSONValue(parsing: user))?.objectValue,
+      let name = object["username"], let password = object["password"]
+    else { return nil }
+    return JSONValue.object(["username": name, "password": password]).bytes
+  }
+}
