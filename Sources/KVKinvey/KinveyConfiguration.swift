@@ -1,5 +1,3 @@
-package import KVSync
-
 /// Which application on which backend, and what every request says about us.
 package struct KinveyConfiguration: Sendable {
   /// Such as `http://127.0.0.1:8080`; nil: the hosted service.
@@ -40,7 +38,3 @@ package struct KinveyConfiguration: Sendable {
     self.version = version
   }
 }
-
-/// Gives the session token of the user who is active now; nil while nobody is. Called once for each
-/// operation, on the operation's thread.
-package typealias KinveySession = @Sendable () throws(StoreError) -> String?

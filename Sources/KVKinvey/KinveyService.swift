@@ -2,6 +2,10 @@ internal import KVJSON
 package import KVSync
 package import KVTransport
 
+/// Gives the session token of the user who is active now; nil while nobody is. Called once for each
+/// operation, on the operation's thread.
+package typealias KinveySession = @Sendable () throws(StoreError) -> String?
+
 /// One application on one backend: makes requests, sends them, and turns failures into errors. Safe from
 /// any thread.
 package final class KinveyService: Sendable {
