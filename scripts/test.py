@@ -95,6 +95,17 @@ SECTIONS = [
         [f"swift test --sanitize=address {SANITIZED}-address"],
         limit=900,
     ),
+    Section("python", "The Python binding", ["pytest bindings/python"]),
+    Section("wheel", "The Python wheel in a fresh environment", ["scripts/check-wheel"]),
+    Section(
+        "go",
+        "The Go binding, under the race detector",
+        [
+            "sh -c 'cd bindings/go && go vet ./...'",
+            "sh -c 'cd bindings/go && go test -race -count=1 -v ./...'",
+        ],
+    ),
+    Section("readme", "The README's samples", [f"{PYTHON} scripts/readme_samples.py"]),
 ]
 
 
@@ -189,6 +200,7 @@ def environment() -> dict[str, str]:
         "LD_LIBRARY_PATH": f"{BUILD}/lib",
         "KVSTORE_LIBRARY": f"{BUILD}/lib/libkvstore.so",
         "KVSTORED": f"{BUILD}/bin/kvstored",
+        "PYTHONPATH": f"{ROOT}/bindings/python/src",
         # Without it a crash takes minutes to print.
         "SWIFT_BACKTRACE": "enable=no",
     }
