@@ -23,6 +23,10 @@ extension JSONValue {
     guard let base = bytes.baseAddress, bytes.count > 0 else {
       return .failure(JSONError(.truncated, at: 0))
     }
+    // Jansson takes a NUL between tokens for the end and would ignore what follows.
+    if let nul = bytes.firstIndex(of: 0) {
+      return .failure(JSONError(.syntax("NUL in JSON"), at: nul))
+    }
     var error = json_error_t()
     let flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL
     let text = base.assumingMemoryBound(to: CChar.self)

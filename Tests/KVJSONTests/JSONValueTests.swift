@@ -24,6 +24,7 @@ import Testing
     #expect(throws: JSONError.self) { try JSONValue(parsing: "") }
     #expect(throws: JSONError.self) { try JSONValue(parsing: #"{"a":1,"a":2}"#) }
     #expect(throws: JSONError.self) { try JSONValue(parsing: "1 2") }
+    #expect(throws: JSONError.self) { try JSONValue(parsing: "1\0") }
     #expect(throws: JSONError.self) {
       try JSONValue(parsing: String(repeating: "[", count: 100_000))
     }

@@ -1,0 +1,80 @@
+// Entities: what the scanner accepts, the parser for small JSON accepts; an array splits into the same
+// entities in one piece and in many; edited entities are entities again.
+
+import KVJSON
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  let bytes = UnsafeRawBufferPointer(start: data, count: count)
+  checkAgreement(bytes)
+  checkSplitting(bytes)
+  if let outline = try? EntityScanner.outline(of: bytes) { checkEditing(bytes, outline) }
+  return 0
+}
+
+private func checkAgreement(_ bytes: UnsafeRawBufferPointer) {
+  let isValid = (try? EntityScanner.validate(bytes)) != nil
+  do throws(JSONError) {
+    let value = try JSONValue(parsing: bytes)
+    let depth = depth(of: value)
+    check(isValid || depth > EntityScanner.maximumDepth, "the scanner refuses valid JSON")
+    let text = value.bytes
+    check((try? JSONValue(parsing: text)) == value, "a value does not survive printing")
+  } catch {
+    // The parser refuses some things that are legal: repeated names, NUL in names, huge numbers.
+    guard isValid, case .syntax(let message) = error.reason else {
+      return check(!isValid, "the scanner accepts what ends too early")
+    }
+    let isExcused = ["duplicate", "NUL", "too big", "overflow"].contains { message.contains($0) }
+    check(isExcused, "the scanner accepts invalid JSON")
+  }
+}
+
+private func depth(of value: JSONValue) -> Int {
+  switch value {
+  case .array(let elements): 1 + (elements.map { depth(of: $0) }.max() ?? 0)
+  case .object(let object): 1 + (object.members.map { depth(of: $0.value) }.max() ?? 0)
+  case .null, .bool, .int, .double, .string: 0
+  }
+}
+
+private func checkSplitting(_ bytes: UnsafeRawBufferPointer) {
+  let whole = try? EntityScanner.outlines(ofArray: bytes)
+  for size in [1, 7, max(1, bytes.count)] {
+    check(split(bytes, size) == whole.map { $0.map(\.id) }, "pieces of \(size) split differently")
+  }
+}
+
+private func split(_ bytes: UnsafeRawBufferPointer, _ size: Int) -> [String?]? {
+  var splitter = ArraySplitter()
+  var ids: [String?] = []
+  do throws(JSONError) {
+    for start in stride(from: 0, to: bytes.count, by: size) {
+      let end = min(start + size, bytes.count)
+      try splitter.append(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+      splitter.take { _, outlines in ids += outlines.map(\.id) }
+    }
+    try splitter.finish()
+  } catch {
+    return nil
+  }
+  splitter.take { _, outlines in ids += outlines.map(\.id) }
+  return ids
+}
+
+private func checkEditing(_ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline) {
+  let id = outline.id ?? "new"
+  if outline.id == nil {
+    let edited = EntityEditing.inserting(id: id, into: bytes, outline)
+    check((try? EntityScanner.outline(of: edited))?.id == id, "inserting an id breaks the entity")
+  }
+  let edited = try? EntityEditing.rewriting(
+    bytes, outline, id: id, replacing: [("_acl", nil), ("_kmd", Array(#"{"lmt":"x"}"#.utf8))])
+  let again = edited.flatMap { try? EntityScanner.outline(of: $0) }
+  check(again?.id == id && again?.acl == nil && again?.kmd != nil, "rewriting breaks the entity")
+}
+
+/// What libFuzzer reports as a crash.
+private func check(_ condition: Bool, _ message: @autoclosure () -> String) {
+  guard condition else { fatalError(message()) }
+}
