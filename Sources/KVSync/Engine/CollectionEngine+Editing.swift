@@ -1,0 +1,20 @@
+package import KVJSON
+
+extension CollectionEngine {
+  /// Replaces what a pending create or update would send; attempts and error start anew.
+  package func editPending(
+    _ id: String, _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline
+  ) throws(StoreError) {
+    let local = try localStore(for: "edit a pending write")
+    guard outline.id == nil || outline.id == id else {
+      throw StoreError(.invalid, "The entity has another _id than the pending write.")
+    }
+    let found = try pending(id)
+    guard found.write.operation != .delete else {
+      throw StoreError(.invalid, "A pending deletion has nothing to edit.")
+    }
+    guard try local.editPending(bytes, outline, id, in: collection) else {
+      throw notFound(id)
+    }
+  }
+}

@@ -1,0 +1,189 @@
+internal import KVJSON
+package import KVQuery
+
+extension CollectionEngine {
+  // MARK: Find
+
+  /// The entities that match. With the policy `both`, `early` receives the local ones first.
+  package func find(
+    _ query: Query, _ options: CallOptions,
+    early: (any EntityCursor) -> Void = { $0.close() }
+  ) throws(StoreError) -> Answered<any EntityCursor> {
+    switch options.readPolicy {
+    case .forceLocal: return Answered(try findLocally(query, options), isLocal: true)
+    case .forceNetwork: return Answered(try findRemotely(query, options), isLocal: false)
+    case .both:
+      early(try findLocally(query, options))
+      return Answered(try findRemotely(query, options), isLocal: false)
+    case .networkOtherwiseLocal:
+      return try otherwiseLocal { () throws(StoreError) in
+        try findRemotely(query, options)
+      } local: { () throws(StoreError) in
+        try findLocally(query, options)
+      }
+    }
+  }
+
+  private func findLocally(
+    _ query: Query, _ options: CallOptions
+  ) throws(StoreError) -> any EntityCursor {
+    guard let local else { return EmptyCursor() }
+    return try local.find(query, in: collection, writtenSince: writtenSince(options))
+  }
+
+  /// The backend's answer, with the changes laid over it that it has not seen yet.
+  private func findRemotely(
+    _ query: Query, _ options: CallOptions
+  ) throws(StoreError) -> any EntityCursor {
+    let remote = try backend(for: "read from the network")
+    guard let local else { return try answer(query, remote, options.call) }
+    let refreshed = try refresh(
+      query, local, remote, options.call, collectingIds: query.isPaged)
+    // What a page left out is not here: only its own ids tell what it had.
+    guard !query.isPaged else {
+      return IdCursor(refreshed.ids, local, collection, query.projection)
+    }
+    return try local.find(query, in: collection, writtenSince: nil)
+  }
+
+  /// The backend's answer held in memory: a network store keeps nothing.
+  private func answer(
+    _ query: Query, _ remote: any Remote, _ call: Call
+  ) throws(StoreError) -> any EntityCursor {
+    var bytes: [UInt8] = []
+    _ = try remote.find(query, in: collection, call) { (piece) throws(StoreError) in
+      bytes.append(contentsOf: piece)
+    }
+    do throws(JSONError) {
+      let outlines = try EntityScanner.outlines(ofArray: bytes)
+      call.progress.update { $0.entitiesDone += UInt64(outlines.count) }
+      return AnswerCursor(bytes, outlines)
+    } catch {
+      throw .badAnswer(error)
+    }
+  }
+
+  // MARK: Find by id
+
+  /// One entity. `.notFound` if it is not there.
+  package func find(
+    id: String, _ options: CallOptions, early: ([UInt8]) -> Void = { _ in }
+  ) throws(StoreError) -> Answered<[UInt8]> {
+    try Self.checked(id)
+    switch options.readPolicy {
+    case .forceLocal: return Answered(try findLocally(id, options), isLocal: true)
+    case .forceNetwork: return Answered(try findRemotely(id, options.call), isLocal: false)
+    case .both:
+      // A miss is no answer yet: the backend may have it.
+      do throws(StoreError) { early(try findLocally(id, options)) } catch {
+        guard error.kind == .notFound else { throw error }
+      }
+      return Answered(try findRemotely(id, options.call), isLocal: false)
+    case .networkOtherwiseLocal:
+      return try otherwiseLocal { () throws(StoreError) in
+        try findRemotely(id, options.call)
+      } local: { () throws(StoreError) in
+        try findLocally(id, options)
+      }
+    }
+  }
+
+  private func findLocally(_ id: String, _ options: CallOptions) throws(StoreError) -> [UInt8] {
+    let entity = try local?.entity(id, in: collection, writtenSince: writtenSince(options))
+    guard let entity else { throw notFound(id) }
+    return entity
+  }
+
+  private func findRemotely(_ id: String, _ call: Call) throws(StoreError) -> [UInt8] {
+    let remote = try backend(for: "read from the network")
+    let entity: [UInt8]
+    do throws(StoreError) {
+      entity = try remote.find(id: id, in: collection, call)
+    } catch {
+      guard let local, error.kind == .notFound else { throw error }
+      _ = try local.forget([id], in: collection)
+      // What was made or changed here and is not sent yet is still there.
+      guard let mine = try local.entity(id, in: collection, writtenSince: nil) else { throw error }
+      return mine
+    }
+    let outline = try accepted(entity, as: id)
+    guard let local else { return entity }
+    try store(entity, outline, in: local)
+    guard let mine = try local.entity(id, in: collection, writtenSince: nil) else {
+      throw notFound(id)
+    }
+    return mine
+  }
+
+  func notFound(_ id: String) -> StoreError {
+    var error = StoreError(.notFound, "There is no entity of this id.")
+    error.id = id
+    return error
+  }
+
+  // MARK: Count
+
+  /// How many match.
+  package func count(
+    _ query: Query, _ options: CallOptions, early: (Int) -> Void = { _ in }
+  ) throws(StoreError) -> Answered<Int> {
+    switch options.readPolicy {
+    case .forceLocal: return Answered(try countLocally(query, options), isLocal: true)
+    case .forceNetwork: return Answered(try countRemotely(query, options), isLocal: false)
+    case .both:
+      early(try countLocally(query, options))
+      return Answered(try countRemotely(query, options), isLocal: false)
+    case .networkOtherwiseLocal:
+      return try otherwiseLocal { () throws(StoreError) in
+        try countRemotely(query, options)
+      } local: { () throws(StoreError) in
+        try countLocally(query, options)
+      }
+    }
+  }
+
+  private func countLocally(_ query: Query, _ options: CallOptions) throws(StoreError) -> Int {
+    try local?.count(query, in: collection, writtenSince: writtenSince(options)) ?? 0
+  }
+
+  private func countRemotely(_ query: Query, _ options: CallOptions) throws(StoreError) -> Int {
+    let remote = try backend(for: "count on the network")
+    return try remote.count(query, in: collection, options.call).count
+  }
+
+  // MARK: Shared
+
+  /// The backend's answer, or the local one if no answer came at all. An answer that is an error is an
+  /// answer.
+  private func otherwiseLocal<Value>(
+    _ remotely: () throws(StoreError) -> Value, local: () throws(StoreError) -> Value
+  ) throws(StoreError) -> Answered<Value> {
+    do throws(StoreError) {
+      return Answered(try remotely(), isLocal: false)
+    } catch {
+      guard error.isOffline || remote == nil else { throw error }
+      return Answered(try local(), isLocal: true)
+    }
+  }
+
+  /// Proves that an answer is the entity of this id.
+  func accepted(_ entity: [UInt8], as id: String?) throws(StoreError) -> EntityOutline {
+    let outline: EntityOutline
+    do throws(JSONError) { outline = try EntityScanner.outline(of: entity) } catch {
+      throw .badAnswer(error)
+    }
+    guard let answered = outline.id, id == nil || answered == id else {
+      throw .badAnswer("The backend answered with an entity of another id.")
+    }
+    return outline
+  }
+
+  func store(
+    _ entity: [UInt8], _ outline: EntityOutline, in local: any LocalStore
+  ) throws(StoreError) {
+    let result = entity.withUnsafeBytes { bytes -> Result<Int, StoreError> in
+      Result { () throws(StoreError) in try local.store(bytes, [outline], in: collection) }
+    }
+    _ = try result.get()
+  }
+}

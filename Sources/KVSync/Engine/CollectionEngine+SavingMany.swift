@@ -1,0 +1,148 @@
+package import KVJSON
+
+extension CollectionEngine {
+  /// How many entities one request may create.
+  static let mostPerInsert = 100
+
+  /// Saves many entities, each as `save` would; locally all in one transaction.
+  package func saveMany(
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], _ options: CallOptions,
+    early: (SaveManyResult) -> Void = { _ in }
+  ) throws(StoreError) -> Answered<SaveManyResult> {
+    guard !outlines.isEmpty else {
+      throw StoreError(.invalid, "There must be at least one entity to save.")
+    }
+    let policy = options.writePolicy
+    if policy == .forceNetwork {
+      return Answered(try saveManyRemotely(bytes, outlines, options.call), isLocal: false)
+    }
+    let staysLocal = policy == .forceLocal || (policy == .silentLocalThenNetwork && remote == nil)
+    let local = try localStore(for: "save locally")
+    if !staysLocal {
+      _ = try backend(for: "write to the network")
+      _ = try writer()
+    }
+    let saved = try local.save(bytes, outlines, in: collection)
+    let result = SaveManyResult(entities: saved.map(\.bytes), errors: [])
+    if staysLocal { return Answered(result, isLocal: true) }
+    if policy == .localThenNetwork { early(result) }
+    let push: PushResult
+    do throws(StoreError) {
+      push = try send(saved.map(\.id), options.call)
+    } catch {
+      guard error.isOffline, policy == .silentLocalThenNetwork else { throw error }
+      return Answered(result, isLocal: true)
+    }
+    return Answered(try merged(saved, push, local), isLocal: false)
+  }
+
+  /// The stored entities, and the errors with their places in the input. Of entities that came twice the
+  /// last one was sent: what came of it holds for each.
+  private func merged(
+    _ saved: [SavedEntity], _ push: PushResult, _ local: any LocalStore
+  ) throws(StoreError) -> SaveManyResult {
+    let failures = Dictionary(
+      push.errors.compactMap { error in error.id.map { ($0, error) } },
+      uniquingKeysWith: { first, _ in first })
+    var result = SaveManyResult(entities: [], errors: [])
+    for (place, entity) in saved.enumerated() {
+      if var error = failures[entity.id] {
+        error.index = place
+        result.entities.append(nil)
+        result.errors.append(error)
+      } else {
+        let stored = try local.entity(entity.id, in: collection, writtenSince: nil)
+        result.entities.append(stored ?? entity.bytes)
+      }
+    }
+    return result
+  }
+
+  // MARK: Without a queue
+
+  private func saveManyRemotely(
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], _ call: Call
+  ) throws(StoreError) -> SaveManyResult {
+    let remote = try backend(for: "write to the network")
+    _ = try writer()
+    let (writes, places) = requests(bytes, outlines)
+    var results = [Result<[UInt8], StoreError>?](repeating: nil, count: outlines.count)
+    let ids = Set(outlines.compactMap(\.id))
+    try inFlight.sending(Array(ids), call) { () throws(StoreError) in
+      remote.send(writes, in: collection, call) { request, outcome in
+        note(outcome, at: places[request], in: &results)
+      }
+    }
+    if writes.count == 1, places[0].count > 1, case .failure(let error)?? = results.first,
+      error.index == nil
+    {
+      throw error
+    }
+    return try collected(results, outlines)
+  }
+
+  /// What is new goes in batches, the rest one by one; each request with its places in the input.
+  private func requests(
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline]
+  ) -> (writes: [RemoteWrite], places: [[Int]]) {
+    var writes: [RemoteWrite] = []
+    var places: [[Int]] = []
+    let new = outlines.indices.filter { outlines[$0].id == nil }
+    for start in stride(from: 0, to: new.count, by: Self.mostPerInsert) {
+      let batch = Array(new[start..<min(start + Self.mostPerInsert, new.count)])
+      let bodies = batch.map { Array(bytes[outlines[$0].range]) }
+      writes.append(bodies.count == 1 ? .create(bodies[0]) : .createMany(bodies))
+      places.append(batch)
+    }
+    for (place, outline) in outlines.enumerated() {
+      guard let id = outline.id else { continue }
+      writes.append(.update(id: id, Array(bytes[outline.range])))
+      places.append([place])
+    }
+    return (writes, places)
+  }
+
+  private func note(
+    _ outcome: Result<RemoteOutcome, StoreError>, at places: [Int],
+    in results: inout [Result<[UInt8], StoreError>?]
+  ) {
+    switch outcome {
+    case .success(.stored(let entity)): results[places[0]] = .success(entity)
+    case .success(.storedMany(let many)):
+      for (place, result) in zip(places, many) {
+        results[place] = result.mapError { error in
+          var error = error
+          error.index = place
+          return error
+        }
+      }
+    case .success(.deleted): break
+    case .failure(let error): for place in places { results[place] = .failure(error) }
+    }
+  }
+
+  /// Puts the results into their order; what was stored is stored here too, if this store keeps data.
+  private func collected(
+    _ results: [Result<[UInt8], StoreError>?], _ outlines: [EntityOutline]
+  ) throws(StoreError) -> SaveManyResult {
+    var collected = SaveManyResult(entities: [], errors: [])
+    for (place, result) in results.enumerated() {
+      do throws(StoreError) {
+        guard let result else {
+          throw StoreError.badAnswer("The backend did not answer for this entity.")
+        }
+        let entity = try result.get()
+        let outline = try accepted(entity, as: outlines[place].id)
+        if let local { try store(entity, outline, in: local) }
+        collected.entities.append(entity)
+      } catch {
+        var error = error
+        error.index = place
+        error.id = outlines[place].id
+        collected.entities.append(nil)
+        collected.errors.append(error)
+      }
+    }
+    return collected
+  }
+}

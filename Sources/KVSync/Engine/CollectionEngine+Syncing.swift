@@ -1,0 +1,96 @@
+package import KVQuery
+
+extension CollectionEngine {
+  /// Whether a pull reads page by page, and of which size.
+  package enum Paging: Sendable, Equatable {
+    case off
+    case pages(of: Int)
+  }
+
+  // MARK: Pull and sync
+
+  /// Fetches what matches into the local store. `.pending` if the collection has unsent changes.
+  package func pull(_ query: Query, _ call: Call, paging: Paging = .off) throws(StoreError)
+    -> PullResult
+  {
+    let local = try localStore(for: "pull")
+    let remote = try backend(for: "pull")
+    let waiting = try local.pendingCount(in: collection)
+    guard waiting == 0 else {
+      throw StoreError(
+        .pending, "\(waiting) pending writes must be pushed or purged before a pull.")
+    }
+    let refreshed: Refreshed
+    switch paging {
+    case .off: refreshed = try refresh(query, local, remote, call)
+    case .pages(let size):
+      refreshed = try refreshPaged(query, pageSize: max(1, size), local, remote, call)
+    }
+    return PullResult(pulled: refreshed.pulled, removed: refreshed.removed)
+  }
+
+  /// Pushes, then pulls what matches; no pull if the push left errors.
+  package func sync(_ query: Query, _ call: Call, paging: Paging = .off) throws(StoreError)
+    -> SyncResult
+  {
+    let pushed = try push(call)
+    guard pushed.errors.isEmpty else { return SyncResult(push: pushed, pull: nil) }
+    return SyncResult(push: pushed, pull: try pull(query, call, paging: paging))
+  }
+
+  // MARK: The queue
+
+  /// How many pending writes the collection has; 0 for a network store.
+  package func pendingCount() throws(StoreError) -> Int {
+    try local?.pendingCount(in: collection) ?? 0
+  }
+
+  /// Pending writes, oldest first, behind the one of `id`; `most` 0: all.
+  package func pending(after id: String?, most: Int) throws(StoreError) -> [PendingWrite] {
+    let local = try localStore(for: "list pending writes")
+    var order: Int64 = 0
+    if let id {
+      guard let found = try local.pending(id, in: collection) else { throw notPending(id) }
+      order = found.write.order
+    }
+    return try local.pending(in: collection, after: order, most: most == 0 ? .max : most)
+  }
+
+  /// One pending write, what it would send, and the backend's version that it changes.
+  package func pending(
+    _ id: String
+  ) throws(StoreError) -> (write: PendingWrite, entity: [UInt8]?, base: [UInt8]?) {
+    let local = try localStore(for: "list pending writes")
+    guard let found = try local.pending(id, in: collection) else { throw notPending(id) }
+    return found
+  }
+
+  /// Sends one pending write now.
+  package func retryPending(_ id: String, _ call: Call) throws(StoreError) {
+    _ = try pending(id)
+    _ = try writer()
+    try sendOne(id, call)
+  }
+
+  /// Forgets one pending write; the local entity stays.
+  package func dropPending(_ id: String) throws(StoreError) {
+    let local = try localStore(for: "drop a pending write")
+    guard try local.dropPending(id, in: collection) else { throw notPending(id) }
+  }
+
+  /// Forgets the pending writes whose entities match (nil: all); the local entities stay.
+  package func purge(_ query: Query?) throws(StoreError) -> Int {
+    try localStore(for: "purge").purge(query, in: collection)
+  }
+
+  /// Deletes what matches (nil: everything) from the local store only, pending writes included.
+  package func clear(_ query: Query?) throws(StoreError) -> Int {
+    try localStore(for: "clear").clear(query, in: collection)
+  }
+
+  private func notPending(_ id: String) -> StoreError {
+    var error = StoreError(.notFound, "There is no pending write for this id.")
+    error.id = id
+    return error
+  }
+}

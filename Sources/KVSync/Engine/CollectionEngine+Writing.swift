@@ -1,0 +1,259 @@
+package import KVJSON
+package import KVQuery
+
+extension CollectionEngine {
+  // MARK: Save
+
+  /// Saves one entity: creates it if it has no `_id`, else creates or replaces the one of that id.
+  ///
+  /// With the policy `localThenNetwork`, `early` receives the local result first.
+  package func save(
+    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, _ options: CallOptions,
+    early: ([UInt8]) -> Void = { _ in }
+  ) throws(StoreError) -> Answered<[UInt8]> {
+    switch options.writePolicy {
+    case .forceLocal:
+      return Answered(try saveLocally(bytes, [outline])[0].bytes, isLocal: true)
+    case .forceNetwork:
+      return Answered(try saveRemotely(bytes, outline, options.call), isLocal: false)
+    case .silentLocalThenNetwork:
+      if remote == nil {
+        return Answered(try saveLocally(bytes, [outline])[0].bytes, isLocal: true)
+      }
+      _ = try writer()
+      let saved = try saveLocally(bytes, [outline])[0]
+      do throws(StoreError) {
+        return Answered(try sent(saved, options.call), isLocal: false)
+      } catch {
+        guard error.isOffline else { throw error }
+        return Answered(saved.bytes, isLocal: true)
+      }
+    case .localThenNetwork:
+      _ = try backend(for: "write to the network")
+      _ = try writer()
+      let saved = try saveLocally(bytes, [outline])[0]
+      early(saved.bytes)
+      return Answered(try sent(saved, options.call), isLocal: false)
+    }
+  }
+
+  private func saveLocally(
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline]
+  ) throws(StoreError) -> [SavedEntity] {
+    let local = try localStore(for: "save locally")
+    let saved = try local.save(bytes, outlines, in: collection)
+    guard saved.count == outlines.count else {
+      throw StoreError(.internal, "The local store lost an entity while saving.")
+    }
+    return saved
+  }
+
+  /// Sends the pending write of a saved entity; gives what is stored then.
+  private func sent(_ saved: SavedEntity, _ call: Call) throws(StoreError) -> [UInt8] {
+    let local = try localStore(for: "push")
+    try sendOne(saved.id, call)
+    return try local.entity(saved.id, in: collection, writtenSince: nil) ?? saved.bytes
+  }
+
+  /// Sends an entity without queuing it. A local copy is brought up to date; what was queued for the
+  /// entity before is done with.
+  private func saveRemotely(
+    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, _ call: Call
+  ) throws(StoreError) -> [UInt8] {
+    let remote = try backend(for: "write to the network")
+    _ = try writer()
+    let body = Array(bytes[outline.range])
+    guard let id = outline.id else {
+      let stored = try outcome(of: .create(body), remote, call).storedEntity()
+      let outline = try accepted(stored, as: nil)
+      if let local { try store(stored, outline, in: local) }
+      return stored
+    }
+    return try inFlight.sending([id], call) { () throws(StoreError) in
+      let queued = try local?.pending(id, in: collection)?.write
+      let stored = try outcome(of: .update(id: id, body), remote, call).storedEntity()
+      let outline = try accepted(stored, as: id)
+      if let local {
+        if let queued { try local.confirm([(queued, stored)]) }
+        try store(stored, outline, in: local)
+      }
+      return stored
+    }
+  }
+
+  /// Sends one request and waits for what came of it.
+  func outcome(
+    of write: RemoteWrite, _ remote: any Remote, _ call: Call
+  ) throws(StoreError) -> RemoteOutcome {
+    var result: Result<RemoteOutcome, StoreError> = .failure(
+      StoreError(.internal, "A request ended without an outcome."))
+    remote.send([write], in: collection, call) { result = $1 }
+    return try result.get()
+  }
+
+  // MARK: Remove
+
+  /// Removes one entity; gives 1, or 0 if there was none.
+  package func remove(
+    id: String, _ options: CallOptions, early: (Int) -> Void = { _ in }
+  ) throws(StoreError) -> Answered<Int> {
+    try Self.checked(id)
+    switch options.writePolicy {
+    case .forceLocal:
+      let local = try localStore(for: "remove locally")
+      return Answered(try local.remove(id, in: collection), isLocal: true)
+    case .forceNetwork:
+      _ = try writer()
+      return Answered(try removeRemotely(id, options.call), isLocal: false)
+    case .silentLocalThenNetwork, .localThenNetwork:
+      return try removeBoth(id, options, early)
+    }
+  }
+
+  private func removeBoth(
+    _ id: String, _ options: CallOptions, _ early: (Int) -> Void
+  ) throws(StoreError) -> Answered<Int> {
+    let isSilent = options.writePolicy == .silentLocalThenNetwork
+    let local = try localStore(for: "remove locally")
+    if remote == nil, isSilent {
+      return Answered(try local.remove(id, in: collection), isLocal: true)
+    }
+    _ = try backend(for: "write to the network")
+    _ = try writer()
+    let removed = try local.remove(id, in: collection)
+    if !isSilent { early(removed) }
+    do throws(StoreError) {
+      if try local.pending(id, in: collection) != nil {
+        try sendOne(id, options.call)
+      } else if removed == 0 {
+        // Not here, but perhaps there.
+        return Answered(try removeRemotely(id, options.call), isLocal: false)
+      }
+      return Answered(removed, isLocal: false)
+    } catch {
+      // Without a queued deletion nothing of it would ever be sent: then being offline is a failure.
+      guard isSilent, error.isOffline, removed > 0 else { throw error }
+      return Answered(removed, isLocal: true)
+    }
+  }
+
+  private func removeRemotely(_ id: String, _ call: Call) throws(StoreError) -> Int {
+    let remote = try backend(for: "write to the network")
+    return try inFlight.sending([id], call) { () throws(StoreError) in
+      let queued = try local?.pending(id, in: collection)?.write
+      let count = try outcome(of: .delete(id: id), remote, call).deletedCount()
+      if let local {
+        if let queued { try local.confirm([(queued, nil)]) }
+        _ = try local.forget([id], in: collection)
+      }
+      return count
+    }
+  }
+
+  /// Removes what matches; gives how many.
+  package func remove(
+    _ query: Query, _ options: CallOptions, early: (Int) -> Void = { _ in }
+  ) throws(StoreError) -> Answered<Int> {
+    switch options.writePolicy {
+    case .forceLocal:
+      let local = try localStore(for: "remove locally")
+      return Answered(try local.remove(query, in: collection), isLocal: true)
+    case .forceNetwork:
+      let remote = try backend(for: "write to the network")
+      _ = try writer()
+      let count = try remote.remove(query, in: collection, options.call)
+      if let local { try forgetRemoved(query, local) }
+      return Answered(count, isLocal: false)
+    case .silentLocalThenNetwork, .localThenNetwork:
+      return try removeBoth(query, options, early)
+    }
+  }
+
+  private func removeBoth(
+    _ query: Query, _ options: CallOptions, _ early: (Int) -> Void
+  ) throws(StoreError) -> Answered<Int> {
+    let isSilent = options.writePolicy == .silentLocalThenNetwork
+    let local = try localStore(for: "remove locally")
+    if remote == nil, isSilent {
+      return Answered(try local.remove(query, in: collection), isLocal: true)
+    }
+    let remote = try backend(for: "write to the network")
+    _ = try writer()
+    let removed = try local.remove(query, in: collection)
+    if !isSilent { early(removed) }
+    do throws(StoreError) {
+      let count = try remote.remove(query, in: collection, options.call)
+      try sendDeletions(matching: query, local, options.call)
+      return Answered(max(count, removed), isLocal: false)
+    } catch {
+      guard isSilent, error.isOffline else { throw error }
+      return Answered(removed, isLocal: true)
+    }
+  }
+
+  /// Sends the queued deletions of what the query selected here. The backend's own delete by query may
+  /// have left some: its version of an entity need not match. For those that it took, 404 is a success.
+  private func sendDeletions(
+    matching query: Query, _ local: any LocalStore, _ call: Call
+  ) throws(StoreError) {
+    let matcher = query.matcher
+    var order: Int64 = 0
+    while case let page = try local.pending(in: collection, after: order, most: 500),
+      let last = page.last
+    {
+      order = last.order
+      var ids: [String] = []
+      for write in page where write.operation == .delete {
+        guard let base = try local.pending(write.id, in: collection)?.base else { continue }
+        do throws(QueryError) {
+          if try matcher?.matches(base) ?? true { ids.append(write.id) }
+        } catch {
+          throw StoreError(error)
+        }
+      }
+      let result = try send(ids, call)
+      if let error = result.errors.first { throw error }
+    }
+  }
+
+  /// After a delete by query on the backend: the same here, except for what has changes to send.
+  private func forgetRemoved(_ query: Query, _ local: any LocalStore) throws(StoreError) {
+    let cursor = try local.find(query.selection, in: collection, writtenSince: nil)
+    defer { cursor.close() }
+    var ids: [String] = []
+    while let id = try cursor.next({ bytes in (try? EntityScanner.outline(of: bytes))?.id }) {
+      if let id { ids.append(id) }
+    }
+    _ = try local.forget(ids, in: collection)
+  }
+}
+
+extension RemoteOutcome {
+  func storedEntity() throws(StoreError) -> [UInt8] {
+    guard case .stored(let entity) = self else {
+      throw StoreError.badAnswer("The backend answered something else than an entity.")
+    }
+    return entity
+  }
+
+  func deletedCount() throws(StoreError) -> Int {
+    guard case .deleted(let count) = self else {
+      throw StoreError.badAnswer("The backend answered something else than a count.")
+    }
+    return count
+  }
+}
+
+extension StoreError {
+  /// A query that cannot be understood, or not be carried out.
+  package init(_ error: QueryError) {
+    self.init(error.kind == .unsupported ? .unsupported : .invalid, error.message)
+    position = error.position
+  }
+
+  /// A text of the caller's that is not the JSON it should be.
+  package init(_ error: JSONError) {
+    self.init(.invalid, error.message)
+    position = error.position
+  }
+}

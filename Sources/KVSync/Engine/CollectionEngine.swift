@@ -1,0 +1,65 @@
+package import KVBase
+internal import KVQuery
+
+/// One collection, seen through one type of store: what each operation means, over a local store and a
+/// backend that it knows as protocols only.
+///
+/// Everything blocks the calling thread until it is done, holds no lock meanwhile, and may be called
+/// from any thread. Local changes are durable before anything is sent: whatever happens then, the
+/// pending write is in the queue.
+package final class CollectionEngine: Sendable {
+  package let collection: String
+  package let type: StoreType
+  /// Nil for a network store.
+  let local: (any LocalStore)?
+  /// Nil for a store without a backend.
+  let remote: (any Remote)?
+  /// Which entities are on their way to the backend; shared by all engines of the tag and collection.
+  let inFlight: InFlight
+  /// Who writes to the backend: its user id, nil if unknown. Throws `.noUser` if nobody may.
+  let writer: @Sendable () throws(StoreError) -> String?
+  let clock: @Sendable () -> Timestamp
+
+  package init(
+    collection: String, type: StoreType, local: (any LocalStore)?, remote: (any Remote)?,
+    inFlight: InFlight, writer: @escaping @Sendable () throws(StoreError) -> String?,
+    clock: @escaping @Sendable () -> Timestamp = { .now() }
+  ) {
+    self.collection = collection
+    self.type = type
+    self.local = type.isLocal ? local : nil
+    self.remote = remote
+    self.inFlight = inFlight
+    self.writer = writer
+    self.clock = clock
+  }
+
+  /// The local data; a network store has none.
+  func localStore(for operation: String) throws(StoreError) -> any LocalStore {
+    guard let local else {
+      throw StoreError(
+        .unsupported, "A network store cannot \(operation): it keeps nothing locally.")
+    }
+    return local
+  }
+
+  /// The backend; a store without one is a local database.
+  func backend(for operation: String) throws(StoreError) -> any Remote {
+    guard let remote else {
+      throw StoreError(.unsupported, "Cannot \(operation): this client has no backend.")
+    }
+    return remote
+  }
+
+  /// Before which local rows are too old to be read; nil: none are.
+  func writtenSince(_ options: CallOptions) -> Timestamp? {
+    guard let ttl = options.ttl else { return nil }
+    let span = Int64(exactly: (ttl * 1000).rounded()) ?? .max
+    let (moment, isTooLong) = clock().milliseconds.subtractingReportingOverflow(span)
+    return isTooLong ? nil : Timestamp(milliseconds: moment)
+  }
+
+  static func checked(_ id: String) throws(StoreError) {
+    guard !id.isEmpty else { throw StoreError(.invalid, "An id must not be empty.") }
+  }
+}

@@ -1,0 +1,59 @@
+internal import KVBase
+
+/// The entities that are on their way to the backend, and the one push that may run.
+///
+/// Two requests for one entity never overlap: the backend could carry them out in the wrong order, and
+/// what it holds at the end would be older than what the queue says was accepted.
+package final class InFlight: Sendable {
+  private struct State {
+    var ids: Set<String> = []
+    var isPushing = false
+  }
+
+  private let state = Monitor(State())
+
+  package init() {}
+
+  /// Runs `body` once none of the ids is on its way; until it returns they are.
+  ///
+  /// Throws `.timeout` or `.cancelled` if that does not come to pass in time.
+  func sending<R>(
+    _ ids: [String], _ call: Call, _ body: () throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    try wait(call) { state in
+      guard state.ids.isDisjoint(with: ids) else { return false }
+      state.ids.formUnion(ids)
+      return true
+    }
+    defer { state.withLock { $0.ids.subtract(ids) } }
+    return try body()
+  }
+
+  /// Runs `body` once no other push runs.
+  func pushing<R>(_ call: Call, _ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+    try wait(call) { state in
+      guard !state.isPushing else { return false }
+      state.isPushing = true
+      return true
+    }
+    defer { state.withLock { $0.isPushing = false } }
+    return try body()
+  }
+
+  private func wait(_ call: Call, for enter: (inout State) -> Bool) throws(StoreError) {
+    let state = self.state
+    let entered = call.cancellation.notifying {
+      state.withLock { _ in }
+    } during: {
+      state.wait(until: call.deadline) { state -> Bool? in
+        if call.cancellation.isCancelled { return false }
+        return enter(&state) ? true : nil
+      }
+    }
+    switch entered {
+    case true?: return
+    case false?: throw StoreError(.cancelled, "The call was cancelled.")
+    case nil: throw StoreError(.timeout, "Another push of the collection took too long.")
+    }
+  }
+}

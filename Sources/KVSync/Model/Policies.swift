@@ -1,0 +1,65 @@
+/// How a store meets an interrupted network: what it does when a call names no policy of its own.
+package enum StoreType: String, Sendable, CaseIterable {
+  case sync, auto, cache, network
+
+  package var readPolicy: ReadPolicy {
+    switch self {
+    case .sync: .forceLocal
+    case .auto: .networkOtherwiseLocal
+    case .cache: .both
+    case .network: .forceNetwork
+    }
+  }
+
+  package var writePolicy: WritePolicy {
+    switch self {
+    case .sync: .forceLocal
+    case .auto: .silentLocalThenNetwork
+    case .cache: .localThenNetwork
+    case .network: .forceNetwork
+    }
+  }
+
+  /// Whether it has a queue and local data.
+  package var isLocal: Bool { self != .network }
+}
+
+/// Where a read gets its answer.
+package enum ReadPolicy: String, Sendable, CaseIterable {
+  case forceLocal
+  case forceNetwork
+  /// Two answers: the local one, then the backend's.
+  case both
+  /// The backend's; the local one if no answer came at all.
+  case networkOtherwiseLocal
+}
+
+/// Where a write goes.
+package enum WritePolicy: String, Sendable, CaseIterable {
+  /// Saved and queued.
+  case forceLocal
+  /// Saved and queued, then sent; being offline is a success.
+  case silentLocalThenNetwork
+  /// Saved and queued (first answer), then sent (second answer, which may be a failure).
+  case localThenNetwork
+  /// Sent only.
+  case forceNetwork
+}
+
+/// What one call asked for, once all defaults are known.
+package struct CallOptions: Sendable {
+  package var readPolicy: ReadPolicy
+  package var writePolicy: WritePolicy
+  package var call: Call
+  /// Local reads ignore what was written locally longer ago than so many seconds; nil: never.
+  package var ttl: Double?
+
+  package init(
+    readPolicy: ReadPolicy, writePolicy: WritePolicy, call: Call, ttl: Double? = nil
+  ) {
+    self.readPolicy = readPolicy
+    self.writePolicy = writePolicy
+    self.call = call
+    self.ttl = ttl
+  }
+}

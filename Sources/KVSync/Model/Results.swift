@@ -1,0 +1,95 @@
+package import KVJSON
+
+/// A value, and where it is from.
+package struct Answered<Value: Sendable>: Sendable {
+  package var value: Value
+  package var isLocal: Bool
+  package init(_ value: Value, isLocal: Bool) {
+    self.value = value
+    self.isLocal = isLocal
+  }
+}
+
+/// What came of saving many: `entities[i]` is nil exactly if an error has the index `i`.
+package struct SaveManyResult: Sendable {
+  package var entities: [[UInt8]?]
+  package var errors: [StoreError]
+  package init(entities: [[UInt8]?], errors: [StoreError]) {
+    self.entities = entities
+    self.errors = errors
+  }
+
+  /// `{"entities":[…],"errors":[…]}`.
+  package var json: [UInt8] {
+    var out = Array("{\"entities\":[".utf8)
+    for (place, entity) in entities.enumerated() {
+      if place > 0 { out.append(UInt8(ascii: ",")) }
+      out.append(contentsOf: entity ?? Array("null".utf8))
+    }
+    out.append(contentsOf: "],\"errors\":".utf8)
+    out.append(contentsOf: errors.jsonText.utf8)
+    out.append(UInt8(ascii: "}"))
+    return out
+  }
+}
+
+/// What came of a push.
+package struct PushResult: Sendable, Equatable {
+  /// How many pending writes the backend accepted.
+  package var pushed: Int
+  /// The others, each with the `id` of its entity and the `index` of its place in the queue.
+  package var errors: [StoreError]
+  package init(pushed: Int = 0, errors: [StoreError] = []) {
+    self.pushed = pushed
+    self.errors = errors
+  }
+
+  /// `{"pushed":n,"errors":[…]}`.
+  package var jsonObject: JSONObject {
+    JSONObject([
+      .init("pushed", .int(Int64(pushed))),
+      .init("errors", .array(errors.map { .object($0.jsonObject) })),
+    ])
+  }
+}
+
+/// What came of a pull.
+package struct PullResult: Sendable, Equatable {
+  /// Entities that the backend sent and that were stored.
+  package var pulled: Int
+  /// Entities that the backend no longer has, and that left the local store.
+  package var removed: Int
+  package init(pulled: Int = 0, removed: Int = 0) {
+    self.pulled = pulled
+    self.removed = removed
+  }
+
+  /// `{"pulled":n,"removed":m}`.
+  package var jsonObject: JSONObject {
+    JSONObject([.init("pulled", .int(Int64(pulled))), .init("removed", .int(Int64(removed)))])
+  }
+}
+
+/// What came of a sync; `pull` is nil if the push left errors.
+package struct SyncResult: Sendable, Equatable {
+  package var push: PushResult
+  package var pull: PullResult?
+  package init(push: PushResult, pull: PullResult?) {
+    self.push = push
+    self.pull = pull
+  }
+
+  /// `{"pushed":n,"errors":[…],"pulled":n,"removed":m}`.
+  package var jsonObject: JSONObject {
+    var object = push.jsonObject
+    let pull = self.pull ?? PullResult()
+    object["pulled"] = .int(Int64(pull.pulled))
+    object["removed"] = .int(Int64(pull.removed))
+    return object
+  }
+}
+
+extension [StoreError] {
+  /// A JSON array of what `kv_error_json` would show.
+  package var jsonText: String { JSONValue.array(map { .object($0.jsonObject) }).text }
+}
