@@ -1,0 +1,104 @@
+internal import KVBase
+internal import KVSQLite
+
+/// Which collections there are. Tables are made when they are first written to, by whichever process
+/// that is, and never go away.
+final class Catalog: Sendable {
+  /// A collection as the running write transaction sees it.
+  struct Entry {
+    let table: Table
+    /// What rows written now carry.
+    var generation: Int64
+  }
+
+  private struct State {
+    /// Tables that were seen committed.
+    var known: [String: Table] = [:]
+    /// What the writer saw, as long as the epoch of its connection is this one.
+    var current: [String: Entry] = [:]
+    var epoch = 0
+  }
+
+  private let state = Monitor(State())
+
+  private static let find = SQL("SELECT number, generation FROM collections WHERE name = ?1")
+  private static let add = SQL("INSERT INTO collections (name) VALUES (?1)")
+  private static let raise = SQL(
+    "UPDATE collections SET generation = generation + 1 WHERE number = ?1 RETURNING generation")
+  private static let all = SQL("SELECT number FROM collections")
+
+  /// The table of a collection, for reading; nil if nothing was ever written to it.
+  func table(
+    _ collection: String, on db: borrowing Connection
+  ) throws(SQLiteError) -> Table? {
+    if let table = state.peek({ $0.known[collection] }) { return table }
+    guard let entry = try Self.look(for: collection, on: db) else { return nil }
+    state.peek { $0.known[collection] = entry.table }
+    return entry.table
+  }
+
+  /// The collection, made if there is none, for the write transaction that is open on `db`.
+  func entry(
+    _ collection: String, on db: borrowing Connection
+  ) throws(SQLiteError) -> Entry {
+    let epoch = db.epoch
+    let kept = state.peek { state -> Entry? in
+      state.epoch == epoch ? state.current[collection] : nil
+    }
+    if let kept { return kept }
+    if let found = try Self.look(for: collection, on: db) {
+      keep(found, collection, epoch)
+      return found
+    }
+    let made = try Self.make(collection, on: db)
+    keep(made, collection, epoch)
+    return made
+  }
+
+  /// Raises the generation: rows written from now on are newer than those before.
+  func raiseGeneration(
+    of collection: String, on db: borrowing Connection
+  ) throws(SQLiteError) -> Int64 {
+    var entry = try entry(collection, on: db)
+    let statement = try db.statement(Self.raise)
+    try statement.bind(entry.table.number, at: 1)
+    if try statement.step() { entry.generation = statement.int64(0) }
+    keep(entry, collection, db.epoch)
+    return entry.generation
+  }
+
+  /// The numbers of all collections.
+  func numbers(on db: borrowing Connection) throws(SQLiteError) -> [Int64] {
+    let statement = try db.statement(Self.all)
+    var numbers: [Int64] = []
+    while try statement.step() { numbers.append(statement.int64(0)) }
+    return numbers
+  }
+
+  private func keep(_ entry: Entry, _ collection: String, _ epoch: Int) {
+    state.peek { state in
+      if state.epoch != epoch { (state.epoch, state.current) = (epoch, [:]) }
+      state.current[collection] = entry
+    }
+  }
+
+  private static func look(
+    for collection: String, on db: borrowing Connection
+  ) throws(SQLiteError) -> Entry? {
+    let statement = try db.statement(find)
+    try statement.bind(collection, at: 1)
+    guard try statement.step() else { return nil }
+    return Entry(table: Table(number: statement.int64(0)), generation: statement.int64(1))
+  }
+
+  private static func make(
+    _ collection: String, on db: borrowing Connection
+  ) throws(SQLiteError) -> Entry {
+    let statement = try db.statement(add)
+    try statement.bind(collection, at: 1)
+    try statement.run()
+    let table = Table(number: db.lastInsertRow)
+    try db.execute(Schema.createEntities(table.entities))
+    return Entry(table: table, generation: 1)
+  }
+}

@@ -1,0 +1,47 @@
+package import KVSync
+
+/// Where the files of one application are: `<root>/<app key>/`, with `<tag>.kvs` for each tag and
+/// `_session.kvs` for its user.
+package struct DataDirectory: Sendable {
+  /// The application's own directory. It is made when the first file is opened, for its owner only.
+  package let path: String
+
+  package init(root: String, appKey: String) {
+    path = "\(root)/\(Self.safe(appKey))"
+  }
+
+  /// The file of a tag.
+  package func file(tag: String) -> String { "\(path)/\(Self.safe(tag)).kvs" }
+
+  /// The file of the session. No tag has this one, because `safe` writes `_` as `%5F`.
+  package var sessionFile: String { "\(path)/_session.kvs" }
+
+  /// Opens the local data of a tag.
+  package func open(
+    tag: String, durability: Storage.Durability = .full
+  ) throws(StoreError) -> Storage {
+    try Storage(path: file(tag: tag), durability: durability)
+  }
+
+  /// Opens the session.
+  package func openSession() throws(StoreError) -> SessionStore {
+    try SessionStore(path: sessionFile)
+  }
+
+  /// A name as one component of a path: letters, digits and hyphens stay, every other byte is written
+  /// `%XX`. Different names stay different; none can leave the directory.
+  static func safe(_ name: String) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var out: [UInt8] = []
+    for byte in name.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+        out.append(byte)
+      default:
+        out += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0x0F)]]
+      }
+    }
+    return String(decoding: out, as: UTF8.self)
+  }
+}

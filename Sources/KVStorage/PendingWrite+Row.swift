@@ -1,0 +1,38 @@
+internal import KVBase
+internal import KVSQLite
+internal import KVSync
+
+extension PendingWrite.Operation {
+  /// How the table writes it.
+  var number: Int64 {
+    switch self {
+    case .create: 1
+    case .update: 2
+    case .delete: 3
+    }
+  }
+
+  init(number: Int64) {
+    switch number {
+    case 1: self = .create
+    case 3: self = .delete
+    default: self = .update
+    }
+  }
+}
+
+extension PendingWrite {
+  /// The columns that `init(row:of:)` reads.
+  static let columns =
+    "p.id, p.operation, p.revision, p.n, p.created, p.changed, p.attempts, p.error"
+
+  /// Reads the first columns of the current row.
+  init(row: borrowing Statement, of collection: String) {
+    self.init(
+      collection: collection, id: row.text(0) ?? "", operation: Operation(number: row.int64(1)),
+      revision: row.int64(2), order: row.int64(3),
+      createdAt: Timestamp(milliseconds: row.int64(4)),
+      changedAt: Timestamp(milliseconds: row.int64(5)), attempts: row.int(6),
+      lastError: row.text(7))
+  }
+}

@@ -1,0 +1,190 @@
+internal import KVBase
+package import KVJSON
+package import KVQuery
+internal import KVSQLite
+package import KVSync
+
+extension Storage {
+  package func pending(
+    in collection: String, after order: Int64, most: Int
+  ) throws(StoreError) -> [PendingWrite] {
+    try read(from: collection) { (db, table) throws(SQLiteError) in
+      let statement = try db.statement(Queue.list)
+      try statement.bind(table.number, at: 1)
+      try statement.bind(order, at: 2)
+      try statement.bind(most, at: 3)
+      var writes: [PendingWrite] = []
+      while try statement.step() { writes.append(PendingWrite(row: statement, of: collection)) }
+      return writes
+    } ?? []
+  }
+
+  package func pending(
+    _ id: String, in collection: String
+  ) throws(StoreError) -> (write: PendingWrite, entity: [UInt8]?, base: [UInt8]?)? {
+    try read(from: collection) { (db, table) throws(SQLiteError) in
+      // One statement, so that row and entity are of the same moment.
+      let statement = try db.prepare(
+        """
+        SELECT \(PendingWrite.columns), p.base, e.body
+        FROM pending AS p LEFT JOIN \(table.entities) AS e ON e.id = p.id
+        WHERE p.collection = ?1 AND p.id = ?2
+        """)
+      try statement.bind(table.number, at: 1)
+      try statement.bind(id, at: 2)
+      guard try statement.step() else { return nil }
+      return (
+        write: PendingWrite(row: statement, of: collection),
+        entity: statement.isNull(9) ? nil : statement.copy(9),
+        base: statement.isNull(8) ? nil : statement.copy(8)
+      )
+    }
+  }
+
+  package func pendingCount(in collection: String?) throws(StoreError) -> Int {
+    guard let collection else {
+      return try read { (db: borrowing Connection) throws(SQLiteError) in
+        Int(try db.integer("SELECT count(*) FROM pending") ?? 0)
+      }
+    }
+    return try read(from: collection) { (db, table) throws(SQLiteError) in
+      let statement = try db.statement(Queue.count)
+      try statement.bind(table.number, at: 1)
+      return try statement.step() ? statement.int(0) : 0
+    } ?? 0
+  }
+
+  package func turnIntoUpdate(_ id: String, in collection: String) throws(StoreError) {
+    try write(to: collection) { (db, change) throws(SQLiteError) in
+      let statement = try db.statement(Queue.turnIntoUpdate)
+      try statement.bind(change.table.number, at: 1)
+      try statement.bind(id, at: 2)
+      try statement.run()
+    }
+  }
+
+  package func editPending(
+    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, _ id: String,
+    in collection: String
+  ) throws(StoreError) -> Bool {
+    guard outline.id == nil || outline.id == id else {
+      throw StoreError(.invalid, "The entity has another _id than the pending write.")
+    }
+    let body =
+      outline.id == nil
+      ? EntityEditing.inserting(id: id, into: bytes, outline) : [UInt8](bytes[outline.range])
+    return try write(to: collection) { (db, change) throws(SQLiteError) in
+      let statement = try db.statement(Queue.startAnew)
+      try statement.bind(change.table.number, at: 1)
+      try statement.bind(id, at: 2)
+      try statement.bind(Identifier.revision(), at: 3)
+      try statement.bind(change.now, at: 4)
+      try statement.run()
+      guard db.changes > 0 else { return false }
+      return try Self.put(body, as: id, change, db, change.table.put)
+    }
+  }
+
+  package func dropPending(_ id: String, in collection: String) throws(StoreError) -> Bool {
+    try write(to: collection) { (db, change) throws(SQLiteError) in
+      let statement = try db.statement(Queue.drop)
+      try statement.bind(change.table.number, at: 1)
+      try statement.bind(id, at: 2)
+      try statement.run()
+      return db.changes > 0
+    }
+  }
+
+  package func purge(_ query: Query?, in collection: String) throws(StoreError) -> Int {
+    try write(to: collection) { (db, change) throws(SQLiteError) in
+      guard let query else { return try Self.dropAll(change.table, db) }
+      let numbers = try Self.numbers(Selection(query), change.table, db)
+      return try Self.dropPending(of: numbers, change.table, db)
+    }
+  }
+
+  package func clear(_ query: Query?, in collection: String) throws(StoreError) -> Int {
+    try write(to: collection) { (db, change) throws(SQLiteError) in
+      let table = change.table
+      try Self.forgetRequests(table, db)
+      guard let query else {
+        _ = try Self.dropAll(table, db)
+        try db.execute("DELETE FROM \(table.entities)")
+        return db.changes
+      }
+      let numbers = try Self.numbers(Selection(query), table, db)
+      _ = try Self.dropPending(of: numbers, table, db)
+      let delete = try db.prepare("DELETE FROM \(table.entities) WHERE n = ?1")
+      for number in numbers {
+        try delete.bind(number, at: 1)
+        try delete.run()
+      }
+      return numbers.count
+    }
+  }
+
+  package func wipe() throws(StoreError) {
+    try write { (db: borrowing Connection) throws(SQLiteError) in
+      for number in try catalog.numbers(on: db) {
+        try db.execute("DELETE FROM \(Table(number: number).entities)")
+      }
+      try db.execute("DELETE FROM pending; DELETE FROM requests")
+    }
+  }
+
+  // MARK: Steps
+
+  static func hasPending(_ table: Table, _ db: borrowing Connection) throws(SQLiteError) -> Bool {
+    let statement = try db.statement(Queue.hasAny)
+    try statement.bind(table.number, at: 1)
+    return try statement.step()
+  }
+
+  private static func dropAll(
+    _ table: Table, _ db: borrowing Connection
+  ) throws(SQLiteError) -> Int {
+    let statement = try db.statement(Queue.dropAll)
+    try statement.bind(table.number, at: 1)
+    try statement.run()
+    return db.changes
+  }
+
+  /// Forgets the pending writes of entities; gives how many.
+  private static func dropPending(
+    of numbers: [Int64], _ table: Table, _ db: borrowing Connection
+  ) throws(SQLiteError) -> Int {
+    let drop = try db.prepare(
+      """
+      DELETE FROM pending WHERE collection = \(table.number)
+      AND id = (SELECT id FROM \(table.entities) WHERE n = ?1)
+      """)
+    var dropped = 0
+    for number in numbers {
+      try drop.bind(number, at: 1)
+      try drop.run()
+      dropped += db.changes
+    }
+    return dropped
+  }
+
+  private enum Queue {
+    private static let isEntity = "WHERE collection = ?1 AND id = ?2"
+    // By the order of the rows, also where an index of the collection's ids looks shorter.
+    static let list = SQL(
+      """
+      SELECT \(PendingWrite.columns) FROM pending AS p NOT INDEXED
+      WHERE p.collection = ?1 AND p.n > ?2 ORDER BY p.n LIMIT ?3
+      """)
+    static let count = SQL("SELECT count(*) FROM pending WHERE collection = ?1")
+    static let hasAny = SQL("SELECT 1 FROM pending WHERE collection = ?1 LIMIT 1")
+    static let drop = SQL("DELETE FROM pending \(isEntity)")
+    static let dropAll = SQL("DELETE FROM pending WHERE collection = ?1")
+    static let turnIntoUpdate = SQL(
+      "UPDATE pending SET operation = 2 \(isEntity) AND operation = 1")
+    static let startAnew = SQL(
+      """
+      UPDATE pending SET revision = ?3, changed = ?4, attempts = 0, error = NULL
+      \(isEntity) AND operation < 3
+      """)
+  }
+}

@@ -1,0 +1,47 @@
+package import KVBase
+package import KVQuery
+internal import KVSQLite
+package import KVSync
+
+extension Storage {
+  package func entity(
+    _ id: String, in collection: String, writtenSince: Timestamp?
+  ) throws(StoreError) -> [UInt8]? {
+    try read(from: collection) { (db, table) throws(SQLiteError) in
+      let statement = try db.statement(writtenSince == nil ? table.get : table.getSince)
+      try statement.bind(id, at: 1)
+      if let writtenSince { try statement.bind(writtenSince.milliseconds, at: 2) }
+      return try statement.step() ? statement.copy(0) : nil
+    }
+  }
+
+  package func find(
+    _ query: Query, in collection: String, writtenSince: Timestamp?
+  ) throws(StoreError) -> any EntityCursor {
+    let table = try read(from: collection) { (_, table) throws(SQLiteError) in table }
+    guard let table else { return EntityRows(nil, nil) }
+    let selection = Selection(query, writtenSince: writtenSince)
+    do throws(SQLiteError) {
+      let rows = try database.rows(
+        of: "SELECT body FROM \(table.entities) WHERE \(selection.page)"
+      ) { (statement) throws(SQLiteError) in try selection.bindPage(to: statement) }
+      return EntityRows(rows, query.fields.isEmpty ? nil : Projection(query.fields))
+    } catch {
+      throw StoreError(error)
+    }
+  }
+
+  package func count(
+    _ query: Query, in collection: String, writtenSince: Timestamp?
+  ) throws(StoreError) -> Int {
+    let selection = Selection(query, writtenSince: writtenSince)
+    let count = try read(from: collection) { (db, table) throws(SQLiteError) in
+      let statement = try db.prepare(
+        "SELECT count(*) FROM \(table.entities) WHERE \(selection.condition)")
+      _ = try selection.bindCondition(to: statement)
+      return try statement.step() ? statement.int(0) : 0
+    }
+    let behindSkip = max(0, (count ?? 0) - max(0, query.skip))
+    return min(behindSkip, query.limit ?? .max)
+  }
+}

@@ -1,0 +1,122 @@
+internal import KVBase
+package import KVJSON
+package import KVQuery
+internal import KVSQLite
+package import KVSync
+
+extension Storage {
+  package func beginRefresh(of collection: String) throws(StoreError) -> RefreshMark {
+    try write { (db: borrowing Connection) throws(SQLiteError) in
+      RefreshMark(generation: try catalog.raiseGeneration(of: collection, on: db))
+    }
+  }
+
+  package func store(
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String
+  ) throws(StoreError) -> Int {
+    guard outlines.allSatisfy({ $0.id != nil }) else {
+      throw StoreError(.proto, "An entity of the backend has no _id.")
+    }
+    return try write(to: collection) { (db, change) throws(SQLiteError) in
+      // Looked at once for all: nobody else writes while this transaction is open.
+      let isGuarded = try Self.hasPending(change.table, db)
+      let table = change.table
+      let statement = try db.statement(isGuarded ? table.putUnlessPending : table.put)
+      try statement.bind(change.generation, at: 2)
+      try statement.bind(change.now, at: 3)
+      var stored = 0
+      for outline in outlines {
+        try statement.bind(outline.id, at: 1)
+        try statement.bind(
+          borrowedText: UnsafeRawBufferPointer(rebasing: bytes[outline.range]), at: 4)
+        try statement.run()
+        stored += db.changes
+      }
+      return stored
+    }
+  }
+
+  package func finishRefresh(
+    of collection: String, from mark: RefreshMark, deletingUnseen query: Query?,
+    recording request: (key: RequestKey, startedAt: String)?
+  ) throws(StoreError) -> Int {
+    try write(to: collection) { (db, change) throws(SQLiteError) in
+      if let request { try Self.record(request.key, request.startedAt, change.table, db) }
+      guard let query else { return 0 }
+      let selection = Selection(query.selection)
+      let table = change.table
+      let statement = try db.prepare(
+        """
+        DELETE FROM \(table.entities) WHERE \(selection.condition) AND gen < ?
+        AND NOT EXISTS (SELECT 1 FROM pending AS p
+          WHERE p.collection = \(table.number) AND p.id = \(table.entities).id)
+        """)
+      let place = try selection.bindCondition(to: statement)
+      try statement.bind(mark.generation, at: place)
+      try statement.run()
+      return db.changes
+    }
+  }
+
+  package func forget(_ ids: [String], in collection: String) throws(StoreError) -> Int {
+    try write(to: collection) { (db, change) throws(SQLiteError) in
+      var gone = 0
+      for id in ids where try Self.run(change.table.deleteUnlessPending, id, db) { gone += 1 }
+      return gone
+    }
+  }
+
+  // MARK: Requests
+
+  package func lastRequest(
+    _ key: RequestKey, in collection: String
+  ) throws(StoreError) -> String? {
+    try read(from: collection) { (db, table) throws(SQLiteError) in
+      let statement = try db.statement(Requests.find)
+      try Self.bind(key, table, to: statement)
+      return try statement.step() ? statement.text(0) : nil
+    }
+  }
+
+  package func forgetRequest(_ key: RequestKey?, in collection: String) throws(StoreError) {
+    try write(to: collection) { (db, change) throws(SQLiteError) in
+      guard let key else { return try Self.forgetRequests(change.table, db) }
+      let statement = try db.statement(Requests.forget)
+      try Self.bind(key, change.table, to: statement)
+      try statement.run()
+    }
+  }
+
+  static func forgetRequests(
+    _ table: Table, _ db: borrowing Connection
+  ) throws(SQLiteError) {
+    let statement = try db.statement(Requests.forgetAll)
+    try statement.bind(table.number, at: 1)
+    try statement.run()
+  }
+
+  private static func record(
+    _ key: RequestKey, _ startedAt: String, _ table: Table, _ db: borrowing Connection
+  ) throws(SQLiteError) {
+    let statement = try db.statement(Requests.record)
+    try bind(key, table, to: statement)
+    try statement.bind(startedAt, at: 4)
+    try statement.run()
+  }
+
+  private static func bind(
+    _ key: RequestKey, _ table: Table, to statement: borrowing Statement
+  ) throws(SQLiteError) {
+    try statement.bind(table.number, at: 1)
+    try statement.bind(key.filter, at: 2)
+    try statement.bind(key.fields, at: 3)
+  }
+
+  private enum Requests {
+    private static let isKey = "WHERE collection = ?1 AND filter = ?2 AND fields = ?3"
+    static let find = SQL("SELECT started FROM requests \(isKey)")
+    static let forget = SQL("DELETE FROM requests \(isKey)")
+    static let forgetAll = SQL("DELETE FROM requests WHERE collection = ?1")
+    static let record = SQL("INSERT OR REPLACE INTO requests VALUES (?1, ?2, ?3, ?4)")
+  }
+}

@@ -1,0 +1,159 @@
+internal import KVBase
+internal import KVJSON
+internal import KVSQLite
+package import KVSync
+
+extension Storage {
+  package func beginSending(_ writes: [PendingWrite]) throws(StoreError) -> [OutgoingWrite] {
+    try write { (db: borrowing Connection) throws(SQLiteError) in
+      var outgoing: [OutgoingWrite] = []
+      outgoing.reserveCapacity(writes.count)
+      for write in writes {
+        let table = try catalog.entry(write.collection, on: db).table
+        if let next = try Self.beginSending(write, table, db) { outgoing.append(next) }
+      }
+      return outgoing
+    }
+  }
+
+  package func confirm(_ done: [(write: PendingWrite, stored: [UInt8]?)]) throws(StoreError) {
+    try write { (db: borrowing Connection) throws(SQLiteError) in
+      let now = Timestamp.now().milliseconds
+      for (write, stored) in done {
+        let entry = try catalog.entry(write.collection, on: db)
+        let change = Change(table: entry.table, generation: entry.generation, now: now)
+        try Self.confirm(write, stored, change, db)
+      }
+    }
+  }
+
+  package func recordFailure(
+    _ failed: [(write: PendingWrite, error: StoreError)]
+  ) throws(StoreError) {
+    try write { (db: borrowing Connection) throws(SQLiteError) in
+      for (write, error) in failed {
+        let table = try catalog.entry(write.collection, on: db).table
+        let statement = try db.statement(Sending.fail)
+        try Self.bind(write, table, to: statement)
+        try statement.bind(error.json, at: 4)
+        try statement.run()
+      }
+    }
+  }
+
+  // MARK: Steps
+
+  private static func beginSending(
+    _ write: PendingWrite, _ table: Table, _ db: borrowing Connection
+  ) throws(SQLiteError) -> OutgoingWrite? {
+    let count = try db.statement(Sending.begin)
+    try bind(write, table, to: count)
+    guard try count.step() else { return nil }
+    var write = write
+    write.operation = .init(number: count.int64(0))
+    write.attempts = count.int(1)
+    guard write.operation != .delete else { return OutgoingWrite(write: write, body: nil) }
+    let get = try db.statement(table.get)
+    try get.bind(write.id, at: 1)
+    guard try get.step() else { return nil }
+    return OutgoingWrite(write: write, body: get.copy(0))
+  }
+
+  /// What the backend's success means, by what has become of the row since it was sent:
+  ///
+  /// - unchanged: the row has done its work; the backend's entity replaces ours.
+  /// - changed: the newer change stays and is sent later. What the backend has now is its base, and a
+  ///   create has become an update. After a confirmed deletion the backend has nothing.
+  /// - gone: it was dropped or purged, and our entity is taken to be clean: the backend's entity
+  ///   replaces it. If the entity is gone as well, it was cleared, and is not brought back.
+  private static func confirm(
+    _ write: PendingWrite, _ stored: [UInt8]?, _ change: Change, _ db: borrowing Connection
+  ) throws(SQLiteError) {
+    let done = try db.statement(Sending.done)
+    try bind(write, change.table, to: done)
+    try done.run()
+    if db.changes > 0 {
+      guard let stored, write.operation != .delete else { return }
+      _ = try put(stored, as: write.id, change, db, change.table.put)
+      return
+    }
+    if try rebase(write, stored, change.table, db) { return }
+    if write.operation == .delete {
+      _ = try run(change.table.delete, write.id, db)
+    } else if let stored, try isNewer(stored, than: write.id, change.table, db) {
+      _ = try put(stored, as: write.id, change, db, change.table.update)
+    }
+  }
+
+  /// Makes what the backend has now the base of a row that was changed; false: there is no row.
+  private static func rebase(
+    _ write: PendingWrite, _ stored: [UInt8]?, _ table: Table, _ db: borrowing Connection
+  ) throws(SQLiteError) -> Bool {
+    // A success without an answer says that the backend has it, not what it looks like there.
+    guard let stored, write.operation != .delete else {
+      return try bindBase(nil, write, table, db)
+    }
+    return try stored.withBorrowedBytes { (bytes) throws(SQLiteError) in
+      try bindBase(bytes, write, table, db)
+    }
+  }
+
+  private static func bindBase(
+    _ base: UnsafeRawBufferPointer?, _ write: PendingWrite, _ table: Table,
+    _ db: borrowing Connection
+  ) throws(SQLiteError) -> Bool {
+    let statement = try db.statement(Sending.rebase)
+    try statement.bind(table.number, at: 1)
+    try statement.bind(write.id, at: 2)
+    if let base {
+      try statement.bind(borrowedText: base, at: 3)
+    } else {
+      try statement.bindNull(at: 3)
+    }
+    try statement.run()
+    return db.changes > 0
+  }
+
+  /// Whether the backend's entity is not older than ours: a late answer does not undo what a later
+  /// push or pull has stored.
+  private static func isNewer(
+    _ stored: [UInt8], than id: String, _ table: Table, _ db: borrowing Connection
+  ) throws(SQLiteError) -> Bool {
+    let get = try db.statement(table.get)
+    try get.bind(id, at: 1)
+    guard try get.step() else { return false }
+    guard let ours = lastModified(get.copy(0)), let theirs = lastModified(stored) else {
+      return true
+    }
+    return theirs >= ours
+  }
+
+  /// `_kmd.lmt`, which compares as text.
+  private static func lastModified(_ body: [UInt8]) -> String? {
+    guard let outline = try? EntityScanner.outline(of: body), let range = outline.lastModified
+    else { return nil }
+    return String(decoding: body[range], as: UTF8.self)
+  }
+
+  private static func bind(
+    _ write: PendingWrite, _ table: Table, to statement: borrowing Statement
+  ) throws(SQLiteError) {
+    try statement.bind(table.number, at: 1)
+    try statement.bind(write.id, at: 2)
+    try statement.bind(write.revision, at: 3)
+  }
+
+  private enum Sending {
+    private static let isEntity = "WHERE collection = ?1 AND id = ?2"
+    private static let isUnchanged = "\(isEntity) AND revision = ?3"
+    static let begin = SQL(
+      """
+      UPDATE pending SET attempts = attempts + 1, sent = 1 \(isUnchanged)
+      RETURNING operation, attempts
+      """)
+    static let done = SQL("DELETE FROM pending \(isUnchanged)")
+    static let fail = SQL("UPDATE pending SET error = ?4 \(isUnchanged)")
+    static let rebase = SQL(
+      "UPDATE pending SET operation = max(operation, 2), base = ?3 \(isEntity)")
+  }
+}

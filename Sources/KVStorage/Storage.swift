@@ -1,0 +1,93 @@
+internal import KVBase
+internal import KVSQLite
+package import KVSync
+
+/// The local data of one tag in one SQLite file. Safe from any thread; several processes may have the
+/// same file open and see each other's writes.
+///
+/// After `fork()` the child's calls fail with `.misuse`. A disk that is full or fails gives an error,
+/// and leaves everything as it was before the call.
+package final class Storage: LocalStore {
+  let database: Database
+  let catalog = Catalog()
+
+  /// Opens or makes the file.
+  ///
+  /// Throws `.corrupt` if the file is damaged, foreign, or of a newer version; it is left untouched.
+  package init(path: String, durability: Durability = .full) throws(StoreError) {
+    var configuration = Database.Configuration(
+      path: path, applicationId: Schema.applicationId)
+    configuration.durability = durability == .full ? .full : .normal
+    do throws(SQLiteError) {
+      database = try Database(configuration, migrations: Schema.migrations)
+    } catch {
+      throw StoreError(error)
+    }
+  }
+
+  /// What an acknowledged save survives.
+  package enum Durability: Sendable {
+    /// A power failure.
+    case full
+    /// The end of the process; after a power failure the last saves may be gone, never a part of one.
+    case normal
+  }
+
+  /// Closes the file. Cursors stay valid; other calls fail with `.misuse`.
+  package func close() { database.close() }
+
+  // MARK: Transactions
+
+  /// What the steps of one write to a collection share.
+  struct Change {
+    let table: Table
+    /// What rows written now carry.
+    let generation: Int64
+    /// Milliseconds since 1970.
+    let now: Int64
+  }
+
+  /// Runs `body` in one transaction that is durable when this returns.
+  func write<R>(
+    _ body: (borrowing Connection) throws(SQLiteError) -> R
+  ) throws(StoreError) -> R {
+    do throws(SQLiteError) {
+      return try database.write(body)
+    } catch {
+      throw StoreError(error)
+    }
+  }
+
+  /// The same for one collection, which is made if need be.
+  func write<R>(
+    to collection: String, _ body: (borrowing Connection, Change) throws(SQLiteError) -> R
+  ) throws(StoreError) -> R {
+    try write { (db: borrowing Connection) throws(SQLiteError) in
+      let entry = try catalog.entry(collection, on: db)
+      let change = Change(
+        table: entry.table, generation: entry.generation, now: Timestamp.now().milliseconds)
+      return try body(db, change)
+    }
+  }
+
+  /// Runs `body` on a reader. More than one statement may see more than one state of the data.
+  func read<R>(
+    _ body: (borrowing Connection) throws(SQLiteError) -> R
+  ) throws(StoreError) -> R {
+    do throws(SQLiteError) {
+      return try database.withReader(body)
+    } catch {
+      throw StoreError(error)
+    }
+  }
+
+  /// The same for one collection; nil if nothing was ever written to it.
+  func read<R>(
+    from collection: String, _ body: (borrowing Connection, Table) throws(SQLiteError) -> R?
+  ) throws(StoreError) -> R? {
+    try read { (db: borrowing Connection) throws(SQLiteError) -> R? in
+      guard let table = try catalog.table(collection, on: db) else { return nil }
+      return try body(db, table)
+    }
+  }
+}

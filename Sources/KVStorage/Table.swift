@@ -1,0 +1,76 @@
+internal import KVSQLite
+
+/// The table of one collection and the statements that work on it, made once.
+final class Table: Sendable {
+  let number: Int64
+  /// The name of the table of entities; safe in SQL, because it is made of a number.
+  let entities: String
+
+  let get: SQL
+  let getSince: SQL
+  /// Inserts, unless the id is there already.
+  let insert: SQL
+  let update: SQL
+  /// Inserts or replaces.
+  let put: SQL
+  /// The same, unless a write is pending for the id.
+  let putUnlessPending: SQL
+  let delete: SQL
+  let deleteUnlessPending: SQL
+
+  /// Queues a write of an entity that was not there.
+  let queue: SQL
+  /// Queues a write of an entity that is there; what it was becomes the base.
+  let queueWithBase: SQL
+  /// Queues a deletion of an entity that is there.
+  let queueDeletion: SQL
+  /// Forgets a create that no backend has seen.
+  let dropUnsentCreate: SQL
+
+  init(number: Int64) {
+    self.number = number
+    let entities = "e\(number)"
+    self.entities = entities
+    get = SQL("SELECT body FROM \(entities) WHERE id = ?1")
+    getSince = SQL("SELECT body FROM \(entities) WHERE id = ?1 AND at >= ?2")
+
+    let columns = "INSERT INTO \(entities) (id, gen, at, body)"
+    let replacing = """
+      ON CONFLICT (id) DO UPDATE SET gen = excluded.gen, at = excluded.at, body = excluded.body
+      """
+    let isPending = "SELECT 1 FROM pending WHERE collection = \(number) AND id = ?1"
+    insert = SQL("\(columns) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (id) DO NOTHING")
+    update = SQL("UPDATE \(entities) SET gen = ?2, at = ?3, body = ?4 WHERE id = ?1")
+    put = SQL("\(columns) VALUES (?1, ?2, ?3, ?4) \(replacing)")
+    putUnlessPending = SQL(
+      "\(columns) SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS (\(isPending)) \(replacing)")
+    delete = SQL("DELETE FROM \(entities) WHERE id = ?1")
+    deleteUnlessPending = SQL(
+      "DELETE FROM \(entities) WHERE id = ?1 AND NOT EXISTS (\(isPending))")
+
+    // The rules of `PendingWrite.collapsing`, as SQL: one more change makes an update of a deletion, and
+    // leaves a create or an update what it is.
+    let pending =
+      "INSERT INTO pending (collection, id, operation, revision, created, changed, base)"
+    let collapsing = """
+      ON CONFLICT (collection, id) DO UPDATE SET operation = min(operation, 2),
+      revision = excluded.revision, changed = excluded.changed
+      """
+    queue = SQL("\(pending) VALUES (\(number), ?1, ?2, ?3, ?4, ?4, NULL) \(collapsing)")
+    queueWithBase = SQL(
+      """
+      \(pending) VALUES (\(number), ?1, ?2, ?3, ?4, ?4,
+      (SELECT body FROM \(entities) WHERE id = ?1)) \(collapsing)
+      """)
+    queueDeletion = SQL(
+      """
+      \(pending) SELECT \(number), id, 3, ?2, ?3, ?3, body FROM \(entities) WHERE id = ?1
+      ON CONFLICT (collection, id) DO UPDATE SET operation = 3, revision = excluded.revision,
+      changed = excluded.changed
+      """)
+    dropUnsentCreate = SQL(
+      """
+      DELETE FROM pending WHERE collection = \(number) AND id = ?1 AND operation = 1 AND sent = 0
+      """)
+  }
+}

@@ -1,0 +1,84 @@
+import KVJSON
+import KVQuery
+import KVStorage
+import KVSync
+import KVTestSupport
+
+/// A store of its own in a directory of its own.
+func openStorage(in directory: TemporaryDirectory, tag: String = "kinvey") throws -> Storage {
+  try DataDirectory(root: directory.path, appKey: "kid_test")
+    .open(tag: tag, durability: .normal)
+}
+
+func query(_ filter: String, _ modifiers: String? = nil) throws -> Query {
+  try Query(filter: filter, modifiers: modifiers)
+}
+
+extension String {
+  init(_ bytes: [UInt8]) { self.init(decoding: bytes, as: UTF8.self) }
+}
+
+/// The protocol's calls with texts instead of buffers.
+extension LocalStore {
+  @discardableResult
+  func save(_ entities: String..., in collection: String = "c") throws -> [SavedEntity] {
+    let array = Array("[\(entities.joined(separator: ","))]".utf8)
+    let outlines = try EntityScanner.outlines(ofArray: array)
+    return try array.withUnsafeBytes { try save($0, outlines, in: collection) }
+  }
+
+  @discardableResult
+  func store(_ entities: String..., in collection: String = "c") throws -> Int {
+    try store(entities, in: collection)
+  }
+
+  @discardableResult
+  func store(_ entities: [String], in collection: String = "c") throws -> Int {
+    let array = Array("[\(entities.joined(separator: ","))]".utf8)
+    let outlines = try EntityScanner.outlines(ofArray: array)
+    return try array.withUnsafeBytes { try store($0, outlines, in: collection) }
+  }
+
+  func edit(_ entity: String, _ id: String, in collection: String = "c") throws -> Bool {
+    let bytes = Array(entity.utf8)
+    let outline = try EntityScanner.outline(of: bytes)
+    return try bytes.withUnsafeBytes { try editPending($0, outline, id, in: collection) }
+  }
+
+  func get(_ id: String, in collection: String = "c") throws -> String? {
+    try entity(id, in: collection, writtenSince: nil).map { String($0) }
+  }
+
+  func find(
+    _ filter: String = "{}", _ modifiers: String? = nil, in collection: String = "c"
+  ) throws -> [String] {
+    try drain(find(query(filter, modifiers), in: collection, writtenSince: nil))
+  }
+
+  func queue(in collection: String = "c") throws -> [PendingWrite] {
+    try pending(in: collection, after: 0, most: 1_000_000)
+  }
+
+  func write(_ id: String, in collection: String = "c") throws -> PendingWrite? {
+    try pending(id, in: collection)?.write
+  }
+
+  func base(_ id: String, in collection: String = "c") throws -> String? {
+    try pending(id, in: collection)?.base.map { String($0) }
+  }
+
+  /// Sends a pending write and has it accepted.
+  func accept(_ id: String, _ stored: String?, in collection: String = "c") throws {
+    guard let write = try write(id, in: collection) else { return }
+    let sent = try beginSending([write])
+    try confirm(sent.map { ($0.write, stored.map { Array($0.utf8) }) })
+  }
+}
+
+func drain(_ cursor: any EntityCursor) throws -> [String] {
+  var entities: [String] = []
+  while let entity = try cursor.next({ String(decoding: $0, as: UTF8.self) }) {
+    entities.append(entity)
+  }
+  return entities
+}
