@@ -1,1 +1,111 @@
 """Fixtures."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from kvstored import APP_KEY, APP_SECRET, Server
+
+import kvstore
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(autouse=True)
+def nothing_leaks() -> Iterator[None]:
+    """Every test gives back all handles."""
+    yield
+    gc.collect()
+    assert kvstore.live_objects() == 0
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Give a server that all tests share."""
+    with Server(tmp_path_factory.mktemp("server")) as server:
+        yield server
+
+
+@pytest.fixture
+def own_server(tmp_path: Path) -> Iterator[Server]:
+    """Give a server that the test may stop."""
+    with Server(tmp_path / "server") as server:
+        yield server
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> Iterator[kvstore.Client]:
+    """Give a client without a backend."""
+    with kvstore.Client(app_key=APP_KEY, host=None, data_directory=tmp_path / "local") as client:
+        yield client
+
+
+@pytest.fixture
+def notes(local: kvstore.Client) -> Iterator[kvstore.Store]:
+    """Give an empty collection without a backend."""
+    with local.collection("notes") as notes:
+        yield notes
+
+
+@pytest.fixture
+def unique() -> str:
+    """Give a name that no other test uses on the shared server."""
+    return f"name{next(_numbers)}"
+
+
+@pytest.fixture
+def online(server: Server, tmp_path: Path, unique: str) -> Iterator[kvstore.Client]:
+    """Give a client of the shared server, with a user of its own logged in."""
+    with open_client(server.host, tmp_path / "online") as client:
+        client.signup(unique, "a password")
+        yield client
+
+
+def open_client(host: str, directory: Path) -> kvstore.Client:
+    """Open a client of the test application."""
+    return kvstore.Client(
+        app_key=APP_KEY, app_secret=APP_SECRET, host=host, data_directory=directory
+    )
+
+
+class Silence:
+    """A host that accepts connections and never answers."""
+
+    def __init__(self) -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.host = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        #: Set when a request has arrived, and when its connection was closed by the client.
+        self.asked = threading.Event()
+        self.closed = threading.Event()
+        self._thread = threading.Thread(target=self._listen)
+        self._thread.start()
+
+    def _listen(self) -> None:
+        try:
+            connection, _ = self._listener.accept()
+        except OSError:
+            return
+        with connection:
+            while connection.recv(65536):
+                self.asked.set()
+            self.closed.set()
+
+    def end(self) -> None:
+        """Stop listening."""
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self._thread.join()
+
+
+@pytest.fixture
+def silence() -> Iterator[Silence]:
+    """Give a host that never answers."""
+    silence = Silence()
+    yield silence
+    silence.end()

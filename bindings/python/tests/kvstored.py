@@ -1,0 +1,73 @@
+"""A real ``kvstored`` to test against."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Self
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+PROGRAM = os.environ.get("KVSTORED", str(CHECKOUT / "build" / "bin" / "kvstored"))
+APP_KEY = "kid_test"
+APP_SECRET = "secret_test"
+MASTER_SECRET = "master_test"
+
+
+class Server:
+    """A server process with a data directory; stopped and started again it keeps its port."""
+
+    def __init__(self, data: Path) -> None:
+        self._data = data
+        self._process: subprocess.Popen[str] | None = None
+        self._port = 0
+        self.start()
+
+    @property
+    def host(self) -> str:
+        """Give the address for a client."""
+        return f"http://127.0.0.1:{self._port}"
+
+    def start(self) -> None:
+        """Start the server and wait until it listens."""
+        process = subprocess.Popen(
+            [
+                PROGRAM,
+                *("--data", str(self._data)),
+                *("--listen", f"127.0.0.1:{self._port}"),
+                *("--app", f"{APP_KEY}:{APP_SECRET}:{MASTER_SECRET}"),
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self._process = process
+        log = []
+        assert process.stdout is not None
+        for line in process.stdout:
+            log.append(line)
+            if found := re.search(r"listening on .*:(\d+)", line):
+                self._port = int(found[1])
+                return
+        raise RuntimeError("kvstored did not start:\n" + "".join(log))
+
+    def kill(self) -> None:
+        """Kill the server at once: from now on connections are refused."""
+        self._end("kill")
+
+    def stop(self) -> None:
+        """Stop the server in its own time."""
+        self._end("terminate")
+
+    def _end(self, how: str) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            getattr(process, how)()
+            process.communicate()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()

@@ -1,0 +1,98 @@
+"""Queries and cursors."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import kvstore
+
+
+@pytest.fixture
+def numbers(notes: kvstore.Store) -> kvstore.Store:
+    """Give a collection of a thousand numbers."""
+    notes.save_many({"_id": f"n{number:03}", "number": number} for number in range(1000))
+    return notes
+
+
+def test_a_filter_chooses(numbers: kvstore.Store) -> None:
+    assert [found["number"] for found in numbers.find({"number": {"$lt": 3}})] == [0, 1, 2]
+    assert numbers.count({"$or": [{"number": 1}, {"number": {"$gt": 997}}]}) == 3
+
+
+def test_a_query_sorts_and_pages(numbers: kvstore.Store) -> None:
+    query = kvstore.Query({"number": {"$gte": 10}}, sort={"number": -1}, skip=5, limit=3)
+    assert [found["number"] for found in numbers.find(query)] == [994, 993, 992]
+
+
+def test_a_query_chooses_members(numbers: kvstore.Store) -> None:
+    numbers.save({"_id": "x", "a": 1, "b": 2})
+    [found] = numbers.find(kvstore.Query({"_id": "x"}, fields=["a"]))
+    assert found["a"] == 1
+    assert "b" not in found
+
+
+def test_a_query_tells_what_it_is() -> None:
+    query = kvstore.Query({"a": 1}, sort={"b": -1, "a": 1}, limit=2)
+    told = query.to_dict()
+    assert list(told["sort"]) == ["b", "a"]
+    assert (told["filter"], told["limit"]) == ({"a": 1}, 2)
+    assert "limit" in repr(query)
+
+
+def test_a_bad_filter_is_refused_when_it_is_made() -> None:
+    with pytest.raises(kvstore.InvalidError):
+        kvstore.Query({"a": {"$noSuchOperator": 1}})
+    with pytest.raises(ValueError, match="JSON"):
+        kvstore.Query({"a": {1, 2}})
+
+
+def test_a_cursor_gives_all_entities_once(numbers: kvstore.Store) -> None:
+    found = [entity["number"] for entity in numbers.find()]
+    assert sorted(found) == list(range(1000))
+
+
+def test_a_cursor_shows_the_moment_of_its_find(numbers: kvstore.Store) -> None:
+    with numbers.find() as cursor:
+        first = next(cursor)
+        numbers.remove(None)
+        assert len([first, *cursor]) == 1000
+    assert list(numbers.find()) == []
+
+
+def test_a_cursor_can_be_left_early(numbers: kvstore.Store) -> None:
+    cursor = numbers.find()
+    next(cursor)
+    assert kvstore.live_objects("cursor") == 1
+    cursor.close()
+    cursor.close()
+    assert kvstore.live_objects("cursor") == 0
+    assert list(cursor) == []
+
+
+def test_a_cursor_closes_itself_at_its_end(numbers: kvstore.Store) -> None:
+    cursor = numbers.find({"number": {"$lt": 2}})
+    assert len(list(cursor)) == 2
+    assert kvstore.live_objects("cursor") == 0
+    assert list(cursor) == []
+
+
+def test_a_cursor_gives_raw_json(numbers: kvstore.Store) -> None:
+    cursor = numbers.find(kvstore.Query(sort={"number": 1}))
+    first = next(cursor)
+    rest = [json.loads(text)["number"] for text in cursor.raw()]
+    assert [first["number"], *rest] == list(range(1000))
+
+
+def test_iterating_over_a_store_gives_all(numbers: kvstore.Store) -> None:
+    assert len(list(numbers)) == 1000
+
+
+def test_a_cursor_of_a_closed_client_is_misuse(local: kvstore.Client) -> None:
+    store = local.collection("notes")
+    store.save({"_id": "n1"})
+    cursor = store.find()
+    local.close()
+    with pytest.raises(kvstore.MisuseError):
+        next(cursor)

@@ -1,0 +1,241 @@
+"""Requests: waiting, cancelling, callbacks, Ctrl-C."""
+
+from __future__ import annotations
+
+import selectors
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Silence, open_client
+from kvstored import APP_KEY, APP_SECRET, Server
+
+import kvstore
+
+
+@pytest.fixture
+def hung(silence: Silence, tmp_path: Path) -> Iterator[kvstore.Client]:
+    """Give a client whose backend never answers."""
+    with open_client(silence.host, tmp_path / "hung") as client:
+        yield client
+
+
+@pytest.fixture
+def pumped(server: Server, tmp_path: Path, unique: str) -> Iterator[kvstore.Client]:
+    """Give a client whose callbacks run in dispatch()."""
+    with kvstore.Client(
+        app_key=APP_KEY,
+        app_secret=APP_SECRET,
+        host=server.host,
+        data_directory=tmp_path / "pumped",
+        callbacks="pump",
+    ) as client:
+        client.signup(unique, "a password")
+        yield client
+
+
+@pytest.fixture
+def unraisable(monkeypatch: pytest.MonkeyPatch) -> list[BaseException]:
+    """Collect what would be printed as an ignored exception."""
+    seen: list[BaseException] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda told: seen.append(told.exc_value))
+    return seen
+
+
+def test_a_request_gives_its_result_again_and_again(online: kvstore.Client, unique: str) -> None:
+    with online.collection(unique, "network").save_async({"_id": "n1"}) as request:
+        assert request.result()["_id"] == "n1"
+        assert request.result(0)["_id"] == "n1"
+        assert request.done()
+
+
+def test_a_find_is_lazy_when_it_is_asynchronous(online: kvstore.Client, unique: str) -> None:
+    store = online.collection(unique, "network")
+    store.save_many({"_id": f"n{number}"} for number in range(100))
+    with store.find_async() as request, request.result() as cursor:
+        assert len(list(cursor)) == 100
+        assert request.result() is cursor
+
+
+def test_a_wait_that_times_out_leaves_the_operation_running(
+    hung: kvstore.Client, silence: Silence
+) -> None:
+    with hung.ping_async() as request:
+        silence.asked.wait()
+        with pytest.raises(TimeoutError):
+            request.result(0.01)
+        assert not request.done()
+        request.cancel()
+        with pytest.raises(kvstore.CancelledError):
+            request.result()
+        silence.closed.wait()
+
+
+def test_an_operation_that_times_out_is_another_thing(hung: kvstore.Client) -> None:
+    with pytest.raises(kvstore.TimeoutError):
+        hung.ping(timeout=0.05)
+
+
+def test_progress_counts_entities(online: kvstore.Client, unique: str) -> None:
+    online.collection(unique, "network").save_many({"_id": f"n{n}"} for n in range(120))
+    with online.collection(unique).pull_async() as request:
+        assert request.result().pulled == 120
+        assert request.progress().entities_done == 120
+
+
+def test_ctrl_c_ends_a_blocking_call_and_cancels_it(hung: kvstore.Client, silence: Silence) -> None:
+    def interrupt() -> None:
+        silence.asked.wait()
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        hung.ping()
+    thread.join()
+    silence.closed.wait()
+
+
+def test_closing_the_client_ends_what_waits(hung: kvstore.Client, silence: Silence) -> None:
+    def close() -> None:
+        silence.asked.wait()
+        hung.close()
+
+    thread = threading.Thread(target=close)
+    thread.start()
+    with pytest.raises((kvstore.CancelledError, kvstore.MisuseError)):
+        hung.ping()
+    thread.join()
+
+
+def test_a_callback_gets_the_answer_on_the_client_s_thread(online: kvstore.Client) -> None:
+    answers: list[kvstore.Answer[Any]] = []
+    threads: list[threading.Thread] = []
+
+    def note(answer: kvstore.Answer[Any]) -> None:
+        answers.append(answer)
+        threads.append(threading.current_thread())
+
+    with online.ping_async(on_answer=note) as request:
+        told = request.result()
+    assert [(answer.value, answer.error, answer.is_final) for answer in answers] == [
+        (told, None, True)
+    ]
+    assert threads[0] is not threading.current_thread()
+
+
+def test_a_callback_gets_the_error(online: kvstore.Client, unique: str) -> None:
+    answers: list[kvstore.Answer[Any]] = []
+    store = online.collection(unique, "network")
+    with (
+        store.find_by_id_async("nothing", on_answer=answers.append) as request,
+        pytest.raises(kvstore.NotFoundError),
+    ):
+        request.result()
+    assert isinstance(answers[0].error, kvstore.NotFoundError)
+    assert answers[0].value is None
+
+
+def test_a_cache_store_answers_a_find_twice(online: kvstore.Client, unique: str) -> None:
+    online.collection(unique, "network").save({"_id": "n1"})
+    seen: list[tuple[bool, bool, list[str]]] = []
+    cursors: list[kvstore.Cursor] = []
+
+    def note(answer: kvstore.Answer[kvstore.Cursor]) -> None:
+        assert answer.value is not None
+        found = [entity["_id"] for entity in answer.value]
+        seen.append((answer.is_local, answer.is_final, found))
+        cursors.append(answer.value)
+
+    with online.collection(unique, "cache").find_async(on_answer=note) as request:
+        assert request.result() is None
+    assert seen == [(True, False, []), (False, True, ["n1"])]
+    assert [list(cursor) for cursor in cursors] == [[], []]
+
+
+def test_what_a_callback_raises_comes_out_of_the_result(online: kvstore.Client) -> None:
+    def fail(answer: object) -> None:
+        raise ZeroDivisionError
+
+    with online.ping_async(on_answer=fail) as request, pytest.raises(ZeroDivisionError):
+        request.result()
+
+
+def test_what_a_callback_raises_is_not_lost(
+    online: kvstore.Client, unraisable: list[BaseException]
+) -> None:
+    called = threading.Event()
+
+    def fail(answer: object) -> None:
+        called.set()
+        raise ZeroDivisionError
+
+    request = online.ping_async(on_answer=fail)
+    called.wait()
+    request.close()
+    online.close()
+    assert [type(error) for error in unraisable] == [ZeroDivisionError]
+
+
+def test_a_callback_may_call_and_close(online: kvstore.Client, unique: str) -> None:
+    called = threading.Event()
+
+    def note(answer: object) -> None:
+        online.collection(unique).save({"_id": "n1"})
+        online.close()
+        called.set()
+
+    online.ping_async(on_answer=note)
+    assert called.wait(60)
+
+
+def test_pumped_callbacks_run_in_dispatch(pumped: kvstore.Client) -> None:
+    threads: list[threading.Thread] = []
+    request = pumped.ping_async(on_answer=lambda _: threads.append(threading.current_thread()))
+    _pump(pumped, lambda: bool(threads))
+    assert threads == [threading.current_thread()]
+    assert "version" in request.result()
+    request.close()
+    assert pumped.dispatch() == 0
+
+
+def test_what_a_pumped_callback_raises_comes_out_of_dispatch(pumped: kvstore.Client) -> None:
+    def fail(answer: object) -> None:
+        raise ZeroDivisionError
+
+    with pumped.ping_async(on_answer=fail), pytest.raises(ZeroDivisionError):
+        _pump(pumped, lambda: False)
+
+
+def test_a_client_with_a_thread_has_nothing_to_dispatch(online: kvstore.Client) -> None:
+    with pytest.raises(kvstore.UnsupportedError):
+        online.fileno()
+    with pytest.raises(kvstore.UnsupportedError):
+        online.dispatch()
+
+
+def test_the_log_comes_without_secrets(online: kvstore.Client, unique: str) -> None:
+    lines: list[str] = []
+    online.set_log(lambda level, text: lines.append(f"{level}: {text}"), "debug")
+    online.collection(unique, "network").save({"text": "the body"})
+    online.login(unique, "a password")
+    online.set_log(None)
+    online.close()
+    assert lines
+    told = "\n".join(lines)
+    assert "a password" not in told
+    assert APP_SECRET not in told
+    assert "the body" not in told
+
+
+def _pump(client: kvstore.Client, over: Callable[[], bool]) -> None:
+    """Run an event loop until something has happened."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(client, selectors.EVENT_READ)
+        while not over():
+            assert selector.select(60)
+            client.dispatch()

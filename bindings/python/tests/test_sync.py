@@ -1,0 +1,123 @@
+"""Working offline and synchronising, with a server that really stops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import open_client
+from kvstored import Server
+
+import kvstore
+
+
+@pytest.fixture
+def ana(own_server: Server, tmp_path: Path) -> Iterator[kvstore.Client]:
+    """Give a client of a server that may stop."""
+    with open_client(own_server.host, tmp_path / "ana") as client:
+        client.signup("ana", "a password")
+        yield client
+
+
+@pytest.fixture
+def other(own_server: Server, ana: kvstore.Client, tmp_path: Path) -> Iterator[kvstore.Client]:
+    """Give a second client of the same user, on another machine so to speak."""
+    with open_client(own_server.host, tmp_path / "other") as client:
+        client.login("ana", "a password")
+        yield client
+
+
+def test_work_goes_on_while_the_server_is_gone(
+    ana: kvstore.Client, other: kvstore.Client, own_server: Server
+) -> None:
+    notes = ana.collection("notes")
+    notes.save({"_id": "n1", "text": "before"})
+    assert notes.push() == kvstore.PushResult(1, [])
+
+    own_server.kill()
+    notes.save({"_id": "n1", "text": "offline"})
+    notes.save({"text": "new"})
+    with pytest.raises(kvstore.NetworkError):
+        notes.push()
+    assert notes["n1"]["text"] == "offline"
+    assert [write.operation for write in notes.pending] == ["update", "create"]
+
+    own_server.start()
+    assert notes.push().pushed == 2
+    assert len(notes.pending) == 0
+    seen = other.collection("notes")
+    assert seen.pull() == kvstore.PullResult(2, 0)
+    assert seen["n1"]["text"] == "offline"
+
+
+def test_a_pull_refuses_while_writes_are_pending(ana: kvstore.Client) -> None:
+    notes = ana.collection("notes")
+    notes.save({"_id": "n1"})
+    with pytest.raises(kvstore.PendingError):
+        notes.pull()
+
+
+def test_a_pull_removes_what_is_gone(ana: kvstore.Client, other: kvstore.Client) -> None:
+    mine, theirs = ana.collection("notes"), other.collection("notes")
+    mine.save_many({"_id": f"n{number}"} for number in range(5))
+    assert mine.sync().pushed == 5
+    assert theirs.pull().pulled == 5
+    mine.remove_by_id("n0")
+    mine.push()
+    result = theirs.pull()
+    assert (result.pulled, result.removed) == (4, 1)
+
+
+def test_one_refused_write_is_reported_and_the_rest_goes_through(ana: kvstore.Client) -> None:
+    notes = ana.collection("notes")
+    notes.save_many([{"_id": "good"}, {"_id": "bad", "_geoloc": [500, 500]}, {"_id": "also-good"}])
+    result = notes.push()
+    assert result.pushed == 2
+    [error] = result.errors
+    assert (error.id, error.error) == ("bad", "ParameterValueOutOfRange")
+    [write] = notes.pending
+    assert (write.id, write.attempts) == ("bad", 1)
+    assert write.last_error is not None
+    assert write.last_error.error == "ParameterValueOutOfRange"
+
+
+def test_a_sync_pushes_and_pulls(ana: kvstore.Client, other: kvstore.Client) -> None:
+    other.collection("notes", "network").save({"_id": "theirs"})
+    notes = ana.collection("notes")
+    notes.save({"_id": "mine"})
+    result = notes.sync()
+    assert (result.pushed, result.errors, result.pulled) == (1, [], 2)
+
+
+def test_an_auto_store_falls_back_to_local_data(ana: kvstore.Client, own_server: Server) -> None:
+    notes = ana.collection("notes", "auto")
+    notes.save({"_id": "n1", "text": "a"})
+    assert len(notes.pending) == 0
+    own_server.kill()
+    assert notes["n1"]["text"] == "a"
+    notes.save({"_id": "n1", "text": "b"})
+    assert len(notes.pending) == 1
+    own_server.start()
+    assert notes.push().pushed == 1
+
+
+def test_a_policy_counts_for_one_call(ana: kvstore.Client) -> None:
+    notes = ana.collection("notes")
+    notes.save({"_id": "n1"}, write_policy="forceNetwork")
+    assert len(notes.pending) == 0
+    assert notes.count(read_policy="forceNetwork") == 1
+    with notes.find(read_policy="forceNetwork") as found:
+        assert [entity["_id"] for entity in found] == ["n1"]
+    assert notes.find_by_id("n1", read_policy="forceLocal")["_id"] == "n1"
+
+
+def test_a_network_store_keeps_nothing(ana: kvstore.Client, own_server: Server) -> None:
+    notes = ana.collection("notes", "network")
+    saved = notes.save({"text": "a"})
+    assert notes[saved["_id"]]["text"] == "a"
+    with pytest.raises(kvstore.UnsupportedError):
+        notes.push()
+    own_server.kill()
+    with pytest.raises(kvstore.NetworkError):
+        notes.count()
