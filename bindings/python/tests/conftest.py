@@ -10,10 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kvstored import APP_KEY, APP_SECRET, Server
+from kvstored import Server
 
 import kvstore
 
+APP_KEY = "kid_test"
+APP_SECRET = "secret_test"
+_APP = f"{APP_KEY}:{APP_SECRET}"
 _numbers = itertools.count(1)
 
 
@@ -28,14 +31,14 @@ def nothing_leaks() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Give a server that all tests share."""
-    with Server(tmp_path_factory.mktemp("server")) as server:
+    with Server(tmp_path_factory.mktemp("server"), _APP) as server:
         yield server
 
 
 @pytest.fixture
 def own_server(tmp_path: Path) -> Iterator[Server]:
     """Give a server that the test may stop."""
-    with Server(tmp_path / "server") as server:
+    with Server(tmp_path / "server", _APP) as server:
         yield server
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Silence, open_client
-from kvstored import APP_KEY, APP_SECRET, Server
+from conftest import APP_KEY, APP_SECRET, Silence, open_client
+from kvstored import Server
 
 import kvstore
 

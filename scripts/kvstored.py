@@ -1,4 +1,4 @@
-"""A real ``kvstored`` to test against."""
+"""A real ``kvstored`` for tests, examples and the demo."""
 
 from __future__ import annotations
 
@@ -8,18 +8,16 @@ import subprocess
 from pathlib import Path
 from typing import Self
 
-CHECKOUT = Path(__file__).resolve().parents[3]
+CHECKOUT = Path(__file__).resolve().parents[1]
 PROGRAM = os.environ.get("KVSTORED", str(CHECKOUT / "build" / "bin" / "kvstored"))
-APP_KEY = "kid_test"
-APP_SECRET = "secret_test"
-MASTER_SECRET = "master_test"
-
 
 class Server:
     """A server process with a data directory; stopped and started again it keeps its port."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, app: str) -> None:
+        """Start a server for an app, such as "key:secret"."""
         self._data = data
+        self._app = app
         self._process: subprocess.Popen[str] | None = None
         self._port = 0
         self.start()
@@ -36,7 +34,7 @@ class Server:
                 PROGRAM,
                 *("--data", str(self._data)),
                 *("--listen", f"127.0.0.1:{self._port}"),
-                *("--app", f"{APP_KEY}:{APP_SECRET}:{MASTER_SECRET}"),
+                *("--app", self._app),
             ],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -1,0 +1,138 @@
+package kvstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+
+	"kvstore"
+)
+
+// A City has the members that the program needs; others are left out.
+type City struct {
+	ID         string `json:"_id,omitempty"`
+	Name       string `json:"name"`
+	Population int    `json:"population"`
+}
+
+func Example() {
+	ctx := context.Background()
+	directory, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(directory)
+
+	client, err := kvstore.Open(kvstore.Options{
+		AppKey: "kid_test", AppSecret: "secret_test", Host: host, DataDirectory: directory,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	if _, err := client.Signup(ctx, nil); err != nil {
+		log.Fatal(err)
+	}
+
+	cities, err := kvstore.OpenCollection[City](client, "example-cities", kvstore.Sync)
+	if err != nil {
+		log.Fatal(err)
+	}
+	saved, err := cities.Save(ctx, City{Name: "Paramaribo", Population: 223757})
+	if err != nil {
+		log.Fatal(err)
+	}
+	found, err := cities.Get(ctx, saved.ID)
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := cities.Push(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(found.Name, result.Pushed)
+	// Output: Paramaribo 1
+}
+
+// notes opens a collection of a database without a backend, for the examples.
+func notes() (*kvstore.Collection[kvstore.M], func()) {
+	directory, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	client, err := kvstore.Open(kvstore.Options{
+		AppKey: "kid_example", LocalOnly: true, DataDirectory: directory,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	opened, err := kvstore.OpenCollection[kvstore.M](client, "notes", kvstore.Sync)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return opened, func() {
+		client.Close()
+		os.RemoveAll(directory)
+	}
+}
+
+func ExampleCollection_Find() {
+	notes, done := notes()
+	defer done()
+	_, err := notes.SaveMany(context.Background(), []kvstore.M{
+		{"text": "bread", "price": 3}, {"text": "wine", "price": 12}, {"text": "cheese", "price": 8},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	it, err := notes.Find(context.Background(), &kvstore.Query{
+		Filter: kvstore.M{"price": kvstore.M{"$gte": 5}},
+		Sort:   []kvstore.SortKey{kvstore.Descending("price")},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer it.Close()
+	for it.Next() {
+		fmt.Println(it.Value()["text"])
+	}
+	if err := it.Err(); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// wine
+	// cheese
+}
+
+func ExampleError() {
+	notes, done := notes()
+	defer done()
+	_, err := notes.Get(context.Background(), "nothing")
+	fmt.Println(errors.Is(err, kvstore.ErrNotFound))
+	var described *kvstore.Error
+	if errors.As(err, &described) {
+		fmt.Println(described.Status, described.ID)
+	}
+	// Output:
+	// true
+	// KV_NOT_FOUND nothing
+}
+
+func ExamplePending() {
+	notes, done := notes()
+	defer done()
+	if _, err := notes.Save(context.Background(), kvstore.M{"_id": "n1"}); err != nil {
+		log.Fatal(err)
+	}
+	writes, err := notes.Pending().List("", 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, write := range writes {
+		fmt.Println(write.Operation, write.ID)
+	}
+	// Output: update n1
+}

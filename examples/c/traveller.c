@@ -1,0 +1,157 @@
+// Carla, who writes C: one of the three programs of the demo. README.md tells what each step does.
+#include <jansson.h>
+#include <kvstore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME "carla"
+#define COUNTRY "CL"
+
+static void fail(const char *what) {
+  fprintf(stderr, "%s: %s\n", NAME, what);
+  exit(1);
+}
+
+// Ends the program unless a call succeeded. KV_PARTIAL is a success with errors in its result.
+static void check(kv_status status, kv_error *error) {
+  if (error) fail(kv_error_json(error));
+  if (status != KV_OK && status != KV_PARTIAL) fail(kv_status_name(status));
+}
+
+static kv_client *open_client(const char *host, const char *directory) {
+  kv_client *client;
+  kv_error *error;
+  json_t *options = json_pack("{ss ss ss ss}", "appKey", "kid_demo", "appSecret", "secret", "host",
+                              host, "dataDirectory", directory);
+  char *text = json_dumps(options, JSON_COMPACT);
+  check(kv_client_open(text, KV_NUL_TERMINATED, &client, &error), error);
+  free(text);
+  json_decref(options);
+  return client;
+}
+
+// Prints one number of a result, such as "pulled".
+static void print_member(const char *result, const char *member) {
+  json_t *members = json_loads(result, 0, NULL);
+  printf("%s: %lld\n", member, json_integer_value(json_object_get(members, member)));
+  json_decref(members);
+}
+
+static int64_t count(kv_store *cities, const char *filter) {
+  kv_query *query = NULL;
+  kv_error *error;
+  int64_t found;
+  if (filter) check(kv_query_create(filter, KV_NUL_TERMINATED, NULL, 0, &query, &error), error);
+  check(kv_store_count(cities, query, NULL, &found, &error), error);
+  kv_query_free(query);
+  return found;
+}
+
+static void pull(kv_store *cities) {
+  kv_error *error;
+  char *result;
+  check(kv_store_pull(cities, NULL, NULL, &result, NULL, &error), error);
+  print_member(result, "pulled");
+  kv_free(result);
+}
+
+static void save(kv_store *cities, json_t *city) {
+  kv_error *error;
+  char *text = json_dumps(city, JSON_COMPACT);
+  check(kv_store_save(cities, text, KV_NUL_TERMINATED, NULL, NULL, NULL, &error), error);
+  free(text);
+  json_decref(city);
+}
+
+// Marks the three largest cities of a country as visited.
+static void visit(kv_store *cities) {
+  kv_query *query;
+  kv_cursor *cursor;
+  kv_error *error;
+  const char *text;
+  size_t length;
+  check(kv_query_create("{\"countrycode\":\"" COUNTRY "\"}", KV_NUL_TERMINATED,
+                        "{\"sort\":{\"population\":-1},\"limit\":3}", KV_NUL_TERMINATED, &query, &error),
+        error);
+  check(kv_store_find(cities, query, NULL, &cursor, &error), error);
+  while (kv_cursor_next(cursor, &text, &length, NULL) == KV_OK) {
+    json_t *city = json_loadb(text, length, 0, NULL);
+    json_object_set_new(city, "visitedBy", json_string(NAME));
+    save(cities, city);
+  }
+  kv_cursor_close(cursor);
+  kv_query_free(query);
+}
+
+static int64_t pending(kv_store *cities) {
+  kv_error *error;
+  int64_t waiting;
+  check(kv_store_sync_count(cities, &waiting, &error), error);
+  return waiting;
+}
+
+static void work_offline(kv_store *cities) {
+  kv_error *error;
+  printf("cities: %lld\n", (long long)count(cities, NULL));
+  printf("large: %lld\n", (long long)count(cities, "{\"population\":{\"$gte\":1000000}}"));
+  visit(cities);
+  save(cities, json_pack("{ss ss}", "name", "Camp of Carla", "visitedBy", NAME));
+  save(cities, json_pack("{ss s[ii]}", "name", "A place that can not be", "_geoloc", 0, 200));
+  printf("pending: %lld\n", (long long)pending(cities));
+  kv_status status = kv_store_push(cities, NULL, NULL, NULL, &error);
+  printf("push: %s\n", kv_status_name(status));
+  kv_error_free(error);
+}
+
+// Pushes; what is refused is told and then forgotten.
+static void push(kv_store *cities) {
+  kv_error *error;
+  char *result;
+  size_t index;
+  json_t *refused;
+  check(kv_store_push(cities, NULL, &result, NULL, &error), error);
+  print_member(result, "pushed");
+  json_t *members = json_loads(result, 0, NULL);
+  json_array_foreach(json_object_get(members, "errors"), index, refused) {
+    printf("refused: %s\n", json_string_value(json_object_get(refused, "error")));
+    const char *id = json_string_value(json_object_get(refused, "id"));
+    check(kv_store_pending_drop(cities, id, &error), error);
+  }
+  json_decref(members);
+  kv_free(result);
+  printf("pending: %lld\n", (long long)pending(cities));
+}
+
+static void look(kv_store *cities) {
+  pull(cities);
+  printf("visited: %lld\n", (long long)count(cities, "{\"visitedBy\":{\"$exists\":true}}"));
+  printf("mine: %lld\n", (long long)count(cities, "{\"visitedBy\":\"" NAME "\"}"));
+}
+
+static void logout(kv_client *client, kv_store *cities) {
+  kv_error *error;
+  check(kv_user_logout(client, NULL, &error), error);
+  printf("left: %lld\n", (long long)count(cities, NULL));
+}
+
+int main(int argument_count, char **arguments) {
+  kv_store *cities;
+  kv_error *error;
+  if (argument_count != 4) fail("usage: traveller STEP HOST DIRECTORY");
+  const char *step = arguments[1];
+  kv_client *client = open_client(arguments[2], arguments[3]);
+  check(kv_store_open(client, "cities", "sync", NULL, &cities, &error), error);
+  if (strcmp(step, "pull") == 0) {
+    const char *user = "{\"username\":\"" NAME "\",\"password\":\"a password\"}";
+    check(kv_user_signup(client, user, KV_NUL_TERMINATED, NULL, NULL, NULL, &error), error);
+    pull(cities);
+  }
+  if (strcmp(step, "offline") == 0) work_offline(cities);
+  if (strcmp(step, "push") == 0) push(cities);
+  if (strcmp(step, "look") == 0) look(cities);
+  if (strcmp(step, "logout") == 0) logout(client, cities);
+  kv_client_close(client);
+  printf("open: %lld\n", (long long)kv_live_objects(NULL));
+  return 0;
+}

@@ -1,0 +1,7 @@
+module examples
+
+go 1.19
+
+require kvstore v0.0.0
+
+replace kvstore => ../../bindings/go

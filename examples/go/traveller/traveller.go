@@ -1,0 +1,162 @@
+// Gustav, who writes Go: one of the three programs of the demo. Its README.md tells what each step
+// does.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+
+	"kvstore"
+)
+
+const (
+	name    = "gustav"
+	country = "GR"
+)
+
+// A collection of maps, so that no member of a city is lost when it is saved again.
+type cities = *kvstore.Collection[kvstore.M]
+
+var ctx = context.Background()
+
+func main() {
+	if len(os.Args) != 4 {
+		log.Fatal("usage: traveller STEP HOST DIRECTORY")
+	}
+	if err := run(os.Args[1], os.Args[2], os.Args[3]); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("open:", kvstore.LiveObjects(""))
+}
+
+func run(step, host, directory string) error {
+	client, err := kvstore.Open(kvstore.Options{
+		AppKey: "kid_demo", AppSecret: "secret", Host: host, DataDirectory: directory,
+	})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	all, err := kvstore.OpenCollection[kvstore.M](client, "cities", kvstore.Sync)
+	if err != nil {
+		return err
+	}
+	switch step {
+	case "pull":
+		user := kvstore.M{"username": name, "password": "a password"}
+		if _, err := client.Signup(ctx, user); err != nil {
+			return err
+		}
+		return pull(all)
+	case "offline":
+		return workOffline(all)
+	case "push":
+		return push(all)
+	case "look":
+		return look(all)
+	case "logout":
+		if err := client.Logout(ctx); err != nil {
+			return err
+		}
+		return count(all, "left", nil)
+	}
+	return fmt.Errorf("there is no step %q", step)
+}
+
+func pull(all cities) error {
+	result, err := all.Pull(ctx, nil)
+	fmt.Println("pulled:", result.Pulled)
+	return err
+}
+
+func count(all cities, what string, query *kvstore.Query) error {
+	found, err := all.Count(ctx, query)
+	fmt.Printf("%s: %d\n", what, found)
+	return err
+}
+
+func where(filter kvstore.M) *kvstore.Query { return &kvstore.Query{Filter: filter} }
+
+func workOffline(all cities) error {
+	if err := count(all, "cities", nil); err != nil {
+		return err
+	}
+	large := where(kvstore.M{"population": kvstore.M{"$gte": 1_000_000}})
+	if err := count(all, "large", large); err != nil {
+		return err
+	}
+	if err := visit(all); err != nil {
+		return err
+	}
+	places := []kvstore.M{
+		{"name": "Camp of Gustav", "visitedBy": name},
+		{"name": "Another place that can not be", "_geoloc": []int{0, -200}},
+	}
+	if _, err := all.SaveMany(ctx, places); err != nil {
+		return err
+	}
+	if err := pending(all); err != nil {
+		return err
+	}
+	_, err := all.Push(ctx)
+	if !errors.Is(err, kvstore.ErrNetwork) {
+		return fmt.Errorf("the push did not fail as it should: %w", err)
+	}
+	fmt.Println("push:", kvstore.ErrNetwork)
+	return nil
+}
+
+// visit marks the three largest cities of a country as visited.
+func visit(all cities) error {
+	largest, err := all.All(ctx, &kvstore.Query{
+		Filter: kvstore.M{"countrycode": country},
+		Sort:   []kvstore.SortKey{kvstore.Descending("population")},
+		Limit:  3,
+	})
+	if err != nil {
+		return err
+	}
+	for _, city := range largest {
+		city["visitedBy"] = name
+		if _, err := all.Save(ctx, city); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// push pushes; what is refused is told and then forgotten.
+func push(all cities) error {
+	result, err := all.Push(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Println("pushed:", result.Pushed)
+	for _, refused := range result.Errors {
+		fmt.Println("refused:", refused.Code)
+		if err := all.Pending().Drop(refused.ID); err != nil {
+			return err
+		}
+	}
+	return pending(all)
+}
+
+func pending(all cities) error {
+	waiting, err := all.Pending().Len()
+	fmt.Println("pending:", waiting)
+	return err
+}
+
+func look(all cities) error {
+	if err := pull(all); err != nil {
+		return err
+	}
+	visited := where(kvstore.M{"visitedBy": kvstore.M{"$exists": true}})
+	if err := count(all, "visited", visited); err != nil {
+		return err
+	}
+	return count(all, "mine", where(kvstore.M{"visitedBy": name}))
+}

@@ -1,0 +1,79 @@
+"""Pia, who writes Python: one of the three programs of the demo. README.md tells each step."""
+
+from __future__ import annotations
+
+import sys
+
+import kvstore
+
+NAME = "pia"
+COUNTRY = "PT"
+
+
+def main(step: str, host: str, directory: str) -> None:
+    """Do one step."""
+    with (
+        kvstore.Client(
+            app_key="kid_demo", app_secret="secret", host=host, data_directory=directory
+        ) as client,
+        client.collection("cities", type="sync") as cities,
+    ):
+        match step:
+            case "pull":
+                client.signup(NAME, "a password")
+                pull(cities)
+            case "offline":
+                work_offline(cities)
+            case "push":
+                push(cities)
+            case "look":
+                look(cities)
+            case "logout":
+                client.logout()
+                print("left:", cities.count())
+    print("open:", kvstore.live_objects())
+
+
+def pull(cities: kvstore.Store) -> None:
+    """Fetch all cities."""
+    print("pulled:", cities.pull().pulled)
+
+
+def work_offline(cities: kvstore.Store) -> None:
+    """Read, and change what the backend will allow and what it will not."""
+    print("cities:", cities.count())
+    print("large:", cities.count({"population": {"$gte": 1_000_000}}))
+    largest_first = {"population": -1}
+    here = kvstore.Query({"countrycode": COUNTRY}, sort=largest_first, limit=3)
+    for city in list(cities.find(here)):
+        cities.save({**city, "visitedBy": NAME})
+    cities.save({"name": "Camp of Pia", "visitedBy": NAME})
+    # The largest city of all belongs to its creator alone.
+    [largest] = cities.find(kvstore.Query(sort=largest_first, limit=1))
+    cities.save({**largest, "visitedBy": NAME})
+    print("pending:", len(cities.pending))
+    try:
+        cities.push()
+    except kvstore.NetworkError as error:
+        print("push:", error.name)
+
+
+def push(cities: kvstore.Store) -> None:
+    """Push; what is refused is told and then forgotten."""
+    result = cities.push()
+    print("pushed:", result.pushed)
+    for error in result.errors:
+        print("refused:", error.error)
+        cities.pending.drop(error.id or "")
+    print("pending:", len(cities.pending))
+
+
+def look(cities: kvstore.Store) -> None:
+    """See what the others have done."""
+    pull(cities)
+    print("visited:", cities.count({"visitedBy": {"$exists": True}}))
+    print("mine:", cities.count({"visitedBy": NAME}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
