@@ -28,7 +28,7 @@ lib:
 
 demo: lib
 	@scripts/setup demo
-	@build/venv/bin/python examples/demo.py
+	@build/venv/bin/python examples/demo/run.py
 
 test: lib
 	@scripts/setup test

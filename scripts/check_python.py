@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BINDING = ROOT / "bindings" / "python"
 #: The binding has settings of its own; these share those of the tree.
-PLACES = ["examples/python", "scripts", "Benchmarks"]
+PLACES = ["examples", "scripts", "Benchmarks"]
 
 
 def main() -> int:
@@ -24,7 +24,7 @@ def main() -> int:
 
 def run(place: Path, *command: str) -> int:
     """Runs a tool of this interpreter's environment; our package is found in its sources."""
-    environment = os.environ | {"MYPYPATH": str(BINDING / "src")}
+    environment = os.environ | {"MYPYPATH": f"{BINDING}/src:{ROOT}/scripts"}
     words = [sys.executable, "-m", *command]
     return subprocess.run(words, cwd=place, env=environment, check=False).returncode
 

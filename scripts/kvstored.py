@@ -11,6 +11,7 @@ from typing import Self
 CHECKOUT = Path(__file__).resolve().parents[1]
 PROGRAM = os.environ.get("KVSTORED", str(CHECKOUT / "build" / "bin" / "kvstored"))
 
+
 class Server:
     """A server process with a data directory; stopped and started again it keeps its port."""
 

@@ -97,6 +97,7 @@ SECTIONS = [
     ),
     Section("fuzz", "The parsers, fuzzed from the stored corpus", ["Tests/Fuzz/run 20"]),
     Section("python", "The Python binding", ["pytest bindings/python"]),
+    Section("examples", "The first programs", ["pytest examples"]),
     Section("wheel", "The Python wheel in a fresh environment", ["scripts/check-wheel"]),
     Section(
         "go",
