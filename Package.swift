@@ -91,6 +91,7 @@ let package = Package(
     tests(of: "KVTransport"),
     tests(of: "KVKinvey", with: ["KVTransport", "KVSync", "KVQuery", "KVJSON"]),
     tests(of: "KVStore", with: ["KVSync", "KVQuery", "KVJSON", "KVServer"]),
+    tests(of: "KVStoreC", with: ["KVSync", "KVBase"]),
     tests(of: "KVServer", with: ["KVSQLite", "KVQuery", "KVJSON"]),
   ]
 )

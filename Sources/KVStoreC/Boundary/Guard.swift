@@ -1,0 +1,37 @@
+internal import CKVStore
+internal import KVSync
+
+/// Where a new handle goes: `kv_x **x_out`, `kv_error **error_out`.
+public typealias HandleOut = UnsafeMutablePointer<OpaquePointer?>
+
+/// Runs the body of an entry point and turns what it throws into a status and, if somebody asked, an
+/// error object. `error_out` receives NULL otherwise.
+func status(
+  _ errorOut: HandleOut?, _ body: () throws(StoreError) -> kv_status
+) -> kv_status {
+  errorOut?.pointee = nil
+  do throws(StoreError) { return try body() } catch { return give(error, to: errorOut) }
+}
+
+/// The same for a body that has nothing to say but that it is done.
+func perform(_ errorOut: HandleOut?, _ body: () throws(StoreError) -> Void) -> kv_status {
+  status(errorOut) { () throws(StoreError) -> kv_status in
+    try body()
+    return Status.ok
+  }
+}
+
+/// If even the error finds no place among the handles, the status says it alone.
+private func give(_ error: StoreError, to errorOut: HandleOut?) -> kv_status {
+  if let errorOut {
+    errorOut.pointee = HandleTable.open(ErrorObject(error), as: .error)?.pointer
+  }
+  return error.kind.code
+}
+
+/// The statuses that are no failures.
+enum Status {
+  static let ok: kv_status = numericCast(KV_OK)
+  static let partial: kv_status = numericCast(KV_PARTIAL)
+  static let done: kv_status = numericCast(KV_DONE)
+}

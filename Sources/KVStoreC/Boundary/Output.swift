@@ -1,0 +1,88 @@
+internal import Glibc
+internal import KVSync
+
+/// `char **json_out`, `size_t *length_out`, `int64_t *count_out`.
+public typealias TextOut = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+public typealias LengthOut = UnsafeMutablePointer<Int>
+public typealias CountOut = UnsafeMutablePointer<Int64>
+
+/// Where a text goes that the caller then owns: `char **json_out, size_t *length_out`.
+///
+/// Making one clears both, so that they are NULL and 0 if the call fails.
+struct TextOutput {
+  private let text: TextOut?
+  private let length: LengthOut?
+
+  init(_ text: TextOut?, _ length: LengthOut?) {
+    self.text = text
+    self.length = length
+    text?.pointee = nil
+    length?.pointee = 0
+  }
+
+  /// Fails where the caller has to take the text.
+  func require() throws(StoreError) {
+    if text == nil { throw missing("json_out") }
+  }
+
+  /// Copies a text to the heap of C, with a NUL behind it. Does nothing if nobody asked.
+  func give(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+    guard let text else { return }
+    guard let copy = malloc(bytes.count + 1) else { throw StoreError(.internal, "out of memory") }
+    if let start = bytes.baseAddress { memcpy(copy, start, bytes.count) }
+    copy.storeBytes(of: 0, toByteOffset: bytes.count, as: UInt8.self)
+    text.pointee = copy.assumingMemoryBound(to: CChar.self)
+    length?.pointee = bytes.count
+  }
+
+  func give(_ bytes: [UInt8]) throws(StoreError) {
+    try bytes.withUnsafeBytes { buffer -> Result<Void, StoreError> in
+      Result { () throws(StoreError) in try give(buffer) }
+    }.get()
+  }
+}
+
+/// `const char **json_out`: text that stays the library's.
+public typealias LentOut = UnsafeMutablePointer<UnsafePointer<CChar>?>
+
+/// Where a text goes that the library lends. Making one clears it.
+struct LentOutput {
+  private let text: LentOut?
+  private let length: LengthOut?
+
+  init(_ text: LentOut?, _ length: LengthOut?) {
+    self.text = text
+    self.length = length
+    text?.pointee = nil
+    length?.pointee = 0
+  }
+
+  func require() throws(StoreError) {
+    if text == nil { throw missing("json_out") }
+  }
+
+  func lend(_ lent: UnsafeBufferPointer<CChar>) {
+    text?.pointee = lent.baseAddress
+    length?.pointee = lent.count
+  }
+}
+
+/// Where a new handle goes. Making one clears it.
+struct HandleOutput {
+  private let out: HandleOut?
+
+  init(_ out: HandleOut?) {
+    self.out = out
+    out?.pointee = nil
+  }
+
+  var isWanted: Bool { out != nil }
+
+  func require(named name: StaticString) throws(StoreError) {
+    if out == nil { throw missing(name) }
+  }
+
+  func give(_ handle: Handle) { out?.pointee = handle.pointer }
+
+  func clear() { out?.pointee = nil }
+}

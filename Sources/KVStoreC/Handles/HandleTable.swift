@@ -1,0 +1,193 @@
+internal import KVBase
+internal import KVSync
+internal import Synchronization
+
+/// The objects that C holds, by handle. Safe from any thread; no operation takes a lock, so a child
+/// process that fork() made may use it too (with handles of its own).
+///
+/// A look-up costs four atomic operations, about 20 ns. A chunk of slots is never freed: what was the
+/// peak of open handles stays as 32 bytes each.
+enum HandleTable {
+  private static let chunkSize: UInt64 = 1024
+  private static let chunkLimit = Int(Handle.slotLimit / chunkSize)
+
+  private typealias Chunk = UnsafeMutablePointer<HandleSlot>
+
+  /// The chunks made so far. `nonisolated(unsafe)`: the pointer never changes, the entries are atomic.
+  nonisolated(unsafe) private static let chunks: UnsafeMutablePointer<Atomic<Chunk?>> = {
+    let chunks = UnsafeMutablePointer<Atomic<Chunk?>>.allocate(capacity: chunkLimit)
+    for place in 0..<chunkLimit { (chunks + place).initialize(to: Atomic(nil)) }
+    return chunks
+  }()
+
+  /// How many slots were ever used.
+  private static let used = Atomic<UInt64>(0)
+
+  /// The list of free slots: a count of changes in the upper bits, so that a head which was taken and
+  /// put back meanwhile is noticed; the first slot plus 1 in the lower 24.
+  private static let free = Atomic<UInt64>(0)
+
+  /// Makes a handle that keeps `object` alive; nil if 8 million are open.
+  static func open(_ object: AnyObject, as kind: HandleKind) -> Handle? {
+    guard let place = takeFree() ?? takeUnused(), let slot = slot(place) else { return nil }
+    slot.pointee.object = Unmanaged.passRetained(object)
+    slot.pointee.process = .current
+    let opening = HandleSlot.open | kind.rawValue << 24
+    let word = slot.pointee.state.wrappingAdd(opening, ordering: .acquiringAndReleasing).newValue
+    return Handle(generation: word >> 28, slot: place, kind: kind)
+  }
+
+  /// The object behind an open handle of this kind.
+  static func object(_ handle: Handle, of kind: HandleKind) throws(StoreError) -> AnyObject {
+    guard handle.isMarked, handle.kind == kind.rawValue, let slot = slot(handle.slot) else {
+      throw misuse(handle, of: kind)
+    }
+    let pinned = slot.pointee.state.wrappingAdd(1, ordering: .acquiring).oldValue
+    defer { unpin(slot, handle.slot) }
+    guard pinned & ~HandleSlot.pinMask == HandleSlot.opened(handle),
+      slot.pointee.process.isCurrent, let object = slot.pointee.object
+    else { throw misuse(handle, of: kind) }
+    return object.takeUnretainedValue()
+  }
+
+  /// Closes a handle and gives its object. Of several callers one succeeds.
+  static func close(_ handle: Handle, of kind: HandleKind) throws(StoreError) -> AnyObject {
+    let object = try object(handle, of: kind)
+    guard let slot = slot(handle.slot) else { throw misuse(handle, of: kind) }
+    var word = slot.pointee.state.wrappingAdd(1, ordering: .acquiring).newValue
+    defer { unpin(slot, handle.slot) }
+    while true {
+      guard word & ~HandleSlot.pinMask == HandleSlot.opened(handle) else {
+        throw misuse(handle, of: kind)
+      }
+      let (done, seen) = slot.pointee.state.compareExchange(
+        expected: word, desired: word ^ HandleSlot.open ^ HandleSlot.closing,
+        ordering: .acquiringAndReleasing)
+      if done { return object }
+      word = seen
+    }
+  }
+
+  /// Closes a handle of any kind, if it is open.
+  static func discard(_ handle: Handle) {
+    guard let kind = HandleKind(rawValue: handle.kind) else { return }
+    _ = try? close(handle, of: kind)
+  }
+
+  /// How many handles of a kind (nil: of all kinds) this process has open. Looks at every slot.
+  static func count(_ kind: HandleKind?) -> Int64 {
+    var count: Int64 = 0
+    for place in 0..<min(used.load(ordering: .acquiring), Handle.slotLimit) {
+      guard let slot = slot(place) else { continue }
+      let word = slot.pointee.state.wrappingAdd(1, ordering: .acquiring).oldValue
+      let isOpen = word & HandleSlot.phaseMask == HandleSlot.open && slot.pointee.process.isCurrent
+      if isOpen, kind == nil || word >> 24 & 0xF == kind?.rawValue { count += 1 }
+      unpin(slot, place)
+    }
+    return count
+  }
+
+  // MARK: Slots
+
+  private static func slot(_ place: UInt64) -> Chunk? {
+    guard let chunk = chunks[Int(place / chunkSize)].load(ordering: .acquiring) else { return nil }
+    return chunk + Int(place % chunkSize)
+  }
+
+  /// Gives a pin back, and the slot too if it was the last pin of a closing one.
+  private static func unpin(_ slot: Chunk, _ place: UInt64) {
+    let word = slot.pointee.state.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue
+    let isLast = word & (HandleSlot.phaseMask | HandleSlot.pinMask) == HandleSlot.closing
+    if isLast { recycle(slot, place, word) }
+  }
+
+  /// Makes a closing slot free, unless somebody pinned it meanwhile, who will then do it.
+  private static func recycle(_ slot: Chunk, _ place: UInt64, _ word: UInt64) {
+    // Who wins this exchange is alone with the slot until it is open again.
+    let generation = word >> 28 + 1
+    let (done, _) = slot.pointee.state.compareExchange(
+      expected: word, desired: generation << 28, ordering: .acquiringAndReleasing)
+    guard done, let object = slot.pointee.object else { return }
+    slot.pointee.object = nil
+    // A slot whose generations are used up is never used again.
+    if generation < Handle.generationLimit - 1 { putFree(slot, place) }
+    object.release()
+  }
+
+  private static func takeUnused() -> UInt64? {
+    let place = used.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue
+    guard place < Handle.slotLimit else {
+      used.wrappingSubtract(1, ordering: .relaxed)
+      return nil
+    }
+    let entry = chunks + Int(place / chunkSize)
+    guard entry.pointee.load(ordering: .acquiring) == nil else { return place }
+    let chunk = makeChunk()
+    let (isOurs, _) = entry.pointee.compareExchange(
+      expected: nil, desired: chunk, ordering: .acquiringAndReleasing)
+    if !isOurs {
+      chunk.deinitialize(count: Int(chunkSize))
+      chunk.deallocate()
+    }
+    return place
+  }
+
+  private static func makeChunk() -> Chunk {
+    let chunk = Chunk.allocate(capacity: Int(chunkSize))
+    var random = UInt64.random(in: .min ... .max)
+    for offset in 0..<Int(chunkSize) {
+      random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      (chunk + offset).initialize(to: HandleSlot(generation: random >> 29 | 1))
+    }
+    return chunk
+  }
+
+  private static let headMask: UInt64 = (1 << 24) - 1
+
+  private static func putFree(_ slot: Chunk, _ place: UInt64) {
+    var head = free.load(ordering: .acquiring)
+    while true {
+      slot.pointee.nextFree.store(head & headMask, ordering: .relaxed)
+      let new = (head & ~headMask) &+ (headMask + 1) | (place + 1)
+      let (done, seen) = free.compareExchange(
+        expected: head, desired: new, ordering: .acquiringAndReleasing)
+      if done { return }
+      head = seen
+    }
+  }
+
+  private static func takeFree() -> UInt64? {
+    var head = free.load(ordering: .acquiring)
+    while head & headMask != 0 {
+      let place = head & headMask - 1
+      guard let slot = slot(place) else { return nil }
+      let next = slot.pointee.nextFree.load(ordering: .relaxed)
+      let new = (head & ~headMask) &+ (headMask + 1) | next
+      let (done, seen) = free.compareExchange(
+        expected: head, desired: new, ordering: .acquiringAndReleasing)
+      if done { return place }
+      head = seen
+    }
+    return nil
+  }
+
+  // MARK: Messages
+
+  private static func misuse(_ handle: Handle, of kind: HandleKind) -> StoreError {
+    StoreError(.misuse, "the \(kind.name) is \(defect(handle, of: kind))")
+  }
+
+  private static func defect(_ handle: Handle, of kind: HandleKind) -> String {
+    guard handle.bits != 0 else { return "NULL" }
+    guard handle.isMarked, handle.generation > 0, let found = HandleKind(rawValue: handle.kind),
+      let slot = slot(handle.slot)
+    else { return "no handle of this library" }
+    let word = slot.pointee.state.load(ordering: .relaxed)
+    guard word >> 28 == handle.generation else {
+      return word >> 28 > handle.generation ? "closed" : "no handle of this library"
+    }
+    guard found == kind else { return "a \(found.name)" }
+    let isOpen = word & HandleSlot.phaseMask == HandleSlot.open
+    return isOpen ? "inherited through fork()" : "closed"
+  }
+}

@@ -1,0 +1,36 @@
+internal import KVBase
+internal import KVSync
+internal import Synchronization
+
+/// Counts what is under way on a client, and lets closing wait for its end. Safe from any thread;
+/// entering and leaving cost one atomic operation each.
+final class Activity: Sendable {
+  /// The highest bit says that nothing may begin; the others count.
+  private static let closing: UInt64 = 1 << 63
+
+  private let word = Atomic<UInt64>(0)
+  private let isOver = Monitor(false)
+
+  /// Begins something; `leave` must follow.
+  func enter() throws(StoreError) {
+    let before = word.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue
+    guard before & Activity.closing == 0 else {
+      leave()
+      throw StoreError(.misuse, "the client is closed")
+    }
+  }
+
+  func leave() {
+    let after = word.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue
+    if after == Activity.closing { isOver.withLock { $0 = true } }
+  }
+
+  /// Lets nothing begin any more.
+  func beginClosing() { word.bitwiseOr(Activity.closing, ordering: .acquiringAndReleasing) }
+
+  /// Waits, after `beginClosing`, until everything has left.
+  func waitUntilOver() {
+    if word.load(ordering: .acquiring) == Activity.closing { return }
+    _ = isOver.wait { $0 ? true : nil }
+  }
+}

@@ -1,0 +1,28 @@
+internal import CKVStore
+
+/// A function of the host with its context and the function that frees it.
+///
+/// `@unchecked Sendable`: the context is the host's; it is only handed back, on the thread that the
+/// header promises. `retire` is called exactly once by whoever ends the last call.
+struct Callback<Function>: @unchecked Sendable {
+  let function: Function
+  let context: UnsafeMutableRawPointer?
+  fileprivate let free: kv_free_fn?
+
+  init(_ function: Function, _ context: UnsafeMutableRawPointer?, free: kv_free_fn?) {
+    self.function = function
+    self.context = context
+    self.free = free
+  }
+
+  /// Lets the host free its context: after the last call, or instead of any.
+  func retire() { free?(context) }
+}
+
+extension Callback where Function == kv_answer_fn? {
+  /// Whether there is anything to call, if only to free the context.
+  var isWanted: Bool { function != nil || free != nil }
+}
+
+typealias AnswerCallback = Callback<kv_answer_fn?>
+typealias LogCallback = Callback<kv_log_fn>

@@ -1,0 +1,17 @@
+internal import KVQuery
+internal import KVSync
+
+/// A query as C holds it. A value, so safe from any thread.
+final class QueryObject: HandleObject {
+  static let kind = HandleKind.query
+
+  let query: Query
+
+  init(_ query: Query) { self.query = query }
+
+  /// The query behind a handle; nil for NULL, which every operation takes as "all".
+  static func optional(_ handle: OpaquePointer?) throws(StoreError) -> Query? {
+    guard handle != nil else { return nil }
+    return try borrow(handle).query
+  }
+}

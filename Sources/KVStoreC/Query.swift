@@ -1,0 +1,39 @@
+public import CKVStore
+internal import KVQuery
+internal import KVSync
+
+@_cdecl("kv_query_create") @implementation
+public func kv_query_create(
+  _ filter: CString?, _ filterLength: Int, _ modifiers: CString?, _ modifiersLength: Int,
+  _ queryOut: HandleOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  let out = HandleOutput(queryOut)
+  return perform(errorOut) { () throws(StoreError) in
+    try out.require(named: "query_out")
+    let filter = try optionalJSONText(filter, filterLength, named: "filter_json")
+    let modifiers = try optionalJSONText(modifiers, modifiersLength, named: "modifiers_json")
+    out.give(try QueryObject(query(filter: filter, modifiers: modifiers)).open())
+  }
+}
+
+@_cdecl("kv_query_json") @implementation
+public func kv_query_json(
+  _ query: OpaquePointer?, _ jsonOut: TextOut?, _ lengthOut: LengthOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  let out = TextOutput(jsonOut, lengthOut)
+  return perform(errorOut) { () throws(StoreError) in
+    try out.require()
+    try out.give(Array(QueryObject.borrow(query).query.text.utf8))
+  }
+}
+
+@_cdecl("kv_query_free") @implementation
+public func kv_query_free(_ query: OpaquePointer?) { _ = try? QueryObject.close(query) }
+
+private func query(filter: String?, modifiers: String?) throws(StoreError) -> Query {
+  do throws(QueryError) { return try Query(filter: filter, modifiers: modifiers) } catch {
+    var failure = StoreError(error.kind == .unsupported ? .unsupported : .invalid, error.message)
+    failure.position = error.position
+    throw failure
+  }
+}

@@ -1,0 +1,37 @@
+import KVBase
+import KVSync
+import Testing
+
+@testable import KVStoreC
+
+@Suite("Activity") struct ActivityTests {
+  @Test("nothing enters once closing has begun")
+  func refuses() throws {
+    let activity = Activity()
+    try activity.enter()
+    activity.beginClosing()
+    #expect(throws: StoreError(.misuse, "the client is closed")) { try activity.enter() }
+    activity.leave()
+    activity.waitUntilOver()
+  }
+
+  @Test("closing waits for all that entered")
+  func waits() {
+    for _ in 0..<100 {
+      let (activity, inside) = (Activity(), Monitor(0))
+      let workers = (0..<4).compactMap { _ in
+        Worker("activity") {
+          while (try? activity.enter()) != nil {
+            inside.withLock { $0 += 1 }
+            inside.withLock { $0 -= 1 }
+            activity.leave()
+          }
+        }
+      }
+      activity.beginClosing()
+      activity.waitUntilOver()
+      #expect(inside.peek { $0 } == 0)
+      for worker in workers { worker.join() }
+    }
+  }
+}
