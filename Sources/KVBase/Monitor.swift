@@ -42,6 +42,17 @@ package final class Monitor<Value>: @unchecked Sendable {
     return try body(&value)
   }
 
+  /// Runs `body` with the lock held, then wakes one of those who wait: for handing one thing to one of
+  /// several that are equal.
+  package func wakingOne<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
+    pthread_mutex_lock(mutex)
+    defer {
+      pthread_cond_signal(condition)
+      pthread_mutex_unlock(mutex)
+    }
+    return try body(&value)
+  }
+
   /// Runs `body` with the lock held and wakes nobody: for looking, or for changes nobody waits for.
   package func peek<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
     pthread_mutex_lock(mutex)

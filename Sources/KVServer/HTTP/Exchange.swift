@@ -1,0 +1,224 @@
+internal import CMicrohttpd
+package import KVBase
+
+/// One request and its answer on a connection.
+///
+/// The event thread of the connection drives it from `receiving` to `answered`. The reply may come from
+/// any thread: at once, and then the answer is queued in the same breath, or later, and then the
+/// connection is suspended meanwhile, so that waiting costs no thread.
+///
+/// `@unchecked Sendable`: what other threads touch is behind `state`; the rest belongs to the event
+/// thread.
+final class Exchange: Reply, @unchecked Sendable {
+  private enum Progress {
+    /// The handler has not returned yet.
+    case handling
+    case suspended
+    case replied(Response)
+    case over
+  }
+
+  let connection: OpaquePointer
+  let peer: Peer?
+  let startedAt = Timestamp.now()
+  private let startedTicks = monotonicNanoseconds()
+  private unowned let server: HTTPServer
+  private let rawTarget: String
+  private(set) var request: Request?
+  private let state = Monitor(Progress.handling)
+  private var isDispatched = false
+  /// How much of the body has come, kept or not.
+  private var received = 0
+  private var status = 0
+  private var sentBytes = 0
+  private var stream: BodyStream?
+
+  init(_ connection: OpaquePointer, target: String, server: HTTPServer) {
+    self.connection = connection
+    self.server = server
+    rawTarget = target
+    peer = kv_mhd_peer(connection).map { Unmanaged<Peer>.fromOpaque($0).takeUnretainedValue() }
+    peer?.mustAct(within: server.limits.requestSeconds)
+  }
+
+  // MARK: On the event thread
+
+  /// The headers are complete.
+  func begin(method: String) -> MHD_Result {
+    let target = Target(rawTarget)
+    let headers = readHeaders()
+    let id = headers[.requestId].flatMap(Self.acceptableId) ?? Identifier.request()
+    request = Request(
+      method: .init(method), target: target ?? .unreadable, id: id, headers: headers)
+    let limit = server.limits.bodyBytes
+    let length = headers[.contentLength].flatMap { Int($0) } ?? 0
+    if target == nil { return refuse(.malformedTarget) }
+    if length > limit { return refuse(.bodyTooLarge(limit: limit)) }
+    request?.body.reserve(length)
+    return .YES
+  }
+
+  /// A piece of the body.
+  ///
+  /// A body that turns out too long is read on for a while, because an answer can be sent only at its
+  /// end; one that does not end is cut.
+  func receive(_ piece: UnsafeRawBufferPointer) -> MHD_Result {
+    guard let body = request?.body else { return .NO }
+    received &+= piece.count
+    if received <= server.limits.bodyBytes {
+      body.append(piece)
+      return .YES
+    }
+    body.truncate(to: 0)
+    return received > 2 &* server.limits.bodyBytes ? .NO : .YES
+  }
+
+  /// The request is whole, or the connection was resumed.
+  func proceed() -> MHD_Result {
+    guard let request else { return .NO }
+    if !isDispatched {
+      if let problem = obstacle(request) { return refuse(problem) }
+      isDispatched = true
+      peer?.mayWait()
+      server.began(self)
+      server.handler.handle(request, self)
+    }
+    let response = state.peek { state -> Response? in
+      switch state {
+      case .replied(let response):
+        state = .over
+        return response
+      case .handling, .suspended:
+        state = .suspended
+        server.suspended(self)
+        MHD_suspend_connection(connection)
+        return nil
+      case .over: return nil
+      }
+    }
+    guard let response else { return .YES }
+    return queue(response)
+  }
+
+  /// The answer has been sent, or the connection is gone.
+  func complete() {
+    state.peek { $0 = .over }
+    if isDispatched { server.ended(self) }
+    // A connection that is kept has as long for its next request as a new one.
+    peer?.mustAct(within: server.limits.requestSeconds)
+    let path = request?.target.rawPath ?? Target(rawTarget)?.rawPath ?? "-"
+    server.observer(
+      RequestRecord(
+        startedAt: startedAt, nanoseconds: monotonicNanoseconds() &- startedTicks,
+        client: peer?.address ?? "-", method: request?.method.name ?? "-", path: path,
+        status: status, bytes: stream?.sentBytes ?? sentBytes, requestId: request?.id ?? "-"))
+  }
+
+  private func obstacle(_ request: Request) -> RequestProblem? {
+    let limit = server.limits.bodyBytes
+    if received > limit { return .bodyTooLarge(limit: limit) }
+    if !request.body.isComplete { return .outOfMemory }
+    return server.isStopping ? .stopping : nil
+  }
+
+  private func refuse(_ problem: RequestProblem) -> MHD_Result {
+    state.peek { $0 = .over }
+    return queue(server.handler.refuse(problem, requestId: request?.id ?? ""))
+  }
+
+  private func queue(_ response: Response) -> MHD_Result {
+    status = response.status
+    peer?.mustAct(within: server.limits.responseSeconds)
+    guard let raw = make(response.body) else { return .NO }
+    defer { MHD_destroy_response(raw) }
+    for (name, value) in response.headers { MHD_add_response_header(raw, name, value) }
+    if server.isStopping { MHD_add_response_header(raw, "Connection", "close") }
+    return MHD_queue_response(connection, UInt32(clamping: response.status), raw)
+  }
+
+  private func make(_ body: Response.Body) -> OpaquePointer? {
+    switch body {
+    case .none: return MHD_create_response_from_buffer(0, nil, .RESPMEM_PERSISTENT)
+    case .whole(let payload):
+      guard payload.isComplete else { return nil }
+      sentBytes = request?.method == .head ? 0 : payload.count
+      let owned = Unmanaged.passRetained(payload)
+      let raw = MHD_create_response_from_buffer_with_free_callback_cls(
+        payload.count, payload.mutableBase,
+        { context in
+          if let context { Unmanaged<Payload>.fromOpaque(context).release() }
+        }, owned.toOpaque())
+      if raw == nil { owned.release() }
+      return raw
+    case .stream(let source):
+      let stream = BodyStream(source, over: connection, with: server.pool)
+      self.stream = stream
+      let owned = Unmanaged.passRetained(stream)
+      let raw = MHD_create_response_from_callback(
+        UInt64.max, 64 << 10, readBodyStream, owned.toOpaque(),
+        { context in
+          if let context { Unmanaged<BodyStream>.fromOpaque(context).release() }
+        })
+      if raw == nil { owned.release() }
+      return raw
+    }
+  }
+
+  // MARK: On any thread
+
+  func send(_ response: Response) {
+    state.peek { state in
+      switch state {
+      case .handling: state = .replied(response)
+      case .suspended:
+        state = .replied(response)
+        server.resumed(self)
+        MHD_resume_connection(connection)
+      case .replied, .over: break
+      }
+    }
+  }
+
+  // MARK: Headers
+
+  private func readHeaders() -> Headers {
+    var headers = Headers()
+    for header in Header.allCases {
+      let name = UnsafeRawPointer(header.name.utf8Start).assumingMemoryBound(to: CChar.self)
+      guard let value = MHD_lookup_connection_value(connection, .HEADER_KIND, name) else {
+        continue
+      }
+      headers[header] = String(cString: value)
+    }
+    return headers
+  }
+
+  /// A request id goes into headers and logs: short and printable, or it is replaced.
+  private static func acceptableId(_ id: String) -> String? {
+    let isPrintable = id.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+    return !id.isEmpty && id.utf8.count <= 128 && isPrintable ? id : nil
+  }
+}
+
+private func readBodyStream(
+  _ context: UnsafeMutableRawPointer?, _ position: UInt64, _ buffer: UnsafeMutablePointer<CChar>?,
+  _ size: Int
+) -> Int {
+  guard let context else { return MHD_CONTENT_READER_END_WITH_ERROR_VALUE }
+  let stream = Unmanaged<BodyStream>.fromOpaque(context).takeUnretainedValue()
+  return stream.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: size))
+}
+
+/// What the access log tells of one request.
+package struct RequestRecord: Sendable {
+  package var startedAt: Timestamp
+  package var nanoseconds: Int64
+  package var client: String
+  package var method: String
+  /// As it came, escaped, without parameters.
+  package var path: String
+  /// 0 if the connection ended before there was an answer.
+  package var status: Int
+  package var bytes: Int
+  package var requestId: String
+}

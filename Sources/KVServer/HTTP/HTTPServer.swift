@@ -1,0 +1,197 @@
+internal import CMicrohttpd
+internal import Glibc
+internal import KVBase
+internal import Synchronization
+
+/// HTTP over libmicrohttpd: a few epoll threads carry all connections, the handler answers.
+///
+/// Safe from any thread.
+///
+/// `@unchecked Sendable`: the pointers are set before the first connection comes and cleared after the
+/// last one has gone.
+package final class HTTPServer: @unchecked Sendable {
+  package struct Limits: Sendable {
+    /// The largest request body.
+    package var bodyBytes = 16 << 20
+    /// How long a request may take to arrive, and a connection may be idle.
+    package var requestSeconds = 60
+    /// How long an answer may take to be taken.
+    package var responseSeconds = 600
+    package var connections = 10_000
+    /// 0 for no limit.
+    package var connectionsPerAddress = 0
+    /// For the request line and the headers of one request.
+    package var headerBytes = 64 << 10
+    package init() {}
+  }
+
+  let limits: Limits
+  /// Makes the pieces of streamed bodies.
+  let pool: WorkerPool
+  let handler: any RequestHandler
+  let observer: @Sendable (RequestRecord) -> Void
+  private let log: @Sendable (String) -> Void
+  private let peers = PeerTable()
+  private let requests = Monitor(Requests())
+  private let stopping = Atomic<Bool>(false)
+  private var daemon: OpaquePointer?
+  private let options = UnsafeMutablePointer<kv_mhd_options>.allocate(capacity: 1)
+
+  package init(
+    limits: Limits, pool: WorkerPool, handler: any RequestHandler,
+    observer: @escaping @Sendable (RequestRecord) -> Void,
+    log: @escaping @Sendable (String) -> Void
+  ) {
+    self.limits = limits
+    self.pool = pool
+    self.handler = handler
+    self.observer = observer
+    self.log = log
+    options.initialize(to: kv_mhd_options())
+  }
+
+  deinit {
+    peers.stop()
+    options.deinitialize(count: 1)
+    options.deallocate()
+  }
+
+  var isStopping: Bool { stopping.load(ordering: .relaxed) }
+
+  /// Begins to serve on a listening socket, which it takes over. False if the library refuses; why is
+  /// in the log. `tls`: key and certificate as PEM.
+  package func start(on socket: Int32, threads: Int, tls: TLSFiles?) -> Bool {
+    options.pointee = kv_mhd_options(
+      listen_socket: socket, threads: UInt32(clamping: threads),
+      connections: UInt32(clamping: limits.connections),
+      connections_per_address: UInt32(clamping: limits.connectionsPerAddress),
+      idle_seconds: UInt32(clamping: limits.requestSeconds), connection_memory: limits.headerBytes,
+      tls_key: tls?.key.base, tls_certificate: tls?.certificate.base,
+      context: Unmanaged.passUnretained(self).toOpaque(), handle: accessHandler,
+      start: requestStarted, complete: requestCompleted, connection: connectionChanged,
+      log: { context, message in
+        guard let context, let message else { return }
+        HTTPServer.at(context).logged(String(cString: message))
+      })
+    daemon = kv_mhd_start(options)
+    return daemon != nil
+  }
+
+  /// Takes no more connections and requests, lets running requests end for at most so long, then
+  /// answers the rest with an error and closes everything, the pool included. Afterwards the handler is
+  /// not called any more.
+  package func stop(graceSeconds: Double) {
+    guard let daemon, !stopping.exchange(true, ordering: .relaxed) else { return }
+    let socket = MHD_quiesce_daemon(daemon)
+    _ = requests.wait(until: .after(seconds: graceSeconds)) { $0.active == 0 ? true : nil }
+    refuseTheRest()
+    pool.close()
+    MHD_stop_daemon(daemon)
+    if socket >= 0 { close(socket) }
+    self.daemon = nil
+    peers.stop()
+  }
+
+  /// Answers the suspended requests, and those that are about to be: a connection must not be
+  /// suspended when the library ends.
+  private func refuseTheRest() {
+    for _ in 0..<20 {
+      for exchange in requests.peek({ Array($0.suspended.values) }) {
+        exchange.send(handler.refuse(.stopping, requestId: exchange.request?.id ?? ""))
+      }
+      let isDone = requests.wait(until: .after(seconds: 0.05)) { $0.active == 0 ? true : nil }
+      if isDone != nil { return }
+    }
+  }
+
+  // MARK: For exchanges
+
+  private struct Requests {
+    /// Handed to the handler and not completed.
+    var active = 0
+    var suspended: [ObjectIdentifier: Exchange] = [:]
+  }
+
+  func began(_ exchange: Exchange) { requests.peek { $0.active += 1 } }
+
+  func suspended(_ exchange: Exchange) {
+    requests.peek { $0.suspended[ObjectIdentifier(exchange)] = exchange }
+  }
+
+  func resumed(_ exchange: Exchange) {
+    requests.peek { _ = $0.suspended.removeValue(forKey: ObjectIdentifier(exchange)) }
+  }
+
+  func ended(_ exchange: Exchange) {
+    if isStopping {
+      requests.withLock { $0.active -= 1 }
+    } else {
+      requests.peek { $0.active -= 1 }
+    }
+  }
+
+  // MARK: For the library
+
+  fileprivate func opened(_ connection: OpaquePointer) -> Peer {
+    let peer = peers.open(connection)
+    peer.mustAct(within: limits.requestSeconds)
+    return peer
+  }
+
+  fileprivate func closed(_ peer: Peer) { peers.close(peer) }
+
+  fileprivate func logged(_ message: String) { log(message) }
+
+  fileprivate static func at(_ context: UnsafeMutableRawPointer) -> HTTPServer {
+    Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
+  }
+}
+
+// The functions that libmicrohttpd calls, each on the event thread of the connection. `context` is the
+// server, a request's own pointer its exchange, a connection's own pointer its peer.
+
+private func requestStarted(
+  _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ connection: OpaquePointer?
+) -> UnsafeMutableRawPointer? {
+  guard let context, let target, let connection else { return nil }
+  let exchange = Exchange(
+    connection, target: String(cString: target), server: HTTPServer.at(context))
+  return Unmanaged.passRetained(exchange).toOpaque()
+}
+
+private func accessHandler(
+  _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ url: UnsafePointer<CChar>?,
+  _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?,
+  _ piece: UnsafePointer<CChar>?, _ size: UnsafeMutablePointer<Int>?,
+  _ own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> MHD_Result {
+  guard let pointer = own?.pointee, let method, let size else { return .NO }
+  let exchange = Unmanaged<Exchange>.fromOpaque(pointer).takeUnretainedValue()
+  if exchange.request == nil { return exchange.begin(method: String(cString: method)) }
+  if size.pointee == 0 { return exchange.proceed() }
+  defer { size.pointee = 0 }
+  return exchange.receive(UnsafeRawBufferPointer(start: piece, count: size.pointee))
+}
+
+private func requestCompleted(
+  _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
+  _ own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ why: MHD_RequestTerminationCode
+) {
+  guard let pointer = own?.pointee else { return }
+  own?.pointee = nil
+  Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue().complete()
+}
+
+private func connectionChanged(
+  _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
+  _ own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ what: MHD_ConnectionNotificationCode
+) {
+  guard let context, let connection, let own else { return }
+  let server = HTTPServer.at(context)
+  if what == .CONNECTION_NOTIFY_STARTED {
+    own.pointee = Unmanaged.passRetained(server.opened(connection)).toOpaque()
+  } else if let pointer = own.pointee {
+    own.pointee = nil
+    server.closed(Unmanaged<Peer>.fromOpaque(pointer).takeRetainedValue())
+  }
+}

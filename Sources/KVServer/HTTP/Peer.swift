@@ -1,0 +1,86 @@
+internal import CMicrohttpd
+internal import Glibc
+internal import KVBase
+internal import Synchronization
+
+/// One connection: who is at the other end, and until when it must have got on.
+final class Peer: Sendable {
+  let address: String
+  fileprivate let socket: Int32
+  /// On the monotonic clock; 0 for none.
+  private let deadline = Atomic<Int64>(0)
+
+  fileprivate init(address: String, socket: Int32) {
+    self.address = address
+    self.socket = socket
+  }
+
+  /// From now on the connection is cut unless something else is said within `seconds`.
+  func mustAct(within seconds: Int) {
+    deadline.store(
+      monotonicNanoseconds() &+ Int64(clamping: seconds) &* 1_000_000_000, ordering: .relaxed)
+  }
+
+  /// The server is at work: the other side has all the time it takes.
+  func mayWait() { deadline.store(0, ordering: .relaxed) }
+
+  fileprivate func isOverdue(at now: Int64) -> Bool {
+    let deadline = deadline.load(ordering: .relaxed)
+    return deadline != 0 && deadline < now
+  }
+}
+
+/// The open connections, and a thread that cuts the ones whose deadline has passed.
+///
+/// libmicrohttpd itself only ends connections on which nothing moves; one byte a second would keep a
+/// request alive for ever.
+final class PeerTable: Sendable {
+  private struct State {
+    var peers: [ObjectIdentifier: Peer] = [:]
+    var isClosed = false
+  }
+
+  private let state = Monitor(State())
+
+  init() {
+    let state = self.state
+    _ = Worker("kv-deadlines") {
+      while state.wait(until: .after(seconds: 0.5), for: { $0.isClosed ? true : nil }) == nil {
+        let now = monotonicNanoseconds()
+        // The lock keeps a connection from being closed, and its number from being given to another,
+        // between the look and the cut.
+        state.peek { state in
+          for peer in state.peers.values where peer.isOverdue(at: now) {
+            shutdown(peer.socket, Int32(SHUT_RDWR))
+          }
+        }
+      }
+    }
+  }
+
+  func open(_ connection: OpaquePointer) -> Peer {
+    let peer = Peer(address: Self.address(of: connection), socket: kv_mhd_socket(connection))
+    state.peek { $0.peers[ObjectIdentifier(peer)] = peer }
+    return peer
+  }
+
+  func close(_ peer: Peer) {
+    state.peek { _ = $0.peers.removeValue(forKey: ObjectIdentifier(peer)) }
+  }
+
+  /// Ends the thread.
+  func stop() { state.withLock { $0.isClosed = true } }
+
+  private static func address(of connection: OpaquePointer) -> String {
+    guard let address = kv_mhd_address(connection) else { return "-" }
+    let length =
+      address.pointee.sa_family == sa_family_t(AF_INET6)
+      ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(NI_MAXHOST)) { text in
+      let status = getnameinfo(
+        address, socklen_t(length), text.baseAddress, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+      guard status == 0, let base = text.baseAddress else { return "-" }
+      return String(cString: base)
+    }
+  }
+}

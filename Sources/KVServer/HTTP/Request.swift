@@ -1,0 +1,75 @@
+/// One request, whole. A value that any thread may read.
+package struct Request: Sendable {
+  package var method: Method
+  package var target: Target
+  package var body: Payload
+  /// The client's name for this request, or ours: in the answer and in the log.
+  package var id: String
+  package var headers: Headers
+
+  package init(
+    method: Method, target: Target, body: Payload = Payload(), id: String = "",
+    headers: Headers = Headers()
+  ) {
+    self.method = method
+    self.target = target
+    self.body = body
+    self.id = id
+    self.headers = headers
+  }
+
+  package enum Method: Sendable, Equatable {
+    case get, head, post, put, delete
+    case other(String)
+
+    package init(_ name: String) {
+      switch name {
+      case "GET": self = .get
+      case "HEAD": self = .head
+      case "POST": self = .post
+      case "PUT": self = .put
+      case "DELETE": self = .delete
+      default: self = .other(name)
+      }
+    }
+
+    package var name: String {
+      switch self {
+      case .get: "GET"
+      case .head: "HEAD"
+      case .post: "POST"
+      case .put: "PUT"
+      case .delete: "DELETE"
+      case .other(let name): name
+      }
+    }
+  }
+}
+
+/// The request headers that the server reads; no others are kept.
+package enum Header: Int, CaseIterable, Sendable {
+  case authorization, apiVersion, requestId, includeItemsCount, contentLength, host
+
+  package var name: StaticString {
+    switch self {
+    case .authorization: "Authorization"
+    case .apiVersion: "X-Kinvey-API-Version"
+    case .requestId: "X-Kinvey-Request-Id"
+    case .includeItemsCount: "X-Kinvey-Include-Items-Count"
+    case .contentLength: "Content-Length"
+    case .host: "Host"
+    }
+  }
+
+}
+
+/// The values of the headers that are kept.
+package struct Headers: Sendable {
+  private var values = [String?](repeating: nil, count: Header.allCases.count)
+  package init() {}
+
+  package subscript(_ header: Header) -> String? {
+    get { values[header.rawValue] }
+    set { values[header.rawValue] = newValue }
+  }
+}
