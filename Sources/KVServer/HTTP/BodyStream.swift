@@ -55,7 +55,9 @@ final class BodyStream: @unchecked Sendable {
   private func copy(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
     guard let piece = sending, offset < piece.count else { return nil }
     let count = min(buffer.count, piece.count - offset)
-    buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: piece.bytes[offset..<offset + count]))
+    piece.withBytes {
+      buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + count]))
+    }
     offset += count
     sentBytes += count
     return count

@@ -1,5 +1,5 @@
 internal import CMicrohttpd
-package import KVBase
+internal import KVBase
 
 /// One request and its answer on a connection.
 ///
@@ -210,15 +210,15 @@ private func readBodyStream(
 }
 
 /// What the access log tells of one request.
-package struct RequestRecord: Sendable {
-  package var startedAt: Timestamp
-  package var nanoseconds: Int64
-  package var client: String
-  package var method: String
+struct RequestRecord: Sendable {
+  var startedAt: Timestamp
+  var nanoseconds: Int64
+  var client: String
+  var method: String
   /// As it came, escaped, without parameters.
-  package var path: String
+  var path: String
   /// 0 if the connection ended before there was an answer.
-  package var status: Int
-  package var bytes: Int
-  package var requestId: String
+  var status: Int
+  var bytes: Int
+  var requestId: String
 }

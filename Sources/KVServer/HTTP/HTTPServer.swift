@@ -9,23 +9,8 @@ internal import Synchronization
 ///
 /// `@unchecked Sendable`: the pointers are set before the first connection comes and cleared after the
 /// last one has gone.
-package final class HTTPServer: @unchecked Sendable {
-  package struct Limits: Sendable {
-    /// The largest request body.
-    package var bodyBytes = 16 << 20
-    /// How long a request may take to arrive, and a connection may be idle.
-    package var requestSeconds = 60
-    /// How long an answer may take to be taken.
-    package var responseSeconds = 600
-    package var connections = 10_000
-    /// 0 for no limit.
-    package var connectionsPerAddress = 0
-    /// For the request line and the headers of one request.
-    package var headerBytes = 64 << 10
-    package init() {}
-  }
-
-  let limits: Limits
+final class HTTPServer: @unchecked Sendable {
+  let limits: HTTPLimits
   /// Makes the pieces of streamed bodies.
   let pool: WorkerPool
   let handler: any RequestHandler
@@ -37,8 +22,8 @@ package final class HTTPServer: @unchecked Sendable {
   private var daemon: OpaquePointer?
   private let options = UnsafeMutablePointer<kv_mhd_options>.allocate(capacity: 1)
 
-  package init(
-    limits: Limits, pool: WorkerPool, handler: any RequestHandler,
+  init(
+    limits: HTTPLimits, pool: WorkerPool, handler: any RequestHandler,
     observer: @escaping @Sendable (RequestRecord) -> Void,
     log: @escaping @Sendable (String) -> Void
   ) {
@@ -60,7 +45,7 @@ package final class HTTPServer: @unchecked Sendable {
 
   /// Begins to serve on a listening socket, which it takes over. False if the library refuses; why is
   /// in the log. `tls`: key and certificate as PEM.
-  package func start(on socket: Int32, threads: Int, tls: TLSFiles?) -> Bool {
+  func start(on socket: Int32, threads: Int, tls: TLSFiles?) -> Bool {
     options.pointee = kv_mhd_options(
       listen_socket: socket, threads: UInt32(clamping: threads),
       connections: UInt32(clamping: limits.connections),
@@ -80,7 +65,7 @@ package final class HTTPServer: @unchecked Sendable {
   /// Takes no more connections and requests, lets running requests end for at most so long, then
   /// answers the rest with an error and closes everything, the pool included. Afterwards the handler is
   /// not called any more.
-  package func stop(graceSeconds: Double) {
+  func stop(graceSeconds: Double) {
     guard let daemon, !stopping.exchange(true, ordering: .relaxed) else { return }
     let socket = MHD_quiesce_daemon(daemon)
     _ = requests.wait(until: .after(seconds: graceSeconds)) { $0.active == 0 ? true : nil }

@@ -10,7 +10,7 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     self.port = port
   }
 
-  package init?(_ text: String) {
+  init?(_ text: String) {
     guard let colon = text.lastIndex(of: ":"),
       let port = UInt16(text[text.index(after: colon)...])
     else { return nil }
@@ -29,17 +29,17 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
 }
 
 /// A TCP socket that listens. Closed with the value, unless it was given away.
-package struct ListenSocket: ~Copyable {
-  package let descriptor: Int32
+struct ListenSocket: ~Copyable {
+  let descriptor: Int32
   /// Where it listens, with the port that the system chose if 0 was asked for.
-  package let address: ListenAddress
+  let address: ListenAddress
   private var isOwned = true
 
-  package struct Failure: Error {
-    package var message: String
+  struct Failure: Error {
+    var message: String
   }
 
-  package init(_ wanted: ListenAddress) throws(Failure) {
+  init(_ wanted: ListenAddress) throws(Failure) {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     hints.ai_flags = AI_PASSIVE
@@ -58,7 +58,7 @@ package struct ListenSocket: ~Copyable {
   deinit { if isOwned { close(descriptor) } }
 
   /// Gives the descriptor to whom it belongs from now on.
-  package consuming func giveAway() -> Int32 {
+  consuming func giveAway() -> Int32 {
     isOwned = false
     return descriptor
   }

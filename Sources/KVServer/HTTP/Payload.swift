@@ -5,65 +5,70 @@ internal import Glibc
 /// One thread at a time. A failed allocation does not trap: `isComplete` becomes false.
 ///
 /// `@unchecked Sendable`: filled by one thread, then only read.
-package final class Payload: @unchecked Sendable {
+final class Payload: @unchecked Sendable {
   private var base: UnsafeMutableRawPointer?
   private var capacity = 0
-  package private(set) var count = 0
+  private(set) var count = 0
   /// False once memory ran out; what was appended since is missing.
-  package private(set) var isComplete = true
+  private(set) var isComplete = true
 
-  package init(capacity: Int = 0) { reserve(capacity) }
+  init(capacity: Int = 0) { reserve(capacity) }
 
-  package convenience init(_ bytes: some Collection<UInt8>) {
+  convenience init(_ bytes: some Collection<UInt8>) {
     self.init(capacity: bytes.count)
     append(bytes)
   }
 
-  package convenience init(_ text: String) { self.init(text.utf8) }
+  convenience init(_ text: String) { self.init(text.utf8) }
 
   deinit { free(base) }
 
-  /// The bytes, borrowed: valid until the next change and not after the payload is gone.
-  package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+  /// Lends the bytes until `body` returns. It must not change the payload.
+  func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    // Without this the payload could end as soon as its address has been taken.
+    try withExtendedLifetime(self) { () throws(E) in
+      try body(UnsafeRawBufferPointer(start: base, count: count))
+    }
+  }
 
   /// Where C may read the bytes; nil when there are none.
-  package var mutableBase: UnsafeMutableRawPointer? { base }
+  var mutableBase: UnsafeMutableRawPointer? { base }
 
-  package func append(_ source: UnsafeRawBufferPointer) {
+  func append(_ source: UnsafeRawBufferPointer) {
     guard let from = source.baseAddress, !source.isEmpty, reserve(source.count) else { return }
     guard let base else { return }
     (base + count).copyMemory(from: from, byteCount: source.count)
     count += source.count
   }
 
-  package func append(_ text: StaticString) {
+  func append(_ text: StaticString) {
     append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
-  package func append(_ text: String) {
+  func append(_ text: String) {
     var text = text
     text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
   }
 
-  package func append(_ bytes: some Collection<UInt8>) {
+  func append(_ bytes: some Collection<UInt8>) {
     let done: Void? = bytes.withContiguousStorageIfAvailable {
       append(UnsafeRawBufferPointer($0))
     }
     if done == nil { for byte in bytes { append(byte: byte) } }
   }
 
-  package func append(byte: UInt8) {
+  func append(byte: UInt8) {
     guard reserve(1), let base else { return }
     base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
     count += 1
   }
 
   /// Forgets what came after the first `length` bytes.
-  package func truncate(to length: Int) { count = min(count, max(0, length)) }
+  func truncate(to length: Int) { count = min(count, max(0, length)) }
 
   /// Makes room for `more` bytes; false if there is none.
   @discardableResult
-  package func reserve(_ more: Int) -> Bool {
+  func reserve(_ more: Int) -> Bool {
     let (needed, overflow) = count.addingReportingOverflow(more)
     if !overflow, needed <= capacity { return isComplete }
     let size = max(needed, capacity &* 2, 64)

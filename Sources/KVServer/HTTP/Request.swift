@@ -1,13 +1,13 @@
 /// One request, whole. A value that any thread may read.
-package struct Request: Sendable {
-  package var method: Method
-  package var target: Target
-  package var body: Payload
+struct Request: Sendable {
+  var method: Method
+  var target: Target
+  var body: Payload
   /// The client's name for this request, or ours: in the answer and in the log.
-  package var id: String
-  package var headers: Headers
+  var id: String
+  var headers: Headers
 
-  package init(
+  init(
     method: Method, target: Target, body: Payload = Payload(), id: String = "",
     headers: Headers = Headers()
   ) {
@@ -18,11 +18,11 @@ package struct Request: Sendable {
     self.headers = headers
   }
 
-  package enum Method: Sendable, Equatable {
+  enum Method: Sendable, Equatable {
     case get, head, post, put, delete
     case other(String)
 
-    package init(_ name: String) {
+    init(_ name: String) {
       switch name {
       case "GET": self = .get
       case "HEAD": self = .head
@@ -33,7 +33,7 @@ package struct Request: Sendable {
       }
     }
 
-    package var name: String {
+    var name: String {
       switch self {
       case .get: "GET"
       case .head: "HEAD"
@@ -47,10 +47,10 @@ package struct Request: Sendable {
 }
 
 /// The request headers that the server reads; no others are kept.
-package enum Header: Int, CaseIterable, Sendable {
+enum Header: Int, CaseIterable, Sendable {
   case authorization, apiVersion, requestId, includeItemsCount, contentLength, host
 
-  package var name: StaticString {
+  var name: StaticString {
     switch self {
     case .authorization: "Authorization"
     case .apiVersion: "X-Kinvey-API-Version"
@@ -64,11 +64,11 @@ package enum Header: Int, CaseIterable, Sendable {
 }
 
 /// The values of the headers that are kept.
-package struct Headers: Sendable {
+struct Headers: Sendable {
   private var values = [String?](repeating: nil, count: Header.allCases.count)
-  package init() {}
+  init() {}
 
-  package subscript(_ header: Header) -> String? {
+  subscript(_ header: Header) -> String? {
     get { values[header.rawValue] }
     set { values[header.rawValue] = newValue }
   }

@@ -1,17 +1,17 @@
 /// What is answered to one request.
-package struct Response: Sendable {
-  package var status: Int
-  package var headers: [(name: String, value: String)]
-  package var body: Body
+struct Response: Sendable {
+  var status: Int
+  var headers: [(name: String, value: String)]
+  var body: Body
 
-  package enum Body: Sendable {
+  enum Body: Sendable {
     case none
     case whole(Payload)
     /// Made piece by piece while it is sent, so that memory does not follow its length.
     case stream(any BodySource)
   }
 
-  package init(_ status: Int, _ body: Body = .none, headers: [(name: String, value: String)] = []) {
+  init(_ status: Int, _ body: Body = .none, headers: [(name: String, value: String)] = []) {
     self.status = status
     self.headers = headers
     self.body = body
@@ -19,27 +19,27 @@ package struct Response: Sendable {
 }
 
 /// Makes a long body. Asked for one piece at a time, from changing threads.
-package protocol BodySource: AnyObject, Sendable {
+protocol BodySource: AnyObject, Sendable {
   /// The next piece, not empty; nil at the end. May block. An error cuts the connection, so that the
   /// client cannot take a part for the whole.
   func nextPiece() throws -> Payload?
 }
 
 /// Where the answer to one request goes. The first answer counts; any thread may give it.
-package protocol Reply: AnyObject, Sendable {
+protocol Reply: AnyObject, Sendable {
   func send(_ response: Response)
 }
 
 /// Answers requests. Called on an event thread that serves many connections: what may take long must
 /// go elsewhere, and the reply may come at any later time.
-package protocol RequestHandler: AnyObject, Sendable {
+protocol RequestHandler: AnyObject, Sendable {
   func handle(_ request: Request, _ reply: any Reply)
   /// The answer to a request that cannot be handled.
   func refuse(_ problem: RequestProblem, requestId: String) -> Response
 }
 
 /// Why a request does not get as far as its handler.
-package enum RequestProblem: Sendable {
+enum RequestProblem: Sendable {
   /// The target is no path, or an escape in it is broken.
   case malformedTarget
   case bodyTooLarge(limit: Int)

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// A server's key and certificate chain as PEM texts, at addresses that C can keep.
-package final class TLSFiles: Sendable {
+final class TLSFiles: Sendable {
   /// A NUL-terminated copy that lives as long as its owner.
   ///
   /// `@unchecked Sendable`: nobody writes to it.
@@ -14,7 +14,7 @@ package final class TLSFiles: Sendable {
   let key: Text
   let certificate: Text
 
-  package init(key: String, certificate: String) {
+  init(key: String, certificate: String) {
     self.key = Text(key)
     self.certificate = Text(certificate)
   }

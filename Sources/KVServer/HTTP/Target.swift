@@ -1,25 +1,25 @@
 /// What a request asks for: the path in decoded pieces and the parameters behind the question mark.
-package struct Target: Sendable, Equatable {
+struct Target: Sendable, Equatable {
   /// The pieces between the slashes, percent-decoded. A slash at the end adds no piece.
-  package var path: [String]
-  package var parameters: [Parameter]
+  var path: [String]
+  var parameters: [Parameter]
   /// The path as it came, for the log: still escaped and without parameters, which may hold secrets.
-  package var rawPath: String
+  var rawPath: String
 
-  package struct Parameter: Sendable, Equatable {
-    package var name: String
-    package var value: String
+  struct Parameter: Sendable, Equatable {
+    var name: String
+    var value: String
   }
 
   /// The first parameter of this name.
-  package subscript(_ name: String) -> String? {
+  subscript(_ name: String) -> String? {
     parameters.first { $0.name == name }?.value
   }
 
   /// Reads a request target; nil if an escape is broken or the text is not UTF-8.
   ///
   /// The absolute form (`http://host/path`), which proxies send, is accepted too.
-  package init?(_ raw: String) {
+  init?(_ raw: String) {
     let origin = Self.withoutAuthority(raw[...])
     let pieces = origin.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     guard let first = pieces.first, first.first == "/" else { return nil }
@@ -42,7 +42,7 @@ package struct Target: Sendable, Equatable {
   }
 
   /// Stands for a target that could not be read.
-  package static let unreadable = Target(path: [], parameters: [], rawPath: "-")
+  static let unreadable = Target(path: [], parameters: [], rawPath: "-")
 
   private init(path: [String], parameters: [Parameter], rawPath: String) {
     self.path = path
@@ -62,7 +62,7 @@ package struct Target: Sendable, Equatable {
 
 /// Replaces `%41` by `A` (and `+` by a space if asked to); nil if an escape is broken, or the result is
 /// not UTF-8 or holds a NUL.
-package func percentDecoded(_ text: Substring, plusIsSpace: Bool = false) -> String? {
+func percentDecoded(_ text: Substring, plusIsSpace: Bool = false) -> String? {
   var bytes: [UInt8] = []
   bytes.reserveCapacity(text.utf8.count)
   var rest = text.utf8.makeIterator()
@@ -82,7 +82,7 @@ package func percentDecoded(_ text: Substring, plusIsSpace: Bool = false) -> Str
 }
 
 /// Escapes everything but the characters that are unreserved in a URL.
-package func percentEncoded(_ text: String) -> String {
+func percentEncoded(_ text: String) -> String {
   let digits = Array("0123456789ABCDEF".utf8)
   var bytes: [UInt8] = []
   for byte in text.utf8 {

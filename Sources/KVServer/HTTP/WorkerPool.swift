@@ -1,8 +1,8 @@
 internal import KVBase
 
 /// Threads that take jobs in the order they come. Safe from any thread.
-package final class WorkerPool: Sendable {
-  package typealias Job = @Sendable () -> Void
+final class WorkerPool: Sendable {
+  typealias Job = @Sendable () -> Void
 
   private struct State {
     var arriving: [Job] = []
@@ -24,7 +24,7 @@ package final class WorkerPool: Sendable {
   private let workers: [Worker]
 
   /// `limit`: how many jobs may wait.
-  package init(_ name: String, threads: Int, limit: Int) {
+  init(_ name: String, threads: Int, limit: Int) {
     let state = Monitor(State())
     self.state = state
     self.limit = limit
@@ -35,7 +35,7 @@ package final class WorkerPool: Sendable {
 
   /// Runs `job` later on one of the threads. False: too many wait already, the pool is closed, or the
   /// system gave it no thread.
-  package func submit(_ job: @escaping Job) -> Bool {
+  func submit(_ job: @escaping Job) -> Bool {
     guard !workers.isEmpty else { return false }
     return state.wakingOne { state in
       guard !state.isClosed, state.arriving.count + state.leaving.count < limit else {
@@ -47,7 +47,7 @@ package final class WorkerPool: Sendable {
   }
 
   /// Lets the waiting jobs finish, then ends the threads.
-  package func close() {
+  func close() {
     state.withLock { $0.isClosed = true }
     for worker in workers { worker.join() }
   }

@@ -1,0 +1,24 @@
+/// The app of a server that was told none: made at the first start and kept in the data directory.
+enum AppFile {
+  /// The app, and whether it was made just now.
+  static func load(
+    from directory: String
+  ) throws(Server.Failure) -> (app: Server.Configuration.App, isNew: Bool, path: String) {
+    let path = directory + "/app.json"
+    if let text = try? TextFile.read(path) {
+      do {
+        var configuration = Server.Configuration(data: directory)
+        try configuration.apply(try ConfigurationFile.options(in: text))
+        if let app = configuration.apps.first { return (app, false, path) }
+      } catch {
+        throw Server.Failure("\(path): \(error.description)")
+      }
+    }
+    let app = Server.Configuration.App(
+      key: "kid_" + hexText(randomBytes(5)), secret: hexText(randomBytes(16)),
+      masterSecret: hexText(randomBytes(16)))
+    let text = "{\"app\": \"\(app.key):\(app.secret):\(app.masterSecret ?? "")\"}\n"
+    do { try TextFile.write(text, to: path) } catch { throw Server.Failure(error.description) }
+    return (app, true, path)
+  }
+}

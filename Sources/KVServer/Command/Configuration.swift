@@ -1,0 +1,49 @@
+extension Server {
+  /// How a server is started. A value; the defaults are those of the command line.
+  package struct Configuration: Sendable {
+    package struct App: Sendable, Equatable {
+      package var key: String
+      package var secret: String
+      package var masterSecret: String?
+
+      package init(key: String, secret: String, masterSecret: String? = nil) {
+        self.key = key
+        self.secret = secret
+        self.masterSecret = masterSecret
+      }
+    }
+
+    /// PEM files.
+    struct TLS: Sendable, Equatable {
+      var certificate: String
+      var key: String
+    }
+
+    package static let defaultPort: UInt16 = 8778
+
+    /// The directory that holds everything; made if it is missing.
+    package var data: String
+    package var listen = ListenAddress(host: "127.0.0.1", port: defaultPort)
+    package var apps: [App] = []
+    var tls: TLS?
+    /// Whether a write is acknowledged only when it is on the disk.
+    package var isDurable = true
+    var permissions = Permissions()
+    package var limits = HTTPLimits()
+    /// A file for the access log, `-` for standard output, nil for none.
+    package var accessLog: String?
+    var logLevel = Log.Level.info
+    /// nil: sessions do not end by themselves.
+    package var sessionDays: Int?
+    /// yescrypt's cost factor, 1 to 11.
+    package var passwordCost = 5
+    /// Threads that carry connections, run queries and writes, and hash passwords.
+    package var eventThreads = 2
+    package var workers = 16
+    package var hashers = 2
+    /// SQLite's page cache for each connection to the file.
+    package var cacheMiB = 16
+
+    package init(data: String) { self.data = data }
+  }
+}

@@ -1,0 +1,85 @@
+internal import Glibc
+
+/// The directory that a server keeps its data in, and the lock that keeps a second server out of it.
+struct DataDirectory: ~Copyable {
+  let path: String
+  private let lock: Int32
+
+  /// Makes the directory with mode 0700 if it is missing, and locks it.
+  init(_ path: String) throws(Server.Failure) {
+    lock = try Self.lock(path)
+    self.path = path
+  }
+
+  /// Makes the directory, unless it exists.
+  static func make(_ path: String) throws(Server.Failure) {
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("make", path) }
+  }
+
+  private static func lock(_ path: String) throws(Server.Failure) -> Int32 {
+    try make(path)
+    let file = path + "/kvstored.lock"
+    let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw failure("write", file) }
+    // The lock goes with the process, however that ends; the file stays.
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      close(descriptor)
+      throw Server.Failure("\(path) is in use by another kvstored")
+    }
+    return descriptor
+  }
+
+  deinit { close(lock) }
+
+  var database: String { path + "/kvstored.db" }
+
+  private static func failure(_ verb: String, _ path: String) -> Server.Failure {
+    Server.Failure("cannot \(verb) \(path): \(String(cString: strerror(errno)))")
+  }
+}
+
+/// Small text files.
+enum TextFile {
+  struct Failure: Error, CustomStringConvertible {
+    var description: String
+  }
+
+  /// More than any configuration or key needs.
+  private static let mostBytes = 1 << 20
+
+  static func read(_ path: String) throws(Failure) -> String {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure("read", path) }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: mostBytes)
+    var count = 0
+    while count < bytes.count {
+      let more = bytes.withUnsafeMutableBytes {
+        Glibc.read(descriptor, $0.baseAddress.map { $0 + count }, $0.count - count)
+      }
+      guard more >= 0 else { throw failure("read", path) }
+      if more == 0 { break }
+      count += more
+    }
+    guard let text = String(validating: bytes.prefix(count), as: UTF8.self) else {
+      throw Failure(description: "\(path) is not a text in UTF-8")
+    }
+    return text
+  }
+
+  /// Writes a new file that only its owner may read; it is complete or not there.
+  static func write(_ text: String, to path: String) throws(Failure) {
+    let draft = path + ".new"
+    let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw failure("write", draft) }
+    var text = text
+    let written = text.withUTF8 { Glibc.write(descriptor, $0.baseAddress, $0.count) == $0.count }
+    let synced = fsync(descriptor) == 0
+    close(descriptor)
+    guard written, synced, rename(draft, path) == 0 else { throw failure("write", path) }
+  }
+
+  private static func failure(_ verb: String, _ path: String) -> Failure {
+    Failure(description: "cannot \(verb) \(path): \(String(cString: strerror(errno)))")
+  }
+}

@@ -1,0 +1,146 @@
+/// One thing that can be set, on the command line as `--name value` and in a configuration file as
+/// `"name": value`.
+struct Setting: Sendable {
+  let name: String
+  /// What the value looks like; empty for a switch.
+  let placeholder: String
+  let help: String
+  /// Puts the value into the configuration; throws what is wrong with it.
+  let apply: @Sendable (inout Server.Configuration, String) throws(Arguments.Misuse) -> Void
+
+  var isFlag: Bool { placeholder.isEmpty }
+
+  static func named(_ name: String) -> Setting? { all.first { $0.name == name } }
+
+  /// In the order in which `--help` shows them.
+  static let all: [Setting] = [
+    Setting("data", "DIR", "directory of all data, made if missing (required)") { $0.data = $1 },
+    Setting("config", "FILE", "JSON object with any of these options; the command line wins") {
+      _, _ in
+    },
+    Setting("listen", "ADDR:PORT", "where to listen; port 0 takes a free one [127.0.0.1:8778]") {
+      configuration, text throws(Arguments.Misuse) in
+      guard let address = ListenAddress(text) else {
+        throw misuse("listen", "takes ADDR:PORT, such as 127.0.0.1:8778 or [::1]:0")
+      }
+      configuration.listen = address
+    },
+    Setting("app", "KID:SECRET[:MASTER]", "an app to serve; may be repeated") {
+      configuration, text throws(Arguments.Misuse) in
+      configuration.apps.append(try app(text))
+    },
+    Setting("permit", "OPERATION=RULE", permitHelp) {
+      configuration, text throws(Arguments.Misuse) in
+      try permit(text, &configuration.permissions)
+    },
+    Setting("port-file", "FILE", "write the port to a file once the server listens") { _, _ in },
+    Setting(
+      "access-log", "FILE", "one line for each request; - is standard output, off is none [-]"
+    ) {
+      $0.accessLog = $1 == "off" ? nil : $1
+    },
+    Setting("log-level", "LEVEL", "error, warning, info or debug, on standard error [info]") {
+      configuration, text throws(Arguments.Misuse) in
+      guard let level = Log.Level(rawValue: text) else {
+        throw misuse("log-level", "takes error, warning, info or debug")
+      }
+      configuration.logLevel = level
+    },
+    Setting("tls-cert", "FILE", "certificate chain as PEM; needs --tls-key") {
+      $0.tls = .init(certificate: $1, key: $0.tls?.key ?? "")
+    },
+    Setting("tls-key", "FILE", "key of the certificate as PEM") {
+      $0.tls = .init(certificate: $0.tls?.certificate ?? "", key: $1)
+    },
+    Setting("durability", "full|normal", "whether a write waits for the disk [full]") {
+      configuration, text throws(Arguments.Misuse) in
+      guard text == "full" || text == "normal" else {
+        throw misuse("durability", "takes full or normal")
+      }
+      configuration.isDurable = text == "full"
+    },
+    .number("session-days", 1...36_500, "end sessions after so many days [never]") {
+      $0.sessionDays = $1
+    },
+    .number("password-cost", 1...11, "yescrypt's cost; each step doubles time and memory [5]") {
+      $0.passwordCost = $1
+    },
+    .number("max-body", 1024...(1 << 30), "largest request body in bytes [16777216]") {
+      $0.limits.bodyBytes = $1
+    },
+    .number("request-seconds", 1...3600, "time for a request to arrive whole [60]") {
+      $0.limits.requestSeconds = $1
+    },
+    .number("response-seconds", 1...86_400, "time for an answer to be taken [600]") {
+      $0.limits.responseSeconds = $1
+    },
+    .number("max-connections", 1...1_000_000, "open connections [10000]") {
+      $0.limits.connections = $1
+    },
+    .number("max-connections-per-address", 0...1_000_000, "of one client; 0 is no limit [0]") {
+      $0.limits.connectionsPerAddress = $1
+    },
+    .number("event-threads", 1...256, "threads that carry connections [2]") {
+      $0.eventThreads = $1
+    },
+    .number("workers", 1...1024, "threads that read and write data [16]") { $0.workers = $1 },
+    .number("cache-mib", 1...65_536, "page cache for each database connection [16]") {
+      $0.cacheMiB = $1
+    },
+  ]
+
+  private static let permitHelp =
+    "default rule for create, read, update or delete: always, never, creator, acl or shared; "
+    + "may be repeated"
+
+  private init(
+    _ name: String, _ placeholder: String, _ help: String,
+    apply: @escaping @Sendable (inout Server.Configuration, String) throws(Arguments.Misuse) -> Void
+  ) {
+    self.name = name
+    self.placeholder = placeholder
+    self.help = help
+    self.apply = apply
+  }
+
+  private static func number(
+    _ name: String, _ range: ClosedRange<Int>, _ help: String,
+    set: @escaping @Sendable (inout Server.Configuration, Int) -> Void
+  ) -> Setting {
+    Setting(name, "N", help) { configuration, text throws(Arguments.Misuse) in
+      guard let number = Int(text), range.contains(number) else {
+        throw misuse(name, "takes a number from \(range.lowerBound) to \(range.upperBound)")
+      }
+      set(&configuration, number)
+    }
+  }
+
+  private static func misuse(_ name: String, _ text: String) -> Arguments.Misuse {
+    Arguments.Misuse(description: "--\(name) \(text)")
+  }
+
+  /// `KID:SECRET[:MASTER]`.
+  private static func app(
+    _ text: String
+  ) throws(Arguments.Misuse) -> Server.Configuration.App {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+    guard (2...3).contains(parts.count), parts.allSatisfy({ !$0.isEmpty }),
+      !parts[0].contains("/")
+    else { throw misuse("app", "takes KID:SECRET or KID:SECRET:MASTER") }
+    return .init(
+      key: parts[0], secret: parts[1], masterSecret: parts.count == 3 ? parts[2] : nil)
+  }
+
+  /// `OPERATION=RULE`.
+  private static func permit(
+    _ text: String, _ permissions: inout Permissions
+  ) throws(Arguments.Misuse) {
+    let sides = text.split(separator: "=", maxSplits: 1).map(String.init)
+    guard sides.count == 2, let operation = Permissions.Operation(rawValue: sides[0]),
+      let rule = Permissions.Rule(rawValue: sides[1]), Permissions.allows(rule, for: operation)
+    else {
+      throw misuse("permit", "takes OPERATION=RULE, such as read=acl; see --help")
+    }
+    permissions[operation] = rule
+  }
+}

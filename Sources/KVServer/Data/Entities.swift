@@ -1,0 +1,279 @@
+internal import KVBase
+internal import KVQuery
+internal import KVSQLite
+
+/// Reads and writes the entities of collections. Safe from any thread.
+///
+/// Every call is one transaction; a write is durable when it returns.
+final class Entities: Sendable {
+  let database: Database
+  let clock: ServerClock
+
+  init(_ database: Database, clock: ServerClock) {
+    self.database = database
+    self.clock = clock
+  }
+
+  // MARK: Reading
+
+  /// One entity. `collection` nil: it does not exist yet.
+  func get(
+    _ id: String, in collection: EntityCollection?, for viewer: Viewer
+  ) throws(ServerError) -> Payload {
+    let rule = try viewer.rule(for: .read)
+    guard let collection else { throw Self.missing(id) }
+    let found = try Self.storage { () throws(SQLiteError) -> Result<Payload, ServerError> in
+      try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
+        let select = try connection.statement(collection.sql(.get(rule)))
+        try select.bind(viewer.user, at: 1)
+        try select.bind(id, at: 2)
+        guard try select.step() else { return .failure(Self.missing(id)) }
+        guard select.int64(0) != 0 else { return .failure(Self.forbidden(id)) }
+        let body = Payload(capacity: select.bytes(1).count)
+        body.append(select.bytes(1))
+        return .success(body)
+      }
+    }
+    return try found.get()
+  }
+
+  /// How many match; skip and limit do not count here.
+  func count(
+    _ query: Query, in collection: EntityCollection?, for viewer: Viewer
+  ) throws(ServerError) -> Int {
+    let selection = try RowSelection(query, for: viewer, .read)
+    guard let collection else { return 0 }
+    let count = try Self.storage { () throws(SQLiteError) -> Int in
+      try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
+        let select = try connection.statement(collection.sql(.count(selection.shape)))
+        try selection.bind(to: select)
+        return try select.step() ? select.int(0) : 0
+      }
+    }
+    try selection.check()
+    return count
+  }
+
+  // MARK: Writing
+
+  /// What a write left behind.
+  struct Written: Sendable {
+    var id: String
+    var body: [UInt8]
+    /// False: an older version was replaced.
+    var isNew: Bool
+  }
+
+  /// Inserts entities, each on its own: one that is refused does not keep the others out.
+  func insert(
+    _ drafts: [Result<EntityDraft, ServerError>], into collection: EntityCollection,
+    for viewer: Viewer
+  ) throws(ServerError) -> [Result<Written, ServerError>] {
+    _ = try viewer.rule(for: .create)
+    return try write { (connection, now) throws(SQLiteError) in
+      var results: [Result<Written, ServerError>] = []
+      results.reserveCapacity(drafts.count)
+      for draft in drafts {
+        switch draft {
+        case .failure(let error): results.append(.failure(error))
+        case .success(let draft):
+          let acl = draft.acl.map { Self.owned($0, by: viewer) } ?? Self.owned(ACL(), by: viewer)
+          results.append(try Self.insert(draft, acl, collection, connection, now))
+        }
+      }
+      return results
+    }
+  }
+
+  /// Creates the entity or replaces it.
+  func put(
+    _ draft: EntityDraft, into collection: EntityCollection, for viewer: Viewer
+  ) throws(ServerError) -> Written {
+    let rule = try viewer.rule(for: .update)
+    let result = try write {
+      (connection, now) throws(SQLiteError) -> Result<Written, ServerError> in
+      let look = try connection.statement(collection.sql(.look(rule)))
+      try look.bind(viewer.user, at: 1)
+      try look.bind(draft.id, at: 2)
+      guard try look.step() else {
+        do throws(ServerError) { _ = try viewer.rule(for: .create) } catch {
+          return .failure(error)
+        }
+        return try Self.insert(
+          draft, Self.owned(draft.acl ?? ACL(), by: viewer), collection, connection, now)
+      }
+      guard look.int64(0) != 0 else { return .failure(Self.forbidden(draft.id)) }
+      let stored = StoredRow(look)
+      return .success(try Self.update(stored, draft, collection, viewer, connection, now))
+    }
+    return try result.get()
+  }
+
+  /// Deletes one entity.
+  func delete(
+    _ id: String, in collection: EntityCollection?, for viewer: Viewer
+  ) throws(ServerError) {
+    let rule = try viewer.rule(for: .delete)
+    guard let collection else { throw Self.missing(id) }
+    let problem = try write { (connection, _) throws(SQLiteError) -> ServerError? in
+      let look = try connection.statement(collection.sql(.look(rule)))
+      try look.bind(viewer.user, at: 1)
+      try look.bind(id, at: 2)
+      guard try look.step() else { return Self.missing(id) }
+      guard look.int64(0) != 0 else { return Self.forbidden(id) }
+      let delete = try connection.statement(collection.sql(.deleteRow))
+      try delete.bind(look.int64(1), at: 1)
+      look.reset()
+      try delete.run()
+      return nil
+    }
+    if let problem { throw problem }
+  }
+
+  /// Deletes what matches and may be deleted; gives how many that were.
+  func delete(
+    _ query: Query, in collection: EntityCollection?, for viewer: Viewer
+  ) throws(ServerError) -> Int {
+    let selection = try RowSelection(query, for: viewer, .delete)
+    guard let collection else { return 0 }
+    let count = try write { (connection, _) throws(SQLiteError) -> Int in
+      var rows: [Int64] = []
+      let select = try connection.statement(collection.sql(.deleteMatching(selection.shape)))
+      try selection.bind(to: select)
+      while try select.step() { rows.append(select.int64(0)) }
+      // A filter that failed half-way must delete nothing.
+      if selection.hasFailed { return 0 }
+      let delete = try connection.statement(collection.sql(.deleteRow))
+      for row in rows {
+        try delete.bind(row, at: 1)
+        try delete.run()
+      }
+      return rows.count
+    }
+    try selection.check()
+    return count
+  }
+
+  // MARK: Inside
+
+  /// Runs `body` in a write transaction, with its time.
+  func write<R>(
+    _ body: (borrowing Connection, Timestamp) throws(SQLiteError) -> R
+  ) throws(ServerError) -> R {
+    var time: Timestamp?
+    defer { if let time { clock.endWrite(time) } }
+    return try Self.storage { () throws(SQLiteError) -> R in
+      try database.write { (connection: borrowing Connection) throws(SQLiteError) in
+        let now = clock.beginWrite()
+        time = now
+        return try body(connection, now)
+      }
+    }
+  }
+
+  /// What is stored under an id that is about to be replaced.
+  struct StoredRow {
+    let row: Int64
+    let creator: String
+    let created: Timestamp
+    let body: [UInt8]
+
+    init(_ look: borrowing Statement) {
+      row = look.int64(1)
+      creator = look.text(2) ?? ""
+      created = Timestamp(milliseconds: look.int64(3))
+      body = look.copy(4)
+    }
+  }
+
+  static func insert(
+    _ draft: EntityDraft, _ acl: ACL, _ collection: EntityCollection,
+    _ connection: borrowing Connection,
+    _ now: Timestamp
+  ) throws(SQLiteError) -> Result<Written, ServerError> {
+    let body = draft.body(acl, created: now, modified: now)
+    let insert = try connection.statement(collection.sql(.insert))
+    try insert.bind(draft.id, at: 1)
+    try bind(acl, created: now, modified: now, to: insert)
+    try run(insert, with: body)
+    guard connection.changes == 1 else {
+      return .failure(
+        ServerError(
+          .internalErrorRetry, "An entity with that _id already exists in this collection"))
+    }
+    return .success(Written(id: draft.id, body: body, isNew: true))
+  }
+
+  static func update(
+    _ stored: StoredRow, _ draft: EntityDraft, _ collection: EntityCollection, _ viewer: Viewer,
+    _ connection: borrowing Connection, _ now: Timestamp
+  ) throws(SQLiteError) -> Written {
+    var acl = draft.acl ?? ACL(of: stored.body)
+    // Only the administrator may give an entity to somebody else.
+    if viewer.principal != .master || acl.creator.isEmpty { acl.creator = stored.creator }
+    let body = draft.body(acl, created: stored.created, modified: now)
+    let update = try connection.statement(collection.sql(.update))
+    try update.bind(stored.row, at: 1)
+    try bind(acl, created: stored.created, modified: now, to: update)
+    try run(update, with: body)
+    return Written(id: draft.id, body: body, isNew: false)
+  }
+
+  private static func bind(
+    _ acl: ACL, created: Timestamp, modified: Timestamp, to statement: borrowing Statement
+  ) throws(SQLiteError) {
+    try statement.bind(acl.creator, at: 2)
+    try bind(acl.everybodyReads, to: statement, at: 3)
+    try bind(acl.everybodyWrites, to: statement, at: 4)
+    try statement.bind(acl.readers.isEmpty ? nil : ACL.list(acl.readers), at: 5)
+    try statement.bind(acl.writers.isEmpty ? nil : ACL.list(acl.writers), at: 6)
+    try statement.bind(created.milliseconds, at: 7)
+    try statement.bind(modified.milliseconds, at: 8)
+  }
+
+  private static func bind(
+    _ flag: Bool?, to statement: borrowing Statement, at place: Int32
+  ) throws(SQLiteError) {
+    guard let flag else { return try statement.bindNull(at: place) }
+    try statement.bind(flag ? 1 : 0, at: place)
+  }
+
+  private static func run(
+    _ statement: borrowing Statement, with body: [UInt8]
+  ) throws(SQLiteError) {
+    let result = body.withUnsafeBytes { bytes -> Result<Void, SQLiteError> in
+      do throws(SQLiteError) {
+        try statement.bind(borrowedText: bytes, at: 9)
+        return .success(try statement.run())
+      } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
+  }
+
+  /// The `_acl` of a new entity: its creator is who creates it, unless the administrator names one.
+  private static func owned(_ acl: ACL, by viewer: Viewer) -> ACL {
+    var acl = acl
+    if viewer.principal != .master || acl.creator.isEmpty { acl.creator = viewer.owner }
+    return acl
+  }
+
+  static func missing(_ id: String) -> ServerError { ServerError(.entityNotFound) }
+
+  static func forbidden(_ id: String) -> ServerError {
+    ServerError(.insufficientCredentials, "the entity's _acl does not allow this")
+  }
+
+  /// Turns errors of the database into what a client may know.
+  static func storage<R>(_ body: () throws(SQLiteError) -> R) throws(ServerError) -> R {
+    do throws(SQLiteError) { return try body() } catch { throw ServerError(error) }
+  }
+}
+
+extension ServerError {
+  init(_ error: SQLiteError) {
+    self.init(
+      error.kind == .corrupt ? .internalErrorStop : .internalErrorRetry, cause: "\(error)")
+  }
+}

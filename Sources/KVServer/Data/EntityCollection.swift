@@ -1,0 +1,126 @@
+internal import KVBase
+internal import KVSQLite
+
+/// One collection of one app: its table, its permissions, its statements.
+final class EntityCollection: Sendable {
+  let number: Int64
+  let table: String
+  let permissions: Permissions
+  private let statements = Monitor([Shape: SQL]())
+
+  init(number: Int64, permissions: Permissions) {
+    self.number = number
+    table = "e\(number)"
+    self.permissions = permissions
+  }
+
+  /// What a statement does; each is made once.
+  enum Shape: Hashable {
+    case get(Permissions.Rule)
+    case look(Permissions.Rule)
+    case insert, update
+    case deleteRow
+    /// The n and the body of what matches.
+    case scan(Selection)
+    /// The n of what matches, in the order of a sort key.
+    case order(Selection)
+    case count(Selection)
+    /// The n and the id of what matches.
+    case deleteMatching(Selection)
+    case body(Selection)
+  }
+
+  /// Which rows: what the rule lets through of what the filter matches. Parameters: 1 the user,
+  /// 2 the filter's function, 3 a JSON array of ids.
+  struct Selection: Hashable {
+    var rule: Permissions.Rule
+    /// Whether rows are selected for writing: then only writers' lists count.
+    var writing = false
+    var isFiltered = false
+    var isByIds = false
+
+    /// Whether the condition names the user.
+    var needsUser: Bool { rule != .always && rule != .never }
+
+    var condition: String {
+      var parts: [String] = []
+      if isByIds { parts.append("id IN (SELECT value FROM json_each(?3))") }
+      parts.append(writing ? rule.writeCondition : rule.readCondition)
+      if isFiltered { parts.append("kv_match(body, ?2)") }
+      return parts.joined(separator: " AND ")
+    }
+  }
+
+  func sql(_ shape: Shape) -> SQL {
+    statements.peek { statements in
+      if let found = statements[shape] { return found }
+      let made = SQL(text(of: shape))
+      statements[shape] = made
+      return made
+    }
+  }
+
+  private func text(of shape: Shape) -> String {
+    switch shape {
+    case .get(let rule): "SELECT \(rule.readCondition), body FROM \(table) WHERE id = ?2"
+    case .look(let rule):
+      "SELECT \(rule.writeCondition), n, creator, ect, body FROM \(table) WHERE id = ?2"
+    case .insert:
+      """
+      INSERT INTO \(table) (id, creator, gr, gw, readers, writers, ect, lmt, body)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (id) DO NOTHING
+      """
+    case .update:
+      """
+      UPDATE \(table) SET creator = ?2, gr = ?3, gw = ?4, readers = ?5, writers = ?6, ect = ?7,
+        lmt = ?8, body = ?9 WHERE n = ?1
+      """
+    case .deleteRow: "DELETE FROM \(table) WHERE n = ?1"
+    case .scan(let which):
+      """
+      SELECT n, body FROM \(table) WHERE n > ?4 AND \(which.condition)
+      ORDER BY n LIMIT ?5 OFFSET ?6
+      """
+    case .order(let which):
+      """
+      SELECT n FROM \(table) WHERE \(which.condition)
+      ORDER BY kv_sort_key(body, ?4), id LIMIT ?5 OFFSET ?6
+      """
+    case .count(let which): "SELECT count(*) FROM \(table) WHERE \(which.condition)"
+    case .deleteMatching(let which): "SELECT n, id FROM \(table) WHERE \(which.condition)"
+    case .body(let which): "SELECT body FROM \(table) WHERE n = ?4 AND \(which.condition)"
+    }
+  }
+}
+
+extension Permissions.Rule {
+  /// SQL that tells whether user ?1 may read a row.
+  fileprivate var readCondition: String {
+    let named = """
+      creator = ?1 OR gr = 1 OR gw = 1
+      OR (readers NOT NULL AND ?1 IN (SELECT value FROM json_each(readers)))
+      OR (writers NOT NULL AND ?1 IN (SELECT value FROM json_each(writers)))
+      """
+    return switch self {
+    case .always: "1"
+    case .never: "0"
+    case .creator: "creator = ?1"
+    case .acl: "(\(named))"
+    case .shared: "(gr IS NOT 0 OR \(named))"
+    }
+  }
+
+  /// SQL that tells whether user ?1 may change or delete a row.
+  fileprivate var writeCondition: String {
+    switch self {
+    case .always: "1"
+    case .never: "0"
+    case .creator: "creator = ?1"
+    case .acl, .shared:
+      """
+      (creator = ?1 OR gw = 1
+      OR (writers NOT NULL AND ?1 IN (SELECT value FROM json_each(writers))))
+      """
+    }
+  }
+}

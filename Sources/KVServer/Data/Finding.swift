@@ -1,0 +1,170 @@
+internal import KVBase
+internal import KVJSON
+internal import KVQuery
+internal import KVSQLite
+
+/// The answer to a find, made piece by piece: a JSON array.
+///
+/// Between pieces nothing is held but the place it has got to: no snapshot, no connection. A client that
+/// reads slowly keeps nobody waiting and lets no log grow. Within a piece all entities are of one
+/// moment; from one piece to the next, an entity is sent as it is then, and left out if it has gone or
+/// does not match any more. None is sent twice, none that stays is missed.
+///
+/// `@unchecked Sendable`: one thread at a time asks for pieces.
+final class Finding: BodySource, @unchecked Sendable {
+  /// What one answer holds at the most; the rest is silently left out, as the protocol has it.
+  static let mostEntities = 10_000
+  static let mostBytes = 100 << 20
+
+  private enum Plan {
+    /// In the order of storage, from behind a row.
+    case scan(after: Int64)
+    /// These rows, from a place on.
+    case rows([Int64], next: Int)
+    /// By a sort key; the rows are not known yet.
+    case sort(RowFunction)
+    case done
+  }
+
+  private let database: Database
+  private let collection: EntityCollection
+  private let selection: RowSelection
+  private let projection: Projection?
+  private let pieceBytes: Int
+  private var plan: Plan
+  private var skip: Int
+  /// How many entities may still be sent.
+  private var left: Int
+  private var sentEntities = 0
+  private var sentBytes = 0
+
+  init(
+    _ query: Query, in collection: EntityCollection, of database: Database, for viewer: Viewer,
+    pieceBytes: Int = 512 << 10
+  ) throws(ServerError) {
+    self.database = database
+    self.collection = collection
+    self.pieceBytes = pieceBytes
+    selection = try RowSelection(query, for: viewer, .read)
+    projection = query.projection
+    skip = query.skip
+    left = min(query.limit ?? Self.mostEntities, Self.mostEntities)
+    plan =
+      query.sorter.map { sorter in .sort(RowFunction(.sortKey { sorter.key(of: $0) })) }
+      ?? .scan(after: -1)
+  }
+
+  /// Whether the last piece has been made.
+  var isDone: Bool { if case .done = plan { true } else { false } }
+
+  func nextPiece() throws(ServerError) -> Payload? {
+    if isDone { return nil }
+    let piece = Payload(capacity: 16 << 10)
+    if sentBytes == 0 { piece.append("[") }
+    try Entities.storage { () throws(SQLiteError) in
+      try database.read { (connection: borrowing Connection) throws(SQLiteError) in
+        try fill(piece, connection)
+      }
+    }
+    try selection.check()
+    sentBytes += piece.count
+    if isDone { piece.append("]") }
+    return piece
+  }
+
+  private func fill(
+    _ piece: Payload, _ connection: borrowing Connection
+  ) throws(SQLiteError) {
+    if case .sort(let key) = plan {
+      plan = .rows(try order(by: key, connection), next: 0)
+    }
+    switch plan {
+    case .scan(let row): try scan(after: row, piece, connection)
+    case .rows(let rows, let next): try collect(rows, from: next, piece, connection)
+    case .sort, .done: break
+    }
+  }
+
+  private func scan(
+    after row: Int64, _ piece: Payload, _ connection: borrowing Connection
+  ) throws(SQLiteError) {
+    let select = try connection.statement(collection.sql(.scan(selection.shape)))
+    try selection.bind(to: select)
+    try select.bind(row, at: 4)
+    try select.bind(left, at: 5)
+    try select.bind(skip, at: 6)
+    var last = row
+    while piece.count < pieceBytes {
+      guard try select.step(), add(select.bytes(1), to: piece) else {
+        plan = .done
+        return
+      }
+      last = select.int64(0)
+    }
+    skip = 0
+    plan = left > 0 ? .scan(after: last) : .done
+  }
+
+  private func order(
+    by key: RowFunction, _ connection: borrowing Connection
+  ) throws(SQLiteError) -> [Int64] {
+    let select = try connection.statement(collection.sql(.order(selection.shape)))
+    try selection.bind(to: select)
+    try select.bind(key, at: 4)
+    try select.bind(left, at: 5)
+    try select.bind(skip, at: 6)
+    var rows: [Int64] = []
+    while try select.step() { rows.append(select.int64(0)) }
+    return rows
+  }
+
+  private func collect(
+    _ rows: [Int64], from start: Int, _ piece: Payload, _ connection: borrowing Connection
+  ) throws(SQLiteError) {
+    let select = try connection.statement(collection.sql(.body(selection.shape)))
+    try selection.bind(to: select)
+    var next = start
+    while next < rows.count, piece.count < pieceBytes {
+      try select.bind(rows[next], at: 4)
+      next += 1
+      if try select.step(), !add(select.bytes(0), to: piece) {
+        plan = .done
+        return
+      }
+      select.reset()
+    }
+    plan = next < rows.count ? .rows(rows, next: next) : .done
+  }
+
+  /// Adds an entity; false if the answer is full.
+  private func add(_ entity: UnsafeRawBufferPointer, to piece: Payload) -> Bool {
+    guard sentBytes + piece.count + entity.count < Self.mostBytes, left > 0 else { return false }
+    if sentEntities > 0 { piece.append(byte: UInt8(ascii: ",")) }
+    sentEntities += 1
+    left -= 1
+    if let projection {
+      piece.append(projection.apply(to: entity))
+    } else {
+      piece.append(entity)
+    }
+    return true
+  }
+}
+
+/// A body whose first piece is made already.
+final class Continued: BodySource, @unchecked Sendable {
+  // `@unchecked`: one thread at a time asks for pieces.
+  private var first: Payload?
+  private let rest: any BodySource
+
+  init(_ first: Payload, _ rest: any BodySource) {
+    self.first = first
+    self.rest = rest
+  }
+
+  func nextPiece() throws -> Payload? {
+    defer { first = nil }
+    if let first { return first }
+    return try rest.nextPiece()
+  }
+}

@@ -1,0 +1,63 @@
+internal import KVSQLite
+
+/// The tables of the server's database.
+///
+///     app ──< collection ──< e<number>   the entities of one collection, one table each
+///      └────< account ──< session
+///
+/// Users are entities of a collection that clients cannot name; what must never be read back, the
+/// password's hash, is in `account`.
+enum Schema {
+  /// "KVSD", in the header of the file.
+  static let applicationId: Int32 = 0x4B56_5344
+
+  /// The collection that holds an app's users. Clients' collections do not start with an underscore.
+  static let users = "_users"
+
+  static let migrations = [
+    Database.Migration(
+      sql: """
+        CREATE TABLE app (number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE);
+        CREATE TABLE collection (
+          number INTEGER PRIMARY KEY,
+          app INTEGER NOT NULL REFERENCES app (number),
+          name TEXT NOT NULL,
+          permissions TEXT,
+          UNIQUE (app, name));
+        CREATE TABLE account (
+          app INTEGER NOT NULL REFERENCES app (number),
+          id TEXT NOT NULL,
+          name TEXT NOT NULL,
+          password TEXT NOT NULL,
+          disabled INTEGER NOT NULL DEFAULT 0,
+          PRIMARY KEY (app, id),
+          UNIQUE (app, name));
+        CREATE TABLE session (
+          token TEXT PRIMARY KEY,
+          app INTEGER NOT NULL,
+          user TEXT NOT NULL,
+          expires INTEGER);
+        CREATE INDEX session_user ON session (app, user);
+        CREATE TABLE clock (latest INTEGER NOT NULL);
+        INSERT INTO clock VALUES (0);
+        """)
+  ]
+
+  /// The table of a collection. `creator` to `writers` repeat the entity's `_acl`, so that SQL can tell
+  /// who may see it; the body comes last, where it costs those nothing who do not read it.
+  static func createEntities(_ table: String) -> String {
+    """
+    CREATE TABLE IF NOT EXISTS \(table) (
+      n INTEGER PRIMARY KEY,
+      id TEXT NOT NULL UNIQUE,
+      creator TEXT NOT NULL,
+      gr INTEGER,
+      gw INTEGER,
+      readers TEXT,
+      writers TEXT,
+      ect INTEGER NOT NULL,
+      lmt INTEGER NOT NULL,
+      body TEXT NOT NULL)
+    """
+  }
+}

@@ -1,0 +1,15 @@
+/// What one client may take of a server.
+package struct HTTPLimits: Sendable {
+  /// The largest request body.
+  package var bodyBytes = 16 << 20
+  /// How long a request may take to arrive, and a connection may be idle.
+  package var requestSeconds = 60
+  /// How long an answer may take to be taken.
+  package var responseSeconds = 600
+  package var connections = 10_000
+  /// 0 for no limit.
+  package var connectionsPerAddress = 0
+  /// For the request line and the headers of one request.
+  package var headerBytes = 64 << 10
+  package init() {}
+}

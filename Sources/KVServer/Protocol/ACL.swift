@@ -1,0 +1,81 @@
+internal import KVJSON
+
+/// Who may do what with one entity: its `_acl`.
+struct ACL: Sendable, Equatable {
+  var creator = ""
+  /// Whether everybody may read; nil if the entity does not say.
+  var everybodyReads: Bool?
+  var everybodyWrites: Bool?
+  var readers: [String] = []
+  var writers: [String] = []
+  /// Members that this server keeps and does not act on: `groups`, `roles` and what is unknown.
+  private var others: [JSONObject.Member] = []
+
+  init() {}
+
+  /// Reads what a client sent. The creator in it counts only for those who may name one.
+  init(parsing bytes: UnsafeRawBufferPointer) throws(ServerError) {
+    let value: JSONValue
+    do { value = try JSONValue(parsing: bytes) } catch {
+      throw ServerError(.inputValidationFailed, "_acl: \(error.message)")
+    }
+    guard let object = value.objectValue else { throw Self.misfit("_acl must be an object") }
+    for member in object.members {
+      switch member.name {
+      case "creator":
+        guard let id = member.value.stringValue else { throw Self.misfit("_acl.creator: text") }
+        creator = id
+      case "gr": everybodyReads = try Self.flag(member)
+      case "gw": everybodyWrites = try Self.flag(member)
+      case "r": readers = try Self.ids(member)
+      case "w": writers = try Self.ids(member)
+      default: others.append(member)
+      }
+    }
+  }
+
+  /// The `_acl` of a stored entity, which was checked when it was stored.
+  init(of entity: [UInt8]) {
+    self.init()
+    let stored = try? entity.withUnsafeBytes { bytes -> ACL? in
+      guard let range = try EntityScanner.outline(of: bytes).acl else { return nil }
+      return try ACL(parsing: UnsafeRawBufferPointer(rebasing: bytes[range]))
+    }
+    if let stored { self = stored }
+  }
+
+  /// As JSON, in one order always.
+  var json: [UInt8] {
+    var object: JSONObject = ["creator": .string(creator)]
+    if let everybodyReads { object["gr"] = .bool(everybodyReads) }
+    if let everybodyWrites { object["gw"] = .bool(everybodyWrites) }
+    if !readers.isEmpty { object["r"] = .array(readers.map { .string($0) }) }
+    if !writers.isEmpty { object["w"] = .array(writers.map { .string($0) }) }
+    object.members += others
+    return JSONValue.object(object).bytes
+  }
+
+  /// Ids as a JSON array, as the database wants lists.
+  static func list(_ ids: [String]) -> String { JSONValue.array(ids.map { .string($0) }).text }
+
+  private static func flag(_ member: JSONObject.Member) throws(ServerError) -> Bool? {
+    if member.value.isNull { return nil }
+    guard let flag = member.value.boolValue else {
+      throw misfit("_acl.\(member.name) must be a boolean")
+    }
+    return flag
+  }
+
+  private static func ids(_ member: JSONObject.Member) throws(ServerError) -> [String] {
+    if member.value.isNull { return [] }
+    let ids = member.value.arrayValue?.compactMap(\.stringValue)
+    guard let ids, ids.count == member.value.arrayValue?.count else {
+      throw misfit("_acl.\(member.name) must be an array of user ids")
+    }
+    return ids
+  }
+
+  private static func misfit(_ text: String) -> ServerError {
+    ServerError(.inputValidationFailed, text)
+  }
+}

@@ -1,0 +1,89 @@
+internal import KVJSON
+
+/// What the users of an app may do in a collection. The master secret may do everything.
+struct Permissions: Sendable, Equatable {
+  /// Who may do one kind of operation.
+  enum Rule: String, Sendable, CaseIterable {
+    /// Every user; the entities' own lists are not looked at.
+    case always
+    /// No user.
+    case never
+    /// Only who created the entity.
+    case creator
+    /// The creator and whom the entity's `_acl` names; for reading, writers too.
+    case acl
+    /// As `acl`, and everybody may read an entity whose `_acl` has no `gr`. For reading only.
+    case shared
+  }
+
+  enum Operation: String, Sendable, CaseIterable {
+    case create, read, update, delete
+  }
+
+  var create = Rule.always
+  var read = Rule.shared
+  var update = Rule.acl
+  var delete = Rule.acl
+
+  init() {}
+
+  subscript(_ operation: Operation) -> Rule {
+    get {
+      switch operation {
+      case .create: create
+      case .read: read
+      case .update: update
+      case .delete: delete
+      }
+    }
+    set {
+      switch operation {
+      case .create: create = newValue
+      case .read: read = newValue
+      case .update: update = newValue
+      case .delete: delete = newValue
+      }
+    }
+  }
+
+  /// Whether a rule makes sense for an operation.
+  static func allows(_ rule: Rule, for operation: Operation) -> Bool {
+    switch operation {
+    case .create: rule == .always || rule == .never
+    case .read: true
+    case .update, .delete: rule != .shared
+    }
+  }
+
+  /// Reads `{"read":"always",…}`; what is not named stays as it is.
+  mutating func apply(_ object: JSONObject) throws(ServerError) {
+    for member in object.members {
+      guard let operation = Operation(rawValue: member.name) else {
+        throw ServerError(.inputValidationFailed, "unknown operation \(member.name)")
+      }
+      guard let rule = member.value.stringValue.flatMap(Rule.init),
+        Self.allows(rule, for: operation)
+      else {
+        let known = Rule.allCases.filter { Self.allows($0, for: operation) }.map(\.rawValue)
+        throw ServerError(
+          .inputValidationFailed,
+          "\(member.name) must be one of \(known.joined(separator: ", "))")
+      }
+      self[operation] = rule
+    }
+  }
+
+  var json: JSONValue {
+    .object(
+      JSONObject(Operation.allCases.map { .init($0.rawValue, .string(self[$0].rawValue)) }))
+  }
+}
+
+/// In whose name a request acts.
+enum Principal: Sendable, Equatable {
+  /// The app itself: may sign up and log in users, and little else.
+  case app
+  case user(id: String)
+  /// The administrator.
+  case master
+}

@@ -1,0 +1,99 @@
+/// What a path leads to. Names and ids are decoded.
+enum Route: Sendable, Equatable {
+  case health
+  case ping(app: String)
+  case collection(app: String, String)
+  case entity(app: String, collection: String, id: String)
+  case count(app: String, collection: String)
+  /// Permissions of a collection: an extension for administrators.
+  case permissions(app: String, collection: String)
+  case users(app: String)
+  case user(app: String, id: String)
+  case login(app: String)
+  case logout(app: String)
+  case me(app: String)
+  case lookup(app: String)
+  case tokens(app: String, user: String)
+  case usernameExists(app: String)
+  /// Mail that this server does not send: forgotten names, reset passwords, verified addresses.
+  case mail(app: String)
+
+  init?(_ path: [String]) {
+    guard let first = path.first else { return nil }
+    let rest = path.dropFirst()
+    switch (first, rest.count) {
+    case ("healthz", 0): self = .health
+    case ("appdata", _): self.init(data: Array(rest))
+    case ("user", _): self.init(user: Array(rest))
+    case ("rpc", _): self.init(rpc: Array(rest))
+    default: return nil
+    }
+    if path.contains("") { return nil }
+  }
+
+  private init?(data path: [String]) {
+    switch path.count {
+    case 1: self = .ping(app: path[0])
+    case 2: self = .collection(app: path[0], path[1])
+    case 3: self.init(app: path[0], collection: path[1], path[2])
+    default: return nil
+    }
+  }
+
+  private init?(app: String, collection: String, _ name: String) {
+    switch name {
+    case "_count": self = .count(app: app, collection: collection)
+    case "_permissions": self = .permissions(app: app, collection: collection)
+    case "_group", "_deltaset", "_subscribe", "_unsubscribe": return nil
+    default: self = .entity(app: app, collection: collection, id: name)
+    }
+  }
+
+  private init?(user path: [String]) {
+    switch (path.count, path.last) {
+    case (1, _): self = .users(app: path[0])
+    case (2, "login"): self = .login(app: path[0])
+    case (2, "_logout"): self = .logout(app: path[0])
+    case (2, "_me"): self = .me(app: path[0])
+    case (2, "_lookup"): self = .lookup(app: path[0])
+    case (2, _): self = .user(app: path[0], id: path[1])
+    case (3, "tokens"): self = .tokens(app: path[0], user: path[1])
+    default: return nil
+    }
+  }
+
+  private init?(rpc path: [String]) {
+    switch (path.count, path.last) {
+    case (2, "check-username-exists"): self = .usernameExists(app: path[0])
+    case (2, "user-forgot-username"), (3, "user-password-reset-initiate"),
+      (3, "user-email-verification-initiate"):
+      self = .mail(app: path[0])
+    default: return nil
+    }
+  }
+
+  /// What may be done here. HEAD is a GET whose body stays at home.
+  var methods: [Request.Method] {
+    switch self {
+    case .health, .ping, .count, .me: [.get]
+    case .collection: [.get, .post, .delete]
+    case .entity, .user: [.get, .put, .delete]
+    case .permissions: [.get, .put]
+    case .users: [.get, .post]
+    case .login, .logout, .lookup, .usernameExists, .mail: [.post]
+    case .tokens: [.delete]
+    }
+  }
+
+  /// The app key in the path.
+  var app: String? {
+    switch self {
+    case .health: nil
+    case .ping(let app), .collection(let app, _), .entity(let app, _, _), .count(let app, _),
+      .permissions(let app, _), .users(let app), .user(let app, _), .login(let app),
+      .logout(let app), .me(let app), .lookup(let app), .tokens(let app, _),
+      .usernameExists(let app), .mail(let app):
+      app
+    }
+  }
+}

@@ -1,0 +1,118 @@
+internal import Glibc
+internal import KVBase
+internal import KVSQLite
+
+/// A running server. Safe from any thread.
+package final class Server: Sendable {
+  /// Why a server cannot start: one sentence for whoever starts it.
+  package struct Failure: Error, CustomStringConvertible {
+    package var description: String
+    init(_ description: String) { self.description = description }
+  }
+
+  /// Where it listens.
+  package let address: ListenAddress
+  package let url: String
+
+  private let service: Service
+  private let http: HTTPServer
+  private let database: Database
+  private let pools: [WorkerPool]
+  private let accessLog: AccessLog?
+  private let directory: DataDirectory
+  private let isStopped = Monitor(false)
+
+  /// Opens the data and begins to serve.
+  package init(_ configuration: Configuration) throws(Failure) {
+    directory = try DataDirectory(configuration.data)
+    let log = Log(configuration.logLevel)
+    let socket = try Self.listen(configuration.listen)
+    address = socket.address
+    url = "\(configuration.tls == nil ? "http" : "https")://\(socket.address)"
+    database = try Self.open(configuration, directory)
+    let workers = WorkerPool("kv-worker", threads: configuration.workers, limit: 100_000)
+    let hashers = WorkerPool("kv-hasher", threads: configuration.hashers, limit: 1000)
+    pools = [workers, hashers]
+    service = try Self.service(configuration, database, workers, hashers, log)
+    accessLog = try Self.accessLog(configuration)
+    let accessLog = self.accessLog
+    http = HTTPServer(
+      limits: configuration.limits, pool: workers, handler: service,
+      observer: { record in accessLog?.add(record) },
+      log: { log.warning("http: \($0)") })
+    let files = try configuration.tls.map { (tls) throws(Failure) in try Self.read(tls) }
+    guard http.start(on: socket.giveAway(), threads: configuration.eventThreads, tls: files) else {
+      throw Failure("cannot start HTTP on \(address)")
+    }
+  }
+
+  /// Takes no more requests, lets running ones end for at most so long, writes everything and closes.
+  /// The second time does nothing.
+  package func stop(graceSeconds: Double = 10) {
+    let isFirst = isStopped.peek { isStopped in
+      defer { isStopped = true }
+      return !isStopped
+    }
+    guard isFirst else { return }
+    http.stop(graceSeconds: graceSeconds)
+    for pool in pools { pool.close() }
+    service.close()
+    database.close()
+    accessLog?.close()
+  }
+
+  /// Opens the access log by its name again.
+  package func reopenLogs() { accessLog?.reopen() }
+
+  deinit { stop(graceSeconds: 0) }
+
+  // MARK: Parts
+
+  private static func listen(_ address: ListenAddress) throws(Failure) -> ListenSocket {
+    do { return try ListenSocket(address) } catch { throw Failure(error.message) }
+  }
+
+  private static func open(
+    _ configuration: Configuration, _ directory: borrowing DataDirectory
+  ) throws(Failure) -> Database {
+    var settings = Database.Configuration(
+      path: directory.database, applicationId: Schema.applicationId)
+    settings.durability = configuration.isDurable ? .full : .normal
+    settings.cacheKiB = Int32(clamping: configuration.cacheMiB * 1024)
+    do { return try Database(settings, migrations: Schema.migrations) } catch {
+      throw Failure("\(directory.database): \(error)")
+    }
+  }
+
+  private static func service(
+    _ configuration: Configuration, _ database: Database, _ workers: WorkerPool,
+    _ hashers: WorkerPool, _ log: Log
+  ) throws(Failure) -> Service {
+    var settings = Service.Settings()
+    settings.usesTLS = configuration.tls != nil
+    settings.passwordCost = UInt(clamping: configuration.passwordCost)
+    settings.sessionSeconds = configuration.sessionDays.map { Int64($0) * 86_400 }
+    settings.permissions = configuration.permissions
+    do {
+      return try Service(
+        database, apps: configuration.apps, settings: settings, workers: workers, hashers: hashers,
+        log: log)
+    } catch {
+      throw Failure("cannot read the data: \(error)")
+    }
+  }
+
+  private static func accessLog(_ configuration: Configuration) throws(Failure) -> AccessLog? {
+    guard let path = configuration.accessLog else { return nil }
+    do { return try AccessLog(path) } catch { throw Failure(error.message) }
+  }
+
+  private static func read(_ tls: Configuration.TLS) throws(Failure) -> TLSFiles {
+    do {
+      return TLSFiles(
+        key: try TextFile.read(tls.key), certificate: try TextFile.read(tls.certificate))
+    } catch {
+      throw Failure(error.description)
+    }
+  }
+}

@@ -1,0 +1,70 @@
+internal import KVJSON
+
+/// Makes responses.
+enum Answer {
+  static func json(_ status: Int, _ value: JSONValue) -> Response {
+    json(status, Payload(value.bytes))
+  }
+
+  static func json(_ status: Int, _ body: Payload) -> Response {
+    Response(status, .whole(body), headers: [contentType])
+  }
+
+  static func json(_ status: Int, _ bytes: [UInt8]) -> Response { json(status, Payload(bytes)) }
+
+  /// An error in the protocol's shape.
+  static func error(_ error: ServerError, requestId: String) -> Response {
+    var response = json(error.status, .object(body(of: error)))
+    if let allow = error.allow { response.headers.append(("Allow", allow)) }
+    if error.code == .stopping { response.headers.append(("Retry-After", "1")) }
+    if error.code == .invalidCredentials {
+      response.headers.append(("WWW-Authenticate", "Basic realm=\"kvstored\""))
+    }
+    if !requestId.isEmpty { response.headers.append(("X-Kinvey-Request-Id", requestId)) }
+    return response
+  }
+
+  static func error(_ error: ServerError, to request: Request) -> Response {
+    var response = Self.error(error, requestId: request.id)
+    let version = (try? APIVersion.read(request.headers[.apiVersion])) ?? APIVersion.newest
+    response.headers.append(("X-Kinvey-API-Version", String(version)))
+    return response
+  }
+
+  static func body(of error: ServerError) -> JSONObject {
+    [
+      "error": .string(error.code.rawValue), "description": .string(error.description),
+      "debug": .string(error.debug),
+    ]
+  }
+
+  /// Adds what every answer carries.
+  static func mark(_ response: inout Response, _ call: Call) {
+    response.headers.append(("X-Kinvey-Request-Id", call.request.id))
+    response.headers.append(("X-Kinvey-API-Version", String(call.apiVersion)))
+  }
+
+  private static let contentType = (name: "Content-Type", value: "application/json; charset=utf-8")
+}
+
+/// `X-Kinvey-API-Version`.
+enum APIVersion {
+  static let newest = 6
+  /// From this one on, arrays can be posted.
+  static let multiInsert = 5
+  /// Up to this one, signing up also logs in.
+  static let lastWithTokenAtSignup = 5
+
+  /// The version a request is made for; the oldest if it does not say.
+  static func read(_ header: String?) throws(ServerError) -> Int {
+    guard let header else { return 1 }
+    guard let version = Int(header), version >= 1 else {
+      throw ServerError(
+        .apiVersionNotAvailable, "X-Kinvey-API-Version is a number from 1 to \(newest)")
+    }
+    guard version <= newest else {
+      throw ServerError(.apiVersionNotImplemented, "the newest version is \(newest)")
+    }
+    return version
+  }
+}

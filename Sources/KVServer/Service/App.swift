@@ -1,0 +1,37 @@
+/// One app that the server serves: its key, what proves that a request is its own, and its number in
+/// the database.
+struct App: Sendable {
+  var key: String
+  var secret: String
+  var masterSecret: String?
+  var number: Int64
+}
+
+/// A request that is understood and proven: what the operations work on.
+struct Call: Sendable {
+  let request: Request
+  let app: App
+  let principal: Principal
+  /// The token of the user's session.
+  let token: String?
+  let apiVersion: Int
+
+  var body: Payload { request.body }
+
+  /// A parameter of the URL, decoded.
+  subscript(_ parameter: String) -> String? { request.target[parameter] }
+
+  /// The id of the user whose session this is.
+  func user() throws(ServerError) -> String {
+    guard case .user(let id) = principal else {
+      throw ServerError(.insufficientCredentials, "this needs a user's session")
+    }
+    return id
+  }
+
+  func requireMaster() throws(ServerError) {
+    guard principal == .master else {
+      throw ServerError(.insufficientCredentials, "this needs the master secret")
+    }
+  }
+}

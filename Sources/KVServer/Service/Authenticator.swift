@@ -1,0 +1,38 @@
+internal import KVBase
+
+/// Finds out in whose name a request acts. Safe from any thread.
+struct Authenticator: Sendable {
+  let sessions: Sessions
+
+  /// Reads `Authorization`: `Basic base64(key:secret)` or `Kinvey token`.
+  func authenticate(
+    _ header: String?, for app: App
+  ) throws(ServerError) -> (principal: Principal, token: String?) {
+    guard let header, let space = header.firstIndex(of: " ") else {
+      throw ServerError(.invalidCredentials, "the Authorization header is missing or malformed")
+    }
+    let value = header[header.index(after: space)...].drop { $0 == " " }
+    switch header[..<space].lowercased() {
+    case "basic": return (try basic(value, app), nil)
+    case "kinvey":
+      let token = String(value)
+      guard let session = try sessions.find(token), session.app == app.number else {
+        throw ServerError(.invalidCredentials, "the session is unknown or has ended")
+      }
+      return (.user(id: session.user), token)
+    default:
+      throw ServerError(.invalidCredentials, "the scheme of Authorization is Basic or Kinvey")
+    }
+  }
+
+  private func basic(_ value: Substring, _ app: App) throws(ServerError) -> Principal {
+    let text = Base64.decode(value).flatMap { String(validating: $0, as: UTF8.self) }
+    guard let text, let colon = text.firstIndex(of: ":"), text[..<colon] == app.key else {
+      throw ServerError(.invalidCredentials, "Basic takes base64(appKey:secret) of this app")
+    }
+    let secret = String(text[text.index(after: colon)...])
+    if isEqual(secret, app.secret) { return .app }
+    if let master = app.masterSecret, isEqual(secret, master) { return .master }
+    throw ServerError(.invalidCredentials)
+  }
+}

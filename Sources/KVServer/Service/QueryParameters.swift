@@ -1,0 +1,35 @@
+internal import KVQuery
+
+/// The query that a URL's parameters describe.
+enum QueryParameters {
+  static func read(_ call: Call) throws(ServerError) -> Query {
+    var query: Query
+    do throws(QueryError) {
+      query = try Query(filter: call["query"])
+      if let sort = call["sort"], !sort.isEmpty { query.sort = try Query.sortKeys(parsing: sort) }
+    } catch {
+      throw ServerError(error)
+    }
+    if let fields = call["fields"] { query.fields = Query.fields(parsing: fields) }
+    query.skip = try number("skip", call) ?? 0
+    query.limit = try number("limit", call)
+    return query
+  }
+
+  private static func number(_ name: String, _ call: Call) throws(ServerError) -> Int? {
+    guard let text = call[name] else { return nil }
+    guard let number = Int(text), number >= 0 else {
+      throw ServerError(
+        .parameterValueOutOfRange, "\(name) must be a number that is not negative")
+    }
+    return number
+  }
+}
+
+extension ServerError {
+  /// What is wrong with a query that a client sent.
+  init(_ error: QueryError) {
+    let place = error.position.map { " (byte \($0))" } ?? ""
+    self.init(error.kind == .json ? .jsonParseError : .invalidQuerySyntax, error.message + place)
+  }
+}

@@ -1,0 +1,77 @@
+internal import KVJSON
+
+/// Reading request bodies.
+extension Service {
+  static func isArray(_ body: Payload) -> Bool {
+    body.withBytes { $0.first { $0 > 0x20 } == UInt8(ascii: "[") }
+  }
+
+  /// The body as one entity.
+  static func draft(
+    _ body: Payload, id: String? = nil,
+    replacing replacements: [(name: String, json: [UInt8]?)] = []
+  ) throws(ServerError) -> EntityDraft {
+    try body.withBytes { (bytes) throws(ServerError) in
+      try draft(bytes, id: id, replacing: replacements)
+    }
+  }
+
+  /// The elements of a body that is an array, each on its own: one that is no entity does not spoil the
+  /// others. Throws if the body is not JSON, or has no elements or too many.
+  static func drafts(
+    _ body: Payload, most: Int
+  ) throws(ServerError) -> [Result<EntityDraft, ServerError>] {
+    try body.withBytes { (bytes) throws(ServerError) in
+      let ranges = try elements(bytes)
+      guard !ranges.isEmpty else { throw ServerError(.badRequest, "the array is empty") }
+      guard ranges.count <= most else {
+        throw ServerError(.payloadTooLarge, "at most \(most) entities can be inserted at once")
+      }
+      return ranges.map { range in
+        do throws(ServerError) {
+          return .success(try draft(UnsafeRawBufferPointer(rebasing: bytes[range])))
+        } catch {
+          return .failure(error)
+        }
+      }
+    }
+  }
+
+  /// The body as a small JSON object.
+  static func object(_ body: Payload) throws(ServerError) -> JSONObject {
+    let value: JSONValue
+    do throws(JSONError) {
+      value = try body.withBytes { (bytes) throws(JSONError) in try JSONValue(parsing: bytes) }
+    } catch {
+      throw ServerError(error)
+    }
+    guard let object = value.objectValue else {
+      throw ServerError(.badRequest, "the body must be a JSON object")
+    }
+    return object
+  }
+
+  private static func draft(
+    _ bytes: UnsafeRawBufferPointer, id: String? = nil,
+    replacing replacements: [(name: String, json: [UInt8]?)] = []
+  ) throws(ServerError) -> EntityDraft {
+    let outline: EntityOutline
+    do { outline = try EntityScanner.outline(of: bytes) } catch { throw ServerError(error) }
+    return try EntityDraft(bytes, outline, id: id, replacing: replacements)
+  }
+
+  private static func elements(
+    _ bytes: UnsafeRawBufferPointer
+  ) throws(ServerError) -> [Range<Int>] {
+    do throws(JSONError) {
+      try EntityScanner.validate(bytes)
+      let scanner = ByteScanner(bytes)
+      var ranges: [Range<Int>] = []
+      var elements = try ElementCursor(scanner, at: scanner.skipSpace(0))
+      while let element = try elements.next() { ranges.append(element) }
+      return ranges
+    } catch {
+      throw ServerError(error)
+    }
+  }
+}

@@ -1,0 +1,183 @@
+internal import KVBase
+internal import KVJSON
+internal import KVQuery
+internal import KVSQLite
+
+/// `/appdata`.
+extension Service {
+  /// How many entities one request may insert.
+  private static let mostInserts = 100
+
+  func collection(_ call: Call, _ name: String) throws(ServerError) -> Response {
+    try Self.check(collection: name)
+    switch call.request.method {
+    case .post: return try create(call, name)
+    case .delete: return try deleteMatching(call, name)
+    default:
+      return try find(
+        call, in: catalog.find(name, of: call.app.number), for: viewer(call, name))
+    }
+  }
+
+  func entity(_ call: Call, _ name: String, _ id: String) throws(ServerError) -> Response {
+    try Self.check(collection: name)
+    let found = catalog.find(name, of: call.app.number)
+    switch call.request.method {
+    case .put: return try put(call, name, id)
+    case .delete:
+      try entities.delete(id, in: found, for: viewer(call, name))
+      return Answer.json(200, ["count": 1])
+    default:
+      let start = entities.clock.readStart()
+      var response = Answer.json(200, try entities.get(id, in: found, for: viewer(call, name)))
+      response.headers.append(Self.requestStart(start))
+      return response
+    }
+  }
+
+  func count(_ call: Call, _ name: String) throws(ServerError) -> Response {
+    try Self.check(collection: name)
+    let start = entities.clock.readStart()
+    let count = try entities.count(
+      try QueryParameters.read(call).selection, in: catalog.find(name, of: call.app.number),
+      for: viewer(call, name))
+    var response = Answer.json(200, ["count": .int(Int64(count))])
+    response.headers.append(Self.requestStart(start))
+    return response
+  }
+
+  /// The find of collections and of users.
+  func find(
+    _ call: Call, in collection: EntityCollection?, for viewer: Viewer
+  ) throws(ServerError) -> Response {
+    let query = try QueryParameters.read(call)
+    let start = entities.clock.readStart()
+    var response: Response
+    if let collection {
+      let finding = try Finding(query, in: collection, of: entities.database, for: viewer)
+      guard let first = try finding.nextPiece() else { throw ServerError(.internalErrorRetry) }
+      response = Answer.json(200, first)
+      if !finding.isDone { response.body = .stream(Continued(first, finding)) }
+    } else {
+      _ = try viewer.rule(for: .read)
+      response = Answer.json(200, .array([]))
+    }
+    response.headers.append(Self.requestStart(start))
+    if call.request.headers[.includeItemsCount]?.lowercased() == "true" {
+      let count = try entities.count(query.selection, in: collection, for: viewer)
+      response.headers.append(("X-Kinvey-Items-Count", String(count)))
+    }
+    return response
+  }
+
+  // MARK: Writing
+
+  private func create(_ call: Call, _ name: String) throws(ServerError) -> Response {
+    let viewer = viewer(call, name)
+    _ = try viewer.rule(for: .create)
+    if Self.isArray(call.body) { return try createMany(call, name, viewer) }
+    let draft = try Self.draft(call.body)
+    let collection = try make(name, call)
+    let results = try entities.insert([.success(draft)], into: collection, for: viewer)
+    guard let result = results.first else { throw ServerError(.internalErrorRetry) }
+    let written = try result.get()
+    var response = Answer.json(201, written.body)
+    response.headers.append(("Location", location(call, name, written.id)))
+    return response
+  }
+
+  private func createMany(
+    _ call: Call, _ name: String, _ viewer: Viewer
+  ) throws(ServerError) -> Response {
+    guard call.apiVersion >= APIVersion.multiInsert else {
+      throw ServerError(
+        .featureUnavailable, "inserting several entities needs X-Kinvey-API-Version 5 or later")
+    }
+    let drafts = try Self.drafts(call.body, most: Self.mostInserts)
+    let collection = try make(name, call)
+    return MultiInsertAnswer.response(
+      try entities.insert(drafts, into: collection, for: viewer))
+  }
+
+  private func put(_ call: Call, _ name: String, _ id: String) throws(ServerError) -> Response {
+    let viewer = viewer(call, name)
+    _ = try viewer.rule(for: .update)
+    let draft = try Self.draft(call.body, id: id)
+    let written = try entities.put(draft, into: try make(name, call), for: viewer)
+    var response = Answer.json(written.isNew ? 201 : 200, written.body)
+    if written.isNew { response.headers.append(("Location", location(call, name, id))) }
+    return response
+  }
+
+  private func deleteMatching(_ call: Call, _ name: String) throws(ServerError) -> Response {
+    guard call["query"] != nil else {
+      throw ServerError(.missingQuery, "to delete everything, say query={}")
+    }
+    let count = try entities.delete(
+      try QueryParameters.read(call).selection, in: catalog.find(name, of: call.app.number),
+      for: viewer(call, name))
+    return Answer.json(200, ["count": .int(Int64(count))])
+  }
+
+  // MARK: Permissions
+
+  /// Reads or sets who may do what in a collection.
+  func permissions(_ call: Call, _ name: String) throws(ServerError) -> Response {
+    try Self.check(collection: name)
+    try call.requireMaster()
+    var permissions = catalog.permissions(of: name, of: call.app.number)
+    if call.request.method == .put {
+      try permissions.apply(try Self.object(call.body))
+      let wanted = permissions
+      try Entities.storage { () throws(SQLiteError) in
+        try catalog.set(wanted, of: name, of: call.app.number)
+      }
+    }
+    return Answer.json(200, permissions.json)
+  }
+
+  // MARK: Parts
+
+  func viewer(_ call: Call, _ name: String) -> Viewer {
+    Viewer(
+      principal: call.principal,
+      permissions: catalog.permissions(of: name, of: call.app.number))
+  }
+
+  private func make(_ name: String, _ call: Call) throws(ServerError) -> EntityCollection {
+    try Entities.storage { () throws(SQLiteError) in try catalog.make(name, of: call.app.number) }
+  }
+
+  private func location(_ call: Call, _ name: String, _ id: String) -> String {
+    let path =
+      "/appdata/\(percentEncoded(call.app.key))/\(percentEncoded(name))/\(percentEncoded(id))"
+    guard let host = call.request.headers[.host] else { return path }
+    return (settings.usesTLS ? "https://" : "http://") + host + path
+  }
+
+  static func requestStart(_ time: Timestamp) -> (name: String, value: String) {
+    ("X-Kinvey-Request-Start", time.description)
+  }
+
+  /// Collections have names of 1 to 128 letters, digits, `-`, `_` and `.`, that start with a letter or
+  /// a digit.
+  private static func check(collection name: String) throws(ServerError) {
+    let isValid =
+      name.utf8.count <= 128
+      && name.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+          UInt8(ascii: "."):
+          true
+        default: false
+        }
+      }
+    guard isValid, name.first?.isLetter == true || name.first?.isNumber == true else {
+      throw ServerError(
+        .invalidIdentifier,
+        "a collection's name has up to 128 letters, digits, -, _ and ., and starts with a letter or digit"
+      )
+    }
+  }
+}

@@ -1,0 +1,194 @@
+internal import KVBase
+internal import KVJSON
+internal import KVSQLite
+
+/// The server above HTTP: takes requests, finds out who asks for what, and answers.
+///
+/// Event threads run it, so only what is sure to be quick is done there; the rest goes to workers, and
+/// what hashes passwords to a few threads of its own, so that logins cannot crowd out everything else.
+final class Service: RequestHandler, Sendable {
+  let apps: [String: App]
+  let catalog: Catalog
+  let entities: Entities
+  let accounts: Accounts
+  let sessions: Sessions
+  let hasher: PasswordHasher
+  /// A hash that nobody's password has: compared with when a user is unknown, so that this takes as long.
+  let nobodysHash: String
+  let settings: Settings
+  private let workers: WorkerPool
+  private let hashers: WorkerPool
+  private let log: Log
+
+  struct Settings: Sendable {
+    var name = "kvstored"
+    var usesTLS = false
+    var passwordCost: UInt = 5
+    var sessionSeconds: Int64?
+    var permissions = Permissions()
+  }
+
+  init(
+    _ database: Database, apps: [Server.Configuration.App],
+    settings: Settings, workers: WorkerPool, hashers: WorkerPool, log: Log
+  ) throws(SQLiteError) {
+    let clock = ServerClock(after: try Self.latest(database))
+    catalog = try Catalog(database, defaults: settings.permissions)
+    entities = Entities(database, clock: clock)
+    accounts = Accounts(entities, catalog)
+    sessions = Sessions(database, lifetimeSeconds: settings.sessionSeconds)
+    var known: [String: App] = [:]
+    for app in apps {
+      known[app.key] = App(
+        key: app.key, secret: app.secret, masterSecret: app.masterSecret,
+        number: try catalog.app(app.key))
+    }
+    self.apps = known
+    self.settings = settings
+    self.workers = workers
+    self.hashers = hashers
+    self.log = log
+    hasher = PasswordHasher(cost: settings.passwordCost)
+    nobodysHash = hasher.hash(hexText(randomBytes(16))) ?? ""
+  }
+
+  // MARK: Requests
+
+  func handle(_ request: Request, _ reply: any Reply) {
+    let route: Route
+    do {
+      route = try self.route(of: request)
+    } catch {
+      return reply.send(Answer.error(error, to: request))
+    }
+    let job: WorkerPool.Job = { [self] in reply.send(answer(request, route)) }
+    let isAccepted: Bool
+    switch place(for: route, request) {
+    case .here: return job()
+    case .worker: isAccepted = workers.submit(job)
+    case .hasher: isAccepted = hashers.submit(job)
+    }
+    if !isAccepted { reply.send(Answer.error(ServerError(.stopping), to: request)) }
+  }
+
+  func refuse(_ problem: RequestProblem, requestId: String) -> Response {
+    let error =
+      switch problem {
+      case .malformedTarget: ServerError(.badRequest, "the request target is malformed")
+      case .bodyTooLarge(let limit):
+        ServerError(.payloadTooLarge, "a request body has at most \(limit) bytes")
+      case .stopping: ServerError(.stopping)
+      case .outOfMemory: ServerError(.internalErrorRetry)
+      }
+    return Answer.error(error, requestId: requestId)
+  }
+
+  private func route(of request: Request) throws(ServerError) -> Route {
+    guard let route = Route(request.target.path) else {
+      throw ServerError(.routeNotFound)
+    }
+    let method = request.method == .head ? Request.Method.get : request.method
+    guard route.methods.contains(method) else {
+      let names = route.methods.flatMap { $0 == .get ? ["GET", "HEAD"] : [$0.name] }
+      throw ServerError(.methodNotAllowed, allow: names.joined(separator: ", "))
+    }
+    return route
+  }
+
+  private enum Place { case here, worker, hasher }
+
+  private func place(for route: Route, _ request: Request) -> Place {
+    switch route {
+    case .health, .ping: .here
+    case .entity: request.method == .get || request.method == .head ? .here : .worker
+    case .login: .hasher
+    case .users: request.method == .post ? .hasher : .worker
+    case .user: request.method == .put ? .hasher : .worker
+    case .collection, .count, .permissions, .logout, .me, .lookup, .tokens, .usernameExists, .mail:
+      .worker
+    }
+  }
+
+  private func answer(_ request: Request, _ route: Route) -> Response {
+    do throws(ServerError) {
+      guard let key = route.app else { return try health(request) }
+      let call = try open(request, app: key)
+      var response = try perform(call, route)
+      Answer.mark(&response, call)
+      return response
+    } catch {
+      if let cause = error.cause { log.error("request \(request.id): \(cause)") }
+      return Answer.error(error, to: request)
+    }
+  }
+
+  /// Proves who asks, before anything of the request is looked at.
+  private func open(_ request: Request, app key: String) throws(ServerError) -> Call {
+    guard let app = apps[key] else { throw ServerError(.appNotFound) }
+    let (principal, token) = try Authenticator(sessions: sessions).authenticate(
+      request.headers[.authorization], for: app)
+    let version = try APIVersion.read(request.headers[.apiVersion])
+    return Call(
+      request: request, app: app, principal: principal, token: token, apiVersion: version)
+  }
+
+  private func perform(_ call: Call, _ route: Route) throws(ServerError) -> Response {
+    switch route {
+    case .health: try health(call.request)
+    case .ping: ping(call)
+    case .collection(_, let name): try collection(call, name)
+    case .entity(_, let collection, let id): try entity(call, collection, id)
+    case .count(_, let name): try count(call, name)
+    case .permissions(_, let name): try permissions(call, name)
+    case .users: try users(call)
+    case .user(_, let id): try user(call, id)
+    case .login: try login(call)
+    case .logout: try logout(call)
+    case .me: try me(call)
+    case .lookup: try lookup(call)
+    case .tokens(_, let user): try endSessions(call, of: user)
+    case .usernameExists: try usernameExists(call)
+    case .mail: Response(204)
+    }
+  }
+
+  // MARK: The server itself
+
+  /// That the database answers.
+  private func health(_ request: Request) throws(ServerError) -> Response {
+    try Entities.storage { () throws(SQLiteError) in
+      try entities.database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
+        _ = try connection.integer("SELECT 1")
+      }
+    }
+    return Answer.json(200, ["status": "ok"])
+  }
+
+  private func ping(_ call: Call) -> Response {
+    Answer.json(
+      200,
+      [
+        "version": .string(Version.text), "kinvey": .string("hello \(call.app.key)"),
+        "appName": .string(settings.name), "environmentName": .string(call.app.key),
+      ])
+  }
+
+  /// Remembers the time, so that it goes on from there.
+  func close() {
+    do throws(SQLiteError) {
+      let last = entities.clock.last.milliseconds
+      try entities.database.write { (connection: borrowing Connection) throws(SQLiteError) in
+        try connection.execute("UPDATE clock SET latest = \(last)")
+      }
+      try entities.database.checkpoint()
+    } catch {
+      log.error("while closing: \(error)")
+    }
+  }
+
+  private static func latest(_ database: Database) throws(SQLiteError) -> Int64 {
+    try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
+      try connection.integer("SELECT latest FROM clock") ?? 0
+    }
+  }
+}
