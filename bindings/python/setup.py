@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 from setuptools import Distribution, setup
@@ -49,7 +50,11 @@ class BinaryDistribution(Distribution):
         return True
 
 
+#: Not next to the sources, where the remains of a build could get into the next wheel.
+WORKSHOP = tempfile.TemporaryDirectory(prefix="kvstore-wheel-")
+
 setup(
     distclass=BinaryDistribution,
     cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": LinuxWheel},
+    options={"build": {"build_base": WORKSHOP.name}},
 )

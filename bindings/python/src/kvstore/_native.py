@@ -143,6 +143,7 @@ def _declare_all() -> None:
         ("kv_error_json", "p", ctypes.c_char_p),
         ("kv_error_free", "p", None),
         ("kv_client_close", "p", ctypes.c_int32),
+        ("kv_request_is_done", "p", ctypes.c_int32),
         ("kv_request_cancel", "p", ctypes.c_int32),
         ("kv_request_progress", "pp", ctypes.c_int32),
         ("kv_request_free", "p", None),
