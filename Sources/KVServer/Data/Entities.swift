@@ -50,7 +50,6 @@ final class Entities: Sendable {
         return try select.step() ? select.int(0) : 0
       }
     }
-    try selection.check()
     return count
   }
 
@@ -141,8 +140,6 @@ final class Entities: Sendable {
       let select = try connection.statement(collection.sql(.deleteMatching(selection.shape)))
       try selection.bind(to: select)
       while try select.step() { rows.append(select.int64(0)) }
-      // A filter that failed half-way must delete nothing.
-      if selection.hasFailed { return 0 }
       let delete = try connection.statement(collection.sql(.deleteRow))
       for row in rows {
         try delete.bind(row, at: 1)
@@ -150,7 +147,6 @@ final class Entities: Sendable {
       }
       return rows.count
     }
-    try selection.check()
     return count
   }
 
@@ -273,7 +269,11 @@ final class Entities: Sendable {
 
 extension ServerError {
   init(_ error: SQLiteError) {
-    self.init(
-      error.kind == .corrupt ? .internalErrorStop : .internalErrorRetry, cause: "\(error)")
+    switch error.kind {
+    case .evaluation: self.init(.invalidQuerySyntax, error.message)
+    case .corrupt, .misuse: self.init(.internalErrorStop, cause: "\(error)")
+    case .full, .busy, .readOnly, .io, .constraint, .interrupted, .rolledBack, .other:
+      self.init(.internalErrorRetry, cause: "\(error)")
+    }
   }
 }

@@ -22,7 +22,7 @@ final class Finding: BodySource, @unchecked Sendable {
     /// These rows, from a place on.
     case rows([Int64], next: Int)
     /// By a sort key; the rows are not known yet.
-    case sort(RowFunction)
+    case sort(Sorter)
     case done
   }
 
@@ -50,7 +50,7 @@ final class Finding: BodySource, @unchecked Sendable {
     skip = query.skip
     left = min(query.limit ?? Self.mostEntities, Self.mostEntities)
     plan =
-      query.sorter.map { sorter in .sort(RowFunction(.sortKey { sorter.key(of: $0) })) }
+      query.sorter.map { .sort($0) }
       ?? .scan(after: -1)
   }
 
@@ -66,7 +66,6 @@ final class Finding: BodySource, @unchecked Sendable {
         try fill(piece, connection)
       }
     }
-    try selection.check()
     sentBytes += piece.count
     if isDone { piece.append("]") }
     return piece
@@ -75,8 +74,8 @@ final class Finding: BodySource, @unchecked Sendable {
   private func fill(
     _ piece: Payload, _ connection: borrowing Connection
   ) throws(SQLiteError) {
-    if case .sort(let key) = plan {
-      plan = .rows(try order(by: key, connection), next: 0)
+    if case .sort(let sorter) = plan {
+      plan = .rows(try order(by: sorter, connection), next: 0)
     }
     switch plan {
     case .scan(let row): try scan(after: row, piece, connection)
@@ -106,11 +105,11 @@ final class Finding: BodySource, @unchecked Sendable {
   }
 
   private func order(
-    by key: RowFunction, _ connection: borrowing Connection
+    by sorter: Sorter, _ connection: borrowing Connection
   ) throws(SQLiteError) -> [Int64] {
     let select = try connection.statement(collection.sql(.order(selection.shape)))
     try selection.bind(to: select)
-    try select.bind(key, at: 4)
+    try select.bind(.sorter(sorter), at: 4)
     try select.bind(left, at: 5)
     try select.bind(skip, at: 6)
     var rows: [Int64] = []

@@ -1,4 +1,3 @@
-internal import KVBase
 internal import KVQuery
 internal import KVSQLite
 
@@ -36,57 +35,28 @@ struct Viewer: Sendable {
 }
 
 /// The rows of a collection that a viewer may see or change and that a filter matches.
-///
-/// The filter runs inside SQLite's own loop. Its error, a regular expression that takes too long, cannot
-/// come out that way; it is kept and thrown by `check`.
-final class RowSelection: Sendable {
+struct RowSelection: Sendable {
   let shape: EntityCollection.Selection
   private let user: String
   private let ids: String?
-  private let function: RowFunction?
-  private let problem = KeptError()
+  private let matcher: Matcher?
 
   init(
     _ query: Query, for viewer: Viewer, _ operation: Permissions.Operation
   ) throws(ServerError) {
     user = viewer.user
     ids = query.ids.map { ACL.list($0) }
-    let matcher = ids == nil ? query.matcher : nil
-    let problem = self.problem
-    function = matcher.map { matcher in
-      RowFunction(
-        .match { entity in
-          do throws(QueryError) { return try matcher.matches(entity) } catch {
-            problem.keep(error)
-            return false
-          }
-        })
-    }
+    matcher = ids == nil ? query.matcher : nil
     shape = EntityCollection.Selection(
       rule: try viewer.rule(for: operation), writing: operation != .read,
-      isFiltered: function != nil, isByIds: ids != nil)
+      isFiltered: matcher != nil, isByIds: ids != nil)
   }
 
   /// Gives a statement of this shape its parameters.
   func bind(to statement: borrowing Statement) throws(SQLiteError) {
     // SQLite refuses parameters that the statement does not have.
     if shape.needsUser { try statement.bind(user, at: 1) }
-    if let function { try statement.bind(function, at: 2) }
+    if let matcher { try statement.bind(.matcher(matcher), at: 2) }
     if let ids { try statement.bind(ids, at: 3) }
   }
-
-  var hasFailed: Bool { problem.error != nil }
-
-  /// Throws what went wrong in the filter.
-  func check() throws(ServerError) {
-    guard let error = problem.error else { return }
-    throw ServerError(error)
-  }
-}
-
-/// The first error of a function that cannot throw. Safe from any thread.
-private final class KeptError: Sendable {
-  private let kept = Monitor<QueryError?>(nil)
-  var error: QueryError? { kept.peek { $0 } }
-  func keep(_ error: QueryError) { kept.peek { $0 = $0 ?? error } }
 }
