@@ -4,19 +4,16 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* The collection: a number, as a name in every row would only cost space. */
-enum { COLLECTION = 1 };
-
+/* The columns are those of libkvstore's own tables, so that both sides write the same rows. */
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS entity ("
-    "  row INTEGER PRIMARY KEY, collection INTEGER NOT NULL, id TEXT NOT NULL,"
-    "  generation INTEGER NOT NULL, written INTEGER NOT NULL, body TEXT NOT NULL,"
-    "  UNIQUE (collection, id));"
+    "  n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, gen INTEGER NOT NULL, at INTEGER NOT NULL,"
+    "  body TEXT NOT NULL);"
     "CREATE TABLE IF NOT EXISTS pending ("
-    "  place INTEGER PRIMARY KEY, collection INTEGER NOT NULL, id TEXT NOT NULL,"
+    "  n INTEGER PRIMARY KEY, collection INTEGER NOT NULL, id TEXT NOT NULL,"
     "  operation INTEGER NOT NULL, revision INTEGER NOT NULL, created INTEGER NOT NULL,"
-    "  changed INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, error TEXT, base TEXT,"
-    "  UNIQUE (collection, id));";
+    "  changed INTEGER NOT NULL, sent INTEGER NOT NULL DEFAULT 0,"
+    "  attempts INTEGER NOT NULL DEFAULT 0, error TEXT, base TEXT, UNIQUE (collection, id));";
 
 void raw_fail(const char *what, const char *why) {
   fprintf(stderr, "%s: %s\n", what, why);
@@ -51,25 +48,24 @@ void raw_open(raw_store *store, const char *file, const char *synchronous) {
   if (sqlite3_open_v2(file, &store->db,
                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL))
     raw_fail(file, sqlite3_errmsg(store->db));
-  snprintf(pragmas, sizeof pragmas, "PRAGMA journal_mode=WAL; PRAGMA synchronous=%s;", synchronous);
+  snprintf(pragmas, sizeof pragmas,
+           "PRAGMA journal_mode=WAL; PRAGMA synchronous=%s; PRAGMA cache_size=-4096;", synchronous);
   check(store, sqlite3_exec(store->db, pragmas, NULL, NULL, NULL), pragmas);
   check(store, sqlite3_exec(store->db, schema, NULL, NULL, NULL), "schema");
   store->begin = prepare(store, "BEGIN IMMEDIATE");
   store->commit = prepare(store, "COMMIT");
-  store->put_entity = prepare(
-      store, "INSERT INTO entity (collection, id, generation, written, body) VALUES (?1,?2,1,?3,?4)"
-             " ON CONFLICT (collection, id) DO UPDATE SET generation = excluded.generation,"
-             " written = excluded.written, body = excluded.body");
-  store->put_pulled = prepare(
-      store, "INSERT INTO entity (collection, id, generation, written, body) VALUES (?1,?2,1,?3,?4)"
-             " ON CONFLICT (collection, id) DO UPDATE SET generation = excluded.generation,"
-             " written = excluded.written, body = excluded.body WHERE NOT EXISTS (SELECT 1 FROM"
-             " pending WHERE collection = excluded.collection AND id = excluded.id)");
+  store->put_entity =
+      prepare(store, "INSERT INTO entity (id, gen, at, body) VALUES (?1,1,?2,?3) ON CONFLICT (id)"
+                     " DO UPDATE SET gen = excluded.gen, at = excluded.at, body = excluded.body");
+  store->put_pulled =
+      prepare(store, "INSERT INTO entity (id, gen, at, body) SELECT ?1,1,?2,?3 WHERE NOT EXISTS"
+                     " (SELECT 1 FROM pending WHERE collection = 1 AND id = ?1) ON CONFLICT (id)"
+                     " DO UPDATE SET gen = excluded.gen, at = excluded.at, body = excluded.body");
   store->put_pending = prepare(
       store, "INSERT INTO pending (collection, id, operation, revision, created, changed)"
-             " VALUES (?1,?2,2,1,?3,?3) ON CONFLICT (collection, id) DO UPDATE SET"
-             " revision = revision + 1, changed = excluded.changed, attempts = 0, error = NULL");
-  store->get = prepare(store, "SELECT body FROM entity WHERE collection = ?1 AND id = ?2");
+             " VALUES (1,?1,2,1,?2,?2) ON CONFLICT (collection, id) DO UPDATE SET"
+             " revision = revision + 1, changed = excluded.changed");
+  store->get = prepare(store, "SELECT body FROM entity WHERE id = ?1");
 }
 
 void raw_close(raw_store *store) {
@@ -87,18 +83,16 @@ void raw_commit(raw_store *store) { run(store, store->commit, "commit"); }
 
 static void put_entity(raw_store *store, sqlite3_stmt *put, const char *id, int id_length,
                        const char *body, int length) {
-  sqlite3_bind_int(put, 1, COLLECTION);
-  sqlite3_bind_text(put, 2, id, id_length, SQLITE_STATIC);
-  sqlite3_bind_int64(put, 3, now_in_milliseconds());
-  sqlite3_bind_text(put, 4, body, length, SQLITE_STATIC);
+  sqlite3_bind_text(put, 1, id, id_length, SQLITE_STATIC);
+  sqlite3_bind_int64(put, 2, now_in_milliseconds());
+  sqlite3_bind_text(put, 3, body, length, SQLITE_STATIC);
   run(store, put, "entity");
 }
 
 void raw_save(raw_store *store, const char *id, int id_length, const char *body, int length) {
   put_entity(store, store->put_entity, id, id_length, body, length);
-  sqlite3_bind_int(store->put_pending, 1, COLLECTION);
-  sqlite3_bind_text(store->put_pending, 2, id, id_length, SQLITE_STATIC);
-  sqlite3_bind_int64(store->put_pending, 3, now_in_milliseconds());
+  sqlite3_bind_text(store->put_pending, 1, id, id_length, SQLITE_STATIC);
+  sqlite3_bind_int64(store->put_pending, 2, now_in_milliseconds());
   run(store, store->put_pending, "pending");
 }
 
@@ -109,8 +103,7 @@ void raw_store_pulled(raw_store *store, const char *id, int id_length, const cha
 
 const char *raw_find(raw_store *store, const char *id, int id_length, int *length) {
   sqlite3_reset(store->get);
-  sqlite3_bind_int(store->get, 1, COLLECTION);
-  sqlite3_bind_text(store->get, 2, id, id_length, SQLITE_STATIC);
+  sqlite3_bind_text(store->get, 1, id, id_length, SQLITE_STATIC);
   if (sqlite3_step(store->get) != SQLITE_ROW) return NULL;
   *length = sqlite3_column_bytes(store->get, 0);
   return (const char *)sqlite3_column_text(store->get, 0);
