@@ -9,12 +9,13 @@ VERSION := $(shell awk '/define KV_VERSION_(MAJOR|MINOR|PATCH)/ { v = v d $$3; d
 SONAME  := libkvstore.so.$(firstword $(subst ., ,$(VERSION)))
 LIBRARY := libkvstore.so.$(VERSION)
 
-.PHONY: help lib demo test bench install uninstall format lint setup clean
+.PHONY: help lib demo test torture bench install uninstall format lint setup clean
 
 help:
 	@echo 'make lib        build/lib/libkvstore.so and build/bin/kvstored'
 	@echo 'make demo       C, Python and Go share a collection of real cities, offline and online'
 	@echo 'make test       every test; ONLY="swift python" runs some (scripts/test.py --list)'
+	@echo 'make torture    kills a program that saves and pushes, KILLS=200 times, and looks what is left'
 	@echo 'make bench      measures against hand-written C; writes build/bench.json, docs/benchmarks.md'
 	@echo 'make install    header, library, kvstore.pc and kvstored into PREFIX ($(PREFIX)); DESTDIR works'
 	@echo 'make uninstall  removes what install put there'
@@ -33,6 +34,10 @@ demo: lib
 test: lib
 	@scripts/setup test
 	@build/venv/bin/python scripts/test.py $(ONLY)
+
+torture: lib
+	@scripts/setup test
+	@build/venv/bin/python Tests/Torture/torture.py $(KILLS)
 
 bench: lib
 	@scripts/setup bench

@@ -17,9 +17,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from kvstored import Server
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
@@ -49,8 +50,8 @@ def main() -> int:
     """Gives 0 if all samples work."""
     samples = [sample for page in PAGES for sample in samples_of(page)]
     passed = failed = 0
-    with server() as address:
-        for group in groups(samples, address):
+    with tempfile.TemporaryDirectory() as data, Server(Path(data), "kid_demo:secret") as server:
+        for group in groups(samples, server.host):
             first = group[0]
             try:
                 check(group)
@@ -165,30 +166,6 @@ def run(place: Path, *command: str) -> str:
     if result.returncode != 0:
         raise SampleError(f"{' '.join(command)}: exit code {result.returncode}\n{result.stdout}")
     return result.stdout
-
-
-@contextmanager
-def server() -> Iterator[str]:
-    """Runs a kvstored with an empty store; gives its address."""
-    with tempfile.TemporaryDirectory() as data:
-        command = [str(BUILD / "bin" / "kvstored"), "--data", data]
-        command += ["--listen", "127.0.0.1:0", "--app", "kid_demo:secret"]
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-        try:
-            yield f"http://127.0.0.1:{port_of(process)}"
-        finally:
-            process.terminate()
-            process.communicate(timeout=20)
-
-
-def port_of(process: subprocess.Popen[str]) -> int:
-    """Reads the server's first lines, until they tell its port."""
-    for line in process.stdout or []:
-        if found := re.search(r"listening on .*:(\d+)", line):
-            return int(found[1])
-    raise RuntimeError("kvstored did not start")
 
 
 if __name__ == "__main__":

@@ -107,6 +107,13 @@ SECTIONS = [
             "sh -c 'cd bindings/go && go test -race -count=1 -v ./...'",
         ],
     ),
+    Section("examples", "The first programs, in C, Python and Go", ["pytest examples"]),
+    Section(
+        "torture",
+        "Nothing acknowledged is lost: 200 kills during saves and pushes",
+        [f"{PYTHON} Tests/Torture/torture.py 200"],
+        limit=600,
+    ),
     Section("readme", "The README's samples", [f"{PYTHON} scripts/readme_samples.py"]),
 ]
 
