@@ -108,8 +108,10 @@ extension ByteScanner {
 
   /// The text of a string; `range` is what is between the quotes and has been validated.
   package func text(_ range: Range<Int>) -> String {
-    let bytes = UnsafeBufferPointer(start: base + range.lowerBound, count: range.count)
-    guard bytes.contains(UInt8(ascii: "\\")) else { return String(decoding: bytes, as: UTF8.self) }
+    guard hasEscapes(range) else {
+      let bytes = UnsafeBufferPointer(start: base + range.lowerBound, count: range.count)
+      return String(decoding: bytes, as: UTF8.self)
+    }
     return String(decoding: unescaped(range), as: UTF8.self)
   }
 

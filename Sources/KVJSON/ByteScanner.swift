@@ -30,7 +30,7 @@ package struct ByteScanner {
   // MARK: Small steps
 
   /// The position of the first byte that is no white space.
-  @inline(__always)
+  @inlinable @inline(__always)
   package func skipSpace(_ position: Int) -> Int {
     var at = position
     while at < end {

@@ -4,6 +4,12 @@ package struct MemberCursor {
     /// The name between its quotes, escapes included.
     package var name: Range<Int>
     package var value: Range<Int>
+
+    @inlinable
+    package init(name: Range<Int>, value: Range<Int>) {
+      self.name = name
+      self.value = value
+    }
   }
 
   package let scanner: ByteScanner
@@ -50,18 +56,21 @@ package struct MemberCursor {
 
 extension ByteScanner {
   /// Whether what is between the quotes, with its escapes undone, are these bytes.
-  @inline(__always)
+  @inlinable @inline(__always)
   package func text(_ range: Range<Int>, equals wanted: UnsafeBufferPointer<UInt8>) -> Bool {
-    if range.count == wanted.count {
-      var place = 0
-      while place < wanted.count, base[range.lowerBound &+ place] == wanted[place] { place &+= 1 }
-      if place == wanted.count { return true }
+    var place = 0
+    while place < wanted.count, place < range.count {
+      let byte = base[range.lowerBound &+ place]
+      if byte != wanted[place] {
+        // Only an escape can make texts equal that differ in a byte.
+        return byte == UInt8(ascii: "\\") && unescaped(range).elementsEqual(wanted)
+      }
+      place &+= 1
     }
-    return range.count > wanted.count && hasEscapes(range)
-      && unescaped(range).elementsEqual(wanted)
+    return range.count == wanted.count
   }
 
-  @inline(__always)
+  @inlinable @inline(__always)
   package func hasEscapes(_ range: Range<Int>) -> Bool {
     var at = range.lowerBound
     while at < range.upperBound {

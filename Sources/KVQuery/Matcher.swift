@@ -11,6 +11,9 @@ package final class Matcher: Sendable {
     case field(slot: Int, rest: [Path.Component], checks: [Check])
   }
 
+  /// Where a top-level member is; nil if it is missing.
+  private typealias Slot = Range<Int>?
+
   private let root: Node
   /// The top-level members that are looked at.
   private let names: [[UInt8]]
@@ -37,8 +40,8 @@ package final class Matcher: Sendable {
     }
   }
 
-  /// Whether an entity is what the predicate asks for. One pass over its bytes; bytes that are no entity
-  /// match nothing. Throws when a regular expression takes too long.
+  /// Whether a stored entity is what the predicate asks for. At most one pass over its bytes, which ends
+  /// when all that is asked for was seen. Throws when a regular expression takes too long.
   package func matches(_ entity: UnsafeRawBufferPointer) throws(QueryError) -> Bool {
     let scanner = ByteScanner(entity)
     let start = scanner.skipSpace(0)
@@ -56,48 +59,41 @@ package final class Matcher: Sendable {
   func matches(_ value: RawValue) throws(QueryError) -> Bool {
     let kind = value.kind
     guard kind == .object || kind == .array else { return false }
-    let slots = UnsafeMutableBufferPointer<Range<Int>?>.allocate(capacity: names.count)
-    defer { slots.deallocate() }
-    slots.initialize(repeating: nil)
-    guard kind == .object ? collect(value, slots) : collectElements(value, slots) else {
-      return false
+    return try withUnsafeTemporaryAllocation(of: Slot.self, capacity: names.count) {
+      (slots) throws(QueryError) in
+      slots.initialize(repeating: nil)
+      if kind == .object { collect(value, slots) } else { collectElements(value, slots) }
+      return try holds(root, value.scanner, UnsafeBufferPointer(slots))
     }
-    return try holds(root, value.scanner, UnsafeBufferPointer(slots))
   }
 
-  /// Notes where the wanted members are; of repeated ones the last. False if this is no valid object.
-  private func collect(
-    _ value: RawValue, _ slots: UnsafeMutableBufferPointer<Range<Int>?>
-  ) -> Bool {
-    do throws(JSONError) {
-      var members = try MemberCursor(value.scanner, at: value.range.lowerBound)
-      while let member = try members.next() {
-        for slot in 0..<names.count {
-          let isWanted = names[slot].withUnsafeBufferPointer {
-            value.scanner.text(member.name, equals: $0)
-          }
-          if isWanted { slots[slot] = member.value }
+  /// Notes where the wanted members are; of repeated ones the first.
+  private func collect(_ value: RawValue, _ slots: UnsafeMutableBufferPointer<Slot>) {
+    var members = TrustedMembers(value.scanner, at: value.range.lowerBound)
+    var missing = names.count
+    while missing > 0, let member = members.next() {
+      for slot in 0..<names.count where slots[slot] == nil {
+        let isWanted = names[slot].withUnsafeBufferPointer {
+          value.scanner.text(member.name, equals: $0)
         }
+        guard isWanted else { continue }
+        slots[slot] = member.value
+        missing &-= 1
+        break
       }
-      return true
-    } catch {
-      return false
     }
   }
 
-  private func collectElements(
-    _ value: RawValue, _ slots: UnsafeMutableBufferPointer<Range<Int>?>
-  ) -> Bool {
+  private func collectElements(_ value: RawValue, _ slots: UnsafeMutableBufferPointer<Slot>) {
     let places = names.map { Path.Component(Substring(String(decoding: $0, as: UTF8.self))).index }
     _ = value.containsElement { element, place in
       for slot in 0..<places.count where places[slot] == place { slots[slot] = element.range }
       return false
     }
-    return true
   }
 
   private func holds(
-    _ node: Node, _ scanner: ByteScanner, _ slots: UnsafeBufferPointer<Range<Int>?>
+    _ node: Node, _ scanner: ByteScanner, _ slots: UnsafeBufferPointer<Slot>
   ) throws(QueryError) -> Bool {
     switch node {
     case .constant(let value): return value

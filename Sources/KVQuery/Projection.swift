@@ -62,8 +62,8 @@ package final class Projection: Sendable {
     let scanner = object.scanner
     out.append(UInt8(ascii: "{"))
     var isFirst = true
-    var members = try? MemberCursor(scanner, at: object.range.lowerBound)
-    while let member = try? members?.next() {
+    var members = TrustedMembers(scanner, at: object.range.lowerBound)
+    while let member = members.next() {
       let match = wanted.first { candidate in
         candidate.name.withUnsafeBufferPointer { scanner.text(member.name, equals: $0) }
       }

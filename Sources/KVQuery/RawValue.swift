@@ -1,6 +1,7 @@
 internal import KVJSON
 
-/// A value inside an entity's bytes. Nothing is decoded before it is asked for. Borrowed.
+/// A value inside an entity's bytes, which were validated when they were stored. Nothing is decoded
+/// before it is asked for. Borrowed.
 struct RawValue {
   /// The types that are compared with each other, in MongoDB's order.
   enum Kind: UInt8, Sendable {
@@ -39,12 +40,12 @@ struct RawValue {
   var number: Number { Number(scanner, range) }
   var bool: Bool { first == UInt8(ascii: "t") }
 
-  /// Runs `body` with a string's UTF-8, escapes undone.
+  /// Runs `body` with a string's UTF-8, escapes undone; empty for a string that does not end.
   @inline(__always)
   func withText<R, E: Error>(
     _ body: (UnsafeBufferPointer<UInt8>) throws(E) -> R
   ) throws(E) -> R {
-    let inner = range.lowerBound &+ 1..<range.upperBound &- 1
+    let inner = range.lowerBound &+ 1..<max(range.lowerBound &+ 1, range.upperBound &- 1)
     guard scanner.hasEscapes(inner) else {
       return try body(
         UnsafeBufferPointer(start: scanner.base + inner.lowerBound, count: inner.count))
@@ -52,15 +53,15 @@ struct RawValue {
     return try scanner.unescaped(inner).withBorrowed(body)
   }
 
-  /// The member of an object: the last one of that name.
+  /// The member of an object: the first one of that name.
   func member(_ name: [UInt8]) -> RawValue? {
-    guard var members = try? MemberCursor(scanner, at: range.lowerBound) else { return nil }
-    var found: RawValue?
-    while let member = try? members.next() {
-      let isWanted = name.withUnsafeBufferPointer { scanner.text(member.name, equals: $0) }
-      if isWanted { found = RawValue(scanner, member.value) }
+    var members = TrustedMembers(scanner, at: range.lowerBound)
+    return name.withUnsafeBufferPointer { wanted in
+      while let member = members.next() {
+        if scanner.text(member.name, equals: wanted) { return RawValue(scanner, member.value) }
+      }
+      return nil
     }
-    return found
   }
 
   /// Whether `test` holds for some element of an array.
@@ -68,9 +69,9 @@ struct RawValue {
   func containsElement<E: Error>(
     where test: (RawValue, Int) throws(E) -> Bool
   ) throws(E) -> Bool {
-    guard var elements = try? ElementCursor(scanner, at: range.lowerBound) else { return false }
+    var elements = TrustedElements(scanner, at: range.lowerBound)
     var place = 0
-    while let element = try? elements.next() {
+    while let element = elements.next() {
       if try test(RawValue(scanner, element), place) { return true }
       place &+= 1
     }
@@ -78,9 +79,9 @@ struct RawValue {
   }
 
   var elementCount: Int {
-    guard var elements = try? ElementCursor(scanner, at: range.lowerBound) else { return 0 }
+    var elements = TrustedElements(scanner, at: range.lowerBound)
     var count = 0
-    while (try? elements.next()) != nil { count &+= 1 }
+    while elements.next() != nil { count &+= 1 }
     return count
   }
 }

@@ -56,8 +56,8 @@ enum ValueEncoding {
 
   private static func appendMembers(_ value: RawValue, to out: inout [UInt8]) {
     let scanner = value.scanner
-    guard var members = try? MemberCursor(scanner, at: value.range.lowerBound) else { return }
-    while let member = try? members.next() {
+    var members = TrustedMembers(scanner, at: value.range.lowerBound)
+    while let member = members.next() {
       let inner = RawValue(scanner, member.value)
       out.append(inner.kind.rawValue)
       let quoted = member.name.lowerBound &- 1..<member.name.upperBound &+ 1
