@@ -1,0 +1,155 @@
+internal import KVBase
+package import KVJSON
+internal import KVKinvey
+internal import KVStorage
+package import KVSync
+internal import KVTransport
+
+/// One application on one backend, with one data directory: wires the rooms together.
+///
+/// Safe from any thread. Opening makes no network call. Closing ends what is under way with `.cancelled`.
+package final class Client: Sendable {
+  private struct State {
+    var tags: [String: Tag] = [:]
+    var isClosed = false
+  }
+
+  /// The local data of one tag and what is on its way from there.
+  private struct Tag {
+    var storage: Storage
+    var inFlight: [String: InFlight] = [:]
+  }
+
+  package let log = Log()
+  package let runner = Runner()
+  let options: ClientOptions
+  let directory: DataDirectory
+  let session: Session?
+  let users: KinveyUsers?
+  private let remote: KinveyRemote?
+  private let transport: Transport?
+  private let state = Monitor(State())
+
+  /// `options`: see kv_client_open. Throws `.invalid` naming the option, `.storage`, `.corrupt`, `.full`, `.busy`.
+  package init(_ options: JSONObject) throws(StoreError) {
+    let options = try ClientOptions(options)
+    self.options = options
+    directory = DataDirectory(root: options.dataDirectory, appKey: options.appKey)
+    guard let backend = options.backend else {
+      (session, users, remote, transport) = (nil, nil, nil, nil)
+      return
+    }
+    let session = Session(try directory.openSession())
+    let transport: Transport
+    do throws(TransportError) {
+      transport = try Transport(options.transport)
+    } catch {
+      throw StoreError(.internal, error.message)
+    }
+    let service = try KinveyService(backend, transport) { () throws(StoreError) in
+      try session.current()?.token
+    }
+    self.session = session
+    self.transport = transport
+    users = KinveyUsers(service)
+    remote = KinveyRemote(service)
+  }
+
+  deinit { close() }
+
+  /// Ends what is under way, waits for the transport's thread and closes the files. May be called again.
+  package func close() {
+    let tags = state.peek { state in
+      defer { state = State(tags: [:], isClosed: true) }
+      return Array(state.tags.values)
+    }
+    runner.close()
+    transport?.close()
+    for tag in tags { tag.storage.close() }
+    session?.close()
+  }
+
+  // MARK: Stores
+
+  /// One collection, seen through one type of store. `options`: see kv_store_open.
+  package func store(
+    _ collection: String, type: String, _ options: JSONObject?
+  ) throws(StoreError) -> DataStore {
+    guard let type = StoreType(rawValue: type) else {
+      throw StoreError(
+        .invalid, "The type of a store is \"sync\", \"auto\", \"cache\" or \"network\".")
+    }
+    try Self.check(collection: collection)
+    var reader = OptionReader(options ?? [:])
+    let tag = try ClientOptions.tag(&reader)
+    let calls = try Options(from: &reader).over(self.options.calls)
+    try reader.finish()
+    guard type.isLocal || tag == nil else {
+      throw StoreError(.invalid, "The option \"tag\" is not for network stores: they keep nothing.")
+    }
+    let local = type.isLocal ? try storage(tag ?? self.options.tag) : nil
+    let engine = CollectionEngine(
+      collection: collection, type: type, local: local, remote: remote,
+      inFlight: inFlight(tag ?? self.options.tag, collection),
+      writer: {
+        [session, hasMaster = self.options.backend?.masterSecret != nil] () throws(StoreError) in
+        if let user = try session?.current() { return user.id }
+        guard hasMaster else { throw StoreError(.noUser, "Nobody is logged in.") }
+        return nil
+      })
+    return DataStore(engine, calls, log)
+  }
+
+  private static func check(collection: String) throws(StoreError) {
+    let isPlain = collection.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") }
+    guard !collection.isEmpty, isPlain, !collection.hasPrefix("_"), collection.utf8.count <= 128
+    else {
+      throw StoreError(
+        .invalid,
+        "A collection's name is 1 to 128 bytes without \"/\" and control characters, and starts with no \"_\"."
+      )
+    }
+  }
+
+  /// The local data of a tag: opened once, shared by all its stores.
+  func storage(_ tag: String) throws(StoreError) -> Storage {
+    try state.peek { (state) throws(StoreError) in
+      guard !state.isClosed else { throw StoreError(.misuse, "The client is closed.") }
+      if let open = state.tags[tag] { return open.storage }
+      let storage = try directory.open(tag: tag, durability: options.durability)
+      state.tags[tag] = Tag(storage: storage)
+      return storage
+    }
+  }
+
+  private func inFlight(_ tag: String, _ collection: String) -> InFlight {
+    state.peek { state in
+      if let known = state.tags[tag]?.inFlight[collection] { return known }
+      let new = InFlight()
+      state.tags[tag]?.inFlight[collection] = new
+      return new
+    }
+  }
+
+  /// The local data of all tags there are, opened or not.
+  func storages() throws(StoreError) -> [Storage] {
+    try directory.tags().map { (tag) throws(StoreError) in try storage(tag) }
+  }
+
+  // MARK: Calls
+
+  /// How a call that concerns no store travels.
+  func call(
+    _ options: Options, _ cancellation: Cancellation, _ progress: Progress = Progress()
+  ) -> Call {
+    options.over(self.options.calls).call(cancellation, progress)
+  }
+}
+
+extension Options {
+  func call(_ cancellation: Cancellation, _ progress: Progress) -> Call {
+    Call(
+      deadline: .after(seconds: timeout ?? 60), cancellation: cancellation, progress: progress,
+      clientAppVersion: clientAppVersion, customRequestProperties: customRequestProperties)
+  }
+}

@@ -1,0 +1,46 @@
+internal import KVBase
+internal import KVSync
+
+/// Where the lines of a client's log go. Lines never contain tokens, secrets or bodies.
+package final class Log: Sendable {
+  package enum Level: Int32, Sendable {
+    case error = 1
+    case warning
+    case info
+    case debug
+  }
+
+  private struct State {
+    var level: Int32 = 0
+    var write: (@Sendable (Int32, String) -> Void)?
+  }
+
+  private let state = Monitor(State())
+
+  init() {}
+
+  /// Sends lines up to `level` to `write`, on whichever thread they come up. Nil: nowhere.
+  package func set(level: Int32, _ write: (@Sendable (Int32, String) -> Void)?) {
+    state.peek { $0 = State(level: write == nil ? 0 : level, write: write) }
+  }
+
+  func write(_ level: Level, _ text: @autoclosure () -> String) {
+    let write = state.peek { level.rawValue <= $0.level ? $0.write : nil }
+    write?(level.rawValue, text())
+  }
+
+  /// Runs an operation and says what came of it.
+  func telling<R>(_ name: String, _ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+    do throws(StoreError) {
+      let result = try body()
+      write(.debug, "\(name): done")
+      return result
+    } catch {
+      let isNotable = error.kind != .notFound && error.kind != .cancelled
+      let request = error.answer?.requestId.map { " (request \($0))" } ?? ""
+      write(
+        isNotable ? .warning : .debug, "\(name): \(error.kind.name): \(error.message)\(request)")
+      throw error
+    }
+  }
+}

@@ -1,0 +1,85 @@
+internal import KVJSON
+internal import KVSync
+
+/// Reads an options object key by key; what nobody asked for at the end is an unknown option.
+///
+/// Every error is `.invalid` and names the key.
+struct OptionReader {
+  private var left: JSONObject
+
+  init(_ object: JSONObject) { left = object }
+
+  private mutating func take(_ key: String) -> JSONValue? {
+    defer { left[key] = nil }
+    return left[key]
+  }
+
+  private func wrong(_ key: String, _ expected: String) -> StoreError {
+    StoreError(.invalid, "The option \"\(key)\" must be \(expected).")
+  }
+
+  /// A text that is not empty.
+  mutating func string(_ key: String) throws(StoreError) -> String? {
+    guard let value = take(key) else { return nil }
+    guard let text = value.stringValue, !text.isEmpty, !text.utf8.contains(0) else {
+      throw wrong(key, "a text that is not empty")
+    }
+    return text
+  }
+
+  /// A text or null, which is `.some(nil)`.
+  mutating func stringOrNull(_ key: String) throws(StoreError) -> String?? {
+    if left[key]?.isNull == true {
+      left[key] = nil
+      return .some(nil)
+    }
+    return try string(key).map { .some($0) }
+  }
+
+  mutating func bool(_ key: String) throws(StoreError) -> Bool? {
+    guard let value = take(key) else { return nil }
+    guard let flag = value.boolValue else { throw wrong(key, "true or false") }
+    return flag
+  }
+
+  /// A span of time in seconds, more than 0.
+  mutating func seconds(_ key: String) throws(StoreError) -> Double? {
+    guard let value = take(key) else { return nil }
+    guard let seconds = value.doubleValue, seconds > 0, seconds <= 1e9 else {
+      throw wrong(key, "a number of seconds above 0")
+    }
+    return seconds
+  }
+
+  mutating func integer(_ key: String, _ range: ClosedRange<Int>) throws(StoreError) -> Int? {
+    guard let value = take(key) else { return nil }
+    guard let number = value.intValue.flatMap({ Int(exactly: $0) }), range.contains(number) else {
+      throw wrong(key, "a whole number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return number
+  }
+
+  /// A JSON object, as text.
+  mutating func object(_ key: String) throws(StoreError) -> String? {
+    guard let value = take(key) else { return nil }
+    guard let object = value.objectValue else { throw wrong(key, "an object") }
+    return object.text
+  }
+
+  mutating func choice<Choice: RawRepresentable & CaseIterable>(
+    _ key: String, _ type: Choice.Type
+  ) throws(StoreError) -> Choice? where Choice.RawValue == String {
+    guard let value = take(key) else { return nil }
+    guard let choice = value.stringValue.flatMap(Choice.init(rawValue:)) else {
+      let names = Choice.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+      throw wrong(key, "one of \(names)")
+    }
+    return choice
+  }
+
+  /// Throws if a key was not asked for.
+  func finish() throws(StoreError) {
+    guard let unknown = left.members.first else { return }
+    throw StoreError(.invalid, "There is no option \"\(unknown.name)\" here.")
+  }
+}

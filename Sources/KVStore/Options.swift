@@ -1,0 +1,62 @@
+package import KVJSON
+package import KVSync
+
+/// What a call may choose. Each may be set for the client, for a store and for one call; the most
+/// specific one counts.
+package struct Options: Sendable, Equatable {
+  package var readPolicy: ReadPolicy?
+  package var writePolicy: WritePolicy?
+  /// Seconds for the whole call.
+  package var timeout: Double?
+  /// Seconds after which local reads ignore what was written locally.
+  package var ttl: Double?
+  package var clientAppVersion: String?
+  /// A JSON object as text.
+  package var customRequestProperties: String?
+  /// Whether a pull reads page by page.
+  package var autoPagination: Bool?
+  /// The size of these pages.
+  package var maxSizePerResultSet: Int?
+
+  package init() {}
+
+  init(from reader: inout OptionReader) throws(StoreError) {
+    readPolicy = try reader.choice("readPolicy", ReadPolicy.self)
+    writePolicy = try reader.choice("writePolicy", WritePolicy.self)
+    timeout = try reader.seconds("timeout")
+    ttl = try reader.seconds("ttl")
+    clientAppVersion = try reader.string("clientAppVersion")
+    customRequestProperties = try reader.object("customRequestProperties")
+    if let properties = customRequestProperties, properties.utf8.count >= 2000 {
+      throw StoreError(
+        .invalid, "The option \"customRequestProperties\" must be under 2,000 bytes as JSON.")
+    }
+    autoPagination = try reader.bool("autoPagination")
+    maxSizePerResultSet = try reader.integer("maxSizePerResultSet", 1...10_000)
+  }
+
+  /// The options of one call.
+  package init(_ object: JSONObject) throws(StoreError) {
+    var reader = OptionReader(object)
+    self = try Options(from: &reader)
+    try reader.finish()
+  }
+
+  /// These, and what they leave open from `base`.
+  package func over(_ base: Options) -> Options {
+    var merged = base
+    merged.readPolicy = readPolicy ?? base.readPolicy
+    merged.writePolicy = writePolicy ?? base.writePolicy
+    merged.timeout = timeout ?? base.timeout
+    merged.ttl = ttl ?? base.ttl
+    merged.clientAppVersion = clientAppVersion ?? base.clientAppVersion
+    merged.customRequestProperties = customRequestProperties ?? base.customRequestProperties
+    merged.autoPagination = autoPagination ?? base.autoPagination
+    merged.maxSizePerResultSet = maxSizePerResultSet ?? base.maxSizePerResultSet
+    return merged
+  }
+
+  var paging: CollectionEngine.Paging {
+    autoPagination == true ? .pages(of: maxSizePerResultSet ?? 10_000) : .off
+  }
+}

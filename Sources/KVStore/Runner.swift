@@ -1,0 +1,72 @@
+internal import KVBase
+package import KVSync
+
+/// Runs operations on threads of our own, started when there is work and ended when there is none.
+///
+/// Up to `most` at once; what comes then waits its turn, first come, first served. An operation blocks its
+/// thread while it waits for the network.
+package final class Runner: Sendable {
+  private struct State {
+    var queue: [@Sendable () -> Void] = []
+    var threads = 0
+    var idle = 0
+    var isClosed = false
+  }
+
+  private let most: Int
+  /// Seconds that a thread waits for more work before it ends.
+  private let patience: Double
+  private let state = Monitor(State())
+
+  package init(most: Int = 32, patience: Double = 5) {
+    self.most = most
+    self.patience = patience
+  }
+
+  /// Runs `body` once, on another thread. Throws if no thread can be had; then it does not run.
+  package func run(_ body: @escaping @Sendable () -> Void) throws(StoreError) {
+    let (isOpen, needsThread) = state.withLock { state -> (Bool, Bool) in
+      guard !state.isClosed else { return (false, false) }
+      state.queue.append(body)
+      guard state.queue.count > state.idle, state.threads < most else { return (true, false) }
+      state.threads += 1
+      return (true, true)
+    }
+    guard isOpen else { throw StoreError(.misuse, "The client is closed.") }
+    guard needsThread, !start() else { return }
+    // No thread: if others run they will take it; else nobody would.
+    let isTaken = state.withLock { state -> Bool in
+      state.threads -= 1
+      guard state.threads == 0, !state.queue.isEmpty else { return true }
+      state.queue.removeLast()
+      return false
+    }
+    if !isTaken { throw StoreError(.internal, "No thread could be started.") }
+  }
+
+  /// Takes nothing any more, and lets idle threads end. What is queued still runs.
+  package func close() { state.withLock { $0.isClosed = true } }
+
+  private func start() -> Bool {
+    Worker("kv-work") { [self] in
+      while let body = next() { body() }
+    } != nil
+  }
+
+  /// The next in the queue; nil when the thread should end.
+  private func next() -> (@Sendable () -> Void)? {
+    state.peek { $0.idle += 1 }
+    let found = state.wait(until: .after(seconds: patience)) { state -> (@Sendable () -> Void)?? in
+      if !state.queue.isEmpty { return .some(state.queue.removeFirst()) }
+      return state.isClosed ? .some(nil) : nil
+    }
+    return state.withLock { state in
+      state.idle -= 1
+      if let body = found ?? nil { return body }
+      // Something may have come just as the patience ended.
+      if !state.queue.isEmpty { return state.queue.removeFirst() }
+      state.threads -= 1
+      return nil
+    }
+  }
+}
