@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import threading
+from collections import deque
 from pathlib import Path
 from typing import Self
 
@@ -20,6 +22,7 @@ class Server:
         self._data = data
         self._app = app
         self._process: subprocess.Popen[str] | None = None
+        self._reader: threading.Thread | None = None
         self._port = 0
         self.start()
 
@@ -42,13 +45,17 @@ class Server:
             text=True,
         )
         self._process = process
+        output = process.stdout or iter(())
         log = []
-        assert process.stdout is not None
-        for line in process.stdout:
+        for line in output:
             log.append(line)
             if found := re.search(r"listening on .*:(\d+)", line):
                 self._port = int(found[1])
+                # A pipe that nobody reads would stop the server once it is full.
+                self._reader = threading.Thread(target=deque, args=(output, 0))
+                self._reader.start()
                 return
+        self._end("kill")
         raise RuntimeError("kvstored did not start:\n" + "".join(log))
 
     def kill(self) -> None:
@@ -63,7 +70,11 @@ class Server:
         process, self._process = self._process, None
         if process is not None:
             getattr(process, how)()
-            process.communicate()
+            process.wait()
+            if self._reader is not None:
+                self._reader.join()
+            if process.stdout is not None:
+                process.stdout.close()
 
     def __enter__(self) -> Self:
         return self

@@ -36,26 +36,47 @@ func recall(context unsafe.Pointer) any {
 	return callbacks.entries[*(*C.uintptr_t)(context)]
 }
 
-type localAnswer func(json.RawMessage, error)
+// answers receives what an operation answers.
+type answers struct {
+	local func(json.RawMessage, error)
+	// final receives the last answer: what a find finds goes there and nowhere else.
+	final chan found
+}
+
+type found struct {
+	text []byte
+	err  error
+}
 
 type logLine func(LogLevel, string)
 
 //export kvgoAnswer
 func kvgoAnswer(context unsafe.Pointer, answer *C.kv_answer) {
-	callback, ok := recall(context).(localAnswer)
-	if !ok || answer.is_final != 0 {
+	receiver, ok := recall(context).(answers)
+	if !ok {
 		return
 	}
+	text, err := contents(answer)
+	if answer.is_final == 0 {
+		receiver.local(text, err)
+	} else {
+		receiver.final <- found{text, err}
+	}
+}
+
+// contents copies what an answer lends.
+func contents(answer *C.kv_answer) ([]byte, error) {
 	if failed(answer.status) {
-		callback(nil, describe(answer.status, answer.error))
-		return
+		return nil, describe(answer.status, answer.error)
 	}
-	if answer.cursor != nil {
-		text, err := nextPage(answer.cursor, 0)
-		callback(text, err)
-		return
+	if answer.cursor == nil {
+		return bytesOf(answer.json, answer.length), nil
 	}
-	callback(bytesOf(answer.json, answer.length), nil)
+	text, err := nextPage(answer.cursor, 0)
+	if text == nil && err == nil {
+		text = []byte("[]")
+	}
+	return text, err
 }
 
 //export kvgoLog

@@ -29,6 +29,8 @@ type starter func(completion, **C.kv_request, **C.kv_error) C.kv_status
 // A request is an operation that runs.
 type request struct {
 	handle *C.kv_request
+	// final receives the last answer, if answers are listened to.
+	final chan found
 }
 
 // start starts an operation, unless the context has ended.
@@ -37,17 +39,18 @@ func start(ctx context.Context, options callOptions, begin starter) (*request, e
 		return nil, ended(err)
 	}
 	var report completion
+	var final chan found
 	if options.onLocalAnswer != nil {
-		report = completion{
-			C.kvgo_answer_fn(), remember(localAnswer(options.onLocalAnswer)), C.kvgo_free_fn(),
-		}
+		final = make(chan found, 1)
+		receiver := answers{options.onLocalAnswer, final}
+		report = completion{C.kvgo_answer_fn(), remember(receiver), C.kvgo_free_fn()}
 	}
 	var handle *C.kv_request
 	var left *C.kv_error
 	if err := check(begin(report, &handle, &left), left); err != nil {
 		return nil, err
 	}
-	return &request{handle}, nil
+	return &request{handle, final}, nil
 }
 
 func (r *request) free() { C.kv_request_free(r.handle) }
@@ -102,12 +105,8 @@ func runCount(ctx context.Context, options callOptions, begin starter) (int, err
 	return strconv.Atoi(string(text))
 }
 
-// runFind runs a find and takes its cursor; with a callback the entities come as an array.
+// runFind runs a find and takes its cursor; the callback gets the entities, if there is one.
 func runFind(ctx context.Context, options callOptions, begin starter) (entities, error) {
-	if options.onLocalAnswer != nil {
-		text, err := run(ctx, options, begin)
-		return entities{text: text}, err
-	}
 	request, err := start(ctx, options, begin)
 	if err != nil {
 		return entities{}, err
@@ -115,6 +114,10 @@ func runFind(ctx context.Context, options callOptions, begin starter) (entities,
 	defer request.free()
 	if err := request.wait(ctx, nil, nil); err != nil {
 		return entities{}, err
+	}
+	if request.final != nil {
+		last := <-request.final
+		return entities{text: last.text}, last.err
 	}
 	var cursor *C.kv_cursor
 	var left *C.kv_error
