@@ -1,0 +1,91 @@
+import KVBase
+import KVJSON
+import KVQuery
+import KVServer
+import KVStore
+import KVSync
+import KVTestSupport
+
+/// A real server with one app, which can be stopped and started again on its port and its data.
+final class World: @unchecked Sendable {
+  // Sendable because tests use it from one thread at a time.
+  static let app = Server.Configuration.App(
+    key: "kid_test", secret: "secret", masterSecret: "master")
+
+  let directory = TemporaryDirectory()
+  private(set) var server: Server?
+  private var address = ListenAddress(host: "127.0.0.1", port: 0)
+
+  init() throws { try start() }
+
+  deinit { stop() }
+
+  var url: String { "http://\(address)" }
+
+  func start() throws {
+    var configuration = Server.Configuration(data: directory.file("server"))
+    configuration.listen = address
+    configuration.apps = [Self.app]
+    configuration.passwordCost = 1
+    configuration.isDurable = false
+    let server = try Server(configuration)
+    address = server.address
+    self.server = server
+  }
+
+  func stop() {
+    server?.stop(graceSeconds: 0)
+    server = nil
+  }
+
+  /// A client with its own data directory, or with one that another client had.
+  func client(_ name: String = "client", _ more: JSONObject = [:]) throws -> Client {
+    var options: JSONObject = [
+      "appKey": "kid_test", "appSecret": "secret", "host": .string(url),
+      "dataDirectory": .string(directory.file(name)), "timeout": 20, "durability": "normal",
+    ]
+    for member in more.members { options[member.name] = member.value }
+    return try Client(options)
+  }
+
+  /// A client whose user is logged in.
+  func member(_ name: String = "client", _ more: JSONObject = [:]) throws -> Client {
+    let client = try client(name, more)
+    let user: JSONObject = ["username": .string(name), "password": "pw"]
+    do throws(StoreError) {
+      _ = try client.signup(user, Options(), Cancellation())
+    } catch {
+      _ = try client.login(user, Options(), Cancellation())
+    }
+    return client
+  }
+}
+
+extension DataStore {
+  func save(_ entity: JSONValue, _ run: Run = Run()) throws -> JSONValue {
+    let saved = try entity.bytes.withUnsafeBytes { bytes in try save(bytes, run).value }
+    return try JSONValue(parsing: saved)
+  }
+
+  func saveMany(_ entities: [JSONValue], _ run: Run = Run()) throws -> SaveManyResult {
+    try JSONValue.array(entities).bytes.withUnsafeBytes { try saveMany($0, run).value }
+  }
+
+  func all(_ query: Query = Query(), _ run: Run = Run()) throws -> [JSONValue] {
+    let cursor = try find(query, run).value
+    defer { cursor.close() }
+    var found: [JSONValue] = []
+    while let bytes = try cursor.next({ Array($0) }) { found.append(try JSONValue(parsing: bytes)) }
+    return found
+  }
+}
+
+/// What an operation fails with; nil if it succeeds.
+func failure(_ body: () throws -> Void) -> StoreError? {
+  do {
+    try body()
+    return nil
+  } catch {
+    return error as? StoreError
+  }
+}
