@@ -19,6 +19,8 @@ const (
 type entities struct {
 	cursor *C.kv_cursor
 	text   []byte
+	// store must not be closed by its finalizer while the cursor is open.
+	store *store
 }
 
 // An Iterator gives the entities of a find, one after the other, as they were when it ran:

@@ -120,11 +120,13 @@ func (s *store) find(ctx context.Context, query *Query, options []Option) (entit
 		var cursor *C.kv_cursor
 		var left *C.kv_error
 		status := C.kv_store_find(s.handle, c.query, c.text, &cursor, &left)
-		return entities{cursor: cursor}, check(status, left)
+		return entities{cursor: cursor, store: s}, check(status, left)
 	}
-	return runFind(ctx, c.options, func(r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
+	found, err := runFind(ctx, c.options, func(r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
 		return C.kv_store_find_async(s.handle, c.query, c.text, r.done, r.context, r.free, q, e)
 	})
+	found.store = s
+	return found, err
 }
 
 func (s *store) findByID(ctx context.Context, id string, options []Option) ([]byte, error) {

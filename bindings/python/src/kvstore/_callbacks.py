@@ -25,11 +25,23 @@ _table: Final[dict[int, Delivery | LogDelivery]] = {}
 _tokens: Final = itertools.count(1)
 
 
+class Owner(Protocol):
+    """A client or a store: what a request needs of it, and keeps alive."""
+
+    @property
+    def handle(self) -> int:
+        """What C calls it."""
+
+    @property
+    def pumped(self) -> bool:
+        """Whether callbacks run in ``Client.dispatch()``."""
+
+
 class Reader(Protocol[T_co]):
     """Reads the result of an operation, in the two ways in which it comes."""
 
-    def from_request(self, handle: int) -> T_co:
-        """Read the result of a request that is done."""
+    def from_request(self, handle: int, owner: Owner) -> T_co:
+        """Read the result of a request that is done, of a client or a store."""
 
     def from_answer(self, answer: _native.AnswerStruct) -> T_co:
         """Read an answer; called while its callback runs."""

@@ -55,9 +55,9 @@ class Client:
 
     def __init__(self, **options: Unpack[ClientOptions]) -> None:
         text = encode_options(options) or b"{}"
-        self._pumped = options.get("callbacks") == "pump"
-        self._handle = _native.call_for_handle(_open, text, len(text))
-        self._finalizer = weakref.finalize(self, _close, self._handle)
+        self.pumped = options.get("callbacks") == "pump"
+        self.handle = _native.call_for_handle(_open, text, len(text))
+        self._finalizer = weakref.finalize(self, _close, self.handle)
 
     def collection(
         self, name: str, type: StoreType = "sync", **options: Unpack[StoreOptions]
@@ -68,7 +68,7 @@ class Client:
         network and falls back to local data; "cache" answers locally, then from the network;
         "network" keeps no local data.
         """
-        return Store(self._handle, name, type, options, self._pumped)
+        return Store(self, name, type, options)
 
     def close(self) -> None:
         """Close the client, its stores, cursors and requests; a second time is harmless.
@@ -94,7 +94,7 @@ class Client:
     def active_user(self) -> Entity | None:
         """The user as last seen, without a network call; None if nobody is logged in."""
         try:
-            return decode_entity(_native.call_for_text(_active, self._handle))
+            return decode_entity(_native.call_for_text(_active, self.handle))
         except NoUserError:
             return None
 
@@ -236,12 +236,12 @@ class Client:
 
         So a client can be given to ``select``, ``selectors`` or ``loop.add_reader``.
         """
-        return _native.call_for_count(_event_fd, self._handle)
+        return _native.call_for_count(_event_fd, self.handle)
 
     def dispatch(self, most: int = 0) -> int:
         """Run waiting callbacks on this thread and count them; what one raises comes out here."""
         with dispatching():
-            return _native.call_for_count(_dispatch, self._handle, most)
+            return _native.call_for_count(_dispatch, self.handle, most)
 
     def set_log(
         self, log: Callable[[LogLevel, str], object] | None, level: LogLevel = "warning"
@@ -252,10 +252,10 @@ class Client:
         """
         number = _LEVELS.index(level) + 1
         if log is None:
-            _native.call(_set_log, self._handle, number, None, None, None)
+            _native.call(_set_log, self.handle, number, None, None, None)
             return
         delivery = LogDelivery(lambda number, text: log(_LEVELS[number - 1], text))
-        _native.call(_set_log, self._handle, number, LOG_POINTER, delivery.token, FREE_POINTER)
+        _native.call(_set_log, self.handle, number, LOG_POINTER, delivery.token, FREE_POINTER)
 
     # Starting requests
 
@@ -270,11 +270,10 @@ class Client:
         return start(
             name,
             reader,
-            self._handle,
+            self,
             *arguments,
             encode_options(options),
             on_answer=on_answer,
-            pumped=self._pumped,
         )
 
     def _start_json(

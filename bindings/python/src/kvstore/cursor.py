@@ -29,13 +29,15 @@ class Cursor(Iterator[Entity]):
     at its end, at the end of a ``with`` and when it is garbage.
     """
 
-    def __init__(self, handle: int, *, borrowed: bool = False) -> None:
+    def __init__(self, handle: int, owner: object | None) -> None:
+        """Iterate over a cursor of C, keeping its store alive; without one it is borrowed."""
         self._handle: int | None = handle
+        self._owner = owner
         self._lock = threading.Lock()
         self._page: list[Entity] = []
         self._page_size = _FIRST_PAGE
         # A cursor inside an answer is closed by the library.
-        self._finalizer = None if borrowed else weakref.finalize(self, _close, handle)
+        self._finalizer = weakref.finalize(self, _close, handle) if owner is not None else None
 
     def __next__(self) -> Entity:
         with self._lock:

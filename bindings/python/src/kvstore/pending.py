@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, Unpack
 
 from . import _native
+from ._callbacks import Owner
 from ._options import CallOptions, encode_options, entity_json, to_text
 from .request import Request, TextReader, start
 from .results import (
@@ -35,9 +36,9 @@ class PendingQueue:
     Nothing here waits for the network but :meth:`retry`.
     """
 
-    def __init__(self, store_handle: int, *, pumped: bool) -> None:
-        self._handle = store_handle
-        self._pumped = pumped
+    def __init__(self, store: Owner) -> None:
+        self._store = store
+        self._handle = store.handle
 
     def __len__(self) -> int:
         return _native.call_for_count(_count, self._handle)
@@ -71,11 +72,10 @@ class PendingQueue:
         return start(
             "kv_store_pending_retry",
             _NOTHING,
-            self._handle,
+            self._store,
             to_text(id, "id"),
             encode_options(options),
             on_answer=on_answer,
-            pumped=self._pumped,
         )
 
     def edit(self, id: str, entity: EntityLike) -> None:

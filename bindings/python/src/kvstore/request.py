@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Final, Generic, Self, TypeVar, cast
 
 from . import _native
-from ._callbacks import ANSWER_POINTER, FREE_POINTER, Delivery, Reader
+from ._callbacks import ANSWER_POINTER, FREE_POINTER, Delivery, Owner, Reader
 from .cursor import Cursor
 from .errors import KVError, TimeoutError
 from .results import Answer, Progress
@@ -39,7 +39,7 @@ class TextReader(Generic[T]):
     def __init__(self, decode: Callable[[bytes], T]) -> None:
         self._decode = decode
 
-    def from_request(self, handle: int) -> T:
+    def from_request(self, handle: int, owner: Owner) -> T:
         """Read the result of a request that is done."""
         return self._decode(_native.call_for_text(_wait, handle, -1.0))
 
@@ -51,13 +51,13 @@ class TextReader(Generic[T]):
 class CursorReader:
     """Reads the entities of a find."""
 
-    def from_request(self, handle: int) -> Cursor:
+    def from_request(self, handle: int, owner: Owner) -> Cursor:
         """Take the cursor of a find that is done."""
-        return Cursor(_native.call_for_handle(_cursor, handle))
+        return Cursor(_native.call_for_handle(_cursor, handle), owner)
 
     def from_answer(self, answer: _native.AnswerStruct) -> Cursor:
         """Borrow the cursor of an answer; it is closed when the callback ends."""
-        return Cursor(answer.cursor, borrowed=True)
+        return Cursor(answer.cursor, None)
 
 
 class Request(Generic[T]):
@@ -67,8 +67,11 @@ class Request(Generic[T]):
     ``with`` and when the request is garbage.
     """
 
-    def __init__(self, handle: int, reader: Reader[T] | None, delivery: Delivery | None) -> None:
+    def __init__(
+        self, handle: int, owner: Owner, reader: Reader[T] | None, delivery: Delivery | None
+    ) -> None:
         self._handle = handle
+        self._owner = owner
         self._reader = reader
         self._delivery = delivery
         self._lock = threading.Lock()
@@ -149,7 +152,7 @@ class Request(Generic[T]):
         if self._delivery is not None:
             self._delivery.wait()
         if self._reader is not None:
-            return self._reader.from_request(self._handle)
+            return self._reader.from_request(self._handle, self._owner)
         _native.call(_wait, self._handle, -1.0, None, None)
         return cast(T, None)
 
@@ -157,21 +160,22 @@ class Request(Generic[T]):
 def start(
     name: str,
     reader: Reader[T],
+    owner: Owner,
     *arguments: object,
     on_answer: Callable[[Answer[T]], object] | None = None,
-    pumped: bool = False,
 ) -> Request[T]:
-    """Start the asynchronous form of an operation, such as ``kv_store_pull``."""
+    """Start the asynchronous form of an operation of a client or a store."""
     function = _native.function(f"{name}_async")
     if on_answer is None:
-        handle = _native.call_for_handle(function, *arguments, None, None, None)
-        return Request(handle, reader, None)
-    delivery = Delivery(reader, on_answer, pumped=pumped)
+        handle = _native.call_for_handle(function, owner.handle, *arguments, None, None, None)
+        return Request(handle, owner, reader, None)
+    delivery = Delivery(reader, on_answer, pumped=owner.pumped)
     handle = _native.call_for_handle(
-        function, *arguments, ANSWER_POINTER, delivery.token, FREE_POINTER
+        function, owner.handle, *arguments, ANSWER_POINTER, delivery.token, FREE_POINTER
     )
     # The entities of a find are in its answers; the request itself has none left.
-    return Request(handle, None if isinstance(reader, CursorReader) else reader, delivery)
+    left = None if isinstance(reader, CursorReader) else reader
+    return Request(handle, owner, left, delivery)
 
 
 def _release(handle: int, delivery: Delivery | None) -> None:

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Final, Self, TypeVar, Unpack, overload
 
 from . import _native
-from ._callbacks import Reader
+from ._callbacks import Owner, Reader
 from ._options import (
     CallOptions,
     StoreOptions,
@@ -74,25 +74,25 @@ class Store:
 
     def __init__(
         self,
-        client_handle: int,
+        client: Owner,
         collection: str,
         type: StoreType,
         options: StoreOptions,
-        pumped: bool,
     ) -> None:
         self.name = collection
         self.type = type
-        self._pumped = pumped
+        self.pumped = client.pumped
+        self._client = client
         self._reads_locally = _stays_local(type, options.get("read_policy"))
         self._writes_locally = _stays_local(type, options.get("write_policy"))
-        self._handle = _native.call_for_handle(
+        self.handle = _native.call_for_handle(
             _open,
-            client_handle,
+            client.handle,
             to_text(collection, "collection"),
             to_text(type, "type"),
             encode_options(options),
         )
-        self._finalizer = weakref.finalize(self, _close, self._handle)
+        self._finalizer = weakref.finalize(self, _close, self.handle)
 
     # Reading
 
@@ -102,7 +102,8 @@ class Store:
             return self.find_async(query, **options).finish()
         made = as_query(query)
         return Cursor(
-            _native.call_for_handle(_find, self._handle, handle_of(made), encode_options(options))
+            _native.call_for_handle(_find, self.handle, handle_of(made), encode_options(options)),
+            self,
         )
 
     def find_by_id(self, id: str, **options: Unpack[CallOptions]) -> Entity:
@@ -124,7 +125,7 @@ class Store:
         except IndexError:
             out = _native.Out()
         try:
-            status = _find_by_id(self._handle, key, options_json, *out.refs)
+            status = _find_by_id(self.handle, key, options_json, *out.refs)
             if status:
                 raise _native.failure(status, out)
             text = out.text.value
@@ -156,9 +157,7 @@ class Store:
         if not self._reads(options):
             return self.count_async(query, **options).finish()
         made = as_query(query)
-        return _native.call_for_count(
-            _count, self._handle, handle_of(made), encode_options(options)
-        )
+        return _native.call_for_count(_count, self.handle, handle_of(made), encode_options(options))
 
     # Writing
 
@@ -168,7 +167,7 @@ class Store:
             return self.save_async(entity, **options).finish()
         text = entity_json(entity)
         return decode_entity(
-            _native.call_for_text(_save, self._handle, text, len(text), encode_options(options))
+            _native.call_for_text(_save, self.handle, text, len(text), encode_options(options))
         )
 
     def save_many(
@@ -179,9 +178,7 @@ class Store:
             return self.save_many_async(entities, **options).finish()
         text = _array_json(entities)
         return decode_save_many(
-            _native.call_for_text(
-                _save_many, self._handle, text, len(text), encode_options(options)
-            )
+            _native.call_for_text(_save_many, self.handle, text, len(text), encode_options(options))
         )
 
     def remove_by_id(self, id: str, **options: Unpack[CallOptions]) -> int:
@@ -189,7 +186,7 @@ class Store:
         if not self._writes(options):
             return self.remove_by_id_async(id, **options).finish()
         return _native.call_for_count(
-            _remove_by_id, self._handle, to_text(id, "id"), encode_options(options)
+            _remove_by_id, self.handle, to_text(id, "id"), encode_options(options)
         )
 
     def remove(self, query: QueryLike, **options: Unpack[CallOptions]) -> int:
@@ -198,7 +195,7 @@ class Store:
             return self.remove_async(query, **options).finish()
         made = as_query(query)
         return _native.call_for_count(
-            _remove, self._handle, handle_of(made), encode_options(options)
+            _remove, self.handle, handle_of(made), encode_options(options)
         )
 
     # Synchronising
@@ -221,17 +218,17 @@ class Store:
     @property
     def pending(self) -> PendingQueue:
         """The writes that wait to be pushed."""
-        return PendingQueue(self._handle, pumped=self._pumped)
+        return PendingQueue(self)
 
     def purge(self, query: QueryLike = None) -> int:
         """Forget the pending writes of matching entities and count them; the entities stay."""
         made = as_query(query)
-        return _native.call_for_count(_purge, self._handle, handle_of(made))
+        return _native.call_for_count(_purge, self.handle, handle_of(made))
 
     def clear(self, query: QueryLike = None) -> int:
         """Remove matching entities and their pending writes locally only; count the entities."""
         made = as_query(query)
-        return _native.call_for_count(_clear, self._handle, handle_of(made))
+        return _native.call_for_count(_clear, self.handle, handle_of(made))
 
     # The asynchronous forms
 
@@ -408,11 +405,10 @@ class Store:
         return start(
             name,
             reader,
-            self._handle,
+            self,
             *arguments,
             encode_options(options),
             on_answer=on_answer,
-            pumped=self._pumped,
         )
 
     def _reads(self, options: CallOptions) -> bool:
