@@ -140,6 +140,17 @@ func WithCustomRequestProperties(properties map[string]any) Option {
 	return with("customRequestProperties", properties)
 }
 
+// WithAutoPagination makes a pull read page by page, most entities at a time (0: 10,000): a backend
+// answers 10,000 at the most, and silently.
+func WithAutoPagination(most int) Option {
+	return func(options *callOptions) {
+		with("autoPagination", true)(options)
+		if most != 0 {
+			with("maxSizePerResultSet", most)(options)
+		}
+	}
+}
+
 // WithTag opens the collection in an isolated store; only for [OpenCollection].
 func WithTag(tag string) Option { return with("tag", tag) }
 

@@ -141,7 +141,8 @@ int main(int argument_count, char **arguments) {
   if (argument_count != 4) fail("usage: traveller STEP HOST DIRECTORY");
   const char *step = arguments[1];
   kv_client *client = open_client(arguments[2], arguments[3]);
-  check(kv_store_open(client, "cities", "sync", NULL, &cities, &error), error);
+  // There are more cities than a backend gives at once.
+  check(kv_store_open(client, "cities", "sync", "{\"autoPagination\":true}", &cities, &error), error);
   if (strcmp(step, "pull") == 0) {
     const char *user = "{\"username\":\"" NAME "\",\"password\":\"a password\"}";
     check(kv_user_signup(client, user, KV_NUL_TERMINATED, NULL, NULL, NULL, &error), error);

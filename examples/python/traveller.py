@@ -16,7 +16,8 @@ def main(step: str, host: str, directory: str) -> None:
         kvstore.Client(
             app_key="kid_demo", app_secret="secret", host=host, data_directory=directory
         ) as client,
-        client.collection("cities", type="sync") as cities,
+        # There are more cities than a backend gives at once.
+        client.collection("cities", type="sync", auto_pagination=True) as cities,
     ):
         match step:
             case "pull":

@@ -40,7 +40,9 @@ func run(step, host, directory string) error {
 		return err
 	}
 	defer client.Close()
-	all, err := kvstore.OpenCollection[kvstore.M](client, "cities", kvstore.Sync)
+	// There are more cities than a backend gives at once.
+	paged := kvstore.WithAutoPagination(0)
+	all, err := kvstore.OpenCollection[kvstore.M](client, "cities", kvstore.Sync, paged)
 	if err != nil {
 		return err
 	}

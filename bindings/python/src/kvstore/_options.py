@@ -63,6 +63,9 @@ class CallOptions(NetworkOptions, total=False):
 
     read_policy: ReadPolicy
     write_policy: WritePolicy
+    #: Pull page by page: a backend answers 10,000 entities at the most, and silently.
+    auto_pagination: bool
+    max_size_per_result_set: int
 
 
 class StoreOptions(CallOptions, total=False):
