@@ -70,7 +70,7 @@ class Delivery:
     def deliver(self, answer: _native.AnswerStruct) -> None:
         """Call the callback, keep what it raises, and end the life of a borrowed cursor."""
         value = None
-        _this_thread.calling = True
+        before, _this_thread.calling = _this_thread.calling, True
         try:
             if answer.status in _native.SUCCESSES:
                 value = self._reader.from_answer(answer)
@@ -81,7 +81,7 @@ class Delivery:
         except BaseException as error:
             self._keep(error)
         finally:
-            _this_thread.calling = False
+            _this_thread.calling = before
             if isinstance(value, Cursor):
                 value.close()
             if answer.is_final:
