@@ -27,13 +27,11 @@ package final class DataStore: Sendable {
   package let engine: CollectionEngine
   private let defaults: Options
   private let log: Log
-  private let name: String
 
   init(_ engine: CollectionEngine, _ defaults: Options, _ log: Log) {
     self.engine = engine
     self.defaults = defaults
     self.log = log
-    name = engine.collection
   }
 
   private func merged(_ run: Run) -> Options { run.options?.over(defaults) ?? defaults }
@@ -51,7 +49,7 @@ package final class DataStore: Sendable {
   private func telling<R>(
     _ operation: String, _ body: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    try log.telling("\(operation) \(name)", body)
+    try log.telling(operation, of: engine.collection, body)
   }
 
   // MARK: Reading

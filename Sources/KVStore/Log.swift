@@ -30,16 +30,20 @@ package final class Log: Sendable {
   }
 
   /// Runs an operation and says what came of it.
-  func telling<R>(_ name: String, _ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+  func telling<R>(
+    _ operation: String, of collection: String? = nil, _ body: () throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    // Put together only if somebody listens: this is on every path.
+    func name() -> String { collection.map { "\(operation) \($0)" } ?? operation }
     do throws(StoreError) {
       let result = try body()
-      write(.debug, "\(name): done")
+      write(.debug, "\(name()): done")
       return result
     } catch {
       let isNotable = error.kind != .notFound && error.kind != .cancelled
       let request = error.answer?.requestId.map { " (request \($0))" } ?? ""
       write(
-        isNotable ? .warning : .debug, "\(name): \(error.kind.name): \(error.message)\(request)")
+        isNotable ? .warning : .debug, "\(name()): \(error.kind.name): \(error.message)\(request)")
       throw error
     }
   }

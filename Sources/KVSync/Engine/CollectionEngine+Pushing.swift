@@ -57,7 +57,8 @@ extension CollectionEngine {
     let remote = try backend(for: "push")
     return try inFlight.sending(ids, call) { () throws(StoreError) in
       var writes: [PendingWrite] = []
-      for id in ids {
+      var seen: Set<String> = []
+      for id in ids where seen.insert(id).inserted {
         if let write = try local.pending(id, in: collection)?.write { writes.append(write) }
       }
       var round = PushRound(self, local, remote, call)

@@ -9,7 +9,7 @@ extension CollectionEngine {
     _ query: Query, _ options: CallOptions,
     early: (any EntityCursor) -> Void = { $0.close() }
   ) throws(StoreError) -> Answered<any EntityCursor> {
-    switch options.readPolicy {
+    switch readPolicy(options) {
     case .forceLocal: return Answered(try findLocally(query, options), isLocal: true)
     case .forceNetwork: return Answered(try findRemotely(query, options), isLocal: false)
     case .both:
@@ -70,7 +70,7 @@ extension CollectionEngine {
     id: String, _ options: CallOptions, early: ([UInt8]) -> Void = { _ in }
   ) throws(StoreError) -> Answered<[UInt8]> {
     try Self.checked(id)
-    switch options.readPolicy {
+    switch readPolicy(options) {
     case .forceLocal: return Answered(try findLocally(id, options), isLocal: true)
     case .forceNetwork: return Answered(try findRemotely(id, options.call), isLocal: false)
     case .both:
@@ -127,7 +127,7 @@ extension CollectionEngine {
   package func count(
     _ query: Query, _ options: CallOptions, early: (Int) -> Void = { _ in }
   ) throws(StoreError) -> Answered<Int> {
-    switch options.readPolicy {
+    switch readPolicy(options) {
     case .forceLocal: return Answered(try countLocally(query, options), isLocal: true)
     case .forceNetwork: return Answered(try countRemotely(query, options), isLocal: false)
     case .both:
@@ -161,7 +161,7 @@ extension CollectionEngine {
     do throws(StoreError) {
       return Answered(try remotely(), isLocal: false)
     } catch {
-      guard error.isOffline || remote == nil else { throw error }
+      guard error.isOffline else { throw error }
       return Answered(try local(), isLocal: true)
     }
   }

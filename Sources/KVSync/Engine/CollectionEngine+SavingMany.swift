@@ -12,16 +12,13 @@ extension CollectionEngine {
     guard !outlines.isEmpty else {
       throw StoreError(.invalid, "There must be at least one entity to save.")
     }
-    let policy = options.writePolicy
+    let policy = writePolicy(options)
     if policy == .forceNetwork {
       return Answered(try saveManyRemotely(bytes, outlines, options.call), isLocal: false)
     }
-    let staysLocal = policy == .forceLocal || (policy == .silentLocalThenNetwork && remote == nil)
+    let staysLocal = policy == .forceLocal
     let local = try localStore(for: "save locally")
-    if !staysLocal {
-      _ = try backend(for: "write to the network")
-      _ = try writer()
-    }
+    if !staysLocal { _ = try writer() }
     let saved = try local.save(bytes, outlines, in: collection)
     let result = SaveManyResult(entities: saved.map(\.bytes), errors: [])
     if staysLocal { return Answered(result, isLocal: true) }
@@ -94,10 +91,13 @@ extension CollectionEngine {
       writes.append(bodies.count == 1 ? .create(bodies[0]) : .createMany(bodies))
       places.append(batch)
     }
-    for (place, outline) in outlines.enumerated() {
-      guard let id = outline.id else { continue }
-      writes.append(.update(id: id, Array(bytes[outline.range])))
-      places.append([place])
+    // Of entities that come twice only the last one goes: two requests could overtake each other.
+    let byId = Dictionary(
+      grouping: outlines.indices.filter { outlines[$0].id != nil }, by: { outlines[$0].id ?? "" })
+    for (id, same) in byId.sorted(by: { $0.value[0] < $1.value[0] }) {
+      guard let last = same.last else { continue }
+      writes.append(.update(id: id, Array(bytes[outlines[last].range])))
+      places.append(same)
     }
     return (writes, places)
   }
@@ -107,7 +107,7 @@ extension CollectionEngine {
     in results: inout [Result<[UInt8], StoreError>?]
   ) {
     switch outcome {
-    case .success(.stored(let entity)): results[places[0]] = .success(entity)
+    case .success(.stored(let entity)): for place in places { results[place] = .success(entity) }
     case .success(.storedMany(let many)):
       for (place, result) in zip(places, many) {
         results[place] = result.mapError { error in

@@ -11,7 +11,7 @@ extension CollectionEngine {
     _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, _ options: CallOptions,
     early: ([UInt8]) -> Void = { _ in }
   ) throws(StoreError) -> Answered<[UInt8]> {
-    switch options.writePolicy {
+    switch writePolicy(options) {
     case .forceLocal:
       return Answered(try saveLocally(bytes, [outline])[0].bytes, isLocal: true)
     case .forceNetwork:
@@ -29,7 +29,6 @@ extension CollectionEngine {
         return Answered(saved.bytes, isLocal: true)
       }
     case .localThenNetwork:
-      _ = try backend(for: "write to the network")
       _ = try writer()
       let saved = try saveLocally(bytes, [outline])[0]
       early(saved.bytes)
@@ -98,7 +97,7 @@ extension CollectionEngine {
     id: String, _ options: CallOptions, early: (Int) -> Void = { _ in }
   ) throws(StoreError) -> Answered<Int> {
     try Self.checked(id)
-    switch options.writePolicy {
+    switch writePolicy(options) {
     case .forceLocal:
       let local = try localStore(for: "remove locally")
       return Answered(try local.remove(id, in: collection), isLocal: true)
@@ -115,10 +114,6 @@ extension CollectionEngine {
   ) throws(StoreError) -> Answered<Int> {
     let isSilent = options.writePolicy == .silentLocalThenNetwork
     let local = try localStore(for: "remove locally")
-    if remote == nil, isSilent {
-      return Answered(try local.remove(id, in: collection), isLocal: true)
-    }
-    _ = try backend(for: "write to the network")
     _ = try writer()
     let removed = try local.remove(id, in: collection)
     if !isSilent { early(removed) }
@@ -154,7 +149,7 @@ extension CollectionEngine {
   package func remove(
     _ query: Query, _ options: CallOptions, early: (Int) -> Void = { _ in }
   ) throws(StoreError) -> Answered<Int> {
-    switch options.writePolicy {
+    switch writePolicy(options) {
     case .forceLocal:
       let local = try localStore(for: "remove locally")
       return Answered(try local.remove(query, in: collection), isLocal: true)
@@ -174,9 +169,6 @@ extension CollectionEngine {
   ) throws(StoreError) -> Answered<Int> {
     let isSilent = options.writePolicy == .silentLocalThenNetwork
     let local = try localStore(for: "remove locally")
-    if remote == nil, isSilent {
-      return Answered(try local.remove(query, in: collection), isLocal: true)
-    }
     let remote = try backend(for: "write to the network")
     _ = try writer()
     let removed = try local.remove(query, in: collection)

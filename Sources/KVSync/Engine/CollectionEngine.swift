@@ -51,6 +51,23 @@ package final class CollectionEngine: Sendable {
     return remote
   }
 
+  /// What a read does. Without a backend everything that may be answered locally is.
+  func readPolicy(_ options: CallOptions) -> ReadPolicy {
+    switch options.readPolicy {
+    case .both, .networkOtherwiseLocal: remote == nil ? .forceLocal : options.readPolicy
+    case .forceLocal, .forceNetwork: options.readPolicy
+    }
+  }
+
+  /// What a write does. Without a backend everything that may stay local does.
+  func writePolicy(_ options: CallOptions) -> WritePolicy {
+    switch options.writePolicy {
+    case .silentLocalThenNetwork, .localThenNetwork:
+      remote == nil ? .forceLocal : options.writePolicy
+    case .forceLocal, .forceNetwork: options.writePolicy
+    }
+  }
+
   /// Before which local rows are too old to be read; nil: none are.
   func writtenSince(_ options: CallOptions) -> Timestamp? {
     guard let ttl = options.ttl else { return nil }
