@@ -97,7 +97,6 @@ SECTIONS = [
     ),
     Section("fuzz", "The parsers, fuzzed from the stored corpus", ["Tests/Fuzz/run 20"]),
     Section("python", "The Python binding", ["pytest bindings/python"]),
-    Section("examples", "The first programs", ["pytest examples"]),
     Section("wheel", "The Python wheel in a fresh environment", ["scripts/check-wheel"]),
     Section(
         "go",
@@ -108,6 +107,7 @@ SECTIONS = [
         ],
     ),
     Section("examples", "The first programs, in C, Python and Go", ["pytest examples"]),
+    Section("demo", "The demo", [f"{PYTHON} examples/demo/run.py"]),
     Section(
         "torture",
         "Nothing acknowledged is lost: 200 kills during saves and pushes",
