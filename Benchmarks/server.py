@@ -16,7 +16,8 @@ SECONDS = 3
 ENTITIES = 1_000
 MILLION = 1_000_000
 PREFIX = "city"
-PAGE = "/appdata/kid_bench/cities?limit=100"
+PAGE_LENGTH = 100
+PAGE = f"/appdata/kid_bench/cities?limit={PAGE_LENGTH}"
 SCRIPT = SOURCES.parent / "requests.lua"
 
 
@@ -73,6 +74,7 @@ def rows() -> list[Row]:
         command = [
             *(str(BUILD / "bin" / "kvstored"), "--data", str(place / "data")),
             *("--listen", f"127.0.0.1:{port}", "--app", "kid_bench:secret:master"),
+            *("--access-log", "off", "--log-level", "error"),
         ]
         with serving(command, port) as server:
             session = sign_up(f"http://127.0.0.1:{port}")
@@ -104,7 +106,10 @@ def fill(session: Session, place: Path) -> None:
         entity = {"_id": id_, "name": f"City {number}", "population": number, "text": "x" * 280}
         path = f"/appdata/kid_bench/cities/{id_}"
         (files / id_).write_bytes(session.request("PUT", path, entity))
-    (place / "page.json").write_bytes(session.request("GET", PAGE))
+    page = session.request("GET", PAGE)
+    if len(json.loads(page)) != PAGE_LENGTH:
+        raise RuntimeError(f"a page of {len(json.loads(page))} entities")
+    (place / "page.json").write_bytes(page)
 
 
 def compare(title: str, kind: str, load: Load, address: str, static: str) -> Row:
