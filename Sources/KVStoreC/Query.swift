@@ -32,8 +32,6 @@ public func kv_query_free(_ query: OpaquePointer?) { _ = try? QueryObject.close(
 
 private func query(filter: String?, modifiers: String?) throws(StoreError) -> Query {
   do throws(QueryError) { return try Query(filter: filter, modifiers: modifiers) } catch {
-    var failure = StoreError(error.kind == .unsupported ? .unsupported : .invalid, error.message)
-    failure.position = error.position
-    throw failure
+    throw StoreError(error)
   }
 }

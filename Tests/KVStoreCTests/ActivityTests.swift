@@ -10,7 +10,7 @@ import Testing
     let activity = Activity()
     try activity.enter()
     activity.beginClosing()
-    #expect(throws: StoreError(.misuse, "the client is closed")) { try activity.enter() }
+    #expect(throws: StoreError(.misuse, "The client is closed.")) { try activity.enter() }
     activity.leave()
     activity.waitUntilOver()
   }

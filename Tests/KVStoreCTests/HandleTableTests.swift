@@ -30,8 +30,10 @@ private final class Other: HandleObject {
     #expect(try Probe.borrow(handle.pointer).living === living)
     _ = try Probe.close(handle.pointer)
     #expect(living.peek { $0 } == 0)
-    #expect(throws: StoreError(.misuse, "the query is closed")) { try Probe.borrow(handle.pointer) }
-    #expect(throws: StoreError(.misuse, "the query is closed")) { try Probe.close(handle.pointer) }
+    #expect(throws: StoreError(.misuse, "The query is closed.")) {
+      try Probe.borrow(handle.pointer)
+    }
+    #expect(throws: StoreError(.misuse, "The query is closed.")) { try Probe.close(handle.pointer) }
   }
 
   @Test("an object that is in use when its handle is closed lives on until then")
@@ -56,10 +58,10 @@ private final class Other: HandleObject {
         return nil
       } catch { return error.message }
     }
-    #expect(message(0) == "the query is NULL")
-    #expect(message(UInt(handle.bits)) == "the query is a store")
+    #expect(message(0) == "The query is NULL.")
+    #expect(message(UInt(handle.bits)) == "The query is a store.")
     for foreign: UInt in [1, 2, 3, 8, 0x7FFF_FFFF_F000, .max, .max - 1, 0xDEAD_BEEF] {
-      #expect(message(foreign) == "the query is no handle of this library")
+      #expect(message(foreign) == "The query is no handle of this library.")
     }
   }
 

@@ -1,4 +1,5 @@
 internal import KVJSON
+internal import KVStore
 internal import KVSync
 
 /// JSON that an operation reads: borrowed from the caller by the blocking form, which ends before the
@@ -34,6 +35,12 @@ func options(_ start: CString?) throws(StoreError) -> JSONObject? {
   try optionalObject(start, -1, named: "options")
 }
 
+/// The options of a call that may be left out.
+func callOptions(_ start: CString?) throws(StoreError) -> Options? {
+  guard let object = try options(start) else { return nil }
+  return try Options(object)
+}
+
 /// A small JSON object that may be left out.
 func optionalObject(
   _ start: CString?, _ length: Int, named name: StaticString
@@ -53,12 +60,12 @@ func requiredObject(
 private func object(_ text: String, named name: StaticString) throws(StoreError) -> JSONObject {
   let value: JSONValue
   do throws(JSONError) { value = try JSONValue(parsing: text) } catch {
-    var failure = StoreError(.invalid, "\(name) is not valid JSON: \(error.message)")
+    var failure = StoreError(.invalid, "\(name) is not valid JSON: \(error.message).")
     failure.position = error.position
     throw failure
   }
   guard let object = value.objectValue else {
-    throw StoreError(.invalid, "\(name) is not a JSON object")
+    throw StoreError(.invalid, "\(name) is not a JSON object.")
   }
   return object
 }

@@ -9,7 +9,7 @@ public typealias CString = UnsafePointer<CChar>
 func text(_ start: CString?, named name: StaticString) throws(StoreError) -> String {
   guard let start else { throw missing(name) }
   guard let text = String(validatingCString: start) else {
-    throw StoreError(.invalid, "\(name) is not valid UTF-8")
+    throw StoreError(.invalid, "\(name) is not valid UTF-8.")
   }
   return text
 }
@@ -41,11 +41,12 @@ func optionalJSONText(
   _ start: CString?, _ length: Int, named name: StaticString
 ) throws(StoreError) -> String? {
   guard let bytes = try optionalJSON(start, length, named: name) else { return nil }
+  guard bytes.count > 0 else { throw StoreError(.invalid, "\(name) is empty.") }
   guard bytes.count <= smallLimit else {
-    throw StoreError(.tooLarge, "\(name) is larger than \(smallLimit) bytes")
+    throw StoreError(.tooLarge, "\(name) is larger than \(smallLimit) bytes.")
   }
   guard let text = String(validating: bytes, as: UTF8.self) else {
-    throw StoreError(.invalid, "\(name) is not valid UTF-8")
+    throw StoreError(.invalid, "\(name) is not valid UTF-8.")
   }
   return text
 }
@@ -57,9 +58,9 @@ private let smallLimit = 16 << 20
 private func count(_ start: CString, _ length: Int, _ name: StaticString) throws(StoreError) -> Int
 {
   if length == -1 { return strlen(start) }
-  guard length >= 0 else { throw StoreError(.invalid, "the length of \(name) is impossible") }
+  guard length >= 0 else { throw StoreError(.invalid, "The length of \(name) is impossible.") }
   return length
 }
 
 /// What a NULL gives where something is required.
-func missing(_ name: StaticString) -> StoreError { StoreError(.misuse, "\(name) is NULL") }
+func missing(_ name: StaticString) -> StoreError { StoreError(.misuse, "\(name) is NULL.") }

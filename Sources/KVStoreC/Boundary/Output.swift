@@ -20,6 +20,9 @@ struct TextOutput {
     length?.pointee = 0
   }
 
+  /// For operations that have nothing to tell.
+  static var nowhere: TextOutput { TextOutput(nil, nil) }
+
   /// Fails where the caller has to take the text.
   func require() throws(StoreError) {
     if text == nil { throw missing("json_out") }
@@ -28,7 +31,9 @@ struct TextOutput {
   /// Copies a text to the heap of C, with a NUL behind it. Does nothing if nobody asked.
   func give(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
     guard let text else { return }
-    guard let copy = malloc(bytes.count + 1) else { throw StoreError(.internal, "out of memory") }
+    guard let copy = malloc(bytes.count + 1) else {
+      throw StoreError(.internal, "There is no memory left.")
+    }
     if let start = bytes.baseAddress { memcpy(copy, start, bytes.count) }
     copy.storeBytes(of: 0, toByteOffset: bytes.count, as: UInt8.self)
     text.pointee = copy.assumingMemoryBound(to: CChar.self)
@@ -40,6 +45,22 @@ struct TextOutput {
       Result { () throws(StoreError) in try give(buffer) }
     }.get()
   }
+}
+
+/// Where a number goes, if anybody asked. Making one clears it.
+struct CountOutput {
+  private let out: CountOut?
+
+  init(_ out: CountOut?) {
+    self.out = out
+    out?.pointee = 0
+  }
+
+  func require() throws(StoreError) {
+    if out == nil { throw missing("count_out") }
+  }
+
+  func give(_ count: Int) { out?.pointee = Int64(count) }
 }
 
 /// `const char **json_out`: text that stays the library's.

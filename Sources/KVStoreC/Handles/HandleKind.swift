@@ -43,7 +43,7 @@ extension HandleObject {
   /// Makes the handle by which C holds this object; the handle keeps the object alive.
   func open() throws(StoreError) -> Handle {
     guard let handle = HandleTable.open(self, as: Self.kind) else {
-      throw StoreError(.internal, "too many open handles")
+      throw StoreError(.internal, "There are too many open handles.")
     }
     return handle
   }

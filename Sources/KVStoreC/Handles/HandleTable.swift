@@ -174,7 +174,7 @@ enum HandleTable {
   // MARK: Messages
 
   private static func misuse(_ handle: Handle, of kind: HandleKind) -> StoreError {
-    StoreError(.misuse, "the \(kind.name) is \(defect(handle, of: kind))")
+    StoreError(.misuse, "The \(kind.name) is \(defect(handle, of: kind)).")
   }
 
   private static func defect(_ handle: Handle, of kind: HandleKind) -> String {

@@ -16,7 +16,7 @@ final class Activity: Sendable {
     let before = word.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue
     guard before & Activity.closing == 0 else {
       leave()
-      throw StoreError(.misuse, "the client is closed")
+      throw StoreError(.misuse, "The client is closed.")
     }
   }
 

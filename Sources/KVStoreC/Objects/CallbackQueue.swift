@@ -31,7 +31,7 @@ final class CallbackQueue: Sendable {
       return
     }
     guard let event = EventDescriptor() else {
-      throw StoreError(.internal, "the process has no file descriptor left")
+      throw StoreError(.internal, "The process has no file descriptor left.")
     }
     self.event = event
   }
@@ -49,7 +49,7 @@ final class CallbackQueue: Sendable {
       }
       return state.worker != nil
     }
-    guard isReady else { throw StoreError(.internal, "the system gives no thread for callbacks") }
+    guard isReady else { throw StoreError(.internal, "The system gives no thread for callbacks.") }
   }
 
   /// Adds a job. False after closing: it will never run.

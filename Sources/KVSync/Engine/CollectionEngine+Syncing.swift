@@ -68,6 +68,7 @@ extension CollectionEngine {
   /// Sends one pending write now.
   package func retryPending(_ id: String, _ call: Call) throws(StoreError) {
     _ = try pending(id)
+    _ = try backend(for: "send a pending write")
     _ = try writer()
     try sendOne(id, call)
   }

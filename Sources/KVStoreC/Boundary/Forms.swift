@@ -1,0 +1,59 @@
+internal import CKVStore
+internal import KVSync
+
+/// The asynchronous form of an operation: makes it, starts it, and gives the context back if either
+/// fails.
+func start(
+  _ callback: AnswerCallback, _ requestOut: HandleOut?, _ errorOut: HandleOut?,
+  _ operation: () throws(StoreError) -> Operation
+) -> kv_status {
+  let out = HandleOutput(requestOut)
+  return perform(errorOut) { () throws(StoreError) in
+    do throws(StoreError) {
+      let operation = try operation()
+      try operation.client.start(
+        operation.body, Delivery(callback, on: operation.client.callbacks), handle: out)
+    } catch {
+      out.clear()
+      callback.retire()
+      throw error
+    }
+  }
+}
+
+extension Operation {
+  /// The blocking form, for a result that is a text or nothing.
+  func run(givingTo out: TextOutput) throws(StoreError) -> kv_status {
+    let outcome = try client.run(body)
+    if let text = outcome.text { try out.give(text) }
+    return outcome.status
+  }
+
+  /// For a number.
+  func run(givingTo out: CountOutput) throws(StoreError) -> kv_status {
+    out.give(try count())
+    return Status.ok
+  }
+
+  /// For a yes or no.
+  func run(givingTo out: UnsafeMutablePointer<Int32>) throws(StoreError) -> kv_status {
+    out.pointee = try count() == 0 ? 0 : 1
+    return Status.ok
+  }
+
+  private func count() throws(StoreError) -> Int {
+    guard case .count(let count) = try client.run(body) else {
+      throw StoreError(.internal, "A count gave no number.")
+    }
+    return Int(clamping: count)
+  }
+
+  /// For the entities of a find.
+  func run(givingTo out: HandleOutput) throws(StoreError) -> kv_status {
+    guard case .entities(let entities) = try client.run(body) else {
+      throw StoreError(.internal, "A find gave no entities.")
+    }
+    out.give(try client.adopt(CursorObject(entities, client: client)))
+    return Status.ok
+  }
+}

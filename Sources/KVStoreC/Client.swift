@@ -1,0 +1,66 @@
+public import CKVStore
+internal import KVSync
+
+@_cdecl("kv_client_open") @implementation
+public func kv_client_open(
+  _ options: CString?, _ length: Int, _ clientOut: HandleOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  let out = HandleOutput(clientOut)
+  return perform(errorOut) { () throws(StoreError) in
+    try out.require(named: "client_out")
+    let options = try requiredObject(options, length, named: "options_json")
+    out.give(try ClientObject.opened(options))
+  }
+}
+
+@_cdecl("kv_client_close") @implementation
+public func kv_client_close(_ client: OpaquePointer?) -> kv_status {
+  guard client != nil else { return Status.ok }
+  return perform(nil) { () throws(StoreError) in try ClientObject.close(client).close() }
+}
+
+@_cdecl("kv_client_event_fd") @implementation
+public func kv_client_event_fd(
+  _ client: OpaquePointer?, _ fdOut: UnsafeMutablePointer<Int32>?, _ errorOut: HandleOut?
+) -> kv_status {
+  fdOut?.pointee = -1
+  return perform(errorOut) { () throws(StoreError) in
+    let client = try ClientObject.borrow(client)
+    guard let fdOut else { throw missing("fd_out") }
+    guard let descriptor = client.callbacks.descriptor else { throw notPumped }
+    fdOut.pointee = descriptor
+  }
+}
+
+@_cdecl("kv_client_dispatch") @implementation
+public func kv_client_dispatch(
+  _ client: OpaquePointer?, _ most: UInt32, _ countOut: UnsafeMutablePointer<UInt32>?,
+  _ errorOut: HandleOut?
+) -> kv_status {
+  countOut?.pointee = 0
+  return perform(errorOut) { () throws(StoreError) in
+    let client = try ClientObject.borrow(client)
+    guard client.callbacks.descriptor != nil else { throw notPumped }
+    let count = client.callbacks.dispatch(most == 0 ? nil : Int(most))
+    countOut?.pointee = count
+  }
+}
+
+@_cdecl("kv_client_set_log") @implementation
+public func kv_client_set_log(
+  _ client: OpaquePointer?, _ level: Int32, _ log: kv_log_fn?, _ context: UnsafeMutableRawPointer?,
+  _ freeContext: kv_free_fn?, _ errorOut: HandleOut?
+) -> kv_status {
+  perform(errorOut) { () throws(StoreError) in
+    do throws(StoreError) {
+      try ClientObject.borrow(client).setLog(level: level, log, context, free: freeContext)
+    } catch {
+      freeContext?(context)
+      throw error
+    }
+  }
+}
+
+private var notPumped: StoreError {
+  StoreError(.unsupported, "The client has a callback thread of its own.")
+}

@@ -1,0 +1,142 @@
+internal import KVBase
+internal import KVStore
+internal import KVSync
+
+/// A client as C holds it: what is open on it, what runs on it, and where its callbacks go.
+///
+/// Safe from any thread. Closing goes from the outside in: nothing new begins, what runs is cancelled and
+/// waited for, its callbacks are delivered, the handles are closed, and then the client itself.
+final class ClientObject: HandleObject {
+  static let kind = HandleKind.client
+
+  private struct State {
+    var isClosing = false
+    var running: [ObjectIdentifier: RequestObject] = [:]
+    /// The handles of stores, cursors and requests that closing the client closes.
+    var children: Set<Handle> = []
+  }
+
+  let core: Client
+  let callbacks: CallbackQueue
+  let log: LogSink
+  private let activity = Activity()
+  /// Stops the blocking calls.
+  private let cancellation = Cancellation()
+  /// Takes the progress of the blocking calls.
+  private let unwatched = Progress()
+  private let state = Monitor(State())
+
+  init(_ core: Client, callbacks: CallbackQueue, log: LogSink) {
+    self.core = core
+    self.callbacks = callbacks
+    self.log = log
+  }
+
+  // MARK: Children
+
+  /// Makes a handle that closing the client closes too.
+  func adopt(_ child: some HandleObject) throws(StoreError) -> Handle {
+    let handle = try child.open()
+    let isAdopted = state.peek { state in
+      if !state.isClosing { state.children.insert(handle) }
+      return !state.isClosing
+    }
+    guard isAdopted else {
+      HandleTable.discard(handle)
+      throw StoreError(.misuse, "The client is closed.")
+    }
+    return handle
+  }
+
+  /// The child was closed by itself.
+  func disown(_ handle: Handle) { state.peek { _ = $0.children.remove(handle) } }
+
+  // MARK: Operations
+
+  /// Runs something that is not an operation of its own, with the client kept open meanwhile.
+  func during<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+    try activity.enter()
+    defer { activity.leave() }
+    return try body()
+  }
+
+  /// Runs an operation on the calling thread. Of several answers it gives the last.
+  func run(_ body: Operation.Body) throws(StoreError) -> Outcome {
+    try during { () throws(StoreError) in
+      try body(Running(cancellation: cancellation, progress: unwatched, early: { _ in })).value
+    }
+  }
+
+  /// Starts an operation on a thread of the library. If it throws, nothing was started and nothing will
+  /// be called.
+  func start(
+    _ body: @escaping Operation.Body, _ delivery: Delivery, handle out: HandleOutput
+  ) throws(StoreError) {
+    try activity.enter()
+    do throws(StoreError) {
+      if delivery.isWanted { try callbacks.prepare() }
+      let request = RequestObject(client: self)
+      // Filled in before the start, so that it is there when `done` runs.
+      if out.isWanted { out.give(try adopt(request)) }
+      register(request)
+      try core.runner.run { [self] in
+        carryOut(body, for: request, delivery)
+        unregister(request)
+        activity.leave()
+      }
+    } catch {
+      activity.leave()
+      throw error
+    }
+  }
+
+  private func carryOut(_ body: Operation.Body, for request: RequestObject, _ delivery: Delivery) {
+    let running = Running(cancellation: request.cancellation, progress: request.progress) {
+      delivery.deliver(Answer(.success($0), isLocal: true, isFinal: false))
+    }
+    let answer: Answer
+    do throws(StoreError) {
+      let last = try body(running)
+      answer = Answer(.success(last.value), isLocal: last.isLocal, isFinal: true)
+    } catch {
+      answer = Answer(.failure(error), isLocal: false, isFinal: true)
+    }
+    request.finish(delivery.takesEntities ? answer.withoutEntities : answer)
+    delivery.deliver(answer)
+  }
+
+  private func register(_ request: RequestObject) {
+    let isTooLate = state.peek { state in
+      state.running[ObjectIdentifier(request)] = request
+      return state.isClosing
+    }
+    if isTooLate { request.cancellation.cancel() }
+  }
+
+  private func unregister(_ request: RequestObject) {
+    state.peek { _ = $0.running.removeValue(forKey: ObjectIdentifier(request)) }
+  }
+
+  // MARK: Closing
+
+  /// Called once, by whoever closed the handle.
+  func close() {
+    activity.beginClosing()
+    let running = state.peek { state in
+      state.isClosing = true
+      return Array(state.running.values)
+    }
+    cancellation.cancel()
+    for request in running { request.cancellation.cancel() }
+    activity.waitUntilOver()
+    core.log.set(level: 0, nil)
+    log.set(nil)
+    callbacks.close()
+    let children = state.peek { state in
+      defer { state.children = [] }
+      return state.children
+    }
+    for child in children { HandleTable.discard(child) }
+    core.close()
+  }
+}

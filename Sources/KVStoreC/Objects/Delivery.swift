@@ -1,0 +1,61 @@
+internal import CKVStore
+internal import KVSync
+
+/// Brings answers to the host's callback, in the shape of the header. One for each operation.
+struct Delivery: Sendable {
+  private let callback: AnswerCallback
+  private let queue: CallbackQueue
+
+  init(_ callback: AnswerCallback, on queue: CallbackQueue) {
+    self.callback = callback
+    self.queue = queue
+  }
+
+  /// Whether there is anything to call.
+  var isWanted: Bool { callback.isWanted }
+
+  /// Whether the entities of a find go to the callback, and not to who holds the request.
+  var takesEntities: Bool { callback.function != nil }
+
+  /// Queues an answer; after the final one, the context is freed.
+  func deliver(_ answer: Answer) {
+    guard isWanted, callback.function != nil || answer.isFinal else { return }
+    let isQueued = queue.add { [callback] in
+      Delivery.hand(answer, to: callback)
+      if answer.isFinal { callback.retire() }
+    }
+    // The queue closes after the last operation has ended; should that ever fail, the context is freed
+    // all the same.
+    if !isQueued, answer.isFinal { callback.retire() }
+  }
+
+  /// Calls the host. What the answer lends lives until it returns.
+  private static func hand(_ answer: Answer, to callback: AnswerCallback) {
+    guard let done = callback.function else { return }
+    var lent = kv_answer()
+    lent.size = UInt32(MemoryLayout<kv_answer>.size)
+    lent.status = answer.status
+    lent.is_final = answer.isFinal ? 1 : 0
+    lent.is_local = answer.isLocal ? 1 : 0
+    switch answer.result {
+    case .failure(let error):
+      let handle = HandleTable.open(ErrorObject(error), as: .error)
+      lent.error = handle?.pointer
+      done(callback.context, &lent)
+      if let handle { HandleTable.discard(handle) }
+    case .success(.entities(let cursor)):
+      let handle = HandleTable.open(CursorObject(cursor), as: .cursor)
+      lent.cursor = handle?.pointer
+      done(callback.context, &lent)
+      if let handle { HandleTable.discard(handle) }
+    case .success(let outcome):
+      guard var text = outcome.text else { return done(callback.context, &lent) }
+      lent.length = text.count
+      text.append(0)
+      text.withUnsafeBytes { bytes in
+        lent.json = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+        done(callback.context, &lent)
+      }
+    }
+  }
+}

@@ -1,0 +1,43 @@
+internal import KVBase
+internal import KVStore
+internal import KVSync
+
+/// What an operation may use while it runs.
+struct Running: Sendable {
+  /// Who may stop it.
+  var cancellation: Cancellation
+  /// Who watches it.
+  var progress: Progress
+  /// Takes the local answer of an operation that gives two.
+  var early: @Sendable (Outcome) -> Void
+
+  /// The same with the options of the call, as stores take it.
+  func run(_ options: Options?) -> DataStore.Run {
+    DataStore.Run(options, cancellation: cancellation, progress: progress)
+  }
+}
+
+/// One call of the header that may wait for the network: made from its arguments by both of its forms, then
+/// run on the caller's thread or on one of the library's.
+struct Operation: Sendable {
+  typealias Body = @Sendable (Running) throws(StoreError) -> Answered<Outcome>
+
+  let client: ClientObject
+  let body: Body
+
+  init(on client: ClientObject, _ body: @escaping Body) {
+    self.client = client
+    self.body = body
+  }
+}
+
+extension Answered {
+  func map<Other: Sendable>(_ change: (Value) -> Other) -> Answered<Other> {
+    Answered<Other>(change(value), isLocal: isLocal)
+  }
+}
+
+extension Answered where Value == Outcome {
+  /// What only the backend can have said.
+  static func remote(_ outcome: Outcome) -> Answered<Outcome> { Answered(outcome, isLocal: false) }
+}

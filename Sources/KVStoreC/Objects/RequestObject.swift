@@ -1,0 +1,63 @@
+internal import KVBase
+internal import KVSync
+
+/// A running or finished operation. Safe from any thread.
+final class RequestObject: HandleObject {
+  static let kind = HandleKind.request
+
+  private struct State {
+    /// The final answer, once it is there.
+    var answer: Answer?
+  }
+
+  let client: ClientObject
+  let cancellation = Cancellation()
+  let progress = Progress()
+  private let state = Monitor(State())
+
+  init(client: ClientObject) { self.client = client }
+
+  /// The final answer is there: wakes who waits.
+  func finish(_ answer: Answer) { state.withLock { $0.answer = answer } }
+
+  var isDone: Bool { state.peek { $0.answer != nil } }
+
+  /// Waits for the final answer, as text: a find's entities become an array, once and for all.
+  func wait(until deadline: Deadline) throws(StoreError) -> Outcome {
+    let outcome = state.wait(until: deadline) { state -> Result<Outcome, StoreError>? in
+      guard let answer = state.answer else { return nil }
+      guard case .success(.entities(let cursor)) = answer.result else { return answer.result }
+      let array = Result { () throws(StoreError) in Outcome.json(try cursor.array()) }
+      state.answer?.result = array
+      return array
+    }
+    guard let outcome else { throw StoreError(.timeout, "The request is still running.") }
+    return try outcome.get()
+  }
+
+  /// Takes the entities of a find, once.
+  func takeEntities() throws(StoreError) -> any EntityCursor {
+    try state.peek { (state) throws(StoreError) -> any EntityCursor in
+      guard let answer = state.answer else {
+        throw StoreError(.timeout, "The request is still running.")
+      }
+      guard case .entities(let cursor) = try answer.result.get() else {
+        throw StoreError(.misuse, "The request has no entities to take.")
+      }
+      state.answer?.result = .success(.nothing)
+      return cursor
+    }
+  }
+}
+
+extension EntityCursor {
+  /// All that is left as one JSON array. Closes the cursor.
+  func array() throws(StoreError) -> [UInt8] {
+    defer { close() }
+    var array: [UInt8] = [UInt8(ascii: "[")]
+    while try next({ array.append(contentsOf: $0) }) != nil { array.append(UInt8(ascii: ",")) }
+    if array.count > 1 { array.removeLast() }
+    array.append(UInt8(ascii: "]"))
+    return array
+  }
+}

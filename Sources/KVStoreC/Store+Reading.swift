@@ -1,0 +1,108 @@
+public import CKVStore
+internal import KVStore
+internal import KVSync
+
+@_cdecl("kv_store_find") @implementation
+public func kv_store_find(
+  _ store: OpaquePointer?, _ query: OpaquePointer?, _ options: CString?, _ cursorOut: HandleOut?,
+  _ errorOut: HandleOut?
+) -> kv_status {
+  let out = HandleOutput(cursorOut)
+  return status(errorOut) { () throws(StoreError) in
+    try out.require(named: "cursor_out")
+    return try find(store, query, options).run(givingTo: out)
+  }
+}
+
+@_cdecl("kv_store_find_async") @implementation
+public func kv_store_find_async(
+  _ store: OpaquePointer?, _ query: OpaquePointer?, _ options: CString?, _ done: kv_answer_fn?,
+  _ context: UnsafeMutableRawPointer?,
+  _ freeContext: kv_free_fn?, _ requestOut: HandleOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
+    () throws(StoreError) in try find(store, query, options)
+  }
+}
+
+@_cdecl("kv_store_find_by_id") @implementation
+public func kv_store_find_by_id(
+  _ store: OpaquePointer?, _ id: CString?, _ options: CString?, _ jsonOut: TextOut?,
+  _ lengthOut: LengthOut?,
+  _ errorOut: HandleOut?
+) -> kv_status {
+  let out = TextOutput(jsonOut, lengthOut)
+  return status(errorOut) { () throws(StoreError) in
+    try out.require()
+    return try findById(store, id, options).run(givingTo: out)
+  }
+}
+
+@_cdecl("kv_store_find_by_id_async") @implementation
+public func kv_store_find_by_id_async(
+  _ store: OpaquePointer?, _ id: CString?, _ options: CString?, _ done: kv_answer_fn?,
+  _ context: UnsafeMutableRawPointer?,
+  _ freeContext: kv_free_fn?, _ requestOut: HandleOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
+    () throws(StoreError) in try findById(store, id, options)
+  }
+}
+
+@_cdecl("kv_store_count") @implementation
+public func kv_store_count(
+  _ store: OpaquePointer?, _ query: OpaquePointer?, _ options: CString?, _ countOut: CountOut?,
+  _ errorOut: HandleOut?
+) -> kv_status {
+  let out = CountOutput(countOut)
+  return status(errorOut) { () throws(StoreError) in
+    try out.require()
+    return try count(store, query, options).run(givingTo: out)
+  }
+}
+
+@_cdecl("kv_store_count_async") @implementation
+public func kv_store_count_async(
+  _ store: OpaquePointer?, _ query: OpaquePointer?, _ options: CString?, _ done: kv_answer_fn?,
+  _ context: UnsafeMutableRawPointer?,
+  _ freeContext: kv_free_fn?, _ requestOut: HandleOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
+    () throws(StoreError) in try count(store, query, options)
+  }
+}
+
+// MARK: Operations
+
+private func find(
+  _ store: OpaquePointer?, _ query: OpaquePointer?, _ options: CString?
+) throws(StoreError) -> Operation {
+  let (store, query) = (try StoreObject.borrow(store), try QueryObject.all(or: query))
+  let options = try callOptions(options)
+  return Operation(on: store.client) { (running) throws(StoreError) in
+    try store.core.find(query, running.run(options)) { running.early(.entities($0)) }
+      .map { .entities($0) }
+  }
+}
+
+private func findById(
+  _ store: OpaquePointer?, _ id: CString?, _ options: CString?
+) throws(StoreError) -> Operation {
+  let (store, id) = (try StoreObject.borrow(store), try text(id, named: "id"))
+  let options = try callOptions(options)
+  return Operation(on: store.client) { (running) throws(StoreError) in
+    try store.core.find(id: id, running.run(options)) { running.early(.json($0)) }
+      .map { .json($0) }
+  }
+}
+
+private func count(
+  _ store: OpaquePointer?, _ query: OpaquePointer?, _ options: CString?
+) throws(StoreError) -> Operation {
+  let (store, query) = (try StoreObject.borrow(store), try QueryObject.all(or: query))
+  let options = try callOptions(options)
+  return Operation(on: store.client) { (running) throws(StoreError) in
+    try store.core.count(query, running.run(options)) { running.early(.count(Int64($0))) }
+      .map { .count(Int64($0)) }
+  }
+}
