@@ -90,7 +90,7 @@ let package = Package(
     tests(of: "KVStorage", with: ["KVSQLite", "KVSync", "KVQuery", "KVJSON"]),
     tests(of: "KVTransport"),
     tests(of: "KVKinvey", with: ["KVTransport", "KVSync", "KVQuery", "KVJSON"]),
-    tests(of: "KVStore", with: ["KVSync", "KVQuery", "KVJSON", "KVServer"]),
+    tests(of: "KVStore", with: ["KVStorage", "KVSync", "KVQuery", "KVJSON", "KVBase", "KVServer"]),
     tests(of: "KVStoreC", with: ["KVSync", "KVBase"]),
     tests(of: "KVServer", with: ["KVSQLite", "KVQuery", "KVJSON"]),
   ]

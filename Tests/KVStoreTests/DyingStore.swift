@@ -1,0 +1,154 @@
+import KVBase
+import KVJSON
+import KVQuery
+import KVSync
+
+/// A local store whose process dies at a given call, before or after its transaction: nothing answers
+/// any more, until the file is opened again.
+///
+/// `@unchecked Sendable`: a simulated world runs on one thread.
+final class DyingStore: LocalStore, @unchecked Sendable {
+  private let real: any LocalStore
+  /// Calls until the end; nil: it lives on.
+  var callsLeft: Int?
+  var diesAfterwards = false
+  private(set) var isDead = false
+
+  init(_ real: any LocalStore) { self.real = real }
+
+  private func live<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+    let dead = StoreError(.misuse, "The process is dead.")
+    if isDead { throw dead }
+    guard let left = callsLeft else { return try body() }
+    callsLeft = left - 1
+    guard left == 0 else { return try body() }
+    isDead = true
+    if diesAfterwards { _ = try body() }
+    throw dead
+  }
+
+  func entity(
+    _ id: String, in collection: String, writtenSince: Timestamp?
+  ) throws(StoreError) -> [UInt8]? {
+    try live { () throws(StoreError) in
+      try real.entity(id, in: collection, writtenSince: writtenSince)
+    }
+  }
+
+  func find(
+    _ query: Query, in collection: String, writtenSince: Timestamp?
+  ) throws(StoreError) -> any EntityCursor {
+    try live { () throws(StoreError) in
+      try real.find(query, in: collection, writtenSince: writtenSince)
+    }
+  }
+
+  func count(
+    _ query: Query, in collection: String, writtenSince: Timestamp?
+  ) throws(StoreError) -> Int {
+    try live { () throws(StoreError) in
+      try real.count(query, in: collection, writtenSince: writtenSince)
+    }
+  }
+
+  func save(
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String
+  ) throws(StoreError) -> [SavedEntity] {
+    try live { () throws(StoreError) in try real.save(bytes, outlines, in: collection) }
+  }
+
+  func remove(_ id: String, in collection: String) throws(StoreError) -> Int {
+    try live { () throws(StoreError) in try real.remove(id, in: collection) }
+  }
+
+  func remove(_ query: Query, in collection: String) throws(StoreError) -> Int {
+    try live { () throws(StoreError) in try real.remove(query, in: collection) }
+  }
+
+  func beginRefresh(of collection: String) throws(StoreError) -> RefreshMark {
+    try live { () throws(StoreError) in try real.beginRefresh(of: collection) }
+  }
+
+  func store(
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String
+  ) throws(StoreError) -> Int {
+    try live { () throws(StoreError) in try real.store(bytes, outlines, in: collection) }
+  }
+
+  func finishRefresh(
+    of collection: String, from mark: RefreshMark, deletingUnseen query: Query?,
+    recording request: (key: RequestKey, startedAt: String)?
+  ) throws(StoreError) -> Int {
+    try live { () throws(StoreError) in
+      try real.finishRefresh(
+        of: collection, from: mark, deletingUnseen: query, recording: request)
+    }
+  }
+
+  func forget(_ ids: [String], in collection: String) throws(StoreError) -> Int {
+    try live { () throws(StoreError) in try real.forget(ids, in: collection) }
+  }
+
+  func lastRequest(_ key: RequestKey, in collection: String) throws(StoreError) -> String? {
+    try live { () throws(StoreError) in try real.lastRequest(key, in: collection) }
+  }
+
+  func forgetRequest(_ key: RequestKey?, in collection: String) throws(StoreError) {
+    try live { () throws(StoreError) in try real.forgetRequest(key, in: collection) }
+  }
+
+  func pending(
+    in collection: String, after order: Int64, most: Int
+  ) throws(StoreError) -> [PendingWrite] {
+    try live { () throws(StoreError) in
+      try real.pending(in: collection, after: order, most: most)
+    }
+  }
+
+  func pending(
+    _ id: String, in collection: String
+  ) throws(StoreError) -> (write: PendingWrite, entity: [UInt8]?, base: [UInt8]?)? {
+    try live { () throws(StoreError) in try real.pending(id, in: collection) }
+  }
+
+  func pendingCount(in collection: String?) throws(StoreError) -> Int {
+    try live { () throws(StoreError) in try real.pendingCount(in: collection) }
+  }
+
+  func beginSending(_ writes: [PendingWrite]) throws(StoreError) -> [OutgoingWrite] {
+    try live { () throws(StoreError) in try real.beginSending(writes) }
+  }
+
+  func confirm(_ done: [(write: PendingWrite, stored: [UInt8]?)]) throws(StoreError) {
+    try live { () throws(StoreError) in try real.confirm(done) }
+  }
+
+  func recordFailure(_ failed: [(write: PendingWrite, error: StoreError)]) throws(StoreError) {
+    try live { () throws(StoreError) in try real.recordFailure(failed) }
+  }
+
+  func turnIntoUpdate(_ id: String, in collection: String) throws(StoreError) {
+    try live { () throws(StoreError) in try real.turnIntoUpdate(id, in: collection) }
+  }
+
+  func editPending(
+    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, _ id: String,
+    in collection: String
+  ) throws(StoreError) -> Bool {
+    try live { () throws(StoreError) in try real.editPending(bytes, outline, id, in: collection) }
+  }
+
+  func dropPending(_ id: String, in collection: String) throws(StoreError) -> Bool {
+    try live { () throws(StoreError) in try real.dropPending(id, in: collection) }
+  }
+
+  func purge(_ query: Query?, in collection: String) throws(StoreError) -> Int {
+    try live { () throws(StoreError) in try real.purge(query, in: collection) }
+  }
+
+  func clear(_ query: Query?, in collection: String) throws(StoreError) -> Int {
+    try live { () throws(StoreError) in try real.clear(query, in: collection) }
+  }
+
+  func wipe() throws(StoreError) { try live { () throws(StoreError) in try real.wipe() } }
+}

@@ -1,0 +1,188 @@
+import KVBase
+import KVJSON
+import KVQuery
+import KVSync
+import KVTestSupport
+
+/// A backend in memory that loses requests and answers as a seed tells it.
+///
+/// `@unchecked Sendable`: a simulated world runs on one thread.
+final class FakeBackend: @unchecked Sendable {
+  private(set) var entities: [String: JSONObject] = [:]
+  private var order: [String] = []
+  private var written = 0
+
+  var ids: Set<String> { Set(entities.keys) }
+
+  func create(_ body: [UInt8], by user: String) throws(StoreError) -> [UInt8] {
+    var entity = try Self.object(body)
+    let id = entity["_id"]?.stringValue ?? Identifier.object()
+    guard entities[id] == nil else {
+      var error = StoreError(.conflict, "An entity with that _id already exists.")
+      error.answer = StoreError.ServerAnswer(status: 500, error: "KinveyInternalErrorRetry")
+      throw error
+    }
+    guard entity["poison"] == nil else {
+      var error = StoreError(.invalid, "Refused.")
+      error.answer = StoreError.ServerAnswer(status: 400, error: "ParameterValueOutOfRange")
+      throw error
+    }
+    entity["_id"] = .string(id)
+    entity["_acl"] = ["creator": .string(user)]
+    order.append(id)
+    return put(entity, id)
+  }
+
+  func replace(_ body: [UInt8], _ id: String, by user: String) throws(StoreError) -> [UInt8] {
+    guard let known = entities[id] else { return try create(body, by: user) }
+    var entity = try Self.object(body)
+    entity["_acl"] = known["_acl"]
+    return put(entity, id)
+  }
+
+  func delete(_ id: String) -> Int {
+    order.removeAll { $0 == id }
+    return entities.removeValue(forKey: id) == nil ? 0 : 1
+  }
+
+  func find(_ query: Query) -> [[UInt8]] {
+    let matcher = query.matcher
+    let all = (query.sort.isEmpty ? order : order.sorted()).compactMap { id in
+      entities[id].map { JSONValue.object($0).bytes }
+    }
+    let found = all.filter { (try? matcher?.matches($0)) ?? true }.dropFirst(query.skip)
+    return Array(query.limit.map { found.prefix($0) } ?? found)
+  }
+
+  func entity(_ id: String) -> [UInt8]? { entities[id].map { JSONValue.object($0).bytes } }
+
+  private func put(_ entity: JSONObject, _ id: String) -> [UInt8] {
+    var entity = entity
+    written += 1
+    entity["_kmd"] = ["lmt": .string(Timestamp(milliseconds: Int64(written)).description)]
+    entities[id] = entity
+    return JSONValue.object(entity).bytes
+  }
+
+  private static func object(_ body: [UInt8]) throws(StoreError) -> JSONObject {
+    guard let object = (try? JSONValue(parsing: body))?.objectValue else {
+      throw StoreError(.invalid, "No object.")
+    }
+    return object
+  }
+}
+
+/// One client's way to the backend, which loses what the seed says.
+///
+/// `@unchecked Sendable`: a simulated world runs on one thread.
+final class FakeNetwork: Remote, @unchecked Sendable {
+  /// How likely a request is lost, an answer is lost, the backend fails, in percent.
+  struct Weather {
+    var lostRequests: UInt64 = 0
+    var lostAnswers: UInt64 = 0
+    var serverErrors: UInt64 = 0
+  }
+
+  private let backend: FakeBackend
+  private let user: String
+  private var random: Seed
+  var weather = Weather()
+  /// What else happens in the client while the backend has carried a request out and the answer travels.
+  var meanwhile: (inout Seed) -> Void = { _ in }
+
+  init(_ backend: FakeBackend, user: String, seed: UInt64) {
+    self.backend = backend
+    self.user = user
+    random = Seed(seed)
+  }
+
+  /// One request: perhaps it does not arrive, perhaps its answer does not.
+  private func exchange<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+    let lost = StoreError(.network, "Lost.")
+    if random.next() % 100 < weather.lostRequests { throw lost }
+    if random.next() % 100 < weather.serverErrors {
+      var error = StoreError(.server, "Out of order.")
+      error.answer = StoreError.ServerAnswer(status: 503)
+      throw error
+    }
+    let result = try body()
+    if random.next() % 4 == 0 { meanwhile(&random) }
+    if random.next() % 100 < weather.lostAnswers { throw lost }
+    return result
+  }
+
+  func find(
+    _ query: Query, in collection: String, _ call: Call,
+    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer {
+    let found = try exchange { () throws(StoreError) in backend.find(query) }
+    let text = Array("[".utf8) + found.joined(separator: Array(",".utf8)) + Array("]".utf8)
+    // In two pieces, cut anywhere; a lost answer may still have brought the first.
+    let cut = Int(random.next() % UInt64(text.count + 1))
+    try hand(text[..<cut], receive)
+    if random.next() % 100 < weather.lostAnswers { throw StoreError(.network, "Cut.") }
+    try hand(text[cut...], receive)
+    return ReadAnswer(startedAt: nil)
+  }
+
+  private func hand(
+    _ bytes: ArraySlice<UInt8>, _ receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    let result = bytes.withUnsafeBytes { bytes in
+      Result { () throws(StoreError) in try receive(bytes) }
+    }
+    try result.get()
+  }
+
+  func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8] {
+    try exchange { () throws(StoreError) in
+      guard let entity = backend.entity(id) else { throw StoreError(.notFound, "Not there.") }
+      return entity
+    }
+  }
+
+  func count(
+    _ query: Query, in collection: String, _ call: Call
+  ) throws(StoreError) -> CountAnswer {
+    let count = try exchange { () throws(StoreError) in backend.find(query).count }
+    return CountAnswer(count: count, startedAt: nil)
+  }
+
+  func remove(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> Int {
+    try exchange { () throws(StoreError) in
+      let outlines = backend.find(query).compactMap { try? EntityScanner.outline(of: $0) }
+      return outlines.compactMap(\.id).map(backend.delete).reduce(0, +)
+    }
+  }
+
+  func send(
+    _ writes: [RemoteWrite], in collection: String, _ call: Call,
+    outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
+  ) {
+    // In any order, as over several connections.
+    for place in writes.indices.shuffled(using: &random) {
+      if call.cancellation.isCancelled {
+        outcome(place, .failure(StoreError(.cancelled, "Cancelled.")))
+        continue
+      }
+      outcome(
+        place,
+        Result { () throws(StoreError) in
+          try exchange { () throws(StoreError) in try carryOut(writes[place]) }
+        })
+    }
+  }
+
+  private func carryOut(_ write: RemoteWrite) throws(StoreError) -> RemoteOutcome {
+    switch write {
+    case .create(let body): return .stored(try backend.create(body, by: user))
+    case .createMany(let bodies):
+      return .storedMany(
+        bodies.map { body in
+          Result { () throws(StoreError) in try backend.create(body, by: user) }
+        })
+    case .update(let id, let body): return .stored(try backend.replace(body, id, by: user))
+    case .delete(let id): return .deleted(backend.delete(id))
+    }
+  }
+}
