@@ -39,7 +39,7 @@ package final class Server: Sendable {
     http = HTTPServer(
       limits: configuration.limits, pool: workers, handler: service,
       observer: { record in accessLog?.add(record) },
-      log: { log.warning("http: \($0)") })
+      log: { log.debug("http: \($0)") })
     let files = try configuration.tls.map { (tls) throws(Failure) in try Self.read(tls) }
     guard http.start(on: socket.giveAway(), threads: configuration.eventThreads, tls: files) else {
       throw Failure("cannot start HTTP on \(address)")
@@ -59,6 +59,7 @@ package final class Server: Sendable {
     service.close()
     database.close()
     accessLog?.close()
+    directory.unlock()
   }
 
   /// Opens the access log by its name again.

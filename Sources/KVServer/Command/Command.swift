@@ -27,10 +27,11 @@ package enum Command {
     let directory = configuration.data
     if configuration.apps.isEmpty { try chooseApp(&configuration) }
     let server = try Server(configuration)
-    output("kvstored listening on \(server.url)\n")
     if let path = options["port-file"] {
       try TextFile.write("\(server.address.port)\n", to: path)
     }
+    // The last step: whoever waits for this line finds everything in place.
+    output("kvstored listening on \(server.url)\n")
     let log = Log(configuration.logLevel)
     log.info("data in \(directory), \(configuration.apps.count) app(s)")
     signals.wait { server.reopenLogs() }

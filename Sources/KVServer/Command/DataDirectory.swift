@@ -31,6 +31,9 @@ struct DataDirectory: ~Copyable {
 
   deinit { close(lock) }
 
+  /// Lets another server in. The value must not be used for anything else afterwards.
+  func unlock() { flock(lock, LOCK_UN) }
+
   var database: String { path + "/kvstored.db" }
 
   private static func failure(_ verb: String, _ path: String) -> Server.Failure {

@@ -1,0 +1,48 @@
+internal import KVBase
+internal import KVTestSupport
+import Testing
+
+@testable import KVServer
+
+@Suite("The access log") struct AccessLogTests {
+  @Test("has one line for each request, without parameters and names of people")
+  func lines() {
+    #expect(
+      AccessLog.line(record("/appdata/kid/books"))
+        == "1970-01-01T00:00:01.000Z 127.0.0.1 GET /appdata/kid/books 200 17 12.345 abc\n")
+    let line = AccessLog.line(record("/rpc/kid/ana@example.com/user-password-reset-initiate"))
+    #expect(line.contains(" /rpc/kid/*/user-password-reset-initiate "))
+    #expect(AccessLog.line(record("/a\nb c")).contains(" /a?b?c "))
+  }
+
+  @Test("goes to a file that only its owner may read, and follows when that is renamed")
+  func files() throws {
+    let directory = TemporaryDirectory()
+    let path = directory.file("access.log")
+    let log = try AccessLog(path)
+    log.add(record("/one"))
+    #expect(permissions(of: path) == 0o600)
+    log.reopen()
+    log.add(record("/two"))
+    log.close()
+    let text = String(decoding: contents(of: path) ?? [], as: UTF8.self)
+    #expect(text.split(separator: "\n").count == 2)
+    #expect(text.contains("/one") && text.contains("/two"))
+  }
+
+  @Test("that cannot be written is an error")
+  func misuse() {
+    do {
+      _ = try AccessLog("/nonexistent/access.log")
+      Issue.record("opened")
+    } catch {
+      #expect(error.message.hasPrefix("cannot write /nonexistent/access.log"))
+    }
+  }
+
+  private func record(_ path: String) -> RequestRecord {
+    RequestRecord(
+      startedAt: Timestamp(milliseconds: 1000), nanoseconds: 12_345_678, client: "127.0.0.1",
+      method: "GET", path: path, status: 200, bytes: 17, requestId: "abc")
+  }
+}

@@ -1,0 +1,71 @@
+internal import KVJSON
+import Testing
+
+@testable import KVServer
+
+@Suite("Access lists") struct ACLTests {
+  @Test("keep what they were told, groups, roles and unknown members included")
+  func roundTrip() throws {
+    let acl = try read(
+      #"{"r":["a"],"w":["b","c"],"gr":false,"gw":true,"groups":{"r":["g"]},"roles":{},"creator":"u"}"#
+    )
+    #expect(acl.readers == ["a"] && acl.writers == ["b", "c"])
+    #expect(acl.everybodyReads == false && acl.everybodyWrites == true)
+    #expect(
+      String(decoding: acl.json, as: UTF8.self)
+        == #"{"creator":"u","gr":false,"gw":true,"r":["a"],"w":["b","c"],"groups":{"r":["g"]},"roles":{}}"#
+    )
+  }
+
+  @Test("take null as if the member were missing")
+  func null() throws {
+    let acl = try read(#"{"r":null,"gr":null}"#)
+    #expect(acl.readers.isEmpty && acl.everybodyReads == nil)
+  }
+
+  @Test(
+    "are refused with members of the wrong type",
+    arguments: [
+      #"{"r":"a"}"#, #"{"w":[1]}"#, #"{"gr":1}"#, #"{"gw":"true"}"#, #"{"creator":7}"#, "[]",
+    ])
+  func misuse(text: String) throws {
+    do {
+      _ = try read(text)
+      Issue.record("accepted \(text)")
+    } catch {
+      #expect(error.code == .inputValidationFailed)
+    }
+  }
+
+  private func read(_ text: String) throws(ServerError) -> ACL {
+    try Payload(text).withBytes { (bytes) throws(ServerError) in try ACL(parsing: bytes) }
+  }
+}
+
+@Suite("Permissions") struct PermissionsTests {
+  @Test("are by default: all create and read, the creator changes and deletes")
+  func defaults() {
+    #expect(
+      Permissions().json.text
+        == #"{"create":"always","read":"shared","update":"acl","delete":"acl"}"#)
+  }
+
+  @Test("change only what is named")
+  func applying() throws {
+    var permissions = Permissions()
+    try permissions.apply(["read": "never", "delete": "creator"])
+    #expect(permissions.read == .never && permissions.delete == .creator)
+    #expect(permissions.create == .always && permissions.update == .acl)
+  }
+
+  @Test("refuse rules that make no sense for an operation")
+  func misuse() {
+    for object: JSONObject in [
+      ["create": "acl"], ["update": "shared"], ["read": "sometimes"], ["read": 1],
+      ["fly": "always"],
+    ] {
+      var permissions = Permissions()
+      #expect(throws: ServerError.self) { try permissions.apply(object) }
+    }
+  }
+}

@@ -1,0 +1,118 @@
+internal import KVJSON
+import Testing
+
+@testable import KVServer
+
+@Suite("Credentials and headers") struct CredentialTests {
+  private let rig: Rig
+
+  init() throws { rig = try Rig() }
+
+  @Test("that are missing, malformed or wrong are refused, whatever is asked for")
+  func invalid() throws {
+    let values: [Rig.Who] = [
+      .nobody, .header("Basic"), .header("Basic !!!"), .header("Basic a2lk"),
+      .header("Basic a2lkOndyb25n"), .header("Basic b3RoZXI6c2Vj"), .header("Kinvey"),
+      .header("Kinvey 0123"), .header("Bearer x"), .header("x"),
+    ]
+    for who in values {
+      for path in ["/appdata/kid", "/appdata/kid/notes", "/appdata/kid/notes/1", "/user/kid/_me"] {
+        let answer = try rig.send(who, "GET", path)
+        #expect(answer.status == 401 && answer.error == "InvalidCredentials", "\(who) \(path)")
+        #expect(answer.headers["www-authenticate"] != nil)
+      }
+    }
+  }
+
+  @Test("of the app serve to ping and to log in, not to read data")
+  func app() throws {
+    let ping = try rig.send(.app, "GET", "/appdata/kid")
+    #expect(ping.status == 200 && ping.json["version"]?.stringValue == Version.text)
+    for (method, path, body) in [
+      ("GET", "/appdata/kid/notes", nil), ("GET", "/appdata/kid/notes/1", nil),
+      ("POST", "/appdata/kid/notes", "{}"), ("PUT", "/appdata/kid/notes/1", "{}"),
+      ("DELETE", "/appdata/kid/notes/1", nil), ("DELETE", "/appdata/kid/notes?query={}", nil),
+      ("GET", "/appdata/kid/notes/_count", nil), ("GET", "/user/kid/_me", nil),
+      ("POST", "/user/kid/_logout", nil), ("GET", "/appdata/kid/notes/_permissions", nil),
+    ] as [(String, String, String?)] {
+      let answer = try rig.send(.app, method, path, body)
+      #expect(
+        answer.status == 401 && answer.error == "InsufficientCredentials", "\(method) \(path)")
+    }
+  }
+
+  @Test("are of no use in an app that there is not")
+  func unknownApp() throws {
+    let answer = try rig.send(.app, "GET", "/appdata/other")
+    #expect(answer.status == 404 && answer.error == "AppNotFound")
+  }
+
+  @Test("end when the session is too old")
+  func expiry() throws {
+    let rig = try Rig { $0.sessionDays = 0 }
+    let ana = try rig.user("ana")
+    #expect(try rig.send(ana, "GET", "/user/kid/_me").error == "InvalidCredentials")
+  }
+
+  @Test("are followed by the request's id and API version in every answer")
+  func marks() throws {
+    let id = ("X-Kinvey-Request-Id", "my-request-7")
+    for (path, version) in [("/appdata/kid", 3), ("/nowhere", 5), ("/appdata/kid/x/y/z", 6)] {
+      let answer = try rig.send(.app, "GET", path, version: version, headers: [id])
+      #expect(answer.headers["x-kinvey-request-id"] == "my-request-7")
+      #expect(answer.headers["x-kinvey-api-version"] == String(version))
+    }
+    let own = try rig.send(.app, "GET", "/appdata/kid")
+    #expect(own.headers["x-kinvey-request-id"]?.utf8.count == 36)
+    let long = ("X-Kinvey-Request-Id", String(repeating: "x", count: 500))
+    let replaced = try rig.send(.app, "GET", "/appdata/kid", headers: [long])
+    #expect(replaced.headers["x-kinvey-request-id"]?.utf8.count == 36)
+  }
+
+  @Test("come with an API version that the server knows")
+  func versions() throws {
+    let newer = try rig.send(.app, "GET", "/appdata/kid", version: 7)
+    #expect(newer.status == 501 && newer.error == "APIVersionNotImplemented")
+    let older = try rig.send(.app, "GET", "/appdata/kid", version: 0)
+    #expect(older.status == 400 && older.error == "APIVersionNotAvailable")
+    let none = try rig.send(
+      .app, "GET", "/appdata/kid", version: nil, headers: [("X-Kinvey-API-Version", "new")])
+    #expect(none.status == 400 && none.error == "APIVersionNotAvailable")
+  }
+}
+
+@Suite("Routing over HTTP") struct RoutingTests {
+  private let rig: Rig
+
+  init() throws { rig = try Rig() }
+
+  @Test("answers the health check without credentials")
+  func health() throws {
+    let answer = try rig.send(.nobody, "GET", "/healthz")
+    #expect(answer.status == 200 && answer.text == #"{"status":"ok"}"#)
+  }
+
+  @Test("answers paths that lead nowhere with 404")
+  func unknown() throws {
+    for path in ["/", "/x", "/appdata", "/user", "/rpc/kid/x", "/appdata/kid/a/b/c"] {
+      let answer = try rig.send(.app, "GET", path)
+      #expect(answer.status == 404 && answer.error == "NotFound", "\(path)")
+    }
+  }
+
+  @Test("answers wrong methods with 405 and those that are allowed")
+  func methods() throws {
+    let cases: [(String, String, String)] = [
+      ("PATCH", "/appdata/kid/notes/1", "GET, HEAD, PUT, DELETE"),
+      ("POST", "/appdata/kid/notes/1", "GET, HEAD, PUT, DELETE"),
+      ("PUT", "/appdata/kid/notes", "GET, HEAD, POST, DELETE"),
+      ("POST", "/appdata/kid", "GET, HEAD"), ("GET", "/user/kid/login", "POST"),
+      ("OPTIONS", "/healthz", "GET, HEAD"), ("GET", "/user/kid/u/tokens", "DELETE"),
+    ]
+    for (method, path, allowed) in cases {
+      let answer = try rig.send(.nobody, method, path)
+      #expect(answer.status == 405 && answer.error == "MethodNotAllowed", "\(method) \(path)")
+      #expect(answer.headers["allow"] == allowed, "\(method) \(path)")
+    }
+  }
+}

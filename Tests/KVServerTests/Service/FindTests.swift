@@ -1,0 +1,121 @@
+internal import KVJSON
+import Testing
+
+@testable import KVServer
+
+@Suite("Finding over HTTP") struct FindTests {
+  private let rig: Rig
+  private let ana: Rig.Who
+  private let path = "/appdata/kid/cities"
+
+  init() throws {
+    rig = try Rig()
+    ana = try rig.user("ana")
+    for (id, country, people) in [("a", "CH", 3), ("b", "DE", 1), ("c", "CH", 2), ("d", "AT", 4)] {
+      let body = #"{"_id":"\#(id)","country":"\#(country)","n":{"people":\#(people)},"x":1}"#
+      _ = try rig.send(ana, "POST", path, body)
+    }
+  }
+
+  @Test("gives everything in the order of storage")
+  func all() throws {
+    let answer = try rig.send(ana, "GET", path)
+    #expect(answer.status == 200 && answer.ids == ["a", "b", "c", "d"])
+    #expect(answer.headers["x-kinvey-request-start"]?.hasSuffix("Z") == true)
+    #expect(answer.headers["content-type"] == "application/json; charset=utf-8")
+  }
+
+  @Test("takes its filter with and without a slash before it")
+  func filter() throws {
+    let filter = #"{"country":"CH","n.people":{"$gt":2}}"#
+    #expect(try rig.send(ana, "GET", query(path, filter)).ids == ["a"])
+    #expect(try rig.send(ana, "GET", query(path + "/", filter)).ids == ["a"])
+    #expect(
+      try rig.send(ana, "GET", query(path, #"{"_id":{"$in":["d","b","zz"]}}"#)).ids == ["b", "d"])
+    #expect(try rig.send(ana, "GET", query(path, "")).ids.count == 4)
+  }
+
+  @Test("sorts, skips and limits, in this order")
+  func pages() throws {
+    let sorted = target(path, [("sort", #"{"country":1,"n.people":-1}"#)])
+    #expect(try rig.send(ana, "GET", sorted).ids == ["d", "a", "c", "b"])
+    let page = target(path, [("sort", #"{"n.people":-1}"#), ("skip", "1"), ("limit", "2")])
+    #expect(try rig.send(ana, "GET", page).ids == ["a", "c"])
+    #expect(try rig.send(ana, "GET", target(path, [("skip", "3")])).ids == ["d"])
+    #expect(try rig.send(ana, "GET", target(path, [("limit", "1")])).ids == ["a"])
+    #expect(try rig.send(ana, "GET", target(path, [("skip", "9")])).text == "[]")
+  }
+
+  @Test("shows only the wanted fields, and _id, _acl and _kmd always")
+  func fields() throws {
+    let answer = try rig.send(ana, "GET", target(path, [("fields", "country,n.people")]))
+    let first = try #require(answer.json.arrayValue?.first?.objectValue)
+    #expect(first.members.map(\.name) == ["_id", "country", "n", "_acl", "_kmd"])
+  }
+
+  @Test("counts what matches, whatever the page")
+  func count() throws {
+    #expect(try rig.send(ana, "GET", path + "/_count").text == #"{"count":4}"#)
+    let answer = try rig.send(ana, "GET", query(path + "/_count", #"{"country":"CH"}"#))
+    #expect(answer.text == #"{"count":2}"#)
+    #expect(answer.headers["x-kinvey-request-start"] != nil)
+  }
+
+  @Test("tells the number of all matches when it is asked to")
+  func itemsCount() throws {
+    let answer = try rig.send(
+      ana, "GET", target(path, [("query", #"{"country":"CH"}"#), ("limit", "1")]),
+      headers: [("X-Kinvey-Include-Items-Count", "true")])
+    #expect(answer.ids == ["a"] && answer.headers["x-kinvey-items-count"] == "2")
+  }
+
+  @Test("refuses parameters that make no sense")
+  func misuse() throws {
+    let cases: [(String, String, String)] = [
+      ("query", "{", "JSONParseError"), ("query", "[]", "InvalidQuerySyntax"),
+      ("query", #"{"a":{"$frob":1}}"#, "InvalidQuerySyntax"),
+      ("query", #"{"a":{"$in":1}}"#, "InvalidQuerySyntax"),
+      ("sort", "x", "JSONParseError"), ("sort", #"{"a":2}"#, "InvalidQuerySyntax"),
+      ("skip", "-1", "ParameterValueOutOfRange"), ("limit", "x", "ParameterValueOutOfRange"),
+    ]
+    for (name, value, error) in cases {
+      for place in [path, "/appdata/kid/void", path + "/_count"] {
+        let answer = try rig.send(ana, "GET", target(place, [(name, value)]))
+        #expect(answer.status == 400 && answer.error == error, "\(place) \(name)=\(value)")
+      }
+    }
+  }
+
+  @Test("gives a regular expression so many steps and no more")
+  func budget() throws {
+    let long = String(repeating: "a", count: 3000)
+    _ = try rig.send(ana, "POST", path, "{\"long\":\"\(long)\"}")
+    let slow = query(path, #"{"long":{"$regex":"(a*)*(a*)*(a*)*b$"}}"#)
+    let answer = try rig.send(ana, "GET", slow)
+    #expect(answer.status == 400 && answer.error == "InvalidQuerySyntax")
+    #expect(try rig.send(ana, "DELETE", slow).status == 400)
+    #expect(try rig.send(ana, "GET", path + "/_count").text == #"{"count":5}"#)
+  }
+
+  @Test("deletes what a query matches, and nothing without one")
+  func delete() throws {
+    let without = try rig.send(ana, "DELETE", path)
+    #expect(without.status == 400 && without.error == "MissingQuery")
+    let some = try rig.send(ana, "DELETE", query(path, #"{"country":"CH"}"#))
+    #expect(some.status == 200 && some.text == #"{"count":2}"#)
+    #expect(try rig.send(ana, "DELETE", query(path, #"{"country":"CH"}"#)).text == #"{"count":0}"#)
+    #expect(try rig.send(ana, "DELETE", query(path, "{}")).text == #"{"count":2}"#)
+  }
+
+  @Test("answers HEAD as GET, without a body")
+  func head() throws {
+    let client = try rig.client()
+    let authorization = ("Authorization", try #require(ana.authorization))
+    for target in [path, path + "/a", path + "/_count"] {
+      let head = try #require(client.send("HEAD", target, headers: [authorization]))
+      let get = try #require(client.send("GET", target, headers: [authorization]))
+      #expect(head.status == 200 && head.body.isEmpty)
+      #expect(head.headers["content-length"] == String(get.body.count))
+    }
+  }
+}

@@ -1,0 +1,161 @@
+internal import KVBase
+internal import KVJSON
+internal import KVTestSupport
+import Testing
+
+@testable import KVServer
+
+@Suite("Limits and bad input") struct LimitTests {
+  @Test("refuse bodies that are too large, announced or not")
+  func bodies() throws {
+    let rig = try Rig { $0.limits.bodyBytes = 2000 }
+    let ana = try rig.user("ana")
+    let fits = "{\"x\":\"\(String(repeating: "x", count: 1992))\"}"
+    #expect(fits.utf8.count == 2000)
+    #expect(try rig.send(ana, "POST", "/appdata/kid/notes", fits).status == 201)
+    let announced = try rig.send(ana, "POST", "/appdata/kid/notes", fits + " ")
+    #expect(announced.status == 413 && announced.error == "RequestEntityTooLarge")
+    let connection = try #require(RawConnection(port: rig.port))
+    let chunk = "7d1\r\n\(fits) \r\n0\r\n\r\n"
+    connection.send(head("POST", "/appdata/kid/notes", ana, "Transfer-Encoding: chunked") + chunk)
+    #expect(HTTPClient.receive(connection)?.status == 413)
+  }
+
+  @Test("cut a body that does not end")
+  func endlessBody() throws {
+    let rig = try Rig { $0.limits.bodyBytes = 2000 }
+    let ana = try rig.user("ana")
+    let connection = try #require(RawConnection(port: rig.port))
+    connection.send(head("POST", "/appdata/kid/notes", ana, "Transfer-Encoding: chunked"))
+    let chunk = "400\r\n\(String(repeating: " ", count: 1024))\r\n"
+    var sent = 0
+    while sent < 20_000, connection.send(chunk) { sent += 1 }
+    #expect(sent < 20_000)
+  }
+
+  @Test("cut a request that is not whole in time, however it drips")
+  func slowRequests() throws {
+    let rig = try Rig { $0.limits.requestSeconds = 1 }
+    let start = monotonicNanoseconds()
+    for prefix in ["", "GET /appd", "GET /healthz HTTP/1.1\r\nHost: x\r\n"] {
+      let connection = try #require(RawConnection(port: rig.port))
+      connection.send(prefix)
+      let worker = Worker("drip") {
+        // One byte at a time, faster than any limit on silence, until the server has had enough.
+        while connection.drip(), monotonicNanoseconds() - start < 20_000_000_000 {}
+      }
+      _ = connection.drain()
+      worker?.join()
+      #expect(connection.isAtEnd)
+    }
+    #expect(monotonicNanoseconds() - start < 15_000_000_000)
+  }
+
+  @Test("answer broken HTTP with 400 or by hanging up, and go on")
+  func brokenHTTP() throws {
+    let rig = try Rig()
+    let messages: [String] = [
+      "\r\n\r\nHELLO\r\n\r\n", "HELLO\r\n\r\n", "GET\r\n\r\n", "GET /healthz\r\n\r\n",
+      "GET /healthz HTTP/9.9\r\n\r\n", "GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n",
+      "GET * HTTP/1.1\r\nHost: x\r\n\r\n", "GET /healthz HTTP/1.1\r\nno colon\r\n\r\n",
+      "POST /user/kid HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n",
+      "POST /user/kid HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n",
+      "POST /user/kid HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+      "POST /user/kid HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: nonsense\r\n\r\n",
+      "\u{0}\u{1}\u{2}\u{3}", String(repeating: "A", count: 200_000),
+    ]
+    for message in messages {
+      let connection = try #require(RawConnection(port: rig.port))
+      connection.send(message)
+      connection.endOutput()
+      let answer = String(decoding: connection.drain(), as: UTF8.self)
+      let isRefusal =
+        answer.isEmpty || answer.hasPrefix("HTTP/1.1 4") || answer.hasPrefix("HTTP/1.0 4")
+        || answer.hasPrefix("HTTP/1.1 5") || answer.hasPrefix("HTTP/1.1 200")
+      #expect(isRefusal, "\(message.prefix(40)): \(answer.prefix(80))")
+      #expect(try rig.send(.nobody, "GET", "/healthz").status == 200)
+    }
+  }
+
+  @Test("refuse headers beyond any measure")
+  func headers() throws {
+    let rig = try Rig()
+    let connection = try #require(RawConnection(port: rig.port))
+    connection.send("GET /healthz HTTP/1.1\r\nHost: x\r\n")
+    let line = "X-Filler: \(String(repeating: "x", count: 1000))\r\n"
+    for _ in 0..<200 { guard connection.send(line) else { break } }
+    connection.send("\r\n")
+    let answer = String(decoding: connection.drain(), as: UTF8.self)
+    #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 431") || answer.hasPrefix("HTTP/1.1 413"))
+    #expect(try rig.send(.nobody, "GET", "/healthz").status == 200)
+  }
+
+  @Test("refuse bodies that are no JSON, or JSON of the wrong kind")
+  func brokenJSON() throws {
+    let rig = try Rig()
+    let ana = try rig.user("ana")
+    let texts: [([UInt8], String)] = [
+      ([], "JSONParseError"), (Array("{".utf8), "JSONParseError"),
+      (Array("{} x".utf8), "JSONParseError"), (Array("{'a':1}".utf8), "JSONParseError"),
+      ([0x7B, 0x22, 0xFF, 0x22, 0x3A, 0x31, 0x7D], "JSONParseError"),
+      (Array("{\"a\":\"\\ud800\"}".utf8), "JSONParseError"),
+      (Array("7".utf8), "InputValidationFailed"), (Array("null".utf8), "InputValidationFailed"),
+      (Array("\"text\"".utf8), "InputValidationFailed"),
+    ]
+    let authorization = ("Authorization", try #require(ana.authorization))
+    for (body, error) in texts {
+      for (method, path) in [("POST", "/appdata/kid/notes"), ("PUT", "/appdata/kid/notes/x")] {
+        let answer = try rig.client().send(method, path, headers: [authorization], body: body)
+        #expect(answer?.status == 400 && answer?.error == error, "\(method) \(body)")
+      }
+    }
+    for path in ["/user/kid", "/user/kid/login", "/rpc/kid/check-username-exists"] {
+      #expect(try rig.send(.app, "POST", path, "{").error == "JSONParseError")
+      #expect(try rig.send(.app, "POST", path, "[]").error == "BadRequest")
+    }
+  }
+
+  @Test("refuse JSON that is nested too deep, without falling over")
+  func deepJSON() throws {
+    let rig = try Rig()
+    let ana = try rig.user("ana")
+    for depth in [1000, 100_000, 1_000_000] {
+      let open = String(repeating: "[", count: depth)
+      let close = String(repeating: "]", count: depth)
+      let body = "{\"a\":\(open)\(close)}"
+      let path = "/appdata/kid/notes"
+      #expect(try rig.send(ana, "POST", path, body).error == "JSONParseError")
+      #expect(try rig.send(ana, "POST", path, open).error == "JSONParseError")
+      #expect(try rig.send(.app, "POST", "/user/kid", body).error == "JSONParseError")
+      let access = "{\"_acl\":\(String(repeating: "{\"a\":", count: depth))"
+      #expect(try rig.send(ana, "POST", path, access).error == "JSONParseError")
+    }
+    let filter = String(repeating: "{\"$and\":[", count: 1000)
+    #expect(try rig.send(ana, "GET", query("/appdata/kid/notes", filter)).status == 400)
+  }
+
+  @Test("let a client send several requests at once on one connection")
+  func pipelining() throws {
+    let rig = try Rig()
+    let connection = try #require(RawConnection(port: rig.port))
+    let one = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+    connection.send(String(repeating: one, count: 20))
+    for _ in 0..<20 { #expect(HTTPClient.receive(connection)?.status == 200) }
+  }
+
+  @Test("bound the connections of one address")
+  func connections() throws {
+    let rig = try Rig { $0.limits.connectionsPerAddress = 3 }
+    let clients = try (0..<3).map { _ in try rig.client() }
+    for client in clients { #expect(client.send("GET", "/healthz")?.status == 200) }
+    let refused = RawConnection(port: rig.port)
+    refused?.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+    #expect(refused?.drain().isEmpty != false)
+  }
+
+  private func head(
+    _ method: String, _ path: String, _ who: Rig.Who, _ more: String
+  ) -> String {
+    "\(method) \(path) HTTP/1.1\r\nHost: x\r\nAuthorization: \(who.authorization ?? "")\r\n\(more)\r\n\r\n"
+  }
+}

@@ -1,0 +1,203 @@
+internal import KVJSON
+import Testing
+
+@testable import KVServer
+
+@Suite("Users over HTTP") struct UserTests {
+  private let rig: Rig
+
+  init() throws { rig = try Rig() }
+
+  private let ana = #"{"username":"ana","password":"pass"}"#
+
+  @Test("sign up, and are logged in with it up to API version 5 only")
+  func signUp() throws {
+    let five = try rig.send(
+      .app, "POST", "/user/kid", #"{"username":"ana","password":"p","age":7}"#)
+    #expect(five.status == 201 && five.json["age"] == 7 && five.json["username"] == "ana")
+    #expect(five.json["_kmd"]?["authtoken"]?.stringValue?.utf8.count == 64)
+    #expect(five.json["_acl"]?["creator"] == five.json["_id"])
+    #expect(!five.text.contains("password"))
+    let six = try rig.send(
+      .app, "POST", "/user/kid", #"{"username":"bob","password":"p"}"#, version: 6)
+    #expect(six.status == 201 && six.json["_kmd"]?["authtoken"] == nil)
+  }
+
+  @Test("sign up without saying who they are")
+  func implicit() throws {
+    let answer = try rig.send(.app, "POST", "/user/kid", "{}")
+    let name = try #require(answer.json["username"]?.stringValue)
+    let password = try #require(answer.json["password"]?.stringValue)
+    let login = "{\"username\":\"\(name)\",\"password\":\"\(password)\"}"
+    #expect(try rig.send(.app, "POST", "/user/kid/login", login).status == 200)
+  }
+
+  @Test("have names that nobody else has, case and all")
+  func names() throws {
+    _ = try rig.user("ana")
+    let again = try rig.send(.app, "POST", "/user/kid", ana)
+    #expect(again.status == 409 && again.error == "UserAlreadyExists")
+    #expect(try rig.send(.app, "POST", "/user/kid", #"{"username":"Ana"}"#).status == 201)
+    let exists = { (name: String) in
+      try rig.send(
+        .app, "POST", "/rpc/kid/check-username-exists", "{\"username\":\"\(name)\"}"
+      ).json["usernameExists"]
+    }
+    #expect(try exists("ana") == true)
+    #expect(try exists("bob") == false)
+  }
+
+  @Test("are refused with names and passwords that are none")
+  func misuse() throws {
+    for body in [
+      #"{"username":7}"#, #"{"username":""}"#, #"{"password":[]}"#, #"{"password":""}"#,
+      #"{"username":"x","password":"a\u0000b"}"#,
+    ] {
+      let answer = try rig.send(.app, "POST", "/user/kid", body)
+      #expect(answer.status == 400 && answer.error == "InputValidationFailed", "\(body)")
+    }
+    let social = try rig.send(.app, "POST", "/user/kid", #"{"_socialIdentity":{}}"#)
+    #expect(social.error == "FeatureUnavailable")
+  }
+
+  @Test("log in with name and password, and out again")
+  func login() throws {
+    _ = try rig.user("ana")
+    let answer = try rig.send(.app, "POST", "/user/kid/login", ana)
+    #expect(answer.status == 200 && answer.json["username"] == "ana")
+    let token = try #require(answer.json["_kmd"]?["authtoken"]?.stringValue)
+    let session = Rig.Who.user(id: "", token: token)
+    #expect(try rig.send(session, "GET", "/user/kid/_me").status == 200)
+    #expect(try rig.send(session, "POST", "/user/kid/_logout").status == 204)
+    let after = try rig.send(session, "GET", "/user/kid/_me")
+    #expect(after.status == 401 && after.error == "InvalidCredentials")
+  }
+
+  @Test("are told nothing about what was wrong with a login")
+  func wrongLogin() throws {
+    _ = try rig.user("ana")
+    let password = try rig.send(
+      .app, "POST", "/user/kid/login", #"{"username":"ana","password":"wrong"}"#)
+    let name = try rig.send(
+      .app, "POST", "/user/kid/login", #"{"username":"nobody","password":"pass"}"#)
+    #expect(password.status == 401 && password.error == "InvalidCredentials")
+    #expect(name.body == password.body && name.status == password.status)
+    #expect(
+      try rig.send(.app, "POST", "/user/kid/login", #"{"username":"ana"}"#).error
+        == "IncompleteRequestBody")
+    #expect(
+      try rig.send(.app, "POST", "/user/kid/login", #"{"_socialIdentity":{}}"#).error
+        == "FeatureUnavailable")
+  }
+
+  @Test("see themselves, without a token, and not each other")
+  func reading() throws {
+    let (ana, bob) = (try rig.user("ana"), try rig.user("bob"))
+    let me = try rig.send(ana, "GET", "/user/kid/_me")
+    #expect(me.status == 200 && me.json["_id"]?.stringValue == ana.id)
+    #expect(me.json["_kmd"]?["authtoken"] == nil)
+    #expect(try rig.send(ana, "GET", "/user/kid/\(ana.id)").body == me.body)
+    let other = try rig.send(ana, "GET", "/user/kid/\(bob.id)")
+    #expect(other.status == 401 && other.error == "InsufficientCredentials")
+    #expect(try rig.send(ana, "GET", "/user/kid").ids == [ana.id])
+    #expect(
+      try rig.send(.master, "GET", query("/user/kid", #"{"username":"bob"}"#)).ids == [bob.id])
+    #expect(try rig.send(.app, "GET", "/user/kid").error == "InsufficientCredentials")
+  }
+
+  @Test("find each other by name, and learn little")
+  func lookup() throws {
+    let ana = try rig.user("ana")
+    _ = try rig.send(
+      .app, "POST", "/user/kid",
+      #"{"username":"bob","password":"p","first_name":"Bob","email":"b@x.org","secret":1}"#)
+    let found = try rig.send(ana, "POST", "/user/kid/_lookup", #"{"email":"b@x.org"}"#)
+    let user = try #require(found.json.arrayValue?.first?.objectValue)
+    #expect(user.members.map(\.name) == ["_id", "username", "first_name"])
+    #expect(
+      try rig.send(ana, "POST", "/user/kid/_lookup", #"{"secret":"1"}"#).error
+        == "InvalidQuerySyntax")
+    #expect(
+      try rig.send(ana, "POST", "/user/kid/_lookup", #"{"email":{"$ne":"x"}}"#).error
+        == "InvalidQuerySyntax")
+  }
+
+  @Test("change themselves, keeping their name if they do not say one")
+  func update() throws {
+    let (ana, bob) = (try rig.user("ana"), try rig.user("bob"))
+    let answer = try rig.send(ana, "PUT", "/user/kid/\(ana.id)", #"{"age":8}"#)
+    #expect(answer.status == 200 && answer.json["age"] == 8 && answer.json["username"] == "ana")
+    let renamed = try rig.send(ana, "PUT", "/user/kid/\(ana.id)", #"{"username":"anna"}"#)
+    #expect(renamed.json["username"] == "anna")
+    let taken = try rig.send(ana, "PUT", "/user/kid/\(ana.id)", #"{"username":"bob"}"#)
+    #expect(taken.status == 409 && taken.error == "UserAlreadyExists")
+    #expect(
+      try rig.send(bob, "PUT", "/user/kid/\(ana.id)", "{}").error == "InsufficientCredentials")
+    #expect(try rig.send(.master, "PUT", "/user/kid/nobody", "{}").error == "UserNotFound")
+  }
+
+  @Test("change their password, which ends their other sessions")
+  func password() throws {
+    let (ana, other) = (try rig.user("ana"), try login("pass"))
+    let answer = try rig.send(ana, "PUT", "/user/kid/\(ana.id)", #"{"password":"new"}"#)
+    #expect(answer.status == 200 && !answer.text.contains("new"))
+    #expect(try rig.send(ana, "GET", "/user/kid/_me").status == 200)
+    #expect(try rig.send(other, "GET", "/user/kid/_me").error == "InvalidCredentials")
+    #expect(try rig.send(.app, "POST", "/user/kid/login", self.ana).status == 401)
+    _ = try login("new")
+  }
+
+  @Test("are disabled by a deletion that is not for good")
+  func softDelete() throws {
+    let ana = try rig.user("ana")
+    #expect(try rig.send(ana, "DELETE", "/user/kid/\(ana.id)").status == 204)
+    #expect(try rig.send(ana, "GET", "/user/kid/_me").error == "InvalidCredentials")
+    #expect(try rig.send(.app, "POST", "/user/kid/login", self.ana).error == "InvalidCredentials")
+    let left = try rig.send(.master, "GET", "/user/kid/\(ana.id)")
+    #expect(left.json["_kmd"]?["status"]?["val"] == "disabled")
+    #expect(try rig.send(.app, "POST", "/user/kid", self.ana).error == "UserAlreadyExists")
+    let bob = try rig.user("bob")
+    #expect(try rig.send(bob, "POST", "/user/kid/_lookup", #"{"username":"ana"}"#).text == "[]")
+  }
+
+  @Test("are gone after a deletion for good")
+  func hardDelete() throws {
+    let (ana, bob) = (try rig.user("ana"), try rig.user("bob"))
+    #expect(
+      try rig.send(bob, "DELETE", "/user/kid/\(ana.id)?hard=true").error
+        == "InsufficientCredentials")
+    #expect(try rig.send(ana, "DELETE", "/user/kid/\(ana.id)?hard=true").status == 204)
+    #expect(try rig.send(.master, "GET", "/user/kid/\(ana.id)").status == 404)
+    #expect(try rig.send(.master, "DELETE", "/user/kid/\(ana.id)").error == "UserNotFound")
+    #expect(try rig.send(.app, "POST", "/user/kid", self.ana).status == 201)
+  }
+
+  @Test("have all their sessions ended by themselves or the administrator")
+  func tokens() throws {
+    let (ana, bob) = (try rig.user("ana"), try rig.user("bob"))
+    let path = "/user/kid/\(ana.id)/tokens"
+    #expect(try rig.send(bob, "DELETE", path).error == "InsufficientCredentials")
+    #expect(try rig.send(ana, "DELETE", path).status == 204)
+    #expect(try rig.send(ana, "GET", "/user/kid/_me").error == "InvalidCredentials")
+    let session = try login("pass")
+    #expect(try rig.send(.master, "DELETE", path).status == 204)
+    #expect(try rig.send(session, "GET", "/user/kid/_me").error == "InvalidCredentials")
+  }
+
+  @Test("are promised mail that nobody sends")
+  func mail() throws {
+    for path in [
+      "/rpc/kid/user-forgot-username", "/rpc/kid/ana/user-password-reset-initiate",
+      "/rpc/kid/ana/user-email-verification-initiate",
+    ] {
+      #expect(try rig.send(.app, "POST", path, #"{"email":"x@y.z"}"#).status == 204)
+    }
+  }
+
+  private func login(_ password: String) throws -> Rig.Who {
+    let answer = try rig.send(
+      .app, "POST", "/user/kid/login", "{\"username\":\"ana\",\"password\":\"\(password)\"}")
+    let token = try #require(answer.json["_kmd"]?["authtoken"]?.stringValue)
+    return .user(id: answer.json["_id"]?.stringValue ?? "", token: token)
+  }
+}
