@@ -260,7 +260,8 @@ typedef struct kv_progress {
  * @param timeout_seconds  negative: as long as it takes; 0: only look. #KV_TIMEOUT when it passes; the
  *                         request goes on.
  * @param json_out         receives the result of the final answer as the blocking form would give it
- *                         (find: an array, integer results: a number); may be NULL
+ *                         (find: an array, integer results: a number); may be NULL, which leaves the
+ *                         entities of a find for kv_request_cursor()
  * @param length_out       may be NULL
  * @return what the blocking form returns; KV_MISUSE; KV_TIMEOUT
  */

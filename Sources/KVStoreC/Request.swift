@@ -11,7 +11,7 @@ public func kv_request_wait(
   return status(errorOut) { () throws(StoreError) -> kv_status in
     // Negative spans mean never; so does what is no number.
     let deadline = Deadline.after(seconds: seconds)
-    let outcome = try RequestObject.borrow(request).wait(until: deadline)
+    let outcome = try RequestObject.borrow(request).wait(until: deadline, asText: jsonOut != nil)
     if let text = outcome.text { try out.give(text) }
     return outcome.status
   }

@@ -68,16 +68,14 @@ func TestRawEntitiesKeepTheirBytes(t *testing.T) {
 	}
 }
 
-func TestOneBadEntityOfManyIsReported(t *testing.T) {
+func TestNothingIsSavedIfOneOfManyIsNoEntity(t *testing.T) {
 	client := open(t, kvstore.Options{LocalOnly: true})
 	notes := collection[kvstore.M](t, client, "notes", kvstore.Sync)
-	result := must(notes.SaveMany(ctx, []kvstore.M{{"_id": "n1"}, {"_id": 5}, {"_id": "n3"}}))(t)
-	equal(t, len(result.Errors), 1)
-	equal(t, result.Errors[0].Index, 1)
-	equal(t, result.Errors[0].Status, kvstore.ErrInvalid)
-	if result.Entities[1] != nil || (*result.Entities[2])["_id"] != "n3" {
-		t.Error(result.Entities)
+	_, err := notes.SaveMany(ctx, []kvstore.M{{"_id": "n1"}, {"_id": 5}, {"_id": "n3"}})
+	if !errors.Is(err, kvstore.ErrInvalid) {
+		t.Error(err)
 	}
+	equal(t, must(notes.Count(ctx, nil))(t), 0)
 }
 
 func TestAQueryFiltersSortsAndPages(t *testing.T) {

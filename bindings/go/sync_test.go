@@ -59,6 +59,19 @@ func TestOneRefusedWriteIsReportedAndTheRestGoesThrough(t *testing.T) {
 	}
 }
 
+func TestOneRefusedEntityOfManyHasItsPlace(t *testing.T) {
+	notes := collection[kvstore.M](t, online(t, host), unique(), kvstore.Network)
+	result := must(notes.SaveMany(ctx, []kvstore.M{
+		{"text": "a"}, {"_geoloc": []int{500, 500}}, {"text": "c"},
+	}))(t)
+	equal(t, len(result.Errors), 1)
+	equal(t, result.Errors[0].Index, 1)
+	equal(t, result.Errors[0].Code, "ParameterValueOutOfRange")
+	if result.Entities[1] != nil || (*result.Entities[2])["text"] != "c" {
+		t.Error(result.Entities)
+	}
+}
+
 func TestSyncPushesAndPulls(t *testing.T) {
 	client, name := online(t, host), unique()
 	must(collection[note](t, client, name, kvstore.Network).Save(ctx, note{ID: "theirs"}))(t)
@@ -96,14 +109,14 @@ func TestACacheAnswersTwice(t *testing.T) {
 	})
 	equal(t, must(cached.Count(ctx, nil, listen))(t), 1)
 	equal(t, len(must(cached.All(ctx, nil, listen))(t)), 1)
+	equal(t, len(must(cached.All(ctx, nil, listen))(t)), 1)
 	if err := client.Close(); err != nil {
 		t.Error(err)
 	}
 	lock.Lock()
 	defer lock.Unlock()
-	equal(t, len(local), 2)
-	equal(t, local[0], "0")
-	if !strings.Contains(local[1], "n1") {
+	equal(t, strings.Join(local[:2], " "), "0 []")
+	if len(local) != 3 || !strings.Contains(local[2], "n1") {
 		t.Error(local)
 	}
 }

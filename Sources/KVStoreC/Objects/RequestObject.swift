@@ -22,11 +22,14 @@ final class RequestObject: HandleObject {
 
   var isDone: Bool { state.peek { $0.answer != nil } }
 
-  /// Waits for the final answer, as text: a find's entities become an array, once and for all.
-  func wait(until deadline: Deadline) throws(StoreError) -> Outcome {
+  /// Waits for the final answer. As text, a find's entities become an array, once and for all; else
+  /// they stay where they are, for `takeEntities`.
+  func wait(until deadline: Deadline, asText: Bool) throws(StoreError) -> Outcome {
     let outcome = state.wait(until: deadline) { state -> Result<Outcome, StoreError>? in
       guard let answer = state.answer else { return nil }
-      guard case .success(.entities(let cursor)) = answer.result else { return answer.result }
+      guard asText, case .success(.entities(let cursor)) = answer.result else {
+        return answer.result
+      }
       let array = Result { () throws(StoreError) in Outcome.json(try cursor.array()) }
       state.answer?.result = array
       return array

@@ -82,6 +82,14 @@ def test_one_refused_write_is_reported_and_the_rest_goes_through(ana: kvstore.Cl
     assert write.last_error.error == "ParameterValueOutOfRange"
 
 
+def test_one_refused_entity_of_many_has_its_place(ana: kvstore.Client) -> None:
+    notes = ana.collection("notes", "network")
+    result = notes.save_many([{"text": "a"}, {"_geoloc": [500, 500]}, {"text": "c"}])
+    assert [entity and entity.get("text") for entity in result.entities] == ["a", None, "c"]
+    assert [(error.index, error.http) for error in result.errors] == [(1, 207)]
+    assert result.errors[0].error == "ParameterValueOutOfRange"
+
+
 def test_a_sync_pushes_and_pulls(ana: kvstore.Client, other: kvstore.Client) -> None:
     other.collection("notes", "network").save({"_id": "theirs"})
     notes = ana.collection("notes")
