@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <ftw.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static char *directories[256];
+static char *directories[512];
 static int directory_count;
+static pthread_mutex_t directories_lock = PTHREAD_MUTEX_INITIALIZER;
 static pid_t owner;
 static pid_t server;
 
@@ -43,13 +45,16 @@ const char *fresh_directory(void) {
   const char *base = getenv("TMPDIR");
   char *path = NULL;
   if (asprintf(&path, "%s/kvstore-capi-XXXXXX", base ? base : "/tmp") < 0 || !mkdtemp(path) ||
-      directory_count == 256)
+      directory_count == 512)
     die("no temporary directory", NULL);
+  pthread_mutex_lock(&directories_lock);
   if (directory_count == 0) {
     owner = getpid();
     atexit(clean_up);
   }
-  return directories[directory_count++] = path;
+  directories[directory_count++] = path;
+  pthread_mutex_unlock(&directories_lock);
+  return path;
 }
 
 static kv_client *opened_client(char *options) {
@@ -98,41 +103,38 @@ int64_t counted(kv_store *store) {
   return kv_store_count(store, NULL, NULL, &count, NULL) == KV_OK ? count : -1;
 }
 
-/* Reads what the server prints until it names its port. */
-static int read_port(int from) {
-  char text[4096];
-  size_t length = 0;
-  ssize_t got;
-  while (length < sizeof text - 1 && (got = read(from, text + length, sizeof text - 1 - length)) > 0) {
-    length += (size_t)got;
-    text[length] = 0;
-    char *address = strstr(text, "127.0.0.1:");
-    if (address && strpbrk(address, "\n \",/")) return atoi(address + strlen("127.0.0.1:"));
+/* The port that the server writes down once it listens; 0 if it does not within 20 seconds. */
+static int read_port(const char *path) {
+  for (double end = seconds() + 20; seconds() < end; usleep(2000)) {
+    char text[20] = "";
+    FILE *file = fopen(path, "r");
+    if (file == NULL) continue;
+    if (fgets(text, sizeof text, file) == NULL) text[0] = 0;
+    fclose(file);
+    if (strchr(text, '\n') != NULL) return atoi(text);
   }
   return 0;
 }
 
 int start_server(void) {
   const char *program = getenv("KVSTORED");
-  const char *data = fresh_directory();
-  int ends[2];
+  char *data = NULL, *port_file = NULL;
+  const char *directory = fresh_directory();
   if (program == NULL) die("KVSTORED does not name the server", NULL);
-  if (pipe(ends) != 0) die("no pipe", NULL);
+  if (asprintf(&data, "%s/data", directory) < 0 || asprintf(&port_file, "%s/port", directory) < 0)
+    die("no memory", NULL);
   server = fork();
   if (server == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    dup2(ends[1], STDOUT_FILENO);
-    dup2(ends[1], STDERR_FILENO);
-    close(ends[0]);
-    close(ends[1]);
     execl(program, program, "--data", data, "--listen", "127.0.0.1:0", "--app",
-          "kid:secret:master", (char *)NULL);
+          "kid:secret:master", "--port-file", port_file, "--access-log", "off", "--log-level",
+          "error", "--password-cost", "1", (char *)NULL);
     _exit(127);
   }
-  close(ends[1]);
-  int port = read_port(ends[0]);
+  int port = read_port(port_file);
+  free(data);
+  free(port_file);
   if (port == 0) die("the server did not start", NULL);
-  /* The read end stays open: the server may go on printing, up to the size of the pipe. */
   return port;
 }
 
