@@ -86,9 +86,10 @@ extension JSONObject: ExpressibleByDictionaryLiteral {
   }
 }
 
+// No `nil` literal for null: it would be taken for it wherever an optional value is meant.
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
   ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral,
-  ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
+  ExpressibleByDictionaryLiteral
 {
   package init(stringLiteral value: String) { self = .string(value) }
   package init(integerLiteral value: Int64) { self = .int(value) }
@@ -98,5 +99,4 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
   package init(dictionaryLiteral elements: (String, JSONValue)...) {
     self = .object(JSONObject(elements.map { .init($0.0, $0.1) }))
   }
-  package init(nilLiteral: ()) { self = .null }
 }

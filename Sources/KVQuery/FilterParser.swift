@@ -55,6 +55,7 @@ enum FilterParser {
     case "$and": return .and(try predicates(member, trail))
     case "$or": return .or(try predicates(member, trail))
     case "$nor": return .nor(try predicates(member, trail))
+    case "$predicate": return try format(member.value, trail)
     case let name where name.hasPrefix("$"): throw Misfit("unknown operator \(name)", trail)
     default: return .field(Path(member.name), try tests(member.value, trail))
     }
@@ -71,6 +72,21 @@ enum FilterParser {
       parts.append(try predicate(element, trail + [.element(place)]))
     }
     return parts
+  }
+
+  /// A predicate format, alone or with its arguments: how we print what MongoDB has no form for.
+  private static func format(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> Predicate {
+    let parts = value.arrayValue ?? [value]
+    guard let text = parts.first?.stringValue else {
+      throw Misfit("$predicate needs a format, or an array of a format and its arguments", trail)
+    }
+    do throws(QueryError) {
+      let arguments = FormatArguments(Array(parts.dropFirst()))
+      var parser = try FormatParser(text, arguments, KeyMap())
+      return try parser.parse()
+    } catch {
+      throw Misfit("$predicate: \(error.message), at byte \(error.position ?? 0)", trail)
+    }
   }
 
   // MARK: Tests

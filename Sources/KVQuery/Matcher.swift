@@ -9,6 +9,7 @@ package final class Matcher: Sendable {
     case nor([Node])
     /// Checks of what is behind the top-level member number `slot`.
     case field(slot: Int, rest: [Path.Component], checks: [Check])
+    case comparison(Comparison)
   }
 
   /// Where a top-level member is; nil if it is missing.
@@ -37,6 +38,7 @@ package final class Matcher: Sendable {
       if slot == names.count { names.append(name) }
       return .field(
         slot: slot, rest: Array(path.components.dropFirst()), checks: tests.map(Check.init))
+    case .comparison(let comparison): return .comparison(comparison)
     }
   }
 
@@ -63,7 +65,7 @@ package final class Matcher: Sendable {
       (slots) throws(QueryError) in
       slots.initialize(repeating: nil)
       if kind == .object { collect(value, slots) } else { collectElements(value, slots) }
-      return try holds(root, value.scanner, UnsafeBufferPointer(slots))
+      return try holds(root, value, UnsafeBufferPointer(slots))
     }
   }
 
@@ -93,23 +95,26 @@ package final class Matcher: Sendable {
   }
 
   private func holds(
-    _ node: Node, _ scanner: ByteScanner, _ slots: UnsafeBufferPointer<Slot>
+    _ node: Node, _ entity: RawValue, _ slots: UnsafeBufferPointer<Slot>
   ) throws(QueryError) -> Bool {
     switch node {
     case .constant(let value): return value
     case .and(let parts):
-      for part in parts where try !holds(part, scanner, slots) { return false }
+      for part in parts where try !holds(part, entity, slots) { return false }
       return true
     case .or(let parts):
-      for part in parts where try holds(part, scanner, slots) { return true }
+      for part in parts where try holds(part, entity, slots) { return true }
       return false
     case .nor(let parts):
-      for part in parts where try holds(part, scanner, slots) { return false }
+      for part in parts where try holds(part, entity, slots) { return false }
       return true
     case .field(let slot, let rest, let checks):
-      let value = slots[slot].map { RawValue(scanner, $0) }
+      let value = slots[slot].map { RawValue(entity.scanner, $0) }
       for check in checks where try !check.holds(value, at: rest[...]) { return false }
       return true
+    case .comparison(let comparison):
+      var evaluation = Evaluation(entity)
+      return try evaluation.holds(comparison)
     }
   }
 }

@@ -11,7 +11,14 @@ extension Predicate {
     case .or(let parts): return ["$or": .array(parts.map { .object($0.json) })]
     case .nor(let parts): return ["$nor": .array(parts.map { .object($0.json) })]
     case .field(let path, let tests): return Predicate.field(path.text, tests)
+    case .comparison: return formatJSON
     }
+  }
+
+  /// `{"$predicate":"…"}`, or with arguments `{"$predicate":["…",…]}`: for us only, no backend knows it.
+  private var formatJSON: JSONObject {
+    let (text, arguments) = format
+    return ["$predicate": arguments.isEmpty ? .string(text) : .array([.string(text)] + arguments)]
   }
 
   /// One object when every part has one member and all names differ, else `$and`.

@@ -14,6 +14,8 @@ package indirect enum Predicate: Sendable, Equatable {
   case nor([Predicate])
   /// All tests of what is at a path hold, each on its own.
   case field(Path, [Test])
+  /// A comparison that MongoDB's language has no form for. Decided locally.
+  case comparison(Comparison)
 
   /// Both.
   package func and(_ other: Predicate) -> Predicate {

@@ -27,7 +27,7 @@ import Testing
       ("[]", 0), ("7", 0), (#"{"_id":""}"#, 7), (#"{"_id":null}"#, 7), (#"{"_id":7}"#, 7),
       (#"{"_id":"a\u0000b"}"#, 7), (#"{"_acl":[]}"#, 8), (#"{"_kmd":null}"#, 8),
       (#"{"_id":"a","_id":"b"}"#, 12),
-    ])
+    ] as [(String, Int)])
   func refusesNonEntities(text: String, position: Int) throws {
     let error = try #require(throws: JSONError.self) {
       try EntityScanner.outline(of: Array(text.utf8))

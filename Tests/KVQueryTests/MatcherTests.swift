@@ -59,7 +59,7 @@ import Testing
       (#"{"a":{"$regex":"B","$options":"i"}}"#, #"{"a":["x","abc"]}"#),
       (#"{"$or":[{"a":1},{"b":{"$gte":2}}],"c":{"$ne":0}}"#, #"{"b":2}"#),
       (#"{"$and":[{"a":1},{"a":2}]}"#, #"{"a":[1,2]}"#),
-    ])
+    ] as [(String, String)])
   func selects(filter: String, entity: String) throws {
     #expect(try matches(filter, entity))
   }
@@ -83,7 +83,7 @@ import Testing
       (#"{"a":{"$mod":[4,1]}}"#, #"{"a":"5"}"#), (#"{"a":{"$regex":"b"}}"#, #"{"a":5}"#),
       (#"{"a.01":5}"#, #"{"a":[4,5]}"#), (#"{"$nor":[{"a":1},{"b":1}]}"#, #"{"b":1}"#),
       (#"{}"#, #"[]"#),
-    ])
+    ] as [(String, String)])
   func leaves(filter: String, entity: String) throws {
     #expect(try !matches(filter, entity))
   }

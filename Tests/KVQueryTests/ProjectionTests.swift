@@ -11,7 +11,7 @@ import Testing
       ("a.z", #"{"_id":"x","_kmd":{"lmt":"t"}}"#),
       ("b,b.c", #"{"_id":"x","b":{"c":[1],"d":2},"_kmd":{"lmt":"t"}}"#),
       ("_kmd.ect", #"{"_id":"x","_kmd":{"lmt":"t"}}"#),
-    ])
+    ] as [(String, String)])
   func keeps(fields: String, expected: String) {
     let entity =
       #" {"_id":"x", "a":1,"b":{"c":[1],"d":2},"l":[{"m":1,"n":2},5,{"n":1}],"_kmd":{"lmt":"t"}}"#

@@ -25,7 +25,7 @@ import Testing
         #"{"a":{"$type":16,"$exists":1,"$mod":[4.0,1.9]}}"#,
         #"{"a":{"$type":"int","$exists":true,"$mod":[4,1]}}"#
       ),
-    ])
+    ] as [(String, String)])
   func printsFilters(text: String, canonical: String) throws {
     let query = try Query(filter: text)
     #expect(query.filterText == canonical)
@@ -43,7 +43,7 @@ import Testing
       (#"{"a":{"$regex":"x","$options":"q"}}"#, 19), (#"{"a":{"$options":"i"}}"#, 6),
       (#"{"a":{"$not":5}}"#, 6), (#"{"a":{"$gt":1,"b":2}}"#, 14), (#"{"a":{"$elemMatch":1}}"#, 6),
       (#"{"a":{"$all":[{"$elemMatch":{}},1]}}"#, 32), (#"{"a":{"$exists":"x"}}"#, 6),
-    ])
+    ] as [(String, Int)])
   func saysWhere(text: String, position: Int) throws {
     let error = try #require(throws: QueryError.self) { try Query(filter: text) }
     #expect(error.kind == .syntax)
@@ -78,7 +78,7 @@ import Testing
       (#"[]"#, 0), (#"{"sort":{"a":2}}"#, 9), (#"{"skip":-1}"#, 1), (#"{"limit":1.5}"#, 1),
       (#"{"x":1}"#, 1),
       (#"{"fields":["a",7]}"#, 15), (#"{"sort":["a"]}"#, 1), (#"{"skip":1e300}"#, 1),
-    ])
+    ] as [(String, Int)])
   func saysWhereModifiers(text: String, position: Int) throws {
     let error = try #require(throws: QueryError.self) { try Query(filter: nil, modifiers: text) }
     #expect(error.position == position)

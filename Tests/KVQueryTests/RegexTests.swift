@@ -19,7 +19,7 @@ import Testing
       ("^a$", "a\n"), ("(?<n>a)\\k<n>", "aa"), ("^(?:a*)*$", "aaa"), ("^(a?)*b", "b"),
       (#"^[\d-x]+$"#, "1-x"), ("(?i)[k]", "\u{212A}"),
       ("(?#note)a", "a"), ("^(a)|b", "b"), (#"^[\w.+-]+@[\w-]+\.[a-z]{2,}$"#, "ann@example.org"),
-    ])
+    ] as [(String, String)])
   func match(pattern: String, text: String) throws {
     #expect(try Regex(pattern).matches(text))
   }
@@ -31,7 +31,7 @@ import Testing
       ("(?<=a)b", "cb"),
       ("(?>a+)ab", "aab"), ("^a++a", "aaa"), ("[^é]", "é"), (#"\Bfoo"#, "foo"), (#"a\z"#, "a\n"),
       ("(?i)a(?-i)b", "AB"),
-    ])
+    ] as [(String, String)])
   func doNotMatch(pattern: String, text: String) throws {
     #expect(try !Regex(pattern).matches(text))
   }

@@ -1,0 +1,62 @@
+internal import KVJSON
+
+extension Expression {
+  /// The value of an expression that depends on no entity; nil if it depends on one.
+  var constant: JSONValue? {
+    switch self {
+    case .constant(let value): return value
+    case .list(let elements):
+      let values = elements.compactMap(\.constant)
+      return values.count == elements.count ? .array(values) : nil
+    case .function(let function, let arguments):
+      let values = arguments.compactMap(\.constant)
+      return values.count == arguments.count ? function.apply(values) : nil
+    case .current, .variable, .member, .element, .aggregate, .subquery, .ternary: return nil
+    }
+  }
+
+  /// The path, as MongoDB writes it, of an expression that only walks down from the entity.
+  var path: Path? {
+    components.map { Path($0.joined(separator: ".")) }
+  }
+
+  private var components: [String]? {
+    switch self {
+    case .member(.current, let name) where !name.isEmpty: [name]
+    case .member(let base, let name) where !name.isEmpty && !name.contains("."):
+      base.components.map { $0 + [name] }
+    case .element(let base, .first): base.components.map { $0 + ["0"] }
+    case .element(let base, .number(let number)):
+      number.constant?.intValue.flatMap { place in
+        place >= 0 ? base.components.map { $0 + [String(place)] } : nil
+      }
+    default: nil
+    }
+  }
+
+  /// The backend's name of the member this ends in, if it is at the top of the entity.
+  var lastName: String? {
+    switch self {
+    case .current, .variable: nil
+    case .member(.current, let name): name
+    case .member(.variable, let name): name
+    default: ""
+    }
+  }
+}
+
+extension Query {
+  /// Reads a predicate format: Apple's predicate format string syntax.
+  ///
+  /// `arguments` is a JSON array of the values for `%@`, `%K` and the others, or
+  /// `{"arguments":[…],"variables":{…}}` with the values of `$names` too. Nothing in it is read as syntax.
+  package init(
+    format: String, arguments: String? = nil, modifiers: String? = nil, keys: KeyMap = KeyMap()
+  ) throws(QueryError) {
+    self.init()
+    let values = try FormatArguments(parsing: arguments ?? "")
+    var parser = try FormatParser(format, values, keys)
+    filter = try parser.parse()
+    try apply(modifiers: modifiers ?? "")
+  }
+}

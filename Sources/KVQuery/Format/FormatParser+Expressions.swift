@@ -1,0 +1,237 @@
+internal import KVJSON
+
+extension FormatParser {
+  // MARK: Arithmetic
+
+  mutating func sum() throws(QueryError) -> Node {
+    try leftward(["+": .add, "-": .subtract]) { parser throws(QueryError) in try parser.product() }
+  }
+
+  private mutating func product() throws(QueryError) -> Node {
+    try leftward(["*": .multiply, "/": .divide]) { parser throws(QueryError) in
+      try parser.power()
+    }
+  }
+
+  private mutating func power() throws(QueryError) -> Node {
+    try leftward(["**": .power]) { parser throws(QueryError) in try parser.signed() }
+  }
+
+  /// Operators of one strength, from left to right.
+  private mutating func leftward(
+    _ functions: [String: Expression.Function],
+    _ part: (inout FormatParser) throws(QueryError) -> Node
+  ) throws(QueryError) -> Node {
+    let at = start
+    var node = try part(&self)
+    while case .symbol(let symbol) = token, let function = functions[symbol] {
+      try advance()
+      let rightAt = start
+      let right = try expression(try part(&self), rightAt)
+      node = .expression(.function(function, [try expression(node, at), right]))
+    }
+    return node
+  }
+
+  private mutating func signed() throws(QueryError) -> Node {
+    var isNegative = false
+    while isNext("-") || isNext("+") {
+      if isNext("-") { isNegative.toggle() }
+      try advance()
+    }
+    let at = start
+    let node = try postfixed()
+    return isNegative ? .expression(.function(.negate, [try expression(node, at)])) : node
+  }
+
+  // MARK: Paths
+
+  /// An operand and what is asked of it: `.name`, `.@count`, `[0]`.
+  private mutating func postfixed() throws(QueryError) -> Node {
+    let at = start
+    var node = try operand()
+    var steps = 0
+    while isNext(".") || isNext("[") {
+      steps += 1
+      guard steps <= FormatParser.maximumDepth else { throw expected("a shorter path") }
+      let base = try expression(node, at)
+      let isIndex = isNext("[")
+      try advance()
+      node = .expression(isIndex ? try index(of: base) : try member(of: base))
+    }
+    return node
+  }
+
+  private mutating func member(of base: Expression) throws(QueryError) -> Expression {
+    switch token {
+    case .symbol("@"):
+      try advance()
+      return try collectionOperator(over: base)
+    case .word(let name, let isEscaped):
+      try advance()
+      return .member(base, isEscaped ? name : keys.name(name, in: base.lastName))
+    case .number(.int(let number)) where number >= 0:
+      try advance()
+      return .member(base, String(number))
+    case .argument("K"):
+      return try keyPath(argument("K"), of: base)
+    default: throw expected("a name")
+    }
+  }
+
+  /// `@count`, or `@sum.path` and its kind.
+  mutating func collectionOperator(over base: Expression) throws(QueryError) -> Expression {
+    guard case .word(let name, _) = token, let aggregate = Expression.Aggregate(rawValue: name)
+    else {
+      throw expected("count, sum, min, max or avg")
+    }
+    try advance()
+    guard aggregate != .count else { return .aggregate(.count, base) }
+    var path = base
+    while isNext(".") {
+      try advance()
+      path = try member(of: path)
+    }
+    return .aggregate(aggregate, path)
+  }
+
+  private mutating func index(of base: Expression) throws(QueryError) -> Expression {
+    let result: Expression
+    if isNext("FIRST") {
+      result = .element(base, .first)
+      try advance()
+    } else if isNext("LAST") {
+      result = .element(base, .last)
+      try advance()
+    } else if isNext("SIZE") {
+      result = .aggregate(.count, base)
+      try advance()
+    } else {
+      let at = start
+      result = .element(base, .number(try expression(try sum(), at)))
+    }
+    try expect("]")
+    return result
+  }
+
+  /// The path that an argument names; its components are mapped like written ones.
+  private func keyPath(_ text: String, of base: Expression) throws(QueryError) -> Expression {
+    var path = base
+    let components = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard components.count <= FormatParser.maximumDepth, !components.contains("") else {
+      throw expected("the name of a key")
+    }
+    for component in components {
+      if component.hasPrefix("@") {
+        guard let aggregate = Expression.Aggregate(rawValue: String(component.dropFirst())),
+          aggregate == .count
+        else { throw expected("the name of a key as the argument") }
+        path = .aggregate(aggregate, path)
+      } else {
+        path = .member(path, keys.name(String(component), in: path.lastName))
+      }
+    }
+    return path
+  }
+
+  private mutating func argument(_ letter: Character) throws(QueryError) -> String {
+    let value = try arguments.next(for: letter, at: start)
+    try advance()
+    return value.stringValue ?? ""
+  }
+
+  // MARK: Operands
+
+  private mutating func operand() throws(QueryError) -> Node {
+    switch token {
+    case .number(let value):
+      try advance()
+      return .expression(.constant(value))
+    case .string(let text):
+      try advance()
+      return .expression(.constant(.string(text)))
+    case .argument("K"): return .expression(try keyPath(try argument("K"), of: .current))
+    case .argument(let letter):
+      let value = try arguments.next(for: letter, at: start)
+      try advance()
+      return .expression(.constant(value))
+    case .variable(let name): return .expression(try variable(name))
+    case .word(let name, true):
+      try advance()
+      return .expression(.member(.current, name))
+    case .word(let name, false): return try word(name)
+    case .symbol("("): return try parenthesized()
+    case .symbol("{"): return .expression(try list())
+    case .symbol("@"):
+      try advance()
+      return .expression(try collectionOperator(over: .current))
+    case .symbol, .end: throw expected("a key, a value or a parenthesis")
+    }
+  }
+
+  private mutating func parenthesized() throws(QueryError) -> Node {
+    try expect("(")
+    let node = try disjunction()
+    try expect(")")
+    return node
+  }
+
+  private mutating func list() throws(QueryError) -> Expression {
+    try expect("{")
+    var elements: [Expression] = []
+    while !isNext("}") {
+      if !elements.isEmpty { try expect(",") }
+      let at = start
+      elements.append(try expression(try disjunction(), at))
+    }
+    try expect("}")
+    return .list(elements)
+  }
+
+  private mutating func variable(_ name: String) throws(QueryError) -> Expression {
+    if bound.contains(name) {
+      try advance()
+      return .variable(name)
+    }
+    guard let value = arguments.variable(name) else {
+      throw QueryError(.syntax, "the variable $\(name) has no value", at: start)
+    }
+    try advance()
+    return .constant(value)
+  }
+
+  private mutating func word(_ name: String) throws(QueryError) -> Node {
+    let position = start
+    let upper = name.uppercased()
+    try advance()
+    switch upper {
+    case "TRUEPREDICATE": return .predicate(.everything)
+    case "FALSEPREDICATE": return .predicate(.nothing)
+    case "TRUE", "YES": return .expression(.constant(.bool(true)))
+    case "FALSE", "NO": return .expression(.constant(.bool(false)))
+    case "NIL", "NULL": return .expression(.constant(.null))
+    case "SELF": return .expression(.current)
+    case "FILTER" where isNext("("): return .predicate(try filter())
+    case "SUBQUERY" where isNext("("): return .expression(try subquery())
+    case "TERNARY" where isNext("("): return .expression(try ternary())
+    case "CAST" where isNext("("): return .expression(try cast())
+    default: break
+    }
+    if isNext("("), let function = FormatParser.functions[name.lowercased()] {
+      return .expression(try call(function))
+    }
+    guard !FormatParser.reserved.contains(upper) else {
+      throw QueryError(
+        .syntax, "\(name) is a reserved word; write #\(name) for a key", at: position)
+    }
+    guard !isNext("(") else { throw QueryError(.syntax, "unknown function \(name)", at: position) }
+    return .expression(.member(.current, keys.name(name, in: nil)))
+  }
+
+  private static let reserved: Set<String> = [
+    "AND", "OR", "IN", "NOT", "ALL", "ANY", "SOME", "NONE", "LIKE", "CASEINSENSITIVE", "CI",
+    "MATCHES",
+    "CONTAINS", "BEGINSWITH", "ENDSWITH", "BETWEEN", "ANYKEY", "SUBQUERY", "CAST", "TERNARY",
+    "FIRST", "LAST", "SIZE",
+  ]
+}

@@ -1,0 +1,198 @@
+internal import KVJSON
+
+/// Reads predicate formats: Apple's published syntax.
+///
+/// Operators bind, from the loosest: OR, AND, NOT, comparisons, `+ -`, `* /`, `**`, unary minus. A
+/// parenthesis may hold a predicate or an expression; which one shows only behind it, so both are read by
+/// the same functions, as nodes, and told apart where they are used. Nothing is ever read twice.
+struct FormatParser {
+  /// What a part of a format turned out to be.
+  enum Node {
+    case predicate(Predicate)
+    case expression(Expression)
+  }
+
+  static let maximumDepth = 100
+
+  private var lexer: FormatLexer
+  var arguments: FormatArguments
+  let keys: KeyMap
+  /// The names that `SUBQUERY`s around here have bound.
+  var bound: [String] = []
+  private(set) var token: FormatLexer.Token
+  private(set) var start: Int
+  private var depth = 0
+
+  init(_ text: String, _ arguments: FormatArguments, _ keys: KeyMap) throws(QueryError) {
+    lexer = FormatLexer(text)
+    self.arguments = arguments
+    self.keys = keys
+    (token, start) = try lexer.next()
+  }
+
+  /// The predicate of a whole format.
+  mutating func parse() throws(QueryError) -> Predicate {
+    let predicate = try predicate()
+    guard token == .end else { throw expected("AND, OR or the end") }
+    guard arguments.unused == 0 else {
+      throw QueryError(.syntax, "more arguments than the format uses", at: start)
+    }
+    return predicate
+  }
+
+  // MARK: Logic
+
+  mutating func predicate() throws(QueryError) -> Predicate {
+    let node = try disjunction()
+    return try predicate(node)
+  }
+
+  private func predicate(_ node: Node) throws(QueryError) -> Predicate {
+    guard case .predicate(let predicate) = node else { throw expected("a comparison operator") }
+    return predicate
+  }
+
+  mutating func disjunction() throws(QueryError) -> Node {
+    depth += 1
+    defer { depth -= 1 }
+    guard depth <= FormatParser.maximumDepth else {
+      throw QueryError(.syntax, "the format is nested too deeply", at: start)
+    }
+    return try chain(["OR", "||"], { parser throws(QueryError) in try parser.conjunction() }) {
+      .or($0)
+    }
+  }
+
+  private mutating func conjunction() throws(QueryError) -> Node {
+    try chain(["AND", "&&"], { parser throws(QueryError) in try parser.negation() }) { .and($0) }
+  }
+
+  /// Parts joined by one operator. A single part stays what it is.
+  private mutating func chain(
+    _ words: [String], _ part: (inout FormatParser) throws(QueryError) -> Node,
+    _ join: ([Predicate]) -> Predicate
+  ) throws(QueryError) -> Node {
+    let first = try part(&self)
+    guard words.contains(where: isNext) else { return first }
+    var parts = [try predicate(first)]
+    while words.contains(where: isNext) {
+      try advance()
+      let next = try part(&self)
+      parts.append(try predicate(next))
+    }
+    return .predicate(join(parts))
+  }
+
+  private mutating func negation() throws(QueryError) -> Node {
+    var isNegated = false
+    var count = 0
+    while isNext("NOT") || isNext("!") {
+      isNegated.toggle()
+      count += 1
+      try advance()
+    }
+    let node = try comparison()
+    guard count > 0 else { return node }
+    let predicate = try predicate(node)
+    return .predicate(isNegated ? predicate.formatNegated : predicate)
+  }
+
+  // MARK: Comparisons
+
+  private mutating func comparison() throws(QueryError) -> Node {
+    let quantifier = try quantifier()
+    let at = start
+    let left = try sum()
+    guard let operation = try comparisonOperator() else {
+      guard quantifier == nil else { throw expected("a comparison operator") }
+      return left
+    }
+    let leftSide = try expression(left, at)
+    let options = try options()
+    let rightAt = start
+    let rightSide = try expression(try sum(), rightAt)
+    do throws(RegexError) {
+      let built = try Lowering.comparison(
+        leftSide, operation, rightSide, options, quantifier?.quantifier)
+      return .predicate(quantifier?.isNegated == true ? built.formatNegated : built)
+    } catch {
+      throw QueryError(
+        .syntax, "\(error.message), at character \(error.position) of the expression", at: rightAt)
+    }
+  }
+
+  private mutating func quantifier() throws(QueryError) -> (
+    quantifier: Comparison.Quantifier, isNegated: Bool
+  )? {
+    let found: (Comparison.Quantifier, Bool)
+    if isNext("ANY") || isNext("SOME") {
+      found = (.any, false)
+    } else if isNext("ALL") {
+      found = (.all, false)
+    } else if isNext("NONE") {
+      found = (.any, true)
+    } else {
+      return nil
+    }
+    try advance()
+    return found
+  }
+
+  private static let symbols: [String: Comparison.Operator] = [
+    "=": .equal, "==": .equal, "!=": .notEqual, "<>": .notEqual, "<": .less, "<=": .lessOrEqual,
+    "=<": .lessOrEqual, ">": .greater, ">=": .greaterOrEqual, "=>": .greaterOrEqual,
+  ]
+
+  private mutating func comparisonOperator() throws(QueryError) -> Comparison.Operator? {
+    let found: Comparison.Operator?
+    switch token {
+    case .symbol(let symbol): found = FormatParser.symbols[symbol]
+    case .word(let word, false): found = Comparison.Operator(rawValue: word.uppercased())
+    default: found = nil
+    }
+    if found != nil { try advance() }
+    return found
+  }
+
+  /// `[c]`, `[d]`, `[cd]`; `[n]` and `[l]` change nothing here: texts are always compared by code point.
+  private mutating func options() throws(QueryError) -> Comparison.Options {
+    guard isNext("[") else { return [] }
+    try advance()
+    guard case .word(let letters, _) = token, letters.allSatisfy({ "cdnlCDNL".contains($0) }) else {
+      throw expected("c, d or cd")
+    }
+    try advance()
+    try expect("]")
+    var options: Comparison.Options = []
+    if letters.lowercased().contains("c") { options.insert(.ignoreCase) }
+    if letters.lowercased().contains("d") { options.insert(.ignoreMarks) }
+    return options
+  }
+
+  // MARK: Small steps
+
+  func expression(_ node: Node, _ position: Int) throws(QueryError) -> Expression {
+    guard case .expression(let expression) = node else {
+      throw QueryError(.syntax, "expected an expression, found a predicate", at: position)
+    }
+    return expression
+  }
+
+  mutating func advance() throws(QueryError) { (token, start) = try lexer.next() }
+
+  /// Whether the next token is this symbol or this word, in any case.
+  func isNext(_ text: String) -> Bool {
+    switch token {
+    case .symbol(let symbol): symbol == text
+    case .word(let word, false): word.utf8.count == text.utf8.count && word.uppercased() == text
+    default: false
+    }
+  }
+
+  mutating func expect(_ symbol: String) throws(QueryError) {
+    guard isNext(symbol) else { throw expected(symbol) }
+    try advance()
+  }
+
+  func expected(_ what: String) -> QueryError { QueryError(.syntax, "expected \(what)", at: start) }
+}

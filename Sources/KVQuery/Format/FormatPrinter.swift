@@ -1,0 +1,191 @@
+package import KVJSON
+
+/// Writes predicates as format text which reads back as the same predicate.
+///
+/// Names are written with `#`, so that none is taken for a reserved word or mapped again. What cannot be
+/// written becomes an argument: objects (`%@`) and names with other characters than letters (`%K`). What
+/// Apple's syntax has no form for is written as `FILTER("…")`, around a MongoDB filter.
+struct FormatPrinter {
+  private(set) var arguments: [JSONValue] = []
+
+  mutating func text(_ predicate: Predicate) -> String {
+    switch predicate {
+    case .everything: "TRUEPREDICATE"
+    case .nothing: "FALSEPREDICATE"
+    case .and(let parts) where parts.count > 1: joined(parts, " AND ")
+    case .or(let parts) where parts.count > 1: joined(parts, " OR ")
+    case .nor(let parts) where parts.count == 1 && parts[0].formatNegated == predicate:
+      "NOT (\(text(parts[0])))"
+    case .comparison(let comparison): text(comparison)
+    case .field(let path, let tests): field(path, tests) ?? filter(predicate)
+    case .and, .or, .nor: filter(predicate)
+    }
+  }
+
+  private mutating func joined(_ parts: [Predicate], _ word: String) -> String {
+    var texts: [String] = []
+    for part in parts { texts.append("(\(text(part)))") }
+    return texts.joined(separator: word)
+  }
+
+  private mutating func filter(_ predicate: Predicate) -> String {
+    "FILTER(\(quoted(predicate.json.text)))"
+  }
+
+  // MARK: Tests
+
+  /// Nil if Apple's syntax has no such test, or the path holds other characters.
+  private mutating func field(_ path: Path, _ tests: [Test]) -> String? {
+    guard tests.count == 1, path.components.allSatisfy({ isPlain($0.text) }) else { return nil }
+    let key = path.components.map { name($0.text) }.joined(separator: ".")
+    switch tests[0] {
+    case .equal(let value): return "\(key) == \(text(value))"
+    case .notEqual(let value): return "\(key) != \(text(value))"
+    case .compare(let comparison, let value): return "\(key) \(comparison.symbol) \(text(value))"
+    case .isIn(let values): return "\(key) IN \(text(.array(values)))"
+    case .not(let inner) where inner.count == 1:
+      return field(path, inner).flatMap { $0.hasPrefix("NOT") ? nil : "NOT (\($0))" }
+    default: return nil
+    }
+  }
+
+  private mutating func text(_ comparison: Comparison) -> String {
+    let quantified = comparison.quantifier.map { $0.rawValue + " " } ?? ""
+    let options = comparison.options
+    let letters =
+      (options.contains(.ignoreCase) ? "c" : "") + (options.contains(.ignoreMarks) ? "d" : "")
+    let suffix = letters.isEmpty ? "" : "[\(letters)]"
+    let left = text(comparison.left)
+    return "\(quantified)\(left) \(comparison.operator.rawValue)\(suffix) \(text(comparison.right))"
+  }
+
+  // MARK: Expressions
+
+  private mutating func text(_ expression: Expression) -> String {
+    switch expression {
+    case .constant(let value): return text(value)
+    case .current: return "SELF"
+    case .variable(let name): return "$\(name)"
+    case .member(.current, let name): return self.name(name)
+    case .member(let base, let name): return "\(text(base)).\(self.name(name))"
+    case .element(let base, .first): return "\(text(base))[FIRST]"
+    case .element(let base, .last): return "\(text(base))[LAST]"
+    case .element(let base, .number(let number)):
+      let place = text(base)
+      return "\(place)[\(text(number))]"
+    case .aggregate(let aggregate, let base): return text(aggregate, base)
+    case .function(let function, let arguments): return text(function, arguments)
+    case .list(let elements): return "{\(text(elements))}"
+    case .subquery(let base, let name, let predicate):
+      let collection = text(base)
+      return "SUBQUERY(\(collection), $\(name), \(text(predicate)))"
+    case .ternary(let condition, let first, let second):
+      let choice = text(condition)
+      return "TERNARY(\(choice), \(text([first, second])))"
+    }
+  }
+
+  private mutating func text(_ expressions: [Expression]) -> String {
+    var texts: [String] = []
+    for expression in expressions { texts.append(text(expression)) }
+    return texts.joined(separator: ", ")
+  }
+
+  /// `@sum` and its kind stand before the member that is summed.
+  private mutating func text(_ aggregate: Expression.Aggregate, _ base: Expression) -> String {
+    guard aggregate != .count, case .member(let collection, let member) = base else {
+      let prefix = base == .current ? "" : text(base) + "."
+      return "\(prefix)@\(aggregate.rawValue)"
+    }
+    let prefix = collection == .current ? "" : text(collection) + "."
+    return "\(prefix)@\(aggregate.rawValue).\(name(member))"
+  }
+
+  private mutating func text(
+    _ function: Expression.Function, _ arguments: [Expression]
+  ) -> String {
+    let symbols: [Expression.Function: String] = [
+      .add: "+", .subtract: "-", .multiply: "*", .divide: "/", .power: "**",
+    ]
+    if let symbol = symbols[function], arguments.count == 2 {
+      let left = text(arguments[0])
+      return "(\(left) \(symbol) \(text(arguments[1])))"
+    }
+    let inner = text(arguments)
+    switch function {
+    case .negate: return "(-\(inner))"
+    case .date: return "CAST(\(inner), \"NSDate\")"
+    case .string: return "CAST(\(inner), \"NSString\")"
+    case .number: return "CAST(\(inner), \"NSNumber\")"
+    default: return "\(function.rawValue)(\(inner))"
+    }
+  }
+
+  // MARK: Names and constants
+
+  private mutating func name(_ name: String) -> String {
+    guard isPlain(name) else {
+      arguments.append(.string(name))
+      return "%K"
+    }
+    return "#"
+      + name.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
+  }
+
+  private func isPlain(_ name: String) -> Bool {
+    !name.isEmpty
+      && name.unicodeScalars.allSatisfy {
+        $0.value >= 0x80 || ScalarSet.isWord($0.value) || $0 == "%"
+      }
+  }
+
+  private mutating func text(_ value: JSONValue) -> String {
+    switch value {
+    case .null: return "nil"
+    case .bool(let flag): return flag ? "TRUE" : "FALSE"
+    case .int(let number) where number >= 0: return String(number)
+    case .double(let number) where number.sign == .plus: return number.description
+    case .string(let text): return quoted(text)
+    case .array(let elements):
+      var texts: [String] = []
+      for element in elements { texts.append(text(element)) }
+      return "{\(texts.joined(separator: ", "))}"
+    case .int, .double, .object:
+      arguments.append(value)
+      return "%@"
+    }
+  }
+
+  private func quoted(_ text: String) -> String {
+    var out = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if scalar == "\"" || scalar == "\\" { out.append("\\") }
+      out.append(scalar)
+    }
+    return "\"\(String(out))\""
+  }
+}
+
+extension Path.Component {
+  fileprivate var text: String { String(decoding: name, as: UTF8.self) }
+}
+
+extension Test.Comparison {
+  fileprivate var symbol: String {
+    switch self {
+    case .less: "<"
+    case .lessOrEqual: "<="
+    case .greater: ">"
+    case .greaterOrEqual: ">="
+    }
+  }
+}
+
+extension Predicate {
+  /// The predicate as format text, and the values of the `%` conversions in it.
+  package var format: (text: String, arguments: [JSONValue]) {
+    var printer = FormatPrinter()
+    let text = printer.text(self)
+    return (text, printer.arguments)
+  }
+}

@@ -1,0 +1,162 @@
+internal import KVJSON
+
+/// Turns comparisons of a format into MongoDB's tests wherever there is a form that means the same.
+///
+/// What has such a form means what MongoDB's manual says, so that every store agrees: a scalar matches an
+/// element of an array, booleans are no numbers. What has none stays a `Comparison`.
+enum Lowering {
+  static func comparison(
+    _ left: Expression, _ operation: Comparison.Operator, _ right: Expression,
+    _ options: Comparison.Options, _ quantifier: Comparison.Quantifier?
+  ) throws(RegexError) -> Predicate {
+    let comparison = try Comparison(
+      left, operation, right.folded, options, quantifier)
+    if left.constant != nil, right.constant != nil {
+      var evaluation = Evaluation(nil)
+      return (try? evaluation.holds(comparison)) == true ? .everything : .nothing
+    }
+    if let lowered = lowered(comparison) { return lowered }
+    if quantifier == nil, left.constant != nil, let mirrored = operation.mirrored {
+      let turned = try Comparison(right, mirrored, left.folded, options)
+      return lowered(turned) ?? .comparison(turned)
+    }
+    return .comparison(comparison)
+  }
+
+  private static func lowered(_ comparison: Comparison) -> Predicate? {
+    guard comparison.quantifier != .all, !comparison.options.contains(.ignoreMarks) else {
+      return nil
+    }
+    if let constant = comparison.right.constant {
+      if case .aggregate(.count, let counted) = comparison.left, let path = counted.path {
+        return size(path, comparison.operator, constant)
+      }
+      return comparison.left.path.flatMap { test($0, comparison, constant) }
+    }
+    // `"x" IN tags`: the array has an element that is equal.
+    guard comparison.operator == .isIn, let path = comparison.right.path,
+      let constant = comparison.left.constant, !constant.isNull
+    else { return nil }
+    return test(path, equalTo: constant, comparison.options).map { .field(path, [$0]) }
+  }
+
+  // MARK: A path and a constant
+
+  private static func test(
+    _ path: Path, _ comparison: Comparison, _ value: JSONValue
+  ) -> Predicate? {
+    let options = comparison.options
+    let ignoresCase = options.contains(.ignoreCase)
+    switch comparison.operator {
+    case .equal: return test(path, equalTo: value, options).map { .field(path, [$0]) }
+    case .notEqual:
+      guard comparison.quantifier == nil else { return nil }
+      guard ignoresCase, value.stringValue != nil else { return .field(path, [.notEqual(value)]) }
+      return test(path, equalTo: value, options).map { .field(path, [.not([$0])]) }
+    case .less: return ignoresCase ? nil : .field(path, [.compare(.less, value)])
+    case .lessOrEqual: return ignoresCase ? nil : .field(path, [.compare(.lessOrEqual, value)])
+    case .greater: return ignoresCase ? nil : .field(path, [.compare(.greater, value)])
+    case .greaterOrEqual:
+      return ignoresCase ? nil : .field(path, [.compare(.greaterOrEqual, value)])
+    case .between: return ignoresCase ? nil : between(path, value, comparison.quantifier)
+    case .isIn:
+      // A lone value is a set of one.
+      let values = value.arrayValue ?? [value]
+      guard ignoresCase, !values.isEmpty else { return .field(path, [.isIn(values)]) }
+      let tests = values.compactMap { test(path, equalTo: $0, options) }
+      return tests.count == values.count ? .or(tests.map { .field(path, [$0]) }) : nil
+    case .contains where value.stringValue == nil:
+      return value.isNull ? .nothing : .field(path, [.equal(value)])
+    case .beginsWith, .endsWith, .contains, .like, .matches:
+      guard let text = value.stringValue else { return .nothing }
+      return pattern(comparison, text).map { .field(path, [.regex($0)]) }
+    }
+  }
+
+  private static func test(
+    _ path: Path, equalTo value: JSONValue, _ options: Comparison.Options
+  ) -> Test? {
+    guard options.contains(.ignoreCase), let text = value.stringValue else { return .equal(value) }
+    let source = "^" + Pattern.escaping(text) + Comparison.wholeEnd
+    return (try? Pattern(source, options: "i")).map { .regex($0) }
+  }
+
+  /// Two bounds. With `ANY` one element has to be within both; otherwise each is met on its own.
+  private static func between(
+    _ path: Path, _ value: JSONValue, _ quantifier: Comparison.Quantifier?
+  ) -> Predicate? {
+    guard quantifier == nil, let bounds = value.arrayValue, bounds.count == 2 else { return nil }
+    return .and([
+      .field(path, [.compare(.greaterOrEqual, bounds[0])]),
+      .field(path, [.compare(.lessOrEqual, bounds[1])]),
+    ])
+  }
+
+  private static func pattern(_ comparison: Comparison, _ text: String) -> Pattern? {
+    if let pattern = comparison.pattern { return pattern }
+    let escaped = Pattern.escaping(text)
+    let flags = comparison.options.contains(.ignoreCase) ? "i" : ""
+    switch comparison.operator {
+    case .beginsWith: return try? Pattern("^" + escaped, options: flags)
+    case .contains: return try? Pattern(".*" + escaped + ".*", options: flags)
+    case .endsWith: return try? Pattern(".*" + escaped + Comparison.wholeEnd, options: flags)
+    default: return nil
+    }
+  }
+
+  // MARK: Sizes
+
+  /// More sizes than this are not spelled out.
+  private static let mostSizes: Int64 = 20
+
+  /// `$size` knows equality only: the others are spelled out, size by size.
+  private static func size(
+    _ path: Path, _ operation: Comparison.Operator, _ value: JSONValue
+  ) -> Predicate? {
+    guard let count = value.intValue else { return nil }
+    func sizes(_ end: Int64) -> Predicate? {
+      guard end > 0 else { return .nothing }
+      guard end <= mostSizes else { return nil }
+      return .or((0..<end).map { .field(path, [.size($0)]) })
+    }
+    func others(_ end: Int64) -> Predicate? {
+      guard end <= mostSizes else { return nil }
+      let array = Predicate.field(path, [.type([.array])])
+      guard end > 0 else { return array }
+      return .and([array, .nor((0..<end).map { .field(path, [.size($0)]) })])
+    }
+    switch operation {
+    case .equal: return count < 0 ? .nothing : .field(path, [.size(count)])
+    case .notEqual where count >= 0: return .field(path, [.not([.size(count)])])
+    case .less: return sizes(count)
+    case .lessOrEqual: return count < mostSizes ? sizes(count + 1) : nil
+    case .greater: return count < mostSizes ? others(max(count, -1) + 1) : nil
+    case .greaterOrEqual: return others(count)
+    default: return nil
+    }
+  }
+}
+
+extension Expression {
+  /// Its constant, if it is one.
+  var folded: Expression { constant.map { .constant($0) } ?? self }
+}
+
+extension Predicate {
+  /// The opposite, in the form a single test has: `{"k":{"$not":{…}}}`.
+  var formatNegated: Predicate {
+    if case .field(let path, let tests) = self, tests.count == 1, tests[0].canBeNegated {
+      return .field(path, [.not(tests)])
+    }
+    return negated
+  }
+}
+
+extension Test {
+  fileprivate var canBeNegated: Bool {
+    switch self {
+    case .equal, .notEqual, .compare, .isIn, .notIn, .regex, .size: true
+    case .exists, .type, .all, .allElements, .mod, .element, .elementValue, .not: false
+    }
+  }
+}

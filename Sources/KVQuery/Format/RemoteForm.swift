@@ -1,0 +1,40 @@
+extension Predicate {
+  /// Whether MongoDB's language has a form for it.
+  package var isRemote: Bool {
+    switch self {
+    case .everything, .nothing, .field: true
+    case .and(let parts), .or(let parts), .nor(let parts): parts.allSatisfy(\.isRemote)
+    case .comparison: false
+    }
+  }
+
+  /// The narrowest predicate that MongoDB's language has a form for and that selects all this selects:
+  /// what to fetch when the rest has to be decided locally.
+  package var remoteSuperset: Predicate {
+    guard !isRemote else { return self }
+    switch self {
+    case .and(let parts):
+      let kept = parts.map(\.remoteSuperset).filter { $0 != .everything }
+      return kept.isEmpty ? .everything : kept.count == 1 ? kept[0] : .and(kept)
+    case .or(let parts):
+      let wide = parts.map(\.remoteSuperset)
+      return wide.contains(.everything) ? .everything : .or(wide)
+    case .nor(let parts):
+      // None of the parts holds, so at least none of those that can be asked remotely.
+      let asked = parts.filter(\.isRemote)
+      return asked.isEmpty ? .everything : .nor(asked)
+    case .everything, .nothing, .field, .comparison: return .everything
+    }
+  }
+}
+
+extension Query {
+  /// Whether a backend can answer it whole.
+  package var isRemote: Bool { filter.isRemote }
+
+  /// What to ask a backend for, when `isRemote` is false: everything the query may select, whole and in
+  /// no order. The filter, order, page and projection are then applied locally.
+  package var remoteSuperset: Query {
+    isRemote ? self : Query(filter.remoteSuperset)
+  }
+}

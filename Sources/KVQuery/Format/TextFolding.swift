@@ -1,0 +1,28 @@
+@_spi(_Unicode) internal import Swift
+
+/// What `[c]` and `[d]` make of a text before it is compared.
+enum TextFolding {
+  static func fold(_ text: String, _ options: Comparison.Options) -> String {
+    let marked = options.contains(.ignoreMarks) ? withoutMarks(text) : text
+    return options.contains(.ignoreCase) ? withoutCase(marked) : marked
+  }
+
+  /// Letters that differ in case only become one.
+  static func withoutCase(_ text: String) -> String {
+    var out = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      out.append(Unicode.Scalar(CaseFolding.folded(scalar.value)) ?? scalar)
+    }
+    return String(out)
+  }
+
+  /// Letters lose what is put on them in any script: accents, vowel points, tone marks.
+  static func withoutMarks(_ text: String) -> String {
+    guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
+    var out = String.UnicodeScalarView()
+    for scalar in text._nfd where scalar.properties.generalCategory != .nonspacingMark {
+      out.append(scalar)
+    }
+    return String(out)
+  }
+}
