@@ -2,12 +2,9 @@
 final class Exchange: Sendable {
   let request: HTTPRequest
   let sink: any Sink
-  let isStreamed: Bool
 
-  /// `isStreamed`: much may come; the connection reads in big steps.
-  init(_ request: HTTPRequest, sink: any Sink, isStreamed: Bool) {
+  init(_ request: HTTPRequest, sink: any Sink) {
     self.request = request
     self.sink = sink
-    self.isStreamed = isStreamed
   }
 }

@@ -21,7 +21,7 @@ final class Flight: Sendable {
   /// Starts one more, or ends it at once if the flight was stopped.
   func start(_ place: Int, _ request: HTTPRequest) {
     let collector = Collector(mostBytes: request.mostBytes, place: place, arrivals: inbox)
-    let exchange = Exchange(request, sink: collector, isStreamed: false)
+    let exchange = Exchange(request, sink: collector)
     let failure = state.peek { state in
       if state.failure == nil { state.running[place] = exchange }
       return state.failure

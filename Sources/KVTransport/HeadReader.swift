@@ -15,6 +15,9 @@ struct HeadReader {
   private var lineCount = 0
   private var isComplete = false
 
+  /// Whether a complete head says that the body is compressed.
+  var isPacked: Bool { isComplete && head["Content-Encoding"] != nil }
+
   /// Takes one line with its line end. Counts every line, those of interim answers (1xx) and trailers
   /// too, so that no part of an answer can go on for ever.
   mutating func read(_ line: UnsafeRawBufferPointer) -> Progress {

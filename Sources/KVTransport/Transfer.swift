@@ -10,6 +10,11 @@ final class Transfer {
   var refusal: TransportError?
   var head = HeadReader()
 
+  /// Read from the socket at once. More is hardly faster: 512 KiB saves a tenth of the time that goes
+  /// into receiving. But what is read is unpacked at once, and when the sink is full libcurl keeps the
+  /// rest, up to 64 MiB: that is 1,024 times this, as much as gzip can unpack to.
+  private static let readBytes = 64 << 10
+
   private var headerList: UnsafeMutablePointer<curl_slist>?
   private let errorText: UnsafeMutablePointer<CChar>
 
@@ -43,6 +48,10 @@ final class Transfer {
   /// What the end of the transfer means; nil: a complete answer has come.
   func failure(of result: CURLcode) -> TransportError? {
     if result == CURLE_OK { return nil }
+    if result == CURLE_OUT_OF_MEMORY, head.isPacked {
+      return TransportError(
+        .tooLarge, "The answer unpacks to too much at once.", code: Int(result.rawValue))
+    }
     return refusal ?? TransportError(result, detail: String(cString: errorText))
   }
 
@@ -70,7 +79,7 @@ final class Transfer {
     try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
     try set(CURLOPT_ACCEPT_ENCODING, "")
     try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-    try set(CURLOPT_BUFFERSIZE, exchange.isStreamed ? Handover.capacity : 64 << 10)
+    try set(CURLOPT_BUFFERSIZE, Self.readBytes)
     let seconds = min(max(options.connectSeconds, 0.001), 86_400)
     try set(CURLOPT_CONNECTTIMEOUT_MS, Int(seconds * 1000))
     if let proxy = options.proxy { try set(CURLOPT_PROXY, proxy) }

@@ -44,7 +44,7 @@ package final class Transport: Sendable {
   ) throws(ExchangeFailure<E>) -> HTTPHead {
     guard !isForked else { throw .transport(.forked) }
     let handover = Handover(mostBytes: request.mostBytes)
-    let exchange = Exchange(request, sink: handover, isStreamed: true)
+    let exchange = Exchange(request, sink: handover)
     let mailbox = self.mailbox
     return try cancellation.notifying {
       mailbox.drop(exchange, with: .cancelled)

@@ -131,8 +131,8 @@ import Testing
   func bomb() throws {
     try withServer { _, connection in
       connection.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
-      connection.send(gzipBombStart)
-      while connection.send(gzipBombBlock) {}
+      connection.send(GzipBomb.start)
+      while connection.send(GzipBomb.block) {}
     } run: { transport, server in
       let failure = transport.failure(of: HTTPRequest("GET", server.url, mostBytes: 1 << 20))
       #expect(failure?.kind == .tooLarge, "\(String(describing: failure))")
@@ -160,22 +160,5 @@ import Testing
       let failure = transport.failure(of: HTTPRequest("GET", server.url), until: .after(seconds: 0))
       #expect(failure == nil || failure?.kind == .timeout)
     }
-  }
-}
-
-/// A gzip header, then a block with fixed Huffman codes that holds one zero byte and one match.
-private let gzipBombStart: [UInt8] =
-  [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3] + packed([0, 1, 0] + [0, 0, 1, 1, 0, 0, 0, 0] + match)
-
-/// More matches of the same block, which never ends: 13 bytes make 2064.
-private let gzipBombBlock = packed((0..<8000).flatMap { _ in match })
-
-/// "Repeat the byte before 258 times": length 258 in eight bits, distance 1 in five.
-private let match: [UInt8] = [1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0]
-
-/// Bits as deflate packs them, the first one lowest.
-private func packed(_ bits: [UInt8]) -> [UInt8] {
-  stride(from: 0, to: bits.count, by: 8).map { start in
-    (0..<8).reduce(UInt8(0)) { $0 | bits[start + $1] << UInt8($1) }
   }
 }

@@ -60,6 +60,36 @@ import Testing
     }
   }
 
+  @Test("A packed answer that unpacks to gigabytes is stopped, also when its receiver is slow")
+  func bomb() throws {
+    let isSeen = Gate()
+    try withServer { _, connection in
+      connection.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
+      connection.send(GzipBomb.start)
+      for _ in 0..<100 where connection.send(GzipBomb.block) {}
+      isSeen.open()
+      while connection.send(GzipBomb.block) {}
+    } run: { transport, server in
+      let request = HTTPRequest("GET", server.url, mostBytes: 20 << 20)
+      var largest = 0
+      do throws(ExchangeFailure<Enough>) {
+        _ = try transport.stream(request, until: .after(seconds: 30), Cancellation()) {
+          (_, piece) throws(Enough) in
+          largest = max(largest, piece.count)
+          isSeen.wait()
+        }
+        Issue.record("no error")
+      } catch {
+        guard case .transport(let failure) = error else {
+          Issue.record("\(error)")
+          return
+        }
+        #expect(failure.kind == .tooLarge, "\(failure)")
+      }
+      #expect(largest <= 512 << 10)
+    }
+  }
+
   @Test("The receiver's error comes out and stops the transfer")
   func receiverThrows() throws {
     let isCut = Gate()
