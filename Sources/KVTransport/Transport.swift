@@ -15,13 +15,17 @@ package final class Transport: Sendable {
     guard Self.isLibraryReady, let raw = curl_multi_init() else { throw .outOfMemory }
     let multi = MultiHandle(raw: raw)
     let mailbox = Mailbox(waking: multi)
-    let worker = Worker("kv-transport") { Loop(multi, mailbox, options).run() }
+    let worker = Worker("kv-transport") {
+      Loop(multi, mailbox, options).run()
+      Exit.shared.forget(mailbox)
+    }
     guard let worker else {
       curl_multi_cleanup(raw)
       throw TransportError(.resources, "No thread could be started.")
     }
     self.mailbox = mailbox
     self.worker = worker
+    Exit.shared.watch(mailbox, worker)
   }
 
   deinit { if !isForked { mailbox.close() } }

@@ -1,0 +1,37 @@
+internal import Glibc
+internal import KVBase
+
+/// Ends the threads of open transports before the process ends.
+///
+/// The TLS library frees its tables when the process exits. A host that exits without closing its clients
+/// would have our threads read them at that moment, and crash now and then.
+final class Exit: Sendable {
+  static let shared = Exit()
+
+  private let open = Monitor<[ObjectIdentifier: (Mailbox, Worker)]>([:])
+  private let process = ProcessGeneration.current
+
+  /// Handlers run in reverse order: this one is registered after libcurl was initialised, and so after
+  /// that of the TLS library.
+  private init() {
+    atexit { Exit.shared.closeAll() }
+  }
+
+  /// The transport of this mailbox has to end with the process at the latest.
+  func watch(_ mailbox: Mailbox, _ worker: Worker) {
+    open.peek { $0[ObjectIdentifier(mailbox)] = (mailbox, worker) }
+  }
+
+  /// The thread of this mailbox is about to end.
+  func forget(_ mailbox: Mailbox) {
+    open.peek { _ = $0.removeValue(forKey: ObjectIdentifier(mailbox)) }
+  }
+
+  private func closeAll() {
+    guard process.isCurrent else { return }
+    for (mailbox, worker) in open.peek({ Array($0.values) }) {
+      mailbox.close()
+      worker.join()
+    }
+  }
+}
