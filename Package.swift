@@ -8,9 +8,14 @@ let house: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
+/// Without this every file imports Swift's regular expressions, and the library carries a megabyte of them.
+let noRegex = SwiftSetting.unsafeFlags([
+  "-Xfrontend", "-disable-implicit-string-processing-module-import",
+])
+
 /// A room of the library; `rooms` are the rooms it may look into. Arrows point down only.
 func room(_ name: String, looksInto rooms: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: rooms, swiftSettings: house)
+  .target(name: name, dependencies: rooms, swiftSettings: house + [noRegex])
 }
 
 /// The tests of one room.
@@ -44,7 +49,8 @@ let package = Package(
     room("KVQuery", looksInto: ["KVJSON", "KVBase"]),
     room("KVSQLite", looksInto: ["CSQLite", "KVQuery", "KVJSON", "KVBase"]),
     room("KVSync", looksInto: ["KVQuery", "KVJSON", "KVBase"]),
-    room("KVStorage", looksInto: ["KVSQLite", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
+    room(
+      "KVStorage", looksInto: ["KVSQLite", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
     room("KVTransport", looksInto: ["CCurl", "KVBase"]),
     room("KVKinvey", looksInto: ["KVTransport", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
     room(
@@ -58,7 +64,7 @@ let package = Package(
     // they would leak into the test bundle and break it.
     .target(
       name: "kvstore", dependencies: ["KVStoreC"], exclude: ["exports.map"],
-      swiftSettings: house,
+      swiftSettings: house + [noRegex],
       linkerSettings: [
         .unsafeFlags([
           "-static-stdlib",
@@ -66,6 +72,7 @@ let package = Package(
           "-Xlinker", "--version-script=Sources/kvstore/exports.map",
           "-Xlinker", "-z", "-Xlinker", "nodelete",
           "-Xlinker", "--gc-sections",
+          "-use-ld=lld", "-Xlinker", "--pack-dyn-relocs=relr",
         ]),
         // Not in debug builds: a sanitizer's functions come from the program that loads the library.
         .unsafeFlags(["-Xlinker", "-z", "-Xlinker", "defs"], .when(configuration: .release)),

@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 internal import KVSync
 internal import KVTransport
@@ -50,7 +51,7 @@ enum KinveyErrors {
     guard !secret.isEmpty else { return text }
     var out = ""
     var rest = text[...]
-    while let found = rest.firstRange(of: secret) {
+    while let found = rest.firstPlace(of: secret) {
       out += rest[..<found.lowerBound] + "…"
       rest = rest[found.upperBound...]
     }
@@ -99,7 +100,7 @@ enum KinveyErrors {
   /// own words or in those of its database.
   private static func isDuplicate(_ answer: StoreError.ServerAnswer) -> Bool {
     let text = "\(answer.debug ?? "") \(answer.description ?? "")".lowercased()
-    return ["already exists", "duplicate", "e11000"].contains { text.contains($0) }
+    return ["already exists", "duplicate", "e11000"].contains { text.firstPlace(of: $0) != nil }
   }
 
   /// An error in the backend's form with a code that the catalogue does not have.
