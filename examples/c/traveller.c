@@ -13,19 +13,21 @@ static void fail(const char *what) {
   exit(1);
 }
 
+// What the last call left, if it failed.
+static kv_error *error;
+
 // Ends the program unless a call succeeded. KV_PARTIAL is a success with errors in its result.
-static void check(kv_status status, kv_error *error) {
+static void check(kv_status status) {
   if (error) fail(kv_error_json(error));
   if (status != KV_OK && status != KV_PARTIAL) fail(kv_status_name(status));
 }
 
 static kv_client *open_client(const char *host, const char *directory) {
   kv_client *client;
-  kv_error *error;
   json_t *options = json_pack("{ss ss ss ss}", "appKey", "kid_demo", "appSecret", "secret", "host",
                               host, "dataDirectory", directory);
   char *text = json_dumps(options, JSON_COMPACT);
-  check(kv_client_open(text, KV_NUL_TERMINATED, &client, &error), error);
+  check(kv_client_open(text, KV_NUL_TERMINATED, &client, &error));
   free(text);
   json_decref(options);
   return client;
@@ -40,26 +42,23 @@ static void print_member(const char *result, const char *member) {
 
 static int64_t count(kv_store *cities, const char *filter) {
   kv_query *query = NULL;
-  kv_error *error;
   int64_t found;
-  if (filter) check(kv_query_create(filter, KV_NUL_TERMINATED, NULL, 0, &query, &error), error);
-  check(kv_store_count(cities, query, NULL, &found, &error), error);
+  if (filter) check(kv_query_create(filter, KV_NUL_TERMINATED, NULL, 0, &query, &error));
+  check(kv_store_count(cities, query, NULL, &found, &error));
   kv_query_free(query);
   return found;
 }
 
 static void pull(kv_store *cities) {
-  kv_error *error;
   char *result;
-  check(kv_store_pull(cities, NULL, NULL, &result, NULL, &error), error);
+  check(kv_store_pull(cities, NULL, NULL, &result, NULL, &error));
   print_member(result, "pulled");
   kv_free(result);
 }
 
 static void save(kv_store *cities, json_t *city) {
-  kv_error *error;
   char *text = json_dumps(city, JSON_COMPACT);
-  check(kv_store_save(cities, text, KV_NUL_TERMINATED, NULL, NULL, NULL, &error), error);
+  check(kv_store_save(cities, text, KV_NUL_TERMINATED, NULL, NULL, NULL, &error));
   free(text);
   json_decref(city);
 }
@@ -68,13 +67,11 @@ static void save(kv_store *cities, json_t *city) {
 static void visit(kv_store *cities) {
   kv_query *query;
   kv_cursor *cursor;
-  kv_error *error;
   const char *text;
   size_t length;
   check(kv_query_create("{\"countrycode\":\"" COUNTRY "\"}", KV_NUL_TERMINATED,
-                        "{\"sort\":{\"population\":-1},\"limit\":3}", KV_NUL_TERMINATED, &query, &error),
-        error);
-  check(kv_store_find(cities, query, NULL, &cursor, &error), error);
+                        "{\"sort\":{\"population\":-1},\"limit\":3}", KV_NUL_TERMINATED, &query, &error));
+  check(kv_store_find(cities, query, NULL, &cursor, &error));
   while (kv_cursor_next(cursor, &text, &length, NULL) == KV_OK) {
     json_t *city = json_loadb(text, length, 0, NULL);
     json_object_set_new(city, "visitedBy", json_string(NAME));
@@ -84,21 +81,31 @@ static void visit(kv_store *cities) {
   kv_query_free(query);
 }
 
-static int64_t pending(kv_store *cities) {
-  kv_error *error;
-  int64_t waiting;
-  check(kv_store_sync_count(cities, &waiting, &error), error);
-  return waiting;
+// Looks at the pending writes.
+static void print_pending(kv_store *cities) {
+  char *text;
+  size_t index;
+  json_t *write;
+  int creates = 0, updates = 0;
+  check(kv_store_pending(cities, NULL, 0, &text, NULL, &error));
+  json_t *writes = json_loads(text, 0, NULL);
+  json_array_foreach(writes, index, write) {
+    const char *operation = json_string_value(json_object_get(write, "operation"));
+    if (strcmp(operation, "create") == 0) creates++;
+    if (strcmp(operation, "update") == 0) updates++;
+  }
+  printf("pending: %d create, %d update\n", creates, updates);
+  json_decref(writes);
+  kv_free(text);
 }
 
 static void work_offline(kv_store *cities) {
-  kv_error *error;
   printf("cities: %lld\n", (long long)count(cities, NULL));
   printf("large: %lld\n", (long long)count(cities, "{\"population\":{\"$gte\":1000000}}"));
   visit(cities);
   save(cities, json_pack("{ss ss}", "name", "Camp of Carla", "visitedBy", NAME));
   save(cities, json_pack("{ss s[ii]}", "name", "A place that can not be", "_geoloc", 0, 200));
-  printf("pending: %lld\n", (long long)pending(cities));
+  print_pending(cities);
   kv_status status = kv_store_push(cities, NULL, NULL, NULL, &error);
   printf("push: %s\n", kv_status_name(status));
   kv_error_free(error);
@@ -106,21 +113,20 @@ static void work_offline(kv_store *cities) {
 
 // Pushes; what is refused is told and then forgotten.
 static void push(kv_store *cities) {
-  kv_error *error;
   char *result;
   size_t index;
   json_t *refused;
-  check(kv_store_push(cities, NULL, &result, NULL, &error), error);
+  check(kv_store_push(cities, NULL, &result, NULL, &error));
   print_member(result, "pushed");
   json_t *members = json_loads(result, 0, NULL);
   json_array_foreach(json_object_get(members, "errors"), index, refused) {
     printf("refused: %s\n", json_string_value(json_object_get(refused, "error")));
     const char *id = json_string_value(json_object_get(refused, "id"));
-    check(kv_store_pending_drop(cities, id, &error), error);
+    check(kv_store_pending_drop(cities, id, &error));
   }
   json_decref(members);
   kv_free(result);
-  printf("pending: %lld\n", (long long)pending(cities));
+  print_pending(cities);
 }
 
 static void look(kv_store *cities) {
@@ -130,22 +136,20 @@ static void look(kv_store *cities) {
 }
 
 static void logout(kv_client *client, kv_store *cities) {
-  kv_error *error;
-  check(kv_user_logout(client, NULL, &error), error);
+  check(kv_user_logout(client, NULL, &error));
   printf("left: %lld\n", (long long)count(cities, NULL));
 }
 
 int main(int argument_count, char **arguments) {
   kv_store *cities;
-  kv_error *error;
   if (argument_count != 4) fail("usage: traveller STEP HOST DIRECTORY");
   const char *step = arguments[1];
   kv_client *client = open_client(arguments[2], arguments[3]);
   // There are more cities than a backend gives at once.
-  check(kv_store_open(client, "cities", "sync", "{\"autoPagination\":true}", &cities, &error), error);
+  check(kv_store_open(client, "cities", "sync", "{\"autoPagination\":true}", &cities, &error));
   if (strcmp(step, "pull") == 0) {
     const char *user = "{\"username\":\"" NAME "\",\"password\":\"a password\"}";
-    check(kv_user_signup(client, user, KV_NUL_TERMINATED, NULL, NULL, NULL, &error), error);
+    check(kv_user_signup(client, user, KV_NUL_TERMINATED, NULL, NULL, NULL, &error));
     pull(cities);
   }
   if (strcmp(step, "offline") == 0) work_offline(cities);

@@ -48,8 +48,13 @@ class Traveller:
     name: str
     language: str
     command: list[str]
+    #: What waits while the server is stopped.
+    pending: str
     #: What the backend says to the one write that it refuses.
     refused: str
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.language})"
 
     def do(self, step: str, server: Server, place: Path) -> tuple[Results, float]:
         """Run a step; give what it printed, and the seconds it took."""
@@ -74,9 +79,9 @@ class Timeline:
     def __init__(self) -> None:
         self._begin = time.monotonic()
 
-    def note(self, who: str, what: str) -> None:
+    def note(self, who: object, what: str) -> None:
         """Print a line."""
-        print(f"{time.monotonic() - self._begin:6.1f} s  {who:16}{what}", flush=True)
+        print(f"{time.monotonic() - self._begin:6.1f} s  {who!s:16}{what}", flush=True)
 
     def chapter(self, title: str) -> None:
         """Print a heading."""
@@ -124,62 +129,92 @@ def population(city: Mapping[str, Any]) -> int:
     return int(city["population"])
 
 
+@dataclass(frozen=True)
+class Story:
+    """What happens, in chapters. Each traveller does each step, and each result is checked."""
+
+    timeline: Timeline
+    travellers: list[Traveller]
+    server: Server
+    place: Path
+    #: How many cities there are, and how many of them have a million people.
+    total: int
+    large: int
+
+    def pull(self) -> None:
+        """Everybody signs up and pulls."""
+        self.timeline.chapter("Each traveller pulls the cities")
+        for traveller, seconds in self._each("pull", {"pulled": self.total}):
+            self.timeline.note(traveller, f"pulled {self.total:,} cities in {seconds:.2f} s")
+
+    def work_offline(self) -> None:
+        """Everybody reads and changes while there is no server."""
+        self.timeline.chapter("The server is stopped; they go on reading and writing")
+        self.server.stop()
+        self.timeline.note("kvstored", "stopped: from now on a push says KV_NETWORK")
+        wanted = {"cities": self.total, "large": self.large, "push": "KV_NETWORK"}
+        for traveller, seconds in self._each("offline", wanted):
+            self.timeline.note(
+                traveller,
+                f"found {self.large} cities of a million, changed 5 in {seconds:.2f} s;"
+                f" pending: {traveller.pending}",
+            )
+
+    def push(self) -> None:
+        """Everybody pushes; one write of each is refused."""
+        self.timeline.chapter("The server is started again; they push")
+        self.server.start()
+        self.timeline.note("kvstored", f"listens on {self.server.host}")
+        wanted = {"pushed": 4, "pending": "0 create, 0 update"}
+        for traveller, seconds in self._each("push", wanted):
+            self.timeline.note(
+                traveller, f"pushed 4 in {seconds:.2f} s; refused: 1 ({traveller.refused})"
+            )
+
+    def look(self) -> None:
+        """Everybody sees the camps and the visits of all."""
+        self.timeline.chapter("They see each other's changes")
+        camps, visits = len(self.travellers), 4 * len(self.travellers)
+        wanted = {"pulled": self.total + camps, "visited": visits, "mine": 4}
+        for traveller, seconds in self._each("look", wanted):
+            self.timeline.note(
+                traveller,
+                f"pulled {self.total + camps:,} in {seconds:.2f} s;"
+                f" sees {visits} visits, 4 of them its own",
+            )
+
+    def logout(self) -> None:
+        """Everybody leaves."""
+        self.timeline.chapter("They log out")
+        for traveller, _ in self._each("logout", {"left": 0}):
+            self.timeline.note(traveller, "logged out; nothing is left on this machine")
+
+    def _each(self, step: str, wanted: Mapping[str, object]) -> Iterator[tuple[Traveller, float]]:
+        """Let each traveller do a step, check what it printed, and measure its seconds."""
+        for traveller in self.travellers:
+            results, seconds = traveller.do(step, self.server, self.place)
+            expected = {"pending": traveller.pending, "refused": traveller.refused, **wanted}
+            for name, value in results.items():
+                expect(f"{traveller.name}, {step}, {name}", value, expected[name])
+            expect(f"{traveller.name}, {step}", set(wanted) - set(results), set())
+            yield traveller, seconds
+
+
 def run(cities: list[dict[str, Any]], place: Path) -> None:
     """Let the whole story happen in a temporary directory."""
     timeline = Timeline()
-    total = len(cities)
-    large = sum(population(city) >= 1_000_000 for city in cities)
-
     timeline.chapter("Before the journey")
     travellers = build_travellers(timeline, place)
     with Server(place / "server", "kid_demo:secret") as server:
         timeline.note("kvstored", f"listens on {server.host}")
         load(timeline, server, cities, place)
-
-        timeline.chapter("Each traveller pulls the cities")
-        for traveller, results, seconds in each(travellers, "pull", server, place):
-            expect("pulled", results["pulled"], total)
-            timeline.note(label(traveller), f"pulled {total:,} cities in {seconds:.2f} s")
-
-        server.stop()
-        timeline.chapter("The server is stopped; they go on reading and writing")
-        timeline.note("kvstored", "stopped")
-        for traveller, results, seconds in each(travellers, "offline", server, place):
-            wanted = {"cities": total, "large": large, "pending": 5, "push": "KV_NETWORK"}
-            for name, value in wanted.items():
-                expect(name, results[name], value)
-            timeline.note(
-                label(traveller),
-                f"found {large} cities of a million, made 5 changes in {seconds:.2f} s;"
-                " 5 are pending, a push says KV_NETWORK",
-            )
-
-        server.start()
-        timeline.chapter("The server is started again; they push")
-        timeline.note("kvstored", f"listens on {server.host}")
-        for traveller, results, seconds in each(travellers, "push", server, place):
-            wanted = {"pushed": 4, "refused": traveller.refused, "pending": 0}
-            for name, value in wanted.items():
-                expect(name, results[name], value)
-            timeline.note(
-                label(traveller),
-                f"pushed 4 in {seconds:.2f} s; 1 was refused ({traveller.refused})",
-            )
-
-        timeline.chapter("They see each other's changes")
-        for traveller, results, seconds in each(travellers, "look", server, place):
-            wanted = {"pulled": total + 3, "visited": 12, "mine": 4}
-            for name, value in wanted.items():
-                expect(name, results[name], value)
-            timeline.note(
-                label(traveller),
-                f"pulled {total + 3:,} in {seconds:.2f} s; sees 12 visits, 4 of them its own",
-            )
-
-        timeline.chapter("They log out")
-        for traveller, results, _ in each(travellers, "logout", server, place):
-            expect("left", results["left"], 0)
-            timeline.note(label(traveller), "logged out; nothing is left on this machine")
+        large = sum(population(city) >= 1_000_000 for city in cities)
+        story = Story(timeline, travellers, server, place, len(cities), large)
+        story.pull()
+        story.work_offline()
+        story.push()
+        story.look()
+        story.logout()
         server.stop()
         timeline.note("kvstored", "stopped; every number was as it should be")
 
@@ -194,10 +229,11 @@ def build_travellers(timeline: Timeline, place: Path) -> list[Traveller]:
     timeline.note("", "built the programs in C and Go")
     python = [sys.executable, str(examples / "python/traveller.py")]
     os.environ["PYTHONPATH"] = str(ROOT / "bindings" / "python" / "src")
+    places = "2 create, 3 update"
     return [
-        Traveller("carla", "C", [str(c)], "ParameterValueOutOfRange"),
-        Traveller("pia", "Python", python, "InsufficientCredentials"),
-        Traveller("gustav", "Go", [str(go)], "ParameterValueOutOfRange"),
+        Traveller("carla", "C", [str(c)], places, "ParameterValueOutOfRange"),
+        Traveller("pia", "Python", python, "1 create, 4 update", "InsufficientCredentials"),
+        Traveller("gustav", "Go", [str(go)], places, "ParameterValueOutOfRange"),
     ]
 
 
@@ -241,20 +277,6 @@ def timed() -> Iterator[list[float]]:
     begin = time.monotonic()
     yield seconds
     seconds.append(time.monotonic() - begin)
-
-
-def each(
-    travellers: list[Traveller], step: str, server: Server, place: Path
-) -> Iterator[tuple[Traveller, Results, float]]:
-    """Let each traveller do a step."""
-    for traveller in travellers:
-        results, seconds = traveller.do(step, server, place)
-        yield traveller, results, seconds
-
-
-def label(traveller: Traveller) -> str:
-    """Name a traveller with its language."""
-    return f"{traveller.name} ({traveller.language})"
 
 
 def expect(what: str, found: object, wanted: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 
 import kvstore
 
@@ -52,7 +53,7 @@ def work_offline(cities: kvstore.Store) -> None:
     # The largest city of all belongs to its creator alone.
     [largest] = cities.find(kvstore.Query(sort=largest_first, limit=1))
     cities.save({**largest, "visitedBy": NAME})
-    print("pending:", len(cities.pending))
+    print_pending(cities)
     try:
         cities.push()
     except kvstore.NetworkError as error:
@@ -66,7 +67,13 @@ def push(cities: kvstore.Store) -> None:
     for error in result.errors:
         print("refused:", error.error)
         cities.pending.drop(error.id or "")
-    print("pending:", len(cities.pending))
+    print_pending(cities)
+
+
+def print_pending(cities: kvstore.Store) -> None:
+    """Look at the pending writes."""
+    waiting = Counter(write.operation for write in cities.pending)
+    print(f"pending: {waiting['create']} create, {waiting['update']} update")
 
 
 def look(cities: kvstore.Store) -> None:

@@ -146,9 +146,14 @@ func push(all cities) error {
 	return pending(all)
 }
 
+// pending looks at the pending writes.
 func pending(all cities) error {
-	waiting, err := all.Pending().Len()
-	fmt.Println("pending:", waiting)
+	writes, err := all.Pending().List("", 0)
+	waiting := map[string]int{}
+	for _, write := range writes {
+		waiting[write.Operation]++
+	}
+	fmt.Printf("pending: %d create, %d update\n", waiting["create"], waiting["update"])
 	return err
 }
 
