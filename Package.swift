@@ -72,7 +72,7 @@ let package = Package(
           "-Xlinker", "--version-script=Sources/kvstore/exports.map",
           "-Xlinker", "-z", "-Xlinker", "nodelete",
           "-Xlinker", "--gc-sections",
-          "-use-ld=lld", "-Xlinker", "--pack-dyn-relocs=relr",
+          "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
         ]),
         // Not in debug builds: a sanitizer's functions come from the program that loads the library.
         .unsafeFlags(["-Xlinker", "-z", "-Xlinker", "defs"], .when(configuration: .release)),
