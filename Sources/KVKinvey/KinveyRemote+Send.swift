@@ -37,12 +37,21 @@ extension KinveyRemote {
   ) -> HTTPRequest {
     func url(_ id: String...) -> String { service.endpoint.url(.data, [collection] + id) }
     return switch write {
-    case .create(let entity): service.request("POST", url(), headers, body: entity)
+    case .create(let entity):
+      service.request("POST", url(), headers, body: Self.body(entity, creating: [entity]))
     case .createMany(let entities):
-      service.request("POST", url(), headers, body: MultiInsert.body(of: entities))
-    case .update(let id, let entity): service.request("PUT", url(id), headers, body: entity)
+      service.request(
+        "POST", url(), headers,
+        body: Self.body(MultiInsert.body(of: entities), creating: entities))
+    case .update(let id, let entity):
+      service.request("PUT", url(id), headers, body: .bytes(entity))
     case .delete(let id): service.request("DELETE", url(id), headers)
     }
+  }
+
+  /// A create that is repeated is recognised by its id. Without one it would happen twice.
+  private static func body(_ bytes: [UInt8], creating entities: [[UInt8]]) -> HTTPBody {
+    entities.allSatisfy { MultiInsert.id(of: $0) != nil } ? .bytes(bytes) : .once(bytes)
   }
 
   // MARK: Outcomes

@@ -55,16 +55,16 @@ package final class KinveyService: Sendable {
   }
 
   func request(
-    _ method: String, _ url: String, _ headers: KinveyHeaders, body: [UInt8]? = nil
+    _ method: String, _ url: String, _ headers: KinveyHeaders, body: HTTPBody? = nil
   ) -> HTTPRequest {
     HTTPRequest(
-      method, url, headers: headers.request(hasBody: body != nil), body: body.map { .bytes($0) },
+      method, url, headers: headers.request(hasBody: body != nil), body: body,
       mostBytes: configuration.mostBytes)
   }
 
   /// Sends one request and gives its answer, which has a status of success.
   func exchange(
-    _ method: String, _ url: String, body: [UInt8]? = nil, _ proof: KinveyProof, _ call: Call
+    _ method: String, _ url: String, body: HTTPBody? = nil, _ proof: KinveyProof, _ call: Call
   ) throws(StoreError) -> HTTPResponse {
     let headers = try headers(proof, call)
     let request = request(method, url, headers, body: body)

@@ -25,7 +25,7 @@ package final class KinveyUsers: Sendable {
   /// has a name and a password of its own.
   package func signup(_ user: [UInt8], _ call: Call) throws(StoreError) -> KinveyUser {
     let url = service.endpoint.url(.users, [])
-    let answer = try service.exchange("POST", url, body: user, service.application, call)
+    let answer = try service.exchange("POST", url, body: .once(user), service.application, call)
     let created = try KinveyUser(answer)
     guard created.token == nil, let credentials = Self.credentials(in: user) else {
       return created
@@ -36,7 +36,8 @@ package final class KinveyUsers: Sendable {
   /// `credentials` is `{"username":…,"password":…}` or `{"_socialIdentity":…}`. Fails with `unauthorized`.
   package func login(_ credentials: [UInt8], _ call: Call) throws(StoreError) -> KinveyUser {
     let url = service.endpoint.url(.users, ["login"])
-    let answer = try service.exchange("POST", url, body: credentials, service.application, call)
+    let answer = try service.exchange(
+      "POST", url, body: .bytes(credentials), service.application, call)
     let user = try KinveyUser(answer)
     guard user.token != nil else {
       throw KinveyErrors.unusable(answer.head, "The backend's answer has no session token.")
@@ -47,7 +48,7 @@ package final class KinveyUsers: Sendable {
   /// Ends the session of this token, which need not be the active one any more.
   package func logout(token: String, _ call: Call) throws(StoreError) {
     let url = service.endpoint.url(.users, ["_logout"])
-    _ = try service.exchange("POST", url, body: [], .session(token: token), call)
+    _ = try service.exchange("POST", url, body: .bytes([]), .session(token: token), call)
   }
 
   /// The active user as the backend has it. It brings no token that is of use.
@@ -64,7 +65,7 @@ package final class KinveyUsers: Sendable {
   ) throws(StoreError) -> KinveyUser {
     let url = service.endpoint.url(.users, [id])
     return try KinveyUser(
-      try service.exchange("PUT", url, body: user, try service.somebody(), call))
+      try service.exchange("PUT", url, body: .bytes(user), try service.somebody(), call))
   }
 
   /// Disables a user, or deletes it for good.
@@ -78,7 +79,7 @@ package final class KinveyUsers: Sendable {
   package func exists(_ username: String, _ call: Call) throws(StoreError) -> Bool {
     let url = service.endpoint.url(.functions, ["check-username-exists"])
     let body = JSONValue.object(["username": .string(username)]).bytes
-    let answer = try service.exchange("POST", url, body: body, service.application, call)
+    let answer = try service.exchange("POST", url, body: .bytes(body), service.application, call)
     guard let exists = try answer.json()["usernameExists"]?.boolValue else {
       throw KinveyErrors.unusable(answer.head, "The backend's answer does not say it.")
     }

@@ -33,6 +33,9 @@ package struct HTTPHeader: Sendable, Equatable {
 package enum HTTPBody: Sendable {
   /// Bytes that are in memory anyhow; copied once.
   case bytes([UInt8])
+  /// Bytes of a request that must not happen twice. Without this, a request whose kept connection breaks
+  /// before the first byte of the answer is sent again over a fresh one; here it ends with `reset`.
+  case once([UInt8])
   /// Bytes that are fetched while they are sent.
   case source(any BodySource)
 }

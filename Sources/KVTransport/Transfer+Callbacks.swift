@@ -66,16 +66,25 @@ extension Transfer {
   }
 
   fileprivate func send(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
-    guard case .source(let source)? = exchange.request.body else { return 0 }
-    guard let count = source.read(into: buffer), (0...buffer.count).contains(count) else {
+    switch exchange.request.body {
+    case nil, .bytes?: return 0
+    case .once(let bytes)?:
+      let rest = bytes[sentBytes...].prefix(buffer.count)
+      buffer.copyBytes(from: rest)
+      sentBytes += rest.count
+      return rest.count
+    case .source(let source)?:
+      if let count = source.read(into: buffer), (0...buffer.count).contains(count) { return count }
       refusal = TransportError(.invalid, "The body of the request could not be read.")
       return Int(CURL_READFUNC_ABORT)
     }
-    return count
   }
 
   fileprivate func rewind() -> Bool {
-    guard case .source(let source)? = exchange.request.body else { return true }
-    return source.rewind()
+    switch exchange.request.body {
+    case nil, .bytes?: true
+    case .once?: sentBytes == 0
+    case .source(let source)?: source.rewind()
+    }
   }
 }

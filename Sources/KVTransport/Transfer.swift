@@ -15,6 +15,9 @@ final class Transfer {
   /// rest, up to 64 MiB: that is 1,024 times this, as much as gzip can unpack to.
   private static let readBytes = 64 << 10
 
+  /// How much of a body that is sent once has been sent.
+  var sentBytes = 0
+
   private var headerList: UnsafeMutablePointer<curl_slist>?
   private let errorText: UnsafeMutablePointer<CChar>
 
@@ -139,13 +142,17 @@ final class Transfer {
           : bytes.withUnsafeBytes {
             kvcurl_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, $0.baseAddress)
           })
-    case .source(let source)?:
-      try set(CURLOPT_UPLOAD, 1)
-      if let count = source.byteCount {
-        try check(kvcurl_set_size(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(count)))
-      }
+    case .once(let bytes)?: try setUpload(bytes.count)
+    case .source(let source)?: try setUpload(source.byteCount)
     }
     try set(CURLOPT_CUSTOMREQUEST, method)
+  }
+
+  /// A body that the callback provides; without a count it is sent in chunks.
+  private func setUpload(_ count: Int?) throws(TransportError) {
+    try set(CURLOPT_UPLOAD, 1)
+    guard let count else { return }
+    try check(kvcurl_set_size(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(count)))
   }
 
   private func setCallbacks() throws(TransportError) {

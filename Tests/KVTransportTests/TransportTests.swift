@@ -101,6 +101,41 @@ import Testing
     }
   }
 
+  @Test("Unless it may be sent once only: then the caller is told")
+  func once() throws {
+    try withServer { request, connection in
+      if connection.number == 0, request.method == "POST" {
+        connection.close()
+      } else {
+        connection.send(ScriptedReply(200, request.text))
+      }
+    } run: { transport, server in
+      let bytes = [UInt8](repeating: 0x61, count: 100_000)
+      func post(_ body: HTTPBody) throws(TransportError) -> HTTPResponse {
+        try transport.exchange(
+          HTTPRequest("POST", server.url, body: body), until: .after(seconds: 20), Cancellation())
+      }
+      _ = try transport.get(server.url)
+      #expect(throws: TransportError.self) { try post(.once(bytes)) }
+      #expect(server.requests.map(\.connection) == [0, 0])
+      // Over a fresh connection it arrives.
+      #expect(try post(.once(bytes)).body == bytes)
+    }
+    try withServer { request, connection in
+      if connection.number == 0, request.method == "POST" {
+        connection.close()
+      } else {
+        connection.send(ScriptedReply())
+      }
+    } run: { transport, server in
+      _ = try transport.get(server.url)
+      _ = try transport.exchange(
+        HTTPRequest("POST", server.url, body: .bytes([1])), until: .after(seconds: 20),
+        Cancellation())
+      #expect(server.requests.map(\.connection) == [0, 0, 1])
+    }
+  }
+
   @Test("Packed answers are unpacked")
   func gzip() throws {
     // printf hello | gzip -n
