@@ -164,6 +164,21 @@ def function(name: str) -> Any:
     return getattr(_lib, name)
 
 
+def quick_function(name: str) -> Any:
+    """Give a function that converts no arguments, which saves a third of the call.
+
+    It takes ctypes objects, bytes and None only: it would cut an int to 32 bits.
+    """
+    quick = _lib[name]
+    quick.restype = ctypes.c_int32
+    return quick
+
+
+def quick_handle(handle: int) -> Any:
+    """Give a handle as a quick function takes it."""
+    return ctypes.c_void_p(handle)
+
+
 free: Final[Callable[..., None]] = _lib.kv_free
 _error_json: Final[Callable[..., bytes]] = _lib.kv_error_json
 _error_free: Final[Callable[..., None]] = _lib.kv_error_free

@@ -44,7 +44,7 @@ OnAnswer = Callable[[Answer[T]], object]
 _open = _native.function("kv_store_open")
 _close = _native.function("kv_store_close")
 _find = _native.function("kv_store_find")
-_find_by_id = _native.function("kv_store_find_by_id")
+_find_by_id = _native.quick_function("kv_store_find_by_id")
 _save = _native.function("kv_store_save")
 _save_many = _native.function("kv_store_save_many")
 _remove_by_id = _native.function("kv_store_remove_by_id")
@@ -92,6 +92,7 @@ class Store:
             to_text(type, "type"),
             encode_options(options),
         )
+        self._quick_handle = _native.quick_handle(self.handle)
         self._finalizer = weakref.finalize(self, _close, self.handle)
 
     # Reading
@@ -125,7 +126,7 @@ class Store:
         except IndexError:
             out = _native.Out()
         try:
-            status = _find_by_id(self.handle, key, options_json, *out.refs)
+            status = _find_by_id(self._quick_handle, key, options_json, *out.refs)
             if status:
                 raise _native.failure(status, out)
             text = out.text.value
