@@ -411,6 +411,30 @@ KV_API kv_status kv_query_create(const char *filter_json, size_t filter_length,
                                  const char *modifiers_json, size_t modifiers_length,
                                  kv_query **query_out, kv_error **error_out);
 
+/**
+ * Makes a query from a predicate format: Apple's predicate format string syntax. CONSTRUCTOR
+ *
+ * What MongoDB's language has a form for means what it means there, everything else what Apple
+ * documents; docs/queries.md has both. A query that no backend can answer whole works with local data;
+ * from the network what may match is fetched and decided here.
+ *
+ * @param format          such as `state == %@ AND population >= %d`
+ * @param arguments_json  the values of `%@`, `%K`, `%d`…, as an array, or
+ *                        `{"arguments":[…],"variables":{…}}` with those of `$name` too; NULL: none. They
+ *                        are values: nothing in them is read as syntax.
+ * @param modifiers_json  as for kv_query_create(); may be NULL
+ * @param query_out       free it with kv_query_free()
+ * @return KV_OK, KV_INVALID (the error has a `position` and says what was expected), KV_MISUSE
+ */
+KV_API kv_status kv_query_from_format(const char *format, const char *arguments_json,
+                                      size_t arguments_length, const char *modifiers_json,
+                                      size_t modifiers_length, kv_query **query_out,
+                                      kv_error **error_out);
+
+/** The query's filter as a predicate format that reads back as the same: `{"format":…,"arguments":[…]}`. */
+KV_API kv_status kv_query_format(kv_query *query, char **json_out, size_t *length_out,
+                                 kv_error **error_out);
+
 /** The query as JSON: `{"filter":{…},"sort":{…},"skip":…,"limit":…,"fields":[…]}`, absent members left
  *  out. */
 KV_API kv_status kv_query_json(kv_query *query, char **json_out, size_t *length_out,

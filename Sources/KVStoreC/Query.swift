@@ -16,6 +16,33 @@ public func kv_query_create(
   }
 }
 
+@_cdecl("kv_query_from_format") @implementation
+public func kv_query_from_format(
+  _ format: CString?, _ arguments: CString?, _ argumentsLength: Int, _ modifiers: CString?,
+  _ modifiersLength: Int, _ queryOut: HandleOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  let out = HandleOutput(queryOut)
+  return perform(errorOut) { () throws(StoreError) in
+    try out.require(named: "query_out")
+    let format = try text(format, named: "format")
+    let arguments = try optionalJSONText(arguments, argumentsLength, named: "arguments_json")
+    let modifiers = try optionalJSONText(modifiers, modifiersLength, named: "modifiers_json")
+    let query = try query(format: format, arguments: arguments, modifiers: modifiers)
+    out.give(try QueryObject(query).open())
+  }
+}
+
+@_cdecl("kv_query_format") @implementation
+public func kv_query_format(
+  _ query: OpaquePointer?, _ jsonOut: TextOut?, _ lengthOut: LengthOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  let out = TextOutput(jsonOut, lengthOut)
+  return perform(errorOut) { () throws(StoreError) in
+    try out.require()
+    try out.give(Array(QueryObject.borrow(query).query.formatText.utf8))
+  }
+}
+
 @_cdecl("kv_query_json") @implementation
 public func kv_query_json(
   _ query: OpaquePointer?, _ jsonOut: TextOut?, _ lengthOut: LengthOut?, _ errorOut: HandleOut?
@@ -29,6 +56,16 @@ public func kv_query_json(
 
 @_cdecl("kv_query_free") @implementation
 public func kv_query_free(_ query: OpaquePointer?) { _ = try? QueryObject.close(query) }
+
+private func query(
+  format: String, arguments: String?, modifiers: String?
+) throws(StoreError) -> Query {
+  do throws(QueryError) {
+    return try Query(format: format, arguments: arguments, modifiers: modifiers)
+  } catch {
+    throw StoreError(error)
+  }
+}
 
 private func query(filter: String?, modifiers: String?) throws(StoreError) -> Query {
   do throws(QueryError) { return try Query(filter: filter, modifiers: modifiers) } catch {

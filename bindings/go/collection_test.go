@@ -238,3 +238,17 @@ func TestThePendingQueueIsListedEditedAndDropped(t *testing.T) {
 	equal(t, must(notes.Purge(nil))(t), 1)
 	equal(t, must(notes.Clear(nil))(t), 2)
 }
+
+func TestAPredicateFormatChooses(t *testing.T) {
+	notes := local(t)
+	numbers(t, notes, 20)
+	query := &kvstore.Query{
+		Format: "number BETWEEN {%d, $high}", Arguments: []any{3}, Variables: kvstore.M{"high": 5},
+	}
+	equal(t, must(notes.Count(ctx, query))(t), 3)
+	equal(t, must(notes.Count(ctx, &kvstore.Query{Format: "number * 2 = number + 7"}))(t), 1)
+	_, err := notes.Count(ctx, &kvstore.Query{Format: "number ="})
+	if !errors.Is(err, kvstore.ErrInvalid) || !strings.Contains(err.Error(), "expected") {
+		t.Error(err)
+	}
+}

@@ -16,6 +16,13 @@ type Query struct {
 	// Filter is in the backend's language (MongoDB's), such as M{"population": M{"$gte": 50000}};
 	// anything that marshals to a JSON object.
 	Filter any
+	// Format, if not empty, is used in place of Filter: a predicate format as NSPredicate has them,
+	// such as "state == %@ AND population >= %d".
+	Format string
+	// Arguments are the values of the format's %@, %K, %d and so on; nothing in them is read as syntax.
+	Arguments []any
+	// Variables are the values of the format's $names.
+	Variables M
 	// Sort is by the first key, then by the second, and so on; ties are broken by "_id".
 	Sort []SortKey
 	// Skip and Limit choose a page; 0 means none.
@@ -41,6 +48,9 @@ func (q *Query) open() (*C.kv_query, error) {
 	if q == nil {
 		return nil, nil
 	}
+	if q.Format != "" {
+		return q.openFormat()
+	}
 	var filter []byte
 	if q.Filter != nil {
 		text, err := marshal(q.Filter)
@@ -56,6 +66,34 @@ func (q *Query) open() (*C.kv_query, error) {
 	var handle *C.kv_query
 	var left *C.kv_error
 	status := C.kv_query_create(characters(filter), C.size_t(len(filter)),
+		characters(modifiers), C.size_t(len(modifiers)), &handle, &left)
+	return handle, check(status, left)
+}
+
+// openFormat makes a query of the predicate format.
+func (q *Query) openFormat() (*C.kv_query, error) {
+	if q.Filter != nil {
+		return nil, invalid("a query has a Filter or a Format, not both")
+	}
+	values := map[string]any{"arguments": append([]any{}, q.Arguments...)}
+	if q.Variables != nil {
+		values["variables"] = q.Variables
+	}
+	arguments, err := marshal(values)
+	if err != nil {
+		return nil, err
+	}
+	modifiers, err := q.modifiers()
+	if err != nil {
+		return nil, err
+	}
+	format, err := terminated(q.Format, "the format")
+	if err != nil {
+		return nil, err
+	}
+	var handle *C.kv_query
+	var left *C.kv_error
+	status := C.kv_query_from_format(characters(format), characters(arguments), C.size_t(len(arguments)),
 		characters(modifiers), C.size_t(len(modifiers)), &handle, &left)
 	return handle, check(status, left)
 }

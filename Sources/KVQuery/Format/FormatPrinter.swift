@@ -181,6 +181,14 @@ extension Test.Comparison {
   }
 }
 
+extension Query {
+  /// `{"format":…,"arguments":[…]}`: the filter as a predicate format.
+  package var formatText: String {
+    let (text, arguments) = filter.format
+    return JSONValue.object(["format": .string(text), "arguments": .array(arguments)]).text
+  }
+}
+
 extension Predicate {
   /// The predicate as format text, and the values of the `%` conversions in it.
   package var format: (text: String, arguments: [JSONValue]) {

@@ -96,3 +96,22 @@ def test_a_cursor_of_a_closed_client_is_misuse(local: kvstore.Client) -> None:
     local.close()
     with pytest.raises(kvstore.MisuseError):
         next(cursor)
+
+
+def test_a_predicate_format_chooses(numbers: kvstore.Store) -> None:
+    query = kvstore.Query.from_format("%K BETWEEN {%d, $high}", "number", 3, variables={"high": 5})
+    assert [found["number"] for found in numbers.find(query)] == [3, 4, 5]
+    local_only = kvstore.Query.from_format("number * 2 = number + 7", sort={"number": 1})
+    assert [found["number"] for found in numbers.find(local_only)] == [7]
+
+
+def test_a_format_prints_and_reads_back() -> None:
+    query = kvstore.Query.from_format("a = %@ OR NOT b IN {1,2}", {"x": 1})
+    text, arguments = query.to_format()
+    assert kvstore.Query.from_format(text, *arguments).to_dict() == query.to_dict()
+
+
+def test_a_wrong_format_says_where() -> None:
+    with pytest.raises(kvstore.InvalidError, match="expected") as caught:
+        kvstore.Query.from_format("a = 1 AND")
+    assert caught.value.position == 9

@@ -94,6 +94,8 @@ _FAILING: Final = {
     "kv_user_delete+": "ps|",
     "kv_user_exists+": "pss|p",
     "kv_query_create": "snsn|p",
+    "kv_query_from_format": "ssnsn|p",
+    "kv_query_format": "p|pp",
     "kv_query_json": "p|pp",
     "kv_store_open": "psss|p",
     "kv_store_find+": "pps|p",

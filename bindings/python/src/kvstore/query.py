@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import _native
-from ._options import to_json
+from ._options import to_json, to_text
 
 _create = _native.function("kv_query_create")
+_from_format = _native.function("kv_query_from_format")
+_format = _native.function("kv_query_format")
 _json = _native.function("kv_query_json")
 _free = _native.function("kv_query_free")
 
@@ -36,17 +38,59 @@ class Query:
         The order of `sort`'s members counts: 1 is ascending, -1 descending.
         """
         filter_json = None if filter is None else to_json(filter)
-        chosen = {"sort": sort, "skip": skip, "limit": limit, "fields": fields}
-        modifiers = {name: value for name, value in chosen.items() if value is not None}
-        modifiers_json = to_json(modifiers) if modifiers else None
-        self._handle = _native.call_for_handle(
-            _create,
-            filter_json,
-            len(filter_json or b""),
-            modifiers_json,
-            len(modifiers_json or b""),
+        modifiers_json = _modifiers(sort, skip, limit, fields)
+        self._adopt(
+            _native.call_for_handle(
+                _create,
+                filter_json,
+                len(filter_json or b""),
+                modifiers_json,
+                len(modifiers_json or b""),
+            )
         )
-        weakref.finalize(self, _free, self._handle)
+
+    @classmethod
+    def from_format(
+        cls,
+        format: str,
+        *arguments: Any,
+        variables: Mapping[str, Any] | None = None,
+        sort: Mapping[str, int] | None = None,
+        skip: int | None = None,
+        limit: int | None = None,
+        fields: Sequence[str] | None = None,
+    ) -> Query:
+        """Make a query from a predicate format, as NSPredicate has them.
+
+        `arguments` are the values of ``%@``, ``%K``, ``%d``…, `variables` those of ``$name``.
+
+        >>> query = Query.from_format("state == %@ AND population >= %d", "MA", 50_000)
+        >>> query.to_dict()["filter"]
+        {'state': 'MA', 'population': {'$gte': 50000}}
+        """
+        values = to_json({"arguments": arguments, "variables": dict(variables or {})})
+        modifiers_json = _modifiers(sort, skip, limit, fields)
+        query = cls.__new__(cls)
+        query._adopt(
+            _native.call_for_handle(
+                _from_format,
+                to_text(format, "the format"),
+                values,
+                len(values),
+                modifiers_json,
+                len(modifiers_json or b""),
+            )
+        )
+        return query
+
+    def _adopt(self, handle: int) -> None:
+        self._handle = handle
+        weakref.finalize(self, _free, handle)
+
+    def to_format(self) -> tuple[str, list[Any]]:
+        """Give the filter as a predicate format, and its arguments."""
+        told = json.loads(_native.call_for_text(_format, self._handle))
+        return told["format"], told["arguments"]
 
     def to_dict(self) -> dict[str, Any]:
         """Give the query as the library understood it."""
@@ -55,6 +99,17 @@ class Query:
 
     def __repr__(self) -> str:
         return f"Query({self.to_dict()})"
+
+
+def _modifiers(
+    sort: Mapping[str, int] | None,
+    skip: int | None,
+    limit: int | None,
+    fields: Sequence[str] | None,
+) -> bytes | None:
+    chosen = {"sort": sort, "skip": skip, "limit": limit, "fields": fields}
+    modifiers = {name: value for name, value in chosen.items() if value is not None}
+    return to_json(modifiers) if modifiers else None
 
 
 #: What a call takes for a query: a query, a filter, or None for everything.

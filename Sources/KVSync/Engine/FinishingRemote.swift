@@ -1,0 +1,171 @@
+internal import KVJSON
+package import KVQuery
+
+/// A backend that also answers queries which its language has no form for: it is asked for everything
+/// that may match, and the rest is decided here.
+///
+/// Such an answer is held in memory until it is complete, because only then it can be put in order.
+package final class FinishingRemote: Remote {
+  /// Reads answer with so many entities at the most, so a larger answer is fetched in pages.
+  private static let pageSize = 10_000
+  /// How many ids go into one deletion.
+  private static let idsAtOnce = 200
+
+  private let remote: any Remote
+
+  package init(_ remote: any Remote) { self.remote = remote }
+
+  package func find(
+    _ query: Query, in collection: String, _ call: Call,
+    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer {
+    guard !query.isRemote else {
+      return try remote.find(query, in: collection, call, receive: receive)
+    }
+    let (selected, answer) = try select(query, in: collection, call)
+    try query.shown(selected).hand(to: receive)
+    return answer
+  }
+
+  package func find(
+    id: String, in collection: String, _ call: Call
+  ) throws(StoreError) -> [UInt8] {
+    try remote.find(id: id, in: collection, call)
+  }
+
+  package func count(
+    _ query: Query, in collection: String, _ call: Call
+  ) throws(StoreError) -> CountAnswer {
+    guard !query.isRemote else { return try remote.count(query, in: collection, call) }
+    let (selected, answer) = try select(query, in: collection, call)
+    return CountAnswer(count: query.paged(selected[...]).count, startedAt: answer.startedAt)
+  }
+
+  package func remove(
+    _ query: Query, in collection: String, _ call: Call
+  ) throws(StoreError) -> Int {
+    guard !query.isRemote else { return try remote.remove(query, in: collection, call) }
+    var ids: [String] = []
+    for entity in try select(query, in: collection, call).entities {
+      if let id = (try? EntityScanner.outline(of: entity))?.id { ids.append(id) }
+    }
+    var removed = 0
+    for start in stride(from: 0, to: ids.count, by: Self.idsAtOnce) {
+      let some = ids[start..<min(start + Self.idsAtOnce, ids.count)]
+      let those = Query(.field(.id, [.isIn(some.map { .string($0) })]))
+      removed += try remote.remove(those, in: collection, call)
+    }
+    return removed
+  }
+
+  package func send(
+    _ writes: [RemoteWrite], in collection: String, _ call: Call,
+    outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
+  ) {
+    remote.send(writes, in: collection, call, outcome: outcome)
+  }
+
+  // MARK: Selecting
+
+  /// What the filter selects, in the order in which the backend has it.
+  private func select(
+    _ query: Query, in collection: String, _ call: Call
+  ) throws(StoreError) -> (entities: [[UInt8]], answer: ReadAnswer) {
+    let matcher = Matcher(query.filter)
+    var wanted = query.remoteSuperset
+    var selected: [[UInt8]] = []
+    let (first, count, _) = try receive(wanted, in: collection, call, matcher, into: &selected)
+    guard count >= Self.pageSize else { return (selected, first) }
+    // It may have been cut: again, in pages that nothing moves.
+    selected = []
+    wanted.sort = [Query.SortKey(.id)]
+    wanted.limit = Self.pageSize
+    var last: String?
+    while true {
+      var page = wanted
+      if let last { page = page.and(.field(.id, [.compare(.greater, .string(last))])) }
+      let (_, received, end) = try receive(page, in: collection, call, matcher, into: &selected)
+      guard received > 0, let end, end != last else { return (selected, first) }
+      last = end
+    }
+  }
+
+  private func receive(
+    _ query: Query, in collection: String, _ call: Call, _ matcher: Matcher,
+    into selected: inout [[UInt8]]
+  ) throws(StoreError) -> (answer: ReadAnswer, count: Int, last: String?) {
+    var splitter = ArraySplitter()
+    var count = 0
+    var last: String?
+    let answer = try remote.find(query, in: collection, call) { (piece) throws(StoreError) in
+      do throws(JSONError) { try splitter.append(piece) } catch { throw .badAnswer(error) }
+      try Self.keep(&splitter, matcher, &selected, &count, &last)
+    }
+    do throws(JSONError) { try splitter.finish() } catch { throw .badAnswer(error) }
+    try Self.keep(&splitter, matcher, &selected, &count, &last)
+    return (answer, count, last)
+  }
+
+  private static func keep(
+    _ splitter: inout ArraySplitter, _ matcher: Matcher, _ selected: inout [[UInt8]],
+    _ count: inout Int, _ last: inout String?
+  ) throws(StoreError) {
+    try splitter.take { (bytes, outlines) throws(StoreError) in
+      count += outlines.count
+      last = outlines.last?.id ?? last
+      for outline in outlines {
+        let entity = UnsafeRawBufferPointer(rebasing: bytes[outline.range])
+        do throws(QueryError) {
+          if try matcher.matches(entity) { selected.append(Array(entity)) }
+        } catch {
+          throw StoreError(error)
+        }
+      }
+    }
+  }
+}
+
+extension Query {
+  /// Skip and limit.
+  fileprivate func paged(_ entities: ArraySlice<[UInt8]>) -> ArraySlice<[UInt8]> {
+    let rest = entities.dropFirst(skip)
+    return limit.map { rest.prefix($0) } ?? rest
+  }
+
+  /// Entities in the query's order, its page of them, with its fields.
+  fileprivate func shown(_ entities: [[UInt8]]) -> [[UInt8]] {
+    var ordered = entities[...]
+    if let sorter {
+      let keyed = entities.map { (key: sorter.key(of: $0) + $0.idKey, entity: $0) }
+      ordered = keyed.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.entity)[...]
+    }
+    let page = Array(paged(ordered))
+    guard let projection else { return page }
+    return page.map { projection.apply(to: $0) }
+  }
+}
+
+extension [UInt8] {
+  /// What ties are broken by.
+  fileprivate var idKey: [UInt8] {
+    (try? EntityScanner.outline(of: self))?.id.map { Array($0.utf8) } ?? []
+  }
+}
+
+extension [[UInt8]] {
+  /// Hands the entities over as one JSON array.
+  fileprivate func hand(
+    to receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    var text: [UInt8] = [UInt8(ascii: "[")]
+    for (place, entity) in enumerated() {
+      if place > 0 { text.append(UInt8(ascii: ",")) }
+      text += entity
+    }
+    text.append(UInt8(ascii: "]"))
+    let result = text.withUnsafeBytes { bytes -> Result<Void, StoreError> in
+      Result { () throws(StoreError) in try receive(bytes) }
+    }
+    try result.get()
+  }
+}
