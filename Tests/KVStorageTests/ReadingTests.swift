@@ -1,0 +1,101 @@
+import KVBase
+import KVStorage
+import KVSync
+import KVTestSupport
+import Testing
+
+@Suite("Reading") struct ReadingTests {
+  let directory = TemporaryDirectory()
+  let storage: Storage
+
+  init() throws {
+    storage = try openStorage(in: directory)
+    try storage.store(
+      (1...9).map { #"{"_id":"\#($0)","n":\#($0),"odd":\#($0 % 2 == 1)}"# })
+  }
+
+  private func ids(_ entities: [String]) -> String {
+    entities.compactMap { $0.split(separator: "\"").dropFirst(3).first.map(String.init) }.joined()
+  }
+
+  @Test("nothing is found where nothing was written") func empty() throws {
+    #expect(try storage.find(in: "none").isEmpty)
+    #expect(try storage.get("1", in: "none") == nil)
+    #expect(try storage.get("none") == nil)
+    #expect(try storage.count(query("{}"), in: "none", writtenSince: nil) == 0)
+  }
+
+  @Test(
+    "filter, order and page are the query's",
+    arguments: [
+      ("{}", nil, "123456789"),
+      (#"{"odd":true}"#, nil, "13579"),
+      (#"{"n":{"$gt":3}}"#, #"{"sort":{"odd":-1,"n":-1}}"#, "975864"),
+      (#"{"n":{"$gt":3}}"#, #"{"sort":{"n":-1},"skip":1,"limit":3}"#, "876"),
+      ("{}", #"{"skip":7}"#, "89"),
+      ("{}", #"{"limit":0}"#, ""),
+      (#"{"_id":"4"}"#, nil, "4"),
+      (#"{"_id":{"$in":["7","none","3"]}}"#, nil, "37"),
+    ])
+  func queries(_ filter: String, _ modifiers: String?, _ expected: String) throws {
+    #expect(try ids(storage.find(filter, modifiers)) == expected)
+    let count = try storage.count(query(filter, modifiers), in: "c", writtenSince: nil)
+    #expect(count == expected.count)
+  }
+
+  @Test("entities are given as they are, or with the wanted fields only") func fields() throws {
+    #expect(try storage.find(#"{"_id":"1"}"#) == [#"{"_id":"1","n":1,"odd":true}"#])
+    let projected = try storage.find(#"{"_id":"1"}"#, #"{"fields":["odd"]}"#)
+    #expect(projected == [#"{"_id":"1","odd":true}"#])
+  }
+
+  @Test("a cursor gives the moment of its find and blocks no writer") func snapshot() throws {
+    let cursor = try storage.find(query("{}"), in: "c", writtenSince: nil)
+    _ = try storage.remove("5", in: "c")
+    try storage.save(#"{"_id":"new"}"#)
+    #expect(try ids(drain(cursor)) == "123456789")
+    #expect(try cursor.next { _ in } == nil)
+    #expect(try storage.find().count == 9)
+  }
+
+  @Test("a cursor that was closed is at its end, and outlives the storage") func closing() throws {
+    let one = try storage.find(query("{}"), in: "c", writtenSince: nil)
+    let other = try storage.find(query("{}"), in: "c", writtenSince: nil)
+    one.close()
+    #expect(try one.next { _ in } == nil)
+    storage.close()
+    #expect(try drain(other).count == 9)
+    let error = #expect(throws: StoreError.self) { try storage.get("1") }
+    #expect(error?.kind == .misuse)
+  }
+
+  @Test("rows that were written too long ago are ignored, not removed") func timeToLive() throws {
+    let future = Timestamp(milliseconds: Timestamp.now().milliseconds + 60_000)
+    let past = Timestamp(milliseconds: future.milliseconds - 120_000)
+    for (since, count) in [(future, 0), (past, 9)] {
+      let found = try drain(storage.find(query("{}"), in: "c", writtenSince: since))
+      #expect(found.count == count)
+      #expect(try storage.count(query("{}"), in: "c", writtenSince: since) == count)
+      let byQuery = try query(#"{"odd":false}"#, #"{"sort":{"n":1},"limit":2}"#)
+      #expect(try drain(storage.find(byQuery, in: "c", writtenSince: since)).count == min(2, count))
+      #expect(try (storage.entity("1", in: "c", writtenSince: since) == nil) == (count == 0))
+    }
+  }
+
+  @Test("many threads read while one writes") func threads() throws {
+    let storage = self.storage
+    let problems = concurrently(6) { thread -> String? in
+      do {
+        for round in 0..<100 {
+          if thread == 0 {
+            try storage.save(#"{"_id":"1","n":1,"round":\#(round)}"#)
+          } else if try storage.find(#"{"n":{"$lt":4}}"#).count != 3 || storage.get("9") == nil {
+            return "wrong result"
+          }
+        }
+        return nil
+      } catch { return "\(error)" }
+    }
+    #expect(problems == [])
+  }
+}

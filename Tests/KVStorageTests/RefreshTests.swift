@@ -1,0 +1,122 @@
+import KVStorage
+import KVSync
+import KVTestSupport
+import Testing
+
+@Suite("Refresh") struct RefreshTests {
+  let directory = TemporaryDirectory()
+  let storage: Storage
+
+  init() throws { storage = try openStorage(in: directory) }
+
+  private func finish(
+    _ mark: RefreshMark, deleting filter: String? = "{}", on store: Storage? = nil
+  ) throws -> Int {
+    try (store ?? storage).finishRefresh(
+      of: "c", from: mark, deletingUnseen: filter.map { try query($0) }, recording: nil)
+  }
+
+  @Test("what the backend has is stored and replaced") func stores() throws {
+    #expect(try storage.store(#"{"_id":"a","n":1}"#, #"{"_id":"b","n":1}"#) == 2)
+    #expect(try storage.store(#"{"_id":"a","n":2}"#) == 1)
+    #expect(try storage.find() == [#"{"_id":"a","n":2}"#, #"{"_id":"b","n":1}"#])
+    #expect(try storage.pendingCount(in: "c") == 0)
+  }
+
+  @Test("an entity without _id is refused, and nothing of its batch stored") func withoutId() throws
+  {
+    let error = #expect(throws: StoreError.self) { try storage.store(#"{"_id":"a"}"#, "{}") }
+    #expect(error?.kind == .proto)
+    #expect(try storage.find().isEmpty)
+  }
+
+  @Test("what is pending is left alone, and a deletion is not undone") func pending() throws {
+    try storage.store(#"{"_id":"a","n":1}"#, #"{"_id":"b","n":1}"#)
+    try storage.save(#"{"_id":"a","n":2}"#)
+    _ = try storage.remove("b", in: "c")
+    let stored = try storage.store(
+      #"{"_id":"a","n":9}"#, #"{"_id":"b","n":9}"#, #"{"_id":"c","n":9}"#)
+    #expect(stored == 1)
+    #expect(try storage.find() == [#"{"_id":"a","n":2}"#, #"{"_id":"c","n":9}"#])
+    #expect(try storage.forget(["a", "b", "c", "d"], in: "c") == 1)
+    #expect(try storage.find() == [#"{"_id":"a","n":2}"#])
+    #expect(try storage.queue().count == 2)
+  }
+
+  @Test("what it did not see goes, what was written meanwhile stays") func unseen() throws {
+    try storage.store(#"{"_id":"old"}"#, #"{"_id":"seen"}"#, #"{"_id":"changed"}"#)
+    let mark = try storage.beginRefresh(of: "c")
+    try storage.store(#"{"_id":"seen"}"#)
+    try storage.save(#"{"_id":"changed","n":1}"#)
+    let created = try storage.save(#"{"n":1}"#)[0].id
+    try storage.accept(created, #"{"_id":"\#(created)"}"#)
+    #expect(try finish(mark) == 1)
+    #expect(try storage.get("old") == nil)
+    #expect(try storage.find().count == 3)
+  }
+
+  @Test("what was pushed while it ran survives it") func pushedMeanwhile() throws {
+    try storage.save(#"{"_id":"a","n":1}"#)
+    let mark = try storage.beginRefresh(of: "c")
+    try storage.accept("a", #"{"_id":"a","n":1}"#)
+    #expect(try finish(mark) == 0)
+    #expect(try storage.get("a") != nil)
+  }
+
+  @Test("only what matches goes, and nothing without a query") func matching() throws {
+    try storage.store(#"{"_id":"a","n":1}"#, #"{"_id":"b","n":2}"#)
+    let mark = try storage.beginRefresh(of: "c")
+    #expect(try finish(mark, deleting: nil) == 0)
+    #expect(try finish(mark, deleting: #"{"_id":"none"}"#) == 0)
+    #expect(try finish(mark, deleting: #"{"n":2}"#) == 1)
+    #expect(try storage.find() == [#"{"_id":"a","n":1}"#])
+  }
+
+  @Test("marks hold for rows that another process writes") func processes() throws {
+    let other = try openStorage(in: directory)
+    try storage.store(#"{"_id":"old"}"#)
+    // The other one has the collection's generation in memory now.
+    try other.store(#"{"_id":"stale"}"#)
+    let mark = try storage.beginRefresh(of: "c")
+    try other.store(#"{"_id":"new"}"#)
+    try other.save(#"{"_id":"mine"}"#)
+    try other.accept("mine", nil)
+    #expect(try finish(mark) == 2)
+    #expect(try storage.find() == [#"{"_id":"new"}"#, #"{"_id":"mine"}"#])
+
+    let second = try other.beginRefresh(of: "c")
+    try storage.store(#"{"_id":"newest"}"#)
+    #expect(try finish(second, on: other) == 2)
+    #expect(try other.find() == [#"{"_id":"newest"}"#])
+  }
+
+  @Test("marks that overlap keep what either has seen") func overlapping() throws {
+    let first = try storage.beginRefresh(of: "c")
+    try storage.store(#"{"_id":"a"}"#)
+    let second = try storage.beginRefresh(of: "c")
+    try storage.store(#"{"_id":"b"}"#)
+    #expect(try finish(first) == 0)
+    #expect(try finish(second) == 1)
+    #expect(try storage.find() == [#"{"_id":"b"}"#])
+  }
+
+  @Test("requests are remembered by filter and fields, until they are forgotten") func requests()
+    throws
+  {
+    let key = RequestKey(filter: "{}", fields: "")
+    let other = RequestKey(filter: "{}", fields: "name")
+    #expect(try storage.lastRequest(key, in: "c") == nil)
+    let mark = try storage.beginRefresh(of: "c")
+    for (key, time) in [(key, "t1"), (other, "t2"), (key, "t3")] {
+      _ = try storage.finishRefresh(
+        of: "c", from: mark, deletingUnseen: nil, recording: (key, time))
+    }
+    #expect(try storage.lastRequest(key, in: "c") == "t3")
+    #expect(try storage.lastRequest(other, in: "c") == "t2")
+    #expect(try storage.lastRequest(key, in: "d") == nil)
+    try storage.forgetRequest(key, in: "c")
+    #expect(try storage.lastRequest(key, in: "c") == nil)
+    try storage.forgetRequest(nil, in: "c")
+    #expect(try storage.lastRequest(other, in: "c") == nil)
+  }
+}
