@@ -13,11 +13,6 @@ static inline int kv_sqlite_configure(sqlite3 *db, int option, int on) {
   return sqlite3_db_config(db, option, on, (int *)0);
 }
 
-/* Gives a connection its own pool of small allocations: `count` slots of `size` bytes. */
-static inline int kv_sqlite_lookaside(sqlite3 *db, int size, int count) {
-  return sqlite3_db_config(db, SQLITE_DBCONFIG_LOOKASIDE, (void *)0, size, count);
-}
-
 /* The size of the main file, and its first bytes, read through the connection's own descriptor.
  *
  * A descriptor of our own would be wrong: closing it drops every POSIX lock that the process holds on

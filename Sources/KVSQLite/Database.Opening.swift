@@ -38,7 +38,6 @@ extension Database {
     _ connection: borrowing Connection, _ configuration: Configuration
   ) throws(SQLiteError) {
     sqlite3_busy_timeout(connection.raw, configuration.busyTimeout)
-    kv_sqlite_lookaside(connection.raw, 256, 256)
     kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_DEFENSIVE, 1)
     kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     try connection.execute(

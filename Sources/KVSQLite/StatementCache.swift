@@ -3,43 +3,48 @@ internal import CSQLite
 /// A prepared statement that waits in a connection for its next use.
 final class StatementSlot {
   let raw: OpaquePointer
+  let number: Int
   var isTaken = false
-  var lastUse = 0
 
-  init(_ raw: OpaquePointer) { self.raw = raw }
+  init(_ raw: OpaquePointer, _ number: Int) {
+    self.raw = raw
+    self.number = number
+  }
 
   deinit { sqlite3_finalize(raw) }
 }
 
 /// The prepared statements of one connection, found by the number of their `SQL`.
+///
+/// A table with one place for each remainder: two statements that want the same place take turns, which is
+/// rare, because numbers are given out one after the other and few statements are in use at a time.
 final class StatementCache {
-  /// More than a store of a few collections uses; each holds some kilobytes.
-  private static let most = 256
+  /// More than a store of a few collections uses; a statement holds some kilobytes.
+  private static let places = 256
 
-  private var slots: [Int: StatementSlot] = [:]
-  private var clock = 0
+  private var slots = [StatementSlot?](repeating: nil, count: StatementCache.places)
 
   /// The statement, prepared now or before. If it is in use already, a second one for this use only.
   func take(_ sql: SQL, on connection: OpaquePointer) throws(SQLiteError) -> Statement {
-    clock &+= 1
-    if let slot = slots[sql.number] {
-      guard !slot.isTaken else {
+    let place = sql.number & (StatementCache.places - 1)
+    if let slot = slots[place] {
+      if slot.number == sql.number, !slot.isTaken {
+        slot.isTaken = true
+        return Statement(slot.raw, slot: slot)
+      }
+      if slot.isTaken {
         return Statement(try Self.prepare(sql.text, on: connection, keeping: false), slot: nil)
       }
-      slot.isTaken = true
-      slot.lastUse = clock
-      return Statement(slot.raw, slot: slot)
     }
-    let slot = StatementSlot(try Self.prepare(sql.text, on: connection, keeping: true))
-    if slots.count >= Self.most { dropOldest() }
+    let raw = try Self.prepare(sql.text, on: connection, keeping: true)
+    let slot = StatementSlot(raw, sql.number)
     slot.isTaken = true
-    slot.lastUse = clock
-    slots[sql.number] = slot
-    return Statement(slot.raw, slot: slot)
+    slots[place] = slot
+    return Statement(raw, slot: slot)
   }
 
   /// Finalizes all of them; called before the connection closes.
-  func removeAll() { slots = [:] }
+  func removeAll() { slots = [] }
 
   /// Compiles a text. `keeping`: tells SQLite that the statement will live long.
   static func prepare(
@@ -51,11 +56,5 @@ final class StatementCache {
     guard status == SQLITE_OK else { throw SQLiteError(status: status, on: connection) }
     guard let raw else { throw SQLiteError(.other, "empty statement") }
     return raw
-  }
-
-  /// A statement in use keeps its slot alive through itself, so dropping one is always safe.
-  private func dropOldest() {
-    guard let oldest = slots.min(by: { $0.value.lastUse < $1.value.lastUse }) else { return }
-    slots[oldest.key] = nil
   }
 }

@@ -14,16 +14,33 @@ internal import KVBase
 ///     C      queued         sleeps             │ done
 ///     D        queued       sleeps             │ done
 ///
-/// So a commit costs one wait for the disk however many savers share it, and nobody waits who is alone.
+/// So a commit costs one wait for the disk however many savers share it. Those who have just been served
+/// tend to come back at once: the next leader gives them a moment, up to half the time of the last
+/// group, so that groups do not fall apart into small ones. Whoever is alone waits for nobody.
 final class Writer: Sendable {
   /// How many bodies share a commit at the most, so that the first one's wait has a bound.
   private static let mostInGroup = 256
+  /// How long a leader waits for others at the most, in nanoseconds.
+  private static let longestWait: Int64 = 5_000_000
 
   private struct State {
     var seat: Seat?
+    /// Nobody new is let in; those in the queue still have their turn.
+    var isClosing = false
     /// The thread that leads; nil: the writer is free, and then the queue is empty.
     var leader: pthread_t?
     var queue: [Job] = []
+    /// How many shared the last commit, and how long it took, in nanoseconds.
+    var lastGroup = 1
+    var lastDuration: Int64 = 0
+    /// The leader waits for more to come.
+    var isGathering = false
+
+    /// Whether a job has become the leader (true) or is done (false); nil: neither yet.
+    func outcome(of job: Job) -> Bool? {
+      if job.isDone { return false }
+      return job.isPromoted ? true : nil
+    }
   }
 
   private let state: Monitor<State>
@@ -36,8 +53,9 @@ final class Writer: Sendable {
   ) throws(SQLiteError) -> R {
     let me = pthread_self()
     let place = state.peek { state -> Place in
-      guard let seat = state.seat else { return .closed }
+      guard let seat = state.seat, !state.isClosing else { return .closed }
       guard let leader = state.leader else {
+        guard state.lastGroup == 1 else { return .queue }
         state.leader = me
         return .lead(seat)
       }
@@ -53,9 +71,10 @@ final class Writer: Sendable {
     }
   }
 
-  /// Waits for the running transactions, then gives the connection up.
+  /// Waits for those who are writing or queue to write, then gives the connection up.
   func close() {
     let me = pthread_self()
+    state.peek { $0.isClosing = true }
     let seat = state.wait { state -> Seat?? in
       // From inside a body there is nothing to wait for: the body holds its connection itself.
       if let leader = state.leader, pthread_equal(leader, me) == 0 { return nil }
@@ -92,27 +111,51 @@ final class Writer: Sendable {
 
   /// Sleeps until the job is done, or until it is its turn to lead; gives the job's error.
   private func wait(with job: Job) -> SQLiteError? {
-    state.peek { state in
+    enqueue(job)
+    let isLeader = state.wait { $0.outcome(of: job) }
+    if isLeader == true { lead(gather()) }
+    return job.error
+  }
+
+  private func enqueue(_ job: Job) {
+    let wakesLeader = state.peek { state in
       // The leader may have left since we looked: then nobody would ever promote us.
       if state.leader == nil {
         state.leader = job.thread
         job.isPromoted = true
       }
       state.queue.append(job)
+      return state.isGathering && state.queue.count >= state.lastGroup
     }
-    let group = state.wait { state -> [Job]? in
-      if job.isDone { return [] }
-      guard job.isPromoted else { return nil }
+    if wakesLeader { state.withLock { _ in } }
+  }
+
+  /// Takes those who wait, having given those who are about to come a moment.
+  private func gather() -> [Job] {
+    let most = state.peek { state -> Int64 in
+      state.isGathering = state.queue.count < state.lastGroup
+      return state.isGathering ? min(state.lastDuration / 2, Self.longestWait) : 0
+    }
+    if most > 0 {
+      let deadline = Deadline(nanoseconds: monotonicNanoseconds() &+ most)
+      _ = state.wait(until: deadline) { $0.queue.count >= $0.lastGroup ? true : nil }
+    }
+    return state.peek { state in
+      state.isGathering = false
       let group = Array(state.queue.prefix(Self.mostInGroup))
       state.queue.removeFirst(group.count)
+      state.lastGroup = group.count
       return group
     }
-    if let group, !group.isEmpty { lead(group) }
-    return job.error
   }
 
   private func lead(_ group: [Job]) {
-    defer { handOver(group) }
+    let start = monotonicNanoseconds()
+    run(group)
+    handOver(group, after: monotonicNanoseconds() &- start)
+  }
+
+  private func run(_ group: [Job]) {
     guard let seat = state.peek({ $0.seat }) else {
       let closed = SQLiteError(.misuse, "The database is closed.")
       for job in group { job.error = closed }
@@ -129,14 +172,13 @@ final class Writer: Sendable {
   }
 
   /// Ends the lead: wakes the group that is done, and the next leader.
-  private func handOver(_ group: [Job]) {
+  private func handOver(_ group: [Job], after duration: Int64 = 0) {
     state.withLock { state in
       for job in group { job.finish() }
-      state.leader = nil
+      state.lastDuration = duration
       // The next one leads in its own thread; until it wakes, newcomers queue behind it.
-      guard let next = state.queue.first else { return }
-      next.isPromoted = true
-      state.leader = next.thread
+      state.leader = state.queue.first?.thread
+      state.queue.first?.isPromoted = true
     }
   }
 }

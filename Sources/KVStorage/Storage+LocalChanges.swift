@@ -16,8 +16,9 @@ extension Storage {
       return SavedEntity(id: id, bytes: [UInt8](bytes[outline.range]))
     }
     try write(to: collection) { (db, change) throws(SQLiteError) in
+      let saver = try EntitySaver(change, db)
       for (entity, outline) in zip(entities, outlines) {
-        try Self.save(entity, outline.id == nil ? .create : .update, change, db)
+        try saver.save(entity, outline.id == nil ? .create : .update, db)
       }
     }
     return entities
@@ -47,18 +48,6 @@ extension Storage {
 
   // MARK: Steps
 
-  private static func save(
-    _ entity: SavedEntity, _ operation: PendingWrite.Operation, _ change: Change,
-    _ db: borrowing Connection
-  ) throws(SQLiteError) {
-    if try put(entity.bytes, as: entity.id, change, db, change.table.insert) {
-      return try queue(entity.id, operation, change, db, change.table.queue)
-    }
-    // It was there: the version that this change starts from is kept, if it is the first change.
-    try queue(entity.id, operation, change, db, change.table.queueWithBase)
-    _ = try put(entity.bytes, as: entity.id, change, db, change.table.update)
-  }
-
   /// Writes one row with a statement that takes id, generation, time and body; false: it wrote none.
   static func put(
     _ body: [UInt8], as id: String, _ change: Change, _ db: borrowing Connection, _ sql: SQL
@@ -72,18 +61,6 @@ extension Storage {
       try statement.run()
       return db.changes > 0
     }
-  }
-
-  private static func queue(
-    _ id: String, _ operation: PendingWrite.Operation, _ change: Change,
-    _ db: borrowing Connection, _ sql: SQL
-  ) throws(SQLiteError) {
-    let statement = try db.statement(sql)
-    try statement.bind(id, at: 1)
-    try statement.bind(operation.number, at: 2)
-    try statement.bind(Identifier.revision(), at: 3)
-    try statement.bind(change.now, at: 4)
-    try statement.run()
   }
 
   /// Deletes an entity and queues that; false if it was not there.
@@ -121,17 +98,5 @@ extension Storage {
     var numbers: [Int64] = []
     while try statement.step() { numbers.append(statement.int64(0)) }
     return numbers
-  }
-}
-
-extension [UInt8] {
-  /// `withUnsafeBytes` with the error type kept.
-  func withBorrowedBytes<R, E: Error>(
-    _ body: (UnsafeRawBufferPointer) throws(E) -> R
-  ) throws(E) -> R {
-    let result = withUnsafeBytes { bytes -> Result<R, E> in
-      do throws(E) { return .success(try body(bytes)) } catch { return .failure(error) }
-    }
-    return try result.get()
   }
 }

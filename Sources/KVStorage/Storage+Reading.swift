@@ -8,10 +8,12 @@ extension Storage {
     _ id: String, in collection: String, writtenSince: Timestamp?
   ) throws(StoreError) -> [UInt8]? {
     try read(from: collection) { (db, table) throws(SQLiteError) in
-      let statement = try db.statement(writtenSince == nil ? table.get : table.getSince)
-      try statement.bind(id, at: 1)
-      if let writtenSince { try statement.bind(writtenSince.milliseconds, at: 2) }
-      return try statement.step() ? statement.copy(0) : nil
+      try id.withBorrowedBytes { (id) throws(SQLiteError) in
+        let statement = try db.statement(writtenSince == nil ? table.get : table.getSince)
+        try statement.bind(borrowedText: id, at: 1)
+        if let writtenSince { try statement.bind(writtenSince.milliseconds, at: 2) }
+        return try statement.step() ? statement.copy(0) : nil
+      }
     }
   }
 

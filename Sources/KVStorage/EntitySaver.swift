@@ -1,0 +1,63 @@
+internal import KVBase
+internal import KVSQLite
+internal import KVSync
+
+/// Writes entities and queues their writes, inside one transaction.
+///
+/// A new entity costs two inserts and nothing is read: that it is new shows when its insert is not refused.
+struct EntitySaver: ~Copyable {
+  private let change: Storage.Change
+  private let insert: Statement
+  private let queue: Statement
+
+  init(_ change: Storage.Change, _ db: borrowing Connection) throws(SQLiteError) {
+    let insert = try db.statement(change.table.insert)
+    let queue = try db.statement(change.table.queue)
+    try insert.bind(change.generation, at: 2)
+    try insert.bind(change.now, at: 3)
+    try queue.bind(change.now, at: 4)
+    self.change = change
+    self.insert = insert
+    self.queue = queue
+  }
+
+  func save(
+    _ entity: SavedEntity, _ operation: PendingWrite.Operation, _ db: borrowing Connection
+  ) throws(SQLiteError) {
+    try entity.id.withBorrowedBytes { (id) throws(SQLiteError) in
+      try entity.bytes.withBorrowedBytes { (body) throws(SQLiteError) in
+        try insert.bind(borrowedText: id, at: 1)
+        try insert.bind(borrowedText: body, at: 4)
+        try insert.run()
+        guard db.changes == 0 else { return try enqueue(id, operation, queue) }
+        try replace(id, body, operation, db)
+      }
+    }
+  }
+
+  /// It was there: the version that this change starts from is kept, if it is the first change.
+  private func replace(
+    _ id: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer,
+    _ operation: PendingWrite.Operation, _ db: borrowing Connection
+  ) throws(SQLiteError) {
+    let queue = try db.statement(change.table.queueWithBase)
+    try queue.bind(change.now, at: 4)
+    try enqueue(id, operation, queue)
+    let update = try db.statement(change.table.update)
+    try update.bind(borrowedText: id, at: 1)
+    try update.bind(change.generation, at: 2)
+    try update.bind(change.now, at: 3)
+    try update.bind(borrowedText: body, at: 4)
+    try update.run()
+  }
+
+  private func enqueue(
+    _ id: UnsafeRawBufferPointer, _ operation: PendingWrite.Operation,
+    _ statement: borrowing Statement
+  ) throws(SQLiteError) {
+    try statement.bind(borrowedText: id, at: 1)
+    try statement.bind(operation.number, at: 2)
+    try statement.bind(Identifier.revision(), at: 3)
+    try statement.run()
+  }
+}
