@@ -94,7 +94,13 @@ let package = Package(
     tests(of: "KVQuery", with: ["KVJSON"]),
     tests(of: "KVSQLite", with: ["KVQuery", "KVJSON"]),
     tests(of: "KVSync", with: ["KVQuery", "KVJSON", "KVBase"]),
-    tests(of: "KVStorage", with: ["KVSQLite", "KVSync", "KVQuery", "KVJSON"]),
+    tests(
+      of: "KVStorage",
+      with: ["KVSQLite", "KVSync", "KVQuery", "KVJSON", "KVBase", "storage-saver"]),
+    // Saves until it is killed, for the tests of the room.
+    .executableTarget(
+      name: "storage-saver", dependencies: ["KVStorage", "KVSync", "KVJSON", "KVBase"],
+      path: "Tests/StorageSaver", swiftSettings: house),
     tests(of: "KVTransport"),
     tests(of: "KVKinvey", with: ["KVTransport", "KVSync", "KVQuery", "KVJSON"]),
     tests(of: "KVStore", with: ["KVStorage", "KVSync", "KVQuery", "KVJSON", "KVBase", "KVServer"]),

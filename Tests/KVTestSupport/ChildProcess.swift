@@ -45,6 +45,24 @@ package final class ChildProcess: Sendable {
     try ChildProcess(arguments).wait()
   }
 
+  /// The path of a program that this package builds: it is next to the one that runs the tests.
+  package static func built(_ name: String) -> String {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = buffer.withUnsafeMutableBytes { bytes in
+      bytes.baseAddress.map { readlink("/proc/self/exe", $0, bytes.count) } ?? 0
+    }
+    let own = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+    let parts = own.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+    return (parts + [name[...]]).joined(separator: "/")
+  }
+
+  /// The next piece of the output; empty at its end.
+  package func readPiece() -> String {
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    let count = Glibc.read(output, &buffer, buffer.count)
+    return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+  }
+
   /// Reads the output until it contains `text`; gives all that was read, nil if it ends before.
   package func read(until text: String) -> String? {
     var read = ""

@@ -1,0 +1,47 @@
+// Saves and removes until it is killed, and says so after each acknowledged step: what it has said must
+// be there afterwards.
+//
+//   storage-saver FILE ROUND THREADS
+import Glibc
+import KVBase
+import KVJSON
+import KVStorage
+import KVSync
+
+/// Step `number` of a thread. Of each four steps: save one, save it again, save another one, remove that.
+func perform(_ number: Int, as name: String, on storage: Storage) throws(StoreError) {
+  let id = "\(name)-\(number - (number % 2))"
+  if number % 4 == 3 {
+    _ = try storage.remove(id, in: "c")
+  } else {
+    let entity = Array(#"{"_id":"\#(id)","step":\#(number)}"#.utf8)
+    let outline = EntityOutline(range: 0..<entity.count, id: id)
+    _ = try entity.withBorrowedBytes { (bytes) throws(StoreError) in
+      try storage.save(bytes, [outline], in: "c")
+    }
+  }
+}
+
+/// Runs the steps of one thread for ever.
+func run(_ name: String, on storage: Storage) {
+  for number in 0..<Int.max {
+    do throws(StoreError) {
+      try perform(number, as: name, on: storage)
+    } catch {
+      print("\(name): \(error)")
+      exit(1)
+    }
+    // One write of less than a page goes into a pipe as a whole.
+    let line = Array("\(name) \(number)\n".utf8)
+    guard write(1, line, line.count) == line.count else { exit(2) }
+  }
+}
+
+let arguments = CommandLine.arguments
+guard arguments.count == 4, let threads = Int(arguments[3]) else { exit(64) }
+let storage = try Storage(path: arguments[1], durability: .normal)
+let round = arguments[2]
+let workers = (0..<threads).map { thread in
+  Worker("saver") { run("\(round)-\(thread)", on: storage) }
+}
+for worker in workers { worker?.join() }
