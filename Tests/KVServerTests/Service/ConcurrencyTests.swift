@@ -75,7 +75,7 @@ import Testing
     }
     // Whatever a read does not see must have a time that is not before the start of that read.
     var reads: [(start: String, ids: Set<String>)] = []
-    for _ in 0..<50 {
+    for _ in 0..<20 {
       let answer = try rig.send(ana, "GET", "/appdata/kid/c")
       reads.append((answer.headers["x-kinvey-request-start"] ?? "", Set(answer.ids)))
     }
