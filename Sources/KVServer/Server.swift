@@ -42,7 +42,7 @@ package final class Server: Sendable {
       log: { log.debug("http: \($0)") })
     let files = try configuration.tls.map { (tls) throws(Failure) in try Self.read(tls) }
     guard http.start(on: socket.giveAway(), threads: configuration.eventThreads, tls: files) else {
-      throw Failure("cannot start HTTP on \(address)")
+      throw Failure("cannot start HTTP on \(address); --log-level debug says why")
     }
   }
 

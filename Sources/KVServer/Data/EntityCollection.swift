@@ -98,8 +98,8 @@ extension Permissions.Rule {
   fileprivate var readCondition: String {
     let named = """
       creator = ?1 OR gr = 1 OR gw = 1
-      OR (readers NOT NULL AND ?1 IN (SELECT value FROM json_each(readers)))
-      OR (writers NOT NULL AND ?1 IN (SELECT value FROM json_each(writers)))
+      OR (readers NOT NULL AND EXISTS (SELECT 1 FROM json_each(readers) WHERE value = ?1))
+      OR (writers NOT NULL AND EXISTS (SELECT 1 FROM json_each(writers) WHERE value = ?1))
       """
     return switch self {
     case .always: "1"
@@ -119,7 +119,7 @@ extension Permissions.Rule {
     case .acl, .shared:
       """
       (creator = ?1 OR gw = 1
-      OR (writers NOT NULL AND ?1 IN (SELECT value FROM json_each(writers))))
+      OR (writers NOT NULL AND EXISTS (SELECT 1 FROM json_each(writers) WHERE value = ?1)))
       """
     }
   }

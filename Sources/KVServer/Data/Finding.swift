@@ -40,7 +40,7 @@ final class Finding: BodySource, @unchecked Sendable {
 
   init(
     _ query: Query, in collection: EntityCollection, of database: Database, for viewer: Viewer,
-    pieceBytes: Int = 512 << 10
+    pieceBytes: Int = 256 << 10
   ) throws(ServerError) {
     self.database = database
     self.collection = collection
@@ -59,7 +59,7 @@ final class Finding: BodySource, @unchecked Sendable {
 
   func nextPiece() throws(ServerError) -> Payload? {
     if isDone { return nil }
-    let piece = Payload(capacity: 16 << 10)
+    let piece = Payload(capacity: sentBytes == 0 ? 16 << 10 : pieceBytes &+ 16 << 10)
     if sentBytes == 0 { piece.append("[") }
     try Entities.storage { () throws(SQLiteError) in
       try database.read { (connection: borrowing Connection) throws(SQLiteError) in

@@ -10,6 +10,6 @@ package struct HTTPLimits: Sendable {
   /// 0 for no limit.
   package var connectionsPerAddress = 0
   /// For the request line and the headers of one request.
-  package var headerBytes = 64 << 10
+  package var headerBytes = 32 << 10
   package init() {}
 }

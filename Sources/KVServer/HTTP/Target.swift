@@ -18,27 +18,13 @@ struct Target: Sendable, Equatable {
 
   /// Reads a request target; nil if an escape is broken or the text is not UTF-8.
   ///
-  /// The absolute form (`http://host/path`), which proxies send, is accepted too.
+  /// The absolute form (`http://host/path`), which proxies send, is accepted too. Bytes are looked at,
+  /// not characters: every request comes through here.
   init?(_ raw: String) {
-    let origin = Self.withoutAuthority(raw[...])
-    let pieces = origin.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let first = pieces.first, first.first == "/" else { return nil }
-    rawPath = String(first)
-    path = []
-    parameters = []
-    for piece in first.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
-      guard let decoded = percentDecoded(piece) else { return nil }
-      path.append(decoded)
-    }
-    while path.last == "" { path.removeLast() }
-    guard pieces.count == 2 else { return }
-    for piece in pieces[1].split(separator: "&") {
-      let sides = piece.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard let left = sides.first, let name = percentDecoded(left, plusIsSpace: true),
-        let value = percentDecoded(sides.count > 1 ? sides[1] : "", plusIsSpace: true)
-      else { return nil }
-      parameters.append(Parameter(name: name, value: value))
-    }
+    var raw = raw
+    let target = raw.withUTF8 { Target(bytes: $0[...]) }
+    guard let target else { return nil }
+    self = target
   }
 
   /// Stands for a target that could not be read.
@@ -50,22 +36,62 @@ struct Target: Sendable, Equatable {
     self.rawPath = rawPath
   }
 
-  private static func withoutAuthority(_ raw: Substring) -> Substring {
-    for scheme in ["http://", "https://"] where raw.hasPrefix(scheme) {
-      let rest = raw.dropFirst(scheme.count)
-      guard let slash = rest.firstIndex(of: "/") else { return "/" }
+  private typealias Bytes = UnsafeBufferPointer<UInt8>.SubSequence
+
+  private init?(bytes: Bytes) {
+    let bytes = Self.withoutAuthority(bytes)
+    let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
+    let rawPath = bytes[..<mark]
+    guard rawPath.first == UInt8(ascii: "/"), let path = Self.path(rawPath.dropFirst()),
+      let parameters = Self.parameters(bytes[mark...].dropFirst())
+    else { return nil }
+    self.init(
+      path: path, parameters: parameters, rawPath: String(decoding: rawPath, as: UTF8.self))
+  }
+
+  private static func path(_ bytes: Bytes) -> [String]? {
+    var path: [String] = []
+    path.reserveCapacity(5)
+    for piece in bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+      guard let decoded = percentDecoded(piece) else { return nil }
+      path.append(decoded)
+    }
+    while path.last?.isEmpty == true { path.removeLast() }
+    return path
+  }
+
+  private static func parameters(_ bytes: Bytes) -> [Parameter]? {
+    var parameters: [Parameter] = []
+    for piece in bytes.split(separator: UInt8(ascii: "&")) {
+      let equals = piece.firstIndex(of: UInt8(ascii: "=")) ?? piece.endIndex
+      guard let name = percentDecoded(piece[..<equals], plusIsSpace: true),
+        let value = percentDecoded(piece[equals...].dropFirst(), plusIsSpace: true)
+      else { return nil }
+      parameters.append(Parameter(name: name, value: value))
+    }
+    return parameters
+  }
+
+  private static func withoutAuthority(_ bytes: Bytes) -> Bytes {
+    if bytes.first == UInt8(ascii: "/") { return bytes }
+    for scheme in ["http://", "https://"] where bytes.starts(with: scheme.utf8) {
+      let rest = bytes.dropFirst(scheme.utf8.count)
+      guard let slash = rest.firstIndex(of: UInt8(ascii: "/")) else {
+        // No path is the root: the scheme's own last slash stands for it.
+        return bytes.dropFirst(scheme.utf8.count - 1).prefix(1)
+      }
       return rest[slash...]
     }
-    return raw
+    return bytes
   }
 }
 
 /// Replaces `%41` by `A` (and `+` by a space if asked to); nil if an escape is broken, or the result is
 /// not UTF-8 or holds a NUL.
-func percentDecoded(_ text: Substring, plusIsSpace: Bool = false) -> String? {
+func percentDecoded(_ text: some Collection<UInt8>, plusIsSpace: Bool = false) -> String? {
   var bytes: [UInt8] = []
-  bytes.reserveCapacity(text.utf8.count)
-  var rest = text.utf8.makeIterator()
+  bytes.reserveCapacity(text.count)
+  var rest = text.makeIterator()
   while let byte = rest.next() {
     switch byte {
     case UInt8(ascii: "%"):
@@ -74,6 +100,7 @@ func percentDecoded(_ text: Substring, plusIsSpace: Bool = false) -> String? {
       }
       bytes.append(high << 4 | low)
     case UInt8(ascii: "+") where plusIsSpace: bytes.append(UInt8(ascii: " "))
+    case 0: return nil
     default: bytes.append(byte)
     }
   }

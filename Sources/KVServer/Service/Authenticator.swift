@@ -8,14 +8,15 @@ struct Authenticator: Sendable {
   func authenticate(
     _ header: String?, for app: App
   ) throws(ServerError) -> (principal: Principal, token: String?) {
-    guard let header, let space = header.firstIndex(of: " ") else {
+    let space = UInt8(ascii: " ")
+    guard let header, let end = header.utf8.firstIndex(of: space) else {
       throw ServerError(.invalidCredentials, "the Authorization header is missing or malformed")
     }
-    let value = header[header.index(after: space)...].drop { $0 == " " }
-    switch header[..<space].lowercased() {
-    case "basic": return (try basic(value, app), nil)
+    let value = header.utf8[end...].drop { $0 == space }
+    switch header[..<end].lowercased() {
+    case "basic": return (try basic(Substring(value), app), nil)
     case "kinvey":
-      let token = String(value)
+      let token = String(Substring(value))
       guard let session = try sessions.find(token), session.app == app.number else {
         throw ServerError(.invalidCredentials, "the session is unknown or has ended")
       }
