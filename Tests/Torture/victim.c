@@ -4,7 +4,7 @@
  *   victim OPTIONS FIRST push|save
  *
  * `FIRST` numbers its entities, so that no two runs make the same one. Lines: "saved NUMBER ID",
- * "changed ID VERSION", "removed ID". */
+ * "changed ID VERSION", "removing ID" before and "removed ID" after a removal. */
 #include <kvstore.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -56,6 +56,8 @@ static void change(kv_store *store, long number, const char *id) {
 static void remove_one(kv_store *store, const char *id) {
   char line[200];
   kv_error *error = NULL;
+  snprintf(line, sizeof line, "removing %s\n", id);
+  tell(line);
   if (kv_store_remove_by_id(store, id, NULL, NULL, &error) != KV_OK) fail("remove", error);
   snprintf(line, sizeof line, "removed %s\n", id);
   tell(line);
