@@ -82,6 +82,34 @@ import Testing
     #expect(done.peek { $0 })
     #expect(worker?.isCurrent == false)
   }
+
+  @Test("several may wait for one") func joinedByMany() {
+    let gate = Monitor(false)
+    let worker = Worker("body") { _ = gate.wait { $0 ? true : nil } }
+    let waiting = (0..<4).map { _ in Worker("wait") { worker?.join() } }
+    gate.withLock { $0 = true }
+    for waiter in waiting { waiter?.join() }
+    worker?.join()
+  }
+
+  @Test("what the body held is gone when it is joined") func letsGo() {
+    final class Held: Sendable {}
+    weak var gone: Held?
+    for _ in 0..<100 {
+      var held: Held? = Held()
+      gone = held
+      let worker = Worker("body") { [held] in _ = held }
+      held = nil
+      worker?.join()
+      #expect(gone == nil)
+    }
+  }
+
+  @Test("a worker that nobody keeps still runs") func dropped() {
+    let done = Monitor(false)
+    _ = Worker("body") { done.withLock { $0 = true } }
+    #expect(done.wait(until: .after(seconds: 10)) { $0 ? true : nil } == true)
+  }
 }
 
 @Suite("Deadline") struct DeadlineTests {
