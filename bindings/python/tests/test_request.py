@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import selectors
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -191,6 +193,27 @@ def test_a_callback_may_call_and_close(online: kvstore.Client, unique: str) -> N
 
     online.ping_async(on_answer=note)
     assert called.wait(60)
+
+
+def test_a_program_that_forgets_to_close_ends_all_the_same(
+    silence: Silence, tmp_path: Path
+) -> None:
+    program = (
+        "import kvstore, sys\n"
+        "client = kvstore.Client(app_key='k', app_secret='s', host=sys.argv[1],"
+        " data_directory=sys.argv[2])\n"
+        "request = client.ping_async(on_answer=lambda answer: print(answer.error))\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program, silence.host, str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "KV_CANCELLED" in ended.stdout
 
 
 def test_pumped_callbacks_run_in_dispatch(pumped: kvstore.Client) -> None:
