@@ -87,7 +87,7 @@ let package = Package(
 
     // Tests.
     .target(
-      name: "KVTestSupport", dependencies: ["KVBase"], path: "Tests/KVTestSupport",
+      name: "KVTestSupport", dependencies: ["CSQLite", "KVBase"], path: "Tests/KVTestSupport",
       swiftSettings: house),
     tests(of: "KVBase"),
     tests(of: "KVJSON"),
@@ -99,7 +99,7 @@ let package = Package(
       with: ["KVSQLite", "KVSync", "KVQuery", "KVJSON", "KVBase", "storage-saver"]),
     // Saves until it is killed, for the tests of the room.
     .executableTarget(
-      name: "storage-saver", dependencies: ["KVStorage", "KVSync", "KVJSON", "KVBase"],
+      name: "storage-saver", dependencies: ["KVStorage", "KVSync", "KVQuery", "KVJSON", "KVBase"],
       path: "Tests/StorageSaver", swiftSettings: house),
     tests(of: "KVTransport"),
     tests(of: "KVKinvey", with: ["KVTransport", "KVSync", "KVQuery", "KVJSON"]),

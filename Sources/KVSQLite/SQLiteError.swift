@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Glibc
 
 /// Why the database could not do what was asked, with SQLite's own codes and words.
 package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -56,6 +57,10 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
     // The connection may have moved on since; the status that the call returned is what counts.
     extendedCode = extended & 0xFF == status & 0xFF ? extended : status
     kind = Self.kind(of: extendedCode)
+    // Where SQLite says no more than "disk I/O error", the system knows that the disk is full.
+    if kind == .io, let connection, [ENOSPC, EDQUOT].contains(sqlite3_system_errno(connection)) {
+      kind = .full
+    }
     message = text.map { String(cString: $0) } ?? "unknown error"
   }
 

@@ -44,3 +44,9 @@ extension Database {
     try withReader { (db: borrowing Connection) throws(SQLiteError) in try db.integer(sql) }
   }
 }
+
+extension Database {
+  func text(_ sql: String) throws(SQLiteError) -> String? {
+    try rows(of: sql) { _ in }.next { $0.text(0) } ?? nil
+  }
+}

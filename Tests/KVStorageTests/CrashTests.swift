@@ -41,6 +41,14 @@ import Testing
     #expect(try integrity(of: path) == "ok")
   }
 
+  @Test("a forked child is refused everything, and its parent notices nothing") func forks() throws
+  {
+    let path = directory.file("data.kvs")
+    #expect(try ChildProcess.run([ChildProcess.built("storage-saver"), path, "fork"]) == 0)
+    #expect(try Storage(path: path).pendingCount(in: "c") == 2)
+    #expect(try integrity(of: path) == "ok")
+  }
+
   /// Lets a process save until some steps were acknowledged; gives how many by thread.
   private func runAndKill(_ path: String, _ round: Int) throws -> [String: Int] {
     let saver = try ChildProcess([

@@ -2,6 +2,7 @@
 // be there afterwards.
 //
 //   storage-saver FILE ROUND THREADS
+//   storage-saver FILE fork            forks instead, and ends with 0 if that went as it should
 import Glibc
 import KVBase
 import KVJSON
@@ -38,6 +39,7 @@ func run(_ name: String, on storage: Storage) {
 }
 
 let arguments = CommandLine.arguments
+if arguments.count == 3, arguments[2] == "fork" { exit(try fork(with: arguments[1])) }
 guard arguments.count == 4, let threads = Int(arguments[3]) else { exit(64) }
 let storage = try Storage(path: arguments[1], durability: .normal)
 let round = arguments[2]

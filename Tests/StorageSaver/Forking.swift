@@ -1,0 +1,42 @@
+import Glibc
+import KVJSON
+import KVQuery
+import KVStorage
+import KVSync
+
+/// Forks with an open store and an open cursor; gives 0 if the child is refused everything, and the
+/// parent notices nothing of it.
+func fork(with path: String) throws(StoreError) -> Int32 {
+  let storage = try Storage(path: path, durability: .normal)
+  try perform(0, as: "before", on: storage)
+  let cursor = try storage.find(.init(), in: "c", writtenSince: nil)
+  // Swift hides fork(), because most of a Swift program must not run in the child. This may.
+  guard let symbol = dlsym(nil, "fork") else { return 70 }
+  let fork = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)
+  let child = fork()
+  if child == 0 {
+    let isRefused =
+      isMisuse { () throws(StoreError) in try perform(2, as: "child", on: storage) }
+      && isMisuse { () throws(StoreError) in _ = try storage.entity("x", in: "c", writtenSince: nil)
+      }
+      && isMisuse { () throws(StoreError) in _ = try cursor.next { _ in } }
+    cursor.close()
+    storage.close()
+    _exit(isRefused ? 0 : 1)
+  }
+  var status: Int32 = 0
+  waitpid(child, &status, 0)
+  try perform(4, as: "after", on: storage)
+  let row: Void? = try cursor.next { _ in }
+  let count = try storage.pendingCount(in: "c")
+  return status == 0 && row != nil && count == 2 ? 0 : 1
+}
+
+private func isMisuse(_ body: () throws(StoreError) -> Void) -> Bool {
+  do throws(StoreError) {
+    try body()
+    return false
+  } catch {
+    return error.kind == .misuse
+  }
+}
