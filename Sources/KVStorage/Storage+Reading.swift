@@ -7,14 +7,26 @@ extension Storage {
   package func entity(
     _ id: String, in collection: String, writtenSince: Timestamp?
   ) throws(StoreError) -> [UInt8]? {
-    try read(from: collection) { (db, table) throws(SQLiteError) in
-      try id.withBorrowedBytes { (id) throws(SQLiteError) in
+    var entity: [UInt8]?
+    _ = try lend(id, in: collection, writtenSince: writtenSince) { entity = [UInt8]($0) }
+    return entity
+  }
+
+  package func lend(
+    _ id: String, in collection: String, writtenSince: Timestamp?,
+    to body: (UnsafeRawBufferPointer) -> Void
+  ) throws(StoreError) -> Bool {
+    let isFound = try read(from: collection) { (db, table) throws(SQLiteError) -> Bool in
+      try id.withBorrowedBytes { (id) throws(SQLiteError) -> Bool in
         let statement = try db.statement(writtenSince == nil ? table.get : table.getSince)
         try statement.bind(borrowedText: id, at: 1)
         if let writtenSince { try statement.bind(writtenSince.milliseconds, at: 2) }
-        return try statement.step() ? statement.copy(0) : nil
+        guard try statement.step() else { return false }
+        body(statement.bytes(0))
+        return true
       }
     }
+    return isFound ?? false
   }
 
   package func find(

@@ -25,6 +25,9 @@ package final class DataStore: Sendable {
   }
 
   package let engine: CollectionEngine
+  /// Whether a call without options of its own finds by id in the local store and nowhere else, so that
+  /// `lend` may take its place.
+  package let lendsLocally: Bool
   private let defaults: Options
   private let log: Log
 
@@ -32,6 +35,8 @@ package final class DataStore: Sendable {
     self.engine = engine
     self.defaults = defaults
     self.log = log
+    let readPolicy = defaults.readPolicy ?? engine.type.readPolicy
+    lendsLocally = engine.type.isLocal && readPolicy == .forceLocal && defaults.ttl == nil
   }
 
   private func merged(_ run: Run) -> Options { run.options?.over(defaults) ?? defaults }
@@ -68,6 +73,13 @@ package final class DataStore: Sendable {
     try telling("find by id") { () throws(StoreError) in
       try engine.find(id: id, resolved(run), early: early)
     }
+  }
+
+  /// Lends an entity of the local store to `body` until it returns. `.notFound` if it is not there.
+  package func lend(
+    id: String, to body: (UnsafeRawBufferPointer) -> Void
+  ) throws(StoreError) {
+    try telling("find by id") { () throws(StoreError) in try engine.lend(id: id, to: body) }
   }
 
   package func count(

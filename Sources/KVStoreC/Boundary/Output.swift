@@ -30,14 +30,18 @@ struct TextOutput {
 
   /// Copies a text to the heap of C, with a NUL behind it. Does nothing if nobody asked.
   func give(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
-    guard let text else { return }
-    guard let copy = malloc(bytes.count + 1) else {
-      throw StoreError(.internal, "There is no memory left.")
-    }
+    guard copy(bytes) else { throw TextBuffer.noMemory }
+  }
+
+  /// The same; false if there is no memory.
+  func copy(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard let text else { return true }
+    guard let copy = malloc(bytes.count + 1) else { return false }
     if let start = bytes.baseAddress { memcpy(copy, start, bytes.count) }
     copy.storeBytes(of: 0, toByteOffset: bytes.count, as: UInt8.self)
     text.pointee = copy.assumingMemoryBound(to: CChar.self)
     length?.pointee = bytes.count
+    return true
   }
 
   func give(_ bytes: [UInt8]) throws(StoreError) {

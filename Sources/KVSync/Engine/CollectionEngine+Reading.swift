@@ -88,6 +88,17 @@ extension CollectionEngine {
     }
   }
 
+  /// Lends an entity of the local store to `body`: what a find by `forceLocal` would give, without a copy.
+  package func lend(
+    id: String, to body: (UnsafeRawBufferPointer) -> Void
+  ) throws(StoreError) {
+    try Self.checked(id)
+    let local = try localStore(for: "lend an entity")
+    guard try local.lend(id, in: collection, writtenSince: nil, to: body) else {
+      throw notFound(id)
+    }
+  }
+
   private func findLocally(_ id: String, _ options: CallOptions) throws(StoreError) -> [UInt8] {
     let entity = try local?.entity(id, in: collection, writtenSince: writtenSince(options))
     guard let entity else { throw notFound(id) }

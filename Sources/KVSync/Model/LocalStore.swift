@@ -14,6 +14,12 @@ package protocol LocalStore: AnyObject, Sendable {
     _ id: String, in collection: String, writtenSince: Timestamp?
   ) throws(StoreError) -> [UInt8]?
 
+  /// Lends one entity's bytes to `body` until it returns, without a copy; false if there is none.
+  func lend(
+    _ id: String, in collection: String, writtenSince: Timestamp?,
+    to body: (UnsafeRawBufferPointer) -> Void
+  ) throws(StoreError) -> Bool
+
   /// The entities that match, in the query's order, as a snapshot that lives as long as the cursor.
   func find(
     _ query: Query, in collection: String, writtenSince: Timestamp?
@@ -113,6 +119,18 @@ package protocol LocalStore: AnyObject, Sendable {
 
   /// Deletes everything of this tag.
   func wipe() throws(StoreError)
+}
+
+extension LocalStore {
+  /// For stores that have no bytes to lend.
+  package func lend(
+    _ id: String, in collection: String, writtenSince: Timestamp?,
+    to body: (UnsafeRawBufferPointer) -> Void
+  ) throws(StoreError) -> Bool {
+    let entity = try entity(id, in: collection, writtenSince: writtenSince)
+    entity?.withUnsafeBytes(body)
+    return entity != nil
+  }
 }
 
 /// A place in the life of a collection: rows written before it are older.
