@@ -158,7 +158,7 @@ static struct sigaction signals_before[NSIG];
 
 static void leaves_signals_alone(void) {
   struct sigaction after[NSIG];
-  sigset_t mask_before, mask_after;
+  sigset_t mask_before = {{0}}, mask_after = {{0}};
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   socklen_t size = sizeof address;
   pthread_t rude;
