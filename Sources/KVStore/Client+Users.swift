@@ -174,6 +174,6 @@ extension Client {
     _ user: KinveyUser, _ before: Session.User, _ session: Session
   ) throws(StoreError) {
     guard let now = try session.current(), now.id == user.id, now.id == before.id else { return }
-    try session.adopt(user, token: now.token)
+    try session.adopt(user, token: user.token ?? now.token)
   }
 }
