@@ -15,14 +15,14 @@ struct KinveyHeaders: Sendable {
 
   /// Fails with `invalid` for custom request properties that are no object, or too long.
   init(
-    _ configuration: KinveyConfiguration, _ proof: KinveyProof, _ call: Call
+    _ configuration: KinveyConfiguration, deviceInfo: String, _ proof: KinveyProof, _ call: Call
   ) throws(StoreError) {
     var headers = [
       HTTPHeader("Authorization", proof.header),
       HTTPHeader("Accept", "application/json"),
       HTTPHeader("User-Agent", "libkvstore/\(configuration.version)"),
       HTTPHeader("X-Kinvey-API-Version", String(configuration.apiVersion)),
-      HTTPHeader("X-Kinvey-Device-Info", Self.deviceInfo(configuration.version)),
+      HTTPHeader("X-Kinvey-Device-Info", deviceInfo),
     ]
     if let version = call.clientAppVersion ?? configuration.clientAppVersion {
       headers.append(HTTPHeader("X-Kinvey-Client-App-Version", version))
@@ -70,7 +70,8 @@ struct KinveyHeaders: Sendable {
     return out
   }
 
-  private static func deviceInfo(_ version: String) -> String {
+  /// What is known of the machine and of this library, as JSON; the same for all requests.
+  static func deviceInfo(_ version: String) -> String {
     let info: JSONObject = [
       "hv": 1, "md": .string(machine.model), "os": .string(machine.system),
       "ov": .string(machine.release), "sdk": "libkvstore", "pv": .string(version),

@@ -12,6 +12,7 @@ package final class KinveyService: Sendable {
   let configuration: KinveyConfiguration
   let endpoint: KinveyEndpoint
   let transport: Transport
+  private let deviceInfo: String
   private let session: KinveySession
 
   /// The transport is shared, and stays the caller's to close.
@@ -22,6 +23,7 @@ package final class KinveyService: Sendable {
     self.configuration = configuration
     self.endpoint = try KinveyEndpoint(configuration)
     self.transport = transport
+    deviceInfo = KinveyHeaders.deviceInfo(configuration.version)
     self.session = session
   }
 
@@ -51,7 +53,7 @@ package final class KinveyService: Sendable {
   // MARK: Requests
 
   func headers(_ proof: KinveyProof, _ call: Call) throws(StoreError) -> KinveyHeaders {
-    try KinveyHeaders(configuration, proof, call)
+    try KinveyHeaders(configuration, deviceInfo: deviceInfo, proof, call)
   }
 
   func request(
