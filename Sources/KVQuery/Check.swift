@@ -27,6 +27,8 @@ indirect enum Check: Sendable {
     case .regex(let pattern): self = .some(.regex(pattern.regex))
     case .element(let predicate): self = .whole(.element(Matcher(predicate)))
     case .elementValue(let tests): self = .whole(.elementValue(tests.map(Check.init)))
+    case .near(let nearness): self = .some(.near(nearness))
+    case .within(let region): self = .some(.within(region))
     case .not(let tests): self = .notAll(tests.map(Check.init))
     }
   }
@@ -91,6 +93,8 @@ enum Probe: Sendable {
   case regex(Regex)
   case element(Matcher)
   case elementValue([Check])
+  case near(Nearness)
+  case within(Region)
 
   /// `value` nil: nothing is there.
   func accepts(_ value: RawValue?) throws(QueryError) -> Bool {
@@ -109,6 +113,10 @@ enum Probe: Sendable {
     case .regex(let regex):
       guard let value, value.kind == .string else { return false }
       return try value.withText { (text) throws(QueryError) in try regex.matches(text) }
+    case .near(let nearness):
+      return value.flatMap { GeoPoint($0) }.map(nearness.accepts) ?? false
+    case .within(let region):
+      return value.flatMap { GeoPoint($0) }.map(region.contains) ?? false
     case .element(let matcher):
       guard let value, value.kind == .array else { return false }
       return try value.containsElement { (element, _) throws(QueryError) in

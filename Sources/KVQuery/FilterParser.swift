@@ -109,6 +109,12 @@ enum FilterParser {
       case "$regex": tests.append(.regex(try pattern(object, here)))
       case "$options":
         guard object["$regex"] != nil else { throw Misfit("$options needs $regex", here) }
+      case "$near", "$nearSphere":
+        tests.append(try nearness(member, beside: object, here))
+      case "$maxDistance", "$minDistance":
+        guard object["$near"] != nil || object["$nearSphere"] != nil else {
+          throw Misfit("\(member.name) needs $nearSphere", here)
+        }
       default: tests.append(try test(member, here))
       }
     }
@@ -131,6 +137,7 @@ enum FilterParser {
     case "$all": return try all(member, trail)
     case "$mod": return try mod(value, trail)
     case "$elemMatch": return try elementMatch(value, trail)
+    case "$geoWithin", "$within": return .within(try region(value, trail))
     case "$not": return .not(try negated(value, trail))
     default: break
     }

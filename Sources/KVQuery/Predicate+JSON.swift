@@ -59,6 +59,8 @@ extension Test {
     case .regex(let pattern): pattern.json
     case .element(let predicate): ["$elemMatch": .object(predicate.json)]
     case .elementValue(let tests): ["$elemMatch": Test.operators(tests)]
+    case .near(let nearness): nearness.json
+    case .within(let region): ["$geoWithin": .object(region.json)]
     case .not(let tests): ["$not": Test.operators(tests)]
     }
   }

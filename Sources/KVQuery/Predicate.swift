@@ -67,6 +67,10 @@ package indirect enum Test: Sendable, Equatable {
   case element(Predicate)
   /// An array with an element that passes all tests itself.
   case elementValue([Test])
+  /// A place close to another.
+  case near(Nearness)
+  /// A place inside a region.
+  case within(Region)
   /// Not all of these hold. At least one.
   case not([Test])
 }

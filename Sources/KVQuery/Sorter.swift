@@ -6,8 +6,18 @@ internal import KVJSON
 /// booleans; an array counts as its smallest element, descending as its largest.
 package final class Sorter: Sendable {
   private let keys: [Query.SortKey]
+  /// Ordered by the distance from a place instead.
+  private let nearest: (path: Path, center: GeoPoint)?
 
-  package init(_ keys: [Query.SortKey]) { self.keys = keys }
+  package init(_ keys: [Query.SortKey]) {
+    self.keys = keys
+    nearest = nil
+  }
+
+  init(nearest: (path: Path, center: GeoPoint)) {
+    keys = []
+    self.nearest = nearest
+  }
 
   /// Bytes that sort as the entities do. Entities that the order leaves equal have equal keys: compare
   /// their `_id`s then.
@@ -18,6 +28,9 @@ package final class Sorter: Sendable {
     let root = isObject ? RawValue(scanner, start..<scanner.end) : nil
     var out: [UInt8] = []
     out.reserveCapacity(32)
+    if let nearest {
+      ValueEncoding.append(.double(Sorter.distance(root, nearest)), to: &out)
+    }
     for key in keys {
       let part = Sorter.extreme(of: root, at: key.path.components[...], smallest: key.ascending)
       if key.ascending {
@@ -27,6 +40,20 @@ package final class Sorter: Sendable {
       }
     }
     return out
+  }
+
+  /// The angle to the nearest place at the path; infinite without one.
+  private static func distance(
+    _ root: RawValue?, _ nearest: (path: Path, center: GeoPoint)
+  ) -> Double {
+    var smallest = Double.infinity
+    _ = try? RawValue.any(root, at: nearest.path.components[...], expanding: true) { value in
+      if let point = value.flatMap({ GeoPoint($0) }) {
+        smallest = min(smallest, nearest.center.angle(to: point))
+      }
+      return false
+    }
+    return smallest
   }
 
   package func key(of entity: [UInt8]) -> [UInt8] {
@@ -91,6 +118,10 @@ package final class Sorter: Sendable {
 }
 
 extension Query {
-  /// What orders entities; nil: the order of storage.
-  package var sorter: Sorter? { sort.isEmpty ? nil : Sorter(sort) }
+  /// What orders entities; nil: the order of storage. Without an order of its own, a query for what is
+  /// near a place is ordered by the distance.
+  package var sorter: Sorter? {
+    guard sort.isEmpty else { return Sorter(sort) }
+    return filter.nearest.map { Sorter(nearest: $0) }
+  }
 }

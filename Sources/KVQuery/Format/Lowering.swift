@@ -47,6 +47,13 @@ enum Lowering {
   ) -> Predicate? {
     let options = comparison.options
     let ignoresCase = options.contains(.ignoreCase)
+    if let region = Region(argument: value) {
+      switch comparison.operator {
+      case .equal, .isIn: return .field(path, [.within(region)])
+      case .notEqual: return .field(path, [.not([.within(region)])])
+      default: break
+      }
+    }
     switch comparison.operator {
     case .equal: return test(path, equalTo: value, options).map { .field(path, [$0]) }
     case .notEqual:
@@ -156,7 +163,8 @@ extension Test {
   fileprivate var canBeNegated: Bool {
     switch self {
     case .equal, .notEqual, .compare, .isIn, .notIn, .regex, .size: true
-    case .exists, .type, .all, .allElements, .mod, .element, .elementValue, .not: false
+    case .within: true
+    case .exists, .type, .all, .allElements, .mod, .element, .elementValue, .near, .not: false
     }
   }
 }

@@ -1,0 +1,15 @@
+extension Predicate {
+  /// What the entities are ordered by if no other order is asked for: the place that all of them have
+  /// to be near to.
+  var nearest: (path: Path, center: GeoPoint)? {
+    switch self {
+    case .field(let path, let tests):
+      for case .near(let nearness) in tests { return (path, nearness.center) }
+      return nil
+    case .and(let parts):
+      for part in parts { if let found = part.nearest { return found } }
+      return nil
+    case .everything, .nothing, .or, .nor, .comparison: return nil
+    }
+  }
+}
