@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BINDING = ROOT / "bindings" / "python"
 #: The binding has settings of its own; these share those of the tree.
-PLACES = ["examples", "scripts", "Benchmarks", "Tests/Torture"]
+PLACES = ["examples", "scripts", "Benchmarks", "Tests/Torture", "Tests/Differential"]
 
 
 def main() -> int:

@@ -107,6 +107,12 @@ SECTIONS = [
             "sh -c 'cd bindings/go && go test -race -count=1 -v ./...'",
         ],
     ),
+    Section(
+        "differential",
+        "20,000 queries: SQL, kvstored, formats and two other evaluators agree",
+        [f"{PYTHON} Tests/Differential/differential.py 20000"],
+        limit=900,
+    ),
     Section("examples", "The first programs, in C, Python and Go", ["pytest examples"]),
     Section("demo", "The demo", [f"{PYTHON} examples/demo/run.py"]),
     Section(

@@ -1,0 +1,137 @@
+"""Random entities and filters: all operators, nesting, arrays of objects, nulls, missing members,
+mixed types, Unicode, dates."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+TEXTS = ["", "a", "A", "ab", "é", "e\u0301", "Zürich", "😀", "\ufffd", "1", "a\nb", "x.y*z"]
+DATES = ["2024-03-12T21:00:00.000Z", "2024-03-12T21:00:00.001Z", "1999-12-31T23:59:59.999Z"]
+NUMBERS = [0, 1, 2, 3, 7, -1, -5, 1.5, 2.0, 1e10, 2**53 + 1, -0.5]
+PATHS = [
+    *("a", "b", "c", "d", "n", "n.x", "n.y", "n.z.w", "l", "l.0", "l.1", "o", "o.x", "o.y"),
+    *("o.0.x", "o.1", "o.x.0", "m", "m.0", "m.0.1", "missing", "missing.x"),
+]
+PATTERNS = ["a", "^a", "b$", "^.$", "[A-Z]", "ü", r"\d", "a|é", "^$", r"x\.y", "(a)b", "a.b"]
+TYPES = ["number", "string", "object", "array", "bool", "null", "int", "long", "double", 2, 16]
+
+
+class Generator:
+    """Everything from one seed."""
+
+    def __init__(self, seed: str) -> None:
+        self.random = random.Random(seed)
+
+    def entities(self, count: int) -> list[dict[str, Any]]:
+        """Give entities with ids in an order that is not theirs in storage."""
+        ids = [f"k{number:03}" for number in range(count)]
+        self.random.shuffle(ids)
+        return [{"_id": name, **self._members()} for name in ids]
+
+    def _members(self) -> dict[str, Any]:
+        pick = self.random
+        members: dict[str, Any] = {}
+        for name in "abc":
+            if pick.random() < 0.85:
+                members[name] = self.value(1)
+        if pick.random() < 0.7:
+            members["d"] = pick.choice(DATES)
+        if pick.random() < 0.8:
+            members["n"] = self._object(2)
+        if pick.random() < 0.8:
+            members["l"] = [self.scalar() for _ in range(pick.randrange(4))]
+        if pick.random() < 0.8:
+            members["o"] = [self._object(1) for _ in range(pick.randrange(4))]
+        if pick.random() < 0.5:
+            members["m"] = [self.value(1) for _ in range(pick.randrange(3))]
+        return members
+
+    def _object(self, depth: int) -> dict[str, Any]:
+        names = [name for name in "xyz" if self.random.random() < 0.7]
+        return {name: self.value(depth - 1) for name in names}
+
+    def scalar(self) -> Any:
+        """Give a value without parts."""
+        pick = self.random
+        kinds: list[list[Any]] = [NUMBERS, NUMBERS, TEXTS, TEXTS, [True, False], [None], DATES]
+        return pick.choice(pick.choice(kinds))
+
+    def value(self, depth: int) -> Any:
+        """Give any value."""
+        chance = self.random.random()
+        if depth > 0 and chance < 0.1:
+            return self._object(depth)
+        if depth > 0 and chance < 0.25:
+            return [self.value(depth - 1) for _ in range(self.random.randrange(3))]
+        return self.scalar()
+
+    def filter(self, depth: int = 2) -> dict[str, Any]:
+        """Give a filter."""
+        pick = self.random
+        chance = pick.random()
+        if depth > 0 and chance < 0.3:
+            name = pick.choice(["$and", "$or", "$nor"])
+            return {name: [self.filter(depth - 1) for _ in range(pick.randrange(1, 4))]}
+        if depth > 0 and chance < 0.4:
+            return self.filter(depth - 1) | self.filter(0)
+        path = pick.choice(PATHS)
+        return {path: self.value(1) if pick.random() < 0.25 else self.tests(path, depth)}
+
+    def tests(self, path: str, depth: int) -> dict[str, Any]:
+        """Give operators for what is at a path."""
+        pick = self.random
+        chance = pick.random()
+        if chance < 0.12:
+            return {"$not": self._test(path, depth)}
+        if chance < 0.25:
+            return self._comparison() | self._comparison()
+        return self._test(path, depth)
+
+    def _comparison(self) -> dict[str, Any]:
+        return {self.random.choice(["$gt", "$gte", "$lt", "$lte"]): self.scalar()}
+
+    def _test(self, path: str, depth: int) -> dict[str, Any]:
+        pick = self.random
+        values = [self.value(1) for _ in range(pick.randrange(4))]
+        choices: list[dict[str, Any]] = [
+            {"$eq": self.value(1)},
+            {"$ne": self.value(1)},
+            self._comparison(),
+            self._comparison(),
+            {"$in": values},
+            {"$nin": values},
+            {"$exists": pick.random() < 0.5},
+            {"$all": [self.scalar() for _ in range(pick.randrange(3))]},
+            {"$size": pick.randrange(4)},
+            {"$mod": [pick.choice([2, 3, -2]), pick.choice([0, 1, -1])]},
+            {"$type": pick.choice(TYPES)},
+            self._pattern(),
+        ]
+        if path in ("l", "o", "m", "a"):
+            inner = self.filter(0) if path == "o" else self._comparison()
+            choices += [{"$elemMatch": self._element(path, depth, inner)}] * 2
+        return pick.choice(choices)
+
+    def _element(self, path: str, depth: int, inner: dict[str, Any]) -> dict[str, Any]:
+        if path != "o":
+            return inner
+        return {self.random.choice("xy"): self.random.choice([self.scalar(), self._comparison()])}
+
+    def _pattern(self) -> dict[str, Any]:
+        pattern = {"$regex": self.random.choice(PATTERNS)}
+        options = self.random.choice(["", "", "i", "s", "im"])
+        return pattern | ({"$options": options} if options else {})
+
+    def modifiers(self) -> dict[str, Any]:
+        """Give an order and a page, or none."""
+        pick = self.random
+        chosen: dict[str, Any] = {}
+        if pick.random() < 0.5:
+            names = pick.sample(["a", "b", "d", "n.x", "l", "_id"], pick.randrange(1, 3))
+            chosen["sort"] = {name: pick.choice([1, -1]) for name in names}
+        if pick.random() < 0.3:
+            chosen["skip"] = pick.randrange(5)
+        if pick.random() < 0.3:
+            chosen["limit"] = pick.randrange(1, 10)
+        return chosen

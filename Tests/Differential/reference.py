@@ -1,0 +1,204 @@
+"""MongoDB's filters once more, written down from its manual in the plainest way there is. It shares
+nothing with the library: it works on parsed values and knows neither indexes nor bytes."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+Value = Any
+
+
+class _Missing:
+    """What is at a path that leads nowhere."""
+
+
+MISSING = _Missing()
+
+
+def matches(filter: dict[str, Any], entity: Value) -> bool:
+    """Tell whether a filter selects an entity."""
+    return all(_part(name, operand, entity) for name, operand in filter.items())
+
+
+def _part(name: str, operand: Any, entity: Value) -> bool:
+    if name == "$and":
+        return all(matches(part, entity) for part in operand)
+    if name == "$or":
+        return any(matches(part, entity) for part in operand)
+    if name == "$nor":
+        return not any(matches(part, entity) for part in operand)
+    return all(_test(test, entity, name.split(".")) for test in _tests(operand))
+
+
+def _tests(operand: Any) -> list[tuple[str, Any, str]]:
+    if not isinstance(operand, dict) or not next(iter(operand), "").startswith("$"):
+        return [("$eq", operand, "")]
+    options = operand.get("$options", "")
+    return [(name, value, options) for name, value in operand.items() if name != "$options"]
+
+
+def _test(test: tuple[str, Any, str], entity: Value, path: list[str]) -> bool:
+    name, operand, _ = test
+    if name == "$not":
+        return not all(_test(inner, entity, path) for inner in _tests(operand))
+    if name == "$ne":
+        return not _test(("$eq", operand, ""), entity, path)
+    if name == "$nin":
+        return not _test(("$in", operand, ""), entity, path)
+    if name == "$exists" and not operand:
+        return not _test(("$exists", True, ""), entity, path)
+    if name == "$all":
+        each = [_test(("$eq", wanted, ""), entity, path) for wanted in operand]
+        return bool(each) and all(each)
+    whole = name in ("$size", "$elemMatch")
+    return any(_holds(test, value) for value in values(entity, path, not whole))
+
+
+def values(value: Value, path: list[str], expanding: bool) -> Iterator[Value]:
+    """Give all that is at a path.
+
+    Names reach into the objects of arrays; numbers also are places.
+    """
+    if not path:
+        if expanding and isinstance(value, list):
+            yield from value
+        yield value
+    elif isinstance(value, dict):
+        yield from values(value.get(path[0], MISSING), path[1:], expanding)
+    elif isinstance(value, list):
+        for place, element in enumerate(value):
+            if isinstance(element, dict):
+                yield from values(element, path, expanding)
+            if str(place) != path[0]:
+                continue
+            if len(path) == 1:
+                yield element
+            elif isinstance(element, (dict, list)):
+                yield from values(element, path[1:], expanding)
+    else:
+        yield MISSING
+
+
+_ORDERS: dict[str, Callable[[int], bool]] = {
+    "$eq": lambda order: order == 0,
+    "$gt": lambda order: order > 0,
+    "$gte": lambda order: order >= 0,
+    "$lt": lambda order: order < 0,
+    "$lte": lambda order: order <= 0,
+}
+
+
+def _holds(test: tuple[str, Any, str], value: Value) -> bool:
+    name, operand, _ = test
+    if name in _ORDERS:
+        seen = None if value is MISSING else value
+        return rank(seen) == rank(operand) and _ORDERS[name](order(seen, operand))
+    if name == "$in":
+        return any(_holds(("$eq", wanted, ""), value) for wanted in operand)
+    return value is not MISSING and _OTHERS[name](test, value)
+
+
+def _is_searched(test: tuple[str, Any, str], value: Value) -> bool:
+    _, pattern, options = test
+    flags = re.A
+    for option in options:
+        flags |= getattr(re, option.upper())
+    return isinstance(value, str) and re.search(pattern, value, flags) is not None
+
+
+_OTHERS: dict[str, Callable[[tuple[str, Any, str], Value], bool]] = {
+    "$exists": lambda test, value: True,
+    "$size": lambda test, value: isinstance(value, list) and len(value) == test[1],
+    "$mod": lambda test, value: rank(value) == 1 and _remainder(value, test[1][0]) == test[1][1],
+    "$type": lambda test, value: _is(value, test[1]),
+    "$regex": _is_searched,
+    "$elemMatch": lambda test, value: (
+        isinstance(value, list) and any(_is_element(test[1], one) for one in value)
+    ),
+}
+
+
+def _is_element(operand: dict[str, Any], element: Value) -> bool:
+    if next(iter(operand), "").startswith("$"):
+        return all(_holds(test, element) for test in _tests(operand))
+    return isinstance(element, dict) and matches(operand, element)
+
+
+def _remainder(value: float, divisor: int) -> int:
+    """Give it the sign of the value, as C does, and forget fractions."""
+    rest = abs(int(value)) % abs(divisor)
+    return rest if value >= 0 else -rest
+
+
+def _is(value: Value, wanted: str | int) -> bool:
+    names = {2: "string", 16: "int"}
+    name = names.get(wanted, "") if isinstance(wanted, int) else wanted
+    kinds = ["null", "number", "string", "object", "array", "bool"]
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if name in ("int", "long"):
+        return whole and (-(2**31) <= value < 2**31) == (name == "int")
+    if name == "double":
+        return isinstance(value, float)
+    return kinds[rank(value)] == name
+
+
+def rank(value: Value) -> int:
+    """Number the types in MongoDB's order; only values of one type compare."""
+    kinds: list[type | tuple[type, ...]] = [type(None), (int, float), str, dict, list]
+    for place, kind in enumerate(kinds):
+        if isinstance(value, kind) and not isinstance(value, bool):
+            return place
+    return 5
+
+
+def order(left: Value, right: Value) -> int:
+    """Compare two values of any types: negative, 0 or positive."""
+    if rank(left) != rank(right):
+        return rank(left) - rank(right)
+    if isinstance(left, dict):
+        return _first(
+            (rank(a[1]) - rank(b[1]) or _sign(a[0], b[0]) or order(a[1], b[1]))
+            for a, b in zip(left.items(), right.items(), strict=False)
+        ) or len(left) - len(right)
+    if isinstance(left, list):
+        each = (order(a, b) for a, b in zip(left, right, strict=False))
+        return _first(each) or len(left) - len(right)
+    return 0 if left is None else _sign(left, right)
+
+
+def _first(orders: Iterable[int]) -> int:
+    return next((one for one in orders if one != 0), 0)
+
+
+def _sign(left: Any, right: Any) -> int:
+    return int(left > right) - int(left < right)
+
+
+def arranged(entities: list[Value], sort: dict[str, int]) -> list[Value]:
+    """Sort: an array counts as its smallest element, descending as its largest; ties by _id."""
+    result = sorted(entities, key=lambda entity: str(entity["_id"]))
+    for path, direction in reversed(sort.items()):
+        key = functools.partial(_compare, path=path.split("."), direction=direction)
+        # Python's sort is stable, also in reverse.
+        result.sort(key=functools.cmp_to_key(key), reverse=direction < 0)
+    return result
+
+
+def _compare(left: Value, right: Value, path: list[str], direction: int) -> int:
+    (a, b) = (_sort_value(one, path, direction) for one in (left, right))
+    return order(a[1], b[1]) if a[0] == b[0] else a[0] - b[0]
+
+
+def _sort_value(entity: Value, path: list[str], direction: int) -> tuple[int, Value]:
+    """Give the value to sort by, behind a 0 for an empty array, which comes before null."""
+    found = list(values(entity, path, False))
+    plain: list[Value] = []
+    for value in found:
+        if value == [] and isinstance(value, list):
+            return (0, None)
+        plain += value if isinstance(value, list) else [None if value is MISSING else value]
+    choose = min if direction > 0 else max
+    return (1, choose(plain or [None], key=functools.cmp_to_key(order)))
