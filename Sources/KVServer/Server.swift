@@ -94,12 +94,13 @@ package final class Server: Sendable {
     settings.passwordCost = UInt(clamping: configuration.passwordCost)
     settings.sessionSeconds = configuration.sessionDays.map { Int64($0) * 86_400 }
     settings.permissions = configuration.permissions
+    settings.historyDays = configuration.historyDays
     do {
       return try Service(
         database, apps: configuration.apps, settings: settings, workers: workers, hashers: hashers,
         log: log)
     } catch {
-      throw Failure("cannot read the data: \(error)")
+      throw Failure("cannot read the data: \(error.cause ?? error.debug)")
     }
   }
 

@@ -29,6 +29,9 @@ extension Server {
     /// Whether a write is acknowledged only when it is on the disk.
     package var isDurable = true
     var permissions = Permissions()
+    /// Days for which collections know deletions, unless the administrator says otherwise for one of
+    /// them; nil: they do not.
+    package var historyDays: Int?
     package var limits = HTTPLimits()
     /// A file for the access log, `-` for standard output, nil for none.
     package var accessLog: String?

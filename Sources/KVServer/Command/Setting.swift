@@ -33,6 +33,11 @@ struct Setting: Sendable {
       configuration, text throws(Arguments.Misuse) in
       try permit(text, &configuration.permissions)
     },
+    .number(
+      "delta-days", 1...30, "keep deletions so long, so that clients can ask for changes [off]"
+    ) {
+      $0.historyDays = $1
+    },
     Setting("port-file", "FILE", "write the port to a file once the server listens") { _, _ in },
     Setting(
       "access-log", "FILE", "one line for each request; - is standard output, off is none [-]"

@@ -106,7 +106,7 @@ final class Accounts: Sendable {
       try change.bind(password, at: 4)
       try change.run()
       guard connection.changes == 1 else { return .failure(ServerError(.userAlreadyExists)) }
-      let written = try Entities.update(stored, draft, users, viewer, connection, now)
+      let written = try entities.update(stored, draft, users, viewer, connection, now)
       return .success(written.body)
     }
     return try result.get()
@@ -134,14 +134,14 @@ final class Accounts: Sendable {
         try delete.bind(stored.row, at: 1)
         try delete.run()
       } else {
-        try Self.markDisabled(stored, id, users, viewer, connection, now)
+        try markDisabled(stored, id, users, viewer, connection, now)
       }
       return nil
     }
     if let problem { throw problem }
   }
 
-  private static func markDisabled(
+  private func markDisabled(
     _ stored: Entities.StoredRow, _ id: String, _ users: EntityCollection, _ viewer: Viewer,
     _ connection: borrowing Connection, _ now: Timestamp
   ) throws(SQLiteError) {
@@ -151,7 +151,7 @@ final class Accounts: Sendable {
     }
     guard var draft else { throw SQLiteError.rollback }
     draft.metadata = ",\"status\":{\"val\":\"disabled\",\"lastChange\":\"\(now)\"}"
-    _ = try Entities.update(stored, draft, users, viewer, connection, now)
+    _ = try entities.update(stored, draft, users, viewer, connection, now)
   }
 
   private func find(_ sql: SQL, _ key: String, _ app: Int64) throws(ServerError) -> Account? {

@@ -56,24 +56,27 @@ final class Catalog: Sendable {
     return collections.peek { collections in
       let key = Key(app: app, name: name)
       if let found = collections[key] { return found }
-      let made = EntityCollection(number: number, permissions: defaults)
+      let made = EntityCollection(number: number, .init(permissions: defaults))
       collections[key] = made
       return made
     }
   }
 
   func set(_ permissions: Permissions, of name: String, of app: Int64) throws(SQLiteError) {
-    let number = try make(name, of: app).number
+    let collection = try make(name, of: app)
     try database.write { (connection: borrowing Connection) throws(SQLiteError) in
       let update = try connection.prepare(
         "UPDATE collection SET permissions = ?2 WHERE number = ?1")
-      try update.bind(number, at: 1)
+      try update.bind(collection.number, at: 1)
       try update.bind(permissions.json.text, at: 2)
       try update.run()
     }
-    collections.peek {
-      $0[Key(app: app, name: name)] = EntityCollection(number: number, permissions: permissions)
-    }
+    collection.state.peek { $0.permissions = permissions }
+  }
+
+  /// All collections that clients can name.
+  var all: [EntityCollection] {
+    collections.peek { $0.filter { $0.key.name != Schema.users }.map(\.value) }
   }
 
   private static func make(
@@ -97,17 +100,23 @@ final class Catalog: Sendable {
     _ connection: borrowing Connection, _ defaults: Permissions
   ) throws(SQLiteError) -> [Key: EntityCollection] {
     var found: [Key: EntityCollection] = [:]
-    let select = try connection.prepare("SELECT number, app, name, permissions FROM collection")
+    let select = try connection.prepare(
+      "SELECT number, app, name, permissions, history_days, history_since FROM collection")
     while try select.step() {
-      var permissions = defaults
+      var state = EntityCollection.State(permissions: defaults)
       if let text = select.text(3), let value = try? JSONValue(parsing: text),
         let object = value.objectValue
       {
         // What an older version wrote and this one does not know falls back to the defaults.
-        try? permissions.apply(object)
+        try? state.permissions.apply(object)
+      }
+      if !select.isNull(4) { state.wantedDays = select.int(4) }
+      if !select.isNull(5) {
+        state.history = .on(
+          since: Timestamp(milliseconds: select.int64(5)), days: state.wantedDays ?? 0)
       }
       found[Key(app: select.int64(1), name: select.text(2) ?? "")] = EntityCollection(
-        number: select.int64(0), permissions: permissions)
+        number: select.int64(0), state)
     }
     return found
   }

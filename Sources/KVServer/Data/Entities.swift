@@ -19,19 +19,20 @@ final class Entities: Sendable {
   /// One entity. `collection` nil: it does not exist yet.
   func get(
     _ id: String, in collection: EntityCollection?, for viewer: Viewer
-  ) throws(ServerError) -> Payload {
+  ) throws(ServerError) -> (body: Payload, modified: Timestamp) {
     let rule = try viewer.rule(for: .read)
     guard let collection else { throw Self.missing(id) }
-    let found = try Self.storage { () throws(SQLiteError) -> Result<Payload, ServerError> in
+    typealias Found = (body: Payload, modified: Timestamp)
+    let found = try Self.storage { () throws(SQLiteError) -> Result<Found, ServerError> in
       try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
         let select = try connection.statement(collection.sql(.get(rule)))
         try select.bind(viewer.user, at: 1)
         try select.bind(id, at: 2)
         guard try select.step() else { return .failure(Self.missing(id)) }
         guard select.int64(0) != 0 else { return .failure(Self.forbidden(id)) }
-        let body = Payload(capacity: select.bytes(1).count)
-        body.append(select.bytes(1))
-        return .success(body)
+        let body = Payload(capacity: select.bytes(2).count)
+        body.append(select.bytes(2))
+        return .success((body, Timestamp(milliseconds: select.int64(1))))
       }
     }
     return try found.get()
@@ -59,6 +60,7 @@ final class Entities: Sendable {
   struct Written: Sendable {
     var id: String
     var body: [UInt8]
+    var modified: Timestamp
     /// False: an older version was replaced.
     var isNew: Bool
   }
@@ -86,7 +88,8 @@ final class Entities: Sendable {
 
   /// Creates the entity or replaces it.
   func put(
-    _ draft: EntityDraft, into collection: EntityCollection, for viewer: Viewer
+    _ draft: EntityDraft, into collection: EntityCollection, for viewer: Viewer,
+    if precondition: Precondition = .none
   ) throws(ServerError) -> Written {
     let rule = try viewer.rule(for: .update)
     let result = try write {
@@ -95,7 +98,10 @@ final class Entities: Sendable {
       try look.bind(viewer.user, at: 1)
       try look.bind(draft.id, at: 2)
       guard try look.step() else {
-        do throws(ServerError) { _ = try viewer.rule(for: .create) } catch {
+        do throws(ServerError) {
+          try precondition.check(nil)
+          _ = try viewer.rule(for: .create)
+        } catch {
           return .failure(error)
         }
         return try Self.insert(
@@ -103,27 +109,35 @@ final class Entities: Sendable {
       }
       guard look.int64(0) != 0 else { return .failure(Self.forbidden(draft.id)) }
       let stored = StoredRow(look)
-      return .success(try Self.update(stored, draft, collection, viewer, connection, now))
+      do throws(ServerError) { try precondition.check(stored.modified) } catch {
+        return .failure(error)
+      }
+      return .success(try update(stored, draft, collection, viewer, connection, now))
     }
     return try result.get()
   }
 
   /// Deletes one entity.
   func delete(
-    _ id: String, in collection: EntityCollection?, for viewer: Viewer
+    _ id: String, in collection: EntityCollection?, for viewer: Viewer,
+    if precondition: Precondition = .none
   ) throws(ServerError) {
     let rule = try viewer.rule(for: .delete)
     guard let collection else { throw Self.missing(id) }
-    let problem = try write { (connection, _) throws(SQLiteError) -> ServerError? in
+    let problem = try write { (connection, now) throws(SQLiteError) -> ServerError? in
       let look = try connection.statement(collection.sql(.look(rule)))
       try look.bind(viewer.user, at: 1)
       try look.bind(id, at: 2)
       guard try look.step() else { return Self.missing(id) }
       guard look.int64(0) != 0 else { return Self.forbidden(id) }
-      let delete = try connection.statement(collection.sql(.deleteRow))
-      try delete.bind(look.int64(1), at: 1)
+      let row = look.int64(1)
+      do throws(ServerError) {
+        try precondition.check(Timestamp(milliseconds: look.int64(4)))
+      } catch {
+        return error
+      }
       look.reset()
-      try delete.run()
+      try Self.remove([row], from: collection, connection, now)
       return nil
     }
     if let problem { throw problem }
@@ -135,19 +149,15 @@ final class Entities: Sendable {
   ) throws(ServerError) -> Int {
     let selection = try RowSelection(query, for: viewer, .delete)
     guard let collection else { return 0 }
-    let count = try write { (connection, _) throws(SQLiteError) -> Int in
+    return try write { (connection, now) throws(SQLiteError) -> Int in
       var rows: [Int64] = []
       let select = try connection.statement(collection.sql(.deleteMatching(selection.shape)))
       try selection.bind(to: select)
       while try select.step() { rows.append(select.int64(0)) }
-      let delete = try connection.statement(collection.sql(.deleteRow))
-      for row in rows {
-        try delete.bind(row, at: 1)
-        try delete.run()
-      }
+      select.reset()
+      try Self.remove(rows, from: collection, connection, now)
       return rows.count
     }
-    return count
   }
 
   // MARK: Inside
@@ -172,13 +182,35 @@ final class Entities: Sendable {
     let row: Int64
     let creator: String
     let created: Timestamp
+    let modified: Timestamp
     let body: [UInt8]
 
     init(_ look: borrowing Statement) {
       row = look.int64(1)
       creator = look.text(2) ?? ""
       created = Timestamp(milliseconds: look.int64(3))
-      body = look.copy(4)
+      modified = Timestamp(milliseconds: look.int64(4))
+      body = look.copy(5)
+    }
+  }
+
+  /// Deletes rows, and keeps what they were if the collection has a history. That is looked up here,
+  /// inside the transaction: a history that starts meanwhile must miss none.
+  private static func remove(
+    _ rows: [Int64], from collection: EntityCollection, _ connection: borrowing Connection,
+    _ now: Timestamp
+  ) throws(SQLiteError) {
+    let isRecorded = collection.history != .off
+    for row in rows {
+      if isRecorded {
+        let bury = try connection.statement(collection.sql(.bury))
+        try bury.bind(row, at: 1)
+        try bury.bind(now.milliseconds, at: 2)
+        try bury.run()
+      }
+      let delete = try connection.statement(collection.sql(.deleteRow))
+      try delete.bind(row, at: 1)
+      try delete.run()
     }
   }
 
@@ -197,22 +229,23 @@ final class Entities: Sendable {
         ServerError(
           .internalErrorRetry, "An entity with that _id already exists in this collection"))
     }
-    return .success(Written(id: draft.id, body: body, isNew: true))
+    return .success(Written(id: draft.id, body: body, modified: now, isNew: true))
   }
 
-  static func update(
+  func update(
     _ stored: StoredRow, _ draft: EntityDraft, _ collection: EntityCollection, _ viewer: Viewer,
     _ connection: borrowing Connection, _ now: Timestamp
   ) throws(SQLiteError) -> Written {
     var acl = draft.acl ?? ACL(of: stored.body)
     // Only the administrator may give an entity to somebody else.
     if viewer.principal != .master || acl.creator.isEmpty { acl.creator = stored.creator }
-    let body = draft.body(acl, created: stored.created, modified: now)
+    let modified = clock.time(now, after: stored.modified)
+    let body = draft.body(acl, created: stored.created, modified: modified)
     let update = try connection.statement(collection.sql(.update))
     try update.bind(stored.row, at: 1)
-    try bind(acl, created: stored.created, modified: now, to: update)
-    try run(update, with: body)
-    return Written(id: draft.id, body: body, isNew: false)
+    try Self.bind(acl, created: stored.created, modified: modified, to: update)
+    try Self.run(update, with: body)
+    return Written(id: draft.id, body: body, modified: modified, isNew: false)
   }
 
   private static func bind(

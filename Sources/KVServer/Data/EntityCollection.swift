@@ -1,18 +1,42 @@
 internal import KVBase
 internal import KVSQLite
 
-/// One collection of one app: its table, its permissions, its statements.
+/// One collection of one app: its tables, its statements, and what the administrator set. There is one
+/// object for each, so that what is set holds at once for everybody.
 final class EntityCollection: Sendable {
+  /// What may change while the server runs.
+  struct State: Sendable {
+    var permissions: Permissions
+    /// Days to keep the history; nil: as the server's default says; 0: none.
+    var wantedDays: Int?
+    var history = History.off
+  }
+
+  /// Whether deletions are recorded, so that clients can ask for changes.
+  enum History: Sendable, Equatable {
+    case off
+    /// They are recorded, but not yet for certain from a known time on.
+    case starting
+    /// All changes since then are known.
+    case on(since: Timestamp, days: Int)
+  }
+
   let number: Int64
   let table: String
-  let permissions: Permissions
+  /// Entities that were deleted, as they were last.
+  let tombs: String
+  let state: Monitor<State>
   private let statements = Monitor([Shape: SQL]())
 
-  init(number: Int64, permissions: Permissions) {
+  init(number: Int64, _ state: State) {
     self.number = number
     table = "e\(number)"
-    self.permissions = permissions
+    tombs = "d\(number)"
+    self.state = Monitor(state)
   }
+
+  var permissions: Permissions { state.peek { $0.permissions } }
+  var history: History { state.peek { $0.history } }
 
   /// What a statement does; each is made once.
   enum Shape: Hashable {
@@ -28,6 +52,14 @@ final class EntityCollection: Sendable {
     /// The n and the id of what matches.
     case deleteMatching(Selection)
     case body(Selection)
+    /// Copies a row that is about to be deleted to the tombs.
+    case bury
+    /// The n and the size of what has changed since.
+    case changed(Selection)
+    /// The ids of what was deleted since.
+    case deleted(Selection)
+    /// The ids of what has changed since and is not what the filter asks for.
+    case left(Selection)
   }
 
   /// Which rows: what the rule lets through of what the filter matches. Parameters: 1 the user,
@@ -42,13 +74,16 @@ final class EntityCollection: Sendable {
     /// Whether the condition names the user.
     var needsUser: Bool { rule != .always && rule != .never }
 
-    var condition: String {
-      var parts: [String] = []
-      if isByIds { parts.append("id IN (SELECT value FROM json_each(?3))") }
-      parts.append(writing ? rule.writeCondition : rule.readCondition)
-      if isFiltered { parts.append("kv_match(body, ?2)") }
-      return parts.joined(separator: " AND ")
+    /// What the rule lets through.
+    var access: String { writing ? rule.writeCondition : rule.readCondition }
+
+    /// What the filter matches; nil: everything.
+    var filter: String? {
+      if isByIds { return "id IN (SELECT value FROM json_each(?3))" }
+      return isFiltered ? "kv_match(body, ?2)" : nil
     }
+
+    var condition: String { filter.map { "\(access) AND \($0)" } ?? access }
   }
 
   func sql(_ shape: Shape) -> SQL {
@@ -62,9 +97,9 @@ final class EntityCollection: Sendable {
 
   private func text(of shape: Shape) -> String {
     switch shape {
-    case .get(let rule): "SELECT \(rule.readCondition), body FROM \(table) WHERE id = ?2"
+    case .get(let rule): "SELECT \(rule.readCondition), lmt, body FROM \(table) WHERE id = ?2"
     case .look(let rule):
-      "SELECT \(rule.writeCondition), n, creator, ect, body FROM \(table) WHERE id = ?2"
+      "SELECT \(rule.writeCondition), n, creator, ect, lmt, body FROM \(table) WHERE id = ?2"
     case .insert:
       """
       INSERT INTO \(table) (id, creator, gr, gw, readers, writers, ect, lmt, body)
@@ -89,6 +124,26 @@ final class EntityCollection: Sendable {
     case .count(let which): "SELECT count(*) FROM \(table) WHERE \(which.condition)"
     case .deleteMatching(let which): "SELECT n, id FROM \(table) WHERE \(which.condition)"
     case .body(let which): "SELECT body FROM \(table) WHERE n = ?4 AND \(which.condition)"
+    case .bury:
+      """
+      INSERT INTO \(tombs) (at, id, creator, gr, gw, readers, writers, body)
+      SELECT ?2, id, creator, gr, gw, readers, writers, body FROM \(table) WHERE n = ?1
+      """
+    case .changed(let which):
+      """
+      SELECT n, length(CAST(body AS BLOB)) FROM \(table) INDEXED BY \(table)_lmt
+      WHERE lmt >= ?4 AND \(which.condition) ORDER BY lmt, n LIMIT ?5
+      """
+    case .deleted(let which):
+      """
+      SELECT DISTINCT id FROM \(tombs) INDEXED BY \(tombs)_at
+      WHERE at >= ?4 AND \(which.condition) LIMIT ?5
+      """
+    case .left(let which):
+      """
+      SELECT id FROM \(table) INDEXED BY \(table)_lmt
+      WHERE lmt >= ?4 AND \(which.access) AND NOT (\(which.filter ?? "1")) LIMIT ?5
+      """
     }
   }
 }

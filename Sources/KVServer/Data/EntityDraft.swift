@@ -47,7 +47,8 @@ struct EntityDraft: Sendable {
   /// An id must fit into a path and must not be the name of an operation.
   static func check(id: String) throws(ServerError) {
     let operations = [
-      "_count", "_group", "_deltaset", "_subscribe", "_unsubscribe", "_permissions", "_me",
+      "_count", "_group", "_deltaset", "_history", "_subscribe", "_unsubscribe", "_permissions",
+      "_me",
       "_lookup", "_logout", "login",
     ]
     guard !id.isEmpty, id.utf8.count <= 255, !operations.contains(id),

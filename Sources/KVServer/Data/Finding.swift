@@ -31,6 +31,9 @@ final class Finding: BodySource, @unchecked Sendable {
   private let selection: RowSelection
   private let projection: Projection?
   private let pieceBytes: Int
+  /// What stands before and behind the entities.
+  private let head: String
+  private let tail: String
   private var plan: Plan
   private var skip: Int
   /// How many entities may still be sent.
@@ -42,6 +45,7 @@ final class Finding: BodySource, @unchecked Sendable {
     _ query: Query, in collection: EntityCollection, of database: Database, for viewer: Viewer,
     pieceBytes: Int = 256 << 10
   ) throws(ServerError) {
+    (head, tail) = ("[", "]")
     self.database = database
     self.collection = collection
     self.pieceBytes = pieceBytes
@@ -54,20 +58,36 @@ final class Finding: BodySource, @unchecked Sendable {
       ?? .scan(after: -1)
   }
 
+  /// Sends given rows, those of them that still are what the selection asks for.
+  init(
+    _ rows: [Int64], _ selection: RowSelection, _ projection: Projection?,
+    in collection: EntityCollection, of database: Database, head: String, tail: String,
+    pieceBytes: Int = 256 << 10
+  ) {
+    (self.head, self.tail) = (head, tail)
+    self.database = database
+    self.collection = collection
+    self.selection = selection
+    self.projection = projection
+    self.pieceBytes = pieceBytes
+    (skip, left) = (0, rows.count)
+    plan = .rows(rows, next: 0)
+  }
+
   /// Whether the last piece has been made.
   var isDone: Bool { if case .done = plan { true } else { false } }
 
   func nextPiece() throws(ServerError) -> Payload? {
     if isDone { return nil }
     let piece = Payload(capacity: sentBytes == 0 ? 16 << 10 : pieceBytes &+ 16 << 10)
-    if sentBytes == 0 { piece.append("[") }
+    if sentBytes == 0 { piece.append(head) }
     try Entities.storage { () throws(SQLiteError) in
       try database.read { (connection: borrowing Connection) throws(SQLiteError) in
         try fill(piece, connection)
       }
     }
     sentBytes += piece.count
-    if isDone { piece.append("]") }
+    if isDone { piece.append(tail) }
     return piece
   }
 

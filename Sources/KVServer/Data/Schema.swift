@@ -40,8 +40,37 @@ enum Schema {
         CREATE INDEX session_user ON session (app, user);
         CREATE TABLE clock (latest INTEGER NOT NULL);
         INSERT INTO clock VALUES (0);
-        """)
+        """),
+    // `history_days` NULL: as the server's default says; 0: off. `history_since` NULL: none is kept now.
+    Database.Migration(
+      sql: """
+        ALTER TABLE collection ADD COLUMN history_days INTEGER;
+        ALTER TABLE collection ADD COLUMN history_since INTEGER;
+        """),
   ]
+
+  /// What a collection with a history has besides: an index by which changes are found, and the
+  /// entities that were deleted, as they were last.
+  static func createHistory(of collection: EntityCollection) -> String {
+    """
+    CREATE INDEX IF NOT EXISTS \(collection.table)_lmt ON \(collection.table) (lmt);
+    CREATE TABLE IF NOT EXISTS \(collection.tombs) (
+      n INTEGER PRIMARY KEY,
+      at INTEGER NOT NULL,
+      id TEXT NOT NULL,
+      creator TEXT NOT NULL,
+      gr INTEGER,
+      gw INTEGER,
+      readers TEXT,
+      writers TEXT,
+      body TEXT NOT NULL);
+    CREATE INDEX IF NOT EXISTS \(collection.tombs)_at ON \(collection.tombs) (at);
+    """
+  }
+
+  static func dropHistory(of collection: EntityCollection) -> String {
+    "DROP INDEX IF EXISTS \(collection.table)_lmt; DROP TABLE IF EXISTS \(collection.tombs)"
+  }
 
   /// The table of a collection. `creator` to `writers` repeat the entity's `_acl`, so that SQL can tell
   /// who may see it; the body comes last, where it costs those nothing who do not read it.

@@ -31,6 +31,16 @@ final class ServerClock: Sendable {
     }
   }
 
+  /// The time of a write to something that was last written at `previous`: later than that. Times
+  /// run ahead of the wall clock while one entity is written more than a thousand times a second.
+  func time(_ now: Timestamp, after previous: Timestamp) -> Timestamp {
+    if now > previous { return now }
+    return state.peek { state in
+      state.last = max(state.last, previous.milliseconds + 1)
+      return Timestamp(milliseconds: previous.milliseconds + 1)
+    }
+  }
+
   func endWrite(_ time: Timestamp) {
     state.peek { state in
       guard let place = state.inFlight.firstIndex(of: time.milliseconds) else { return }

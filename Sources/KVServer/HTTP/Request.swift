@@ -48,7 +48,8 @@ struct Request: Sendable {
 
 /// The request headers that the server reads; no others are kept.
 enum Header: Int, CaseIterable, Sendable {
-  case authorization, apiVersion, requestId, includeItemsCount, contentLength, host
+  case authorization, apiVersion, requestId, includeItemsCount, contentLength, host, ifMatch
+  case ifNoneMatch
 
   var name: StaticString {
     switch self {
@@ -58,6 +59,8 @@ enum Header: Int, CaseIterable, Sendable {
     case .includeItemsCount: "X-Kinvey-Include-Items-Count"
     case .contentLength: "Content-Length"
     case .host: "Host"
+    case .ifMatch: "If-Match"
+    case .ifNoneMatch: "If-None-Match"
     }
   }
 

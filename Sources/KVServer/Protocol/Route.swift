@@ -5,6 +5,9 @@ enum Route: Sendable, Equatable {
   case collection(app: String, String)
   case entity(app: String, collection: String, id: String)
   case count(app: String, collection: String)
+  case delta(app: String, collection: String)
+  /// Whether a collection keeps a history for `delta`: an extension for administrators.
+  case history(app: String, collection: String)
   /// Permissions of a collection: an extension for administrators.
   case permissions(app: String, collection: String)
   case users(app: String)
@@ -44,7 +47,9 @@ enum Route: Sendable, Equatable {
     switch name {
     case "_count": self = .count(app: app, collection: collection)
     case "_permissions": self = .permissions(app: app, collection: collection)
-    case "_group", "_deltaset", "_subscribe", "_unsubscribe": return nil
+    case "_deltaset": self = .delta(app: app, collection: collection)
+    case "_history": self = .history(app: app, collection: collection)
+    case "_group", "_subscribe", "_unsubscribe": return nil
     default: self = .entity(app: app, collection: collection, id: name)
     }
   }
@@ -75,10 +80,10 @@ enum Route: Sendable, Equatable {
   /// What may be done here. HEAD is a GET whose body stays at home.
   var methods: [Request.Method] {
     switch self {
-    case .health, .ping, .count, .me: [.get]
+    case .health, .ping, .count, .delta, .me: [.get]
     case .collection: [.get, .post, .delete]
     case .entity, .user: [.get, .put, .delete]
-    case .permissions: [.get, .put]
+    case .permissions, .history: [.get, .put]
     case .users: [.get, .post]
     case .login, .logout, .lookup, .usernameExists, .mail: [.post]
     case .tokens: [.delete]
@@ -90,6 +95,7 @@ enum Route: Sendable, Equatable {
     switch self {
     case .health: nil
     case .ping(let app), .collection(let app, _), .entity(let app, _, _), .count(let app, _),
+      .delta(let app, _), .history(let app, _),
       .permissions(let app, _), .users(let app), .user(let app, _), .login(let app),
       .logout(let app), .me(let app), .lookup(let app), .tokens(let app, _),
       .usernameExists(let app), .mail(let app):

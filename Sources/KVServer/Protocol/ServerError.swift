@@ -41,6 +41,7 @@ struct ServerError: Error, Sendable, Equatable {
     case routeNotFound = "NotFound"
     case methodNotAllowed = "MethodNotAllowed"
     case userAlreadyExists = "UserAlreadyExists"
+    case staleRequest = "StaleRequest"
     case payloadTooLarge = "RequestEntityTooLarge"
     case internalErrorRetry = "KinveyInternalErrorRetry"
     case internalErrorStop = "KinveyInternalErrorStop"
@@ -64,7 +65,7 @@ extension ServerError.Code {
     case .writesToCollectionDisallowed, .missingConfiguration: 403
     case .entityNotFound, .appNotFound, .userNotFound, .routeNotFound: 404
     case .methodNotAllowed: 405
-    case .userAlreadyExists: 409
+    case .userAlreadyExists, .staleRequest: 409
     case .payloadTooLarge: 413
     case .internalErrorRetry, .internalErrorStop: 500
     case .apiVersionNotImplemented: 501
@@ -99,6 +100,7 @@ extension ServerError.Code {
     case .routeNotFound: "There is nothing at this path."
     case .methodNotAllowed: "This method is not allowed here."
     case .userAlreadyExists: "This user name is taken. Choose another."
+    case .staleRequest: "The entity is not what the request expects it to be."
     case .payloadTooLarge: "The request is too large."
     case .internalErrorRetry: "The server failed to process the request. Please try again."
     case .internalErrorStop: "The server failed to process the request. Trying again will not help."

@@ -25,12 +25,15 @@ extension Service {
     switch call.request.method {
     case .put: return try put(call, name, id)
     case .delete:
-      try entities.delete(id, in: found, for: viewer(call, name))
+      try entities.delete(
+        id, in: found, for: viewer(call, name), if: try Self.precondition(call))
       return Answer.json(200, ["count": 1])
     default:
       let start = entities.clock.readStart()
-      var response = Answer.json(200, try entities.get(id, in: found, for: viewer(call, name)))
+      let (body, modified) = try entities.get(id, in: found, for: viewer(call, name))
+      var response = Answer.json(200, body)
       response.headers.append(Self.requestStart(start))
+      response.headers.append(Self.revision(modified))
       return response
     }
   }
@@ -54,10 +57,8 @@ extension Service {
     let start = entities.clock.readStart()
     var response: Response
     if let collection {
-      let finding = try Finding(query, in: collection, of: entities.database, for: viewer)
-      guard let first = try finding.nextPiece() else { throw ServerError(.internalErrorRetry) }
-      response = Answer.json(200, first)
-      if !finding.isDone { response.body = .stream(Continued(first, finding)) }
+      response = try stream(
+        try Finding(query, in: collection, of: entities.database, for: viewer))
     } else {
       _ = try viewer.rule(for: .read)
       response = Answer.json(200, .array([]))
@@ -67,6 +68,14 @@ extension Service {
       let count = try entities.count(query.selection, in: collection, for: viewer)
       response.headers.append(("X-Kinvey-Items-Count", String(count)))
     }
+    return response
+  }
+
+  /// An answer that is sent whole if its first piece is all, and else piece by piece.
+  func stream(_ finding: Finding) throws(ServerError) -> Response {
+    guard let first = try finding.nextPiece() else { throw ServerError(.internalErrorRetry) }
+    var response = Answer.json(200, first)
+    if !finding.isDone { response.body = .stream(Continued(first, finding)) }
     return response
   }
 
@@ -83,6 +92,7 @@ extension Service {
     let written = try result.get()
     var response = Answer.json(201, written.body)
     response.headers.append(("Location", location(call, name, written.id)))
+    response.headers.append(Self.revision(written.modified))
     return response
   }
 
@@ -103,8 +113,10 @@ extension Service {
     let viewer = viewer(call, name)
     _ = try viewer.rule(for: .update)
     let draft = try Self.draft(call.body, id: id)
-    let written = try entities.put(draft, into: try make(name, call), for: viewer)
+    let written = try entities.put(
+      draft, into: try make(name, call), for: viewer, if: try Self.precondition(call))
     var response = Answer.json(written.isNew ? 201 : 200, written.body)
+    response.headers.append(Self.revision(written.modified))
     if written.isNew { response.headers.append(("Location", location(call, name, id))) }
     return response
   }
@@ -129,6 +141,7 @@ extension Service {
     if call.request.method == .put {
       try permissions.apply(try Self.object(call.body))
       let wanted = permissions
+      _ = try make(name, call)
       try Entities.storage { () throws(SQLiteError) in
         try catalog.set(wanted, of: name, of: call.app.number)
       }
@@ -144,8 +157,14 @@ extension Service {
       permissions: catalog.permissions(of: name, of: call.app.number))
   }
 
-  private func make(_ name: String, _ call: Call) throws(ServerError) -> EntityCollection {
-    try Entities.storage { () throws(SQLiteError) in try catalog.make(name, of: call.app.number) }
+  /// The collection, made if there is none.
+  func make(_ name: String, _ call: Call) throws(ServerError) -> EntityCollection {
+    if let found = catalog.find(name, of: call.app.number) { return found }
+    let made = try Entities.storage { () throws(SQLiteError) in
+      try catalog.make(name, of: call.app.number)
+    }
+    try histories.settle(made)
+    return made
   }
 
   private func location(_ call: Call, _ name: String, _ id: String) -> String {
@@ -155,13 +174,23 @@ extension Service {
     return (settings.usesTLS ? "https://" : "http://") + host + path
   }
 
+  /// What `If-Match` takes.
+  private static func revision(_ time: Timestamp) -> (name: String, value: String) {
+    ("ETag", "\"\(time)\"")
+  }
+
+  private static func precondition(_ call: Call) throws(ServerError) -> Precondition {
+    try Precondition(
+      ifMatch: call.request.headers[.ifMatch], ifNoneMatch: call.request.headers[.ifNoneMatch])
+  }
+
   static func requestStart(_ time: Timestamp) -> (name: String, value: String) {
     ("X-Kinvey-Request-Start", time.description)
   }
 
   /// Collections have names of 1 to 128 letters, digits, `-`, `_` and `.`, that start with a letter or
   /// a digit.
-  private static func check(collection name: String) throws(ServerError) {
+  static func check(collection name: String) throws(ServerError) {
     let isValid =
       name.utf8.count <= 128
       && name.utf8.allSatisfy { byte in

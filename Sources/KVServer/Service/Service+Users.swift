@@ -85,7 +85,8 @@ extension Service {
   private func show(_ call: Call, _ id: String) throws(ServerError) -> Response {
     let start = entities.clock.readStart()
     var response = Answer.json(
-      200, try entities.get(id, in: try accounts.users(of: call.app.number), for: userViewer(call)))
+      200,
+      try entities.get(id, in: try accounts.users(of: call.app.number), for: userViewer(call)).body)
     response.headers.append(Self.requestStart(start))
     return response
   }
@@ -169,7 +170,7 @@ extension Service {
   private func body(of id: String, _ call: Call) throws(ServerError) -> [UInt8] {
     let viewer = Viewer(principal: .master, permissions: Accounts.permissions)
     return try entities.get(id, in: try accounts.users(of: call.app.number), for: viewer)
-      .withBytes { Array($0) }
+      .body.withBytes { Array($0) }
   }
 
   private func hash(_ password: String) throws(ServerError) -> String {

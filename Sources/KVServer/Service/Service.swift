@@ -12,6 +12,7 @@ final class Service: RequestHandler, Sendable {
   let entities: Entities
   let accounts: Accounts
   let sessions: Sessions
+  let histories: Histories
   let hasher: PasswordHasher
   /// A hash that nobody's password has: compared with when a user is unknown, so that this takes as long.
   let nobodysHash: String
@@ -26,22 +27,27 @@ final class Service: RequestHandler, Sendable {
     var passwordCost: UInt = 5
     var sessionSeconds: Int64?
     var permissions = Permissions()
+    var historyDays: Int?
   }
 
   init(
     _ database: Database, apps: [Server.Configuration.App],
     settings: Settings, workers: WorkerPool, hashers: WorkerPool, log: Log
-  ) throws(SQLiteError) {
-    let clock = ServerClock(after: try Self.latest(database))
-    catalog = try Catalog(database, defaults: settings.permissions)
-    entities = Entities(database, clock: clock)
+  ) throws(ServerError) {
+    let (catalog, latest) = try Entities.storage { () throws(SQLiteError) in
+      let catalog = try Catalog(database, defaults: settings.permissions)
+      return (catalog, try Self.latest(database, catalog))
+    }
+    self.catalog = catalog
+    entities = Entities(database, clock: ServerClock(after: latest))
     accounts = Accounts(entities, catalog)
+    histories = try Histories(entities, catalog, defaultDays: settings.historyDays)
     sessions = Sessions(database, lifetimeSeconds: settings.sessionSeconds)
     var known: [String: App] = [:]
     for app in apps {
+      let number = try Entities.storage { () throws(SQLiteError) in try catalog.app(app.key) }
       known[app.key] = App(
-        key: app.key, secret: app.secret, masterSecret: app.masterSecret,
-        number: try catalog.app(app.key))
+        key: app.key, secret: app.secret, masterSecret: app.masterSecret, number: number)
     }
     self.apps = known
     self.settings = settings
@@ -50,6 +56,7 @@ final class Service: RequestHandler, Sendable {
     self.log = log
     hasher = PasswordHasher(cost: settings.passwordCost)
     nobodysHash = hasher.hash(hexText(randomBytes(16))) ?? ""
+    histories.start(log)
   }
 
   // MARK: Requests
@@ -104,7 +111,8 @@ final class Service: RequestHandler, Sendable {
     case .login: .hasher
     case .users: request.method == .post ? .hasher : .worker
     case .user: request.method == .put ? .hasher : .worker
-    case .collection, .count, .permissions, .logout, .me, .lookup, .tokens, .usernameExists, .mail:
+    case .collection, .count, .delta, .history, .permissions, .logout, .me, .lookup, .tokens,
+      .usernameExists, .mail:
       .worker
     }
   }
@@ -139,6 +147,8 @@ final class Service: RequestHandler, Sendable {
     case .collection(_, let name): try collection(call, name)
     case .entity(_, let collection, let id): try entity(call, collection, id)
     case .count(_, let name): try count(call, name)
+    case .delta(_, let name): try delta(call, name)
+    case .history(_, let name): try history(call, name)
     case .permissions(_, let name): try permissions(call, name)
     case .users: try users(call)
     case .user(_, let id): try user(call, id)
@@ -175,6 +185,7 @@ final class Service: RequestHandler, Sendable {
 
   /// Remembers the time, so that it goes on from there.
   func close() {
+    histories.close()
     do throws(SQLiteError) {
       let last = entities.clock.last.milliseconds
       try entities.database.write { (connection: borrowing Connection) throws(SQLiteError) in
@@ -186,9 +197,19 @@ final class Service: RequestHandler, Sendable {
     }
   }
 
-  private static func latest(_ database: Database) throws(SQLiteError) -> Int64 {
-    try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
-      try connection.integer("SELECT latest FROM clock") ?? 0
+  /// The latest time that the data holds, as far as it matters: where histories are kept, no later
+  /// write may have an earlier time, even if the wall clock was set back while the server was down.
+  private static func latest(
+    _ database: Database, _ catalog: Catalog
+  ) throws(SQLiteError) -> Int64 {
+    try database.read { (connection: borrowing Connection) throws(SQLiteError) -> Int64 in
+      var latest = try connection.integer("SELECT latest FROM clock") ?? 0
+      for collection in catalog.all where collection.history != .off {
+        let modified = try connection.integer("SELECT max(lmt) FROM \(collection.table)")
+        let deleted = try connection.integer("SELECT max(at) FROM \(collection.tombs)")
+        latest = max(latest, modified ?? 0, deleted ?? 0)
+      }
+      return latest
     }
   }
 }

@@ -46,14 +46,30 @@ import Testing
     let (program, port) = try start([
       "--port-file", directory.file("port"), "--access-log", directory.file("access"),
     ])
-    _ = HTTPClient(port: port)?.send("GET", "/healthz?secret=1")
+    let (log, renamed) = (directory.file("access"), directory.file("access.1"))
     #expect(contents(of: directory.file("port")) == Array("\(port)\n".utf8))
-    rename(directory.file("access"), directory.file("access.1"))
+    _ = HTTPClient(port: port)?.send("GET", "/healthz?secret=1")
+    // A line is written when its answer has gone, not before.
+    wait { contents(of: log)?.isEmpty == false }
+    rename(log, renamed)
     program.send(signal: SIGHUP)
+    wait { contents(of: log) != nil }
+    _ = HTTPClient(port: port)?.send("GET", "/elsewhere")
     program.send(signal: SIGINT)
     #expect(program.waitForEnd() == 0)
-    let log = String(decoding: contents(of: directory.file("access.1")) ?? [], as: UTF8.self)
-    #expect(log.contains(" GET /healthz 200 15 ") && !log.contains("secret"))
+    let (before, after) = (text(of: renamed), text(of: log))
+    #expect(before.contains(" GET /healthz 200 15 ") && !before.contains("secret"))
+    #expect(after.contains(" GET /elsewhere 404 ") && !after.contains("healthz"))
+  }
+
+  private func text(of path: String) -> String {
+    String(decoding: contents(of: path) ?? [], as: UTF8.self)
+  }
+
+  /// Looks again and again until a condition holds, for ten seconds at the most.
+  private func wait(_ condition: () -> Bool) {
+    let deadline = Deadline.after(seconds: 10)
+    while !condition(), !deadline.hasPassed { usleep(1000) }
   }
 
   @Test("ends with what running requests get, and leaves nothing behind in the log of the database")

@@ -42,7 +42,7 @@ import Testing
       401: [.invalidCredentials, .insufficientCredentials],
       403: [.writesToCollectionDisallowed, .missingConfiguration],
       404: [.entityNotFound, .appNotFound, .userNotFound, .routeNotFound],
-      405: [.methodNotAllowed], 409: [.userAlreadyExists], 413: [.payloadTooLarge],
+      405: [.methodNotAllowed], 409: [.userAlreadyExists, .staleRequest], 413: [.payloadTooLarge],
       500: [.internalErrorRetry, .internalErrorStop], 501: [.apiVersionNotImplemented],
       503: [.stopping],
     ]

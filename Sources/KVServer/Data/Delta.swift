@@ -1,0 +1,77 @@
+internal import KVBase
+internal import KVJSON
+internal import KVQuery
+internal import KVSQLite
+
+/// What has changed in a collection since a moment, as one viewer may see it.
+struct Delta: Sendable {
+  private var changed: [Int64] = []
+  private var deleted: [JSONValue] = []
+  private var left: [JSONValue] = []
+  private let selection: RowSelection
+
+  /// Reads the changes in one snapshot. Throws if there are more than an answer may hold: a part of them
+  /// would be taken for all.
+  ///
+  /// What changed at the very moment `since` is included, since a client's read may have missed it.
+  init(
+    _ query: Query, since: Timestamp, withLeft: Bool, in collection: EntityCollection,
+    of database: Database, for viewer: Viewer
+  ) throws(ServerError) {
+    selection = try RowSelection(query, for: viewer, .read)
+    var bytes = 0
+    try Entities.storage { () throws(SQLiteError) in
+      try database.read { (connection: borrowing Connection) throws(SQLiteError) in
+        let rows = try select(.changed(selection.shape), since, collection, connection)
+        while try rows.step() {
+          changed.append(rows.int64(0))
+          bytes += rows.int(1)
+        }
+        deleted = try ids(.deleted(selection.shape), since, collection, connection)
+        if withLeft, selection.shape.filter != nil {
+          left = try ids(.left(selection.shape), since, collection, connection)
+        }
+      }
+    }
+    let count = changed.count + deleted.count + left.count
+    guard count <= Finding.mostEntities, bytes <= Finding.mostBytes else {
+      throw ServerError(
+        .resultSetSizeExceeded, "more than \(Finding.mostEntities) changes: read everything instead"
+      )
+    }
+  }
+
+  /// `{"changed":[…],"deleted":[…]}`, made while it is sent.
+  func body(
+    _ projection: Projection?, withLeft: Bool, in collection: EntityCollection,
+    of database: Database
+  ) -> Finding {
+    var tail = "],\"deleted\":" + JSONValue.array(deleted).text
+    if withLeft { tail += ",\"left\":" + JSONValue.array(left).text }
+    return Finding(
+      changed, selection, projection, in: collection, of: database, head: "{\"changed\":[",
+      tail: tail + "}")
+  }
+
+  private func ids(
+    _ shape: EntityCollection.Shape, _ since: Timestamp, _ collection: EntityCollection,
+    _ connection: borrowing Connection
+  ) throws(SQLiteError) -> [JSONValue] {
+    let rows = try select(shape, since, collection, connection)
+    var ids: [JSONValue] = []
+    while try rows.step() { ids.append(["_id": .string(rows.text(0) ?? "")]) }
+    return ids
+  }
+
+  private func select(
+    _ shape: EntityCollection.Shape, _ since: Timestamp, _ collection: EntityCollection,
+    _ connection: borrowing Connection
+  ) throws(SQLiteError) -> Statement {
+    let rows = try connection.statement(collection.sql(shape))
+    try selection.bind(to: rows)
+    try rows.bind(since.milliseconds, at: 4)
+    // One more than may be, to notice that there are too many.
+    try rows.bind(Finding.mostEntities + 1, at: 5)
+    return rows
+  }
+}

@@ -1,0 +1,124 @@
+internal import KVBase
+internal import KVSQLite
+
+/// Starts and ends the histories of collections, and forgets what is too old. Safe from any thread.
+final class Histories: Sendable {
+  /// The protocol's bounds and its default.
+  static let mostDays = 30
+  static let usualDays = 15
+
+  private let entities: Entities
+  private let catalog: Catalog
+  /// For collections without a setting of their own; nil: they have no history.
+  private let defaultDays: Int?
+  /// One setting at a time.
+  private let turn = Monitor(())
+  private let isClosed = Monitor(false)
+
+  /// Brings all collections to what is wanted, and has old deletions forgotten from time to time.
+  init(_ entities: Entities, _ catalog: Catalog, defaultDays: Int?) throws(ServerError) {
+    self.entities = entities
+    self.catalog = catalog
+    self.defaultDays = defaultDays
+    for collection in catalog.all { try settle(collection) }
+    try forgetOld()
+  }
+
+  /// Forgets what is too old, each ten minutes, until `close`.
+  func start(_ log: Log) {
+    _ = Worker("kv-history") { [self] in
+      while isClosed.wait(until: .after(seconds: 600), for: { $0 ? true : nil }) == nil {
+        do throws(ServerError) { try forgetOld() } catch {
+          log.error("history: \(error.cause ?? error.debug)")
+        }
+      }
+    }
+  }
+
+  func close() { isClosed.withLock { $0 = true } }
+
+  /// Sets how long deletions in a collection are known: nil as the server's default says, 0 not at all.
+  func set(days: Int?, of collection: EntityCollection) throws(ServerError) {
+    try Entities.storage { () throws(SQLiteError) in
+      try entities.database.write { (connection: borrowing Connection) throws(SQLiteError) in
+        let update = try connection.prepare(
+          "UPDATE collection SET history_days = ?2 WHERE number = ?1")
+        try update.bind(collection.number, at: 1)
+        if let days { try update.bind(days, at: 2) }
+        try update.run()
+      }
+    }
+    collection.state.peek { $0.wantedDays = days }
+    try settle(collection)
+  }
+
+  /// Makes a collection's history what its setting or the default wants.
+  func settle(_ collection: EntityCollection) throws(ServerError) {
+    try turn.withLock { (_) throws(ServerError) in
+      let days = collection.state.peek { $0.wantedDays } ?? defaultDays ?? 0
+      switch collection.history {
+      case .on where days == 0: try end(collection)
+      case .on(let since, _):
+        collection.state.peek { $0.history = .on(since: since, days: days) }
+      case .off, .starting:
+        if days > 0 { try begin(collection, days: days) }
+      }
+    }
+  }
+
+  /// Deletes what was deleted longer ago than its collection wants to know.
+  func forgetOld() throws(ServerError) {
+    for collection in catalog.all {
+      guard case .on(_, let days) = collection.history else { continue }
+      let limit = Self.start(of: days)
+      _ = try entities.write { (connection, _) throws(SQLiteError) in
+        guard collection.history != .off else { return }
+        try connection.execute("DELETE FROM \(collection.tombs) WHERE at < \(limit.milliseconds)")
+      }
+    }
+  }
+
+  /// The earliest moment from which on all changes are known; nil without a history.
+  static func start(of collection: EntityCollection) -> Timestamp? {
+    guard case .on(let since, let days) = collection.history else { return nil }
+    return max(since, start(of: days))
+  }
+
+  private static func start(of days: Int) -> Timestamp {
+    Timestamp(milliseconds: Timestamp.now().milliseconds - Int64(days) * 86_400_000)
+  }
+
+  // Starting takes three steps. Deletions are recorded once the second is done, and whoever deletes
+  // looks whether to record inside its transaction; so the time of the third is one from which on
+  // nothing is missed.
+
+  private func begin(_ collection: EntityCollection, days: Int) throws(ServerError) {
+    _ = try entities.write { (connection, _) throws(SQLiteError) in
+      try connection.execute(Schema.createHistory(of: collection))
+    }
+    collection.state.peek { $0.history = .starting }
+    let since = try entities.write { (connection, now) throws(SQLiteError) in
+      try Self.note(now, collection, connection)
+      return now
+    }
+    collection.state.peek { $0.history = .on(since: since, days: days) }
+  }
+
+  private func end(_ collection: EntityCollection) throws(ServerError) {
+    collection.state.peek { $0.history = .off }
+    _ = try entities.write { (connection, _) throws(SQLiteError) in
+      try Self.note(nil, collection, connection)
+      try connection.execute(Schema.dropHistory(of: collection))
+    }
+  }
+
+  private static func note(
+    _ since: Timestamp?, _ collection: EntityCollection, _ connection: borrowing Connection
+  ) throws(SQLiteError) {
+    let update = try connection.prepare(
+      "UPDATE collection SET history_since = ?2 WHERE number = ?1")
+    try update.bind(collection.number, at: 1)
+    if let since { try update.bind(since.milliseconds, at: 2) }
+    try update.run()
+  }
+}

@@ -1,0 +1,71 @@
+internal import KVBase
+internal import KVJSON
+internal import KVQuery
+internal import KVSQLite
+
+/// `_deltaset`, and the switch for it.
+extension Service {
+  func delta(_ call: Call, _ name: String) throws(ServerError) -> Response {
+    try Self.check(collection: name)
+    let viewer = viewer(call, name)
+    _ = try viewer.rule(for: .read)
+    let query = try QueryParameters.read(call)
+    let withLeft = call["left"] == "true"
+    guard let text = call["since"] else {
+      throw ServerError(.missingRequestParameter, "since is required")
+    }
+    guard let collection = catalog.find(name, of: call.app.number),
+      let first = Histories.start(of: collection)
+    else { throw ServerError(.missingConfiguration, "the collection keeps no history") }
+    guard let since = Timestamp(text) else {
+      throw ServerError(.parameterValueOutOfRange, "since is a time like 2024-03-12T21:00:01.120Z")
+    }
+    guard since >= first else {
+      throw ServerError(.parameterValueOutOfRange, "the history starts at \(first)")
+    }
+    let start = entities.clock.readStart()
+    let delta = try Delta(
+      query.selection, since: since, withLeft: withLeft, in: collection, of: entities.database,
+      for: viewer)
+    let finding = delta.body(
+      query.projection, withLeft: withLeft, in: collection, of: entities.database)
+    var response = try stream(finding)
+    response.headers.append(Self.requestStart(start))
+    return response
+  }
+
+  /// `{"enabled":…,"days":…,"since":…}`: whether deletions are known, and how long.
+  func history(_ call: Call, _ name: String) throws(ServerError) -> Response {
+    try Self.check(collection: name)
+    try call.requireMaster()
+    if call.request.method == .put {
+      let days = try Self.historyDays(try Self.object(call.body))
+      try histories.set(days: days, of: try make(name, call))
+    }
+    var answer: JSONObject = ["enabled": false]
+    if let collection = catalog.find(name, of: call.app.number),
+      case .on(let since, let days) = collection.history
+    {
+      answer = [
+        "enabled": true, "days": .int(Int64(days)), "since": .string(since.description),
+      ]
+    }
+    return Answer.json(200, .object(answer))
+  }
+
+  private static func historyDays(_ object: JSONObject) throws(ServerError) -> Int? {
+    for member in object.members where member.name != "enabled" && member.name != "days" {
+      throw ServerError(.inputValidationFailed, "unknown member \(member.name)")
+    }
+    guard let isEnabled = object["enabled"]?.boolValue else {
+      throw ServerError(.inputValidationFailed, "enabled must be true or false")
+    }
+    guard isEnabled else { return 0 }
+    guard let value = object["days"] else { return Histories.usualDays }
+    guard let days = value.intValue, (1...Int64(Histories.mostDays)).contains(days) else {
+      throw ServerError(
+        .parameterValueOutOfRange, "days must be a number from 1 to \(Histories.mostDays)")
+    }
+    return Int(days)
+  }
+}
