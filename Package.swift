@@ -93,7 +93,7 @@ let package = Package(
     tests(of: "KVJSON"),
     tests(of: "KVQuery", with: ["KVJSON"]),
     tests(of: "KVSQLite", with: ["KVQuery", "KVJSON"]),
-    tests(of: "KVSync", with: ["KVQuery", "KVJSON", "KVBase"]),
+    tests(of: "KVSync", with: ["KVStorage", "KVQuery", "KVJSON", "KVBase"]),
     tests(
       of: "KVStorage",
       with: ["KVSQLite", "KVSync", "KVQuery", "KVJSON", "KVBase", "storage-saver"]),
@@ -103,7 +103,7 @@ let package = Package(
       path: "Tests/StorageSaver", swiftSettings: house),
     tests(of: "KVTransport"),
     tests(of: "KVKinvey", with: ["KVTransport", "KVSync", "KVQuery", "KVJSON"]),
-    tests(of: "KVStore", with: ["KVStorage", "KVSync", "KVQuery", "KVJSON", "KVBase", "KVServer"]),
+    tests(of: "KVStore", with: ["KVSync", "KVQuery", "KVJSON", "KVBase", "KVServer"]),
     tests(of: "KVStoreC", with: ["KVSync", "KVBase"]),
     tests(of: "KVServer", with: ["KVSQLite", "KVQuery", "KVJSON"]),
   ]

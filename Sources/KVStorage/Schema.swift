@@ -24,7 +24,7 @@ enum Schema {
           -- 1 create, 2 update, 3 delete.
           operation INTEGER NOT NULL, revision INTEGER NOT NULL,
           created INTEGER NOT NULL, changed INTEGER NOT NULL,
-          -- Whether it was ever sent; other than attempts, this is never set back.
+          -- The revision that was sent first, 0 before that; other than attempts, it is never set back.
           sent INTEGER NOT NULL DEFAULT 0, attempts INTEGER NOT NULL DEFAULT 0, error TEXT,
           -- What the entity was when it was first changed.
           base TEXT,

@@ -123,12 +123,22 @@ extension Storage {
     }
   }
 
-  package func wipe() throws(StoreError) {
-    try write { (db: borrowing Connection) throws(SQLiteError) in
+  package func wipe() throws(StoreError) { try wipe(discardingPending: true) }
+
+  /// Deletes everything, or throws `.pending` and deletes nothing if there are pending writes that must
+  /// not be lost. One transaction.
+  package func wipe(discardingPending: Bool) throws(StoreError) {
+    let unsent = try write { (db: borrowing Connection) throws(SQLiteError) -> Int in
+      let unsent = Int(try db.integer("SELECT count(*) FROM pending") ?? 0)
+      guard unsent == 0 || discardingPending else { return unsent }
       for number in try catalog.numbers(on: db) {
         try db.execute("DELETE FROM \(Table(number: number).entities)")
       }
       try db.execute("DELETE FROM pending; DELETE FROM requests")
+      return 0
+    }
+    guard unsent == 0 else {
+      throw StoreError(.pending, "\(unsent) pending writes would be lost.")
     }
   }
 

@@ -52,6 +52,7 @@ extension Storage {
     var write = write
     write.operation = .init(number: count.int64(0))
     write.attempts = count.int(1)
+    write.isAsFirstSent = count.int64(2) == write.revision
     guard write.operation != .delete else { return OutgoingWrite(write: write, body: nil) }
     let get = try db.statement(table.get)
     try get.bind(write.id, at: 1)
@@ -148,8 +149,8 @@ extension Storage {
     private static let isUnchanged = "\(isEntity) AND revision = ?3"
     static let begin = SQL(
       """
-      UPDATE pending SET attempts = attempts + 1, sent = 1 \(isUnchanged)
-      RETURNING operation, attempts
+      UPDATE pending SET attempts = attempts + 1, sent = iif(sent = 0, revision, sent)
+      \(isUnchanged) RETURNING operation, attempts, sent
       """)
     static let done = SQL("DELETE FROM pending \(isUnchanged)")
     static let fail = SQL("UPDATE pending SET error = ?4 \(isUnchanged)")

@@ -41,7 +41,7 @@ extension CollectionEngine {
       query, local, remote, options.call, collectingIds: query.isPaged)
     // What a page left out is not here: only its own ids tell what it had.
     guard !query.isPaged else {
-      return IdCursor(refreshed.ids, local, collection, query.projection)
+      return IdCursor(refreshed.ids ?? [], local, collection, query.projection)
     }
     return try local.find(query, in: collection, writtenSince: nil)
   }
@@ -107,23 +107,36 @@ extension CollectionEngine {
 
   private func findRemotely(_ id: String, _ call: Call) throws(StoreError) -> [UInt8] {
     let remote = try backend(for: "read from the network")
-    let entity: [UInt8]
-    do throws(StoreError) {
-      entity = try remote.find(id: id, in: collection, call)
-    } catch {
-      guard let local, error.kind == .notFound else { throw error }
-      _ = try local.forget([id], in: collection)
-      // What was made or changed here and is not sent yet is still there.
-      guard let mine = try local.entity(id, in: collection, writtenSince: nil) else { throw error }
+    guard let local else {
+      let entity = try remote.find(id: id, in: collection, call)
+      _ = try accepted(entity, as: id)
+      return entity
+    }
+    return try inFlight.settlements.reading { (reading) throws(StoreError) in
+      var missing = notFound(id)
+      do throws(StoreError) {
+        let entity = try remote.find(id: id, in: collection, call)
+        let outline = try accepted(entity, as: id)
+        try store(entity, outline, in: local, of: reading)
+      } catch {
+        guard error.kind == .notFound else { throw error }
+        missing = error
+        try forget(id, in: local, of: reading)
+      }
+      // What was made, changed or deleted here and is not sent yet counts.
+      guard let mine = try local.entity(id, in: collection, writtenSince: nil) else {
+        throw missing
+      }
       return mine
     }
-    let outline = try accepted(entity, as: id)
-    guard let local else { return entity }
-    try store(entity, outline, in: local)
-    guard let mine = try local.entity(id, in: collection, writtenSince: nil) else {
-      throw notFound(id)
+  }
+
+  private func forget(
+    _ id: String, in local: any LocalStore, of reading: Settlements.Reading
+  ) throws(StoreError) {
+    try inFlight.settlements.storing(reading) { (isSettled) throws(StoreError) in
+      if isSettled?(id) != true { _ = try local.forget([id], in: collection) }
     }
-    return mine
   }
 
   func notFound(_ id: String) -> StoreError {
@@ -189,11 +202,12 @@ extension CollectionEngine {
     return outline
   }
 
-  func store(
-    _ entity: [UInt8], _ outline: EntityOutline, in local: any LocalStore
+  private func store(
+    _ entity: [UInt8], _ outline: EntityOutline, in local: any LocalStore,
+    of reading: Settlements.Reading
   ) throws(StoreError) {
-    let result = entity.withUnsafeBytes { bytes -> Result<Int, StoreError> in
-      Result { () throws(StoreError) in try local.store(bytes, [outline], in: collection) }
+    let result = entity.withUnsafeBytes { bytes in
+      Result { () throws(StoreError) in try store(bytes, [outline], in: local, of: reading) }
     }
     _ = try result.get()
   }

@@ -65,17 +65,20 @@ extension CollectionEngine {
     let (writes, places) = requests(bytes, outlines)
     var results = [Result<[UInt8], StoreError>?](repeating: nil, count: outlines.count)
     let ids = Set(outlines.compactMap(\.id))
-    try inFlight.sending(Array(ids), call) { () throws(StoreError) in
+    return try inFlight.sending(Array(ids), call) { () throws(StoreError) in
+      let queued = try queued(ids)
       remote.send(writes, in: collection, call) { request, outcome in
         note(outcome, at: places[request], in: &results)
       }
+      if writes.count == 1, places[0].count > 1, case .failure(let error)?? = results.first,
+        error.index == nil
+      {
+        throw error
+      }
+      let collected = collected(results, outlines)
+      try settle(collected.entities.compactMap { $0 }, queued: queued)
+      return collected
     }
-    if writes.count == 1, places[0].count > 1, case .failure(let error)?? = results.first,
-      error.index == nil
-    {
-      throw error
-    }
-    return try collected(results, outlines)
   }
 
   /// What is new goes in batches, the rest one by one; each request with its places in the input.
@@ -121,10 +124,10 @@ extension CollectionEngine {
     }
   }
 
-  /// Puts the results into their order; what was stored is stored here too, if this store keeps data.
+  /// Puts the results into their order.
   private func collected(
     _ results: [Result<[UInt8], StoreError>?], _ outlines: [EntityOutline]
-  ) throws(StoreError) -> SaveManyResult {
+  ) -> SaveManyResult {
     var collected = SaveManyResult(entities: [], errors: [])
     for (place, result) in results.enumerated() {
       do throws(StoreError) {
@@ -132,8 +135,7 @@ extension CollectionEngine {
           throw StoreError.badAnswer("The backend did not answer for this entity.")
         }
         let entity = try result.get()
-        let outline = try accepted(entity, as: outlines[place].id)
-        if let local { try store(entity, outline, in: local) }
+        _ = try accepted(entity, as: outlines[place].id)
         collected.entities.append(entity)
       } catch {
         var error = error

@@ -64,19 +64,48 @@ extension CollectionEngine {
     let body = Array(bytes[outline.range])
     guard let id = outline.id else {
       let stored = try outcome(of: .create(body), remote, call).storedEntity()
-      let outline = try accepted(stored, as: nil)
-      if let local { try store(stored, outline, in: local) }
+      _ = try accepted(stored, as: nil)
+      try settle([stored], queued: [])
       return stored
     }
     return try inFlight.sending([id], call) { () throws(StoreError) in
-      let queued = try local?.pending(id, in: collection)?.write
+      let queued = try queued([id])
       let stored = try outcome(of: .update(id: id, body), remote, call).storedEntity()
-      let outline = try accepted(stored, as: id)
-      if let local {
-        if let queued { try local.confirm([(queued, stored)]) }
-        try store(stored, outline, in: local)
-      }
+      _ = try accepted(stored, as: id)
+      try settle([stored], queued: queued)
       return stored
+    }
+  }
+
+  /// What is queued for these entities now.
+  func queued(_ ids: some Sequence<String>) throws(StoreError) -> [PendingWrite] {
+    guard let local else { return [] }
+    var queued: [PendingWrite] = []
+    for id in ids {
+      if let write = try local.pending(id, in: collection)?.write { queued.append(write) }
+    }
+    return queued
+  }
+
+  /// Brings the local copies up to date with what the backend has accepted past the queue. What was
+  /// queued for them then is done with; what was queued since stays.
+  func settle(_ stored: [[UInt8]], queued: [PendingWrite]) throws(StoreError) {
+    guard let local, !stored.isEmpty else { return }
+    let array = Array("[".utf8) + stored.joined(separator: Array(",".utf8)) + Array("]".utf8)
+    let outlines: [EntityOutline]
+    do throws(JSONError) { outlines = try EntityScanner.outlines(ofArray: array) } catch {
+      throw .badAnswer(error)
+    }
+    let places = Dictionary(
+      outlines.enumerated().map { ($0.element.id ?? "", $0.offset) },
+      uniquingKeysWith: { _, last in last })
+    let done = queued.compactMap { write in places[write.id].map { (write, stored[$0]) } }
+    try inFlight.settlements.settling(places.keys) { () throws(StoreError) in
+      if !done.isEmpty { try local.confirm(done) }
+      let result = array.withUnsafeBytes { bytes in
+        Result { () throws(StoreError) in try local.store(bytes, outlines, in: collection) }
+      }
+      _ = try result.get()
     }
   }
 
@@ -135,88 +164,16 @@ extension CollectionEngine {
   private func removeRemotely(_ id: String, _ call: Call) throws(StoreError) -> Int {
     let remote = try backend(for: "write to the network")
     return try inFlight.sending([id], call) { () throws(StoreError) in
-      let queued = try local?.pending(id, in: collection)?.write
+      let queued = try queued([id])
       let count = try outcome(of: .delete(id: id), remote, call).deletedCount()
       if let local {
-        if let queued { try local.confirm([(queued, nil)]) }
-        _ = try local.forget([id], in: collection)
+        try inFlight.settlements.settling([id]) { () throws(StoreError) in
+          if !queued.isEmpty { try local.confirm(queued.map { ($0, nil) }) }
+          _ = try local.forget([id], in: collection)
+        }
       }
       return count
     }
-  }
-
-  /// Removes what matches; gives how many.
-  package func remove(
-    _ query: Query, _ options: CallOptions, early: (Int) -> Void = { _ in }
-  ) throws(StoreError) -> Answered<Int> {
-    switch writePolicy(options) {
-    case .forceLocal:
-      let local = try localStore(for: "remove locally")
-      return Answered(try local.remove(query, in: collection), isLocal: true)
-    case .forceNetwork:
-      let remote = try backend(for: "write to the network")
-      _ = try writer()
-      let count = try remote.remove(query, in: collection, options.call)
-      if let local { try forgetRemoved(query, local) }
-      return Answered(count, isLocal: false)
-    case .silentLocalThenNetwork, .localThenNetwork:
-      return try removeBoth(query, options, early)
-    }
-  }
-
-  private func removeBoth(
-    _ query: Query, _ options: CallOptions, _ early: (Int) -> Void
-  ) throws(StoreError) -> Answered<Int> {
-    let isSilent = options.writePolicy == .silentLocalThenNetwork
-    let local = try localStore(for: "remove locally")
-    let remote = try backend(for: "write to the network")
-    _ = try writer()
-    let removed = try local.remove(query, in: collection)
-    if !isSilent { early(removed) }
-    do throws(StoreError) {
-      let count = try remote.remove(query, in: collection, options.call)
-      try sendDeletions(matching: query, local, options.call)
-      return Answered(max(count, removed), isLocal: false)
-    } catch {
-      guard isSilent, error.isOffline else { throw error }
-      return Answered(removed, isLocal: true)
-    }
-  }
-
-  /// Sends the queued deletions of what the query selected here. The backend's own delete by query may
-  /// have left some: its version of an entity need not match. For those that it took, 404 is a success.
-  private func sendDeletions(
-    matching query: Query, _ local: any LocalStore, _ call: Call
-  ) throws(StoreError) {
-    let matcher = query.matcher
-    var order: Int64 = 0
-    while case let page = try local.pending(in: collection, after: order, most: 500),
-      let last = page.last
-    {
-      order = last.order
-      var ids: [String] = []
-      for write in page where write.operation == .delete {
-        guard let base = try local.pending(write.id, in: collection)?.base else { continue }
-        do throws(QueryError) {
-          if try matcher?.matches(base) ?? true { ids.append(write.id) }
-        } catch {
-          throw StoreError(error)
-        }
-      }
-      let result = try send(ids, call)
-      if let error = result.errors.first { throw error }
-    }
-  }
-
-  /// After a delete by query on the backend: the same here, except for what has changes to send.
-  private func forgetRemoved(_ query: Query, _ local: any LocalStore) throws(StoreError) {
-    let cursor = try local.find(query.selection, in: collection, writtenSince: nil)
-    defer { cursor.close() }
-    var ids: [String] = []
-    while let id = try cursor.next({ bytes in (try? EntityScanner.outline(of: bytes))?.id }) {
-      if let id { ids.append(id) }
-    }
-    _ = try local.forget(ids, in: collection)
   }
 }
 

@@ -11,6 +11,8 @@ package final class InFlight: Sendable {
   }
 
   private let state = Monitor(State())
+  /// What writes have settled while reads are under way.
+  let settlements = Settlements()
 
   package init() {}
 

@@ -1,0 +1,62 @@
+internal import KVJSON
+internal import KVQuery
+
+/// What the backend has under an id.
+struct BackendEntity {
+  let bytes: [UInt8]
+  private let creator: String?
+  private let members: JSONObject?
+
+  init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    let object = Self.object(bytes)
+    creator = object?["_acl"]?["creator"]?.stringValue
+    members = object.map(Self.content)
+  }
+
+  /// Whether this user made it, as far as one knows.
+  func isMade(by user: String?) -> Bool { creator == nil || user == nil || creator == user }
+
+  /// Whether it says the same as what we sent, the backend's own members aside.
+  func isSameContent(as bytes: [UInt8]) -> Bool {
+    guard let members, let ours = Self.object(bytes).map(Self.content) else { return false }
+    return members.count == ours.count && members.members.allSatisfy { ours[$0.name] == $0.value }
+  }
+
+  private static func object(_ bytes: [UInt8]) -> JSONObject? {
+    (try? JSONValue(parsing: bytes))?.objectValue
+  }
+
+  private static func content(_ object: JSONObject) -> JSONObject {
+    JSONObject(object.members.filter { !["_id", "_acl", "_kmd"].contains($0.name) })
+  }
+}
+
+extension CollectionEngine {
+  /// How many ids one request asks for: their names make its address long.
+  private static let mostIds = 100
+
+  /// What the backend has under these ids, as far as this user may see it.
+  func backendEntities(
+    _ ids: [String], _ remote: any Remote, _ call: Call
+  ) throws(StoreError) -> [String: BackendEntity] {
+    var found: [String: BackendEntity] = [:]
+    for start in stride(from: 0, to: ids.count, by: Self.mostIds) {
+      let part = ids[start..<min(start + Self.mostIds, ids.count)]
+      let query = Query(.field(.id, [.isIn(part.map { .string($0) })]))
+      var answer: [UInt8] = []
+      _ = try remote.find(query, in: collection, call) { (piece) throws(StoreError) in
+        answer.append(contentsOf: piece)
+      }
+      do throws(JSONError) {
+        for outline in try EntityScanner.outlines(ofArray: answer) {
+          guard let id = outline.id else { continue }
+          found[id] = BackendEntity(Array(answer[outline.range]))
+        }
+      } catch {
+        throw .badAnswer(error)
+      }
+    }
+    return found
+  }
+}

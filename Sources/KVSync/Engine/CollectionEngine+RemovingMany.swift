@@ -1,0 +1,86 @@
+internal import KVJSON
+package import KVQuery
+
+extension CollectionEngine {
+  /// Removes what matches; gives how many.
+  package func remove(
+    _ query: Query, _ options: CallOptions, early: (Int) -> Void = { _ in }
+  ) throws(StoreError) -> Answered<Int> {
+    switch writePolicy(options) {
+    case .forceLocal:
+      let local = try localStore(for: "remove locally")
+      return Answered(try local.remove(query, in: collection), isLocal: true)
+    case .forceNetwork:
+      let remote = try backend(for: "write to the network")
+      _ = try writer()
+      let count = try remote.remove(query, in: collection, options.call)
+      if let local { try forgetRemoved(query, local) }
+      return Answered(count, isLocal: false)
+    case .silentLocalThenNetwork, .localThenNetwork:
+      return try removeBoth(query, options, early)
+    }
+  }
+
+  private func removeBoth(
+    _ query: Query, _ options: CallOptions, _ early: (Int) -> Void
+  ) throws(StoreError) -> Answered<Int> {
+    let isSilent = options.writePolicy == .silentLocalThenNetwork
+    let local = try localStore(for: "remove locally")
+    let remote = try backend(for: "write to the network")
+    _ = try writer()
+    let removed = try local.remove(query, in: collection)
+    if !isSilent { early(removed) }
+    do throws(StoreError) {
+      let count = try remote.remove(query, in: collection, options.call)
+      try confirmDeletions(matching: query, local, remote, options.call)
+      return Answered(max(count, removed), isLocal: false)
+    } catch {
+      guard isSilent, error.isOffline else { throw error }
+      return Answered(removed, isLocal: true)
+    }
+  }
+
+  /// After the backend has deleted what matched there: takes the queued deletions of what matched here off
+  /// the queue. The backend's version of an entity need not have matched; what it still has is deleted
+  /// there by its id.
+  private func confirmDeletions(
+    matching query: Query, _ local: any LocalStore, _ remote: any Remote, _ call: Call
+  ) throws(StoreError) {
+    let matcher = query.matcher
+    var order: Int64 = 0
+    while case let page = try local.pending(in: collection, after: order, most: 500),
+      let last = page.last
+    {
+      order = last.order
+      var deletions: [PendingWrite] = []
+      for write in page where write.operation == .delete {
+        guard let base = try local.pending(write.id, in: collection)?.base else { continue }
+        do throws(QueryError) {
+          if try matcher?.matches(base) ?? true { deletions.append(write) }
+        } catch {
+          throw StoreError(error)
+        }
+      }
+      let left = try backendEntities(deletions.map(\.id), remote, call)
+      let gone = deletions.filter { left[$0.id] == nil }
+      try inFlight.settlements.settling(gone.map(\.id)) { () throws(StoreError) in
+        try local.confirm(gone.map { ($0, nil) })
+      }
+      let result = try send(Array(left.keys), call)
+      if let error = result.errors.first { throw error }
+    }
+  }
+
+  /// After a delete by query on the backend: the same here, except for what has changes to send.
+  private func forgetRemoved(_ query: Query, _ local: any LocalStore) throws(StoreError) {
+    let cursor = try local.find(query.selection, in: collection, writtenSince: nil)
+    defer { cursor.close() }
+    var ids: [String] = []
+    while let id = try cursor.next({ bytes in (try? EntityScanner.outline(of: bytes))?.id }) {
+      if let id { ids.append(id) }
+    }
+    try inFlight.settlements.settling(ids) { () throws(StoreError) in
+      _ = try local.forget(ids, in: collection)
+    }
+  }
+}

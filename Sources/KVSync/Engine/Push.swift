@@ -1,0 +1,229 @@
+internal import KVBase
+
+/// A push under way: what was sent, and what came of it. One thread at a time.
+struct Push {
+  let engine: CollectionEngine
+  let local: any LocalStore
+  let remote: any Remote
+  let call: Call
+  /// Who pushes; nil: the holder of the master secret.
+  let user: String?
+
+  private var pushed = 0
+  private var failures: [StoreError] = []
+  /// The place of each write of the current page in the whole queue.
+  private var places: [String: Int] = [:]
+  private var tried = 0
+  private var reachability = Reachability()
+  /// Why the rest is not worth trying.
+  private var stopped: StoreError?
+  /// How many writes are read at once: what they need in memory follows from those before.
+  private var sliceSize = 100
+
+  init(
+    _ engine: CollectionEngine, _ local: any LocalStore, _ remote: any Remote, _ call: Call,
+    user: String?
+  ) {
+    self.engine = engine
+    self.local = local
+    self.remote = remote
+    self.call = call
+    self.user = user
+  }
+
+  /// What a round of requests came to, before it is written down.
+  private struct Round {
+    var confirmed: [(write: PendingWrite, stored: [UInt8]?)] = []
+    var failed: [(write: PendingWrite, error: StoreError)] = []
+    /// Creates whose id the backend has already.
+    var duplicates: [(sent: OutgoingWrite, refusal: StoreError)] = []
+    /// To be sent again, on its own: its batch was refused as a whole.
+    var alone: [PendingWrite] = []
+  }
+
+  // MARK: A page
+
+  /// Sends a page of the queue. Throws if it is not worth going on.
+  mutating func send(_ page: [PendingWrite]) throws(StoreError) {
+    places = Dictionary(
+      page.enumerated().map { ($0.element.id, tried + $0.offset) },
+      uniquingKeysWith: { first, _ in first })
+    tried += page.count
+    var rest = page[...]
+    while !rest.isEmpty {
+      let slice = Array(rest.prefix(sliceSize))
+      rest = rest.dropFirst(slice.count)
+      try sendSlice(slice)
+    }
+  }
+
+  /// What came of it all. Throws if the last that was tried had no answer.
+  func result() throws(StoreError) -> PushResult {
+    if let silence = reachability.silence { throw silence }
+    return PushResult(
+      pushed: pushed, errors: failures.sorted { ($0.index ?? 0) < ($1.index ?? 0) })
+  }
+
+  private mutating func sendSlice(_ slice: [PendingWrite]) throws(StoreError) {
+    var outgoing = try local.beginSending(slice)
+    if outgoing.count < slice.count { outgoing += try beginSendingChanged(slice, outgoing) }
+    follow(outgoing)
+    var again = try send(PushBatch.batches(of: outgoing))
+    // At most two more rounds: what its batch held up goes alone, and what exists already as an update.
+    for _ in 0..<2 where !again.isEmpty {
+      let outgoing = try local.beginSending(again)
+      again = try send(outgoing.map { PushBatch([$0]) })
+    }
+  }
+
+  /// Entities that were changed after the page was read are sent as they are now.
+  private func beginSendingChanged(
+    _ slice: [PendingWrite], _ outgoing: [OutgoingWrite]
+  ) throws(StoreError) -> [OutgoingWrite] {
+    let begun = Set(outgoing.map(\.write.id))
+    var changed: [PendingWrite] = []
+    for write in slice where !begun.contains(write.id) {
+      if let now = try local.pending(write.id, in: engine.collection)?.write { changed.append(now) }
+    }
+    return changed.isEmpty ? [] : try local.beginSending(changed)
+  }
+
+  /// Takes so many writes at once that their bodies stay within 8 MiB or so.
+  private mutating func follow(_ outgoing: [OutgoingWrite]) {
+    let bytes = outgoing.reduce(0) { $0 + ($1.body?.count ?? 0) }
+    guard bytes > 0 else { return }
+    sliceSize = min(500, max(1, (8 << 20) / max(1, bytes / outgoing.count)))
+  }
+
+  // MARK: A round
+
+  /// Sends requests, writes down what came of them, and gives what is to be sent again.
+  private mutating func send(_ batches: [PushBatch]) throws(StoreError) -> [PendingWrite] {
+    guard !batches.isEmpty else { return [] }
+    // Stopping must not cancel the caller's other work.
+    let stop = Cancellation()
+    var sending = call
+    sending.cancellation = stop
+    var round = Round()
+    call.cancellation.notifying {
+      stop.cancel()
+    } during: {
+      remote.send(batches.map(\.request), in: engine.collection, sending) { place, outcome in
+        take(outcome, of: batches[place], &round)
+        if stopped != nil || reachability.isGone { stop.cancel() }
+      }
+    }
+    // Written down even if the call was cancelled: the backend has these.
+    try write(round)
+    if let stopped { throw stopped }
+    if reachability.isGone, let silence = reachability.silence { throw silence }
+    if call.cancellation.isCancelled { throw StoreError(.cancelled, "The call was cancelled.") }
+    return try resolve(round.duplicates) + round.alone
+  }
+
+  /// One transaction for all that the backend accepted and one for all that it refused.
+  private mutating func write(_ round: Round) throws(StoreError) {
+    if !round.confirmed.isEmpty { try settle(round.confirmed) }
+    guard !round.failed.isEmpty else { return }
+    try local.recordFailure(round.failed)
+    failures += round.failed.map { failed in
+      var error = failed.error
+      error.index = places[failed.write.id]
+      return error
+    }
+    call.progress.update { $0.entitiesDone += UInt64(round.failed.count) }
+  }
+
+  private mutating func settle(
+    _ confirmed: [(write: PendingWrite, stored: [UInt8]?)]
+  ) throws(StoreError) {
+    try engine.inFlight.settlements.settling(confirmed.map(\.write.id)) {
+      () throws(StoreError) in
+      try local.confirm(confirmed)
+    }
+    pushed += confirmed.count
+    call.progress.update { $0.entitiesDone += UInt64(confirmed.count) }
+  }
+
+  // MARK: Outcomes
+
+  private mutating func take(
+    _ outcome: Result<RemoteOutcome, StoreError>, of batch: PushBatch, _ round: inout Round
+  ) {
+    if case .failure(let error) = outcome, error.kind == .cancelled {
+      // Stopped before it was sent, or while it was: it is not the entities' fault.
+      return
+    }
+    if case .failure(let error) = outcome, error.isSilence {
+      reachability.heardNothing(batch.writes.map(\.write), error)
+      return
+    }
+    for (write, error) in reachability.heard() { fail(write, error, &round) }
+    if case .failure(let error) = outcome, batch.writes.count > 1, error.isAboutTheBody {
+      round.alone += batch.writes.map(\.write)
+      return
+    }
+    for (sent, result) in batch.results(outcome) { take(result, of: sent, &round) }
+  }
+
+  private mutating func take(
+    _ result: Result<[UInt8]?, StoreError>, of sent: OutgoingWrite, _ round: inout Round
+  ) {
+    do throws(StoreError) {
+      let stored = try result.get()
+      if let stored { _ = try engine.accepted(stored, as: sent.write.id) }
+      round.confirmed.append((sent.write, stored))
+    } catch {
+      switch error.kind {
+      case .conflict where sent.write.operation == .create:
+        round.duplicates.append((sent, error))
+      case .unauthorized, .noUser: stopped = stopped ?? error
+      default: fail(sent.write, error, &round)
+      }
+    }
+  }
+
+  private func fail(_ write: PendingWrite, _ error: StoreError, _ round: inout Round) {
+    var error = error
+    error.id = write.id
+    round.failed.append((write, error))
+  }
+
+  // MARK: Creates that exist
+
+  /// A create that is refused because its id exists was ours, if we created what is there: its answer was
+  /// lost. If nothing was changed here since it was sent first, or it is what we would create now, it is
+  /// done, and what the backend has is what others have made of it since. Else our newer version goes as
+  /// an update. Gives the writes to send again.
+  private mutating func resolve(
+    _ duplicates: [(sent: OutgoingWrite, refusal: StoreError)]
+  ) throws(StoreError) -> [PendingWrite] {
+    guard !duplicates.isEmpty else { return [] }
+    let theirs = try engine.backendEntities(duplicates.map(\.sent.write.id), remote, call)
+    var round = Round()
+    var again: [PendingWrite] = []
+    for (sent, refusal) in duplicates {
+      let id = sent.write.id
+      guard let existing = theirs[id], existing.isMade(by: user) else {
+        fail(sent.write, refusal, &round)
+        continue
+      }
+      if sent.write.isAsFirstSent || existing.isSameContent(as: sent.body ?? []) {
+        round.confirmed.append((sent.write, existing.bytes))
+      } else {
+        try local.turnIntoUpdate(id, in: engine.collection)
+        if let write = try local.pending(id, in: engine.collection)?.write { again.append(write) }
+      }
+    }
+    try write(round)
+    return again
+  }
+}
+
+extension StoreError {
+  /// Whether the backend refused what was sent, not that it was sent: of a batch, one entity may be to
+  /// blame.
+  fileprivate var isAboutTheBody: Bool {
+    answer != nil && (kind == .invalid || kind == .tooLarge)
+  }
+}

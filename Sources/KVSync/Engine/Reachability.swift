@@ -1,0 +1,36 @@
+/// Tells a backend that cannot be reached from an entity whose request gets no answer.
+///
+/// One request without an answer says little: it may be that its entity makes the connection break, and
+/// then the queue behind it must not wait for it. Several in a row, with no answer in between, say that
+/// nobody is there. Which of the two it was is known once somebody answers, or the push is over.
+struct Reachability {
+  /// So many in a row.
+  private static let patience = 6
+
+  /// The writes of the requests that have had no answer since the last answer.
+  private(set) var unanswered: [(write: PendingWrite, error: StoreError)] = []
+  private var inRow = 0
+
+  /// Why it is not worth going on; nil: it is.
+  var isGone: Bool { inRow >= Self.patience }
+
+  /// Why the writes without an answer had none; nil: there are none.
+  var silence: StoreError? { unanswered.last?.error }
+
+  /// Somebody answered. Gives the writes that had no answer before: it was because of themselves.
+  mutating func heard() -> [(write: PendingWrite, error: StoreError)] {
+    defer { self = Reachability() }
+    return unanswered
+  }
+
+  /// A request with these writes had no answer.
+  mutating func heardNothing(_ writes: [PendingWrite], _ error: StoreError) {
+    inRow += 1
+    unanswered += writes.map { ($0, error) }
+  }
+}
+
+extension StoreError {
+  /// Whether nobody answered, or only to say that it is busy: it says nothing about the entity.
+  var isSilence: Bool { isOffline || answer?.status == 429 || answer?.status == 503 }
+}

@@ -1,0 +1,174 @@
+import KVBase
+import KVJSON
+import KVQuery
+import KVSync
+import Testing
+
+@Suite("A pull") struct RefreshTests {
+  private func pull(
+    _ bench: Bench, _ filter: String? = nil, _ modifiers: String? = nil,
+    paging: CollectionEngine.Paging = .off
+  ) throws -> PullResult {
+    try bench.engine.pull(try Query(filter: filter, modifiers: modifiers), Call(), paging: paging)
+  }
+
+  @Test("does not run over pending writes, and says how many there are") func pending() throws {
+    let bench = try Bench()
+    try bench.save(["n": 1])
+    try bench.save(["n": 2])
+    let error = failure { _ = try pull(bench) }
+    #expect(error?.kind == .pending)
+    #expect(error?.message.hasPrefix("2 ") == true)
+  }
+
+  @Test("removes what the backend no longer has, as far as the query reaches") func removes() throws
+  {
+    let bench = try Bench()
+    try bench.publish(["_id": "a", "n": 1], ["_id": "b", "n": 1], ["_id": "c", "n": 2])
+    #expect(try pull(bench) == PullResult(pulled: 3))
+    for id in ["a", "c"] { _ = bench.remote.backend.delete(id) }
+    #expect(try pull(bench, #"{"n":1}"#) == PullResult(pulled: 1, removed: 1))
+    #expect(try bench.local("_id") == [#""b""#, #""c""#])
+    #expect(try pull(bench, nil, #"{"limit":5}"#) == PullResult(pulled: 1))
+    #expect(try bench.local("_id") == [#""b""#, #""c""#])
+    #expect(try pull(bench) == PullResult(pulled: 1, removed: 1))
+  }
+
+  @Test("stores whole entities, whatever fields are asked for") func fields() throws {
+    let bench = try Bench()
+    try bench.publish(["_id": "a", "n": 1, "text": "whole"])
+    _ = try pull(bench, nil, #"{"fields":["n"]}"#)
+    #expect(try bench.local("text") == [#""whole""#])
+    let shown = try bench.found(
+      try Query(filter: nil, modifiers: #"{"fields":["n"]}"#), .forceNetwork)
+    #expect(shown.first?["text"] == nil)
+    #expect(shown.first?["n"] == 1)
+    #expect(try bench.local("text") == [#""whole""#])
+  }
+
+  @Test("removes nothing if the answer may have been cut at the backend's limit") func limit()
+    throws
+  {
+    let bench = try Bench()
+    try bench.publish(["_id": "zzz"])
+    _ = try pull(bench)
+    _ = bench.remote.backend.delete("zzz")
+    let all = (0..<10_000).map { #"{"_id":"\#($0)"}"# }.joined(separator: ",")
+    bench.remote.answer = { _, _ in Array("[\(all)]".utf8) }
+    #expect(try pull(bench) == PullResult(pulled: 10_000))
+    #expect(try bench.engine.find(id: "zzz", bench.options()).isLocal)
+    // One that answers with more has no such limit.
+    bench.remote.answer = { _, _ in Array(#"[\#(all),{"_id":"one more"}]"#.utf8) }
+    #expect(try pull(bench).removed == 1)
+  }
+
+  @Test(
+    "removes nothing if the answer is no answer",
+    arguments: [
+      #"[{"_id":"b"}"#, #"[{"_id":"b"},"#, "<html>down</html>", "", "{}", #"[{"n":1}]"#,
+      #"[{"_id":"b"}]]"#, "[1]", "\u{FEFF}[]", #"[{"_id":7}]"#,
+    ]
+  ) func lies(_ answer: String) throws {
+    let bench = try Bench()
+    try bench.publish(["_id": "a"])
+    _ = try pull(bench)
+    bench.remote.answer = { _, _ in Array(answer.utf8) }
+    let error = failure { _ = try pull(bench) }
+    #expect(error?.kind == .proto)
+    #expect(error?.isOffline == false)
+    #expect(try bench.local("_id").contains(#""a""#))
+  }
+
+  // MARK: Writes meanwhile
+
+  @Test("does not undo a change that was pushed while its answer was on the way") func olderAnswer()
+    throws
+  {
+    let bench = try Bench()
+    try bench.publish(["_id": "a", "n": 1])
+    _ = try pull(bench)
+    bench.remote.meanwhile = {
+      bench.remote.meanwhile = {}
+      _ = try? bench.save(["_id": "a", "n": 2])
+      _ = try? bench.engine.push(Call())
+    }
+    _ = try pull(bench)
+    #expect(bench.backendValue("a", "n") == 2)
+    #expect(try bench.local("n") == ["2"])
+  }
+
+  @Test("does not bring back what was deleted while its answer was on the way")
+  func deletedMeanwhile() throws {
+    let bench = try Bench()
+    try bench.publish(["_id": "a", "n": 1])
+    _ = try pull(bench)
+    bench.remote.meanwhile = {
+      bench.remote.meanwhile = {}
+      _ = try? bench.engine.remove(id: "a", bench.options())
+      _ = try? bench.engine.push(Call())
+    }
+    _ = try pull(bench)
+    #expect(try bench.local("_id").isEmpty)
+  }
+
+  @Test("keeps what was saved while its answer was on the way") func savedMeanwhile() throws {
+    let bench = try Bench()
+    try bench.publish(["_id": "a", "n": 1])
+    bench.remote.meanwhile = {
+      bench.remote.meanwhile = {}
+      _ = try? bench.save(["n": 5])
+      _ = try? bench.save(["_id": "a", "n": 6])
+    }
+    #expect(try pull(bench).removed == 0)
+    #expect(try bench.local("n") == ["5", "6"])
+    #expect(try bench.engine.pendingCount() == 2)
+  }
+
+  // MARK: Pages
+
+  private func numbered(_ count: Int) throws -> Bench {
+    let bench = try Bench()
+    for n in 0..<count {
+      try bench.publish(["_id": .string("id\(1000 + n)"), "n": .int(Int64(n))])
+    }
+    return bench
+  }
+
+  @Test("reads page by page in the order of ids") func pages() throws {
+    let bench = try numbered(25)
+    #expect(try pull(bench, paging: .pages(of: 10)) == PullResult(pulled: 25))
+    #expect(bench.remote.queries.allSatisfy { $0.limit == 10 && $0.skip == 0 })
+    _ = bench.remote.backend.delete("id1003")
+    #expect(
+      try pull(bench, #"{"n":{"$lt":20}}"#, paging: .pages(of: 10))
+        == PullResult(pulled: 19, removed: 1))
+    #expect(try bench.local("n").count == 24)
+  }
+
+  @Test("counts on where a backend does not compare ids") func incomparableIds() throws {
+    let bench = try numbered(25)
+    bench.remote.answer = { query, found in
+      let isBehind = query.filterText.contains("$gt")
+      let shown = isBehind ? [] : found
+      return Array("[".utf8) + shown.joined(separator: Array(",".utf8)) + Array("]".utf8)
+    }
+    #expect(try pull(bench, paging: .pages(of: 10)) == PullResult(pulled: 25))
+  }
+
+  @Test("removes nothing if fewer came than the backend had counted") func hidden() throws {
+    let bench = try numbered(5)
+    _ = try pull(bench)
+    _ = bench.remote.backend.delete("id1001")
+    bench.remote.counted = 5
+    #expect(try pull(bench, paging: .pages(of: 10)) == PullResult(pulled: 4))
+    #expect(try bench.local("n").count == 5)
+    bench.remote.counted = nil
+    #expect(try pull(bench, paging: .pages(of: 10)) == PullResult(pulled: 4, removed: 1))
+  }
+
+  @Test("is nothing but an empty result for an empty collection") func empty() throws {
+    let bench = try Bench()
+    #expect(try pull(bench, paging: .pages(of: 10)) == PullResult())
+    #expect(try pull(bench) == PullResult())
+  }
+}

@@ -1,0 +1,134 @@
+import KVBase
+import KVJSON
+import KVQuery
+import KVSync
+import KVTestSupport
+
+/// A backend in memory that does to single requests what a test wants.
+///
+/// `@unchecked Sendable`: what a test sets, it sets before the requests come; the rest is behind a lock.
+final class ScriptedRemote: Remote, @unchecked Sendable {
+  let backend = FakeBackend()
+  var user = "ana"
+  /// The error of a request that does not reach the backend; nil: it does.
+  var refusal: (RemoteWrite) -> StoreError? = { _ in nil }
+  /// Whether the answer of a request that was carried out gets lost.
+  var losesAnswer: (RemoteWrite) -> Bool = { _ in false }
+  /// Runs when a request was carried out and its answer is about to be handed over.
+  var meanwhile: () -> Void = {}
+  /// What a read fails with.
+  var readError: StoreError?
+  /// What a find answers in place of the truth.
+  var answer: ((Query, [[UInt8]]) -> [UInt8])?
+  /// What a count answers in place of the truth.
+  var counted: Int?
+
+  private let log = Monitor<[RemoteWrite]>([])
+  private let reads = Monitor<[Query]>([])
+  private let lock = Monitor(())
+
+  /// The writes that were sent, the refused and lost ones too.
+  var requests: [RemoteWrite] { log.peek { $0 } }
+  var queries: [Query] { reads.peek { $0 } }
+
+  static func error(_ kind: StoreError.Kind, _ status: Int? = nil) -> StoreError {
+    var error = StoreError(kind, "As the test wants it.")
+    error.answer = status.map { StoreError.ServerAnswer(status: $0, error: "Scripted") }
+    return error
+  }
+
+  // MARK: Reading
+
+  func find(
+    _ query: Query, in collection: String, _ call: Call,
+    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer {
+    reads.peek { $0.append(query) }
+    if let readError { throw readError }
+    let found = lock.peek { _ in backend.find(query) }
+    let truth = Array("[".utf8) + found.joined(separator: Array(",".utf8)) + Array("]".utf8)
+    let text = answer?(query, found) ?? truth
+    meanwhile()
+    let result = text.withUnsafeBytes { bytes in
+      Result { () throws(StoreError) in try receive(bytes) }
+    }
+    try result.get()
+    return ReadAnswer(startedAt: "2024-03-12T21:00:00.000Z")
+  }
+
+  func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8] {
+    if let readError { throw readError }
+    let entity = lock.peek { _ in backend.entity(id) }
+    meanwhile()
+    guard let entity else { throw Self.error(.notFound, 404) }
+    return entity
+  }
+
+  func count(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> CountAnswer
+  {
+    if let readError { throw readError }
+    let count = counted ?? lock.peek { _ in backend.find(query).count }
+    return CountAnswer(count: count, startedAt: nil)
+  }
+
+  // MARK: Writing
+
+  func remove(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> Int {
+    if let readError { throw readError }
+    return lock.peek { _ in
+      let outlines = backend.find(query).compactMap { try? EntityScanner.outline(of: $0) }
+      return outlines.compactMap(\.id).map(backend.delete).reduce(0, +)
+    }
+  }
+
+  func send(
+    _ writes: [RemoteWrite], in collection: String, _ call: Call,
+    outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
+  ) {
+    for (place, write) in writes.enumerated() {
+      if call.cancellation.isCancelled {
+        outcome(place, .failure(StoreError(.cancelled, "Cancelled.")))
+      } else {
+        outcome(place, Result { () throws(StoreError) in try carryOut(write) })
+      }
+    }
+  }
+
+  private func carryOut(_ write: RemoteWrite) throws(StoreError) -> RemoteOutcome {
+    log.peek { $0.append(write) }
+    if let error = refusal(write) { throw error }
+    let result = lock.peek { _ in Result { () throws(StoreError) in try apply(write) } }
+    meanwhile()
+    if losesAnswer(write) { throw Self.error(.network) }
+    return try result.get()
+  }
+
+  private func apply(_ write: RemoteWrite) throws(StoreError) -> RemoteOutcome {
+    switch write {
+    case .create(let body): return .stored(try backend.create(body, by: user))
+    case .createMany(let bodies):
+      return .storedMany(
+        bodies.map { body in
+          Result { () throws(StoreError) in try backend.create(body, by: user) }
+        })
+    case .update(let id, let body): return .stored(try backend.replace(body, id, by: user))
+    case .delete(let id): return .deleted(backend.delete(id))
+    }
+  }
+}
+
+extension RemoteWrite {
+  /// Whether one of its bodies contains a text.
+  func mentions(_ text: String) -> Bool {
+    bodies.contains { String(decoding: $0, as: UTF8.self).contains(text) }
+  }
+
+  var bodies: [[UInt8]] {
+    switch self {
+    case .create(let body): [body]
+    case .createMany(let bodies): bodies
+    case .update(_, let body): [body]
+    case .delete: []
+    }
+  }
+}
