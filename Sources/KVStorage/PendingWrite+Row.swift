@@ -24,7 +24,7 @@ extension PendingWrite.Operation {
 extension PendingWrite {
   /// The columns that `init(row:of:)` reads.
   static let columns =
-    "p.id, p.operation, p.revision, p.n, p.created, p.changed, p.attempts, p.error"
+    "p.id, p.operation, p.revision, p.n, p.created, p.changed, p.attempts, p.error, p.sent"
 
   /// Reads the first columns of the current row.
   init(row: borrowing Statement, of collection: String) {
@@ -34,5 +34,6 @@ extension PendingWrite {
       createdAt: Timestamp(milliseconds: row.int64(4)),
       changedAt: Timestamp(milliseconds: row.int64(5)), attempts: row.int(6),
       lastError: row.text(7))
+    isAsFirstSent = row.int64(8) == revision
   }
 }

@@ -35,8 +35,8 @@ extension Storage {
       guard try statement.step() else { return nil }
       return (
         write: PendingWrite(row: statement, of: collection),
-        entity: statement.isNull(9) ? nil : statement.copy(9),
-        base: statement.isNull(8) ? nil : statement.copy(8)
+        entity: statement.isNull(10) ? nil : statement.copy(10),
+        base: statement.isNull(9) ? nil : statement.copy(9)
       )
     }
   }

@@ -10,8 +10,8 @@ extension Client {
   package func ping(
     _ options: Options, _ cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
-    try log.telling("ping") { () throws(StoreError) in
-      try backend().users.ping(call(options, cancellation))
+    try asking("ping", options, cancellation) { (call) throws(StoreError) in
+      try backend().users.ping(call)
     }
   }
 
@@ -19,10 +19,10 @@ extension Client {
   package func signup(
     _ user: JSONObject, _ options: Options, _ cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
-    try log.telling("signup") { () throws(StoreError) in
+    try asking("signup", options, cancellation) { (call) throws(StoreError) in
       let (users, session) = try backend()
       let created = try users.signup(
-        JSONValue.object(user).bytes, call(options, cancellation))
+        JSONValue.object(user).bytes, call)
       try session.adopt(created, token: nil)
       return created.json
     }
@@ -32,10 +32,10 @@ extension Client {
   package func login(
     _ credentials: JSONObject, _ options: Options, _ cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
-    try log.telling("login") { () throws(StoreError) in
+    try asking("login", options, cancellation) { (call) throws(StoreError) in
       let (users, session) = try backend()
       let user = try users.login(
-        JSONValue.object(credentials).bytes, call(options, cancellation))
+        JSONValue.object(credentials).bytes, call)
       try session.adopt(user, token: nil)
       return user.json
     }
@@ -50,10 +50,10 @@ extension Client {
   package func me(
     _ options: Options, _ cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
-    try log.telling("me") { () throws(StoreError) in
+    try asking("me", options, cancellation) { (call) throws(StoreError) in
       let (users, session) = try backend()
       let before = try active()
-      let user = try users.me(call(options, cancellation))
+      let user = try users.me(call)
       try keep(user, before, session)
       return user.json
     }
@@ -63,14 +63,15 @@ extension Client {
   package func updateUser(
     _ changes: JSONObject, _ options: Options, _ cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
-    try log.telling("user update") { () throws(StoreError) in
+    try asking("user update", options, cancellation) { (call) throws(StoreError) in
       let (users, session) = try backend()
       let before = try active()
-      var body = before.json
+      // Read first: the backend replaces a user as a whole.
+      var body = Self.members(of: try users.me(call))
       body["_kmd"] = nil
       for member in changes.members { body[member.name] = member.value }
       let user = try users.update(
-        id: before.id, JSONValue.object(body).bytes, call(options, cancellation))
+        id: before.id, JSONValue.object(body).bytes, call)
       try keep(user, before, session)
       return user.json
     }
@@ -81,8 +82,8 @@ extension Client {
     _ name: String, _ options: Options, _ cancellation: Cancellation
   ) throws(StoreError) -> Bool {
     guard !name.isEmpty else { throw StoreError(.invalid, "A user name must not be empty.") }
-    return try log.telling("user exists") { () throws(StoreError) in
-      try backend().users.exists(name, call(options, cancellation))
+    return try asking("user exists", options, cancellation) { (call) throws(StoreError) in
+      try backend().users.exists(name, call)
     }
   }
 
@@ -108,32 +109,43 @@ extension Client {
     }
   }
 
-  /// Drops the session here, then on the backend (whose failure does not matter any more), and wipes the
-  /// local data of all tags. `.pending` if that would lose unsent work.
+  /// Ends the session here, wipes the local data of all tags, and ends the session on the backend, whose
+  /// failure does not matter any more. `.pending`, and nothing is changed, if that would lose unsent work.
   package func logout(_ leaving: Leaving, _ cancellation: Cancellation) throws(StoreError) {
-    try log.telling("logout") { () throws(StoreError) in
-      let (users, session) = try backend()
+    let user = try log.telling("logout") { () throws(StoreError) in
       let user = try active()
-      try checkUnsent(leaving)
-      try session.clear()
-      do throws(StoreError) {
-        try users.logout(token: user.token, call(leaving.call, cancellation))
-      } catch {
-        log.write(.info, "logout: the backend was not told: \(error.kind.name)")
-      }
-      try wipe(leaving)
+      try endSession(leaving)
+      return user
+    }
+    // What it says is in the log.
+    _ = try? asking("logout on the backend", leaving.call, cancellation) {
+      (call) throws(StoreError) in
+      try backend().users.logout(token: user.token, call)
     }
   }
 
   /// Deletes the active user on the backend, then ends its session as a logout does.
   package func deleteUser(_ leaving: Leaving, _ cancellation: Cancellation) throws(StoreError) {
-    try log.telling("user delete") { () throws(StoreError) in
-      let (users, session) = try backend()
+    try asking("user delete", leaving.call, cancellation) { (call) throws(StoreError) in
       let user = try active()
       try checkUnsent(leaving)
-      try users.delete(id: user.id, isHard: leaving.hard, call(leaving.call, cancellation))
+      try backend().users.delete(id: user.id, isHard: leaving.hard, call)
+    }
+    try log.telling("user delete") { () throws(StoreError) in try endSession(leaving) }
+  }
+
+  /// With nothing else under way: what is read for a user who is gone must not end up in what was wiped.
+  /// The data goes before the session: should the process die in between, nobody else finds it.
+  private func endSession(_ leaving: Leaving) throws(StoreError) {
+    let session = try backend().session
+    try operations.alone { () throws(StoreError) in
+      try checkUnsent(leaving)
+      if !leaving.keepData {
+        for storage in try storages() {
+          try storage.wipe(discardingPending: leaving.discardPending)
+        }
+      }
       try session.clear()
-      try wipe(leaving)
     }
   }
 
@@ -148,12 +160,19 @@ extension Client {
     }
   }
 
-  private func wipe(_ leaving: Leaving) throws(StoreError) {
-    guard !leaving.keepData else { return }
-    for storage in try storages() { try storage.wipe() }
-  }
-
   // MARK: Shared
+
+  /// Runs something that asks the backend about users.
+  private func asking<R>(
+    _ operation: StaticString, _ options: Options, _ cancellation: Cancellation,
+    _ body: (Call) throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    try log.telling(operation) { () throws(StoreError) in
+      try operations.run(cancellation) { (cancellation) throws(StoreError) in
+        try body(call(options, cancellation))
+      }
+    }
+  }
 
   private func backend() throws(StoreError) -> (users: KinveyUsers, session: Session) {
     guard let users, let session else {
@@ -167,6 +186,10 @@ extension Client {
       throw StoreError(.noUser, "Nobody is logged in.")
     }
     return user
+  }
+
+  private static func members(of user: KinveyUser) -> JSONObject {
+    (try? JSONValue(parsing: user.json))?.objectValue ?? JSONObject()
   }
 
   /// Keeps what the backend says of the active user, unless somebody else is active by now.

@@ -7,7 +7,8 @@ internal import KVTransport
 
 /// One application on one backend, with one data directory: wires the rooms together.
 ///
-/// Safe from any thread. Opening makes no network call. Closing ends what is under way with `.cancelled`.
+/// Safe from any thread. Opening makes no network call. Closing ends what is under way with `.cancelled`, and
+/// waits for it.
 package final class Client: Sendable {
   private struct State {
     var tags: [String: Tag] = [:]
@@ -17,11 +18,12 @@ package final class Client: Sendable {
   /// The local data of one tag and what is on its way from there.
   private struct Tag {
     var storage: Storage
-    var inFlight: [String: InFlight] = [:]
+    var inFlight: SharedInFlight
   }
 
   package let log = Log()
   package let runner = Runner()
+  let operations = Operations()
   let options: ClientOptions
   let directory: DataDirectory
   let session: Session?
@@ -57,8 +59,10 @@ package final class Client: Sendable {
 
   deinit { close() }
 
-  /// Ends what is under way, waits for the transport's thread and closes the files. May be called again.
+  /// Ends what is under way, waits for its end and for our threads, and closes the files. Pending writes
+  /// stay pending; what is called then fails with `.misuse`. May be called again.
   package func close() {
+    operations.close()
     let tags = state.peek { state in
       defer { state = State(tags: [:], isClosed: true) }
       return Array(state.tags.values)
@@ -90,24 +94,25 @@ package final class Client: Sendable {
     let local = type.isLocal ? try storage(tag ?? self.options.tag) : nil
     let engine = CollectionEngine(
       collection: collection, type: type, local: local, remote: remote,
-      inFlight: inFlight(tag ?? self.options.tag, collection),
+      inFlight: type.isLocal ? inFlight(tag ?? self.options.tag, collection) : InFlight(),
       writer: {
         [session, hasMaster = self.options.backend?.masterSecret != nil] () throws(StoreError) in
         if let user = try session?.current() { return user.id }
         guard hasMaster else { throw StoreError(.noUser, "Nobody is logged in.") }
         return nil
       })
-    return DataStore(engine, calls, log)
+    return DataStore(engine, calls, log, operations)
   }
 
   private static func check(collection: String) throws(StoreError) {
     let isPlain = collection.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") }
-    guard !collection.isEmpty, isPlain, !collection.hasPrefix("_"), collection.utf8.count <= 128
+    guard !collection.isEmpty, isPlain, !collection.hasPrefix("_"), collection.utf8.count <= 128,
+      collection != ".", collection != ".."
     else {
       throw StoreError(
         .invalid,
-        "A collection's name is 1 to 128 bytes without \"/\" and control characters, and starts with no \"_\"."
-      )
+        "A collection's name is 1 to 128 bytes without \"/\" and control characters, starts with no \"_\","
+          + " and is not \".\" or \"..\".")
     }
   }
 
@@ -117,18 +122,14 @@ package final class Client: Sendable {
       guard !state.isClosed else { throw StoreError(.misuse, "The client is closed.") }
       if let open = state.tags[tag] { return open.storage }
       let storage = try directory.open(tag: tag, durability: options.durability)
-      state.tags[tag] = Tag(storage: storage)
+      state.tags[tag] = Tag(
+        storage: storage, inFlight: .of(path: directory.file(tag: tag)))
       return storage
     }
   }
 
   private func inFlight(_ tag: String, _ collection: String) -> InFlight {
-    state.peek { state in
-      if let known = state.tags[tag]?.inFlight[collection] { return known }
-      let new = InFlight()
-      state.tags[tag]?.inFlight[collection] = new
-      return new
-    }
+    state.peek { $0.tags[tag]?.inFlight.of(collection) } ?? InFlight()
   }
 
   /// The local data of all tags there are, opened or not.

@@ -68,7 +68,7 @@ struct ClientOptions {
     var configuration = KinveyConfiguration(
       host: host ?? nil, instanceId: try reader.string("instanceId"), appKey: appKey,
       appSecret: secret ?? "", masterSecret: try reader.string("masterSecret"),
-      apiVersion: try reader.integer("apiVersion", 3...6) ?? 5, connections: connections,
+      apiVersion: try reader.integer("apiVersion", 5...6) ?? 5, connections: connections,
       version: Version.text)
     if let most = try reader.integer("maxResponseBytes", 1...Int(Int32.max)) {
       configuration.mostBytes = most

@@ -30,31 +30,67 @@ package final class DataStore: Sendable {
   package let lendsLocally: Bool
   private let defaults: Options
   private let log: Log
+  private let operations: Operations
 
-  init(_ engine: CollectionEngine, _ defaults: Options, _ log: Log) {
+  init(_ engine: CollectionEngine, _ defaults: Options, _ log: Log, _ operations: Operations) {
     self.engine = engine
     self.defaults = defaults
     self.log = log
     let readPolicy = defaults.readPolicy ?? engine.type.readPolicy
     lendsLocally = engine.type.isLocal && readPolicy == .forceLocal && defaults.ttl == nil
+    self.operations = operations
   }
 
   private func merged(_ run: Run) -> Options { run.options?.over(defaults) ?? defaults }
 
-  private func call(_ run: Run) -> Call { merged(run).call(run.cancellation, run.progress) }
-
-  private func resolved(_ run: Run) -> CallOptions {
+  /// Runs a read. What stays local is nobody's to stop, and costs nothing more than itself.
+  private func reading<R>(
+    _ operation: StaticString, _ run: Run, _ body: (CallOptions) throws(StoreError) -> R
+  ) throws(StoreError) -> R {
     let options = merged(run)
-    return CallOptions(
-      readPolicy: options.readPolicy ?? engine.type.readPolicy,
-      writePolicy: options.writePolicy ?? engine.type.writePolicy,
-      call: options.call(run.cancellation, run.progress), ttl: options.ttl)
+    let isLocal = (options.readPolicy ?? engine.type.readPolicy) == .forceLocal
+    return try performing(operation, options, run, isLocal: isLocal, body)
   }
 
-  private func telling<R>(
-    _ operation: String, _ body: () throws(StoreError) -> R
+  /// Runs a write.
+  private func writing<R>(
+    _ operation: StaticString, _ run: Run, _ body: (CallOptions) throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    try log.telling(operation, of: engine.collection, body)
+    let options = merged(run)
+    let isLocal = (options.writePolicy ?? engine.type.writePolicy) == .forceLocal
+    return try performing(operation, options, run, isLocal: isLocal, body)
+  }
+
+  /// Runs what always asks the backend.
+  private func syncing<R>(
+    _ operation: StaticString, _ run: Run,
+    _ body: (Call, CollectionEngine.Paging) throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    let options = merged(run)
+    return try performing(operation, options, run, isLocal: false) { (call) throws(StoreError) in
+      try body(call.call, options.paging)
+    }
+  }
+
+  private func performing<R>(
+    _ operation: StaticString, _ options: Options, _ run: Run, isLocal: Bool,
+    _ body: (CallOptions) throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    try log.telling(operation, of: engine.collection) { () throws(StoreError) in
+      if isLocal { return try body(resolved(options, run, run.cancellation)) }
+      return try operations.run(run.cancellation) { (cancellation) throws(StoreError) in
+        try body(resolved(options, run, cancellation))
+      }
+    }
+  }
+
+  private func resolved(
+    _ options: Options, _ run: Run, _ cancellation: Cancellation
+  ) -> CallOptions {
+    CallOptions(
+      readPolicy: options.readPolicy ?? engine.type.readPolicy,
+      writePolicy: options.writePolicy ?? engine.type.writePolicy,
+      call: options.call(cancellation, run.progress), ttl: options.ttl)
   }
 
   // MARK: Reading
@@ -62,16 +98,16 @@ package final class DataStore: Sendable {
   package func find(
     _ query: Query, _ run: Run, early: (any EntityCursor) -> Void = { $0.close() }
   ) throws(StoreError) -> Answered<any EntityCursor> {
-    try telling("find") { () throws(StoreError) in
-      try engine.find(query, resolved(run), early: early)
+    try reading("find", run) { (options) throws(StoreError) in
+      try engine.find(query, options, early: early)
     }
   }
 
   package func find(
     id: String, _ run: Run, early: ([UInt8]) -> Void = { _ in }
   ) throws(StoreError) -> Answered<[UInt8]> {
-    try telling("find by id") { () throws(StoreError) in
-      try engine.find(id: id, resolved(run), early: early)
+    try reading("find by id", run) { (options) throws(StoreError) in
+      try engine.find(id: id, options, early: early)
     }
   }
 
@@ -79,14 +115,16 @@ package final class DataStore: Sendable {
   package func lend(
     id: String, to body: (UnsafeRawBufferPointer) -> Void
   ) throws(StoreError) {
-    try telling("find by id") { () throws(StoreError) in try engine.lend(id: id, to: body) }
+    try log.telling("find by id", of: engine.collection) { () throws(StoreError) in
+      try engine.lend(id: id, to: body)
+    }
   }
 
   package func count(
     _ query: Query, _ run: Run, early: (Int) -> Void = { _ in }
   ) throws(StoreError) -> Answered<Int> {
-    try telling("count") { () throws(StoreError) in
-      try engine.count(query, resolved(run), early: early)
+    try reading("count", run) { (options) throws(StoreError) in
+      try engine.count(query, options, early: early)
     }
   }
 
@@ -97,8 +135,8 @@ package final class DataStore: Sendable {
     _ entity: UnsafeRawBufferPointer, _ run: Run, early: ([UInt8]) -> Void = { _ in }
   ) throws(StoreError) -> Answered<[UInt8]> {
     let outline = try Self.outline(of: entity)
-    return try telling("save") { () throws(StoreError) in
-      try engine.save(entity, outline, resolved(run), early: early)
+    return try writing("save", run) { (options) throws(StoreError) in
+      try engine.save(entity, outline, options, early: early)
     }
   }
 
@@ -110,43 +148,59 @@ package final class DataStore: Sendable {
     do throws(JSONError) { outlines = try EntityScanner.outlines(ofArray: entities) } catch {
       throw StoreError(error)
     }
-    return try telling("save many") { () throws(StoreError) in
-      try engine.saveMany(entities, outlines, resolved(run), early: early)
+    return try writing("save many", run) { (options) throws(StoreError) in
+      try engine.saveMany(entities, outlines, options, early: early)
     }
   }
 
   package func remove(
     id: String, _ run: Run, early: (Int) -> Void = { _ in }
   ) throws(StoreError) -> Answered<Int> {
-    try telling("remove by id") { () throws(StoreError) in
-      try engine.remove(id: id, resolved(run), early: early)
+    try writing("remove by id", run) { (options) throws(StoreError) in
+      try engine.remove(id: id, options, early: early)
     }
   }
 
   package func remove(
     _ query: Query, _ run: Run, early: (Int) -> Void = { _ in }
   ) throws(StoreError) -> Answered<Int> {
-    try telling("remove") { () throws(StoreError) in
-      try engine.remove(query, resolved(run), early: early)
+    try writing("remove", run) { (options) throws(StoreError) in
+      try engine.remove(query, options, early: early)
     }
   }
 
   // MARK: Synchronising
 
   package func pull(_ query: Query, _ run: Run) throws(StoreError) -> PullResult {
-    try telling("pull") { () throws(StoreError) in
-      try engine.pull(query, call(run), paging: merged(run).paging)
+    let result = try syncing("pull", run) { (call, paging) throws(StoreError) in
+      try engine.pull(query, call, paging: paging)
     }
+    note("pull", "\(result.pulled) pulled, \(result.removed) removed")
+    return result
   }
 
   package func push(_ run: Run) throws(StoreError) -> PushResult {
-    try telling("push") { () throws(StoreError) in try engine.push(call(run)) }
+    let result = try syncing("push", run) { (call, _) throws(StoreError) in
+      try engine.push(call)
+    }
+    note("push", "\(result.pushed) pushed, \(result.errors.count) refused")
+    return result
   }
 
   package func sync(_ query: Query, _ run: Run) throws(StoreError) -> SyncResult {
-    try telling("sync") { () throws(StoreError) in
-      try engine.sync(query, call(run), paging: merged(run).paging)
+    let result = try syncing("sync", run) { (call, paging) throws(StoreError) in
+      try engine.sync(query, call, paging: paging)
     }
+    let (push, pull) = (result.push, result.pull ?? PullResult())
+    note(
+      "sync",
+      "\(push.pushed) pushed, \(push.errors.count) refused, \(pull.pulled) pulled, "
+        + "\(pull.removed) removed")
+    return result
+  }
+
+  private func note(_ operation: StaticString, _ counts: @autoclosure () -> String) {
+    log.write(.info, "\(operation) \(engine.collection): \(counts())")
   }
 
   // MARK: The queue
@@ -173,7 +227,9 @@ package final class DataStore: Sendable {
   }
 
   package func retryPending(_ id: String, _ run: Run) throws(StoreError) {
-    try telling("retry") { () throws(StoreError) in try engine.retryPending(id, call(run)) }
+    try syncing("retry", run) { (call, _) throws(StoreError) in
+      try engine.retryPending(id, call)
+    }
   }
 
   package func editPending(_ id: String, _ entity: UnsafeRawBufferPointer) throws(StoreError) {

@@ -29,22 +29,27 @@ package final class Log: Sendable {
     write?(level.rawValue, text())
   }
 
-  /// Runs an operation and says what came of it.
+  /// Runs an operation and says what came of it; of the backend's words only the name of its error, since
+  /// they may repeat what it was sent.
   func telling<R>(
-    _ operation: String, of collection: String? = nil, _ body: () throws(StoreError) -> R
+    _ operation: StaticString, of collection: String? = nil, _ body: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
     // Put together only if somebody listens: this is on every path.
-    func name() -> String { collection.map { "\(operation) \($0)" } ?? operation }
+    func name() -> String { collection.map { "\(operation) \($0)" } ?? "\(operation)" }
     do throws(StoreError) {
       let result = try body()
       write(.debug, "\(name()): done")
       return result
     } catch {
       let isNotable = error.kind != .notFound && error.kind != .cancelled
-      let request = error.answer?.requestId.map { " (request \($0))" } ?? ""
-      write(
-        isNotable ? .warning : .debug, "\(name()): \(error.kind.name): \(error.message)\(request)")
+      write(isNotable ? .warning : .debug, "\(name()): \(error.kind.name)\(Self.reason(error))")
       throw error
     }
+  }
+
+  private static func reason(_ error: StoreError) -> String {
+    guard let answer = error.answer else { return ": \(error.message)" }
+    let request = answer.requestId.map { ", request \($0)" } ?? ""
+    return ": status \(answer.status) \(answer.error ?? "")\(request)"
   }
 }

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import KVBase
 package import KVSync
 
@@ -11,6 +12,8 @@ package final class Runner: Sendable {
     var threads = 0
     var idle = 0
     var isClosed = false
+    /// The threads themselves, to know our own.
+    var members: Set<pthread_t> = []
   }
 
   private let most: Int
@@ -44,11 +47,19 @@ package final class Runner: Sendable {
     if !isTaken { throw StoreError(.internal, "No thread could be started.") }
   }
 
-  /// Takes nothing any more, and lets idle threads end. What is queued still runs.
-  package func close() { state.withLock { $0.isClosed = true } }
+  /// Takes nothing any more, and waits until what is queued has run and the threads have ended; not for
+  /// the thread that it is called from.
+  package func close() {
+    let own = state.withLock { state in
+      state.isClosed = true
+      return state.members.contains(pthread_self()) ? 1 : 0
+    }
+    _ = state.wait { $0.threads <= own ? true : nil }
+  }
 
   private func start() -> Bool {
     Worker("kv-work") { [self] in
+      state.peek { _ = $0.members.insert(pthread_self()) }
       while let body = next() { body() }
     } != nil
   }
@@ -65,6 +76,7 @@ package final class Runner: Sendable {
       if let body = found ?? nil { return body }
       // Something may have come just as the patience ended.
       if !state.queue.isEmpty { return state.queue.removeFirst() }
+      state.members.remove(pthread_self())
       state.threads -= 1
       return nil
     }

@@ -25,7 +25,7 @@ package struct PendingWrite: Sendable, Equatable {
   package var attempts: Int
   /// The last failure as JSON, as `kv_error_json` shows it.
   package var lastError: String?
-  /// Whether it has not been changed since it was sent for the first time. Known of what is being sent.
+  /// Whether it was sent, and has not been changed since it was sent for the first time.
   package var isAsFirstSent = false
 
   package init(

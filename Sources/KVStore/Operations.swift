@@ -1,0 +1,65 @@
+internal import KVBase
+internal import KVSync
+
+/// What runs on a client and may wait for the network: so that closing and logging out can stop it and
+/// wait for its end. Safe from any thread.
+final class Operations: Sendable {
+  private struct State {
+    var running: [ObjectIdentifier: Cancellation] = [:]
+    /// Somebody runs alone, or waits for it: nothing begins.
+    var isExclusive = false
+    var isClosed = false
+  }
+
+  private let state = Monitor(State())
+
+  /// Runs an operation under a cancellation of its own, which also follows the caller's.
+  ///
+  /// Waits while somebody runs alone. Throws `.misuse` once the client is closed.
+  func run<R>(
+    _ cancellation: Cancellation, _ body: (Cancellation) throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    let own = Cancellation()
+    let isOpen = state.wait { state -> Bool? in
+      if state.isClosed { return false }
+      if state.isExclusive { return nil }
+      state.running[ObjectIdentifier(own)] = own
+      return true
+    }
+    guard isOpen == true else { throw Self.closed }
+    defer { state.withLock { _ = $0.running.removeValue(forKey: ObjectIdentifier(own)) } }
+    return try cancellation.notifying {
+      own.cancel()
+    } during: { () throws(StoreError) in
+      try body(own)
+    }
+  }
+
+  /// Cancels what runs, waits for its end, and runs `body` before anything else may begin.
+  func alone<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+    let isOpen = state.wait { state -> Bool? in
+      if state.isClosed { return false }
+      if state.isExclusive { return nil }
+      state.isExclusive = true
+      return true
+    }
+    guard isOpen == true else { throw Self.closed }
+    defer { state.withLock { $0.isExclusive = false } }
+    stop()
+    return try body()
+  }
+
+  /// Cancels what runs, waits for its end, and lets nothing begin any more.
+  func close() {
+    state.withLock { $0.isClosed = true }
+    stop()
+    _ = state.wait { $0.isExclusive ? nil : true }
+  }
+
+  private func stop() {
+    for cancellation in state.peek({ Array($0.running.values) }) { cancellation.cancel() }
+    _ = state.wait { $0.running.isEmpty ? true : nil }
+  }
+
+  private static let closed = StoreError(.misuse, "The client is closed.")
+}

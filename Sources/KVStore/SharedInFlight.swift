@@ -1,0 +1,36 @@
+internal import KVBase
+internal import KVSync
+
+/// What is on its way to the backend from one file's collections: the same for all clients of this process
+/// that have the file open, so that one push runs at a time.
+final class SharedInFlight: Sendable {
+  private struct Weak: Sendable {
+    weak var value: SharedInFlight?
+  }
+
+  private static let all = Monitor<[String: Weak]>([:])
+
+  private let collections = Monitor<[String: InFlight]>([:])
+
+  private init() {}
+
+  /// That of the file at a path.
+  static func of(path: String) -> SharedInFlight {
+    all.peek { all in
+      if let known = all[path]?.value { return known }
+      all = all.filter { $0.value.value != nil }
+      let new = SharedInFlight()
+      all[path] = Weak(value: new)
+      return new
+    }
+  }
+
+  func of(_ collection: String) -> InFlight {
+    collections.peek { collections in
+      if let known = collections[collection] { return known }
+      let new = InFlight()
+      collections[collection] = new
+      return new
+    }
+  }
+}
