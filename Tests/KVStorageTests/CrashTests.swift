@@ -6,10 +6,12 @@ import KVSync
 import KVTestSupport
 import Testing
 
-/// Kills a process that saves, again and again, and looks at what it leaves behind.
+/// Kills processes that save to one file at the same time, again and again, and looks at what they
+/// leave behind.
 @Suite("Crash") struct CrashTests {
   private static let rounds = 50
-  private static let threads = 4
+  private static let processes = 2
+  private static let threads = 2
 
   let directory = TemporaryDirectory()
 
@@ -19,12 +21,11 @@ import Testing
     var expected: [String: String] = [:]
     var queued: [String: PendingWrite.Operation] = [:]
     for round in 0..<Self.rounds {
-      let acknowledged = try runAndKill(path, round)
+      let acknowledged = try saveAndKill(path, round)
       let storage = try Storage(path: path, durability: .normal)
       let found = try contents(of: storage)
       let operations = try operations(of: storage)
-      for thread in 0..<Self.threads {
-        let name = "\(round)-\(thread)"
+      for name in names(of: round) {
         let count = acknowledged[name] ?? 0
         // The step that was under way may have been done or not.
         let outcomes = [Outcome(after: count, of: name), Outcome(after: count + 1, of: name)]
@@ -49,24 +50,39 @@ import Testing
     #expect(try integrity(of: path) == "ok")
   }
 
-  /// Lets a process save until some steps were acknowledged; gives how many by thread.
-  private func runAndKill(_ path: String, _ round: Int) throws -> [String: Int] {
+  /// What the threads of a round are called.
+  private func names(of round: Int) -> [String] {
+    (0..<Self.processes).flatMap { process in
+      (0..<Self.threads).map { "\(round).\(process)-\($0)" }
+    }
+  }
+
+  /// Lets processes save until some steps were acknowledged; gives how many by thread.
+  private func saveAndKill(_ path: String, _ round: Int) throws -> [String: Int] {
+    let outputs = concurrently(Self.processes) { process in
+      try? outputOfSaver(path, "\(round).\(process)", most: (round * 37 + process * 300) % 600)
+    }
+    #expect(outputs.count == Self.processes)
+    var steps: [String: Int] = [:]
+    for line in outputs.joined().split(separator: "\n") {
+      steps[String(line.prefix { $0 != " " }), default: 0] += 1
+    }
+    return steps
+  }
+
+  /// Runs a saver, kills it when it has said so much, and gives all it had said.
+  private func outputOfSaver(_ path: String, _ name: String, most: Int) throws -> String {
     let saver = try ChildProcess([
-      ChildProcess.built("storage-saver"), path, "\(round)", "\(Self.threads)",
+      ChildProcess.built("storage-saver"), path, name, "\(Self.threads)",
     ])
     var output = ""
-    let wanted = (round * 37) % 600
-    while output.utf8.count < wanted, case let more = saver.readPiece(), !more.isEmpty {
+    while output.utf8.count < most, case let more = saver.readPiece(), !more.isEmpty {
       output += more
     }
     saver.end()
     // What it had said before its end counts as well.
     while case let more = saver.readPiece(), !more.isEmpty { output += more }
-    var steps: [String: Int] = [:]
-    for line in output.split(separator: "\n") {
-      steps[String(line.prefix { $0 != " " }), default: 0] += 1
-    }
-    return steps
+    return output
   }
 
   private func contents(of storage: Storage) throws -> [String: String] {
