@@ -72,8 +72,10 @@ package struct Connection: ~Copyable {
 
   /// BEGIN IMMEDIATE … COMMIT, or ROLLBACK if anything throws.
   func transaction<R>(
+    _ durability: Database.Durability,
     _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(SQLiteError) -> R {
+    try set(durability)
     let before = dataVersion
     try run(Control.beginWrite)
     // It moves with our own commits too, but not between two transactions of ours.
@@ -87,6 +89,13 @@ package struct Connection: ~Copyable {
       if isInTransaction { try? run(Control.rollback) }
       throw error
     }
+  }
+
+  /// Says what the next commit waits for. Costs nothing unless that changes.
+  func set(_ durability: Database.Durability) throws(SQLiteError) {
+    guard history.durability != durability else { return }
+    try execute("PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
+    history.durability = durability
   }
 
   /// SQLite's count of the versions of the file that this connection has seen. Nothing is read.
@@ -131,6 +140,8 @@ package struct Connection: ~Copyable {
 /// What a connection remembers of its transactions.
 private final class History {
   var epoch = 0
+  /// What it is set to when it is opened.
+  var durability = Database.Durability.full
 }
 
 /// A connection in a place of its own, so that it can wait in a list.

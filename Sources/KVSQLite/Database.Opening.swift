@@ -40,10 +40,13 @@ extension Database {
     sqlite3_busy_timeout(connection.raw, configuration.busyTimeout)
     kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_DEFENSIVE, 1)
     kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    // The log is written back every 16 MB rather than every 4: of the pages that a bulk load touches again
+    // and again, one copy goes into the file instead of four.
     try connection.execute(
       """
-      PRAGMA synchronous = \(configuration.durability == .full ? "FULL" : "NORMAL");
+      PRAGMA synchronous = FULL;
       PRAGMA cache_size = -\(configuration.cacheKiB);
+      PRAGMA wal_autocheckpoint = 4000;
       """)
     try RowFunction.register(on: connection.raw)
   }
@@ -85,7 +88,7 @@ extension Database {
     let current = try connection.integer("PRAGMA user_version") ?? 0
     try refuse(newer: Int32(truncatingIfNeeded: current), than: migrations.count)
     if current == supported { return }
-    try connection.transaction { (connection) throws(SQLiteError) in
+    try connection.transaction(.full) { (connection) throws(SQLiteError) in
       let version = try connection.integer("PRAGMA user_version") ?? 0
       try refuse(newer: Int32(truncatingIfNeeded: version), than: migrations.count)
       for step in migrations.dropFirst(Int(version)) { try step.run(connection) }

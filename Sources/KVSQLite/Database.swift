@@ -17,7 +17,8 @@ package final class Database: Sendable {
   /// untouched.
   package init(_ configuration: Configuration, migrations: [Migration]) throws(SQLiteError) {
     self.configuration = configuration
-    writer = Writer(try Self.openWriter(configuration, migrations: migrations))
+    writer = Writer(
+      try Self.openWriter(configuration, migrations: migrations), configuration.durability)
     readers = ReaderPool(configuration)
   }
 
@@ -28,11 +29,14 @@ package final class Database: Sendable {
   /// Calls that come while another one commits share the next commit. If `body` throws, its changes
   /// are undone and nobody else's; when the commit itself fails, everybody in it gets that error.
   /// `body` may run on another thread, while this one waits, and must not call `write` itself.
+  ///
+  /// `durably` false: the commit need not survive a power failure, so it does not wait for the disk, unless
+  /// it shares the transaction with one that must. The next durable commit makes it durable too.
   package func write<R>(
-    _ body: (borrowing Connection) throws(SQLiteError) -> R
+    durably: Bool = true, _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(SQLiteError) -> R {
     try checkProcess()
-    return try writer.write(body)
+    return try writer.write(durably: durably, body)
   }
 
   /// Runs `body` over one snapshot of the data.

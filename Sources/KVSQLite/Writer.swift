@@ -44,12 +44,17 @@ final class Writer: Sendable {
   }
 
   private let state: Monitor<State>
+  /// What a commit waits for that is to be durable.
+  private let durability: Database.Durability
 
-  init(_ seat: Seat) { state = Monitor(State(seat: seat)) }
+  init(_ seat: Seat, _ durability: Database.Durability) {
+    state = Monitor(State(seat: seat))
+    self.durability = durability
+  }
 
   /// Runs `body` in a transaction, alone or with others; see `Database.write`.
   func write<R>(
-    _ body: (borrowing Connection) throws(SQLiteError) -> R
+    durably: Bool, _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(SQLiteError) -> R {
     let me = pthread_self()
     let place = state.peek { state -> Place in
@@ -66,8 +71,8 @@ final class Writer: Sendable {
     case .nested: throw SQLiteError(.misuse, "A write transaction cannot contain another one.")
     case .lead(let seat):
       defer { handOver([]) }
-      return try seat.connection.transaction(body)
-    case .queue: return try queueUp(body)
+      return try seat.connection.transaction(durably ? durability : .normal, body)
+    case .queue: return try queueUp(durably, body)
     }
   }
 
@@ -94,12 +99,12 @@ final class Writer: Sendable {
   // MARK: Groups
 
   private func queueUp<R>(
-    _ body: (borrowing Connection) throws(SQLiteError) -> R
+    _ durably: Bool, _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(SQLiteError) -> R {
     var result: R?
     // The closure does not outlive this call: it returns only when the job is done.
     let error = withoutActuallyEscaping(body) { body -> SQLiteError? in
-      let job = Job { (connection: borrowing Connection) throws(SQLiteError) in
+      let job = Job(durably) { (connection: borrowing Connection) throws(SQLiteError) in
         result = try body(connection)
       }
       return wait(with: job)
@@ -162,7 +167,9 @@ final class Writer: Sendable {
       return
     }
     do {
-      try seat.connection.transaction { (connection) throws(SQLiteError) in
+      let isDurable = group.contains { $0.isDurable }
+      try seat.connection.transaction(isDurable ? durability : .normal) {
+        (connection) throws(SQLiteError) in
         for job in group { try job.run(on: connection, alone: group.count == 1) }
       }
     } catch {
@@ -189,12 +196,18 @@ final class Writer: Sendable {
 /// `error`, which the leader touches before it marks the job as done.
 private final class Job: @unchecked Sendable {
   let thread = pthread_self()
+  let isDurable: Bool
   var isPromoted = false
   private(set) var isDone = false
   var error: SQLiteError?
   private var body: ((borrowing Connection) throws(SQLiteError) -> Void)?
 
-  init(_ body: @escaping (borrowing Connection) throws(SQLiteError) -> Void) { self.body = body }
+  init(
+    _ isDurable: Bool, _ body: @escaping (borrowing Connection) throws(SQLiteError) -> Void
+  ) {
+    self.isDurable = isDurable
+    self.body = body
+  }
 
   /// Runs the body so that its failure undoes its own changes only. Throws when the transaction as a
   /// whole is lost.

@@ -17,7 +17,7 @@ extension Storage {
     guard outlines.allSatisfy({ $0.id != nil }) else {
       throw StoreError(.proto, "An entity of the backend has no _id.")
     }
-    return try write(to: collection) { (db, change) throws(SQLiteError) in
+    return try write(to: collection, durably: false) { (db, change) throws(SQLiteError) in
       // Looked at once for all: nobody else writes while this transaction is open.
       let isGuarded = try Self.hasPending(change.table, db)
       let table = change.table

@@ -47,12 +47,13 @@ package final class Storage: LocalStore {
     let now: Int64
   }
 
-  /// Runs `body` in one transaction that is durable when this returns.
+  /// Runs `body` in one transaction that is durable when this returns. `durably` false: what it writes can
+  /// be had again from the backend, and need not survive a power failure.
   func write<R>(
-    _ body: (borrowing Connection) throws(SQLiteError) -> R
+    durably: Bool = true, _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(StoreError) -> R {
     do throws(SQLiteError) {
-      return try database.write(body)
+      return try database.write(durably: durably, body)
     } catch {
       throw StoreError(error)
     }
@@ -60,9 +61,10 @@ package final class Storage: LocalStore {
 
   /// The same for one collection, which is made if need be.
   func write<R>(
-    to collection: String, _ body: (borrowing Connection, Change) throws(SQLiteError) -> R
+    to collection: String, durably: Bool = true,
+    _ body: (borrowing Connection, Change) throws(SQLiteError) -> R
   ) throws(StoreError) -> R {
-    try write { (db: borrowing Connection) throws(SQLiteError) in
+    try write(durably: durably) { (db: borrowing Connection) throws(SQLiteError) in
       let entry = try catalog.entry(collection, on: db)
       let change = Change(
         table: entry.table, generation: entry.generation, now: Timestamp.now().milliseconds)

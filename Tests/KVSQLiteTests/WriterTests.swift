@@ -113,4 +113,16 @@ import Testing
     try other.add("two")
     #expect(try one.words() == ["one", "two"])
   }
+
+  @Test("waits for the disk only when a body asks for it") func durability() throws {
+    let database = try open(directory.file("data.kvs")) { $0.durability = .full }
+    func level(durably: Bool) throws -> Int64? {
+      try database.write(durably: durably) { (db: borrowing Connection) throws(SQLiteError) in
+        try db.integer("PRAGMA synchronous")
+      }
+    }
+    for (durably, expected) in [(true, 2), (false, 1), (false, 1), (true, 2)] {
+      #expect(try level(durably: durably) == Int64(expected))
+    }
+  }
 }

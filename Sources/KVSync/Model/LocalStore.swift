@@ -51,7 +51,8 @@ package protocol LocalStore: AnyObject, Sendable {
   func beginRefresh(of collection: String) throws(StoreError) -> RefreshMark
 
   /// Stores entities of the backend, replacing older ones; rows with a pending write are left alone.
-  /// Every outline must have an id. Gives how many were stored.
+  /// Every outline must have an id. Gives how many were stored. What it stores can be had again: it need not
+  /// survive a power failure before the next call that is durable, such as `finishRefresh`.
   func store(
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String
   ) throws(StoreError) -> Int
