@@ -18,13 +18,16 @@
  *   process opens its own client.
  * - **Threads.** Every function may be called from any thread, at the same time, on the same
  *   handle, also from inside a callback.
- * - **Text in** is UTF-8. Names, ids and options end with NUL. JSON comes with a length in bytes, or
- *   #KV_NUL_TERMINATED. It is copied (or consumed) before the call returns.
+ * - **Text in** is UTF-8, otherwise #KV_INVALID. Names, ids and options end with NUL. JSON comes with
+ *   a length in bytes, or #KV_NUL_TERMINATED. It is copied (or consumed) before the call returns.
+ * - **NULL** for a text, or for a place that a result has to go to, is #KV_MISUSE, unless the
+ *   function says that it may be NULL.
  * - **Text out** through a `char **` is owned by the caller: kv_free(). It ends with NUL, which its
  *   length does not count. On failure it receives NULL. Text out through a `const char **` is
  *   borrowed; the function says until when.
  * - **Options** are a JSON object or NULL. An unknown key, or a value of the wrong type, is
- *   #KV_INVALID and the message names it. See docs/options.md for all keys.
+ *   #KV_INVALID and the message names it. See docs/options.md for all keys. Options, queries and users
+ *   are 16 MiB of JSON at the most (#KV_TOO_LARGE); entities may be as large as memory allows.
  * - The library installs no signal handler, raises no SIGPIPE in the host and never ends the
  *   process.
  */
@@ -64,7 +67,7 @@ typedef int32_t kv_status;
 enum {
   KV_OK = 0,            /**< Done. */
   KV_PARTIAL = 1,       /**< Done, except for the entities that the result lists with their errors. */
-  KV_DONE = 2,          /**< A cursor has no more entities; a wait's time passed without an answer is KV_TIMEOUT. */
+  KV_DONE = 2,          /**< A cursor has no more entities. */
   KV_MISUSE = 10,       /**< A NULL, closed, foreign or wrongly typed handle, or a missing pointer. */
   KV_INVALID = 11,      /**< An argument is not acceptable: malformed JSON, an unknown option, an empty id. */
   KV_NOT_FOUND = 12,    /**< No such entity, user or collection. */
@@ -105,14 +108,15 @@ KV_API const char *kv_status_name(kv_status status);
 KV_API int32_t kv_has_feature(const char *name);
 
 /**
- * Counts the handles that are open in this process: a leak test expects 0 at the end.
+ * Counts the handles that are open in this process: a leak test expects 0 at the end. Takes time in
+ * proportion to the most that were ever open.
  *
  * @param kind  "client", "store", "query", "cursor", "request", "error", or NULL for all of them
  * @return the count; 0 for an unknown kind
  */
 KV_API int64_t kv_live_objects(const char *kind);
 
-/** Frees memory that a `char **` parameter received. NULL is harmless. */
+/** Frees memory that a `char **` parameter received; it is the C library's free(). NULL is harmless. */
 KV_API void kv_free(void *memory);
 
 /** Frees the context of a callback, exactly once, after its last call. */
@@ -171,24 +175,30 @@ KV_API kv_status kv_client_open(const char *options_json, size_t length, kv_clie
 /**
  * Closes a client, its stores, cursors and requests. DESTRUCTOR
  *
- * Running requests are cancelled; those that have a completion get #KV_CANCELLED before this returns.
- * When it returns no callback runs and none will come – except that, called from inside a
- * callback, that one callback is still running. Pending writes stay in the file. NULL is harmless.
+ * Running requests and blocking calls are cancelled; callbacks that are due, those with
+ * #KV_CANCELLED included, come before this returns: on the callback thread or, for a pumped client, on
+ * the calling one. When it returns no callback runs and none will come – except that, called from
+ * inside a callback, that one callback is still running (the others came inside of it). Pending
+ * writes stay in the file. NULL is harmless.
+ *
+ * Two threads must not close two clients from inside each other's callbacks: both would wait.
  *
  * @return KV_OK, KV_MISUSE
  */
 KV_API kv_status kv_client_close(kv_client *client);
 
 /**
- * The descriptor that becomes readable (poll, epoll) when callbacks wait; for clients opened with
+ * The descriptor that is readable (poll, epoll) while callbacks wait; for clients opened with
  * `"callbacks":"pump"`. It belongs to the client: do not read or close it.
  *
+ * @param fd_out  receives the descriptor, or -1
  * @return KV_OK, KV_MISUSE, KV_UNSUPPORTED (the client has its own callback thread)
  */
 KV_API kv_status kv_client_event_fd(kv_client *client, int *fd_out, kv_error **error_out);
 
 /**
- * Runs waiting callbacks on the calling thread, in order, then returns; never waits.
+ * Runs waiting callbacks on the calling thread, in order, then returns; never waits. While one thread
+ * dispatches, a dispatch on another, or inside a callback, runs nothing.
  *
  * @param most       how many at the most; 0: all that wait now
  * @param count_out  receives how many ran; may be NULL
@@ -204,8 +214,10 @@ typedef void (*kv_log_fn)(void *context, int32_t level, const char *text);
  * Sends the log of a client to a function, on the client's callback thread. Tokens, secrets and
  * bodies are never logged. NULL as `log` switches it off (the default).
  *
- * @param level         the most detailed level wanted, 1 to 4
- * @param free_context  called once the function is replaced or the client closed; may be NULL
+ * @param level         the most detailed level wanted, 1 to 4; any if `log` is NULL
+ * @param free_context  may be NULL, else it is called exactly once: when the function was replaced or
+ *                      the client closed, or before this returns when it fails
+ * @return KV_OK, KV_MISUSE, KV_INVALID (the level)
  */
 KV_API kv_status kv_client_set_log(kv_client *client, int32_t level, kv_log_fn log, void *context,
                                    kv_free_fn free_context, kv_error **error_out);
@@ -236,7 +248,7 @@ typedef struct kv_answer {
   int32_t is_final;   /**< 1 if no further answer follows. */
   int32_t is_local;   /**< 1 if it was answered from the local store. */
   const char *json;   /**< The result as JSON, or NULL: counts as a number, find as NULL (see cursor). */
-  size_t length;      /**< Bytes of `json`. */
+  size_t length;      /**< Bytes of `json`, which a NUL follows. */
   kv_cursor *cursor;  /**< The entities of a find, else NULL. Closed by the library after `done`. */
   kv_error *error;    /**< Set when the status is a failure. Freed by the library after `done`. */
 } kv_answer;
@@ -255,13 +267,15 @@ typedef struct kv_progress {
 } kv_progress;
 
 /**
- * Waits for the final answer. May be called again, and by several threads.
+ * Waits for the final answer. May be called again, by several threads, and inside any callback: the
+ * answer is here before its callback ran.
  *
  * @param timeout_seconds  negative: as long as it takes; 0: only look. #KV_TIMEOUT when it passes; the
  *                         request goes on.
  * @param json_out         receives the result of the final answer as the blocking form would give it
- *                         (find: an array, integer results: a number); may be NULL, which leaves the
- *                         entities of a find for kv_request_cursor()
+ *                         (find: an array, integer results: a number; NULL where it gives none, or
+ *                         where `done` got the entities); may be NULL, which leaves the entities of a
+ *                         find for kv_request_cursor()
  * @param length_out       may be NULL
  * @return what the blocking form returns; KV_MISUSE; KV_TIMEOUT
  */
@@ -290,14 +304,15 @@ KV_API int32_t kv_request_is_done(kv_request *request);
 KV_API kv_status kv_request_cursor(kv_request *request, kv_cursor **cursor_out,
                                    kv_error **error_out);
 
-/** Asks a request to stop. It then ends with #KV_CANCELLED, unless it was done already. A write that
- *  was cancelled after its local step stays queued. */
+/** Asks a request to stop; does not wait. It then ends with #KV_CANCELLED, unless it was done already.
+ *  A write that was cancelled after its local step stays queued. @return KV_OK, KV_MISUSE */
 KV_API kv_status kv_request_cancel(kv_request *request);
 
-/** Tells how far a request is. */
+/** Tells how far a request is. @return KV_OK, KV_MISUSE (also for a `size` that was not set) */
 KV_API kv_status kv_request_progress(kv_request *request, kv_progress *progress);
 
-/** Gives a request handle back. The operation goes on. NULL is harmless. */
+/** Gives a request handle back. The operation goes on, and so does a wait on another thread. NULL is
+ *  harmless. DESTRUCTOR */
 KV_API void kv_request_free(kv_request *request);
 
 /** @} */
@@ -305,9 +320,11 @@ KV_API void kv_request_free(kv_request *request);
 /** @defgroup user Users
  *  Who is logged in; kept in the data directory, so that a restarted program finds its user again.
  *
- *  User JSON never contains the session token. @{ */
+ *  User JSON never contains the session token. A client without a backend has no users: every function
+ *  here gives #KV_UNSUPPORTED. @{ */
 
-/** Asks the backend for its version: `{"version":…,"kinvey":…,"appName":…,"environmentName":…}`. */
+/** Asks the backend for its version: `{"version":…,"kinvey":…,"appName":…,"environmentName":…}`.
+ *  @return KV_OK, KV_UNSUPPORTED (no backend), network and server codes */
 KV_API kv_status kv_ping(kv_client *client, const char *options, char **json_out,
                          size_t *length_out, kv_error **error_out);
 KV_API kv_status kv_ping_async(kv_client *client, const char *options, kv_answer_fn done,
@@ -319,6 +336,7 @@ KV_API kv_status kv_ping_async(kv_client *client, const char *options, kv_answer
  *
  * @param user_json  `{"username":…,"password":…,…}`; NULL or `{}`: an implicit user, whose name and
  *                   password the backend makes up
+ * @param json_out   receives the user; may be NULL, here and in the functions that follow
  * @return KV_OK, KV_CONFLICT (the name is taken), KV_INVALID, network and server codes
  */
 KV_API kv_status kv_user_signup(kv_client *client, const char *user_json, size_t length,
@@ -357,18 +375,21 @@ KV_API kv_status kv_user_logout_async(kv_client *client, const char *options, kv
                                       void *context, kv_free_fn free_context,
                                       kv_request **request_out, kv_error **error_out);
 
-/** The active user as last seen, without a network call. @return KV_OK, KV_NO_USER, KV_STORAGE */
+/** The active user as last seen, without a network call. `json_out` must not be NULL.
+ *  @return KV_OK, KV_NO_USER, KV_UNSUPPORTED, KV_STORAGE */
 KV_API kv_status kv_user_active(kv_client *client, char **json_out, size_t *length_out,
                                 kv_error **error_out);
 
-/** Reads the active user from the backend. The stored session token is kept. */
+/** Reads the active user from the backend. The stored session token is kept. `json_out` must not be
+ *  NULL. @return KV_OK, KV_NO_USER, KV_UNAUTHORIZED, network and server codes */
 KV_API kv_status kv_user_me(kv_client *client, const char *options, char **json_out,
                             size_t *length_out, kv_error **error_out);
 KV_API kv_status kv_user_me_async(kv_client *client, const char *options, kv_answer_fn done,
                                   void *context, kv_free_fn free_context, kv_request **request_out,
                                   kv_error **error_out);
 
-/** Replaces members of the active user on the backend (`password` included). */
+/** Replaces members of the active user on the backend (`password` included).
+ *  @return KV_OK, KV_NO_USER, KV_INVALID, KV_CONFLICT, network and server codes */
 KV_API kv_status kv_user_update(kv_client *client, const char *user_json, size_t length,
                                 const char *options, char **json_out, size_t *length_out,
                                 kv_error **error_out);
@@ -436,11 +457,11 @@ KV_API kv_status kv_query_format(kv_query *query, char **json_out, size_t *lengt
                                  kv_error **error_out);
 
 /** The query as JSON: `{"filter":{…},"sort":{…},"skip":…,"limit":…,"fields":[…]}`, absent members left
- *  out. */
+ *  out. @return KV_OK, KV_MISUSE */
 KV_API kv_status kv_query_json(kv_query *query, char **json_out, size_t *length_out,
                                kv_error **error_out);
 
-/** Frees a query. Operations that use it go on. NULL is harmless. */
+/** Frees a query. Operations that use it go on. NULL is harmless. DESTRUCTOR */
 KV_API void kv_query_free(kv_query *query);
 
 /** @} */
@@ -466,7 +487,7 @@ typedef struct kv_store kv_store;
 /**
  * Opens a store. Cheap; stores with the same tag share the collection's local data. CONSTRUCTOR
  *
- * @param collection  its name, not empty, without `/`, control characters or a leading `_`
+ * @param collection  its name: 1 to 128 bytes, without `/`, control characters or a leading `_`
  * @param type        "sync", "auto", "cache" or "network"
  * @param options     `tag` (letters, digits, hyphens; not for network stores), `ttl` (seconds; local
  *                    reads ignore entities written longer ago), and defaults for the calls
@@ -483,6 +504,8 @@ KV_API kv_status kv_store_close(kv_store *store);
  *
  * @param query       NULL: all
  * @param cursor_out  close it with kv_cursor_close()
+ * @return KV_OK (also if none match), KV_MISUSE, KV_INVALID, KV_STORAGE; from the backend network and
+ *         server codes, KV_NO_USER, KV_UNSUPPORTED (there is no backend)
  */
 KV_API kv_status kv_store_find(kv_store *store, kv_query *query, const char *options,
                                kv_cursor **cursor_out, kv_error **error_out);
@@ -490,7 +513,8 @@ KV_API kv_status kv_store_find_async(kv_store *store, kv_query *query, const cha
                                      kv_answer_fn done, void *context, kv_free_fn free_context,
                                      kv_request **request_out, kv_error **error_out);
 
-/** Finds one entity. @return KV_OK, KV_NOT_FOUND, KV_INVALID (empty id), … */
+/** Finds one entity. `json_out` must not be NULL.
+ *  @return KV_OK, KV_NOT_FOUND, KV_INVALID (empty id), and what kv_store_find() returns */
 KV_API kv_status kv_store_find_by_id(kv_store *store, const char *id, const char *options,
                                      char **json_out, size_t *length_out, kv_error **error_out);
 KV_API kv_status kv_store_find_by_id_async(kv_store *store, const char *id, const char *options,
@@ -503,6 +527,8 @@ KV_API kv_status kv_store_find_by_id_async(kv_store *store, const char *id, cons
  *
  * @param entity_json  a JSON object; `_id`, `_acl`, `_kmd` must have their proper types if present
  * @param json_out     receives the entity as stored, `_id` included; may be NULL
+ * @return KV_OK, KV_MISUSE, KV_INVALID (no entity; the error has a `position`), KV_STORAGE, KV_FULL;
+ *         where it goes to the backend network and server codes, KV_NO_USER
  */
 KV_API kv_status kv_store_save(kv_store *store, const char *entity_json, size_t length,
                                const char *options, char **json_out, size_t *length_out,
@@ -519,7 +545,7 @@ KV_API kv_status kv_store_save_async(kv_store *store, const char *entity_json, s
  * @param json_out       receives `{"entities":[…],"errors":[…]}`: `entities` as long as the input, with
  *                       null where it failed; each error has the `index` in the whole input. May be
  *                       NULL.
- * @return KV_OK, KV_PARTIAL (some failed), …
+ * @return KV_OK, KV_PARTIAL (some failed), and what kv_store_save() returns
  */
 KV_API kv_status kv_store_save_many(kv_store *store, const char *entities_json, size_t length,
                                     const char *options, char **json_out, size_t *length_out,
@@ -529,7 +555,8 @@ KV_API kv_status kv_store_save_many_async(kv_store *store, const char *entities_
                                           kv_free_fn free_context, kv_request **request_out,
                                           kv_error **error_out);
 
-/** Removes one entity. @param count_out receives 1, or 0 if there was none; may be NULL */
+/** Removes one entity. @param count_out receives 1, or 0 if there was none; may be NULL
+ *  @return what kv_store_save() returns */
 KV_API kv_status kv_store_remove_by_id(kv_store *store, const char *id, const char *options,
                                        int64_t *count_out, kv_error **error_out);
 KV_API kv_status kv_store_remove_by_id_async(kv_store *store, const char *id, const char *options,
@@ -537,14 +564,16 @@ KV_API kv_status kv_store_remove_by_id_async(kv_store *store, const char *id, co
                                              kv_free_fn free_context, kv_request **request_out,
                                              kv_error **error_out);
 
-/** Removes the entities that match. @param query NULL: all @param count_out may be NULL */
+/** Removes the entities that match. @param query NULL: all @param count_out may be NULL
+ *  @return what kv_store_save() returns */
 KV_API kv_status kv_store_remove(kv_store *store, kv_query *query, const char *options,
                                  int64_t *count_out, kv_error **error_out);
 KV_API kv_status kv_store_remove_async(kv_store *store, kv_query *query, const char *options,
                                        kv_answer_fn done, void *context, kv_free_fn free_context,
                                        kv_request **request_out, kv_error **error_out);
 
-/** Counts the entities that match. @param query NULL: all */
+/** Counts the entities that match. @param query NULL: all @param count_out must not be NULL
+ *  @return what kv_store_find() returns */
 KV_API kv_status kv_store_count(kv_store *store, kv_query *query, const char *options,
                                 int64_t *count_out, kv_error **error_out);
 KV_API kv_status kv_store_count_async(kv_store *store, kv_query *query, const char *options,
@@ -557,7 +586,8 @@ KV_API kv_status kv_store_count_async(kv_store *store, kv_query *query, const ch
  * @param query     NULL: the whole collection, and what the backend no longer has leaves the local
  *                  store. With skip or limit nothing leaves.
  * @param json_out  receives `{"pulled":n,"removed":m}`; may be NULL
- * @return KV_OK, KV_PENDING (push or purge first), KV_UNSUPPORTED (network store), …
+ * @return KV_OK, KV_PENDING (push or purge first), KV_UNSUPPORTED (network store, no backend),
+ *         KV_NO_USER, KV_STORAGE, KV_FULL, network and server codes
  */
 KV_API kv_status kv_store_pull(kv_store *store, kv_query *query, const char *options,
                                char **json_out, size_t *length_out, kv_error **error_out);
@@ -569,7 +599,9 @@ KV_API kv_status kv_store_pull_async(kv_store *store, kv_query *query, const cha
  * Sends all pending writes of the collection to the backend.
  *
  * @param json_out  receives `{"pushed":n,"errors":[{"id":…,"operation":…,…}]}`; may be NULL
- * @return KV_OK, KV_PARTIAL (some were refused; they stay queued with their error), KV_UNSUPPORTED …
+ * @return KV_OK, KV_PARTIAL (some were refused; they stay queued with their error), KV_UNSUPPORTED
+ *         (network store, no backend), KV_NO_USER, KV_UNAUTHORIZED (the rest was not sent), network and
+ *         server codes
  */
 KV_API kv_status kv_store_push(kv_store *store, const char *options, char **json_out,
                                size_t *length_out, kv_error **error_out);
@@ -581,6 +613,7 @@ KV_API kv_status kv_store_push_async(kv_store *store, const char *options, kv_an
  * Pushes, then pulls what matches the query. No pull happens if the push left errors.
  *
  * @param json_out  receives `{"pushed":n,"errors":[…],"pulled":n,"removed":m}`; may be NULL
+ * @return what kv_store_push() and kv_store_pull() return
  */
 KV_API kv_status kv_store_sync(kv_store *store, kv_query *query, const char *options,
                                char **json_out, size_t *length_out, kv_error **error_out);
@@ -591,18 +624,19 @@ KV_API kv_status kv_store_sync_async(kv_store *store, kv_query *query, const cha
 /** @} */
 
 /** @defgroup pending Pending writes
- *  The queue of a collection: at most one row for each entity. All local; none waits for the
- *  network. @{ */
+ *  The queue of a collection: at most one row for each entity. All local, except for the retry; a
+ *  network store has no queue: #KV_UNSUPPORTED, where nothing else is said. @{ */
 
-/** Counts the pending writes. 0 for network stores. */
+/** Counts the pending writes; 0 for network stores. @return KV_OK, KV_MISUSE, KV_STORAGE */
 KV_API kv_status kv_store_sync_count(kv_store *store, int64_t *count_out, kv_error **error_out);
 
 /**
  * Lists pending writes, oldest first: `[{"id":…,"operation":"create"|"update"|"delete","createdAt":…,
  * "changedAt":…,"attempts":n,"lastError":{…}|null}]`; times are ISO 8601 in UTC.
  *
- * @param after  list those behind this id; NULL: from the start
+ * @param after  list those behind the pending write of this id; NULL: from the start
  * @param most   how many at the most; 0: all
+ * @return KV_OK, KV_NOT_FOUND (nothing is pending for `after`), KV_UNSUPPORTED, KV_STORAGE
  */
 KV_API kv_status kv_store_pending(kv_store *store, const char *after, uint32_t most,
                                   char **json_out, size_t *length_out, kv_error **error_out);
@@ -620,7 +654,8 @@ KV_API kv_status kv_store_pending_retry_async(kv_store *store, const char *id, c
                                               kv_free_fn free_context, kv_request **request_out,
                                               kv_error **error_out);
 
-/** Replaces what a pending create or update would send; its attempts and error are reset. */
+/** Replaces what a pending create or update would send, and the local entity; its attempts and error are
+ *  reset. @return KV_OK, KV_NOT_FOUND, KV_INVALID (no entity, another `_id`, a pending delete) */
 KV_API kv_status kv_store_pending_edit(kv_store *store, const char *id, const char *entity_json,
                                        size_t length, kv_error **error_out);
 
@@ -628,13 +663,15 @@ KV_API kv_status kv_store_pending_edit(kv_store *store, const char *id, const ch
 KV_API kv_status kv_store_pending_drop(kv_store *store, const char *id, kv_error **error_out);
 
 /** Forgets the pending writes whose entities match; the local entities stay.
- *  @param query NULL: all @param count_out receives how many; may be NULL */
+ *  @param query NULL: all @param count_out receives how many; may be NULL
+ *  @return KV_OK, KV_UNSUPPORTED, KV_STORAGE */
 KV_API kv_status kv_store_purge(kv_store *store, kv_query *query, int64_t *count_out,
                                 kv_error **error_out);
 
 /** Removes matching entities from the local store only, with their pending writes; the collection's
  *  request bookkeeping is forgotten. @param query NULL: all of this collection
- *  @param count_out receives how many entities; may be NULL */
+ *  @param count_out receives how many entities; may be NULL
+ *  @return KV_OK, KV_UNSUPPORTED, KV_STORAGE */
 KV_API kv_status kv_store_clear(kv_store *store, kv_query *query, int64_t *count_out,
                                 kv_error **error_out);
 
@@ -647,7 +684,8 @@ KV_API kv_status kv_store_clear(kv_store *store, kv_query *query, int64_t *count
 /**
  * Gives the next entity.
  *
- * @param json_out  borrowed until the next call on this cursor
+ * @param json_out  borrowed until the next call on this cursor, closing it or its client included;
+ *                  several threads that share a cursor must therefore take turns
  * @return KV_OK, KV_DONE (no more; json_out receives NULL), KV_MISUSE, KV_STORAGE
  */
 KV_API kv_status kv_cursor_next(kv_cursor *cursor, const char **json_out, size_t *length_out,
@@ -657,7 +695,7 @@ KV_API kv_status kv_cursor_next(kv_cursor *cursor, const char **json_out, size_t
  * Gives the next entities as one JSON array.
  *
  * @param most       how many at the most; 0: all that are left
- * @param json_out   borrowed until the next call on this cursor
+ * @param json_out   borrowed as by kv_cursor_next()
  * @param count_out  how many; may be NULL
  * @return KV_OK, KV_DONE (none left; json_out receives "[]"), KV_MISUSE, KV_STORAGE
  */
