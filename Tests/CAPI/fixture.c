@@ -44,10 +44,10 @@ static void clean_up(void) {
 const char *fresh_directory(void) {
   const char *base = getenv("TMPDIR");
   char *path = NULL;
-  if (asprintf(&path, "%s/kvstore-capi-XXXXXX", base ? base : "/tmp") < 0 || !mkdtemp(path) ||
-      directory_count == 512)
+  if (asprintf(&path, "%s/kvstore-capi-XXXXXX", base ? base : "/tmp") < 0 || !mkdtemp(path))
     die("no temporary directory", NULL);
   pthread_mutex_lock(&directories_lock);
+  if (directory_count == 512) die("too many temporary directories", NULL);
   if (directory_count == 0) {
     owner = getpid();
     atexit(clean_up);
