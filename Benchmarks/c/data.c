@@ -21,6 +21,15 @@ double data_now(void) {
   return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
+long data_peak_kib(void) {
+  char line[128];
+  long peak = 0;
+  FILE *status = fopen("/proc/self/status", "r");
+  while (status && fgets(line, sizeof line, status)) sscanf(line, "VmHWM: %ld", &peak);
+  if (status) fclose(status);
+  return peak;
+}
+
 /* Writes one entity; ids are ordered by time with a random tail, as those that libkvstore makes. */
 static int write_entity(char *out, char *id, int number, unsigned *state) {
   snprintf(id, ID_LENGTH + 1, "%012x7000%08x%08x", 0x18000000 + number, data_random(state),

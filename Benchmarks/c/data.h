@@ -30,4 +30,8 @@ unsigned data_random(unsigned *state);
 /* Seconds of a clock that never goes back. */
 double data_now(void);
 
+/* The most memory that this process ever had, in KiB: since it was started, while getrusage() would count
+ * that of the process that started it as well. */
+long data_peak_kib(void);
+
 #endif

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 static void must(kv_status status, kv_error *error) {
   if (status != KV_OK) raw_fail(kv_status_name(status), kv_error_json(error));
@@ -40,9 +39,7 @@ int main(int count, char **arguments) {
   const char *pulled = strstr(result, "\"pulled\":");
   long entities = pulled ? strtol(pulled + strlen("\"pulled\":"), NULL, 10) : -1;
   kv_free(result);
-  struct rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  printf("%ld %.6f %ld\n", entities, seconds, usage.ru_maxrss);
+  printf("%ld %.6f %ld\n", entities, seconds, data_peak_kib());
   must(kv_store_close(store), NULL);
   must(kv_client_close(client), NULL);
   return 0;

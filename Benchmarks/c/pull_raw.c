@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 enum { BUFFER = 512 * 1024, PER_TRANSACTION = 10000 };
 
@@ -94,12 +93,6 @@ static size_t scan(char *bytes, size_t size, size_t count, void *context) {
   return length;
 }
 
-static long peak_in_kib(void) {
-  struct rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_maxrss;
-}
-
 int main(int count, char **arguments) {
   if (count != 3) raw_fail(arguments[0], "URL FILE");
   static pull state;
@@ -118,6 +111,6 @@ int main(int count, char **arguments) {
   curl_easy_cleanup(curl);
   raw_close(&state.store);
   free(state.rest);
-  printf("%zu %.6f %ld\n", state.entities, seconds, peak_in_kib());
+  printf("%zu %.6f %ld\n", state.entities, seconds, data_peak_kib());
   return 0;
 }
