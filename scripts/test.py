@@ -68,7 +68,9 @@ SANITIZED = "--disable-xctest --scratch-path build/swift"
 
 SECTIONS = [
     Section(
-        "tree", "Nothing left for later, nothing that may trap the host", ["scripts/check-tree"]
+        "tree",
+        "Nothing left for later, nothing that may trap the host",
+        ["scripts/check-tree", "scripts/check-links"],
     ),
     Section(
         "lint",
