@@ -6,6 +6,7 @@ enum Route: Sendable, Equatable {
   case entity(app: String, collection: String, id: String)
   case count(app: String, collection: String)
   case delta(app: String, collection: String)
+  case group(app: String, collection: String)
   /// Whether a collection keeps a history for `delta`: an extension for administrators.
   case history(app: String, collection: String)
   /// Permissions of a collection: an extension for administrators.
@@ -49,7 +50,8 @@ enum Route: Sendable, Equatable {
     case "_permissions": self = .permissions(app: app, collection: collection)
     case "_deltaset": self = .delta(app: app, collection: collection)
     case "_history": self = .history(app: app, collection: collection)
-    case "_group", "_subscribe", "_unsubscribe": return nil
+    case "_group": self = .group(app: app, collection: collection)
+    case "_subscribe", "_unsubscribe": return nil
     default: self = .entity(app: app, collection: collection, id: name)
     }
   }
@@ -85,7 +87,7 @@ enum Route: Sendable, Equatable {
     case .entity, .user: [.get, .put, .delete]
     case .permissions, .history: [.get, .put]
     case .users: [.get, .post]
-    case .login, .logout, .lookup, .usernameExists, .mail: [.post]
+    case .login, .logout, .lookup, .usernameExists, .mail, .group: [.post]
     case .tokens: [.delete]
     }
   }
@@ -95,7 +97,7 @@ enum Route: Sendable, Equatable {
     switch self {
     case .health: nil
     case .ping(let app), .collection(let app, _), .entity(let app, _, _), .count(let app, _),
-      .delta(let app, _), .history(let app, _),
+      .delta(let app, _), .group(let app, _), .history(let app, _),
       .permissions(let app, _), .users(let app), .user(let app, _), .login(let app),
       .logout(let app), .me(let app), .lookup(let app), .tokens(let app, _),
       .usernameExists(let app), .mail(let app):

@@ -111,7 +111,8 @@ final class Service: RequestHandler, Sendable {
     case .login: .hasher
     case .users: request.method == .post ? .hasher : .worker
     case .user: request.method == .put ? .hasher : .worker
-    case .collection, .count, .delta, .history, .permissions, .logout, .me, .lookup, .tokens,
+    case .collection, .count, .delta, .group, .history, .permissions, .logout, .me, .lookup,
+      .tokens,
       .usernameExists, .mail:
       .worker
     }
@@ -148,6 +149,7 @@ final class Service: RequestHandler, Sendable {
     case .entity(_, let collection, let id): try entity(call, collection, id)
     case .count(_, let name): try count(call, name)
     case .delta(_, let name): try delta(call, name)
+    case .group(_, let name): try group(call, name)
     case .history(_, let name): try history(call, name)
     case .permissions(_, let name): try permissions(call, name)
     case .users: try users(call)

@@ -1,0 +1,45 @@
+internal import KVJSON
+internal import KVQuery
+
+/// `_group`.
+extension Service {
+  func group(_ call: Call, _ name: String) throws(ServerError) -> Response {
+    try Self.check(collection: name)
+    let viewer = viewer(call, name)
+    _ = try viewer.rule(for: .read)
+    let object = try Self.object(call.body)
+    guard let initial = object["initial"]?.objectValue, let source = object["reduce"]?.stringValue
+    else { throw ServerError(.incompleteRequestBody, "initial and reduce are required") }
+    guard let function = ReduceFunction(source) else {
+      throw ServerError(
+        .featureUnavailable, "reduce must count, add, average, or take the minimum or maximum")
+    }
+    let query: Query
+    do throws(QueryError) {
+      query = try Query(filter: object["condition"].flatMap { $0.isNull ? nil : $0.text })
+    } catch {
+      throw ServerError(error)
+    }
+    var grouping = Grouping(keys: try Self.keys(object["key"]), initial: initial, function)
+    if let collection = catalog.find(name, of: call.app.number) {
+      try grouping.read(query, in: collection, of: entities.database, for: viewer)
+    }
+    return Answer.json(200, grouping.answer)
+  }
+
+  /// An array of names, or an object whose members are true.
+  private static func keys(_ value: JSONValue?) throws(ServerError) -> [String] {
+    switch value {
+    case nil, .null?: return []
+    case .array(let values)?:
+      let names = values.compactMap(\.stringValue)
+      if names.count == values.count, !names.contains("") { return names }
+    case .object(let object)?:
+      let wanted = object.members.filter { $0.value.boolValue ?? ($0.value.intValue == 1) }
+      if wanted.count == object.count { return wanted.map(\.name) }
+    default: break
+    }
+    throw ServerError(
+      .badRequest, "key must be an array of names or an object like {\"name\":true}")
+  }
+}

@@ -1,0 +1,88 @@
+internal import KVJSON
+import Testing
+
+@testable import KVServer
+
+@Suite("Groups over HTTP") struct GroupTests {
+  private let rig: Rig
+  private let ana: Rig.Who
+  private let path = "/appdata/kid/books"
+
+  init() throws {
+    rig = try Rig()
+    ana = try rig.user("ana")
+    for body in [
+      #"{"country":"PT","age":50}"#, #"{"country":"US","age":23}"#, #"{"country":"PT","age":21.5}"#,
+      #"{"country":"US","age":"old"}"#, #"{"age":1}"#,
+    ] {
+      _ = try rig.send(ana, "POST", path, body)
+    }
+  }
+
+  private func group(_ body: String) throws -> HTTPAnswer {
+    try rig.send(ana, "POST", path + "/_group", body)
+  }
+
+  @Test("count, with the key as an array, an object, or empty")
+  func counts() throws {
+    let count = #""initial":{"count":0},"reduce":"function(doc,out){ out.count++; }""#
+    let expected =
+      #"[{"country":"PT","count":2},{"country":"US","count":2},{"country":null,"count":1}]"#
+    #expect(try group(#"{"key":["country"],\#(count)}"#).text == expected)
+    #expect(try group(#"{"key":{"country":true},\#(count)}"#).text == expected)
+    #expect(try group(#"{"key":{},\#(count)}"#).text == #"[{"count":5}]"#)
+    #expect(
+      try group(#"{"key":[],\#(count),"condition":{"country":"PT"}}"#).text == #"[{"count":2}]"#)
+    #expect(try group(#"{"key":[],\#(count),"condition":{"country":"XX"}}"#).text == "[]")
+  }
+
+  @Test("add, average, and take the extremes of what are numbers")
+  func numbers() throws {
+    let sum = try group(
+      #"{"key":["country"],"initial":{"sum":0.0},"reduce":"function(doc,out){ out.sum += doc.age; }"}"#
+    )
+    #expect(
+      sum.text
+        == #"[{"country":"PT","sum":71.5},{"country":"US","sum":23},{"country":null,"sum":1}]"#)
+    let minimum = try group(
+      #"{"key":[],"initial":{"min":"Infinity"},"reduce":"function(doc,out){ out.min = Math.min(out.min, doc.age); }"}"#
+    )
+    #expect(minimum.text == #"[{"min":1}]"#)
+    let maximum = try group(
+      #"{"key":[],"initial":{"result":-2147483648},"reduce":"function(doc,out){ out.result = Math.max(out.result, doc.age); }"}"#
+    )
+    #expect(maximum.text == #"[{"result":50}]"#)
+    let average = try group(
+      #"{"key":["country"],"initial":{"sum":0,"count":0},"condition":{"country":"PT"},"reduce":"function(doc,out){ out.count++; out.sum += doc.age; out.avg = out.sum / out.count; }"}"#
+    )
+    #expect(average.text == #"[{"country":"PT","sum":71.5,"count":2,"avg":35.75}]"#)
+  }
+
+  @Test("hold what the user may read, and nothing else")
+  func access() throws {
+    _ = try rig.send(ana, "POST", path, #"{"country":"XX","_acl":{"gr":false}}"#)
+    let bob = try rig.user("bob")
+    let body = #"{"key":[],"initial":{"count":0},"reduce":"function(doc,out){ out.count++; }"}"#
+    #expect(try rig.send(bob, "POST", path + "/_group", body).text == #"[{"count":5}]"#)
+    #expect(try group(body).text == #"[{"count":6}]"#)
+    #expect(try rig.send(ana, "POST", "/appdata/kid/void/_group", body).text == "[]")
+    #expect(try rig.send(.app, "POST", path + "/_group", body).error == "InsufficientCredentials")
+  }
+
+  @Test("are refused when they are not understood")
+  func misuse() throws {
+    let count = #""initial":{"count":0},"reduce":"function(doc,out){ out.count++; }""#
+    for (body, error) in [
+      (#"{"key":[]}"#, "IncompleteRequestBody"), (#"{"key":[7],\#(count)}"#, "BadRequest"),
+      (#"{"key":{"a":false},\#(count)}"#, "BadRequest"), (#"{"key":"a",\#(count)}"#, "BadRequest"),
+      (#"{"key":[],\#(count),"condition":{"a":{"$x":1}}}"#, "InvalidQuerySyntax"),
+      (
+        #"{"key":[],"initial":{},"reduce":"function(doc,out){ out.x = 1; }"}"#, "FeatureUnavailable"
+      ),
+      ("[", "JSONParseError"),
+    ] {
+      let answer = try group(body)
+      #expect(answer.status == 400 && answer.error == error, "\(body)")
+    }
+  }
+}
