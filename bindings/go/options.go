@@ -42,6 +42,17 @@ const (
 	WriteNetwork                WritePolicy = "forceNetwork"
 )
 
+// Durability says what an acknowledged write survives.
+type Durability string
+
+// The durabilities.
+const (
+	// DurabilityFull survives a loss of power; it is the default.
+	DurabilityFull Durability = "full"
+	// DurabilityNormal survives the end of the process.
+	DurabilityNormal Durability = "normal"
+)
+
 // Options are what a client is opened with. AppKey is required, and AppSecret unless LocalOnly is
 // set. A zero value means the default.
 type Options struct {
@@ -60,9 +71,7 @@ type Options struct {
 	CustomRequestProperties map[string]any
 	// Timeout is for a whole call; default: 60 s.
 	Timeout time.Duration
-	// Durability is "full" (default: every acknowledged write survives a power cut) or "normal"
-	// (it survives a crash).
-	Durability       string
+	Durability       Durability
 	CAFile           string
 	Proxy            string
 	MaxResponseBytes int64
@@ -154,7 +163,7 @@ func WithAutoPagination(most int) Option {
 // WithTag opens the collection in an isolated store; only for [OpenCollection].
 func WithTag(tag string) Option { return with("tag", tag) }
 
-// WithTTL makes local reads ignore entities written longer ago; only for [OpenCollection].
+// WithTTL makes local reads ignore entities written longer ago.
 func WithTTL(ttl time.Duration) Option { return with("ttl", ttl.Seconds()) }
 
 // KeepData keeps entities and pending writes at a logout.

@@ -63,6 +63,8 @@ class CallOptions(NetworkOptions, total=False):
 
     read_policy: ReadPolicy
     write_policy: WritePolicy
+    #: Seconds; local reads ignore entities written longer ago.
+    ttl: float
     #: Pull page by page: a backend answers 10,000 entities at the most, and silently.
     auto_pagination: bool
     max_size_per_result_set: int
@@ -72,8 +74,6 @@ class StoreOptions(CallOptions, total=False):
     """What a store is opened with; call options are the defaults of its calls."""
 
     tag: str
-    #: Seconds; local reads ignore entities written longer ago.
-    ttl: float
 
 
 @functools.lru_cache(maxsize=256)
