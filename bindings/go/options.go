@@ -70,7 +70,7 @@ type Options struct {
 	ClientAppVersion        string
 	CustomRequestProperties map[string]any
 	// Timeout is for a whole call; default: 60 s.
-	Timeout time.Duration
+	Timeout          time.Duration
 	Durability       Durability
 	CAFile           string
 	Proxy            string
