@@ -1,4 +1,3 @@
-import Glibc
 import KVBase
 import KVTestSupport
 import KVTransport
@@ -173,29 +172,6 @@ import Testing
       for worker in workers { worker.join() }
       #expect(workers.count == 8)
       #expect(wrong.peek { $0 } == 0)
-    }
-  }
-
-  @Test("A child process gets an error, neither a hang nor the parent's connections")
-  func fork() throws {
-    try withServer {
-      $1.send(ScriptedReply())
-    } run: { transport, server in
-      _ = try transport.get(server.url)
-      let child = Glibc.fork()
-      guard child != 0 else {
-        // A hang ends by the alarm, which the parent sees.
-        alarm(10)
-        let failure = transport.failure(of: HTTPRequest("GET", server.url))
-        transport.close()
-        _exit(failure == .forked ? 0 : 1)
-      }
-      var status: Int32 = -1
-      waitpid(child, &status, 0)
-      #expect(status == 0)
-      let answer = try transport.get(server.url)
-      #expect(answer.head.status == 200)
-      #expect(server.connectionCount == 1)
     }
   }
 
