@@ -35,6 +35,11 @@ static inline CURLcode kvcurl_set_seek(CURL *easy, curl_seek_callback value) {
   return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, value);
 }
 
+/* CURLOPT_OPENSOCKETFUNCTION. */
+static inline CURLcode kvcurl_set_open_socket(CURL *easy, curl_opensocket_callback value) {
+  return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
+}
+
 /* What CURLOPT_PRIVATE remembers. */
 static inline void *kvcurl_private(CURL *easy) {
   void *value = NULL;

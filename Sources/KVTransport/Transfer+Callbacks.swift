@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Glibc
 
 // What libcurl calls. Each one finds its transfer by the context and goes on in Swift; none may
 // let an error out, so refusals are kept with the transfer.
@@ -32,6 +33,16 @@ func rewindBody(_ context: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ ori
     return CURL_SEEKFUNC_CANTSEEK
   }
   return transfer.rewind() ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+}
+
+/// Opens a socket that no program inherits which the host runs: it would keep our connections open.
+func openSocket(
+  _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype,
+  _ address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+  guard let address = address?.pointee else { return CURL_SOCKET_BAD }
+  return socket(
+    address.family, address.socktype | Int32(SOCK_CLOEXEC.rawValue), address.protocol)
 }
 
 extension Transfer {

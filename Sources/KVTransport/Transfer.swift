@@ -163,6 +163,7 @@ final class Transfer {
     try set(CURLOPT_HEADERDATA, context)
     try check(kvcurl_set_callback(easy, CURLOPT_READFUNCTION, sendBody))
     try set(CURLOPT_READDATA, context)
+    try check(kvcurl_set_open_socket(easy, openSocket))
     try check(kvcurl_set_seek(easy, rewindBody))
     try set(CURLOPT_SEEKDATA, context)
   }

@@ -54,27 +54,38 @@ package final class Transport: Sendable {
       mailbox.drop(exchange, with: .cancelled)
     } during: { () throws(ExchangeFailure<E>) in
       mailbox.begin(exchange)
-      var piece: [UInt8] = []
-      while let event = handover.next(into: &piece, until: deadline) {
-        switch event {
-        case .end(let head): return head
-        case .failure(let error): throw .transport(error)
-        case .piece(let head, let mustResume):
-          if mustResume { mailbox.resume(exchange) }
-          do throws(E) {
-            try piece.withUnsafeBufferPointer { bytes throws(E) in
-              try receive(head, UnsafeRawBufferPointer(bytes))
-            }
-          } catch {
-            mailbox.drop(exchange, with: .cancelled)
-            throw .receiver(error)
-          }
-          piece.removeAll(keepingCapacity: true)
-        }
+      do throws(ExchangeFailure<E>) {
+        return try handOver(handover, exchange, until: deadline, receive)
+      } catch {
+        mailbox.drop(exchange, with: error.asTransport)
+        throw error
       }
-      mailbox.drop(exchange, with: .timedOut)
-      throw .transport(.timedOut)
     }
+  }
+
+  /// Gives the receiver piece after piece, until the end or the first error.
+  private func handOver<E: Error>(
+    _ handover: Handover, _ exchange: Exchange, until deadline: Deadline,
+    _ receive: (HTTPHead, UnsafeRawBufferPointer) throws(E) -> Void
+  ) throws(ExchangeFailure<E>) -> HTTPHead {
+    var piece: [UInt8] = []
+    while let event = handover.next(into: &piece, until: deadline) {
+      switch event {
+      case .end(let head): return head
+      case .failure(let error): throw .transport(error)
+      case .piece(let head, let mustResume):
+        if mustResume { mailbox.resume(exchange) }
+        do throws(E) {
+          try piece.withUnsafeBufferPointer { bytes throws(E) in
+            try receive(head, UnsafeRawBufferPointer(bytes))
+          }
+        } catch {
+          throw .receiver(error)
+        }
+        piece.removeAll(keepingCapacity: true)
+      }
+    }
+    throw .transport(.timedOut)
   }
 
   /// Sends a request and gives the whole answer.
@@ -132,6 +143,16 @@ package final class Transport: Sendable {
 
   /// libcurl is initialised once and never cleaned up: the host may use it too.
   private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+}
+
+extension ExchangeFailure {
+  /// What the transport's thread is told, which need not know receivers.
+  fileprivate var asTransport: TransportError {
+    switch self {
+    case .transport(let error): error
+    case .receiver: .cancelled
+    }
+  }
 }
 
 extension Mailbox {

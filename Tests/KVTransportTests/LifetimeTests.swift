@@ -1,3 +1,4 @@
+import Glibc
 import KVBase
 import KVTestSupport
 import KVTransport
@@ -175,6 +176,17 @@ import Testing
     }
   }
 
+  @Test("Connections are not inherited by programs that the host runs")
+  func closeOnExec() throws {
+    try withServer {
+      $1.send(ScriptedReply())
+    } run: { transport, server in
+      _ = try transport.get(server.url)
+      let flags = (0..<1024).filter { peerPort(of: $0) == server.port }.map { fcntl($0, F_GETFD) }
+      #expect(flags == [FD_CLOEXEC])
+    }
+  }
+
   @Test("A transport that is dropped without being closed ends its thread")
   func dropped() throws {
     weak var gone: Transport?
@@ -184,4 +196,16 @@ import Testing
     }
     #expect(gone == nil)
   }
+}
+
+/// The port that a socket is connected to; nil if the descriptor is none.
+private func peerPort(of descriptor: Int32) -> UInt16? {
+  var address = sockaddr_in()
+  var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+  let status = withUnsafeMutablePointer(to: &address) { pointer in
+    pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+      getpeername(descriptor, $0, &length)
+    }
+  }
+  return status == 0 ? UInt16(bigEndian: address.sin_port) : nil
 }
