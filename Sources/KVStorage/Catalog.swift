@@ -23,8 +23,6 @@ final class Catalog: Sendable {
 
   private static let find = SQL("SELECT number, generation FROM collections WHERE name = ?1")
   private static let add = SQL("INSERT INTO collections (name) VALUES (?1)")
-  private static let raise = SQL(
-    "UPDATE collections SET generation = generation + 1 WHERE number = ?1 RETURNING generation")
   private static let all = SQL("SELECT number FROM collections")
 
   /// The table of a collection, for reading; nil if nothing was ever written to it.
@@ -60,8 +58,7 @@ final class Catalog: Sendable {
     of collection: String, on db: borrowing Connection
   ) throws(SQLiteError) -> Int64 {
     var entry = try entry(collection, on: db)
-    let statement = try db.statement(Self.raise)
-    try statement.bind(entry.table.number, at: 1)
+    let statement = try db.statement(entry.table.raiseGeneration)
     if try statement.step() { entry.generation = statement.int64(0) }
     keep(entry, collection, db.epoch)
     return entry.generation

@@ -17,7 +17,9 @@ enum Schema {
         CREATE TABLE collections (
           number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
           -- Raised by each refresh; rows carry the value at the time they were written.
-          generation INTEGER NOT NULL DEFAULT 1);
+          generation INTEGER NOT NULL DEFAULT 1,
+          -- No row is of an older generation: a first pull has nothing to look for at its end.
+          oldest INTEGER NOT NULL DEFAULT 1);
 
         CREATE TABLE pending (
           n INTEGER PRIMARY KEY, collection INTEGER NOT NULL, id TEXT NOT NULL,

@@ -42,7 +42,7 @@ extension Storage {
   ) throws(StoreError) -> Int {
     try write(to: collection) { (db, change) throws(SQLiteError) in
       if let request { try Self.record(request.key, request.startedAt, change.table, db) }
-      guard let query else { return 0 }
+      guard let query, try Self.mayHaveOlder(change.table, mark, db) else { return 0 }
       let selection = Selection(query.selection)
       let table = change.table
       let statement = try db.prepare(
@@ -56,6 +56,14 @@ extension Storage {
       try statement.run()
       return db.changes
     }
+  }
+
+  private static func mayHaveOlder(
+    _ table: Table, _ mark: RefreshMark, _ db: borrowing Connection
+  ) throws(SQLiteError) -> Bool {
+    let statement = try db.statement(table.mayHaveOlder)
+    try statement.bind(mark.generation, at: 1)
+    return try statement.step()
   }
 
   package func forget(_ ids: [String], in collection: String) throws(StoreError) -> Int {

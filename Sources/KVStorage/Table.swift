@@ -18,6 +18,11 @@ final class Table: Sendable {
   let delete: SQL
   let deleteUnlessPending: SQL
 
+  /// Raises the generation and gives it.
+  let raiseGeneration: SQL
+  /// Gives a row if entities of an older generation than the parameter are possible.
+  let mayHaveOlder: SQL
+
   /// Queues a write of an entity that was not there.
   let queue: SQL
   /// Queues a write of an entity that is there; what it was becomes the base.
@@ -47,6 +52,14 @@ final class Table: Sendable {
     delete = SQL("DELETE FROM \(entities) WHERE id = ?1")
     deleteUnlessPending = SQL(
       "DELETE FROM \(entities) WHERE id = ?1 AND NOT EXISTS (\(isPending))")
+
+    raiseGeneration = SQL(
+      """
+      UPDATE collections SET generation = generation + 1,
+      oldest = iif(EXISTS (SELECT 1 FROM \(entities)), oldest, generation + 1)
+      WHERE number = \(number) RETURNING generation
+      """)
+    mayHaveOlder = SQL("SELECT 1 FROM collections WHERE number = \(number) AND oldest < ?1")
 
     // The rules of `PendingWrite.collapsing`, as SQL: one more change makes an update of a deletion, and
     // leaves a create or an update what it is.

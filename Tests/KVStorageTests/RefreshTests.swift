@@ -100,6 +100,23 @@ import Testing
     #expect(try storage.find() == [#"{"_id":"b"}"#])
   }
 
+  @Test("the first refresh of an empty collection finds nothing old, later ones do") func first()
+    throws
+  {
+    let first = try storage.beginRefresh(of: "c")
+    try storage.store(#"{"_id":"a"}"#)
+    #expect(try finish(first) == 0)
+    let second = try storage.beginRefresh(of: "c")
+    try storage.store(#"{"_id":"b"}"#)
+    #expect(try finish(second) == 1)
+    _ = try storage.clear(nil, in: "c")
+    let third = try storage.beginRefresh(of: "c")
+    try storage.store(#"{"_id":"c"}"#)
+    let fourth = try storage.beginRefresh(of: "c")
+    #expect(try finish(third) == 0)
+    #expect(try finish(fourth) == 1)
+  }
+
   @Test("requests are remembered by filter and fields, until they are forgotten") func requests()
     throws
   {
