@@ -17,6 +17,20 @@ package indirect enum Predicate: Sendable, Equatable {
   /// A comparison that MongoDB's language has no form for. Decided locally.
   case comparison(Comparison)
 
+  /// All of these, without parts that say nothing.
+  static func all(_ parts: [Predicate]) -> Predicate {
+    let kept = parts.filter { $0 != .everything }
+    if kept.contains(.nothing) { return .nothing }
+    return kept.isEmpty ? .everything : kept.count == 1 ? kept[0] : .and(kept)
+  }
+
+  /// Some of these, without parts that say nothing.
+  static func any(_ parts: [Predicate]) -> Predicate {
+    let kept = parts.filter { $0 != .nothing }
+    if kept.contains(.everything) { return .everything }
+    return kept.isEmpty ? .nothing : kept.count == 1 ? kept[0] : .or(kept)
+  }
+
   /// Both.
   package func and(_ other: Predicate) -> Predicate {
     switch (self, other) {

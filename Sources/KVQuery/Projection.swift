@@ -31,7 +31,7 @@ package final class Projection: Sendable {
 
   package init(_ fields: [Path]) {
     let always = ["_id", "_acl", "_kmd"].map { Path($0) }
-    root = Node((always + fields).map { $0.components[...] })
+    root = Node((always + fields).map { $0.components.prefix(EntityScanner.maximumDepth) })
   }
 
   /// The entity with only the wanted members, in their order; unchanged if it is no entity.

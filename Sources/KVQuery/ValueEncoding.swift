@@ -14,7 +14,10 @@ enum ValueEncoding {
   /// Below null: what MongoDB sorts an empty array as.
   static let emptyArray: UInt8 = 0x08
 
-  static func append(_ value: RawValue, to out: inout [UInt8]) {
+  /// `levels`: how deep it looks; entities are never deeper, unless somebody has changed the database.
+  static func append(
+    _ value: RawValue, to out: inout [UInt8], levels: Int = EntityScanner.maximumDepth
+  ) {
     let kind = value.kind
     out.append(kind.rawValue)
     switch kind {
@@ -22,10 +25,11 @@ enum ValueEncoding {
     case .bool: out.append(value.bool ? 1 : 0)
     case .number: append(value.number, to: &out)
     case .string: value.withText { append(text: $0, to: &out) }
-    case .object: appendMembers(value, to: &out)
+    case .object where levels == 0, .array where levels == 0: out.append(0)
+    case .object: appendMembers(value, to: &out, levels)
     case .array:
       _ = value.containsElement { element, _ in
-        append(element, to: &out)
+        append(element, to: &out, levels: levels - 1)
         return false
       }
       out.append(0)
@@ -54,7 +58,7 @@ enum ValueEncoding {
     }
   }
 
-  private static func appendMembers(_ value: RawValue, to out: inout [UInt8]) {
+  private static func appendMembers(_ value: RawValue, to out: inout [UInt8], _ levels: Int) {
     let scanner = value.scanner
     var members = TrustedMembers(scanner, at: value.range.lowerBound)
     while let member = members.next() {
@@ -62,7 +66,7 @@ enum ValueEncoding {
       out.append(inner.kind.rawValue)
       let quoted = member.name.lowerBound &- 1..<member.name.upperBound &+ 1
       RawValue(scanner, quoted).withText { append(text: $0, to: &out) }
-      append(inner, to: &out)
+      append(inner, to: &out, levels: levels - 1)
     }
     out.append(0)
   }

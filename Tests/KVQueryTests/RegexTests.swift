@@ -51,6 +51,7 @@ import Testing
     #expect(throws: RegexError.self) { try Regex(String(repeating: "(", count: 100_000)) }
     #expect(throws: RegexError.self) { try Regex("(?:(?:(?:a{1000}){1000}){1000}){1000}") }
     #expect(throws: RegexError.self) { try Regex("(?:(?:(?:(?:){1000}){1000}){1000}){1000}") }
+    #expect(throws: RegexError.self) { try Regex("a" + String(repeating: "{1}", count: 100_000)) }
     let text = String(repeating: "a", count: 40)
     for pattern in ["^(a+)+$", "^(a|aa)+$", "(.*)*(.*)*(.*)*x"] {
       #expect(throws: QueryError.self) { try Regex(pattern).matches(text + "!") }

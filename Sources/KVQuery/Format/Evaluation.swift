@@ -178,9 +178,13 @@ extension Evaluation.Item {
 }
 
 extension RawValue {
-  /// The value decoded. The recursion is bounded by the nesting that entities may have.
-  var json: JSONValue {
+  /// The value decoded.
+  var json: JSONValue { json(levels: EntityScanner.maximumDepth) }
+
+  /// `levels`: how deep it looks; entities are never deeper, unless somebody has changed the database.
+  private func json(levels: Int) -> JSONValue {
     switch kind {
+    case .object where levels == 0, .array where levels == 0: return .null
     case .null: return .null
     case .bool: return .bool(bool)
     case .number:
@@ -192,7 +196,7 @@ extension RawValue {
     case .array:
       var elements: [JSONValue] = []
       _ = containsElement { element, _ in
-        elements.append(element.json)
+        elements.append(element.json(levels: levels - 1))
         return false
       }
       return .array(elements)
@@ -201,7 +205,8 @@ extension RawValue {
       var members = TrustedMembers(scanner, at: range.lowerBound)
       while let member = members.next() {
         object.members.append(
-          .init(scanner.text(member.name), RawValue(scanner, member.value).json))
+          .init(
+            scanner.text(member.name), RawValue(scanner, member.value).json(levels: levels - 1)))
       }
       return .object(object)
     }

@@ -18,6 +18,8 @@ struct FormatLexer {
   private(set) var place = 0
   /// A point behind these belongs to a path, not to a number.
   private var endsOperand = false
+  /// Digits behind such a point are a name: `a.0.1`.
+  private var isBehindPoint = false
 
   init(_ text: String) { bytes = Array(text.utf8) }
 
@@ -30,8 +32,9 @@ struct FormatLexer {
     switch token {
     case .word, .string, .variable, .argument, .symbol(")"), .symbol("]"), .symbol("}"):
       endsOperand = true
-    case .number, .symbol, .end: endsOperand = false
+    case .number, .symbol, .end: endsOperand = isBehindPoint
     }
+    isBehindPoint = token == .symbol(".")
     return (token, start)
   }
 
@@ -46,7 +49,7 @@ struct FormatLexer {
     case UInt8(ascii: "#"):
       place += 1
       return .word(try name(after: "#"), isEscaped: true)
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): return isBehindPoint ? digits() : try number()
     case UInt8(ascii: ".") where !endsOperand && isDigit(place + 1): return try number()
     case _ where isNameByte(byte) || follows("%%"):
       return .word(try name(after: ""), isEscaped: false)
@@ -140,9 +143,15 @@ struct FormatLexer {
     return byte &- 0x30 <= 9 ? byte &- 0x30 : lower &- 0x61 < 6 ? lower &- 0x57 : nil
   }
 
+  /// A place in an array, as a name.
+  private mutating func digits() -> Token {
+    let start = place
+    while isDigit(place) { place += 1 }
+    return .word(String(decoding: bytes[start..<place], as: UTF8.self), isEscaped: true)
+  }
+
   private mutating func number() throws(QueryError) -> Token {
     let start = place
-    // Behind a point that belongs to a path, digits are a name: `a.0.b`.
     let isHex = follows("0x") || follows("0X")
     if isHex { place += 2 }
     while place < bytes.count, isHex ? hexDigit(bytes[place]) != nil : isDigit(place) { place += 1 }

@@ -25,6 +25,7 @@ extension FormatParser {
     let at = start
     var node = try part(&self)
     while case .symbol(let symbol) = token, let function = functions[symbol] {
+      try countStep()
       try advance()
       let rightAt = start
       let right = try expression(try part(&self), rightAt)
@@ -50,10 +51,8 @@ extension FormatParser {
   private mutating func postfixed() throws(QueryError) -> Node {
     let at = start
     var node = try operand()
-    var steps = 0
     while isNext(".") || isNext("[") {
-      steps += 1
-      guard steps <= FormatParser.maximumDepth else { throw expected("a shorter path") }
+      try countStep()
       let base = try expression(node, at)
       let isIndex = isNext("[")
       try advance()
@@ -70,9 +69,6 @@ extension FormatParser {
     case .word(let name, let isEscaped):
       try advance()
       return .member(base, isEscaped ? name : keys.name(name, in: base.lastName))
-    case .number(.int(let number)) where number >= 0:
-      try advance()
-      return .member(base, String(number))
     case .argument("K"):
       return try keyPath(argument("K"), of: base)
     default: throw expected("a name")
@@ -108,7 +104,7 @@ extension FormatParser {
       try advance()
     } else {
       let at = start
-      result = .element(base, .number(try expression(try sum(), at)))
+      result = .element(base, .number(try expression(try disjunction(), at)))
     }
     try expect("]")
     return result

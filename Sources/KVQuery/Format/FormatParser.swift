@@ -22,6 +22,9 @@ struct FormatParser {
   private(set) var token: FormatLexer.Token
   private(set) var start: Int
   private var depth = 0
+  /// Operators and path steps so far: each may make the tree one level deeper.
+  private var steps = 0
+  private static let mostSteps = 1000
 
   init(_ text: String, _ arguments: FormatArguments, _ keys: KeyMap) throws(QueryError) {
     lexer = FormatLexer(text)
@@ -59,12 +62,14 @@ struct FormatParser {
       throw QueryError(.syntax, "the format is nested too deeply", at: start)
     }
     return try chain(["OR", "||"], { parser throws(QueryError) in try parser.conjunction() }) {
-      .or($0)
+      Predicate.any($0)
     }
   }
 
   private mutating func conjunction() throws(QueryError) -> Node {
-    try chain(["AND", "&&"], { parser throws(QueryError) in try parser.negation() }) { .and($0) }
+    try chain(["AND", "&&"], { parser throws(QueryError) in try parser.negation() }) {
+      Predicate.all($0)
+    }
   }
 
   /// Parts joined by one operator. A single part stays what it is.
@@ -176,6 +181,11 @@ struct FormatParser {
       throw QueryError(.syntax, "expected an expression, found a predicate", at: position)
     }
     return expression
+  }
+
+  mutating func countStep() throws(QueryError) {
+    steps += 1
+    guard steps <= FormatParser.mostSteps else { throw expected("a shorter format") }
   }
 
   mutating func advance() throws(QueryError) { (token, start) = try lexer.next() }

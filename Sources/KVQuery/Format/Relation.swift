@@ -121,12 +121,23 @@ struct Relation {
 }
 
 extension [UInt8] {
-  /// Whether these bytes hold others somewhere.
+  /// Whether these bytes hold others somewhere. Linear (Knuth, Morris, Pratt).
   fileprivate func contains(_ sought: [UInt8]) -> Bool {
-    guard let first = sought.first else { return true }
-    guard count >= sought.count else { return false }
-    return (0...(count - sought.count)).contains { place in
-      self[place] == first && self[place..<place + sought.count].elementsEqual(sought)
+    guard !sought.isEmpty else { return true }
+    // For each beginning of `sought`: how long its longest own beginning is that also ends it.
+    var overlaps = [0]
+    var length = 0
+    for byte in sought.dropFirst() {
+      while length > 0, sought[length] != byte { length = overlaps[length - 1] }
+      if sought[length] == byte { length += 1 }
+      overlaps.append(length)
     }
+    length = 0
+    for byte in self {
+      while length > 0, sought[length] != byte { length = overlaps[length - 1] }
+      if sought[length] == byte { length += 1 }
+      if length == sought.count { return true }
+    }
+    return false
   }
 }

@@ -2,6 +2,8 @@
 struct RegexParser {
   private static let maximumDepth = 100
   private static let maximumCount = 1000
+  /// How many quantifiers one atom may have, as in `a{2}{3}`.
+  private static let maximumQuantifiers = 5
 
   var text: [Unicode.Scalar]
   var place = 0
@@ -67,10 +69,15 @@ struct RegexParser {
 
   private mutating func quantified(_ atom: RegexNode) throws(RegexError) -> RegexNode {
     var node = atom
+    var count = 0
     while true {
       skipComments()
       let start = place
       guard let (low, high) = try bounds() else { return node }
+      count += 1
+      guard count <= RegexParser.maximumQuantifiers else {
+        throw error("repeated too often", at: start)
+      }
       if case .assertion = node { throw error("nothing to repeat", at: start) }
       let greed: RegexNode.Greed = take("?") ? .lazy : take("+") ? .possessive : .greedy
       node = .repeated(node, from: low, upTo: high, greed)

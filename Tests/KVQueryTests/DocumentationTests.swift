@@ -1,0 +1,80 @@
+import Glibc
+import KVQuery
+import Testing
+
+/// Every row of the tables in docs/queries.md.
+@Suite("The manual's examples") struct DocumentationTests {
+  @Test("of filters select and leave what it says", arguments: rows(columns: 4, header: "operator"))
+  func filters(row: [String]) throws {
+    let query = try Query(filter: row[1])
+    #expect(query.filterText == row[1])
+    try check(query, selects: row[2], leaves: row[3])
+  }
+
+  @Test("of formats become the filters it says", arguments: rows(columns: 5, header: "form"))
+  func formats(row: [String]) throws {
+    let query = try Query(format: row[1])
+    #expect(query.filterText == row[2])
+    #expect(query.isRemote)
+    try check(query, selects: row[3], leaves: row[4])
+  }
+
+  @Test(
+    "of formats without a filter select and leave what it says",
+    arguments: rows(columns: 4, header: "form"))
+  func localFormats(row: [String]) throws {
+    let query = try Query(format: row[1])
+    #expect(!query.isRemote)
+    try check(query, selects: row[2], leaves: row[3])
+  }
+
+  private func check(_ query: Query, selects: String, leaves: String) throws {
+    let matcher = Matcher(query.filter)
+    #expect(try matcher.matches(Array(selects.utf8)), "\(selects)")
+    #expect(try !matcher.matches(Array(leaves.utf8)), "\(leaves)")
+  }
+
+  /// The rows of the tables with so many columns whose first header is the given word; without the marks
+  /// of code.
+  private static func rows(columns: Int, header: String) -> [[String]] {
+    var found: [[String]] = []
+    var isWanted = false
+    for line in manual.split(separator: "\n", omittingEmptySubsequences: false) {
+      let cells = line.split(separator: "|").map { cell in
+        String(cell).trimmed(of: " ").trimmed(of: "`")
+      }
+      if cells.count != columns {
+        isWanted = false
+      } else if cells[0] == header {
+        isWanted = true
+      } else if isWanted, !cells[0].hasPrefix("-") {
+        found.append(cells)
+      }
+    }
+    return found
+  }
+
+  private static let manual: String = {
+    let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    guard let file = fopen("/\(root)/docs/queries.md", "r") else { return "" }
+    defer { fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: 1 << 20)
+    let count = fread(&bytes, 1, bytes.count, file)
+    return String(decoding: bytes[0..<count], as: UTF8.self)
+  }()
+
+  @Test("are there") func areThere() {
+    #expect(Self.rows(columns: 4, header: "operator").count > 25)
+    #expect(Self.rows(columns: 5, header: "form").count > 25)
+    #expect(Self.rows(columns: 4, header: "form").count >= 10)
+  }
+}
+
+extension String {
+  fileprivate func trimmed(of mark: Character) -> String {
+    var text = self[...]
+    while text.first == mark { text.removeFirst() }
+    while text.last == mark { text.removeLast() }
+    return String(text)
+  }
+}
