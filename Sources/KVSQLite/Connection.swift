@@ -87,8 +87,16 @@ package struct Connection: ~Copyable {
     } catch {
       history.epoch &+= 1
       if isInTransaction { try? run(Control.rollback) }
+      // The log may be what fills the disk: written back, its space serves the next transaction.
+      if error.kind == .full { try? checkpoint() }
       throw error
     }
+  }
+
+  /// Copies the log into the file as far as readers allow, without waiting for anybody.
+  func checkpoint() throws(SQLiteError) {
+    let status = sqlite3_wal_checkpoint_v2(raw, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    guard status == SQLITE_OK else { throw SQLiteError(status: status, on: raw) }
   }
 
   /// Says what the next commit waits for. Costs nothing unless that changes.

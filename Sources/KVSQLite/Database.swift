@@ -74,9 +74,7 @@ package final class Database: Sendable {
   /// Copies the log into the file as far as readers allow, without waiting for anybody.
   package func checkpoint() throws(SQLiteError) {
     try withReader { (connection: borrowing Connection) throws(SQLiteError) in
-      let status = sqlite3_wal_checkpoint_v2(
-        connection.raw, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-      guard status == SQLITE_OK else { throw SQLiteError(status: status, on: connection.raw) }
+      try connection.checkpoint()
     }
   }
 
