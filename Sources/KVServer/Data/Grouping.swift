@@ -34,8 +34,7 @@ struct Grouping {
     _ query: Query, in collection: EntityCollection, of database: Database, for viewer: Viewer
   ) throws(ServerError) {
     let selection = try RowSelection(query, for: viewer, .read)
-    let fields = keys + (function.field.isEmpty ? [] : [function.field])
-    let projection = Projection(fields.map { Path($0) })
+    let needed = neededMembers
     try Entities.storage { () throws(SQLiteError) in
       try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
         let select = try connection.statement(collection.sql(.scan(selection.shape)))
@@ -44,10 +43,7 @@ struct Grouping {
         try select.bind(-1, at: 5)
         try select.bind(0, at: 6)
         while groups.count <= Self.mostGroups, try select.step() {
-          // Only what is needed becomes values.
-          if let entity = try? JSONValue(parsing: projection.apply(to: select.bytes(1))) {
-            add(entity)
-          }
+          if let entity = Self.members(needed, of: select.bytes(1)) { add(entity) }
         }
       }
     }
@@ -66,6 +62,33 @@ struct Grouping {
         fill(&object, with: group)
         return .object(object)
       })
+  }
+
+  /// The top-level members that keys and function look into.
+  private var neededMembers: [[UInt8]] {
+    let paths = keys + (function.field.isEmpty ? [] : [function.field])
+    return Set(paths.compactMap { $0.split(separator: ".").first }).map { Array($0.utf8) }
+  }
+
+  /// Some members of an entity as values. The others stay bytes: turning whole entities into values
+  /// would cost ten times as much.
+  private static func members(_ names: [[UInt8]], of entity: UnsafeRawBufferPointer) -> JSONValue? {
+    let scanner = ByteScanner(entity)
+    var found = JSONObject()
+    do throws(JSONError) {
+      var members = try MemberCursor(scanner, at: scanner.skipSpace(0))
+      while let member = try members.next() {
+        let isNeeded = names.contains { name in
+          name.withUnsafeBufferPointer { scanner.text(member.name, equals: $0) }
+        }
+        guard isNeeded else { continue }
+        found[scanner.text(member.name)] = try JSONValue(
+          parsing: UnsafeRawBufferPointer(rebasing: entity[member.value]))
+      }
+    } catch {
+      return nil
+    }
+    return .object(found)
   }
 
   private mutating func add(_ entity: JSONValue) {
