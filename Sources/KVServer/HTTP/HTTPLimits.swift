@@ -9,7 +9,8 @@ package struct HTTPLimits: Sendable {
   package var connections = 10_000
   /// 0 for no limit.
   package var connectionsPerAddress = 0
-  /// For the request line and the headers of one request.
-  package var headerBytes = 32 << 10
+  /// For the request line and the headers of one request; each connection has so much memory. Above 32
+  /// KiB libmicrohttpd maps it, so that it goes back to the system with the connection.
+  package var headerBytes = 36 << 10
   package init() {}
 }
