@@ -60,14 +60,4 @@ import Testing
       url == "http://h/appdata/k%2F1/a%20b/%C3%A9%2F%3F%23/%2E%2E/%2E"
         + "?query=%7B%22n%22%3A%221%2B1%26x%3Dy%22%7D&limit=5")
   }
-
-  @Test(
-    "Base64 as RFC 4648 shows it",
-    arguments: [
-      ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="),
-      ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy"), ("kid:ü>?", "a2lkOsO8Pj8="),
-    ])
-  func base64(text: String, encoded: String) {
-    #expect(Base64.encode(text) == encoded)
-  }
 }

@@ -47,16 +47,6 @@ import Testing
   func foreign(stored: String) { #expect(!PasswordHasher.matches("plain", stored)) }
 }
 
-@Suite("Base64") struct Base64Tests {
-  @Test(
-    "is decoded with and without padding",
-    arguments: [("", ""), ("Zg==", "f"), ("Zg", "f"), ("Zm9v", "foo"), ("Zm9vYmFy", "foobar")])
-  func decoding(text: String, plain: String) { #expect(Base64.decode(text) == Array(plain.utf8)) }
-
-  @Test("is refused when it is none", arguments: ["Zm 9v", "Zm9v!", "Zg=x", "é"])
-  func misuse(text: String) { #expect(Base64.decode(text) == nil) }
-}
-
 @Suite("Secrets") struct SecretTests {
   @Test("are equal only to themselves")
   func equality() {
