@@ -98,6 +98,12 @@ SECTIONS = [
         limit=900,
     ),
     Section("capi", "The C interface, from C and C++", ["scripts/check-capi"], limit=900),
+    Section(
+        "leaks",
+        "The C interface under valgrind",
+        ["scripts/check-capi --leaks library local async embedding"],
+        limit=900,
+    ),
     Section("fuzz", "The parsers, fuzzed from the stored corpus", ["Tests/Fuzz/run 20"]),
     Section("python", "The Python binding", ["pytest bindings/python"]),
     Section("wheel", "The Python wheel in a fresh environment", ["scripts/check-wheel"]),
