@@ -51,14 +51,13 @@ public func kv_client_set_log(
   _ client: OpaquePointer?, _ level: Int32, _ log: kv_log_fn?, _ context: UnsafeMutableRawPointer?,
   _ freeContext: kv_free_fn?, _ errorOut: HandleOut?
 ) -> kv_status {
-  perform(errorOut) { () throws(StoreError) in
-    do throws(StoreError) {
-      try ClientObject.borrow(client).setLog(level: level, log, context, free: freeContext)
-    } catch {
-      freeContext?(context)
-      throw error
-    }
+  let callback = log.map { LogCallback($0, context, free: freeContext) }
+  let status = perform(errorOut) { () throws(StoreError) in
+    try ClientObject.borrow(client).setLog(callback, level: level)
   }
+  // Without a function, or after a failure, there is nothing to call it later.
+  if callback == nil || status != Status.ok { freeContext?(context) }
+  return status
 }
 
 private var notPumped: StoreError {

@@ -9,7 +9,7 @@ public func kv_request_wait(
 ) -> kv_status {
   let out = TextOutput(jsonOut, lengthOut)
   return status(errorOut) { () throws(StoreError) -> kv_status in
-    // Negative spans mean never; so does what is no number.
+    guard !seconds.isNaN else { throw StoreError(.invalid, "timeout_seconds is not a number.") }
     let deadline = Deadline.after(seconds: seconds)
     let outcome = try RequestObject.borrow(request).wait(until: deadline, asText: jsonOut != nil)
     if let text = outcome.text { try out.give(text) }

@@ -48,11 +48,39 @@ func optionalJSONText(
   guard let text = String(validating: bytes, as: UTF8.self) else {
     throw StoreError(.invalid, "\(name) is not valid UTF-8.")
   }
+  guard nesting(of: bytes) <= nestingLimit else {
+    throw StoreError(.invalid, "\(name) is nested more than \(nestingLimit) levels deep.")
+  }
   return text
 }
 
 /// Options, filters and users are parsed into values; they are not meant to carry data.
 private let smallLimit = 16 << 20
+
+/// Parsing such values is recursive, and the host's thread may have a small stack.
+private let nestingLimit = 100
+
+/// How deep arrays and objects go, if this is JSON; some number, if it is not.
+private func nesting(of bytes: UnsafeRawBufferPointer) -> Int {
+  var (depth, deepest) = (0, 0)
+  var isInString = false
+  var isEscaped = false
+  for byte in bytes {
+    if isEscaped {
+      isEscaped = false
+    } else if byte == UInt8(ascii: "\\") {
+      isEscaped = true
+    } else if byte == UInt8(ascii: "\"") {
+      isInString.toggle()
+    } else if !isInString, byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
+      depth += 1
+      deepest = max(deepest, depth)
+    } else if !isInString, byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") {
+      depth -= 1
+    }
+  }
+  return deepest
+}
 
 /// `size_t` comes as `Int`: `KV_NUL_TERMINATED` is -1, other negative numbers are no size of memory.
 private func count(_ start: CString, _ length: Int, _ name: StaticString) throws(StoreError) -> Int

@@ -1,4 +1,3 @@
-internal import CKVStore
 internal import KVJSON
 internal import KVStore
 internal import KVSync
@@ -34,21 +33,19 @@ extension ClientObject {
     }
   }
 
-  func setLog(
-    level: Int32, _ function: kv_log_fn?, _ context: UnsafeMutableRawPointer?, free: kv_free_fn?
-  ) throws(StoreError) {
+  /// Replaces where the log goes; nil: nowhere. If it throws, `callback` will not be called or retired.
+  func setLog(_ callback: LogCallback?, level: Int32) throws(StoreError) {
     try during { () throws(StoreError) in
-      guard let function else {
+      guard let callback else {
         core.log.set(level: 0, nil)
         log.set(nil)
-        free?(context)
         return
       }
       guard (1...4).contains(level) else {
         throw StoreError(.invalid, "A log level is 1, 2, 3 or 4.")
       }
       try callbacks.prepare()
-      log.set(LogCallback(function, context, free: free))
+      log.set(callback)
       core.log.set(level: level) { [log] in log.write($0, $1) }
     }
   }
