@@ -17,7 +17,7 @@
  *   wrongly typed handle gives #KV_MISUSE. So does a handle inherited through fork(): a child
  *   process opens its own client.
  * - **Threads.** Every function may be called from any thread, at the same time, on the same
- *   handle, also from inside a callback.
+ *   handle, also from inside a callback. A thread needs 128 KiB of stack.
  * - **Text in** is UTF-8, otherwise #KV_INVALID. Names, ids and options end with NUL. JSON comes with
  *   a length in bytes, or #KV_NUL_TERMINATED. It is copied (or consumed) before the call returns.
  * - **NULL** for a text, or for a place that a result has to go to, is #KV_MISUSE, unless the
@@ -27,7 +27,8 @@
  *   borrowed; the function says until when.
  * - **Options** are a JSON object or NULL. An unknown key, or a value of the wrong type, is
  *   #KV_INVALID and the message names it. See docs/options.md for all keys. Options, queries and users
- *   are 16 MiB of JSON at the most (#KV_TOO_LARGE); entities may be as large as memory allows.
+ *   are 16 MiB of JSON at the most (#KV_TOO_LARGE), nested up to 100 levels; entities may be as large
+ *   as memory allows, nested up to 500 levels.
  * - The library installs no signal handler, raises no SIGPIPE in the host and never ends the
  *   process.
  */
@@ -277,7 +278,7 @@ typedef struct kv_progress {
  *                         where `done` got the entities); may be NULL, which leaves the entities of a
  *                         find for kv_request_cursor()
  * @param length_out       may be NULL
- * @return what the blocking form returns; KV_MISUSE; KV_TIMEOUT
+ * @return what the blocking form returns; KV_MISUSE; KV_TIMEOUT; KV_INVALID (a time that is no number)
  */
 KV_API kv_status kv_request_wait(kv_request *request, double timeout_seconds, char **json_out,
                                  size_t *length_out, kv_error **error_out);

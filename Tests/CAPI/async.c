@@ -3,6 +3,7 @@
 #include "check.h"
 #include "fixture.h"
 
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -263,6 +264,7 @@ static void what_hangs_is_cancelled(void) {
   NUMBER(0, kv_request_is_done(request));
   STATUS(KV_TIMEOUT, kv_request_wait(request, 0, NULL, NULL, &error));
   STATUS(KV_TIMEOUT, kv_request_wait(request, 0.05, NULL, NULL, &error));
+  FAILS(KV_INVALID, "timeout_seconds", kv_request_wait(request, NAN, NULL, NULL, &error));
   OK(kv_request_progress(request, &progress));
   OK(kv_request_cancel(request));
   STATUS(KV_CANCELLED, kv_request_wait(request, 20, NULL, NULL, &error));
@@ -307,6 +309,26 @@ static void a_log_is_replaced_and_freed(void) {
   OK(kv_client_set_log(client, 4, on_log, &log_frees, on_log_free, &error));
   OK(kv_client_close(client));
   NUMBER(6, log_frees);
+}
+
+/* A context whose freeing closes the client. */
+static void close_when_freed(void *context) {
+  CHECK(context == &log_frees);
+  NUMBER(KV_OK, kv_client_close(client));
+  log_frees++;
+}
+
+static void a_context_may_close_its_client(void) {
+  open_things();
+  log_frees = 0;
+  OK(kv_client_set_log(client, 1, NULL, &log_frees, close_when_freed, &error));
+  NUMBER(1, log_frees);
+  STATUS(KV_MISUSE, kv_client_close(client));
+  open_things();
+  STATUS(KV_INVALID, kv_store_count_async(store, NULL, "{\"x\":1}", NULL, &log_frees, close_when_freed,
+                                          NULL, &error));
+  NUMBER(2, log_frees);
+  STATUS(KV_MISUSE, kv_client_close(client));
 }
 
 static void only_pumped_clients_pump(void) {
@@ -359,6 +381,7 @@ int main(void) {
   EACH_WAY("a start that fails frees the context", a_failing_start_frees_the_context);
   EACH_WAY("what hangs is cancelled, times out, and ends with the client", what_hangs_is_cancelled);
   EACH_WAY("the context of a log is freed once in every case", a_log_is_replaced_and_freed);
+  EACH_WAY("a client may be closed by what frees a context", a_context_may_close_its_client);
   EACH_WAY("a descriptor and a dispatch are for pumped clients", only_pumped_clients_pump);
   return finish();
 }

@@ -2,6 +2,8 @@
 #include "check.h"
 #include "fixture.h"
 
+#include <pthread.h>
+
 static kv_client *client;
 static kv_store *store;
 static kv_store *no_store;
@@ -202,6 +204,37 @@ static void deep_but_closed(void) {
   free(query);
 }
 
+/* Up to its limit, nesting needs no large stack. */
+static void *nest_on_this_thread(void *unused) {
+  (void)unused;
+  char *opening = repeated("", "{\"$and\":[", 49, "{\"a\":1}");
+  char *query = repeated(opening, "]}", 49, "");
+  char *array = repeated("{\"_id\":\"a\",\"a\":", "[", 498, "");
+  char *entity = repeated(array, "]", 498, "}");
+  kv_query *made = NULL;
+  OK(kv_query_create(query, KV_NUL_TERMINATED, NULL, 0, &made, &error));
+  OK(kv_store_count(store, made, NULL, &count, &error));
+  kv_query_free(made);
+  OK(kv_store_save(store, entity, KV_NUL_TERMINATED, NULL, NULL, NULL, &error));
+  free(opening);
+  free(query);
+  free(array);
+  free(entity);
+  return NULL;
+}
+
+static void small_stack(void) {
+  pthread_attr_t small;
+  pthread_t thread;
+  open_things();
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, 256 << 10);
+  NUMBER(0, pthread_create(&thread, &small, nest_on_this_thread, NULL));
+  pthread_join(thread, NULL);
+  pthread_attr_destroy(&small);
+  close_things();
+}
+
 static void huge(void) {
   const size_t size = 100 << 20;
   kv_cursor *cursor = NULL;
@@ -263,6 +296,7 @@ int main(void) {
   RUN("unknown options and values of the wrong type are named", unknown_options);
   RUN("100,000 levels that never close are refused", deep_nesting);
   RUN("100,000 levels that do close are refused", deep_but_closed);
+  RUN("what is nested as deep as it may be needs no large stack", small_stack);
   RUN("100 MB are saved and found, or refused without harm", huge);
   RUN("numbers beyond 64 bits come back as they went in", keeps_odd_numbers);
   return finish();
