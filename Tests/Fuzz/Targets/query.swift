@@ -34,6 +34,7 @@ private func paths(of predicate: Predicate) -> [Path] {
   case .everything, .nothing: []
   case .and(let parts), .or(let parts), .nor(let parts): parts.flatMap { paths(of: $0) }
   case .field(let path, _): [path]
+  case .comparison: []
   }
 }
 
