@@ -22,6 +22,26 @@ package final class KinveyRemote: Remote {
     return try stream(url, call, receive: receive)
   }
 
+  package func changes(
+    of query: Query, since: String, in collection: String, _ call: Call,
+    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer? {
+    var items = [KinveyEndpoint.QueryItem("since", since)]
+    items += Self.filterItems(of: query)
+    // Our server tells then what does not match any more; others ignore it.
+    items.append(.init("left", "true"))
+    let url = service.endpoint.url(.data, [collection, "_deltaset"], items)
+    do throws(StoreError) {
+      return try stream(url, call, receive: receive)
+    } catch {
+      // Not switched on, a moment before its history, or too much of it.
+      switch error.answer?.error {
+      case "MissingConfiguration", "ParameterValueOutOfRange", "ResultSetSizeExceeded": return nil
+      default: throw error
+      }
+    }
+  }
+
   package func find(
     id: String, in collection: String, _ call: Call
   ) throws(StoreError) -> [UInt8] {

@@ -86,6 +86,25 @@ extension Storage {
     }
   }
 
+  package func requests(in collection: String) throws(StoreError) -> [RequestKey] {
+    try read(from: collection) { (db, table) throws(SQLiteError) in
+      let statement = try db.statement(Requests.list)
+      try statement.bind(table.number, at: 1)
+      var keys: [RequestKey] = []
+      while try statement.step() {
+        keys.append(RequestKey(filter: statement.text(0) ?? "", fields: statement.text(1) ?? ""))
+      }
+      return keys
+    } ?? []
+  }
+
+  /// Forgets the records of all collections: who reads from now on may see something else.
+  package func forgetRequests() throws(StoreError) {
+    try write { (db: borrowing Connection) throws(SQLiteError) in
+      try db.execute("DELETE FROM requests")
+    }
+  }
+
   package func forgetRequest(_ key: RequestKey?, in collection: String) throws(StoreError) {
     try write(to: collection) { (db, change) throws(SQLiteError) in
       guard let key else { return try Self.forgetRequests(change.table, db) }
@@ -123,6 +142,7 @@ extension Storage {
   private enum Requests {
     private static let isKey = "WHERE collection = ?1 AND filter = ?2 AND fields = ?3"
     static let find = SQL("SELECT started FROM requests \(isKey)")
+    static let list = SQL("SELECT filter, fields FROM requests WHERE collection = ?1")
     static let forget = SQL("DELETE FROM requests \(isKey)")
     static let forgetAll = SQL("DELETE FROM requests WHERE collection = ?1")
     static let record = SQL("INSERT OR REPLACE INTO requests VALUES (?1, ?2, ?3, ?4)")

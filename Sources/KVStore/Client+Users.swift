@@ -23,7 +23,7 @@ extension Client {
       let (users, session) = try backend()
       let created = try users.signup(
         JSONValue.object(user).bytes, call)
-      try session.adopt(created, token: nil)
+      try begin(created, session)
       return created.json
     }
   }
@@ -36,7 +36,7 @@ extension Client {
       let (users, session) = try backend()
       let user = try users.login(
         JSONValue.object(credentials).bytes, call)
-      try session.adopt(user, token: nil)
+      try begin(user, session)
       return user.json
     }
   }
@@ -186,6 +186,15 @@ extension Client {
       throw StoreError(.noUser, "Nobody is logged in.")
     }
     return user
+  }
+
+  /// Makes a user the active one. Another one may see other entities, and the changes since the last read
+  /// would not tell: what is known of earlier reads is forgotten.
+  private func begin(_ user: KinveyUser, _ session: Session) throws(StoreError) {
+    if try session.current()?.id != user.id {
+      for storage in try storages() { try storage.forgetRequests() }
+    }
+    try session.adopt(user, token: nil)
   }
 
   private static func members(of user: KinveyUser) -> JSONObject {

@@ -64,12 +64,10 @@ package final class DataStore: Sendable {
   /// Runs what always asks the backend.
   private func syncing<R>(
     _ operation: StaticString, _ run: Run,
-    _ body: (Call, CollectionEngine.Paging) throws(StoreError) -> R
+    _ body: (CallOptions) throws(StoreError) -> R
   ) throws(StoreError) -> R {
     let options = merged(run)
-    return try performing(operation, options, run, isLocal: false) { (call) throws(StoreError) in
-      try body(call.call, options.paging)
-    }
+    return try performing(operation, options, run, isLocal: false, body)
   }
 
   private func performing<R>(
@@ -90,7 +88,8 @@ package final class DataStore: Sendable {
     CallOptions(
       readPolicy: options.readPolicy ?? engine.type.readPolicy,
       writePolicy: options.writePolicy ?? engine.type.writePolicy,
-      call: options.call(cancellation, run.progress), ttl: options.ttl)
+      call: options.call(cancellation, run.progress), ttl: options.ttl,
+      refreshing: options.refreshing)
   }
 
   // MARK: Reading
@@ -172,24 +171,24 @@ package final class DataStore: Sendable {
   // MARK: Synchronising
 
   package func pull(_ query: Query, _ run: Run) throws(StoreError) -> PullResult {
-    let result = try syncing("pull", run) { (call, paging) throws(StoreError) in
-      try engine.pull(query, call, paging: paging)
+    let result = try syncing("pull", run) { (options) throws(StoreError) in
+      try engine.pull(query, options.call, options.refreshing)
     }
     note("pull", "\(result.pulled) pulled, \(result.removed) removed")
     return result
   }
 
   package func push(_ run: Run) throws(StoreError) -> PushResult {
-    let result = try syncing("push", run) { (call, _) throws(StoreError) in
-      try engine.push(call)
+    let result = try syncing("push", run) { (options) throws(StoreError) in
+      try engine.push(options.call)
     }
     note("push", "\(result.pushed) pushed, \(result.errors.count) refused")
     return result
   }
 
   package func sync(_ query: Query, _ run: Run) throws(StoreError) -> SyncResult {
-    let result = try syncing("sync", run) { (call, paging) throws(StoreError) in
-      try engine.sync(query, call, paging: paging)
+    let result = try syncing("sync", run) { (options) throws(StoreError) in
+      try engine.sync(query, options.call, options.refreshing)
     }
     let (push, pull) = (result.push, result.pull ?? PullResult())
     note(
@@ -227,8 +226,8 @@ package final class DataStore: Sendable {
   }
 
   package func retryPending(_ id: String, _ run: Run) throws(StoreError) {
-    try syncing("retry", run) { (call, _) throws(StoreError) in
-      try engine.retryPending(id, call)
+    try syncing("retry", run) { (options) throws(StoreError) in
+      try engine.retryPending(id, options.call)
     }
   }
 

@@ -17,6 +17,8 @@ package struct Options: Sendable, Equatable {
   package var autoPagination: Bool?
   /// The size of these pages.
   package var maxSizePerResultSet: Int?
+  /// Whether a read asks only for what has changed since the last time.
+  package var deltaSet: Bool?
 
   package init() {}
 
@@ -33,6 +35,7 @@ package struct Options: Sendable, Equatable {
     }
     autoPagination = try reader.bool("autoPagination")
     maxSizePerResultSet = try reader.integer("maxSizePerResultSet", 1...10_000)
+    deltaSet = try reader.bool("deltaSet")
   }
 
   /// The options of one call.
@@ -53,10 +56,13 @@ package struct Options: Sendable, Equatable {
     merged.customRequestProperties = customRequestProperties ?? base.customRequestProperties
     merged.autoPagination = autoPagination ?? base.autoPagination
     merged.maxSizePerResultSet = maxSizePerResultSet ?? base.maxSizePerResultSet
+    merged.deltaSet = deltaSet ?? base.deltaSet
     return merged
   }
 
-  var paging: CollectionEngine.Paging {
-    autoPagination == true ? .pages(of: maxSizePerResultSet ?? 10_000) : .off
+  var refreshing: CollectionEngine.Refreshing {
+    CollectionEngine.Refreshing(
+      paging: autoPagination == true ? .pages(of: maxSizePerResultSet ?? 10_000) : .off,
+      usesChanges: deltaSet == true)
   }
 }

@@ -16,7 +16,13 @@ final class World: @unchecked Sendable {
   private(set) var server: Server?
   private var address = ListenAddress(host: "127.0.0.1", port: 0)
 
-  init() throws { try start() }
+  private let historyDays: Int?
+
+  /// `historyDays`: for how long the server keeps deletions.
+  init(historyDays: Int? = nil) throws {
+    self.historyDays = historyDays
+    try start()
+  }
 
   deinit { stop() }
 
@@ -28,6 +34,7 @@ final class World: @unchecked Sendable {
     configuration.apps = [Self.app]
     configuration.passwordCost = 1
     configuration.isDurable = false
+    configuration.historyDays = historyDays
     let server = try Server(configuration)
     address = server.address
     self.server = server

@@ -93,6 +93,10 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     try live { () throws(StoreError) in try real.lastRequest(key, in: collection) }
   }
 
+  func requests(in collection: String) throws(StoreError) -> [RequestKey] {
+    try live { () throws(StoreError) in try real.requests(in: collection) }
+  }
+
   func forgetRequest(_ key: RequestKey?, in collection: String) throws(StoreError) {
     try live { () throws(StoreError) in try real.forgetRequest(key, in: collection) }
   }

@@ -134,6 +134,11 @@ final class FakeNetwork: Remote, @unchecked Sendable {
     try result.get()
   }
 
+  func changes(
+    of query: Query, since: String, in collection: String, _ call: Call,
+    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer? { nil }
+
   func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8] {
     try exchange { () throws(StoreError) in
       guard let entity = backend.entity(id) else { throw StoreError(.notFound, "Not there.") }

@@ -84,6 +84,11 @@ private final class Shelf: Remote {
     return ReadAnswer(startedAt: nil)
   }
 
+  func changes(
+    of query: Query, since: String, in collection: String, _ call: Call,
+    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer? { nil }
+
   func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8] {
     throw StoreError(.notFound, "not asked for here")
   }

@@ -9,7 +9,8 @@ import Testing
     _ bench: Bench, _ filter: String? = nil, _ modifiers: String? = nil,
     paging: CollectionEngine.Paging = .off
   ) throws -> PullResult {
-    try bench.engine.pull(try Query(filter: filter, modifiers: modifiers), Call(), paging: paging)
+    try bench.engine.pull(
+      try Query(filter: filter, modifiers: modifiers), Call(), .init(paging: paging))
   }
 
   @Test("does not run over pending writes, and says how many there are") func pending() throws {

@@ -23,6 +23,9 @@ final class ScriptedRemote: Remote, @unchecked Sendable {
   /// What a count answers in place of the truth.
   var counted: Int?
 
+  /// What has changed since a moment; nil: it cannot tell.
+  var changes: (Query, String) -> String? = { _, _ in nil }
+
   private let log = Monitor<[RemoteWrite]>([])
   private let reads = Monitor<[Query]>([])
   private let lock = Monitor(())
@@ -54,6 +57,20 @@ final class ScriptedRemote: Remote, @unchecked Sendable {
     }
     try result.get()
     return ReadAnswer(startedAt: "2024-03-12T21:00:00.000Z")
+  }
+
+  func changes(
+    of query: Query, since: String, in collection: String, _ call: Call,
+    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer? {
+    if let readError { throw readError }
+    guard let text = changes(query, since) else { return nil }
+    meanwhile()
+    let result = Array(text.utf8).withUnsafeBytes { bytes in
+      Result { () throws(StoreError) in try receive(bytes) }
+    }
+    try result.get()
+    return ReadAnswer(startedAt: "2024-03-12T22:00:00.000Z")
   }
 
   func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8] {

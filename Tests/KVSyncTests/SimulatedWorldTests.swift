@@ -151,7 +151,8 @@ private final class Member {
     case 5: delete(&random, write)
     case 6: share(&random)
     case 7:
-      _ = try? engine.pull(Query(), Call(), paging: random.next() % 2 == 0 ? .off : .pages(of: 3))
+      _ = try? engine.pull(
+        Query(), Call(), .init(paging: random.next() % 2 == 0 ? .off : .pages(of: 3)))
     default: _ = try? engine.push(Call())
     }
   }

@@ -37,12 +37,12 @@ extension CollectionEngine {
   ) throws(StoreError) -> any EntityCursor {
     let remote = try backend(for: "read from the network")
     guard let local else { return try answer(query, remote, options.call) }
-    let refreshed = try refresh(
-      query, local, remote, options.call, collectingIds: query.isPaged)
     // What a page left out is not here: only its own ids tell what it had.
     guard !query.isPaged else {
+      let refreshed = try refresh(query, local, remote, options.call, collectingIds: true)
       return IdCursor(refreshed.ids ?? [], local, collection, query.projection)
     }
+    _ = try refresh(query, options.refreshing, local, remote, options.call)
     return try local.find(query, in: collection, writtenSince: nil)
   }
 
@@ -121,21 +121,13 @@ extension CollectionEngine {
       } catch {
         guard error.kind == .notFound else { throw error }
         missing = error
-        try forget(id, in: local, of: reading)
+        _ = try forget([id], in: local, of: reading)
       }
       // What was made, changed or deleted here and is not sent yet counts.
       guard let mine = try local.entity(id, in: collection, writtenSince: nil) else {
         throw missing
       }
       return mine
-    }
-  }
-
-  private func forget(
-    _ id: String, in local: any LocalStore, of reading: Settlements.Reading
-  ) throws(StoreError) {
-    try inFlight.settlements.storing(reading) { (isSettled) throws(StoreError) in
-      if isSettled?(id) != true { _ = try local.forget([id], in: collection) }
     }
   }
 

@@ -10,8 +10,8 @@ extension CollectionEngine {
   // MARK: Pull and sync
 
   /// Fetches what matches into the local store. `.pending` if the collection has unsent changes.
-  package func pull(_ query: Query, _ call: Call, paging: Paging = .off) throws(StoreError)
-    -> PullResult
+  package func pull(_ query: Query, _ call: Call, _ how: Refreshing = Refreshing())
+    throws(StoreError) -> PullResult
   {
     let local = try localStore(for: "pull")
     let remote = try backend(for: "pull")
@@ -20,22 +20,17 @@ extension CollectionEngine {
       throw StoreError(
         .pending, "\(waiting) pending writes must be pushed or purged before a pull.")
     }
-    let refreshed: Refreshed
-    switch paging {
-    case .off: refreshed = try refresh(query, local, remote, call)
-    case .pages(let size):
-      refreshed = try refreshPaged(query, pageSize: max(1, size), local, remote, call)
-    }
+    let refreshed = try refresh(query, how, local, remote, call)
     return PullResult(pulled: refreshed.pulled, removed: refreshed.removed)
   }
 
   /// Pushes, then pulls what matches; no pull if the push left errors.
-  package func sync(_ query: Query, _ call: Call, paging: Paging = .off) throws(StoreError)
-    -> SyncResult
+  package func sync(_ query: Query, _ call: Call, _ how: Refreshing = Refreshing())
+    throws(StoreError) -> SyncResult
   {
     let pushed = try push(call)
     guard pushed.errors.isEmpty else { return SyncResult(push: pushed, pull: nil) }
-    return SyncResult(push: pushed, pull: try pull(query, call, paging: paging))
+    return SyncResult(push: pushed, pull: try pull(query, call, how))
   }
 
   // MARK: The queue
@@ -74,14 +69,20 @@ extension CollectionEngine {
   }
 
   /// Forgets one pending write; the local entity stays.
+  ///
+  /// What is here is then not what the backend has, and no change there will tell: the next read that
+  /// wants to be up to date reads everything.
   package func dropPending(_ id: String) throws(StoreError) {
     let local = try localStore(for: "drop a pending write")
+    try local.forgetRequest(nil, in: collection)
     guard try local.dropPending(id, in: collection) else { throw notPending(id) }
   }
 
   /// Forgets the pending writes whose entities match (nil: all); the local entities stay.
   package func purge(_ query: Query?) throws(StoreError) -> Int {
-    try localStore(for: "purge").purge(query, in: collection)
+    let local = try localStore(for: "purge")
+    try local.forgetRequest(nil, in: collection)
+    return try local.purge(query, in: collection)
   }
 
   /// Deletes what matches (nil: everything) from the local store only, pending writes included.

@@ -27,6 +27,15 @@ package final class FinishingRemote: Remote {
     return answer
   }
 
+  /// What the backend tells of a superset says too little: an entity may have left the query in it.
+  package func changes(
+    of query: Query, since: String, in collection: String, _ call: Call,
+    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer? {
+    guard query.isRemote else { return nil }
+    return try remote.changes(of: query, since: since, in: collection, call, receive: receive)
+  }
+
   package func find(
     id: String, in collection: String, _ call: Call
   ) throws(StoreError) -> [UInt8] {

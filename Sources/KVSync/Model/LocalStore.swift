@@ -70,6 +70,9 @@ package protocol LocalStore: AnyObject, Sendable {
   /// When the backend last evaluated this request (`X-Kinvey-Request-Start`); nil if unknown.
   func lastRequest(_ key: RequestKey, in collection: String) throws(StoreError) -> String?
 
+  /// The requests of a collection of which that is known.
+  func requests(in collection: String) throws(StoreError) -> [RequestKey]
+
   /// Forgets one record, or all of the collection.
   func forgetRequest(_ key: RequestKey?, in collection: String) throws(StoreError)
 

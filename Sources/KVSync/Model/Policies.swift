@@ -53,13 +53,17 @@ package struct CallOptions: Sendable {
   package var call: Call
   /// Local reads ignore what was written locally longer ago than so many seconds; nil: never.
   package var ttl: Double?
+  /// How a find on the network brings the local store up to date.
+  package var refreshing: CollectionEngine.Refreshing
 
   package init(
-    readPolicy: ReadPolicy, writePolicy: WritePolicy, call: Call, ttl: Double? = nil
+    readPolicy: ReadPolicy, writePolicy: WritePolicy, call: Call, ttl: Double? = nil,
+    refreshing: CollectionEngine.Refreshing = .init()
   ) {
     self.readPolicy = readPolicy
     self.writePolicy = writePolicy
     self.call = call
     self.ttl = ttl
+    self.refreshing = refreshing
   }
 }

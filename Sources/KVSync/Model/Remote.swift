@@ -12,6 +12,14 @@ package protocol Remote: AnyObject, Sendable {
     receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer
 
+  /// Reads what of a query's entities has changed since a moment that the backend has named, and hands the
+  /// body on as `find` does: `{"changed":[…],"deleted":[{"_id":…}]}`, and perhaps `"left":[{"_id":…}]`, what
+  /// has changed and does not match any more. Nil if the backend cannot tell, and everything has to be read.
+  func changes(
+    of query: Query, since: String, in collection: String, _ call: Call,
+    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer?
+
   /// Reads one entity.
   func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8]
 

@@ -1,0 +1,123 @@
+internal import KVJSON
+internal import KVQuery
+
+extension CollectionEngine {
+  /// How a read brings the local store up to date.
+  package struct Refreshing: Sendable, Equatable {
+    package var paging: Paging
+    /// Whether to ask only for what has changed since the last time, where the backend can tell.
+    package var usesChanges: Bool
+
+    package init(paging: Paging = .off, usesChanges: Bool = false) {
+      self.paging = paging
+      self.usesChanges = usesChanges
+    }
+  }
+
+  /// Brings what matches up to date: by its changes if that is wanted and possible, else by reading all.
+  func refresh(
+    _ query: Query, _ how: Refreshing, _ local: any LocalStore, _ remote: any Remote, _ call: Call
+  ) throws(StoreError) -> Refreshed {
+    if how.usesChanges, !query.isPaged,
+      let refreshed = try refreshByChanges(query, local, remote, call)
+    {
+      return refreshed
+    }
+    switch how.paging {
+    case .off: return try refresh(query, local, remote, call)
+    case .pages(let size):
+      return try refreshPaged(query, pageSize: max(1, size), local, remote, call)
+    }
+  }
+
+  /// Asks for what has changed since this filter was read last; nil if that is not known, or the backend
+  /// cannot tell: then everything has to be read.
+  ///
+  /// Each step may be repeated: until the new moment is recorded, at the end, the next time asks for the
+  /// same changes again.
+  private func refreshByChanges(
+    _ query: Query, _ local: any LocalStore, _ remote: any Remote, _ call: Call
+  ) throws(StoreError) -> Refreshed? {
+    let key = RequestKey(filter: query.filterText, fields: "")
+    guard let since = try local.lastRequest(key, in: collection) else { return nil }
+    return try inFlight.settlements.reading { (reading) throws(StoreError) -> Refreshed? in
+      var body: [UInt8] = []
+      let answer = try remote.changes(of: query.selection, since: since, in: collection, call) {
+        (piece) throws(StoreError) in
+        body.append(contentsOf: piece)
+      }
+      guard let answer else {
+        try local.forgetRequest(key, in: collection)
+        return nil
+      }
+      let changes = try Changes(body)
+      var refreshed = Refreshed()
+      refreshed.removed = try forget(changes.deleted, in: local, of: reading)
+      refreshed.pulled = try store(changes.changed, in: local, of: reading)
+      refreshed.removed += try settleLeft(changes.left, key, local, remote, call, reading)
+      call.progress.update { $0.entitiesDone += UInt64(changes.changed.outlines.count) }
+      let mark = try local.beginRefresh(of: collection)
+      _ = try local.finishRefresh(
+        of: collection, from: mark, deletingUnseen: nil,
+        recording: answer.startedAt.map { (key, $0) })
+      return refreshed
+    }
+  }
+
+  /// What no longer matches this query leaves the local store, unless another query that was read would
+  /// miss it: that one gets it as it is now.
+  private func settleLeft(
+    _ ids: [String], _ key: RequestKey, _ local: any LocalStore, _ remote: any Remote, _ call: Call,
+    _ reading: Settlements.Reading
+  ) throws(StoreError) -> Int {
+    guard !ids.isEmpty else { return 0 }
+    let others = try local.requests(in: collection).filter { $0 != key }
+    var gone = Set(ids)
+    if !others.isEmpty {
+      let queries = others.compactMap { try? Query(filter: $0.filter) }
+      for (id, entity) in try backendEntities(ids, remote, call)
+      where queries.contains(where: { Self.matches($0, entity.bytes) }) {
+        let outlines = try Self.outlines(of: entity.bytes)
+        _ = try store((entity.bytes[...], outlines), in: local, of: reading)
+        gone.remove(id)
+      }
+    }
+    return try forget(ids.filter(gone.contains), in: local, of: reading)
+  }
+
+  private static func matches(_ query: Query, _ entity: [UInt8]) -> Bool {
+    // What cannot be evaluated here is kept rather than lost.
+    do throws(QueryError) { return try query.matcher?.matches(entity) ?? true } catch {
+      return true
+    }
+  }
+
+  private static func outlines(of entity: [UInt8]) throws(StoreError) -> [EntityOutline] {
+    do throws(JSONError) { return [try EntityScanner.outline(of: entity)] } catch {
+      throw .badAnswer(error)
+    }
+  }
+
+  private func store(
+    _ entities: (bytes: ArraySlice<UInt8>, outlines: [EntityOutline]), in local: any LocalStore,
+    of reading: Settlements.Reading
+  ) throws(StoreError) -> Int {
+    guard !entities.outlines.isEmpty else { return 0 }
+    return try entities.bytes.withUnsafeBytes { bytes in
+      Result { () throws(StoreError) in
+        try store(bytes, entities.outlines, in: local, of: reading)
+      }
+    }.get()
+  }
+
+  /// Deletes what a read says is gone, except for what a write has settled since.
+  func forget(
+    _ ids: [String], in local: any LocalStore, of reading: Settlements.Reading
+  ) throws(StoreError) -> Int {
+    guard !ids.isEmpty else { return 0 }
+    return try inFlight.settlements.storing(reading) { (isSettled) throws(StoreError) in
+      let unsettled = ids.filter { isSettled?($0) != true }
+      return try local.forget(unsettled, in: collection)
+    }
+  }
+}
