@@ -108,7 +108,10 @@ package struct TrustedMembers {
     let value = scanner.pass(UInt8(ascii: ":"), nameEnd)
     guard value < scanner.end, nameEnd &- start >= 2 else { return nil }
     position = scanner.passValue(value)
-    return MemberCursor.Member(name: start &+ 1..<nameEnd &- 1, value: value..<position)
+    // The bounds are in order: a name has its two quotes, and a value at least one byte.
+    return MemberCursor.Member(
+      name: Range(uncheckedBounds: (start &+ 1, nameEnd &- 1)),
+      value: Range(uncheckedBounds: (value, position)))
   }
 }
 
@@ -130,6 +133,6 @@ package struct TrustedElements {
     let start = scanner.pass(UInt8(ascii: ","), position)
     guard start < scanner.end, scanner.base[start] != UInt8(ascii: "]") else { return nil }
     position = scanner.passValue(start)
-    return start..<position
+    return Range(uncheckedBounds: (start, position))
   }
 }

@@ -18,11 +18,15 @@ package final class Matcher: Sendable {
   private let root: Node
   /// The top-level members that are looked at.
   private let names: [[UInt8]]
+  private let beginnings: [MemberName]
+  private let places: [Int?]
 
   package init(_ predicate: Predicate) {
     var names: [[UInt8]] = []
     root = Matcher.prepare(predicate, &names)
     self.names = names
+    beginnings = names.map { MemberName($0) }
+    places = names.map { Path.Component(Substring(String(decoding: $0, as: UTF8.self))).index }
   }
 
   private static func prepare(_ predicate: Predicate, _ names: inout [[UInt8]]) -> Node {
@@ -75,10 +79,11 @@ package final class Matcher: Sendable {
     var missing = names.count
     while missing > 0, let member = members.next() {
       for slot in 0..<names.count where slots[slot] == nil {
-        let isWanted = names[slot].withUnsafeBufferPointer {
-          value.scanner.text(member.name, equals: $0)
+        switch beginnings[slot].compare(value.scanner, member.name) {
+        case .different: continue
+        case .same: break
+        case .undecided: guard isName(member.name, slot, value.scanner) else { continue }
         }
-        guard isWanted else { continue }
         slots[slot] = member.value
         missing &-= 1
         break
@@ -86,8 +91,11 @@ package final class Matcher: Sendable {
     }
   }
 
+  private func isName(_ range: Range<Int>, _ slot: Int, _ scanner: ByteScanner) -> Bool {
+    names[slot].withUnsafeBufferPointer { scanner.text(range, equals: $0) }
+  }
+
   private func collectElements(_ value: RawValue, _ slots: UnsafeMutableBufferPointer<Slot>) {
-    let places = names.map { Path.Component(Substring(String(decoding: $0, as: UTF8.self))).index }
     _ = value.containsElement { element, place in
       for slot in 0..<places.count where places[slot] == place { slots[slot] = element.range }
       return false

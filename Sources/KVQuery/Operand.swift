@@ -1,31 +1,26 @@
 internal import KVJSON
 
 /// What an entity's values are compared with, prepared once.
+///
+/// Plain members beside the kind instead of an enumeration with payloads: looking at one copies nothing.
 struct Operand: Sendable {
-  private enum Form: Sendable {
-    case null
-    case bool(Bool)
-    case number(Number)
-    case text([UInt8])
-    /// An object or array, encoded (see `ValueEncoding`).
-    case container([UInt8])
-  }
-
   let kind: RawValue.Kind
-  private let form: Form
+  private let bool: Bool
+  private let number: Number
+  /// The UTF-8 of a string; an object or array encoded (see `ValueEncoding`).
+  private let bytes: [UInt8]
 
   init(_ value: JSONValue) {
     kind = value.kind
+    bool = value == .bool(true)
+    number = Number(value) ?? .int(0)
     switch value {
-    case .null: form = .null
-    case .bool(let value): form = .bool(value)
-    case .int(let value): form = .number(.int(value))
-    case .double(let value): form = .number(.double(value))
-    case .string(let value): form = .text(Array(value.utf8))
+    case .string(let value): bytes = Array(value.utf8)
     case .array, .object:
       var encoded: [UInt8] = []
       ValueEncoding.append(value, to: &encoded)
-      form = .container(encoded)
+      bytes = encoded
+    case .null, .bool, .int, .double: bytes = []
     }
   }
 
@@ -33,18 +28,18 @@ struct Operand: Sendable {
   func order(of value: RawValue?) -> Int? {
     guard let value else { return kind == .null ? 0 : nil }
     guard value.kind == kind else { return nil }
-    switch form {
+    switch kind {
     case .null: return 0
-    case .bool(let wanted): return (value.bool ? 1 : 0) - (wanted ? 1 : 0)
-    case .number(let wanted): return Number.compare(value.number, wanted)
-    case .text(let wanted):
+    case .bool: return (value.bool ? 1 : 0) - (bool ? 1 : 0)
+    case .number: return Number.compare(value.number, number)
+    case .string:
       return value.withText { text in
-        wanted.withUnsafeBufferPointer { ValueEncoding.compare(text, $0) }
+        bytes.withUnsafeBufferPointer { ValueEncoding.compare(text, $0) }
       }
-    case .container(let wanted):
+    case .object, .array:
       var encoded: [UInt8] = []
       ValueEncoding.append(value, to: &encoded)
-      return ValueEncoding.compare(encoded, wanted)
+      return ValueEncoding.compare(encoded, bytes)
     }
   }
 

@@ -31,7 +31,7 @@ private func checkEvaluation(_ query: Query, _ entity: [UInt8]) {
 
 private func paths(of predicate: Predicate) -> [Path] {
   switch predicate {
-  case .everything, .nothing: []
+  case .everything, .nothing, .comparison: []
   case .and(let parts), .or(let parts), .nor(let parts): parts.flatMap { paths(of: $0) }
   case .field(let path, _): [path]
   case .comparison: []
