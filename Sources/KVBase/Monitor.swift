@@ -11,7 +11,8 @@
 package final class Monitor<Value>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
-  private var value: Value
+  /// On the heap by itself: reaching it costs no check for exclusive access, which the lock gives.
+  private let value: UnsafeMutablePointer<Value>
 
   package init(_ value: sending Value) {
     mutex = .allocate(capacity: 1)
@@ -22,7 +23,8 @@ package final class Monitor<Value>: @unchecked Sendable {
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
     pthread_cond_init(condition, &attributes)
     pthread_condattr_destroy(&attributes)
-    self.value = value
+    self.value = .allocate(capacity: 1)
+    self.value.initialize(to: value)
   }
 
   deinit {
@@ -30,6 +32,8 @@ package final class Monitor<Value>: @unchecked Sendable {
     pthread_mutex_destroy(mutex)
     condition.deallocate()
     mutex.deallocate()
+    value.deinitialize(count: 1)
+    value.deallocate()
   }
 
   /// Runs `body` with the lock held, then wakes everybody who waits.
@@ -39,7 +43,7 @@ package final class Monitor<Value>: @unchecked Sendable {
       pthread_cond_broadcast(condition)
       pthread_mutex_unlock(mutex)
     }
-    return try body(&value)
+    return try body(&value.pointee)
   }
 
   /// Runs `body` with the lock held, then wakes one of those who wait: for handing one thing to one of
@@ -50,14 +54,14 @@ package final class Monitor<Value>: @unchecked Sendable {
       pthread_cond_signal(condition)
       pthread_mutex_unlock(mutex)
     }
-    return try body(&value)
+    return try body(&value.pointee)
   }
 
   /// Runs `body` with the lock held and wakes nobody: for looking, or for changes nobody waits for.
   package func peek<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
-    return try body(&value)
+    return try body(&value.pointee)
   }
 
   /// Waits until `body` gives something other than nil, or the deadline passes (then nil).
@@ -67,14 +71,14 @@ package final class Monitor<Value>: @unchecked Sendable {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     while true {
-      if let result = body(&value) { return result }
+      if let result = body(&value.pointee) { return result }
       guard let nanoseconds = deadline.nanoseconds else {
         pthread_cond_wait(condition, mutex)
         continue
       }
       var time = timespec(
         tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-      if pthread_cond_timedwait(condition, mutex, &time) == ETIMEDOUT { return body(&value) }
+      if pthread_cond_timedwait(condition, mutex, &time) == ETIMEDOUT { return body(&value.pointee) }
     }
   }
 }
