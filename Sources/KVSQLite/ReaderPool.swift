@@ -1,26 +1,37 @@
-internal import CSQLite
 internal import KVBase
+internal import Synchronization
 
 /// Connections for reading: taken, given back, made when none is idle.
-final class ReaderPool: Sendable {
+///
+/// One idle connection waits in a place of its own, which is exchanged without a lock: a thread that reads
+/// again and again finds its connection there. The others wait in a list.
+///
+/// `@unchecked Sendable`: atomics are, except those of pointers; whoever takes this one out owns what it
+/// points to.
+final class ReaderPool: @unchecked Sendable {
   /// Idle connections that are kept; each may hold a page cache.
   private static let mostIdle = 8
 
-  private struct State {
-    var idle: [Seat] = []
-    var isClosed = false
-  }
-
+  /// A retained `Seat`, or nil.
+  private let nearest = Atomic<UnsafeRawPointer?>(nil)
+  private let isClosed = Atomic(false)
+  private let idle = Monitor<[Seat]>([])
   private let configuration: Database.Configuration
-  private let state = Monitor(State())
   private let generation = ProcessGeneration.current
 
   init(_ configuration: Database.Configuration) { self.configuration = configuration }
 
+  deinit {
+    guard generation.isCurrent else { return }
+    close()
+  }
+
   func take() throws(SQLiteError) -> Seat {
-    let (seat, isClosed) = state.peek { ($0.idle.popLast(), $0.isClosed) }
-    if isClosed { throw SQLiteError(.misuse, "The database is closed.") }
-    if let seat { return seat }
+    guard !isClosed.load(ordering: .acquiring) else {
+      throw SQLiteError(.misuse, "The database is closed.")
+    }
+    if let seat = takeNearest() { return seat }
+    if let seat = idle.peek({ $0.popLast() }) { return seat }
     return try Database.openReader(configuration)
   }
 
@@ -31,18 +42,30 @@ final class ReaderPool: Sendable {
     if seat.connection.isInTransaction {
       guard (try? seat.connection.run(Connection.Control.rollback)) != nil else { return }
     }
+    guard !isClosed.load(ordering: .acquiring) else { return }
+    let kept = Unmanaged.passRetained(seat)
+    let (isKept, _) = nearest.compareExchange(
+      expected: nil, desired: UnsafeRawPointer(kept.toOpaque()),
+      ordering: .acquiringAndReleasing)
+    guard !isKept else { return }
+    kept.release()
     // Kept or not, the last reference goes outside the lock: closing takes time.
-    state.peek { state in
-      if !state.isClosed, state.idle.count < Self.mostIdle { state.idle.append(seat) }
-    }
+    idle.peek { if $0.count < Self.mostIdle { $0.append(seat) } }
   }
 
+  /// Closes the idle connections. One that is given back at this moment closes with the pool.
   func close() {
-    let idle = state.peek { state -> [Seat] in
-      state.isClosed = true
-      defer { state.idle = [] }
-      return state.idle
+    isClosed.store(true, ordering: .releasing)
+    let nearest = takeNearest()
+    let rest = idle.peek { idle -> [Seat] in
+      defer { idle = [] }
+      return idle
     }
-    withExtendedLifetime(idle) {}
+    withExtendedLifetime((nearest, rest)) {}
+  }
+
+  private func takeNearest() -> Seat? {
+    nearest.exchange(nil, ordering: .acquiringAndReleasing)
+      .map { Unmanaged<Seat>.fromOpaque($0).takeRetainedValue() }
   }
 }

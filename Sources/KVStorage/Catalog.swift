@@ -12,11 +12,20 @@ final class Catalog: Sendable {
   }
 
   private struct State {
-    /// Tables that were seen committed.
+    /// Tables that were seen committed, and the one that was asked for last: comparing a name with itself
+    /// costs less than hashing it.
     var known: [String: Table] = [:]
+    var last: (name: String, table: Table)?
     /// What the writer saw, as long as the epoch of its connection is this one.
     var current: [String: Entry] = [:]
     var epoch = 0
+
+    mutating func known(_ collection: String) -> Table? {
+      if let last, last.name == collection { return last.table }
+      guard let table = known[collection] else { return nil }
+      last = (collection, table)
+      return table
+    }
   }
 
   private let state = Monitor(State())
@@ -29,7 +38,7 @@ final class Catalog: Sendable {
   func table(
     _ collection: String, on db: borrowing Connection
   ) throws(SQLiteError) -> Table? {
-    if let table = state.peek({ $0.known[collection] }) { return table }
+    if let table = state.peek({ $0.known(collection) }) { return table }
     guard let entry = try Self.look(for: collection, on: db) else { return nil }
     state.peek { $0.known[collection] = entry.table }
     return entry.table
