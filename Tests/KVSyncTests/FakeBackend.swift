@@ -11,6 +11,11 @@ final class FakeBackend: @unchecked Sendable {
   private(set) var entities: [String: JSONObject] = [:]
   private var order: [String] = []
   private var written = 0
+  /// What was deleted: when, and what it was.
+  private var deleted: [String: (moment: String, entity: [UInt8])] = [:]
+
+  /// The moment of the last write.
+  var now: String { Timestamp(milliseconds: Int64(written)).description }
 
   var ids: Set<String> { Set(entities.keys) }
 
@@ -41,8 +46,34 @@ final class FakeBackend: @unchecked Sendable {
   }
 
   func delete(_ id: String) -> Int {
+    guard let entity = entity(id) else { return 0 }
+    written += 1
+    deleted[id] = (now, entity)
     order.removeAll { $0 == id }
-    return entities.removeValue(forKey: id) == nil ? 0 : 1
+    entities[id] = nil
+    return 1
+  }
+
+  /// What has changed since a moment, that moment included, as `Remote.changes` hands it on.
+  func changes(of query: Query, since: String) -> [UInt8] {
+    let matcher = query.matcher
+    func matches(_ entity: [UInt8]) -> Bool { (try? matcher?.matches(entity)) ?? true }
+    var changed: [String] = []
+    var left: [JSONValue] = []
+    for id in order {
+      guard let entity = entity(id), let moment = entities[id]?["_kmd"]?["lmt"]?.stringValue,
+        moment >= since
+      else { continue }
+      if matches(entity) {
+        changed.append(String(decoding: entity, as: UTF8.self))
+      } else {
+        left.append(["_id": .string(id)])
+      }
+    }
+    let gone = deleted.filter { $0.value.moment >= since && matches($0.value.entity) }
+    let ids = JSONValue.array(gone.keys.sorted().map { ["_id": .string($0)] })
+    let lists = "\"changed\":[\(changed.joined(separator: ","))],\"deleted\":\(ids.text)"
+    return Array("{\(lists),\"left\":\(JSONValue.array(left).text)}".utf8)
   }
 
   func find(_ query: Query) -> [[UInt8]] {
@@ -59,7 +90,7 @@ final class FakeBackend: @unchecked Sendable {
   private func put(_ entity: JSONObject, _ id: String) -> [UInt8] {
     var entity = entity
     written += 1
-    entity["_kmd"] = ["lmt": .string(Timestamp(milliseconds: Int64(written)).description)]
+    entity["_kmd"] = ["lmt": .string(now)]
     entities[id] = entity
     return JSONValue.object(entity).bytes
   }
@@ -115,14 +146,35 @@ final class FakeNetwork: Remote, @unchecked Sendable {
     _ query: Query, in collection: String, _ call: Call,
     receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
-    let found = try exchange { () throws(StoreError) in backend.find(query) }
-    let text = Array("[".utf8) + found.joined(separator: Array(",".utf8)) + Array("]".utf8)
-    // In two pieces, cut anywhere; a lost answer may still have brought the first.
+    let (found, moment) = try exchange { () throws(StoreError) in
+      (backend.find(query), backend.now)
+    }
+    try hand(
+      Array("[".utf8) + found.joined(separator: Array(",".utf8)) + Array("]".utf8), receive)
+    return ReadAnswer(startedAt: moment)
+  }
+
+  func changes(
+    of query: Query, since: String, in collection: String, _ call: Call,
+    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer? {
+    let (text, moment) = try exchange { () throws(StoreError) in
+      (backend.changes(of: query, since: since), backend.now)
+    }
+    // Sometimes the moment is too old.
+    if random.next() % 8 == 0 { return nil }
+    try hand(text, receive)
+    return ReadAnswer(startedAt: moment)
+  }
+
+  /// In two pieces, cut anywhere; a lost answer may still have brought the first.
+  private func hand(
+    _ text: [UInt8], _ receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) {
     let cut = Int(random.next() % UInt64(text.count + 1))
     try hand(text[..<cut], receive)
     if random.next() % 100 < weather.lostAnswers { throw StoreError(.network, "Cut.") }
     try hand(text[cut...], receive)
-    return ReadAnswer(startedAt: nil)
   }
 
   private func hand(
@@ -134,11 +186,6 @@ final class FakeNetwork: Remote, @unchecked Sendable {
     try result.get()
   }
 
-  func changes(
-    of query: Query, since: String, in collection: String, _ call: Call,
-    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
-  ) throws(StoreError) -> ReadAnswer? { nil }
-
   func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8] {
     try exchange { () throws(StoreError) in
       guard let entity = backend.entity(id) else { throw StoreError(.notFound, "Not there.") }
@@ -149,8 +196,10 @@ final class FakeNetwork: Remote, @unchecked Sendable {
   func count(
     _ query: Query, in collection: String, _ call: Call
   ) throws(StoreError) -> CountAnswer {
-    let count = try exchange { () throws(StoreError) in backend.find(query).count }
-    return CountAnswer(count: count, startedAt: nil)
+    let (count, moment) = try exchange { () throws(StoreError) in
+      (backend.find(query).count, backend.now)
+    }
+    return CountAnswer(count: count, startedAt: moment)
   }
 
   func remove(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> Int {

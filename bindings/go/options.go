@@ -160,6 +160,10 @@ func WithAutoPagination(most int) Option {
 	}
 }
 
+// WithDeltaSet makes a pull, and a find on the network, ask only for what has changed since the last time,
+// where the backend can tell.
+func WithDeltaSet() Option { return with("deltaSet", true) }
+
 // WithTag opens the collection in an isolated store; only for [OpenCollection].
 func WithTag(tag string) Option { return with("tag", tag) }
 

@@ -68,6 +68,8 @@ class CallOptions(NetworkOptions, total=False):
     #: Pull page by page: a backend answers 10,000 entities at the most, and silently.
     auto_pagination: bool
     max_size_per_result_set: int
+    #: Pull, and find on the network, only what has changed since the last time.
+    delta_set: bool
 
 
 class StoreOptions(CallOptions, total=False):
