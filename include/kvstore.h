@@ -17,7 +17,7 @@
  *   wrongly typed handle gives #KV_MISUSE. So does a handle inherited through fork(): a child
  *   process opens its own client.
  * - **Threads.** Every function may be called from any thread, at the same time, on the same
- *   handle, also from inside a callback. A thread needs 128 KiB of stack.
+ *   handle, also from inside a callback. A thread needs 512 KiB of stack.
  * - **Text in** is UTF-8, otherwise #KV_INVALID. Names, ids and options end with NUL. JSON comes with
  *   a length in bytes, or #KV_NUL_TERMINATED. It is copied (or consumed) before the call returns.
  * - **NULL** for a text, or for a place that a result has to go to, is #KV_MISUSE, unless the

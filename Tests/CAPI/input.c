@@ -228,7 +228,7 @@ static void small_stack(void) {
   pthread_t thread;
   open_things();
   pthread_attr_init(&small);
-  pthread_attr_setstacksize(&small, 256 << 10);
+  pthread_attr_setstacksize(&small, 512 << 10);
   NUMBER(0, pthread_create(&thread, &small, nest_on_this_thread, NULL));
   pthread_join(thread, NULL);
   pthread_attr_destroy(&small);

@@ -90,6 +90,7 @@ DEFINE(kv_store_pending_drop, h, "a", e)
 DEFINE(kv_store_purge, h, NULL, &count, e)
 DEFINE(kv_store_clear, h, NULL, &count, e)
 DEFINE(kv_query_json, h, TEXT_OUT)
+DEFINE(kv_query_format, h, TEXT_OUT)
 DEFINE(kv_cursor_next, h, (const char **)&json, &length, e)
 DEFINE(kv_cursor_next_page, h, 0, (const char **)&json, &length, NULL, e)
 DEFINE(kv_request_wait, h, 0, TEXT_OUT)
@@ -182,6 +183,7 @@ static const struct {
     {"kv_store_purge", STORE, call_kv_store_purge, 1, 0, 0},
     {"kv_store_clear", STORE, call_kv_store_clear, 1, 0, 0},
     {"kv_query_json", QUERY, call_kv_query_json, 1, 0, 0},
+    {"kv_query_format", QUERY, call_kv_query_format, 1, 0, 0},
     {"kv_cursor_next", CURSOR, call_kv_cursor_next, 1, 0, 0},
     {"kv_cursor_next_page", CURSOR, call_kv_cursor_next_page, 1, 0, 0},
     {"kv_request_wait", REQUEST, call_kv_request_wait, 1, 0, 0},
@@ -358,6 +360,9 @@ static void missing_outputs(void) {
   FAILS(KV_MISUSE, "json_out", kv_cursor_next(cursor, NULL, NULL, &error));
   FAILS(KV_MISUSE, "json_out", kv_cursor_next_page(cursor, 1, NULL, NULL, NULL, &error));
   FAILS(KV_MISUSE, "json_out", kv_query_json(handles[QUERY], NULL, NULL, &error));
+  FAILS(KV_MISUSE, "json_out", kv_query_format(handles[QUERY], NULL, NULL, &error));
+  FAILS(KV_MISUSE, "query_out",
+        kv_query_from_format("a == 1", NULL, 0, NULL, 0, NULL, &error));
   FAILS(KV_MISUSE, "json_out", kv_store_pending(good_store, NULL, 0, NULL, NULL, &error));
   FAILS(KV_MISUSE, "json_out", kv_store_pending_get(good_store, "a", NULL, NULL, &error));
   FAILS(KV_MISUSE, "json_out", kv_user_active(client, NULL, NULL, &error));
