@@ -2,7 +2,7 @@ internal import KVBase
 internal import KVSync
 
 /// What is on its way to the backend from one file's collections: the same for all clients of this process
-/// that have the file open, so that one push runs at a time.
+/// that have the file open, so that one push runs at a time. Other processes take turns with us.
 final class SharedInFlight: Sendable {
   private struct Weak: Sendable {
     weak var value: SharedInFlight?
@@ -12,14 +12,16 @@ final class SharedInFlight: Sendable {
 
   private let collections = Monitor<[String: InFlight]>([:])
 
-  private init() {}
+  private let turn: ProcessLock
+
+  private init(path: String) { turn = ProcessLock(path: path) }
 
   /// That of the file at a path.
   static func of(path: String) -> SharedInFlight {
     all.peek { all in
       if let known = all[path]?.value { return known }
       all = all.filter { $0.value.value != nil }
-      let new = SharedInFlight()
+      let new = SharedInFlight(path: path + ".lock")
       all[path] = Weak(value: new)
       return new
     }
@@ -28,7 +30,7 @@ final class SharedInFlight: Sendable {
   func of(_ collection: String) -> InFlight {
     collections.peek { collections in
       if let known = collections[collection] { return known }
-      let new = InFlight()
+      let new = InFlight(turn: turn)
       collections[collection] = new
       return new
     }

@@ -13,8 +13,10 @@ package final class InFlight: Sendable {
   private let state = Monitor(State())
   /// What writes have settled while reads are under way.
   let settlements = Settlements()
+  private let turn: (any SendingTurn)?
 
-  package init() {}
+  /// `turn`: keeps other processes from sending meanwhile; nil: there are none.
+  package init(turn: (any SendingTurn)? = nil) { self.turn = turn }
 
   /// Runs `body` once none of the ids is on its way; until it returns they are.
   ///
@@ -28,6 +30,9 @@ package final class InFlight: Sendable {
       return true
     }
     defer { state.withLock { $0.ids.subtract(ids) } }
+    guard let turn else { return try body() }
+    try turn.begin(call)
+    defer { turn.end() }
     return try body()
   }
 
@@ -58,4 +63,12 @@ package final class InFlight: Sendable {
     case nil: throw StoreError(.timeout, "Another push of the collection took too long.")
     }
   }
+}
+
+/// The right of one process among several to send what their common file has queued.
+package protocol SendingTurn: AnyObject, Sendable {
+  /// Waits for it. Threads that have it may be several. Throws `.timeout` or `.cancelled` if it does not come
+  /// in time; `end` must follow otherwise.
+  func begin(_ call: Call) throws(StoreError)
+  func end()
 }
