@@ -58,6 +58,16 @@ import Testing
     #expect(result.errors.map(\.id) == ["id1"])
   }
 
+  @Test("knows the place of what had no answer, also when the answer that follows is pages later")
+  func poisonedEndOfPage() throws {
+    let bench = try Bench()
+    _ = try bench.saveMany((0..<510).map { ["_id": .string("id\($0)"), "n": .int($0)] })
+    bench.remote.refusal = { $0.mentions(#""n":499}"#) ? ScriptedRemote.error(.network) : nil }
+    let result = try bench.engine.push(Call())
+    #expect(result.pushed == 509)
+    #expect(result.errors.map(\.index) == [499])
+  }
+
   @Test("sends creates alone that were refused together") func refusedTogether() throws {
     let bench = try Bench()
     bench.remote.refusal = { request in

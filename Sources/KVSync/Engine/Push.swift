@@ -11,7 +11,7 @@ struct Push {
 
   private var pushed = 0
   private var failures: [StoreError] = []
-  /// The place of each write of the current page in the whole queue.
+  /// The places in the whole queue of the writes of this page, and of those without an answer.
   private var places: [String: Int] = [:]
   private var tried = 0
   private var reachability = Reachability()
@@ -45,9 +45,10 @@ struct Push {
 
   /// Sends a page of the queue. Throws if it is not worth going on.
   mutating func send(_ page: [PendingWrite]) throws(StoreError) {
-    places = Dictionary(
-      page.enumerated().map { ($0.element.id, tried + $0.offset) },
-      uniquingKeysWith: { first, _ in first })
+    // Those that still wait for somebody to answer keep their places.
+    let waiting = Set(reachability.unanswered.map(\.write.id))
+    places = places.filter { waiting.contains($0.key) }
+    for (offset, write) in page.enumerated() { places[write.id] = tried + offset }
     tried += page.count
     var rest = page[...]
     while !rest.isEmpty {
