@@ -78,7 +78,9 @@ package final class Monitor<Value>: @unchecked Sendable {
       }
       var time = timespec(
         tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-      if pthread_cond_timedwait(condition, mutex, &time) == ETIMEDOUT { return body(&value.pointee) }
+      if pthread_cond_timedwait(condition, mutex, &time) == ETIMEDOUT {
+        return body(&value.pointee)
+      }
     }
   }
 }
