@@ -56,7 +56,7 @@ enum FilterParser {
     case "$or": return .or(try predicates(member, trail))
     case "$nor": return .nor(try predicates(member, trail))
     case "$predicate": return try format(member.value, trail)
-    case let name where name.hasPrefix("$"): throw Misfit("unknown operator \(name)", trail)
+    case let name where name.starts(with: "$"): throw Misfit("unknown operator \(name)", trail)
     default: return .field(Path(member.name), try tests(member.value, trail))
     }
   }
@@ -98,7 +98,7 @@ enum FilterParser {
   }
 
   static func isOperators(_ object: JSONObject) -> Bool {
-    object.members.first?.name.hasPrefix("$") ?? false
+    object.members.first?.name.starts(with: "$") ?? false
   }
 
   private static func tests(_ object: JSONObject, _ trail: Trail) throws(Misfit) -> [Test] {
@@ -213,7 +213,8 @@ enum FilterParser {
   private static func elementMatch(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> Test {
     guard let object = value.objectValue else { throw Misfit("$elemMatch needs an object", trail) }
     let combining = ["$and", "$or", "$nor"]
-    guard let first = object.members.first?.name, first.hasPrefix("$"), !combining.contains(first)
+    guard let first = object.members.first?.name, first.starts(with: "$"),
+      !combining.contains(first)
     else { return .element(try predicate(value, trail)) }
     return .elementValue(try tests(object, trail))
   }

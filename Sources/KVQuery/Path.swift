@@ -20,8 +20,21 @@ package struct Path: Sendable, Hashable {
 
   package init(_ text: String) {
     self.text = text
-    components = text.split(separator: ".", omittingEmptySubsequences: false).map(Component.init)
+    components = text.parts(between: ".").map(Component.init)
   }
 
   package static let id = Path("_id")
+}
+
+/// Swift compares text by characters, where a mark belongs to the letter before it: a point with an accent
+/// on it is no point, and two spellings of `é` are equal. Names are bytes here, as in MongoDB.
+extension String {
+  /// What is between the separators, empty parts included. At least one.
+  func parts(between separator: Unicode.Scalar) -> [Substring] {
+    utf8.split(separator: UInt8(ascii: separator), omittingEmptySubsequences: false)
+      .map { Substring($0) }
+  }
+
+  /// Whether the first byte is this ASCII character.
+  func starts(with first: Unicode.Scalar) -> Bool { utf8.first == UInt8(ascii: first) }
 }

@@ -36,7 +36,7 @@ extension Query {
 
   /// A projection from `name,other.part`.
   package static func fields(parsing text: String) -> [Path] {
-    text.split(separator: ",").map { Path(String($0)) }
+    text.parts(between: ",").filter { !$0.isEmpty }.map { Path(String($0)) }
   }
 
   private static func sortKeys(

@@ -113,12 +113,12 @@ extension FormatParser {
   /// The path that an argument names; its components are mapped like written ones.
   private func keyPath(_ text: String, of base: Expression) throws(QueryError) -> Expression {
     var path = base
-    let components = text.split(separator: ".", omittingEmptySubsequences: false)
+    let components = text.parts(between: ".")
     guard components.count <= FormatParser.maximumDepth, !components.contains("") else {
       throw expected("the name of a key")
     }
     for component in components {
-      if component.hasPrefix("@") {
+      if component.utf8.first == UInt8(ascii: "@") {
         guard let aggregate = Expression.Aggregate(rawValue: String(component.dropFirst())),
           aggregate == .count
         else { throw expected("the name of a key as the argument") }

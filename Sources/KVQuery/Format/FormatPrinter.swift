@@ -128,8 +128,7 @@ struct FormatPrinter {
       arguments.append(.string(name))
       return "%K"
     }
-    return "#"
-      + name.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
+    return "#" + name.parts(between: "%").joined(separator: "%%")
   }
 
   private func isPlain(_ name: String) -> Bool {

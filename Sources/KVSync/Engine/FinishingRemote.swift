@@ -94,7 +94,9 @@ package final class FinishingRemote: Remote {
       var page = wanted
       if let last { page = page.and(.field(.id, [.compare(.greater, .string(last))])) }
       let (_, received, end) = try receive(page, in: collection, call, matcher, into: &selected)
-      guard received > 0, let end, end != last else { return (selected, first) }
+      guard received > 0, let end, !end.utf8.elementsEqual((last ?? "").utf8) else {
+        return (selected, first)
+      }
       last = end
     }
   }
