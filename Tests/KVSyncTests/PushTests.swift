@@ -194,6 +194,7 @@ import Testing
     var second: StoreError?
     let engine = bench.engine
     bench.remote.meanwhile = {
+      bench.remote.meanwhile = {}
       // On a thread of its own: the push that waits would wait for this one.
       let results = concurrently(1) { _ in
         failure { _ = try engine.push(Call(deadline: .after(seconds: 0.05))) }
