@@ -5,8 +5,8 @@ extension Predicate {
   package var json: JSONObject {
     switch self {
     case .everything: return JSONObject()
-    // No operator says "none", but every entity has an id.
-    case .nothing: return ["_id": ["$exists": false]]
+    // No operator says "none", but none is what does not match "everything".
+    case .nothing: return ["$nor": [.object([:])]]
     case .and(let parts): return Predicate.merged(parts.map(\.json))
     case .or(let parts): return ["$or": .array(parts.map { .object($0.json) })]
     case .nor(let parts): return ["$nor": .array(parts.map { .object($0.json) })]
