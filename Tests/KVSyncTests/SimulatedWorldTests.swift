@@ -15,7 +15,7 @@ import Testing
 /// weather clears and everybody synchronises.
 @Suite("A simulated world") struct SimulatedWorldTests {
   /// How many worlds: `KV_WORLDS` sets it, for longer runs.
-  static let worlds = getenv("KV_WORLDS").flatMap { Int(String(cString: $0)) } ?? 1_000
+  static let worlds = getenv("KV_WORLDS").flatMap { Int(String(cString: $0)) } ?? 300
 
   @Test("loses nothing, doubles nothing, and ends with everybody of one mind")
   func everySeed() throws {
