@@ -36,14 +36,12 @@ final class Writer: Sendable {
     /// The leader waits for more to come.
     var isGathering = false
 
-    /// Whether a job has become the leader (true) or is done (false); nil: neither yet.
-    func outcome(of job: Job) -> Bool? {
-      if job.isDone { return false }
-      return job.isPromoted ? true : nil
-    }
+    var isGathered: Bool { queue.count >= lastGroup }
   }
 
   private let state: Monitor<State>
+  /// Where the leader waits for others: apart, so that who comes wakes the leader and nobody else.
+  private let gathering = Monitor(())
   /// What a commit waits for that is to be durable.
   private let durability: Database.Durability
 
@@ -117,8 +115,7 @@ final class Writer: Sendable {
   /// Sleeps until the job is done, or until it is its turn to lead; gives the job's error.
   private func wait(with job: Job) -> SQLiteError? {
     enqueue(job)
-    let isLeader = state.wait { $0.outcome(of: job) }
-    if isLeader == true { lead(gather()) }
+    if job.waitForTurn() == .lead { lead(gather()) }
     return job.error
   }
 
@@ -127,23 +124,23 @@ final class Writer: Sendable {
       // The leader may have left since we looked: then nobody would ever promote us.
       if state.leader == nil {
         state.leader = job.thread
-        job.isPromoted = true
+        job.promote()
       }
       state.queue.append(job)
-      return state.isGathering && state.queue.count >= state.lastGroup
+      return state.isGathering && state.isGathered
     }
-    if wakesLeader { state.withLock { _ in } }
+    if wakesLeader { gathering.withLock { _ in } }
   }
 
   /// Takes those who wait, having given those who are about to come a moment.
   private func gather() -> [Job] {
     let most = state.peek { state -> Int64 in
-      state.isGathering = state.queue.count < state.lastGroup
+      state.isGathering = !state.isGathered
       return state.isGathering ? min(state.lastDuration / 2, Self.longestWait) : 0
     }
     if most > 0 {
       let deadline = Deadline(nanoseconds: monotonicNanoseconds() &+ most)
-      _ = state.wait(until: deadline) { $0.queue.count >= $0.lastGroup ? true : nil }
+      _ = gathering.wait(until: deadline) { _ in state.peek { $0.isGathered } ? true : nil }
     }
     return state.peek { state in
       state.isGathering = false
@@ -181,32 +178,46 @@ final class Writer: Sendable {
   /// Ends the lead: wakes the group that is done, and the next leader.
   private func handOver(_ group: [Job], after duration: Int64 = 0) {
     state.withLock { state in
-      for job in group { job.finish() }
       state.lastDuration = duration
       // The next one leads in its own thread; until it wakes, newcomers queue behind it.
       state.leader = state.queue.first?.thread
-      state.queue.first?.isPromoted = true
+      state.queue.first?.promote()
     }
+    for job in group { job.finish() }
   }
 }
 
 /// One body that waits for its turn.
 ///
-/// `@unchecked Sendable`: its fields are touched with the writer's lock held, except `body` and
-/// `error`, which the leader touches before it marks the job as done.
+/// `@unchecked Sendable`: `body` and `error` are touched by the leader, before it says that the job is
+/// done, and by the job's own thread, after.
 private final class Job: @unchecked Sendable {
+  enum Turn { case waiting, lead, done }
+
   let thread = pthread_self()
   let isDurable: Bool
-  var isPromoted = false
-  private(set) var isDone = false
   var error: SQLiteError?
   private var body: ((borrowing Connection) throws(SQLiteError) -> Void)?
+  /// Each sleeps in a place of its own: whoever is served wakes, and nobody else.
+  private let turn = Monitor(Turn.waiting)
 
   init(
     _ isDurable: Bool, _ body: @escaping (borrowing Connection) throws(SQLiteError) -> Void
   ) {
     self.isDurable = isDurable
     self.body = body
+  }
+
+  /// Sleeps until the job is done, or its thread has to lead.
+  func waitForTurn() -> Turn { turn.wait { $0 == .waiting ? nil : $0 } ?? .done }
+
+  /// Makes its thread the leader.
+  func promote() { turn.withLock { $0 = .lead } }
+
+  /// Lets its thread go on. The body is dropped first: it lives on that thread's stack.
+  func finish() {
+    body = nil
+    turn.withLock { $0 = .done }
   }
 
   /// Runs the body so that its failure undoes its own changes only. Throws when the transaction as a
@@ -220,11 +231,5 @@ private final class Job: @unchecked Sendable {
       self.error = error
       if !connection.isInTransaction { throw error }
     }
-  }
-
-  /// Lets its thread go on. The body is dropped first: it lives on that thread's stack.
-  func finish() {
-    body = nil
-    isDone = true
   }
 }
