@@ -80,9 +80,9 @@ private final class Other: HandleObject {
   @Test("more handles than a chunk holds are found and counted")
   func many() throws {
     let living = Monitor(0)
-    let before = HandleTable.count(.query)
     let handles = try (0..<3000).map { _ in try Probe(living).open() }
-    #expect(HandleTable.count(.query) >= before + 3000)
+    // Other tests open and close handles meanwhile: at least our own are there.
+    #expect(HandleTable.count(.query) >= 3000)
     for handle in handles { #expect(try Probe.borrow(handle.pointer).living === living) }
     for handle in handles { HandleTable.discard(handle) }
     #expect(living.peek { $0 } == 0)
