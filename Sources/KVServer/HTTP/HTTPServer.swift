@@ -62,17 +62,18 @@ final class HTTPServer: @unchecked Sendable {
     return daemon != nil
   }
 
-  /// Takes no more connections and requests, lets running requests end for at most so long, then
-  /// answers the rest with an error and closes everything, the pool included. Afterwards the handler is
-  /// not called any more.
+  /// Refuses new requests, lets running ones end for at most so long, then answers the rest with an error
+  /// and closes everything, the pool included. Afterwards the handler is not called any more.
+  ///
+  /// Connections are taken until the end, and told 503: `MHD_quiesce_daemon` would close the door at once,
+  /// but in libmicrohttpd 0.9.75 it races with the event threads for taking the listening socket out of
+  /// their epoll sets, and whoever comes second ends the process.
   func stop(graceSeconds: Double) {
     guard let daemon, !stopping.exchange(true, ordering: .relaxed) else { return }
-    let socket = MHD_quiesce_daemon(daemon)
     _ = requests.wait(until: .after(seconds: graceSeconds)) { $0.active == 0 ? true : nil }
     refuseTheRest()
     pool.close()
     MHD_stop_daemon(daemon)
-    if socket >= 0 { close(socket) }
     self.daemon = nil
     peers.stop()
   }
