@@ -15,7 +15,8 @@
  *   receives NULL.
  * - **Handles** are opaque, checked tokens, never pointers to memory. A NULL, foreign, closed or
  *   wrongly typed handle gives #KV_MISUSE. So does a handle inherited through fork(): a child
- *   process opens its own client.
+ *   process opens its own client, which works if no other thread was inside the library, or inside
+ *   SQLite, at the moment of the fork (SQLite's process-wide locks do not survive it).
  * - **Threads.** Every function may be called from any thread, at the same time, on the same
  *   handle, also from inside a callback. A thread needs 512 KiB of stack.
  * - **Text in** is UTF-8, otherwise #KV_INVALID. Names, ids and options end with NUL. JSON comes with
