@@ -22,7 +22,8 @@ package final class Client: Sendable {
   }
 
   package let log = Log()
-  package let runner = Runner()
+  /// Where asynchronous operations run: those that may wait for the network, and those that stay local.
+  package let runners = (network: Runner(), local: Runner())
   let operations = Operations()
   let options: ClientOptions
   let directory: DataDirectory
@@ -67,7 +68,8 @@ package final class Client: Sendable {
       defer { state = State(tags: [:], isClosed: true) }
       return Array(state.tags.values)
     }
-    runner.close()
+    runners.network.close()
+    runners.local.close()
     transport?.close()
     for tag in tags { tag.storage.close() }
     session?.close()

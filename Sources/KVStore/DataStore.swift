@@ -41,24 +41,30 @@ package final class DataStore: Sendable {
     self.operations = operations
   }
 
+  /// Whether a read with these options of its own never asks the backend.
+  package func readsLocally(_ options: Options?) -> Bool {
+    (options?.readPolicy ?? defaults.readPolicy ?? engine.type.readPolicy) == .forceLocal
+  }
+
+  /// Whether a write with these options of its own never asks the backend.
+  package func writesLocally(_ options: Options?) -> Bool {
+    (options?.writePolicy ?? defaults.writePolicy ?? engine.type.writePolicy) == .forceLocal
+  }
+
   private func merged(_ run: Run) -> Options { run.options?.over(defaults) ?? defaults }
 
   /// Runs a read. What stays local is nobody's to stop, and costs nothing more than itself.
   private func reading<R>(
     _ operation: StaticString, _ run: Run, _ body: (CallOptions) throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    let options = merged(run)
-    let isLocal = (options.readPolicy ?? engine.type.readPolicy) == .forceLocal
-    return try performing(operation, options, run, isLocal: isLocal, body)
+    try performing(operation, merged(run), run, isLocal: readsLocally(run.options), body)
   }
 
   /// Runs a write.
   private func writing<R>(
     _ operation: StaticString, _ run: Run, _ body: (CallOptions) throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    let options = merged(run)
-    let isLocal = (options.writePolicy ?? engine.type.writePolicy) == .forceLocal
-    return try performing(operation, options, run, isLocal: isLocal, body)
+    try performing(operation, merged(run), run, isLocal: writesLocally(run.options), body)
   }
 
   /// Runs what always asks the backend.

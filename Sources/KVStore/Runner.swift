@@ -5,10 +5,11 @@ package import KVSync
 /// Runs operations on threads of our own, started when there is work and ended when there is none.
 ///
 /// Up to `most` at once; what comes then waits its turn, first come, first served. An operation blocks its
-/// thread while it waits for the network.
+/// thread while it waits for the network: what stays local has a runner of its own, so that no silent backend
+/// holds it up.
 package final class Runner: Sendable {
   private struct State {
-    var queue: [@Sendable () -> Void] = []
+    var queue = FIFO<@Sendable () -> Void>()
     var threads = 0
     var idle = 0
     var isClosed = false
@@ -40,9 +41,8 @@ package final class Runner: Sendable {
     // No thread: if others run they will take it; else nobody would.
     let isTaken = state.withLock { state -> Bool in
       state.threads -= 1
-      guard state.threads == 0, !state.queue.isEmpty else { return true }
-      state.queue.removeLast()
-      return false
+      // The only one there is: with a thread or another before it, somebody would have taken it.
+      return state.threads > 0 || state.queue.popFirst() == nil
     }
     if !isTaken { throw StoreError(.internal, "No thread could be started.") }
   }
@@ -68,14 +68,14 @@ package final class Runner: Sendable {
   private func next() -> (@Sendable () -> Void)? {
     state.peek { $0.idle += 1 }
     let found = state.wait(until: .after(seconds: patience)) { state -> (@Sendable () -> Void)?? in
-      if !state.queue.isEmpty { return .some(state.queue.removeFirst()) }
+      if let body = state.queue.popFirst() { return .some(body) }
       return state.isClosed ? .some(nil) : nil
     }
     return state.withLock { state in
       state.idle -= 1
       if let body = found ?? nil { return body }
       // Something may have come just as the patience ended.
-      if !state.queue.isEmpty { return state.queue.removeFirst() }
+      if let body = state.queue.popFirst() { return body }
       state.members.remove(pthread_self())
       state.threads -= 1
       return nil

@@ -80,7 +80,8 @@ private func find(
 ) throws(StoreError) -> Operation {
   let (store, query) = (try StoreObject.borrow(store), try QueryObject.all(or: query))
   let options = try callOptions(options)
-  return Operation(on: store.client) { (running) throws(StoreError) in
+  return Operation(on: store.client, isLocal: store.core.readsLocally(options)) {
+    (running) throws(StoreError) in
     try store.core.find(query, running.run(options)) { running.early(.entities($0)) }
       .map { .entities($0) }
   }
@@ -91,7 +92,8 @@ private func findById(
 ) throws(StoreError) -> Operation {
   let (store, id) = (try StoreObject.borrow(store), try text(id, named: "id"))
   let options = try callOptions(options)
-  return Operation(on: store.client) { (running) throws(StoreError) in
+  return Operation(on: store.client, isLocal: store.core.readsLocally(options)) {
+    (running) throws(StoreError) in
     try store.core.find(id: id, running.run(options)) { running.early(.json($0)) }
       .map { .json($0) }
   }
@@ -118,7 +120,8 @@ private func count(
 ) throws(StoreError) -> Operation {
   let (store, query) = (try StoreObject.borrow(store), try QueryObject.all(or: query))
   let options = try callOptions(options)
-  return Operation(on: store.client) { (running) throws(StoreError) in
+  return Operation(on: store.client, isLocal: store.core.readsLocally(options)) {
+    (running) throws(StoreError) in
     try store.core.count(query, running.run(options)) { running.early(.count(Int64($0))) }
       .map { .count(Int64($0)) }
   }

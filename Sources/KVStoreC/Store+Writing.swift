@@ -100,7 +100,8 @@ private func save(
 ) throws(StoreError) -> Operation {
   let (store, options) = (try StoreObject.borrow(store), try callOptions(options))
   let entity = try JSONInput(entity, length, named: "entity_json", for: lifetime)
-  return Operation(on: store.client) { (running) throws(StoreError) in
+  return Operation(on: store.client, isLocal: store.core.writesLocally(options)) {
+    (running) throws(StoreError) in
     try entity.withBytes { (bytes) throws(StoreError) in
       try store.core.save(bytes, running.run(options)) { running.early(.json($0)) }
     }.map { .json($0) }
@@ -113,7 +114,8 @@ private func saveMany(
 ) throws(StoreError) -> Operation {
   let (store, options) = (try StoreObject.borrow(store), try callOptions(options))
   let entities = try JSONInput(entities, length, named: "entities_json", for: lifetime)
-  return Operation(on: store.client) { (running) throws(StoreError) in
+  return Operation(on: store.client, isLocal: store.core.writesLocally(options)) {
+    (running) throws(StoreError) in
     try entities.withBytes { (bytes) throws(StoreError) in
       try store.core.saveMany(bytes, running.run(options)) { running.early(Outcome($0)) }
     }.map { Outcome($0) }
@@ -125,7 +127,8 @@ private func removeById(
 ) throws(StoreError) -> Operation {
   let (store, id) = (try StoreObject.borrow(store), try text(id, named: "id"))
   let options = try callOptions(options)
-  return Operation(on: store.client) { (running) throws(StoreError) in
+  return Operation(on: store.client, isLocal: store.core.writesLocally(options)) {
+    (running) throws(StoreError) in
     try store.core.remove(id: id, running.run(options)) { running.early(.count(Int64($0))) }
       .map { .count(Int64($0)) }
   }
@@ -136,7 +139,8 @@ private func remove(
 ) throws(StoreError) -> Operation {
   let (store, query) = (try StoreObject.borrow(store), try QueryObject.all(or: query))
   let options = try callOptions(options)
-  return Operation(on: store.client) { (running) throws(StoreError) in
+  return Operation(on: store.client, isLocal: store.core.writesLocally(options)) {
+    (running) throws(StoreError) in
     try store.core.remove(query, running.run(options)) { running.early(.count(Int64($0))) }
       .map { .count(Int64($0)) }
   }

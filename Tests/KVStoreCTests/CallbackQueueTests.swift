@@ -120,26 +120,4 @@ private final class Record: Sendable {
       #expect(record.all == [1, 2])
     }
   }
-
-  @Test("what is taken first was put first, however adding and taking mix")
-  func fifo() {
-    var queue = FIFO<Int>()
-    var (next, taken) = (0, 0)
-    for round in 0..<200 {
-      for _ in 0..<(round % 7) {
-        queue.append(next)
-        next += 1
-      }
-      for _ in 0..<(round % 5) where !queue.isEmpty {
-        #expect(queue.popFirst() == taken)
-        taken += 1
-      }
-      #expect(queue.count == next - taken)
-    }
-    while let number = queue.popFirst() {
-      #expect(number == taken)
-      taken += 1
-    }
-    #expect(taken == next && queue.isEmpty)
-  }
 }

@@ -199,7 +199,7 @@ import Testing
     let started = Gate()
     let ended = Gate()
     let error = Monitor<StoreError?>(nil)
-    try client.runner.run {
+    try client.runners.network.run {
       started.open()
       let failed = failure { _ = try store.pull(Query(), DataStore.Run()) }
       error.peek { $0 = failed }
@@ -244,7 +244,7 @@ import Testing
     let store = try client.store("notes", type: "sync", nil)
     let ended = Gate()
     let error = Monitor<StoreError?>(nil)
-    try client.runner.run {
+    try client.runners.network.run {
       let failed = failure { _ = try store.pull(Query(), DataStore.Run()) }
       error.peek { $0 = failed }
       ended.open()

@@ -12,7 +12,7 @@ func start(
     do throws(StoreError) {
       let operation = try operation()
       try operation.client.start(
-        operation.body, Delivery(callback, on: operation.client.callbacks), handle: out)
+        operation, Delivery(callback, on: operation.client.callbacks), handle: out)
     } catch {
       out.clear()
       callback.retire()

@@ -70,7 +70,7 @@ final class ClientObject: HandleObject {
   /// Starts an operation on a thread of the library. If it throws, nothing was started and nothing will
   /// be called.
   func start(
-    _ body: @escaping Operation.Body, _ delivery: Delivery, handle out: HandleOutput
+    _ operation: Operation, _ delivery: Delivery, handle out: HandleOutput
   ) throws(StoreError) {
     try activity.enter()
     do throws(StoreError) {
@@ -79,8 +79,9 @@ final class ClientObject: HandleObject {
       // Filled in before the start, so that it is there when `done` runs.
       if out.isWanted { out.give(try adopt(request)) }
       register(request)
-      try core.runner.run { [self] in
-        carryOut(body, for: request, delivery)
+      let runner = operation.isLocal ? core.runners.local : core.runners.network
+      try runner.run { [self] in
+        carryOut(operation.body, for: request, delivery)
         unregister(request)
         activity.leave()
       }

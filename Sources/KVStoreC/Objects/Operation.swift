@@ -23,10 +23,13 @@ struct Operation: Sendable {
   typealias Body = @Sendable (Running) throws(StoreError) -> Answered<Outcome>
 
   let client: ClientObject
+  /// Whether it never waits for the network: then it need not wait behind what does.
+  let isLocal: Bool
   let body: Body
 
-  init(on client: ClientObject, _ body: @escaping Body) {
+  init(on client: ClientObject, isLocal: Bool = false, _ body: @escaping Body) {
     self.client = client
+    self.isLocal = isLocal
     self.body = body
   }
 }

@@ -1,14 +1,16 @@
 /// First in, first out. Adding and taking cost O(1) on average.
-struct FIFO<Element> {
+package struct FIFO<Element> {
   private var elements: [Element?] = []
   private var first = 0
 
-  var count: Int { elements.count - first }
-  var isEmpty: Bool { count == 0 }
+  package init() {}
 
-  mutating func append(_ element: Element) { elements.append(element) }
+  package var count: Int { elements.count - first }
+  package var isEmpty: Bool { count == 0 }
 
-  mutating func popFirst() -> Element? {
+  package mutating func append(_ element: Element) { elements.append(element) }
+
+  package mutating func popFirst() -> Element? {
     guard first < elements.count else { return nil }
     defer {
       first += 1
