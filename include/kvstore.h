@@ -165,7 +165,7 @@ typedef struct kv_client kv_client;
  *   only). The others, with their defaults: `host` ("https://baas.kinvey.com"; null: local only),
  *   `instanceId` (none), `dataDirectory` ("$XDG_DATA_HOME/kvstore" or "~/.local/share/kvstore"), `tag`
  *   ("kinvey"), `clientAppVersion`, `customRequestProperties` (object, under 2,000 bytes), `timeout`
- *   (seconds, 60), `callbacks` ("thread" or "pump"), `durability` ("full" or "normal"), `caFile`, `proxy`,
+ *   (seconds, 60), `retries` (3), `callbacks` ("thread" or "pump"), `durability` ("full" or "normal"), `caFile`, `proxy`,
  *   `maxResponseBytes` (104,857,600), `connections` (per host, 6), `apiVersion` (5), `masterSecret`.
  * @param length        bytes, or #KV_NUL_TERMINATED
  * @param client_out    receives the client; close it with kv_client_close()

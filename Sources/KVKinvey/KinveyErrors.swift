@@ -44,7 +44,16 @@ enum KinveyErrors {
     return StoreError.ServerAnswer(
       status: head.status, error: text("error"), description: text("description"),
       debug: text("debug"), requestId: head["X-Kinvey-Request-Id"],
-      retryAfter: head["Retry-After"].flatMap { UInt32($0) }.map { Double($0) })
+      retryAfter: retryAfter(head))
+  }
+
+  /// `Retry-After` in seconds; a moment is taken by the backend's own clock, if it tells that.
+  private static func retryAfter(_ head: HTTPHead) -> Double? {
+    guard let text = head["Retry-After"] else { return nil }
+    if let seconds = UInt32(text) { return Double(seconds) }
+    guard let moment = Timestamp(http: text) else { return nil }
+    let now = head["Date"].flatMap { Timestamp(http: $0) } ?? .now()
+    return Double(max(0, moment.milliseconds - now.milliseconds)) / 1000
   }
 
   private static func hide(_ text: String, _ secret: String) -> String {

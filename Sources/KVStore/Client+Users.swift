@@ -11,7 +11,7 @@ extension Client {
     _ options: Options, _ cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
     try asking("ping", options, cancellation) { (call) throws(StoreError) in
-      try backend().users.ping(call)
+      try call.repeating { () throws(StoreError) in try backend().users.ping(call) }
     }
   }
 
@@ -34,8 +34,9 @@ extension Client {
   ) throws(StoreError) -> [UInt8] {
     try asking("login", options, cancellation) { (call) throws(StoreError) in
       let (users, session) = try backend()
-      let user = try users.login(
-        JSONValue.object(credentials).bytes, call)
+      let user = try call.repeating { () throws(StoreError) in
+        try users.login(JSONValue.object(credentials).bytes, call)
+      }
       try begin(user, session)
       return user.json
     }
@@ -53,7 +54,7 @@ extension Client {
     try asking("me", options, cancellation) { (call) throws(StoreError) in
       let (users, session) = try backend()
       let before = try active()
-      let user = try users.me(call)
+      let user = try call.repeating { () throws(StoreError) in try users.me(call) }
       try keep(user, before, session)
       return user.json
     }
@@ -83,7 +84,7 @@ extension Client {
   ) throws(StoreError) -> Bool {
     guard !name.isEmpty else { throw StoreError(.invalid, "A user name must not be empty.") }
     return try asking("user exists", options, cancellation) { (call) throws(StoreError) in
-      try backend().users.exists(name, call)
+      try call.repeating { () throws(StoreError) in try backend().users.exists(name, call) }
     }
   }
 

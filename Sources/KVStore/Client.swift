@@ -153,6 +153,7 @@ extension Options {
   func call(_ cancellation: Cancellation, _ progress: Progress) -> Call {
     Call(
       deadline: .after(seconds: timeout ?? 60), cancellation: cancellation, progress: progress,
-      clientAppVersion: clientAppVersion, customRequestProperties: customRequestProperties)
+      retry: Retry(most: retries ?? 3), clientAppVersion: clientAppVersion,
+      customRequestProperties: customRequestProperties)
   }
 }

@@ -19,6 +19,8 @@ package struct Options: Sendable, Equatable {
   package var maxSizePerResultSet: Int?
   /// Whether a read asks only for what has changed since the last time.
   package var deltaSet: Bool?
+  /// How often a request that failed is sent again, where that is safe.
+  package var retries: Int?
 
   package init() {}
 
@@ -36,6 +38,7 @@ package struct Options: Sendable, Equatable {
     autoPagination = try reader.bool("autoPagination")
     maxSizePerResultSet = try reader.integer("maxSizePerResultSet", 1...10_000)
     deltaSet = try reader.bool("deltaSet")
+    retries = try reader.integer("retries", 0...100)
   }
 
   /// The options of one call.
@@ -57,6 +60,7 @@ package struct Options: Sendable, Equatable {
     merged.autoPagination = autoPagination ?? base.autoPagination
     merged.maxSizePerResultSet = maxSizePerResultSet ?? base.maxSizePerResultSet
     merged.deltaSet = deltaSet ?? base.deltaSet
+    merged.retries = retries ?? base.retries
     return merged
   }
 

@@ -50,6 +50,7 @@ final class World: @unchecked Sendable {
     var options: JSONObject = [
       "appKey": "kid_test", "appSecret": "secret", "host": .string(url),
       "dataDirectory": .string(directory.file(name)), "timeout": 20, "durability": "normal",
+      "retries": 0,
     ]
     for member in more.members { options[member.name] = member.value }
     return try Client(options)

@@ -20,6 +20,8 @@ final class ScriptedRemote: Remote, @unchecked Sendable {
   var readError: StoreError?
   /// What a find answers in place of the truth.
   var answer: ((Query, [[UInt8]]) -> [UInt8])?
+  /// What breaks a find off once its answer was handed over.
+  var readEnd: () -> StoreError? = { nil }
   /// What a count answers in place of the truth.
   var counted: Int?
 
@@ -56,6 +58,7 @@ final class ScriptedRemote: Remote, @unchecked Sendable {
       Result { () throws(StoreError) in try receive(bytes) }
     }
     try result.get()
+    if let error = readEnd() { throw error }
     return ReadAnswer(startedAt: "2024-03-12T21:00:00.000Z")
   }
 

@@ -78,6 +78,8 @@ type Options struct {
 	Connections      int
 	APIVersion       int
 	MasterSecret     string
+	// Retries is how often a request that failed is sent again where that is safe; default: 3, below 0: never.
+	Retries int
 }
 
 // MarshalJSON writes the options as the library reads them.
@@ -103,6 +105,11 @@ func (o Options) MarshalJSON() ([]byte, error) {
 	put(members, "connections", o.Connections)
 	put(members, "apiVersion", o.APIVersion)
 	put(members, "masterSecret", o.MasterSecret)
+	if o.Retries < 0 {
+		members["retries"] = 0
+	} else {
+		put(members, "retries", o.Retries)
+	}
 	return json.Marshal(members)
 }
 
@@ -140,6 +147,9 @@ func WithWritePolicy(policy WritePolicy) Option { return with("writePolicy", str
 
 // WithTimeout limits the whole call. A context with a deadline does the same from outside.
 func WithTimeout(timeout time.Duration) Option { return with("timeout", timeout.Seconds()) }
+
+// WithRetries says how often a request that failed is sent again where that is safe; 0: never.
+func WithRetries(most int) Option { return with("retries", most) }
 
 // WithClientAppVersion tells the backend which version of the program calls.
 func WithClientAppVersion(version string) Option { return with("clientAppVersion", version) }

@@ -45,8 +45,11 @@ extension CollectionEngine {
       let part = ids[start..<min(start + Self.mostIds, ids.count)]
       let query = Query(.field(.id, [.isIn(part.map { .string($0) })]))
       var answer: [UInt8] = []
-      _ = try remote.find(query, in: collection, call) { (piece) throws(StoreError) in
-        answer.append(contentsOf: piece)
+      try call.repeating { () throws(StoreError) in
+        answer = []
+        _ = try remote.find(query, in: collection, call) { (piece) throws(StoreError) in
+          answer.append(contentsOf: piece)
+        }
       }
       do throws(JSONError) {
         for outline in try EntityScanner.outlines(ofArray: answer) {

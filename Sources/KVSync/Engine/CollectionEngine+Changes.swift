@@ -42,9 +42,12 @@ extension CollectionEngine {
     guard let since = try local.lastRequest(key, in: collection) else { return nil }
     return try inFlight.settlements.reading { (reading) throws(StoreError) -> Refreshed? in
       var body: [UInt8] = []
-      let answer = try remote.changes(of: query.selection, since: since, in: collection, call) {
-        (piece) throws(StoreError) in
-        body.append(contentsOf: piece)
+      let answer = try call.repeating { () throws(StoreError) in
+        body = []
+        return try remote.changes(of: query.selection, since: since, in: collection, call) {
+          (piece) throws(StoreError) in
+          body.append(contentsOf: piece)
+        }
       }
       guard let answer else {
         try local.forgetRequest(key, in: collection)

@@ -17,7 +17,7 @@ extension CollectionEngine {
       return Answered(try findRemotely(query, options), isLocal: false)
     case .networkOtherwiseLocal:
       return try otherwiseLocal { () throws(StoreError) in
-        try findRemotely(query, options)
+        try findRemotely(query, options.impatient)
       } local: { () throws(StoreError) in
         try findLocally(query, options)
       }
@@ -51,8 +51,11 @@ extension CollectionEngine {
     _ query: Query, _ remote: any Remote, _ call: Call
   ) throws(StoreError) -> any EntityCursor {
     var bytes: [UInt8] = []
-    _ = try remote.find(query, in: collection, call) { (piece) throws(StoreError) in
-      bytes.append(contentsOf: piece)
+    try call.repeating { () throws(StoreError) in
+      bytes = []
+      _ = try remote.find(query, in: collection, call) { (piece) throws(StoreError) in
+        bytes.append(contentsOf: piece)
+      }
     }
     do throws(JSONError) {
       let outlines = try EntityScanner.outlines(ofArray: bytes)
@@ -81,7 +84,7 @@ extension CollectionEngine {
       return Answered(try findRemotely(id, options.call), isLocal: false)
     case .networkOtherwiseLocal:
       return try otherwiseLocal { () throws(StoreError) in
-        try findRemotely(id, options.call)
+        try findRemotely(id, options.impatient.call)
       } local: { () throws(StoreError) in
         try findLocally(id, options)
       }
@@ -151,7 +154,7 @@ extension CollectionEngine {
       return Answered(try countRemotely(query, options), isLocal: false)
     case .networkOtherwiseLocal:
       return try otherwiseLocal { () throws(StoreError) in
-        try countRemotely(query, options)
+        try countRemotely(query, options.impatient)
       } local: { () throws(StoreError) in
         try countLocally(query, options)
       }

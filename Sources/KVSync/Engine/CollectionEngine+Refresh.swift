@@ -88,9 +88,20 @@ extension CollectionEngine {
     let call: Call
     let reading: Settlements.Reading
 
-    /// Takes in one answer.
+    /// Takes in one answer; from its start again if it broke off. What of it was stored stays, and is
+    /// stored once more.
     @discardableResult
     func take(_ query: Query, _ refreshed: inout Refreshed) throws(StoreError) -> ReadAnswer {
+      let before = refreshed
+      return try call.repeating { () throws(StoreError) in
+        refreshed = before
+        return try takeOnce(query, &refreshed)
+      }
+    }
+
+    private func takeOnce(
+      _ query: Query, _ refreshed: inout Refreshed
+    ) throws(StoreError) -> ReadAnswer {
       var splitter = ArraySplitter()
       let answer = try remote.find(query, in: engine.collection, call) {
         (piece) throws(StoreError) in

@@ -25,14 +25,15 @@ extension CollectionEngine {
     _ query: Query, _ options: CallOptions, _ early: (Int) -> Void
   ) throws(StoreError) -> Answered<Int> {
     let isSilent = options.writePolicy == .silentLocalThenNetwork
+    let call = isSilent ? options.impatient.call : options.call
     let local = try localStore(for: "remove locally")
     let remote = try backend(for: "write to the network")
     _ = try writer()
     let removed = try local.remove(query, in: collection)
     if !isSilent { early(removed) }
     do throws(StoreError) {
-      let count = try remote.remove(query, in: collection, options.call)
-      try confirmDeletions(matching: query, local, remote, options.call)
+      let count = try remote.remove(query, in: collection, call)
+      try confirmDeletions(matching: query, local, remote, call)
       return Answered(max(count, removed), isLocal: false)
     } catch {
       guard isSilent, error.isOffline else { throw error }

@@ -25,7 +25,8 @@ extension CollectionEngine {
     if policy == .localThenNetwork { early(result) }
     let push: PushResult
     do throws(StoreError) {
-      push = try send(saved.map(\.id), options.call)
+      let call = policy == .silentLocalThenNetwork ? options.impatient.call : options.call
+      push = try send(saved.map(\.id), call)
     } catch {
       guard error.isOffline, policy == .silentLocalThenNetwork else { throw error }
       return Answered(result, isLocal: true)

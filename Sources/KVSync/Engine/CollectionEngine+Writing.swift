@@ -23,7 +23,7 @@ extension CollectionEngine {
       _ = try writer()
       let saved = try saveLocally(bytes, [outline])[0]
       do throws(StoreError) {
-        return Answered(try sent(saved, options.call), isLocal: false)
+        return Answered(try sent(saved, options.impatient.call), isLocal: false)
       } catch {
         guard error.isOffline else { throw error }
         return Answered(saved.bytes, isLocal: true)
@@ -148,7 +148,7 @@ extension CollectionEngine {
     if !isSilent { early(removed) }
     do throws(StoreError) {
       if try local.pending(id, in: collection) != nil {
-        try sendOne(id, options.call)
+        try sendOne(id, isSilent ? options.impatient.call : options.call)
       } else if removed == 0 {
         // Not here, but perhaps there.
         return Answered(try removeRemotely(id, options.call), isLocal: false)

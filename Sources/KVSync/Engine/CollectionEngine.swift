@@ -28,7 +28,7 @@ package final class CollectionEngine: Sendable {
     self.collection = collection
     self.type = type
     self.local = type.isLocal ? local : nil
-    self.remote = remote.map { FinishingRemote($0) }
+    self.remote = remote.map { FinishingRemote(RetryingRemote($0)) }
     self.inFlight = inFlight
     self.writer = writer
     self.clock = clock

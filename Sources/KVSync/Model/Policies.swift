@@ -66,4 +66,11 @@ package struct CallOptions: Sendable {
     self.ttl = ttl
     self.refreshing = refreshing
   }
+
+  /// The same for what has something local to fall back to: it does not wait for a silent network.
+  var impatient: CallOptions {
+    var options = self
+    options.call.retry.afterSilence = false
+    return options
+  }
 }

@@ -73,23 +73,25 @@ package struct CountAnswer: Sendable, Equatable {
   }
 }
 
-/// What travels with a call: how long, who may stop it, who watches, what the application adds.
+/// What travels with a call: how long, how often, who may stop it, who watches, what the application adds.
 package struct Call: Sendable {
   package var deadline: Deadline
   package var cancellation: Cancellation
   package var progress: Progress
+  package var retry: Retry
   package var clientAppVersion: String?
   /// A JSON object as text.
   package var customRequestProperties: String?
 
   package init(
     deadline: Deadline = .after(seconds: 60), cancellation: Cancellation = Cancellation(),
-    progress: Progress = Progress(), clientAppVersion: String? = nil,
+    progress: Progress = Progress(), retry: Retry = .off, clientAppVersion: String? = nil,
     customRequestProperties: String? = nil
   ) {
     self.deadline = deadline
     self.cancellation = cancellation
     self.progress = progress
+    self.retry = retry
     self.clientAppVersion = clientAppVersion
     self.customRequestProperties = customRequestProperties
   }

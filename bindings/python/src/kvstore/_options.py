@@ -40,6 +40,8 @@ class ClientOptions(TypedDict, total=False):
     connections: int
     api_version: int
     master_secret: str
+    #: How often a request that failed is sent again where that is safe; default 3, 0: never.
+    retries: int
 
 
 class NetworkOptions(TypedDict, total=False):
@@ -47,6 +49,8 @@ class NetworkOptions(TypedDict, total=False):
 
     #: Seconds for the whole call.
     timeout: float
+    #: How often a request that failed is sent again where that is safe; 0: never.
+    retries: int
     client_app_version: str
     custom_request_properties: Mapping[str, Any]
 

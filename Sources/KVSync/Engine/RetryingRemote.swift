@@ -1,0 +1,133 @@
+internal import KVBase
+internal import KVJSON
+internal import KVQuery
+
+/// A backend whose requests are sent again where that is safe and worthwhile: see `Retry`.
+///
+/// Reads that arrive in pieces are not: who takes in the pieces starts anew, or goes on from where it is.
+final class RetryingRemote: Remote {
+  /// So many requests in a row without an answer, and the rest of the round need not be tried.
+  private static let patience = 6
+
+  private let remote: any Remote
+
+  init(_ remote: any Remote) { self.remote = remote }
+
+  func find(
+    _ query: Query, in collection: String, _ call: Call,
+    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer {
+    try remote.find(query, in: collection, call, receive: receive)
+  }
+
+  func changes(
+    of query: Query, since: String, in collection: String, _ call: Call,
+    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer? {
+    try remote.changes(of: query, since: since, in: collection, call, receive: receive)
+  }
+
+  func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8] {
+    try call.repeating { () throws(StoreError) in try remote.find(id: id, in: collection, call) }
+  }
+
+  func count(
+    _ query: Query, in collection: String, _ call: Call
+  ) throws(StoreError) -> CountAnswer {
+    try call.repeating { () throws(StoreError) in try remote.count(query, in: collection, call) }
+  }
+
+  /// If an answer was lost, the next one counts only what was left.
+  func remove(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> Int {
+    try call.repeating { () throws(StoreError) in try remote.remove(query, in: collection, call) }
+  }
+
+  // MARK: Writes
+
+  /// Rounds: all requests, then after a pause those again that failed in a way that may pass.
+  func send(
+    _ writes: [RemoteWrite], in collection: String, _ call: Call,
+    outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
+  ) {
+    var waiting = Array(writes.indices)
+    var attempt = 0
+    while true {
+      let round = send(waiting.map { writes[$0] }, in: collection, call, attempt) {
+        outcome(waiting[$0], $1)
+      }
+      guard let error = round.error, !round.held.isEmpty else { return }
+      let places = round.held.map { waiting[$0] }
+      let end: StoreError
+      do throws(StoreError) {
+        if try call.retry.clock.wait(call.retry.pause(after: attempt, error), call) {
+          (waiting, attempt) = (places, attempt + 1)
+          continue
+        }
+        end = error
+      } catch {
+        end = error
+      }
+      for place in places { outcome(place, .failure(end)) }
+      return
+    }
+  }
+
+  /// What of a round is to be sent again, and the error that says when.
+  private struct Round {
+    var held: [Int] = []
+    var error: StoreError?
+    var silences = 0
+
+    mutating func hold(_ place: Int, _ failure: StoreError) {
+      held.append(place)
+      silences += failure.isOffline ? 1 : 0
+      let asked = error?.answer?.retryAfter ?? 0
+      if error == nil || (failure.answer?.retryAfter ?? 0) > asked { error = failure }
+    }
+  }
+
+  private func send(
+    _ writes: [RemoteWrite], in collection: String, _ call: Call, _ attempt: Int,
+    outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
+  ) -> Round {
+    var round = Round()
+    // Stopping a round must not cancel the call.
+    let stop = Cancellation()
+    var sending = call
+    sending.cancellation = stop
+    call.cancellation.notifying {
+      stop.cancel()
+    } during: {
+      remote.send(writes, in: collection, sending) { place, result in
+        guard case .failure(let error) = result else {
+          round.silences = 0
+          return outcome(place, result)
+        }
+        if error.kind == .cancelled, round.error != nil, !call.cancellation.isCancelled {
+          round.held.append(place)
+        } else if call.retry.isWorthwhile(after: attempt, error), writes[place].isRepeatable {
+          round.hold(place, error)
+          if round.silences >= Self.patience { stop.cancel() }
+        } else {
+          outcome(place, result)
+        }
+      }
+    }
+    return round
+  }
+}
+
+extension RemoteWrite {
+  /// Whether the backend recognises it the second time: a create without an id would happen twice.
+  fileprivate var isRepeatable: Bool {
+    switch self {
+    case .update, .delete: true
+    case .create(let entity): Self.hasId(entity)
+    case .createMany(let entities): entities.allSatisfy(Self.hasId)
+    }
+  }
+
+  private static func hasId(_ entity: [UInt8]) -> Bool {
+    (try? EntityScanner.outline(of: entity))?.id != nil
+  }
+}
