@@ -46,6 +46,8 @@ final class EntityCollection: Sendable {
     case deleteRow
     /// The n and the body of what matches.
     case scan(Selection)
+    /// The id and the body of what matches, in the order of ids from behind one, perhaps up to another.
+    case walk(Selection, isBounded: Bool)
     /// The n of what matches, in the order of a sort key.
     case order(Selection)
     case count(Selection)
@@ -115,6 +117,11 @@ final class EntityCollection: Sendable {
       """
       SELECT n, body FROM \(table) WHERE n > ?4 AND \(which.condition)
       ORDER BY n LIMIT ?5 OFFSET ?6
+      """
+    case .walk(let which, let isBounded):
+      """
+      SELECT id, body FROM \(table) WHERE id > ?4\(isBounded ? " AND id <= ?7" : "") AND \(which.condition)
+      ORDER BY id LIMIT ?5 OFFSET ?6
       """
     case .order(let which):
       """

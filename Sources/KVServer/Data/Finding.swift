@@ -19,6 +19,8 @@ final class Finding: BodySource, @unchecked Sendable {
   private enum Plan {
     /// In the order of storage, from behind a row.
     case scan(after: Int64)
+    /// In the order of ids, from behind one, up to another.
+    case walk(after: String, last: String?)
     /// These rows, from a place on.
     case rows([Int64], next: Int)
     /// By a sort key; the rows are not known yet.
@@ -49,12 +51,13 @@ final class Finding: BodySource, @unchecked Sendable {
     self.database = database
     self.collection = collection
     self.pieceBytes = pieceBytes
-    selection = try RowSelection(query, for: viewer, .read)
+    let walk = query.walk
+    selection = try RowSelection(walk.map { Query($0.rest) } ?? query, for: viewer, .read)
     projection = query.projection
     skip = query.skip
     left = min(query.limit ?? Self.mostEntities, Self.mostEntities)
     plan =
-      query.sorter.map { .sort($0) }
+      walk.map { .walk(after: $0.after ?? "", last: $0.last) } ?? query.sorter.map { .sort($0) }
       ?? .scan(after: -1)
   }
 
@@ -99,6 +102,7 @@ final class Finding: BodySource, @unchecked Sendable {
     }
     switch plan {
     case .scan(let row): try scan(after: row, piece, connection)
+    case .walk(let id, let last): try walk(after: id, to: last, piece, connection)
     case .rows(let rows, let next): try collect(rows, from: next, piece, connection)
     case .sort, .done: break
     }
@@ -122,6 +126,26 @@ final class Finding: BodySource, @unchecked Sendable {
     }
     skip = 0
     plan = left > 0 ? .scan(after: last) : .done
+  }
+
+  private func walk(
+    after id: String, to last: String?, _ piece: Payload, _ connection: borrowing Connection
+  ) throws(SQLiteError) {
+    let shape = EntityCollection.Shape.walk(selection.shape, isBounded: last != nil)
+    let select = try connection.statement(collection.sql(shape))
+    try selection.bind(to: select)
+    try select.bind(id, at: 4)
+    try select.bind(left, at: 5)
+    try select.bind(skip, at: 6)
+    if let last { try select.bind(last, at: 7) }
+    while piece.count < pieceBytes {
+      guard try select.step(), add(select.bytes(1), to: piece) else {
+        plan = .done
+        return
+      }
+    }
+    skip = 0
+    plan = left > 0 ? .walk(after: select.text(0) ?? id, last: last) : .done
   }
 
   private func order(

@@ -46,6 +46,27 @@ import Testing
     #expect(try rig.send(ana, "GET", target(path, [("skip", "9")])).text == "[]")
   }
 
+  @Test("walks along the ids, between bounds, past what a filter or a rule leaves out")
+  func walk() throws {
+    func walk(_ filter: String, _ more: [(String, String)] = []) throws -> [String] {
+      let items = [("query", filter), ("sort", #"{"_id":1}"#)] + more
+      return try rig.send(ana, "GET", target(path, items)).ids
+    }
+    _ = try rig.send(ana, "POST", path, #"{"_id":"B","country":"CH"}"#)
+    _ = try rig.send(ana, "POST", path, #"{"_id":"ö","country":"CH"}"#)
+    #expect(try walk("{}") == ["B", "a", "b", "c", "d", "ö"])
+    #expect(try walk(#"{"_id":{"$gt":"a","$lte":"c"}}"#) == ["b", "c"])
+    #expect(try walk(#"{"country":"CH","_id":{"$gt":"B"}}"#) == ["a", "c", "ö"])
+    #expect(try walk(#"{"_id":{"$gt":"d"}}"#) == ["ö"])
+    #expect(try walk("{}", [("skip", "2"), ("limit", "2")]) == ["b", "c"])
+    #expect(try walk(#"{"_id":{"$gt":"z","$lte":"a"}}"#).isEmpty)
+    #expect(try walk(#"{"_id":{"$in":["d","a"]}}"#) == ["a", "d"])
+    let bob = try rig.user("bob")
+    _ = try rig.send(ana, "PUT", path + "/b", #"{"_acl":{"gr":false}}"#)
+    let items = [("sort", #"{"_id":1}"#)]
+    #expect(try rig.send(bob, "GET", target(path, items)).ids == ["B", "a", "c", "d", "ö"])
+  }
+
   @Test("shows only the wanted fields, and _id, _acl and _kmd always")
   func fields() throws {
     let answer = try rig.send(ana, "GET", target(path, [("fields", "country,n.people")]))

@@ -35,6 +35,8 @@ import Testing
     let sorted = target("/appdata/kid/long", [("sort", #"{"n":-1}"#), ("skip", "10")])
     #expect(
       try rig.send(ana, "GET", sorted).ids == (0..<2990).reversed().map { String($0 + 100_000) })
+    let walk = target("/appdata/kid/long", [("sort", #"{"_id":1}"#), ("skip", "10")])
+    #expect(try rig.send(ana, "GET", walk).ids == (10..<3000).map { String($0 + 100_000) })
     let some = target("/appdata/kid/long", [("query", #"{"n":{"$gte":500}}"#), ("limit", "2000")])
     #expect(try rig.send(ana, "GET", some).ids == (500..<2500).map { String($0 + 100_000) })
   }
