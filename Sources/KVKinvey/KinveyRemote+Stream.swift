@@ -16,7 +16,9 @@ extension KinveyRemote {
     receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     let headers = try service.headers(try service.anybody(), call)
-    let request = service.request("GET", url, headers)
+    var request = service.request("GET", url, headers)
+    if call.counted != nil { request.headers.append(.init("X-Kinvey-Include-Items-Count", "true")) }
+    var hasCount = false
     var errorBody: [UInt8] = []
     let head: HTTPHead
     do throws(ExchangeFailure<Stop>) {
@@ -27,6 +29,10 @@ extension KinveyRemote {
           guard errorBody.count <= KinveyErrors.mostBytes else { throw .longError(head) }
           return
         }
+        if !hasCount, let count = head["X-Kinvey-Items-Count"].flatMap({ Int($0) }) {
+          call.counted?.expect(count)
+        }
+        hasCount = true
         call.progress.add(piece.count, of: head.bodyBytes)
         do throws(StoreError) { try receive(piece) } catch { throw .receiver(error) }
       }

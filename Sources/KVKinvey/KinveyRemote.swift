@@ -12,6 +12,8 @@ package final class KinveyRemote: Remote {
 
   package init(_ service: KinveyService) { self.service = service }
 
+  package var connections: Int { service.configuration.connections }
+
   // MARK: Reading
 
   package func find(

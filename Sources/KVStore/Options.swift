@@ -66,7 +66,7 @@ package struct Options: Sendable, Equatable {
 
   var refreshing: CollectionEngine.Refreshing {
     CollectionEngine.Refreshing(
-      paging: autoPagination == true ? .pages(of: maxSizePerResultSet ?? 10_000) : .off,
+      paging: autoPagination == true ? .pages(of: maxSizePerResultSet ?? 10_000, ranges: 3) : .off,
       usesChanges: deltaSet == true)
   }
 }

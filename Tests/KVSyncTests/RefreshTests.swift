@@ -146,6 +146,59 @@ import Testing
     #expect(try bench.local("n").count == 24)
   }
 
+  @Test("divides the ids into ranges, which are read at the same time", arguments: [1, 4])
+  func ranges(connections: Int) throws {
+    let bench = try numbered(95)
+    bench.remote.connections = connections
+    let call = Call()
+    let how = CollectionEngine.Refreshing(paging: .pages(of: 10, ranges: 3))
+    #expect(try bench.engine.pull(Query(), call, how) == PullResult(pulled: 95))
+    #expect(try bench.local("n").count == 95)
+    #expect(call.progress.snapshot.entitiesDone == 95 && call.progress.snapshot.entitiesTotal == 95)
+    let bounds = bench.remote.queries.filter { $0.skip > 0 }.map(\.skip)
+    #expect(bounds == [31, 62])
+    #expect(bench.remote.queries.filter { $0.filterText.contains("$lte") }.count >= 8)
+  }
+
+  @Test("keeps what came and removes nothing when a page fails; the next pull makes it whole")
+  func failedPage() throws {
+    for connections in [1, 4] {
+      let bench = try numbered(60)
+      bench.remote.connections = connections
+      _ = try pull(bench)
+      _ = bench.remote.backend.delete("id1001")
+      bench.remote.answer = { query, found in
+        if query.filterText.contains("id1030") { return Array("broken".utf8) }
+        return Array("[".utf8) + found.joined(separator: Array(",".utf8)) + Array("]".utf8)
+      }
+      #expect(failure { _ = try pull(bench, paging: .pages(of: 10, ranges: 2)) }?.kind == .proto)
+      #expect(try bench.local("n").count == 60)
+      bench.remote.answer = nil
+      #expect(
+        try pull(bench, paging: .pages(of: 10, ranges: 2)) == PullResult(pulled: 59, removed: 1))
+    }
+  }
+
+  @Test("misses and repeats nothing while others write between the pages") func writesMeanwhile()
+    throws
+  {
+    for ranges in [1, 3] {
+      let bench = try numbered(60)
+      var round = 0
+      bench.remote.meanwhile = {
+        // Deletes what was read, and adds before and behind it: pages that count off would shift.
+        round += 1
+        _ = bench.remote.backend.delete("id\(1000 + round)")
+        try? bench.publish(["_id": .string("id0\(round)")], ["_id": .string("id2\(round)")])
+      }
+      _ = try pull(bench, paging: .pages(of: 7, ranges: ranges))
+      bench.remote.meanwhile = {}
+      let there = bench.remote.backend.ids.filter { $0.hasPrefix("id1") }
+      let local = Set(try bench.found().map(\.id))
+      #expect(there.isSubset(of: local), "\(there.subtracting(local)) missed")
+    }
+  }
+
   @Test("counts on where a backend does not compare ids") func incomparableIds() throws {
     let bench = try numbered(25)
     bench.remote.answer = { query, found in
@@ -164,6 +217,8 @@ import Testing
     #expect(try pull(bench, paging: .pages(of: 10)) == PullResult(pulled: 4))
     #expect(try bench.local("n").count == 5)
     bench.remote.counted = nil
+    // Deleted between the count and the page: the backend counts again, and is complete.
+    bench.remote.counts = [5, 4]
     #expect(try pull(bench, paging: .pages(of: 10)) == PullResult(pulled: 4, removed: 1))
   }
 

@@ -24,6 +24,8 @@ final class ScriptedRemote: Remote, @unchecked Sendable {
   var readEnd: () -> StoreError? = { nil }
   /// What a count answers in place of the truth.
   var counted: Int?
+  /// What the next counts answer, one after the other.
+  var counts: [Int] = []
 
   /// What has changed since a moment; nil: it cannot tell.
   var changes: (Query, String) -> String? = { _, _ in nil }
@@ -43,6 +45,8 @@ final class ScriptedRemote: Remote, @unchecked Sendable {
   }
 
   // MARK: Reading
+
+  var connections = 1
 
   func find(
     _ query: Query, in collection: String, _ call: Call,
@@ -87,6 +91,7 @@ final class ScriptedRemote: Remote, @unchecked Sendable {
   func count(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> CountAnswer
   {
     if let readError { throw readError }
+    if !counts.isEmpty { return CountAnswer(count: counts.removeFirst(), startedAt: nil) }
     let count = counted ?? lock.peek { _ in backend.find(query).count }
     return CountAnswer(count: count, startedAt: nil)
   }

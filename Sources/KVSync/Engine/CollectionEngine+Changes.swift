@@ -25,8 +25,8 @@ extension CollectionEngine {
     }
     switch how.paging {
     case .off: return try refresh(query, local, remote, call)
-    case .pages(let size):
-      return try refreshPaged(query, pageSize: max(1, size), local, remote, call)
+    case .pages(let size, let ranges):
+      return try refreshPaged(query, (max(1, size), ranges), local, remote, call)
     }
   }
 
@@ -58,7 +58,7 @@ extension CollectionEngine {
       refreshed.removed = try forget(changes.deleted, in: local, of: reading)
       refreshed.pulled = try store(changes.changed, in: local, of: reading)
       refreshed.removed += try settleLeft(changes.left, key, local, remote, call, reading)
-      call.progress.update { $0.entitiesDone += UInt64(changes.changed.outlines.count) }
+      call.progress.part().advance(by: changes.changed.outlines.count)
       let mark = try local.beginRefresh(of: collection)
       _ = try local.finishRefresh(
         of: collection, from: mark, deletingUnseen: nil,

@@ -9,7 +9,7 @@ extension CollectionEngine {
 
   /// What of an answer is stored at once: enough to make the transaction cheap, little enough for flat
   /// memory and for others to get their turn to write.
-  private static let batch = (entities: 5_000, bytes: 1 << 19)
+  static let batch = (entities: 5_000, bytes: 1 << 18)
 
   /// What a refresh did.
   struct Refreshed {
@@ -40,40 +40,14 @@ extension CollectionEngine {
       var whole = query
       whole.fields = []
       var refreshed = Refreshed(ids: collectingIds ? [] : nil)
-      let intake = Intake(engine: self, local: local, remote: remote, call: call, reading: reading)
+      var intake = Intake(self, local, remote, call, reading)
+      if !query.isPaged { intake.call.counted = intake.progress }
       let answer = try intake.take(whole, &refreshed)
       let isComplete = !query.isPaged && !refreshed.mayBeCut
       let key = RequestKey(filter: query.filterText, fields: "")
       refreshed.removed = try local.finishRefresh(
         of: collection, from: mark, deletingUnseen: isComplete ? query.selection : nil,
         recording: isComplete ? answer.startedAt.map { (key, $0) } : nil)
-      return refreshed
-    }
-  }
-
-  /// The same for an answer of any size: page by page in the order of `_id`, each page starting behind
-  /// the last id of the one before, so that what others write meanwhile moves no page.
-  ///
-  /// A backend that orders ids in a way of its own ends too early with that. Then the rest is read by
-  /// counting on, and nothing is deleted unless at least as many came as the backend had counted.
-  func refreshPaged(
-    _ query: Query, pageSize: Int, _ local: any LocalStore, _ remote: any Remote, _ call: Call
-  ) throws(StoreError) -> Refreshed {
-    try inFlight.settlements.reading { (reading) throws(StoreError) in
-      let total = try remote.count(query.selection, in: collection, call)
-      call.progress.update { $0.entitiesTotal = UInt64(max(0, total.count)) }
-      let mark = try local.beginRefresh(of: collection)
-      var refreshed = Refreshed()
-      let intake = Intake(engine: self, local: local, remote: remote, call: call, reading: reading)
-      try intake.takePages(of: pageSize, query.selection, &refreshed)
-      if refreshed.received < total.count {
-        try intake.takeRest(of: pageSize, query.selection, &refreshed)
-      }
-      let isComplete = refreshed.received >= total.count
-      let key = RequestKey(filter: query.filterText, fields: "")
-      refreshed.removed = try local.finishRefresh(
-        of: collection, from: mark, deletingUnseen: isComplete ? query.selection : nil,
-        recording: isComplete ? total.startedAt.map { (key, $0) } : nil)
       return refreshed
     }
   }
@@ -85,8 +59,22 @@ extension CollectionEngine {
     let engine: CollectionEngine
     let local: any LocalStore
     let remote: any Remote
-    let call: Call
+    var call: Call
     let reading: Settlements.Reading
+    /// What of the operation's progress this read is.
+    let progress: Progress.Part
+
+    init(
+      _ engine: CollectionEngine, _ local: any LocalStore, _ remote: any Remote, _ call: Call,
+      _ reading: Settlements.Reading
+    ) {
+      self.engine = engine
+      self.local = local
+      self.remote = remote
+      self.call = call
+      self.reading = reading
+      progress = call.progress.part()
+    }
 
     /// Takes in one answer; from its start again if it broke off. What of it was stored stays, and is
     /// stored once more.
@@ -94,6 +82,7 @@ extension CollectionEngine {
     func take(_ query: Query, _ refreshed: inout Refreshed) throws(StoreError) -> ReadAnswer {
       let before = refreshed
       return try call.repeating { () throws(StoreError) in
+        progress.take(back: refreshed.received - before.received)
         refreshed = before
         return try takeOnce(query, &refreshed)
       }
@@ -116,39 +105,6 @@ extension CollectionEngine {
       return answer
     }
 
-    /// Takes in pages, each behind the last id of the one before. A backend may cap pages below the wanted
-    /// size: only an empty one is the end.
-    func takePages(
-      of size: Int, _ selection: Query, _ refreshed: inout Refreshed
-    ) throws(StoreError) {
-      var page = selection
-      page.sort = [Query.SortKey(.id)]
-      page.limit = size
-      while true {
-        let before = (received: refreshed.received, last: refreshed.last)
-        try take(page, &refreshed)
-        if refreshed.received == before.received { return }
-        guard let last = refreshed.last, last != before.last else {
-          throw StoreError.badAnswer("The backend sent the same page twice.")
-        }
-        page.filter = selection.and(.field(.id, [.compare(.greater, .string(last))])).filter
-      }
-    }
-
-    /// Takes in what is behind the entities that came so far, by counting.
-    func takeRest(
-      of size: Int, _ selection: Query, _ refreshed: inout Refreshed
-    ) throws(StoreError) {
-      var page = selection
-      page.sort = [Query.SortKey(.id)]
-      page.limit = size
-      while true {
-        page.skip = refreshed.received
-        try take(page, &refreshed)
-        if refreshed.received == page.skip { return }
-      }
-    }
-
     private func store(
       _ splitter: inout ArraySplitter, _ refreshed: inout Refreshed
     ) throws(StoreError) {
@@ -161,7 +117,7 @@ extension CollectionEngine {
         refreshed.received += outlines.count
         refreshed.last = last.id
         if refreshed.ids != nil { refreshed.ids?.append(contentsOf: outlines.compactMap(\.id)) }
-        call.progress.update { $0.entitiesDone += UInt64(outlines.count) }
+        progress.advance(by: outlines.count)
       }
     }
   }

@@ -4,7 +4,8 @@ extension CollectionEngine {
   /// Whether a pull reads page by page, and of which size.
   package enum Paging: Sendable, Equatable {
     case off
-    case pages(of: Int)
+    /// `ranges`: into how many parts the ids are divided, which are read at the same time.
+    case pages(of: Int, ranges: Int = 1)
   }
 
   // MARK: Pull and sync

@@ -15,6 +15,8 @@ package final class FinishingRemote: Remote {
 
   package init(_ remote: any Remote) { self.remote = remote }
 
+  package var connections: Int { remote.connections }
+
   package func find(
     _ query: Query, in collection: String, _ call: Call,
     receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
@@ -81,6 +83,9 @@ package final class FinishingRemote: Remote {
     _ query: Query, in collection: String, _ call: Call
   ) throws(StoreError) -> (entities: [[UInt8]], answer: ReadAnswer) {
     let matcher = Matcher(query.filter)
+    var call = call
+    // What the backend counts is more than what is selected here.
+    call.counted = nil
     var wanted = query.remoteSuperset
     var selected: [[UInt8]] = []
     let (first, count, _) = try receive(wanted, in: collection, call, matcher, into: &selected)

@@ -13,6 +13,8 @@ final class RetryingRemote: Remote {
 
   init(_ remote: any Remote) { self.remote = remote }
 
+  var connections: Int { remote.connections }
+
   func find(
     _ query: Query, in collection: String, _ call: Call,
     receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void

@@ -1,6 +1,9 @@
 internal import KVBase
 
 /// How far an operation is. Written by the operation, read from any thread.
+///
+/// No figure ever moves backwards: what is done twice, because a request was repeated, counts once, and a total
+/// grows if more comes than was announced.
 package final class Progress: Sendable {
   package struct Snapshot: Sendable, Equatable {
     package var entitiesDone: UInt64 = 0
@@ -11,10 +14,61 @@ package final class Progress: Sendable {
   }
 
   private let state = Monitor(Snapshot())
+  private let changed: @Sendable (Snapshot) -> Void
 
-  package init() {}
+  /// `changed` hears of every change, on the thread that made it.
+  package init(_ changed: @escaping @Sendable (Snapshot) -> Void = { _ in }) {
+    self.changed = changed
+  }
 
   package var snapshot: Snapshot { state.peek { $0 } }
 
-  package func update(_ change: (inout Snapshot) -> Void) { state.peek { change(&$0) } }
+  package func update(_ change: (inout Snapshot) -> Void) {
+    let now = state.peek { state in
+      let before = state
+      change(&state)
+      state.entitiesDone = max(state.entitiesDone, before.entitiesDone)
+      state.bytesDone = max(state.bytesDone, before.bytesDone)
+      // 0 means unknown and stays that.
+      if state.entitiesTotal > 0 {
+        state.entitiesTotal = max(state.entitiesTotal, before.entitiesTotal, state.entitiesDone)
+      }
+      if state.bytesTotal > 0 {
+        state.bytesTotal = max(state.bytesTotal, before.bytesTotal, state.bytesDone)
+      }
+      return state == before ? nil : state
+    }
+    if let now { changed(now) }
+  }
+
+  /// A part that begins now: it counts its own entities from 0, also those that it has to take back.
+  package func part() -> Part { Part(of: self, behind: snapshot.entitiesDone) }
+
+  /// Safe from any thread: several requests may belong to one part.
+  package final class Part: Sendable {
+    private let whole: Progress
+    private let start: UInt64
+    private let done = Monitor(0)
+
+    fileprivate init(of whole: Progress, behind start: UInt64) {
+      self.whole = whole
+      self.start = start
+    }
+
+    /// The part has so many entities.
+    package func expect(_ count: Int) {
+      whole.update { $0.entitiesTotal = start + UInt64(max(0, count)) }
+    }
+
+    package func advance(by count: Int) {
+      let now = done.peek { done in
+        done += count
+        return start + UInt64(max(0, done))
+      }
+      whole.update { $0.entitiesDone = now }
+    }
+
+    /// So many have to come again.
+    package func take(back count: Int) { done.peek { $0 -= count } }
+  }
 }

@@ -23,6 +23,9 @@ package protocol Remote: AnyObject, Sendable {
   /// Reads one entity.
   func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8]
 
+  /// How many requests it carries at once; with 1 all come from one thread.
+  var connections: Int { get }
+
   func count(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> CountAnswer
 
   /// Deletes what matches; gives how many.
@@ -35,6 +38,10 @@ package protocol Remote: AnyObject, Sendable {
     _ writes: [RemoteWrite], in collection: String, _ call: Call,
     outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
   )
+}
+
+extension Remote {
+  package var connections: Int { 1 }
 }
 
 /// One request of a push.
@@ -79,6 +86,8 @@ package struct Call: Sendable {
   package var cancellation: Cancellation
   package var progress: Progress
   package var retry: Retry
+  /// Hears how many entities a find will bring, where the backend can tell; nil: nobody wants to know.
+  package var counted: Progress.Part?
   package var clientAppVersion: String?
   /// A JSON object as text.
   package var customRequestProperties: String?
