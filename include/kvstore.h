@@ -113,7 +113,8 @@ KV_API int32_t kv_has_feature(const char *name);
  * Counts the handles that are open in this process: a leak test expects 0 at the end. Takes time in
  * proportion to the most that were ever open.
  *
- * @param kind  "client", "store", "query", "cursor", "request", "error", or NULL for all of them
+ * @param kind  "client", "store", "query", "cursor", "request", "error", "subscription", or NULL for
+ *              all of them
  * @return the count; 0 for an unknown kind
  */
 KV_API int64_t kv_live_objects(const char *kind);
@@ -316,6 +317,46 @@ KV_API kv_status kv_request_progress(kv_request *request, kv_progress *progress)
 /** Gives a request handle back. The operation goes on, and so does a wait on another thread. NULL is
  *  harmless. DESTRUCTOR */
 KV_API void kv_request_free(kv_request *request);
+
+/** @} */
+
+/** @defgroup subscription Subscriptions
+ *  What keeps calling back until it is closed.
+ *
+ *  A function that begins one takes `receive, context, free_context, subscription_out`:
+ *
+ *  - `receive` is called on the client's callback thread (or by kv_client_dispatch()), once for each
+ *    event, in order, with no lock held. It may call any function, kv_subscription_close() and
+ *    kv_client_close() included.
+ *  - `free_context` may be NULL, else it is called exactly once: after the last `receive`, or before
+ *    the function returns when it fails.
+ *  - `subscription_out` may be NULL: it then lasts as long as the client. Closing the client ends every
+ *    subscription.
+ *  @{ */
+
+typedef struct kv_subscription kv_subscription;
+
+/** One event. Everything in it is borrowed until `receive` returns. */
+typedef struct kv_event {
+  uint32_t size;    /**< Bytes of this struct in the loaded library; later members may follow. */
+  kv_status status; /**< KV_OK, or why there are no events for now: the function that began it says. */
+  const char *json; /**< What happened, or NULL when the status is a failure. */
+  size_t length;    /**< Bytes of `json`, which a NUL follows. */
+  kv_error *error;  /**< Set when the status is a failure. Freed by the library after `receive`. */
+} kv_event;
+
+/** Receives an event. */
+typedef void (*kv_event_fn)(void *context, const kv_event *event);
+
+/**
+ * Ends a subscription. When it returns, no `receive` of it is running and none will; what waited is
+ * dropped. Called inside its own `receive` it returns at once: that call is the last one. Two callbacks
+ * of *different* clients must not close each other's subscriptions at the same time: each would wait for
+ * the other. NULL is harmless. DESTRUCTOR
+ *
+ * @return KV_OK, KV_MISUSE (closed before, also by closing the client)
+ */
+KV_API kv_status kv_subscription_close(kv_subscription *subscription);
 
 /** @} */
 

@@ -216,6 +216,7 @@ static void harmless(void *handle) {
   kv_query_free(handle);
   kv_cursor_close(handle);
   kv_request_free(handle);
+  NUMBER(handle ? KV_MISUSE : KV_OK, kv_subscription_close(handle));
   NUMBER(1, kv_request_is_done(handle));
 }
 

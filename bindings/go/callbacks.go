@@ -79,6 +79,22 @@ func contents(answer *C.kv_answer) ([]byte, error) {
 	return text, err
 }
 
+// event receives what a subscription tells; what it is given is its own.
+type event func([]byte, error)
+
+//export kvgoEvent
+func kvgoEvent(context unsafe.Pointer, told *C.kv_event) {
+	receiver, ok := recall(context).(event)
+	if !ok {
+		return
+	}
+	if failed(told.status) {
+		receiver(nil, describe(told.status, told.error))
+	} else {
+		receiver(bytesOf(told.json, told.length), nil)
+	}
+}
+
 //export kvgoLog
 func kvgoLog(context unsafe.Pointer, level C.int32_t, text *C.char) {
 	if callback, ok := recall(context).(logLine); ok {

@@ -110,4 +110,10 @@ struct HandleOutput {
   func give(_ handle: Handle) { out?.pointee = handle.pointer }
 
   func clear() { out?.pointee = nil }
+
+  /// Closes the handle that was given, if any.
+  func discard() {
+    if let handle = out?.pointee { HandleTable.discard(Handle(handle)) }
+    clear()
+  }
 }

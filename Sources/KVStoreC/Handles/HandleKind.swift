@@ -8,6 +8,7 @@ enum HandleKind: UInt64, CaseIterable {
   case cursor = 4
   case request = 5
   case error = 6
+  case subscription = 7
 
   /// As `kv_live_objects` and messages name it.
   var name: String {
@@ -18,6 +19,7 @@ enum HandleKind: UInt64, CaseIterable {
     case .cursor: "cursor"
     case .request: "request"
     case .error: "error"
+    case .subscription: "subscription"
     }
   }
 }

@@ -14,6 +14,8 @@ final class ClientObject: HandleObject {
     var running: [ObjectIdentifier: RequestObject] = [:]
     /// The handles of stores, cursors and requests that closing the client closes.
     var children: Set<Handle> = []
+    /// What closing the client ends.
+    var subscriptions: [ObjectIdentifier: SubscriptionObject] = [:]
   }
 
   let core: Client
@@ -118,6 +120,35 @@ final class ClientObject: HandleObject {
     state.peek { _ = $0.running.removeValue(forKey: ObjectIdentifier(request)) }
   }
 
+  // MARK: Subscriptions
+
+  /// Opens a subscription that `begin` supplies, and gives its handle, if one is wanted. If it throws,
+  /// nothing will be called any more and the callback is retired.
+  func subscribe(
+    _ callback: EventCallback, handle out: HandleOutput,
+    _ begin: (SubscriptionObject) throws(StoreError) -> any EventSource
+  ) throws(StoreError) {
+    let subscription = SubscriptionObject(callback, client: self)
+    do throws(StoreError) {
+      try during { () throws(StoreError) in
+        try callbacks.prepare()
+        state.peek { $0.subscriptions[ObjectIdentifier(subscription)] = subscription }
+        // Filled in before anything is called.
+        if out.isWanted { out.give(try adopt(subscription)) }
+        subscription.attach(try begin(subscription))
+      }
+    } catch {
+      out.discard()
+      subscription.close()
+      throw error
+    }
+  }
+
+  /// The subscription was closed.
+  func forget(_ subscription: SubscriptionObject) {
+    state.peek { _ = $0.subscriptions.removeValue(forKey: ObjectIdentifier(subscription)) }
+  }
+
   // MARK: Closing
 
   /// Called once, by whoever closed the handle.
@@ -130,6 +161,7 @@ final class ClientObject: HandleObject {
     cancellation.cancel()
     for request in running { request.cancellation.cancel() }
     activity.waitUntilOver()
+    for subscription in state.peek({ $0.subscriptions.values.map { $0 } }) { subscription.close() }
     core.log.set(level: 0, nil)
     log.set(nil)
     callbacks.close()

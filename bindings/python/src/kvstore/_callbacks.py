@@ -17,11 +17,12 @@ from typing import Any, Final, Protocol, TypeVar
 
 from . import _native
 from .cursor import Cursor
+from .errors import KVError
 from .results import Answer
 
 T_co = TypeVar("T_co", covariant=True)
 
-_table: Final[dict[int, Delivery | LogDelivery]] = {}
+_table: Final[dict[int, Delivery | EventDelivery | LogDelivery]] = {}
 _tokens: Final = itertools.count(1)
 
 
@@ -124,6 +125,45 @@ class Delivery:
         _report(error, self._on_answer)
 
 
+class EventDelivery:
+    """A callback for events.
+
+    What it raises comes out of ``Client.dispatch()`` for a pumped client, else
+    ``sys.unraisablehook`` gets it.
+    """
+
+    def __init__(
+        self,
+        receive: Callable[[bytes | KVError], object],
+        finished: Callable[[], object] | None = None,
+    ) -> None:
+        self.token = next(_tokens)
+        _table[self.token] = self
+        self._receive = receive
+        self._finished = finished
+
+    def deliver(self, event: _native.EventStruct) -> None:
+        """Call the callback with the event's JSON, or with what went wrong."""
+        before, _this_thread.calling = _this_thread.calling, True
+        try:
+            if event.status in _native.SUCCESSES:
+                self._receive(event.json or b"")
+            else:
+                self._receive(_native.borrowed_error(event.error, event.status))
+        except BaseException as error:
+            if _this_thread.raised is not None:
+                _this_thread.raised.append(error)
+            else:
+                _report(error, self._receive)
+        finally:
+            _this_thread.calling = before
+
+    def finish(self) -> None:
+        """No call will follow."""
+        if self._finished is not None:
+            self._finished()
+
+
 class LogDelivery:
     """A callback for lines of the log."""
 
@@ -185,6 +225,12 @@ def _on_answer(token: int, answer: Any) -> None:
         delivery.deliver(answer.contents)
 
 
+def _on_event(token: int, event: Any) -> None:
+    delivery = _table.get(token)
+    if isinstance(delivery, EventDelivery):
+        delivery.deliver(event.contents)
+
+
 def _on_log(token: int, level: int, text: bytes) -> None:
     delivery = _table.get(token)
     if isinstance(delivery, LogDelivery):
@@ -198,7 +244,12 @@ def _on_free(token: int) -> None:
 
 
 # What C calls; kept here, because C holds only the addresses.
-_thunks: Final = (_native.ANSWER_FN(_on_answer), _native.LOG_FN(_on_log), _native.FREE_FN(_on_free))
-ANSWER_POINTER, LOG_POINTER, FREE_POINTER = (
+_thunks: Final = (
+    _native.ANSWER_FN(_on_answer),
+    _native.EVENT_FN(_on_event),
+    _native.LOG_FN(_on_log),
+    _native.FREE_FN(_on_free),
+)
+ANSWER_POINTER, EVENT_POINTER, LOG_POINTER, FREE_POINTER = (
     ctypes.cast(thunk, ctypes.c_void_p).value for thunk in _thunks
 )

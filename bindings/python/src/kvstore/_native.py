@@ -38,6 +38,18 @@ class AnswerStruct(ctypes.Structure):
     )
 
 
+class EventStruct(ctypes.Structure):
+    """The C struct ``kv_event``; everything in it is borrowed."""
+
+    _fields_ = (
+        ("size", ctypes.c_uint32),
+        ("status", ctypes.c_int32),
+        ("json", ctypes.c_char_p),
+        ("length", ctypes.c_size_t),
+        ("error", ctypes.c_void_p),
+    )
+
+
 class ProgressStruct(ctypes.Structure):
     """The C struct ``kv_progress``."""
 
@@ -52,6 +64,7 @@ class ProgressStruct(ctypes.Structure):
 
 
 ANSWER_FN: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(AnswerStruct))
+EVENT_FN: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(EventStruct))
 FREE_FN: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 LOG_FN: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int32, ctypes.c_char_p)
 
@@ -149,6 +162,7 @@ def _declare_all() -> None:
         ("kv_request_cancel", "p", ctypes.c_int32),
         ("kv_request_progress", "pp", ctypes.c_int32),
         ("kv_request_free", "p", None),
+        ("kv_subscription_close", "p", ctypes.c_int32),
         ("kv_query_free", "p", None),
         ("kv_store_close", "p", ctypes.c_int32),
         ("kv_cursor_close", "p", None),

@@ -1,0 +1,121 @@
+internal import CKVStore
+internal import Glibc
+internal import KVBase
+internal import KVSync
+
+/// What keeps a subscription supplied: told once that nobody listens any more.
+protocol EventSource: AnyObject, Sendable {
+  /// Stops what feeds the subscription. Must not wait for callbacks.
+  func end()
+}
+
+/// What is told to a subscriber: JSON, or an error.
+typealias Event = Result<[UInt8], StoreError>
+
+/// A function of the host that keeps being called until it is closed. Safe from any thread.
+///
+/// Events run in the client's callback queue, so one at a time and in order. Closing has two cases:
+///
+/// 1. from inside a callback of this very subscription: it is the last, its context is freed behind it;
+/// 2. from anywhere else: waits for the callback that is running, frees the context, returns.
+final class SubscriptionObject: HandleObject {
+  static let kind = HandleKind.subscription
+
+  private struct State {
+    var isClosed = false
+    /// The thread that the host's function is running on.
+    var runner: pthread_t?
+    var isRetired = false
+    var source: (any EventSource)?
+  }
+
+  let client: ClientObject
+  private let callback: EventCallback
+  private let state = Monitor(State())
+
+  /// The callback is retired by closing; whoever fails to hand the subscription on closes it too.
+  init(_ callback: EventCallback, client: ClientObject) {
+    self.callback = callback
+    self.client = client
+  }
+
+  /// Names what feeds this; it is ended at once if the subscription was closed meanwhile.
+  func attach(_ source: any EventSource) {
+    let isTooLate = state.withLock { state in
+      if !state.isClosed { state.source = source }
+      return state.isClosed
+    }
+    if isTooLate { source.end() }
+  }
+
+  /// Queues an event that is made when its turn comes, so that what changes meanwhile can be part of it;
+  /// nil: there is nothing to tell after all. Returns at once; false if nobody listens any more.
+  @discardableResult
+  func deliver(_ event: @escaping @Sendable () -> Event?) -> Bool {
+    guard !state.peek({ $0.isClosed }) else { return false }
+    return client.callbacks.add { [self] in
+      guard !state.peek({ $0.isClosed }), let event = event() else { return }
+      call(event)
+    }
+  }
+
+  /// Calls the host, unless it has been closed.
+  private func call(_ event: Event) {
+    let isOpen = state.withLock { state in
+      if !state.isClosed { state.runner = pthread_self() }
+      return !state.isClosed
+    }
+    guard isOpen else { return }
+    hand(event)
+    let isLast = state.withLock { state in
+      state.runner = nil
+      return state.isClosed
+    }
+    if isLast { retire() }
+  }
+
+  /// Ends it: when this returns, no callback is running, but for the one that it is called from, and none
+  /// will come.
+  func close() {
+    let source = state.withLock { state in
+      state.isClosed = true
+      defer { state.source = nil }
+      return state.source
+    }
+    source?.end()
+    client.forget(self)
+    let isInside = state.peek { $0.runner == pthread_self() }
+    guard !isInside else { return }
+    _ = state.wait { $0.runner == nil ? true : nil }
+    retire()
+  }
+
+  private func retire() {
+    let isFirst = state.withLock { state in
+      defer { state.isRetired = true }
+      return !state.isRetired
+    }
+    if isFirst { callback.retire() }
+  }
+
+  /// Calls the host. What the event lends lives until it returns.
+  private func hand(_ event: Event) {
+    var lent = kv_event()
+    lent.size = UInt32(MemoryLayout<kv_event>.size)
+    switch event {
+    case .failure(let error):
+      let handle = HandleTable.open(ErrorObject(error), as: .error)
+      lent.status = error.kind.code
+      lent.error = handle?.pointer
+      callback.function(callback.context, &lent)
+      if let handle { HandleTable.discard(handle) }
+    case .success(var text):
+      lent.length = text.count
+      text.append(0)
+      text.withUnsafeBytes { bytes in
+        lent.json = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+        callback.function(callback.context, &lent)
+      }
+    }
+  }
+}

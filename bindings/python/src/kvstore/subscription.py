@@ -1,0 +1,53 @@
+"""Subscriptions: what keeps calling back until it is closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from . import _native
+from ._callbacks import EVENT_POINTER, FREE_POINTER, EventDelivery
+from .errors import KVError
+
+_close = _native.function("kv_subscription_close")
+
+
+class Subscription:
+    """Something that keeps calling back, until it or its client is closed; dropping it is no end.
+
+    Once :meth:`close` has returned no callback is running and none will come. Inside the callback
+    itself it returns at once, and that call is the last.
+    """
+
+    def __init__(self, handle: int, owner: object) -> None:
+        self._handle: int | None = handle
+        self._owner = owner
+
+    def close(self) -> None:
+        """End it; a second time is harmless."""
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            _close(handle)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def begin(
+    name: str, owner: object, *arguments: object, receive: Callable[[bytes | KVError], object]
+) -> int:
+    """Call a function that begins a subscription; give its handle."""
+    delivery = EventDelivery(receive)
+    function = _native.function(name)
+    return _native.call_for_handle(
+        function, *arguments, EVENT_POINTER, delivery.token, FREE_POINTER
+    )
