@@ -666,6 +666,52 @@ KV_API kv_status kv_store_sync_async(kv_store *store, kv_query *query, const cha
 
 /** @} */
 
+/** @defgroup index Indexes
+ *  What an application wants to be found fast, for each collection of a tag, in its local data. Answers
+ *  are the same with and without. All local; a network store has none: #KV_UNSUPPORTED. @{ */
+
+/**
+ * Makes an index, and puts into it what is there already. Others may write meanwhile: it is filled in
+ * steps, kept up with every change of an entity from its first moment on, and used once it is whole. If
+ * the process is killed on the way, the next call for the same index goes on.
+ *
+ * @param index_json  `{"keys":{"country":1,"population":-1}}`, and `"name"` if it shall not be made of the keys:
+ *                    up to eight members in order, nested ones (`"address.city"`) and arrays included;
+ *                    `{"keys":{"name":"text"}}` for the words of texts (`"$**"`: of all of them);
+ *                    `{"keys":{"_geoloc":"2dsphere"}}` for places
+ * @return KV_OK (also if there is the same one already), KV_INVALID (not understood, with a `position`, or
+ *         there is one of that name with other keys), KV_UNSUPPORTED, KV_STORAGE, KV_FULL
+ */
+KV_API kv_status kv_store_create_index(kv_store *store, const char *index_json, size_t length,
+                                       kv_error **error_out);
+
+/** Drops an index. @return KV_OK, KV_NOT_FOUND, KV_UNSUPPORTED, KV_STORAGE */
+KV_API kv_status kv_store_drop_index(kv_store *store, const char *name, kv_error **error_out);
+
+/**
+ * Lists the indexes: `[{"name":…,"keys":{…},"state":…,"arrays":false}]`.
+ *
+ * `state`: "ready"; "building", not used yet; or "unusable", because an entity has a number beyond all
+ * doubles there. `arrays`: some entities have an array there, so that the index gives no order.
+ */
+KV_API kv_status kv_store_indexes(kv_store *store, char **json_out, size_t *length_out,
+                                  kv_error **error_out);
+
+/**
+ * Runs a find in the local data, and tells how.
+ *
+ * `{"access":"index"|"ids"|"scan","indexes":[names],"exact":…,"covering":…,"sql":…,"steps":[…],"examined":n,
+ * "returned":n}`: `exact`, no entity is looked at to know that it matches; `covering`, a count needs the index
+ * only; `sql` and `steps`, what SQLite is given and what it makes of that; `examined`, how many entities
+ * were read. SQL and steps are for people; they may differ from version to version.
+ *
+ * @param query NULL: all
+ */
+KV_API kv_status kv_store_explain(kv_store *store, kv_query *query, char **json_out,
+                                  size_t *length_out, kv_error **error_out);
+
+/** @} */
+
 /** @defgroup pending Pending writes
  *  The queue of a collection: at most one row for each entity. All local, except for the retry; a
  *  network store has no queue: #KV_UNSUPPORTED, where nothing else is said. @{ */

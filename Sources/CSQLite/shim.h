@@ -27,3 +27,14 @@ static inline int kv_sqlite_read_header(sqlite3 *db, unsigned char *bytes, int c
   if (status != SQLITE_OK || *size < count) return status;
   return file->pMethods->xRead(file, bytes, count, 0);
 }
+
+/* Says of a virtual table, while it is being connected, that it only computes: a schema may use it. */
+static inline int kv_sqlite_vtab_innocuous(sqlite3 *db) {
+  return sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+}
+
+/* A cursor of a virtual table with what is ours behind what is SQLite's. */
+typedef struct kv_sqlite_cursor {
+  sqlite3_vtab_cursor base;
+  void *state;
+} kv_sqlite_cursor;

@@ -1,41 +1,108 @@
 /// A query as parts of an SQL statement, for a table with the columns `n` (INTEGER PRIMARY KEY, the order of
 /// storage), `id` (TEXT, unique) and `body` (the entity as text).
 ///
-/// Ids are selected by the index of `id`; everything else is evaluated natively, by two functions that
-/// KVSQLite registers: `kv_match(body, ?)` gives 1 or 0, `kv_sort_key(body, ?)` a blob that sorts bytewise.
+/// Ids are selected by the index of `id`, other members by the index that `Planner` chooses. What no index
+/// decides is evaluated natively, by two functions that KVSQLite registers: `kv_match(body, ?)` gives 1 or
+/// 0, `kv_sort_key(body, ?)` a blob that sorts bytewise.
 package struct SQLSelection: Sendable {
   package enum Parameter: Sendable {
     case text(String)
+    case value(IndexValue)
     case matcher(Matcher)
     case sorter(Sorter)
   }
 
-  /// For `WHERE`; `1` for everything.
-  package private(set) var condition = "1"
-  /// For `ORDER BY`.
-  package private(set) var order = "n"
-  /// The values of the anonymous parameters (`?`) of `condition`.
-  package private(set) var conditionParameters: [Parameter] = []
+  /// For `FROM`, when pages are read: the table, named `e`, or an index with the table behind it, row by row.
+  package private(set) var pageSource: String
+  /// For `WHERE` with `pageSource`; `1` for everything.
+  package private(set) var pageCondition = "1"
+  /// For `ORDER BY` with `pageSource`.
+  package private(set) var order = "e.n"
+  /// The values of the anonymous parameters (`?`) of `pageCondition`.
+  package private(set) var pageParameters: [Parameter] = []
   /// The values of the anonymous parameters of `order`, which comes behind the condition.
   package private(set) var orderParameters: [Parameter] = []
 
-  /// All parameters, when both parts are used.
-  package var parameters: [Parameter] { conditionParameters + orderParameters }
+  /// For `WHERE` with the table alone.
+  package private(set) var condition = "1"
+  package private(set) var conditionParameters: [Parameter] = []
 
-  package init(_ query: Query) {
+  /// Rows of an index alone that are all that is selected, each once; nil: the table has to be looked at.
+  package private(set) var covering: (sql: String, parameters: [Parameter])?
+  /// Whether rows are found by their ids.
+  package private(set) var isByIds = false
+  /// The names of the indexes that are used.
+  package private(set) var indexNames: [String] = []
+  /// Whether entities are selected without being looked at.
+  package private(set) var isExact = true
+
+  package init(_ query: Query, table: String, indexes: [UsableIndex] = []) {
+    pageSource = "\(table) AS e"
+    orderNatively(query)
     if let ids = query.ids, ids.count <= SQLSelection.mostIds {
-      let places = ids.map { _ in "?" }.joined(separator: ",")
-      condition = ids.count == 1 ? "id=?" : "id IN (\(places))"
-      conditionParameters = ids.map { .text($0) }
+      select(ids)
+    } else if let access = Planner(query, indexes).choose() {
+      select(access, query)
+      join(access, query, table)
+      return
     } else if let matcher = query.matcher {
       condition = "kv_match(body,?)"
       conditionParameters = [.matcher(matcher)]
+      isExact = false
     }
+    (pageCondition, pageParameters) = (condition, conditionParameters)
+  }
+
+  /// More ids than this would make too long a statement.
+  private static let mostIds = 500
+
+  private mutating func orderNatively(_ query: Query) {
     guard let sorter = query.sorter else { return }
     order = "kv_sort_key(body,?),id"
     orderParameters = [.sorter(sorter)]
   }
 
-  /// More ids than this would make too long a statement.
-  private static let mostIds = 500
+  private mutating func select(_ ids: [String]) {
+    let places = ids.map { _ in "?" }.joined(separator: ",")
+    isByIds = true
+    condition = ids.count == 1 ? "id=?" : "id IN (\(places))"
+    conditionParameters = ids.map { .text($0) }
+  }
+
+  /// The rows that an index finds; those that it is not sure of are looked at.
+  private mutating func select(_ access: Access, _ query: Query) {
+    let rows = access.rows
+    indexNames = access.names
+    condition = "n IN (\(rows.sql))"
+    conditionParameters = rows.parameters
+    if access.isExact {
+      covering = ("SELECT DISTINCT n FROM (\(rows.sql))", rows.parameters)
+      if case .range(let range) = access, range.index.shape == .plain { covering = rows }
+    } else if let matcher = query.matcher {
+      condition += " AND kv_match(body,?)"
+      conditionParameters.append(.matcher(matcher))
+      isExact = false
+    }
+    (pageCondition, pageParameters) = (condition, conditionParameters)
+  }
+
+  /// Walks the index instead, where its rows come in the wanted order or can be brought into it.
+  private mutating func join(_ access: Access, _ query: Query, _ table: String) {
+    guard case .range(let range) = access, range.index.shape == .plain else { return }
+    if let byColumns = range.order(query.sort), !query.sort.isEmpty {
+      order = "\(byColumns),id"
+    } else if query.sorter == nil, range.equalColumns == range.keys.count {
+      // Entities of one key follow each other as they are stored.
+      order = "x.n"
+    } else {
+      return
+    }
+    orderParameters = []
+    pageSource = "\(range.index.table) AS x CROSS JOIN \(table) AS e ON e.n=x.n"
+    pageCondition = range.condition
+    pageParameters = range.parameters
+    guard !isExact, let matcher = query.matcher else { return }
+    pageCondition += " AND kv_match(body,?)"
+    pageParameters.append(.matcher(matcher))
+  }
 }

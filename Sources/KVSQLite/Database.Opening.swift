@@ -49,6 +49,7 @@ extension Database {
       PRAGMA wal_autocheckpoint = 4000;
       """)
     try RowFunction.register(on: connection.raw)
+    try IndexFunctions.register(on: connection.raw)
   }
 
   /// Writes our mark into the header of an empty file, before the log exists: so the header of the

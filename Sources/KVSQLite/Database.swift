@@ -63,12 +63,24 @@ package final class Database: Sendable {
 
   /// Starts a query whose rows are read later, all from the moment of this call.
   ///
-  /// `bind` gives the parameters their values; what it binds by reference must outlive the rows.
+  /// `prepare` gives the statement with its parameters, or nil if there is nothing to read. It may read
+  /// itself: that and the rows are of one snapshot. What it binds by reference must outlive the rows.
+  package func rows(
+    _ prepare: (borrowing Connection) throws(SQLiteError) -> Statement?
+  ) throws(SQLiteError) -> Rows {
+    try checkProcess()
+    return try Rows(readers, prepare)
+  }
+
+  /// The same for a statement for one use; `bind` gives its parameters their values.
   package func rows(
     of text: String, _ bind: (borrowing Statement) throws(SQLiteError) -> Void
   ) throws(SQLiteError) -> Rows {
-    try checkProcess()
-    return try Rows(readers, text, bind)
+    try rows { (connection: borrowing Connection) throws(SQLiteError) -> Statement? in
+      let statement = try connection.prepare(text)
+      try bind(statement)
+      return statement
+    }
   }
 
   /// Copies the log into the file as far as readers allow, without waiting for anybody.

@@ -1,5 +1,6 @@
 internal import CSQLite
 package import KVQuery
+internal import Synchronization
 
 /// What of a query runs natively inside SQL: `kv_match(body, ?)` is 1 or 0, `kv_sort_key(body, ?)` a blob
 /// that sorts as bytes do.
@@ -10,6 +11,8 @@ final class RowFunction: Sendable {
   enum Kind: Sendable {
     case match(Matcher)
     case sortKey(Sorter)
+    /// Always 1.
+    case count(RowCounter)
   }
 
   /// SQLITE_ERROR with an extension that SQLite does not use: the evaluation gave up.
@@ -48,6 +51,9 @@ final class RowFunction: Sendable {
     Unmanaged<RowFunction>.fromOpaque(pointer)._withUnsafeGuaranteedRef { function in
       switch function.kind {
       case .match(let matcher): match(body, matcher, context)
+      case .count(let counter):
+        counter.add()
+        sqlite3_result_int(context, 1)
       case .sortKey(let sorter):
         sorter.key(of: body).withUnsafeBytes {
           sqlite3_result_blob64(context, $0.baseAddress, UInt64($0.count), kv_sqlite_transient())
@@ -69,13 +75,29 @@ final class RowFunction: Sendable {
   }
 }
 
+/// Counts how often SQL asks about a row: bound in place of a matcher, it selects everything.
+package final class RowCounter: Sendable {
+  private let counter = Atomic<Int>(0)
+
+  package init() {}
+
+  package var count: Int { counter.load(ordering: .relaxed) }
+
+  func add() { counter.add(1, ordering: .relaxed) }
+}
+
 extension Statement {
+  package func bind(_ counter: RowCounter, at place: Int32) throws(SQLiteError) {
+    try bind(RowFunction(.count(counter)), at: place)
+  }
+
   /// Binds a value of a query; matchers and sorters are kept until the statement is given back.
   package func bind(
     _ parameter: SQLSelection.Parameter, at place: Int32
   ) throws(SQLiteError) {
     switch parameter {
     case .text(let text): try bind(text, at: place)
+    case .value(let value): try bind(value, at: place)
     case .matcher(let matcher): try bind(RowFunction(.match(matcher)), at: place)
     case .sorter(let sorter): try bind(RowFunction(.sortKey(sorter)), at: place)
     }

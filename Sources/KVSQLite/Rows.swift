@@ -17,20 +17,22 @@ package final class Rows: @unchecked Sendable {
   private var isOnRow = false
 
   init(
-    _ readers: ReaderPool, _ text: String,
-    _ bind: (borrowing Statement) throws(SQLiteError) -> Void
+    _ readers: ReaderPool,
+    _ prepare: (borrowing Connection) throws(SQLiteError) -> Statement?
   ) throws(SQLiteError) {
     self.readers = readers
     let seat = try readers.take()
     interruptible = Monitor(seat.connection.raw)
     do {
-      let statement = try seat.connection.prepare(text)
-      try bind(statement)
-      // The first step takes the snapshot.
-      isOnRow = try statement.step()
-      self.statement = consume statement
+      try seat.connection.run(Connection.Control.beginRead)
       self.seat = seat
+      if let statement = try prepare(seat.connection) {
+        isOnRow = try statement.step()
+        self.statement = consume statement
+      }
     } catch {
+      self.seat = nil
+      interruptible.peek { $0 = nil }
       readers.giveBack(seat)
       throw error
     }

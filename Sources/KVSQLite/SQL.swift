@@ -1,3 +1,4 @@
+internal import KVBase
 internal import Synchronization
 
 /// A statement's text with an identity, so that each connection prepares it once and finds it again
@@ -11,5 +12,19 @@ package struct SQL: Sendable {
     number = Self.next.add(1, ordering: .relaxed).newValue
   }
 
+  /// The same statement for the same text, as long as not too many others come between: for texts that are
+  /// made from queries.
+  package static func shared(_ text: String) -> SQL {
+    shared.peek { shared in
+      if let sql = shared[text] { return sql }
+      if shared.count >= mostShared { shared = [:] }
+      let sql = SQL(text)
+      shared[text] = sql
+      return sql
+    }
+  }
+
+  private static let mostShared = 256
+  private static let shared = Monitor<[String: SQL]>([:])
   private static let next = Atomic<Int>(0)
 }

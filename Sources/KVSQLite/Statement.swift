@@ -56,6 +56,25 @@ package struct Statement: ~Copyable {
       })
   }
 
+  /// Binds a copy of the bytes, as a text or as a blob.
+  func bind(copying bytes: [UInt8], asText: Bool, at place: Int32) throws(SQLiteError) {
+    try check(
+      bytes.withUnsafeBytes { bytes in
+        guard let start = bytes.baseAddress, !bytes.isEmpty else {
+          return asText
+            ? sqlite3_bind_text(raw, place, "", 0, kv_sqlite_transient())
+            : sqlite3_bind_zeroblob(raw, place, 0)
+        }
+        guard asText else {
+          return sqlite3_bind_blob64(
+            raw, place, start, UInt64(bytes.count), kv_sqlite_transient())
+        }
+        return sqlite3_bind_text64(
+          raw, place, start.assumingMemoryBound(to: CChar.self), UInt64(bytes.count),
+          kv_sqlite_transient(), UInt8(SQLITE_UTF8))
+      })
+  }
+
   /// Binds UTF-8 text where it is. The bytes must stay until the statement is reset or gone.
   package func bind(borrowedText bytes: UnsafeRawBufferPointer, at place: Int32) throws(SQLiteError)
   {

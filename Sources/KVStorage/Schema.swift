@@ -1,4 +1,4 @@
-internal import KVSQLite
+package import KVSQLite
 
 /// The tables of a tag's file. A step that has been released is never changed: add another one.
 ///
@@ -6,12 +6,14 @@ internal import KVSQLite
 ///                           │
 ///     e<number>             │  one table of entities for each collection
 ///     pending ── collection ┤  what the backend does not know yet
-///     requests ─ collection ┘  when it last answered which request
-enum Schema {
+///     requests ─ collection ┤  when it last answered which request
+///     indexes ── collection ┘  what the application had indexed
+///     x<number>                one table for each of these, kept up by triggers
+package enum Schema {
   /// "KVS1", in the header of each file of ours.
-  static let applicationId: Int32 = 0x4B56_5331
+  package static let applicationId: Int32 = 0x4B56_5331
 
-  static let migrations = [
+  package static let migrations = [
     Database.Migration(
       sql: """
         CREATE TABLE collections (
@@ -35,7 +37,26 @@ enum Schema {
         CREATE TABLE requests (
           collection INTEGER NOT NULL, filter TEXT NOT NULL, fields TEXT NOT NULL,
           started TEXT NOT NULL, UNIQUE (collection, filter, fields));
-        """)
+        """),
+    Database.Migration(
+      sql: """
+        -- 0, or another random number whenever queries have to be planned anew.
+        ALTER TABLE collections ADD COLUMN index_version INTEGER NOT NULL DEFAULT 0;
+
+        CREATE TABLE indexes (
+          number INTEGER PRIMARY KEY AUTOINCREMENT, collection INTEGER NOT NULL, name TEXT NOT NULL,
+          spec TEXT NOT NULL,
+          -- What may be asked of it: IndexShape.
+          shape INTEGER NOT NULL DEFAULT 0,
+          -- While it is being filled: the last row that is in it. NULL: all are.
+          progress INTEGER DEFAULT 0,
+          UNIQUE (collection, name));
+        CREATE TRIGGER indexes_update AFTER UPDATE ON indexes
+          WHEN old.shape IS NOT new.shape OR (old.progress IS NULL) IS NOT (new.progress IS NULL)
+          BEGIN UPDATE collections SET index_version = random() WHERE number = new.collection; END;
+        CREATE TRIGGER indexes_delete AFTER DELETE ON indexes
+          BEGIN UPDATE collections SET index_version = random() WHERE number = old.collection; END;
+        """),
   ]
 
   /// A collection's own table. The body comes last: what is in front of it is read without it.

@@ -2,45 +2,85 @@ internal import KVBase
 internal import KVQuery
 internal import KVSQLite
 
-/// A query as the end of an SQL statement on one table: `WHERE … ORDER BY … LIMIT … OFFSET …`.
-struct Selection {
-  private let parts: SQLSelection
+/// A query as the parts of SQL statements on one table: which rows, in which order, which page of them.
+struct Selection: Sendable {
+  let parts: SQLSelection
+  private let table: Table
   private let query: Query
   private let since: Timestamp?
 
-  init(_ query: Query, writtenSince since: Timestamp? = nil) {
+  init(
+    _ query: Query, _ table: Table, _ indexes: [UsableIndex], writtenSince since: Timestamp? = nil
+  ) {
     self.query = query
+    self.table = table
     self.since = since
-    parts = SQLSelection(query)
+    parts = SQLSelection(query, table: table.entities, indexes: indexes)
   }
 
-  /// The condition alone: which rows, not which page of them.
-  var condition: String { "(\(parts.condition))" + (since == nil ? "" : " AND at >= ?") }
+  /// The condition alone, on the table: which rows, not which page of them.
+  var condition: String { "(\(parts.condition))" + sinceCondition }
 
-  /// Condition, order and page.
-  var page: String {
+  private var sinceCondition: String { since == nil ? "" : " AND at >= ?" }
+
+  /// A SELECT of `columns` of the table, with condition, order and page.
+  ///
+  /// `counted`: a `RowCounter` is asked about each entity that is looked at.
+  func page(_ columns: String, counted: Bool = false) -> String {
+    let counter = counted ? "kv_match(body,?) AND " : ""
     let page = query.isPaged ? " LIMIT ? OFFSET ?" : ""
-    return "\(condition) ORDER BY \(parts.order)\(page)"
+    return """
+      SELECT \(columns) FROM \(parts.pageSource) WHERE \(counter)(\(parts.pageCondition))\(sinceCondition)
+      ORDER BY \(parts.order)\(page)
+      """
+  }
+
+  /// A SELECT of how many rows meet the condition.
+  var count: String {
+    if since == nil, let covering = parts.covering {
+      return "SELECT count(*) FROM (\(covering.sql))"
+    }
+    return "SELECT count(*) FROM \(table.entities) WHERE \(condition)"
   }
 
   /// Gives the parameters of `condition` their values; gives the place behind them.
   func bindCondition(
     to statement: borrowing Statement, from first: Int32 = 1
   ) throws(SQLiteError) -> Int32 {
-    var place = try statement.bind(parts.conditionParameters, from: first)
-    if let since {
-      try statement.bind(since.milliseconds, at: place)
-      place += 1
+    try bindSince(to: statement, try statement.bind(parts.conditionParameters, from: first))
+  }
+
+  /// The same for `count`.
+  func bindCount(to statement: borrowing Statement) throws(SQLiteError) {
+    if since == nil, let covering = parts.covering {
+      _ = try statement.bind(covering.parameters, from: 1)
+    } else {
+      _ = try bindCondition(to: statement)
     }
-    return place
   }
 
   /// The same for `page`.
-  func bindPage(to statement: borrowing Statement) throws(SQLiteError) {
-    var place = try bindCondition(to: statement)
+  func bindPage(
+    to statement: borrowing Statement, _ counter: RowCounter? = nil
+  ) throws(SQLiteError) {
+    var place: Int32 = 1
+    if let counter {
+      try statement.bind(counter, at: place)
+      place += 1
+    }
+    place = try statement.bind(parts.pageParameters, from: place)
+    place = try bindSince(to: statement, place)
     place = try statement.bind(parts.orderParameters, from: place)
     guard query.isPaged else { return }
     try statement.bind(query.limit ?? -1, at: place)
     try statement.bind(query.skip, at: place + 1)
+  }
+
+  private func bindSince(
+    to statement: borrowing Statement, _ place: Int32
+  ) throws(SQLiteError) -> Int32 {
+    guard let since else { return place }
+    try statement.bind(since.milliseconds, at: place)
+    return place + 1
   }
 }

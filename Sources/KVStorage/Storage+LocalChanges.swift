@@ -31,10 +31,9 @@ extension Storage {
   }
 
   package func remove(_ query: Query, in collection: String) throws(StoreError) -> Int {
-    let selection = Selection(query)
-    return try write(to: collection) { (db, change) throws(SQLiteError) in
+    try write(to: collection) { (db, change) throws(SQLiteError) in
       // Found first, then removed: a statement should not read the table that it changes.
-      let numbers = try Self.numbers(selection, change.table, db)
+      let numbers = try numbers(of: query, change.table, db)
       let find = try db.prepare("SELECT id FROM \(change.table.entities) WHERE n = ?1")
       for number in numbers {
         try find.bind(number, at: 1)
@@ -90,10 +89,11 @@ extension Storage {
   }
 
   /// The row numbers of what is selected.
-  static func numbers(
-    _ selection: Selection, _ table: Table, _ db: borrowing Connection
+  func numbers(
+    of query: Query, _ table: Table, _ db: borrowing Connection
   ) throws(SQLiteError) -> [Int64] {
-    let statement = try db.prepare("SELECT n FROM \(table.entities) WHERE \(selection.page)")
+    let selection = try indexes.plan(query, table, on: db).selection
+    let statement = try db.prepare(selection.page("e.n"))
     try selection.bindPage(to: statement)
     var numbers: [Int64] = []
     while try statement.step() { numbers.append(statement.int64(0)) }

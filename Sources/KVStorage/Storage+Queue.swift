@@ -98,7 +98,7 @@ extension Storage {
   package func purge(_ query: Query?, in collection: String) throws(StoreError) -> Int {
     try write(to: collection) { (db, change) throws(SQLiteError) in
       guard let query else { return try Self.dropAll(change.table, db) }
-      let numbers = try Self.numbers(Selection(query), change.table, db)
+      let numbers = try numbers(of: query, change.table, db)
       return try Self.dropPending(of: numbers, change.table, db)
     }
   }
@@ -112,7 +112,7 @@ extension Storage {
         try db.execute("DELETE FROM \(table.entities)")
         return db.changes
       }
-      let numbers = try Self.numbers(Selection(query), table, db)
+      let numbers = try numbers(of: query, table, db)
       _ = try Self.dropPending(of: numbers, table, db)
       let delete = try db.prepare("DELETE FROM \(table.entities) WHERE n = ?1")
       for number in numbers {

@@ -32,13 +32,14 @@ extension Storage {
   package func find(
     _ query: Query, in collection: String, writtenSince: Timestamp?
   ) throws(StoreError) -> any EntityCursor {
-    let table = try read(from: collection) { (_, table) throws(SQLiteError) in table }
-    guard let table else { return EntityRows(nil, nil) }
-    let selection = Selection(query, writtenSince: writtenSince)
     do throws(SQLiteError) {
-      let rows = try database.rows(
-        of: "SELECT body FROM \(table.entities) WHERE \(selection.page)"
-      ) { (statement) throws(SQLiteError) in try selection.bindPage(to: statement) }
+      let rows = try database.rows { (db: borrowing Connection) throws(SQLiteError) -> Statement? in
+        guard let table = try catalog.table(collection, on: db) else { return nil }
+        let plan = try indexes.plan(query, table, writtenSince: writtenSince, on: db)
+        let statement = try db.statement(plan.bodies)
+        try plan.selection.bindPage(to: statement)
+        return statement
+      }
       return EntityRows(rows, query.fields.isEmpty ? nil : Projection(query.fields))
     } catch {
       throw StoreError(error)
@@ -48,11 +49,10 @@ extension Storage {
   package func count(
     _ query: Query, in collection: String, writtenSince: Timestamp?
   ) throws(StoreError) -> Int {
-    let selection = Selection(query, writtenSince: writtenSince)
-    let count = try read(from: collection) { (db, table) throws(SQLiteError) in
-      let statement = try db.prepare(
-        "SELECT count(*) FROM \(table.entities) WHERE \(selection.condition)")
-      _ = try selection.bindCondition(to: statement)
+    let count = try readSnapshot(of: collection) { (db, table) throws(SQLiteError) in
+      let plan = try indexes.plan(query, table, writtenSince: writtenSince, on: db)
+      let statement = try db.statement(plan.count)
+      try plan.selection.bindCount(to: statement)
       return try statement.step() ? statement.int(0) : 0
     }
     let behindSkip = max(0, (count ?? 0) - max(0, query.skip))

@@ -43,8 +43,8 @@ extension Storage {
     try write(to: collection) { (db, change) throws(SQLiteError) in
       if let request { try Self.record(request.key, request.startedAt, change.table, db) }
       guard let query, try Self.mayHaveOlder(change.table, mark, db) else { return 0 }
-      let selection = Selection(query.selection)
       let table = change.table
+      let selection = try indexes.plan(query.selection, table, on: db).selection
       let statement = try db.prepare(
         """
         DELETE FROM \(table.entities) WHERE \(selection.condition) AND gen < ?

@@ -10,6 +10,7 @@ package import KVSync
 package final class Storage: LocalStore {
   let database: Database
   let catalog = Catalog()
+  let indexes = IndexCatalog()
 
   /// Opens or makes the file.
   ///
@@ -83,7 +84,22 @@ package final class Storage: LocalStore {
     }
   }
 
-  /// The same for one collection; nil if nothing was ever written to it.
+  /// The same for one collection; nil if nothing was ever written to it. Its statements see one state of the
+  /// data.
+  func readSnapshot<R>(
+    of collection: String, _ body: (borrowing Connection, Table) throws(SQLiteError) -> R?
+  ) throws(StoreError) -> R? {
+    do throws(SQLiteError) {
+      return try database.read { (db: borrowing Connection) throws(SQLiteError) -> R? in
+        guard let table = try catalog.table(collection, on: db) else { return nil }
+        return try body(db, table)
+      }
+    } catch {
+      throw StoreError(error)
+    }
+  }
+
+  /// The same for one statement, which costs less.
   func read<R>(
     from collection: String, _ body: (borrowing Connection, Table) throws(SQLiteError) -> R?
   ) throws(StoreError) -> R? {

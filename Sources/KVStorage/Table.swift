@@ -6,6 +6,9 @@ final class Table: Sendable {
   /// The name of the table of entities; safe in SQL, because it is made of a number.
   let entities: String
 
+  /// Gives what changes when queries have to be planned anew.
+  let indexVersion: SQL
+
   let get: SQL
   let getSince: SQL
   /// Inserts, unless the id is there already.
@@ -36,6 +39,7 @@ final class Table: Sendable {
     self.number = number
     let entities = "e\(number)"
     self.entities = entities
+    indexVersion = SQL("SELECT index_version FROM collections WHERE number = \(number)")
     get = SQL("SELECT body FROM \(entities) WHERE id = ?1")
     getSince = SQL("SELECT body FROM \(entities) WHERE id = ?1 AND at >= ?2")
 

@@ -52,7 +52,7 @@ enum LibraryTexts {
   /// What docs/options.md lists.
   static let features: Set<String> = [
     "store", "kinvey", "query", "pending", "async", "pump", "log", "policies", "multi-insert",
-    "auto-pagination", "delta-set", "retries",
+    "auto-pagination", "delta-set", "retries", "indexes",
   ]
 
   /// A C string that is never freed.

@@ -119,7 +119,7 @@ private func retry(
 }
 
 /// Runs something short and local on a store, whose client stays open meanwhile.
-private func during<R>(
+func during<R>(
   _ store: OpaquePointer?, _ body: (DataStore) throws(StoreError) -> R
 ) throws(StoreError) -> R {
   let store = try StoreObject.borrow(store)

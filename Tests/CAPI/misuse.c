@@ -80,6 +80,10 @@ DEFINE(kv_store_push, h, NULL, TEXT_OUT)
 DEFINE(kv_store_push_async, h, NULL, ASYNC)
 DEFINE(kv_store_sync, h, NULL, NULL, TEXT_OUT)
 DEFINE(kv_store_sync_async, h, NULL, NULL, ASYNC)
+DEFINE(kv_store_create_index, h, "{\"keys\":{\"a\":1}}", KV_NUL_TERMINATED, e)
+DEFINE(kv_store_drop_index, h, "none", e)
+DEFINE(kv_store_indexes, h, TEXT_OUT)
+DEFINE(kv_store_explain, h, NULL, TEXT_OUT)
 DEFINE(kv_store_sync_count, h, &count, e)
 DEFINE(kv_store_pending, h, NULL, 0, TEXT_OUT)
 DEFINE(kv_store_pending_get, h, "a", TEXT_OUT)
@@ -173,6 +177,10 @@ static const struct {
     {"kv_store_push_async", STORE, call_kv_store_push_async, 1, 0, 1},
     {"kv_store_sync", STORE, call_kv_store_sync, 1, 0, 0},
     {"kv_store_sync_async", STORE, call_kv_store_sync_async, 1, 0, 1},
+    {"kv_store_create_index", STORE, call_kv_store_create_index, 1, 0, 0},
+    {"kv_store_drop_index", STORE, call_kv_store_drop_index, 1, 0, 0},
+    {"kv_store_indexes", STORE, call_kv_store_indexes, 1, 0, 0},
+    {"kv_store_explain", STORE, call_kv_store_explain, 1, 0, 0},
     {"kv_store_sync_count", STORE, call_kv_store_sync_count, 1, 0, 0},
     {"kv_store_pending", STORE, call_kv_store_pending, 1, 0, 0},
     {"kv_store_pending_get", STORE, call_kv_store_pending_get, 1, 0, 0},

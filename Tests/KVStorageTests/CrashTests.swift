@@ -103,7 +103,7 @@ import Testing
 
   private func integrity(of path: String) throws -> String? {
     let database = try Database(
-      .init(path: path, applicationId: 0x4B56_5331), migrations: [.init(sql: "")])
+      .init(path: path, applicationId: Schema.applicationId), migrations: Schema.migrations)
     let rows = try database.rows(of: "PRAGMA integrity_check") { _ in }
     return try rows.next { $0.text(0) } ?? nil
   }

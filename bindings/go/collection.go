@@ -109,6 +109,19 @@ func (c *Collection[T]) Sync(
 // Pending gives the writes that wait to be pushed.
 func (c *Collection[T]) Pending() *Pending { return &Pending{c.store} }
 
+// CreateIndex makes an index over what the collection has on this machine. If there is the same one already,
+// nothing happens.
+func (c *Collection[T]) CreateIndex(index Index) error { return c.store.createIndex(index) }
+
+// DropIndex drops an index; ErrNotFound if there is none of this name.
+func (c *Collection[T]) DropIndex(name string) error { return c.store.dropIndex(name) }
+
+// Indexes lists the indexes of the collection.
+func (c *Collection[T]) Indexes() ([]StoredIndex, error) { return c.store.indexes() }
+
+// Explain runs a find in the local data and tells how it is carried out.
+func (c *Collection[T]) Explain(query *Query) (Explanation, error) { return c.store.explain(query) }
+
 // Purge forgets the pending writes of matching entities and counts them; the entities stay.
 func (c *Collection[T]) Purge(query *Query) (int, error) { return c.store.purge(query) }
 

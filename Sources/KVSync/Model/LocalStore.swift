@@ -30,6 +30,20 @@ package protocol LocalStore: AnyObject, Sendable {
     _ query: Query, in collection: String, writtenSince: Timestamp?
   ) throws(StoreError) -> Int
 
+  // MARK: Indexes
+
+  /// Makes an index and fills it, in several transactions: it is used when all entities are in it. One that is
+  /// there already is left as it is, or filled to its end; with other keys it is `.invalid`.
+  func createIndex(_ spec: IndexSpec, in collection: String) throws(StoreError)
+
+  /// Drops an index; false if there is none of this name.
+  func dropIndex(_ name: String, in collection: String) throws(StoreError) -> Bool
+
+  func indexes(in collection: String) throws(StoreError) -> [StoredIndex]
+
+  /// Runs a find to see how it is carried out.
+  func explain(_ query: Query, in collection: String) throws(StoreError) -> Explanation
+
   // MARK: Local changes (entity and pending write in one transaction)
 
   /// Saves entities and queues their writes, all or nothing. `entities[i]` starts at `outlines[i]` of
@@ -126,6 +140,19 @@ package protocol LocalStore: AnyObject, Sendable {
 }
 
 extension LocalStore {
+  /// For stores that have no indexes.
+  package func createIndex(_ spec: IndexSpec, in collection: String) throws(StoreError) {
+    throw StoreError(.unsupported, "This store has no indexes.")
+  }
+
+  package func dropIndex(_ name: String, in collection: String) throws(StoreError) -> Bool { false }
+
+  package func indexes(in collection: String) throws(StoreError) -> [StoredIndex] { [] }
+
+  package func explain(_ query: Query, in collection: String) throws(StoreError) -> Explanation {
+    throw StoreError(.unsupported, "This store explains nothing.")
+  }
+
   /// For stores that have no bytes to lend.
   package func lend(
     _ id: String, in collection: String, writtenSince: Timestamp?,

@@ -73,6 +73,35 @@ class PendingDetail(PendingWrite):
 
 
 @dataclass(frozen=True, slots=True)
+class Index:
+    """An index of a collection."""
+
+    name: str
+    #: Such as ``{"country": 1, "population": -1}``.
+    keys: dict[str, int | str]
+    #: Only what is "ready" is used by queries.
+    state: Literal["ready", "building", "unusable"]
+    #: Whether some entities have an array there.
+    arrays: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """How a query is carried out, and what it looked at."""
+
+    access: Literal["index", "ids", "scan"]
+    indexes: list[str]
+    #: Whether no entity had to be looked at to know that it matches.
+    exact: bool
+    #: Whether a count needs nothing but the index.
+    covering: bool
+    sql: str
+    steps: list[str]
+    examined: int
+    returned: int
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """How far a request is. Totals are 0 while they are unknown."""
 
@@ -114,6 +143,16 @@ def decode_bool(text: bytes) -> bool:
 
 def decode_nothing(text: bytes) -> None:
     """Read no result."""
+
+
+def decode_indexes(text: bytes) -> list[Index]:
+    """Read a list of indexes."""
+    return [Index(**members) for members in json.loads(text)]
+
+
+def decode_explanation(text: bytes) -> Explanation:
+    """Read how a query is carried out."""
+    return Explanation(**json.loads(text))
 
 
 def decode_pull(text: bytes) -> PullResult:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
-from typing import Final, Self, TypeVar, Unpack, overload
+from typing import Any, Final, Self, TypeVar, Unpack, overload
 
 from . import _native
 from ._callbacks import Owner, Reader
@@ -26,12 +27,16 @@ from .results import (
     Answer,
     Entity,
     EntityLike,
+    Explanation,
+    Index,
     PullResult,
     PushResult,
     SaveManyResult,
     SyncResult,
     decode_count,
     decode_entity,
+    decode_explanation,
+    decode_indexes,
     decode_pull,
     decode_push,
     decode_save_many,
@@ -50,6 +55,10 @@ _save_many = _native.function("kv_store_save_many")
 _remove_by_id = _native.function("kv_store_remove_by_id")
 _remove = _native.function("kv_store_remove")
 _count = _native.function("kv_store_count")
+_create_index = _native.function("kv_store_create_index")
+_drop_index = _native.function("kv_store_drop_index")
+_indexes = _native.function("kv_store_indexes")
+_explain = _native.function("kv_store_explain")
 _purge = _native.function("kv_store_purge")
 _clear = _native.function("kv_store_clear")
 
@@ -230,6 +239,33 @@ class Store:
         """Remove matching entities and their pending writes locally only; count the entities."""
         made = as_query(query)
         return _native.call_for_count(_clear, self.handle, handle_of(made))
+
+    # Indexes
+
+    def create_index(self, keys: Mapping[str, int | str], *, name: str | None = None) -> None:
+        """Make an index, such as ``{"country": 1, "population": -1}``, over what is there too.
+
+        The value of a key is 1, -1, ``"text"`` (for words) or ``"2dsphere"`` (for places). If there
+        is the same one already, nothing happens.
+        """
+        spec: dict[str, Any] = {"keys": dict(keys)}
+        if name is not None:
+            spec["name"] = name
+        text = json.dumps(spec).encode()
+        _native.call(_create_index, self.handle, text, len(text))
+
+    def drop_index(self, name: str) -> None:
+        """Drop an index, or raise :class:`kvstore.NotFoundError`."""
+        _native.call(_drop_index, self.handle, to_text(name, "name"))
+
+    def indexes(self) -> list[Index]:
+        """List the indexes of the collection."""
+        return decode_indexes(_native.call_for_text(_indexes, self.handle))
+
+    def explain(self, query: QueryLike = None) -> Explanation:
+        """Run a find in the local data and tell how it is carried out."""
+        made = as_query(query)
+        return decode_explanation(_native.call_for_text(_explain, self.handle, handle_of(made)))
 
     # The asynchronous forms
 

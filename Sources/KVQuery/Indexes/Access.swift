@@ -1,0 +1,119 @@
+/// An index as the planner sees it.
+package struct UsableIndex: Sendable, Equatable {
+  package let spec: IndexSpec
+  /// Its table, with the columns `k0`, `k1`… of the keys and `n`, ordered by all of them; safe in SQL.
+  package let table: String
+  package let shape: IndexShape
+
+  package init(_ spec: IndexSpec, table: String, shape: IndexShape) {
+    self.spec = spec
+    self.table = table
+    self.shape = shape
+  }
+}
+
+/// How the rows that a filter may select are found without looking at all of them.
+indirect enum Access: Sendable {
+  case range(RangeAccess)
+  /// What any of these finds.
+  case union([Access])
+
+  /// Whether all that is found is selected. Else each has to be looked at.
+  var isExact: Bool {
+    switch self {
+    case .range(let range): range.isExact
+    case .union(let parts): parts.allSatisfy(\.isExact)
+    }
+  }
+
+  /// How much it promises to leave out: a rule of thumb, because nothing is known about the values.
+  var score: Int {
+    switch self {
+    case .range(let range): range.score
+    case .union(let parts): (parts.map(\.score).min() ?? 0) - 10
+    }
+  }
+
+  /// A SELECT of the row numbers, and its parameters.
+  var rows: (sql: String, parameters: [SQLSelection.Parameter]) {
+    switch self {
+    case .range(let range):
+      return ("SELECT n FROM \(range.index.table) WHERE \(range.condition)", range.parameters)
+    case .union(let parts):
+      let all = parts.map(\.rows)
+      return (all.map(\.sql).joined(separator: " UNION "), all.flatMap(\.parameters))
+    }
+  }
+
+  /// The names of the indexes, each once.
+  var names: [String] {
+    switch self {
+    case .range(let range): return [range.index.spec.name]
+    case .union(let parts):
+      var names: [String] = []
+      for name in parts.flatMap(\.names) where !names.contains(name) { names.append(name) }
+      return names
+    }
+  }
+}
+
+/// A part of an ordered index: conditions on its first columns.
+struct RangeAccess: Sendable {
+  let index: UsableIndex
+  let keys: [IndexSpec.Key]
+  /// Of the columns from the first on; without gaps.
+  let conditions: [[KeyCondition]]
+  let isExact: Bool
+
+  /// How many columns, from the first on, have one value only.
+  var equalColumns: Int {
+    conditions.prefix { $0.contains { $0.form == .equality } }.count
+  }
+
+  var score: Int {
+    conditions.reduce(0) { score, column in
+      if column.contains(where: { $0.form == .equality }) { return score + 100 }
+      if column.contains(where: { $0.form == .membership }) { return score + 80 }
+      return score + (column.count > 1 ? 50 : 40)
+    }
+  }
+
+  /// For `WHERE`. Columns of an index have names of their own: `k0`, `k1`…
+  var condition: String {
+    let parts = conditions.enumerated().flatMap { place, column in
+      column.map { $0.sql(on: "k\(place)") }
+    }
+    return parts.isEmpty ? "1" : parts.joined(separator: " AND ")
+  }
+
+  var parameters: [SQLSelection.Parameter] {
+    conditions.flatMap { $0.flatMap { $0.parameters.map { .value($0) } } }
+  }
+
+  /// `ORDER BY` of sort keys by columns of the index; nil if it has not all of them, or entities come more
+  /// than once.
+  func order(_ sort: [Query.SortKey]) -> String? {
+    guard index.shape == .plain else { return nil }
+    var terms: [String] = []
+    for key in sort {
+      guard let place = keys.firstIndex(where: { $0.path == key.path }) else { return nil }
+      terms.append("k\(place)\(key.ascending ? "" : " DESC")")
+    }
+    return terms.joined(separator: ",")
+  }
+
+  /// Whether its rows come in the order of sort keys by themselves.
+  func isOrdered(by sort: [Query.SortKey]) -> Bool {
+    guard index.shape == .plain else { return false }
+    var columns = keys.dropFirst(equalColumns)[...]
+    var isForward: Bool?
+    // What has one value only may stand anywhere in the order.
+    for key in sort where !keys.prefix(equalColumns).contains(where: { $0.path == key.path }) {
+      guard let column = columns.popFirst(), column.path == key.path else { return false }
+      let forward = column.ascending == key.ascending
+      guard isForward ?? forward == forward else { return false }
+      isForward = forward
+    }
+    return true
+  }
+}

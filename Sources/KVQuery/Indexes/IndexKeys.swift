@@ -1,0 +1,121 @@
+internal import KVJSON
+
+/// What may be asked of an ordered index, by what it holds. It only ever grows.
+package enum IndexShape: Int64, Sendable, Comparable {
+  /// Every entity has one row: a condition on a row is a condition on the entity, and the order of the rows
+  /// is the order of the entities.
+  case plain = 0
+  /// Some entities have several rows, because of arrays.
+  case multiple = 1
+  /// Something does not fit: a number beyond all doubles, too many combinations. Not used for anything.
+  case unusable = 2
+
+  package static func < (left: IndexShape, right: IndexShape) -> Bool {
+    left.rawValue < right.rawValue
+  }
+}
+
+/// Finds what of an entity goes into an ordered index. Immutable; safe from any thread.
+///
+/// One row for each value that a test of the path would look at, as `RawValue.any` visits them: so a test
+/// of an entity is the question whether there is a row. With several paths, one for each combination.
+package final class IndexKeys: Sendable {
+  /// More rows than this of one entity make the index unusable.
+  static let mostRows = 10_000
+
+  private let paths: [Path]
+
+  package init(_ paths: [Path]) { self.paths = paths }
+
+  /// From a JSON array of names; nil for anything else.
+  package convenience init?(parsing text: String) {
+    guard let names = (try? parseJSON(text))?.arrayValue, !names.isEmpty else { return nil }
+    let paths = names.compactMap(\.stringValue)
+    guard paths.count == names.count else { return nil }
+    self.init(paths.map { Path($0) })
+  }
+
+  /// The paths as a JSON array of names.
+  package static func text(of paths: [Path]) -> String {
+    JSONValue.array(paths.map { .string($0.text) }).text
+  }
+
+  /// How many values a row has.
+  package var count: Int { paths.count }
+
+  package func shape(of entity: UnsafeRawBufferPointer) -> IndexShape {
+    let root = IndexKeys.root(entity)
+    var shape = IndexShape.plain
+    for path in paths {
+      guard let value = IndexKeys.plain(root, path) else {
+        shape = .multiple
+        continue
+      }
+      // Only a number can have no place.
+      if let value, value.kind == .number, IndexValue(value) == nil { return .unusable }
+    }
+    guard shape == .multiple else { return shape }
+    return combinations(of: root) == nil ? .unusable : .multiple
+  }
+
+  /// The rows of an entity, each once; none if it makes the index unusable.
+  package func rows(of entity: UnsafeRawBufferPointer) -> [[IndexValue]] {
+    combinations(of: IndexKeys.root(entity)) ?? []
+  }
+
+  private func combinations(of root: RawValue?) -> [[IndexValue]]? {
+    var rows: [[IndexValue]] = [[]]
+    for path in paths {
+      guard let values = IndexKeys.values(root, path) else { return nil }
+      if values.count == 1 {
+        for place in rows.indices { rows[place].append(values[0]) }
+        continue
+      }
+      guard rows.count * values.count <= IndexKeys.mostRows else { return nil }
+      rows = rows.flatMap { row in values.map { row + [$0] } }
+    }
+    return rows
+  }
+
+  private static func root(_ entity: UnsafeRawBufferPointer) -> RawValue? {
+    let scanner = ByteScanner(entity)
+    let start = scanner.skipSpace(0)
+    guard start < scanner.end, scanner.base[start] == UInt8(ascii: "{") else { return nil }
+    return RawValue(scanner, start..<scanner.end)
+  }
+
+  /// Where a test would look at nothing, not even at something missing: inside an empty array. Behind all
+  /// texts and before all blobs that values have, where no test finds it.
+  private static let nothing = IndexValue.blob([])
+
+  /// The different values at a path; nil if one has no place in an index, or there are too many.
+  private static func values(_ root: RawValue?, _ path: Path) -> [IndexValue]? {
+    if let value = plain(root, path) { return IndexValue(value).map { [$0] } }
+    var seen: Set<IndexValue> = []
+    var values: [IndexValue] = []
+    var fits = true
+    let test = { (found: RawValue?) -> Bool in
+      guard let value = IndexValue(found), values.count < mostRows else {
+        fits = false
+        return true
+      }
+      if seen.insert(value).inserted { values.append(value) }
+      return false
+    }
+    _ = try? RawValue.any(root, at: path.components[...], expanding: true, test)
+    return fits ? (values.isEmpty ? [nothing] : values) : nil
+  }
+
+  /// The only value at a path, itself nil if it is missing; nil if there may be several, because of an
+  /// array on the way or at the end.
+  private static func plain(_ root: RawValue?, _ path: Path) -> RawValue?? {
+    var value = root
+    for component in path.components {
+      guard let object = value else { return .some(nil) }
+      if object.kind == .array { return nil }
+      guard object.kind == .object else { return .some(nil) }
+      value = object.member(component.name)
+    }
+    return value?.kind == .array ? nil : .some(value)
+  }
+}

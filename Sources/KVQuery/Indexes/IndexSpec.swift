@@ -1,0 +1,124 @@
+package import KVJSON
+
+/// An index that an application asks for: a name, and what is indexed.
+///
+/// As JSON: `{"name":"…","keys":{"country":1,"population":-1}}`, in MongoDB's words.
+package struct IndexSpec: Sendable, Equatable {
+  /// A member of an ordered index.
+  package struct Key: Sendable, Equatable {
+    package var path: Path
+    package var ascending: Bool
+  }
+
+  package enum Kind: Sendable, Equatable {
+    /// Values in order, one or several together.
+    case ordered([Key])
+    /// The words of the texts at these paths; of all texts of an entity if there are none.
+    case text([Path])
+    /// The places at a path.
+    case place(Path)
+  }
+
+  /// What one index may consist of at the most.
+  package static let mostKeys = 8
+  /// As long as a name may be, in bytes.
+  package static let longestName = 128
+
+  package let name: String
+  package let kind: Kind
+
+  /// Reads a specification; an error tells the position in the text.
+  package init(parsing text: String) throws(QueryError) {
+    let value = try parseJSON(text)
+    do throws(Misfit) { self = try IndexSpec(value) } catch { throw error.located(in: text) }
+  }
+
+  private init(_ value: JSONValue) throws(Misfit) {
+    guard let object = value.objectValue else { throw Misfit("an index must be an object", []) }
+    for member in object.members where member.name != "name" && member.name != "keys" {
+      throw Misfit(
+        "unknown member \(member.name): an index has name and keys", [.member(member.name)])
+    }
+    guard let keys = object["keys"]?.objectValue, !keys.isEmpty else {
+      throw Misfit("an index needs keys, such as {\"country\":1}", [.member("keys")])
+    }
+    kind = try IndexSpec.kind(keys)
+    name = try IndexSpec.name(object["name"], keys)
+  }
+
+  /// `{"country":1,"population":-1}`, or `"text"` for all of them, or `"2dsphere"` for a single one.
+  private static func kind(_ keys: JSONObject) throws(Misfit) -> Kind {
+    let trail = [Misfit.Step.member("keys")]
+    guard keys.count <= mostKeys else {
+      throw Misfit("an index has at most \(mostKeys) keys", trail)
+    }
+    for member in keys.members where member.name.isEmpty {
+      throw Misfit("a key needs a name", trail)
+    }
+    switch keys.members[0].value {
+    case .string("text"): return .text(try textPaths(keys, trail))
+    case .string("2dsphere"), .string("2d"):
+      guard keys.count == 1 else { throw Misfit("an index of places has one key", trail) }
+      return .place(Path(keys.members[0].name))
+    default: return .ordered(try orderedKeys(keys, trail))
+    }
+  }
+
+  private static func textPaths(
+    _ keys: JSONObject, _ trail: [Misfit.Step]
+  ) throws(Misfit) -> [Path] {
+    for member in keys.members where member.value != .string("text") {
+      throw Misfit("\"text\" does not mix with other keys", trail + [.member(member.name)])
+    }
+    if keys.members.contains(where: { $0.name == "$**" }) { return [] }
+    return keys.members.map { Path($0.name) }
+  }
+
+  private static func orderedKeys(
+    _ keys: JSONObject, _ trail: [Misfit.Step]
+  ) throws(Misfit) -> [Key] {
+    var ordered: [Key] = []
+    for member in keys.members {
+      guard let direction = member.value.intValue, direction == 1 || direction == -1 else {
+        throw Misfit(
+          "a key must be 1, -1, \"text\" or \"2dsphere\"", trail + [.member(member.name)])
+      }
+      ordered.append(Key(path: Path(member.name), ascending: direction == 1))
+    }
+    return ordered
+  }
+
+  /// The name given, or one made of the keys: `country_1_population_-1`.
+  private static func name(_ value: JSONValue?, _ keys: JSONObject) throws(Misfit) -> String {
+    let made = keys.members.map { member in
+      "\(member.name)_\(member.value.stringValue ?? (member.value.intValue ?? 1).description)"
+    }
+    let name = value == nil ? made.joined(separator: "_") : value?.stringValue ?? ""
+    guard !name.isEmpty, name.utf8.count <= longestName, !name.utf8.contains(0) else {
+      throw Misfit("a name must be a text of 1 to \(longestName) bytes", [.member("name")])
+    }
+    return name
+  }
+
+  /// Canonical: the same index gives the same text.
+  package var json: JSONObject { ["name": .string(name), "keys": .object(keysJSON)] }
+
+  private var keysJSON: JSONObject {
+    switch kind {
+    case .ordered(let keys):
+      JSONObject(keys.map { .init($0.path.text, .int($0.ascending ? 1 : -1)) })
+    case .text(let paths):
+      paths.isEmpty ? ["$**": "text"] : JSONObject(paths.map { .init($0.text, "text") })
+    case .place(let path): [path.text: "2dsphere"]
+    }
+  }
+
+  /// What of an entity goes into the index.
+  package var paths: [Path] {
+    switch kind {
+    case .ordered(let keys): keys.map(\.path)
+    case .text(let paths): paths
+    case .place(let path): [path]
+    }
+  }
+}

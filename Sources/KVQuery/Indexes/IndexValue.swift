@@ -1,0 +1,59 @@
+internal import KVJSON
+
+/// A value as an ordered index holds it. SQLite's own order of these, numbers before texts (byte by byte)
+/// before blobs, is that of `Sorter`:
+///
+///     null, missing   -Infinity
+///     number          itself, integer or double
+///     text            itself
+///     object, array,  a blob: their `ValueEncoding`
+///     boolean
+package enum IndexValue: Sendable, Hashable {
+  case null
+  case int(Int64)
+  case double(Double)
+  case text([UInt8])
+  case blob([UInt8])
+
+  /// What stands for null and missing: below all numbers. (Infinite ones have no place in an index.)
+  package static let lowest = -Double.infinity
+
+  /// Nil for a number beyond all doubles.
+  init?(_ value: RawValue?) {
+    guard let value else {
+      self = .null
+      return
+    }
+    switch value.kind {
+    case .null: self = .null
+    case .number: self.init(value.number)
+    case .string: self = .text(value.withText { Array($0) })
+    case .object, .array, .bool:
+      var encoded: [UInt8] = []
+      ValueEncoding.append(value, to: &encoded)
+      self = .blob(encoded)
+    }
+  }
+
+  init?(_ value: JSONValue) {
+    switch value {
+    case .null: self = .null
+    case .int(let number): self.init(Number.int(number))
+    case .double(let number): self.init(Number.double(number))
+    case .string(let text): self = .text(Array(text.utf8))
+    case .object, .array, .bool:
+      var encoded: [UInt8] = []
+      ValueEncoding.append(value, to: &encoded)
+      self = .blob(encoded)
+    }
+  }
+
+  private init?(_ number: Number) {
+    switch number {
+    case .int(let value): self = .int(value)
+    case .double(let value):
+      guard value.isFinite else { return nil }
+      self = Int64(exactly: value).map { .int($0) } ?? .double(value)
+    }
+  }
+}

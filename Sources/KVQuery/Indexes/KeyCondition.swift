@@ -1,0 +1,126 @@
+internal import KVJSON
+
+/// A test of a path as a condition on a column of an index.
+struct KeyCondition: Sendable {
+  enum Form: Sendable, Equatable {
+    /// One value.
+    case equality
+    /// One of several values.
+    case membership
+    /// What is between two bounds, or on one side of one.
+    case range
+  }
+
+  let form: Form
+  /// `@` stands for the column, `?` for each parameter.
+  let sql: String
+  let parameters: [IndexValue]
+  /// Whether the test holds for whatever meets the condition; else it holds for some of it.
+  let isExact: Bool
+
+  /// More values than this would make too long a statement.
+  private static let mostValues = 500
+
+  /// Nil: no index helps with this test.
+  init?(_ test: Test) {
+    switch test {
+    case .equal(let value):
+      guard let value = IndexValue(value) else { return nil }
+      self.init(.equality, "@=?", [value])
+    case .isIn(let values):
+      let keys = values.compactMap { IndexValue($0) }
+      guard keys.count == values.count, keys.count <= KeyCondition.mostValues else { return nil }
+      let places = keys.map { _ in "?" }.joined(separator: ",")
+      self.init(.membership, "@ IN (\(places))", keys)
+    case .compare(let comparison, let value): self.init(comparison, value)
+    case .regex(let pattern):
+      guard let prefix = pattern.prefix else { return nil }
+      self.init(.range, "@>=? AND @<?", [.text(prefix), .text(KeyCondition.behind(prefix))], false)
+    case .notEqual, .notIn, .exists, .type, .size, .all, .allElements, .mod, .element,
+      .elementValue, .near, .within, .not:
+      return nil
+    }
+  }
+
+  private init(
+    _ form: Form, _ sql: String, _ parameters: [IndexValue], _ isExact: Bool = true
+  ) {
+    self.form = form
+    self.sql = sql
+    self.parameters = parameters
+    self.isExact = isExact
+  }
+
+  /// Comparisons hold within one type: the other side is bounded by where the type ends.
+  private init?(_ comparison: Test.Comparison, _ value: JSONValue) {
+    guard let key = IndexValue(value) else { return nil }
+    switch (key, comparison) {
+    case (.null, .lessOrEqual), (.null, .greaterOrEqual): self.init(.equality, "@=?", [.null])
+    case (.null, _): self.init(.membership, "@ IN ()", [])
+    case (_, .less), (_, .lessOrEqual):
+      let sign = comparison == .less ? "<" : "<="
+      // Null is where numbers end, and none of them.
+      let end = value.kind == .number ? "@>?" : "@>=?"
+      self.init(.range, "@\(sign)? AND \(end)", [key, KeyCondition.start(of: value.kind)])
+    case (_, .greater), (_, .greaterOrEqual):
+      let sign = comparison == .greater ? ">" : ">="
+      self.init(.range, "@\(sign)? AND @<?", [key, KeyCondition.end(of: value.kind)])
+    }
+  }
+
+  private static func start(of kind: RawValue.Kind) -> IndexValue {
+    switch kind {
+    case .null, .number: .null
+    case .string: .text([])
+    case .object, .array, .bool: .blob([kind.rawValue])
+    }
+  }
+
+  private static func end(of kind: RawValue.Kind) -> IndexValue {
+    switch kind {
+    case .null, .number: .text([])
+    case .string: .blob([])
+    case .object, .array, .bool: .blob([kind.rawValue + 1])
+    }
+  }
+
+  /// The first text behind all that begin with `prefix`. No UTF-8 has a byte above F4, so there is one.
+  private static func behind(_ prefix: [UInt8]) -> [UInt8] {
+    var end = prefix
+    if let last = end.popLast() { end.append(last &+ 1) }
+    return end
+  }
+
+  func sql(on column: String) -> String {
+    sql.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
+      .map { String(Substring($0)) }.joined(separator: column)
+  }
+}
+
+extension Pattern {
+  /// The text that every match begins with, at the beginning of the value; nil if that can not be told.
+  var prefix: [UInt8]? {
+    guard options.isEmpty || options == "s", source.utf8.first == UInt8(ascii: "^") else {
+      return nil
+    }
+    // With an alternative, the anchor may belong to one side only.
+    let rest = Array(source.unicodeScalars.dropFirst())
+    guard !rest.contains("|") else { return nil }
+    var literal: [Unicode.Scalar] = []
+    scan: for scalar in rest {
+      switch scalar {
+      case "*", "?", "{":
+        // The letter before may be missing.
+        _ = literal.popLast()
+        break scan
+      case "a"..."z", "A"..."Z", "0"..."9", " ", "_", "-", ",", ":", ";", "/", "@", "'", "\"", "%",
+        "&", "=", "<", ">", "~", "!":
+        literal.append(scalar)
+      default:
+        guard scalar.value >= 0x80 else { break scan }
+        literal.append(scalar)
+      }
+    }
+    return literal.isEmpty ? nil : literal.flatMap { Array(String($0).utf8) }
+  }
+}

@@ -1,0 +1,126 @@
+/// Chooses the index for a query. Pure: the same query and indexes give the same choice.
+struct Planner {
+  private let indexes: [UsableIndex]
+  private let query: Query
+  /// What all have to hold, taken apart.
+  private let tests: [(path: Path, test: Test)]
+  private let rest: [Predicate]
+
+  init(_ query: Query, _ indexes: [UsableIndex]) {
+    self.query = query
+    self.indexes = indexes.filter { $0.shape != .unusable }
+    (tests, rest) = Planner.conjunction(query.filter)
+  }
+
+  /// What finds the rows; nil: look at all of them.
+  func choose() -> Access? {
+    best(accesses(tests, rest) + orders())
+  }
+
+  private func best(_ accesses: [Access]) -> Access? {
+    accesses.max { rank($0) < rank($1) }
+  }
+
+  /// The score, and what is gained by rows that come in order when only the first ones are wanted.
+  private func rank(_ access: Access) -> Int {
+    guard query.limit != nil, !query.sort.isEmpty, case .range(let range) = access,
+      range.isOrdered(by: query.sort)
+    else { return access.score }
+    return access.score + 45
+  }
+
+  /// Indexes that give the first entities of all in order.
+  private func orders() -> [Access] {
+    guard query.filter == .everything, query.limit != nil, !query.sort.isEmpty else { return [] }
+    return indexes.compactMap { index in
+      guard case .ordered(let keys) = index.spec.kind else { return nil }
+      let range = RangeAccess(index: index, keys: keys, conditions: [], isExact: true)
+      return range.isOrdered(by: query.sort) ? .range(range) : nil
+    }
+  }
+
+  private func accesses(
+    _ tests: [(path: Path, test: Test)], _ rest: [Predicate]
+  ) -> [Access] {
+    var found = indexes.compactMap { index in
+      Planner.range(index, tests, isWhole: rest.isEmpty).map { Access.range($0) }
+    }
+    for case .or(let parts) in rest {
+      if let union = union(parts, isWhole: rest.count == 1 && tests.isEmpty) { found.append(union) }
+    }
+    return found
+  }
+
+  /// Each part by an index, or none of it.
+  private func union(_ parts: [Predicate], isWhole: Bool) -> Access? {
+    var found: [Access] = []
+    for part in parts {
+      let (tests, rest) = Planner.conjunction(part)
+      let choices = accesses(tests, rest).map { isWhole ? $0 : $0.inexact }
+      guard let choice = choices.max(by: { $0.score < $1.score }) else { return nil }
+      found.append(choice)
+    }
+    return .union(found)
+  }
+
+  // MARK: Ordered indexes
+
+  /// What an ordered index can do for tests all of which have to hold. `isWhole`: they are all there is.
+  private static func range(
+    _ index: UsableIndex, _ tests: [(path: Path, test: Test)], isWhole: Bool
+  ) -> RangeAccess? {
+    guard case .ordered(let keys) = index.spec.kind else { return nil }
+    var columns: [[KeyCondition]] = []
+    var used = 0
+    var isExact = isWhole
+    for key in keys {
+      let conditions = tests.filter { $0.path == key.path }.compactMap { KeyCondition($0.test) }
+      let chosen = choose(conditions, index.shape)
+      guard !chosen.isEmpty else { break }
+      columns.append(chosen)
+      used += chosen.count
+      isExact = isExact && chosen.allSatisfy(\.isExact)
+      // Behind a range the columns are in no order.
+      guard chosen[0].form != .range else { break }
+    }
+    guard !columns.isEmpty else { return nil }
+    return RangeAccess(
+      index: index, keys: keys, conditions: columns, isExact: isExact && used == tests.count)
+  }
+
+  /// What one column can be asked. Where an entity has several rows, each test may be met by another one,
+  /// so only one test can be asked of a row.
+  private static func choose(_ conditions: [KeyCondition], _ shape: IndexShape) -> [KeyCondition] {
+    for form in [KeyCondition.Form.equality, .membership] {
+      if let found = conditions.first(where: { $0.form == form }) { return [found] }
+    }
+    return shape == .plain ? conditions : Array(conditions.prefix(1))
+  }
+
+  /// The tests that all have to hold, and what else does.
+  private static func conjunction(
+    _ predicate: Predicate
+  ) -> (tests: [(path: Path, test: Test)], rest: [Predicate]) {
+    switch predicate {
+    case .everything: return ([], [])
+    case .field(let path, let tests): return (tests.map { (path, $0) }, [])
+    case .and(let parts):
+      let all = parts.map(conjunction)
+      return (all.flatMap(\.tests), all.flatMap(\.rest))
+    case .nothing, .or, .nor, .comparison: return ([], [predicate])
+    }
+  }
+}
+
+extension Access {
+  /// The same, when more is asked than this.
+  fileprivate var inexact: Access {
+    switch self {
+    case .range(let range):
+      .range(
+        RangeAccess(
+          index: range.index, keys: range.keys, conditions: range.conditions, isExact: false))
+    case .union(let parts): .union(parts.map(\.inexact))
+    }
+  }
+}

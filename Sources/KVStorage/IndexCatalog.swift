@@ -1,0 +1,110 @@
+internal import KVBase
+internal import KVQuery
+internal import KVSQLite
+
+/// Which indexes a query may use, as the snapshot has them that it reads.
+///
+/// Each collection carries a number that changes whenever an index is ready, goes, or can be asked less than
+/// before. It is random, so that one that was undone is never met again: what is kept in memory for a number
+/// holds wherever the number is seen.
+final class IndexCatalog: Sendable {
+  private struct Known {
+    var version: Int64
+    var indexes: [UsableIndex]
+  }
+
+  private struct State {
+    var known: [Int64: Known] = [:]
+    private var plans: [Plan] = []
+    private var oldest = 0
+
+    func plan(_ query: Query, _ table: Table, _ version: Int64) -> Plan? {
+      plans.first {
+        $0.version == version && $0.table.number == table.number && $0.query == query
+      }
+    }
+
+    /// The oldest makes room.
+    mutating func keep(_ plan: Plan) {
+      guard plans.count >= mostPlans else { return plans.append(plan) }
+      plans[oldest] = plan
+      oldest = (oldest + 1) % mostPlans
+    }
+  }
+
+  /// How many plans are kept: queries come again, often many times.
+  private static let mostPlans = 32
+
+  private let state = Monitor(State())
+
+  private static let list = SQL(
+    "SELECT number, spec, shape FROM indexes WHERE collection = ?1 AND progress IS NULL")
+
+  /// How a query is carried out, in the transaction that is open on `db`.
+  func plan(
+    _ query: Query, _ table: Table, writtenSince since: Timestamp? = nil,
+    on db: borrowing Connection
+  ) throws(SQLiteError) -> Plan {
+    let version = try Self.version(of: table, on: db)
+    guard since == nil else {
+      return Plan(query, table, version, try indexes(of: table, version, on: db), since)
+    }
+    if let plan = state.peek({ $0.plan(query, table, version) }) { return plan }
+    let plan = Plan(query, table, version, try indexes(of: table, version, on: db), nil)
+    state.peek { $0.keep(plan) }
+    return plan
+  }
+
+  private func indexes(
+    of table: Table, _ version: Int64, on db: borrowing Connection
+  ) throws(SQLiteError) -> [UsableIndex] {
+    // There never was one.
+    guard version != 0 else { return [] }
+    if let known = state.peek({ $0.known[table.number] }), known.version == version {
+      return known.indexes
+    }
+    let statement = try db.statement(Self.list)
+    try statement.bind(table.number, at: 1)
+    var indexes: [UsableIndex] = []
+    while try statement.step() {
+      guard let spec = try? IndexSpec(parsing: statement.text(1) ?? ""),
+        let shape = IndexShape(rawValue: statement.int64(2))
+      else { continue }
+      let name = IndexTable(number: statement.int64(0), spec, on: table).name
+      indexes.append(UsableIndex(spec, table: name, shape: shape))
+    }
+    let known = Known(version: version, indexes: indexes)
+    state.peek { $0.known[table.number] = known }
+    return indexes
+  }
+
+  private static func version(
+    of table: Table, on db: borrowing Connection
+  ) throws(SQLiteError) -> Int64 {
+    let statement = try db.statement(table.indexVersion)
+    return try statement.step() ? statement.int64(0) : 0
+  }
+}
+
+/// A query made ready for one table: the index chosen, the statements written.
+final class Plan: Sendable {
+  let query: Query
+  let table: Table
+  /// Of the collection's indexes.
+  let version: Int64
+  let selection: Selection
+  /// SELECT of the bodies of the page.
+  let bodies: SQL
+  let count: SQL
+
+  init(
+    _ query: Query, _ table: Table, _ version: Int64, _ indexes: [UsableIndex], _ since: Timestamp?
+  ) {
+    self.query = query
+    self.table = table
+    self.version = version
+    selection = Selection(query, table, indexes, writtenSince: since)
+    bodies = SQL.shared(selection.page("body"))
+    count = SQL.shared(selection.count)
+  }
+}

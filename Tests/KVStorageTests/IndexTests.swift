@@ -1,0 +1,146 @@
+import KVBase
+import KVJSON
+import KVQuery
+import KVStorage
+import KVSync
+import KVTestSupport
+import Testing
+
+extension Storage {
+  func createIndex(_ keys: String, name: String? = nil, in collection: String = "c") throws {
+    let name = name.map { #""name":"\#($0)","# } ?? ""
+    try createIndex(IndexSpec(parsing: #"{\#(name)"keys":\#(keys)}"#), in: collection)
+  }
+
+  func explained(
+    _ filter: String, _ modifiers: String? = nil, in collection: String = "c"
+  ) throws -> Explanation {
+    try explain(query(filter, modifiers), in: collection)
+  }
+}
+
+@Suite("Indexes") struct IndexTests {
+  let directory = TemporaryDirectory()
+  let storage: Storage
+
+  init() throws {
+    storage = try openStorage(in: directory)
+    try storage.store(
+      (0..<500).map {
+        #"{"_id":"\#($0)","n":\#($0),"country":"C\#($0 % 10)","tags":["t\#($0 % 7)","u"]}"#
+      })
+  }
+
+  @Test("an index limits what is looked at to what is given") func examined() throws {
+    let scan = try storage.explained(#"{"country":"C3"}"#)
+    #expect(scan.access == .scan)
+    #expect((scan.examined, scan.returned) == (500, 50))
+    try storage.createIndex(#"{"country":1}"#)
+    let indexed = try storage.explained(#"{"country":"C3"}"#)
+    #expect(indexed.access == .index)
+    #expect(indexed.indexes == ["country_1"])
+    #expect((indexed.examined, indexed.returned) == (50, 50))
+    #expect(indexed.isExact && indexed.isCovering)
+  }
+
+  /// To break a tie by `_id`, one entity more than the page is looked at.
+  @Test(
+    "the index that fits is chosen",
+    arguments: [
+      (#"{"country":"C1"}"#, nil, ["country_1_n_-1"], 50),
+      (#"{"country":"C1","n":{"$gte":400}}"#, nil, ["country_1_n_-1"], 10),
+      (#"{"n":{"$gte":400,"$lt":410}}"#, nil, ["n_1"], 10),
+      (#"{"n":{"$gte":400}}"#, #"{"sort":{"n":-1},"limit":5}"#, ["n_1"], 6),
+      (#"{"country":"C1"}"#, #"{"sort":{"n":1},"limit":5}"#, ["country_1_n_-1"], 6),
+      (#"{"country":{"$in":["C1","C2"]}}"#, nil, ["country_1_n_-1"], 100),
+      (#"{"country":{"$regex":"^C1"}}"#, nil, ["country_1_n_-1"], 50),
+      ("{}", #"{"sort":{"n":1},"limit":3}"#, ["n_1"], 4),
+      (#"{"tags":"t3"}"#, nil, ["tags_1"], 71),
+      (#"{"$or":[{"n":7},{"tags":"t3"}]}"#, nil, ["n_1", "tags_1"], 72),
+      (#"{"$or":[{"n":7},{"other":1}]}"#, nil, [], 500),
+      (#"{"n":{"$ne":7}}"#, nil, [], 500),
+    ] as [(String, String?, [String], Int)])
+  func choice(_ filter: String, _ modifiers: String?, _ indexes: [String], _ examined: Int) throws {
+    let before = try storage.find(filter, modifiers)
+    for keys in [#"{"country":1,"n":-1}"#, #"{"n":1}"#, #"{"tags":1}"#] {
+      try storage.createIndex(keys)
+    }
+    let explanation = try storage.explained(filter, modifiers)
+    #expect(explanation.indexes == indexes, "\(explanation)")
+    #expect(explanation.examined == examined, "\(explanation)")
+    #expect(try storage.find(filter, modifiers) == before)
+  }
+
+  @Test("making one again does nothing, with other keys it is refused") func again() throws {
+    try storage.createIndex(#"{"n":1}"#, name: "mine")
+    try storage.createIndex(#"{"n":1}"#, name: "mine")
+    #expect(throws: StoreError.self) { try storage.createIndex(#"{"n":-1}"#, name: "mine") }
+    #expect(try storage.indexes(in: "c").map(\.spec.name) == ["mine"])
+    #expect(try storage.indexes(in: "none").isEmpty)
+  }
+
+  @Test("a dropped index is not used, nor listed") func dropping() throws {
+    try storage.createIndex(#"{"n":1}"#)
+    #expect(try storage.explained(#"{"n":4}"#).access == .index)
+    #expect(try storage.dropIndex("n_1", in: "c"))
+    #expect(try !storage.dropIndex("n_1", in: "c"))
+    #expect(try storage.explained(#"{"n":4}"#).access == .scan)
+    #expect(try storage.indexes(in: "c").isEmpty)
+    #expect(try storage.find(#"{"n":4}"#).count == 1)
+  }
+
+  @Test("another process sees indexes come and go") func elsewhere() throws {
+    let other = try openStorage(in: directory)
+    #expect(try other.explained(#"{"n":4}"#).access == .scan)
+    try storage.createIndex(#"{"n":1}"#)
+    #expect(try other.explained(#"{"n":4}"#).access == .index)
+    try other.save(#"{"_id":"new","n":4}"#)
+    #expect(try storage.find(#"{"n":4}"#).count == 2)
+    _ = try other.dropIndex("n_1", in: "c")
+    #expect(try storage.find(#"{"n":4}"#).count == 2)
+  }
+
+  @Test("an index is what it was when the file is opened again") func reopening() throws {
+    try storage.createIndex(#"{"tags":1}"#)
+    storage.close()
+    let other = try openStorage(in: directory)
+    #expect(
+      try other.indexes(in: "c").map { $0.json.text } == [
+        #"{"name":"tags_1","keys":{"tags":1},"state":"ready","arrays":true}"#
+      ])
+    #expect(try other.explained(#"{"tags":"t3"}"#).examined == 71)
+  }
+
+  @Test("an array that appears later changes what may be asked, in the same transaction")
+  func arrays() throws {
+    try storage.createIndex(#"{"n":1}"#)
+    let range = #"{"n":{"$gt":600,"$lt":700}}"#
+    #expect(try storage.find(range).isEmpty)
+    try storage.save(#"{"_id":"both","n":[500,900]}"#)
+    // One element is above, another one below.
+    #expect(try storage.find(range).count == 1)
+    #expect(try storage.count(query(range), in: "c", writtenSince: nil) == 1)
+    #expect(try storage.find("{}", #"{"sort":{"n":-1},"limit":1}"#)[0].contains("both"))
+  }
+
+  @Test("a number beyond all doubles makes an index useless, not wrong") func beyond() throws {
+    try storage.createIndex(#"{"n":1}"#)
+    try storage.save(#"{"_id":"far","n":-1e999}"#)
+    #expect(try storage.find(#"{"n":{"$lt":0}}"#).count == 1)
+    #expect(try storage.find(#"{"n":null}"#).isEmpty)
+    #expect(try storage.indexes(in: "c")[0].json["state"] == "unusable")
+  }
+
+  @Test("clear, wipe and remove by query keep it up") func removing() throws {
+    try storage.createIndex(#"{"n":1}"#)
+    #expect(try storage.remove(query(#"{"n":{"$lt":100}}"#), in: "c") == 100)
+    #expect(try storage.count(query(#"{"n":{"$lt":200}}"#), in: "c", writtenSince: nil) == 100)
+    #expect(try storage.clear(query(#"{"n":{"$lt":200}}"#), in: "c") == 100)
+    #expect(try storage.find(#"{"n":{"$lt":200}}"#).isEmpty)
+    _ = try storage.clear(nil, in: "c")
+    #expect(try storage.count(query(#"{"n":{"$gte":0}}"#), in: "c", writtenSince: nil) == 0)
+    try storage.store(#"{"_id":"1","n":1}"#)
+    try storage.wipe()
+    #expect(try storage.find(#"{"n":1}"#).isEmpty)
+  }
+}

@@ -1,0 +1,50 @@
+package kvstore_test
+
+import (
+	"errors"
+	"testing"
+
+	"kvstore"
+)
+
+func TestAnIndexIsUsedOnceItIsMade(t *testing.T) {
+	notes := local(t)
+	numbers(t, notes, 200)
+	few := &kvstore.Query{Filter: kvstore.M{"number": kvstore.M{"$gte": 195}}}
+	equal(t, must(notes.Explain(few))(t).Access, "scan")
+	err := notes.CreateIndex(kvstore.Index{
+		Name: "byNumber", Keys: []kvstore.SortKey{kvstore.Ascending("number")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	explained := must(notes.Explain(few))(t)
+	equal(t, explained.Access, "index")
+	equal(t, explained.Indexes[0], "byNumber")
+	equal(t, explained.Examined, 5)
+	equal(t, explained.Returned, 5)
+	equal(t, must(notes.Count(ctx, few))(t), 5)
+}
+
+func TestIndexesAreListedAndDropped(t *testing.T) {
+	notes := local(t)
+	keys := []kvstore.SortKey{kvstore.Ascending("a.b"), kvstore.Descending("c")}
+	if err := notes.CreateIndex(kvstore.Index{Keys: keys}); err != nil {
+		t.Fatal(err)
+	}
+	listed := must(notes.Indexes())(t)
+	equal(t, len(listed), 1)
+	equal(t, listed[0].Name, "a.b_1_c_-1")
+	equal(t, string(listed[0].Keys), `{"a.b":1,"c":-1}`)
+	equal(t, listed[0].State, "ready")
+	if err := notes.DropIndex("a.b_1_c_-1"); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, len(must(notes.Indexes())(t)), 0)
+	if err := notes.DropIndex("a.b_1_c_-1"); !errors.Is(err, kvstore.ErrNotFound) {
+		t.Error(err)
+	}
+	if err := notes.CreateIndex(kvstore.Index{}); !errors.Is(err, kvstore.ErrInvalid) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,44 @@
+"""Indexes: made, used, listed, dropped."""
+
+from __future__ import annotations
+
+import pytest
+
+import kvstore
+
+
+def _fill(notes: kvstore.Store) -> None:
+    notes.save_many({"_id": f"n{number:03}", "number": number} for number in range(200))
+
+
+def test_an_index_is_used_once_it_is_made(notes: kvstore.Store) -> None:
+    _fill(notes)
+    few = {"number": {"$gte": 195}}
+    assert notes.explain(few).access == "scan"
+    assert notes.explain(few).examined == 200
+    notes.create_index({"number": 1}, name="byNumber")
+    explained = notes.explain(few)
+    assert (explained.access, explained.indexes) == ("index", ["byNumber"])
+    assert (explained.examined, explained.returned) == (5, 5)
+    assert explained.exact
+    assert explained.covering
+    assert [entity["number"] for entity in notes.find(few)] == list(range(195, 200))
+
+
+def test_indexes_are_listed_and_dropped(notes: kvstore.Store) -> None:
+    notes.create_index({"a.b": 1, "c": -1})
+    assert notes.indexes() == [
+        kvstore.Index("a.b_1_c_-1", {"a.b": 1, "c": -1}, "ready", arrays=False)
+    ]
+    notes.drop_index("a.b_1_c_-1")
+    assert notes.indexes() == []
+    with pytest.raises(kvstore.NotFoundError):
+        notes.drop_index("a.b_1_c_-1")
+
+
+def test_what_is_no_index_is_refused(notes: kvstore.Store) -> None:
+    with pytest.raises(kvstore.InvalidError) as caught:
+        notes.create_index({"a": 2})
+    assert caught.value.position is not None
+    with pytest.raises(kvstore.InvalidError):
+        notes.create_index({})
