@@ -714,14 +714,22 @@ KV_API kv_status kv_store_explain(kv_store *store, kv_query *query, char **json_
 
 /** @defgroup pending Pending writes
  *  The queue of a collection: at most one row for each entity. All local, except for the retry; a
- *  network store has no queue: #KV_UNSUPPORTED, where nothing else is said. @{ */
+ *  network store has no queue: #KV_UNSUPPORTED, where nothing else is said.
+ *
+ *  A write *waits* until a push has sent it. One that the backend refuses for good, and one that has met
+ *  another version there and that nothing decides, is set aside, with its error: it is *refused*, or in
+ *  *conflict*. It then holds up no push and no pull, and is not sent again by itself; reads leave its
+ *  entity as it is here. It ends when the application retries, edits, reverts or drops it. Saving or
+ *  removing the entity again lets it wait again. @{ */
 
-/** Counts the pending writes; 0 for network stores. @return KV_OK, KV_MISUSE, KV_STORAGE */
+/** Counts the pending writes, those that were set aside included: all that is not sent. 0 for network
+ *  stores. @return KV_OK, KV_MISUSE, KV_STORAGE */
 KV_API kv_status kv_store_sync_count(kv_store *store, int64_t *count_out, kv_error **error_out);
 
 /**
  * Lists pending writes, oldest first: `[{"id":…,"operation":"create"|"update"|"delete","createdAt":…,
- * "changedAt":…,"attempts":n,"lastError":{…}|null}]`; times are ISO 8601 in UTC.
+ * "changedAt":…,"attempts":n,"state":"waiting"|"refused"|"conflict","lastError":{…}|null}]`; times are
+ * ISO 8601 in UTC.
  *
  * @param after  list those behind the pending write of this id; NULL: from the start
  * @param most   how many at the most; 0: all
@@ -731,11 +739,13 @@ KV_API kv_status kv_store_pending(kv_store *store, const char *after, uint32_t m
                                   char **json_out, size_t *length_out, kv_error **error_out);
 
 /** One pending write, as in the list, with `entity` (what would be sent) and `base` (the backend's
- *  version that it changes, or null). @return KV_OK, KV_NOT_FOUND */
+ *  version that it changes, or null); if it was set aside and that is known, also with `remote`: what
+ *  the backend has, or null if it has none. @return KV_OK, KV_NOT_FOUND */
 KV_API kv_status kv_store_pending_get(kv_store *store, const char *id, char **json_out,
                                       size_t *length_out, kv_error **error_out);
 
-/** Sends one pending write now. @return KV_OK, KV_NOT_FOUND (not pending), network and server codes */
+/** Sends one pending write now, also one that was set aside; after a conflict over the version that it
+ *  met (`remote`): ours is to win. @return KV_OK, KV_NOT_FOUND (not pending), network and server codes */
 KV_API kv_status kv_store_pending_retry(kv_store *store, const char *id, const char *options,
                                         kv_error **error_out);
 KV_API kv_status kv_store_pending_retry_async(kv_store *store, const char *id, const char *options,
@@ -744,9 +754,15 @@ KV_API kv_status kv_store_pending_retry_async(kv_store *store, const char *id, c
                                               kv_error **error_out);
 
 /** Replaces what a pending create or update would send, and the local entity; its attempts and error are
- *  reset. @return KV_OK, KV_NOT_FOUND, KV_INVALID (no entity, another `_id`, a pending delete) */
+ *  reset, and it waits, after a conflict to be sent over the version that it met. @return KV_OK, KV_NOT_FOUND, KV_INVALID (no entity, another `_id`, a pending delete) */
 KV_API kv_status kv_store_pending_edit(kv_store *store, const char *id, const char *entity_json,
                                        size_t length, kv_error **error_out);
+
+/** Forgets one pending write and makes the local entity what the backend has: the version that the write
+ *  met, else the one that it started from. If neither is known, or there was none, the entity leaves the
+ *  local store; should the backend have it, the next read brings it.
+ *  @return KV_OK, KV_NOT_FOUND, KV_UNSUPPORTED, KV_STORAGE */
+KV_API kv_status kv_store_pending_revert(kv_store *store, const char *id, kv_error **error_out);
 
 /** Forgets one pending write. The local entity stays as it is. @return KV_OK, KV_NOT_FOUND */
 KV_API kv_status kv_store_pending_drop(kv_store *store, const char *id, kv_error **error_out);

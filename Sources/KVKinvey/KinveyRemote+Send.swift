@@ -27,6 +27,7 @@ extension KinveyRemote {
     } outcome: {
       let place = places[$0]
       let write = writes[place]
+      if case .success(let response) = $1, response.head.hasRevision { keeper.found() }
       call.progress.update { $0.bytesDone &+= UInt64(write.byteCount) }
       outcome(place, Self.outcome(of: write, $1, hiding: headers.secrets))
     }
@@ -43,9 +44,10 @@ extension KinveyRemote {
       service.request(
         "POST", url(), headers,
         body: Self.body(MultiInsert.body(of: entities), creating: entities))
-    case .update(let id, let entity):
-      service.request("PUT", url(id), headers, body: .bytes(entity))
-    case .delete(let id): service.request("DELETE", url(id), headers)
+    case .update(let id, let entity, let condition):
+      service.request("PUT", url(id), headers, body: .bytes(entity)).with(condition)
+    case .delete(let id, let condition):
+      service.request("DELETE", url(id), headers).with(condition)
     }
   }
 
@@ -81,11 +83,36 @@ extension KinveyRemote {
     switch write {
     case .create(let entity):
       return .stored(try response.stored(as: MultiInsert.id(of: entity)))
-    case .update(let id, _): return .stored(try response.stored(as: id))
+    case .update(let id, _, _): return .stored(try response.stored(as: id))
     case .createMany(let entities):
       return .storedMany(try MultiInsert.results(for: entities, response, hiding: secrets))
     case .delete: return .deleted(response.body.isEmpty ? 1 : try response.count())
     }
+  }
+}
+
+extension HTTPRequest {
+  /// The same, to be carried out only if the condition holds: an extension of our server, which others
+  /// ignore.
+  fileprivate func with(_ condition: RemoteCondition) -> HTTPRequest {
+    var request = self
+    switch condition {
+    case .none: break
+    case .revision(let moment): request.headers.append(HTTPHeader("If-Match", "\"\(moment)\""))
+    case .isMissing: request.headers.append(HTTPHeader("If-None-Match", "*"))
+    }
+    return request
+  }
+}
+
+extension HTTPHead {
+  /// Whether the answer names the entity's revision: its `_kmd.lmt`, as `If-Match` takes it. A tag of
+  /// another kind is made by a server that knows nothing of conditional writes.
+  fileprivate var hasRevision: Bool {
+    guard let tag = self["ETag"], tag.utf8.first == UInt8(ascii: "\""), tag.utf8.count > 2 else {
+      return false
+    }
+    return Timestamp(tag.dropFirst().dropLast()) != nil
   }
 }
 
@@ -94,7 +121,7 @@ extension HTTPResponse {
   /// row.
   fileprivate func stored(as id: String?) throws(StoreError) -> [UInt8] {
     let storedId = try entityId()
-    guard id == nil || id == storedId else {
+    guard id.map({ $0.utf8.elementsEqual(storedId.utf8) }) ?? true else {
       throw KinveyErrors.unusable(head, "The backend stored the entity under another id.")
     }
     return body
@@ -112,7 +139,7 @@ extension RemoteWrite {
   fileprivate var id: String? {
     switch self {
     case .create, .createMany: nil
-    case .update(let id, _), .delete(let id): id
+    case .update(let id, _, _), .delete(let id, _): id
     }
   }
 
@@ -120,7 +147,7 @@ extension RemoteWrite {
 
   fileprivate var byteCount: Int {
     switch self {
-    case .create(let entity), .update(_, let entity): entity.count
+    case .create(let entity), .update(_, let entity, _): entity.count
     case .createMany(let entities): entities.reduce(0) { $0 + $1.count }
     case .delete: 0
     }

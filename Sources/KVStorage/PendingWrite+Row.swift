@@ -21,10 +21,31 @@ extension PendingWrite.Operation {
   }
 }
 
+extension PendingWrite.State {
+  /// How the table writes it.
+  var number: Int64 {
+    switch self {
+    case .waiting: 0
+    case .refused: 1
+    case .conflict: 2
+    }
+  }
+
+  init(number: Int64) {
+    switch number {
+    case 1: self = .refused
+    case 2: self = .conflict
+    default: self = .waiting
+    }
+  }
+}
+
 extension PendingWrite {
   /// The columns that `init(row:of:)` reads.
   static let columns =
-    "p.id, p.operation, p.revision, p.n, p.created, p.changed, p.attempts, p.error, p.sent"
+    "p.id, p.operation, p.revision, p.n, p.created, p.changed, p.attempts, p.error, p.sent, p.state"
+  /// How many these are.
+  static let columnCount: Int32 = 10
 
   /// Reads the first columns of the current row.
   init(row: borrowing Statement, of collection: String) {
@@ -35,5 +56,6 @@ extension PendingWrite {
       changedAt: Timestamp(milliseconds: row.int64(5)), attempts: row.int(6),
       lastError: row.text(7))
     isAsFirstSent = row.int64(8) == revision
+    state = State(number: row.int64(9))
   }
 }

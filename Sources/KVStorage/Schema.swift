@@ -57,6 +57,17 @@ package enum Schema {
         CREATE TRIGGER indexes_delete AFTER DELETE ON indexes
           BEGIN UPDATE collections SET index_version = random() WHERE number = old.collection; END;
         """),
+    Database.Migration(
+      sql: """
+        -- 0 waits to be sent, 1 refused for good, 2 conflict.
+        ALTER TABLE pending ADD COLUMN state INTEGER NOT NULL DEFAULT 0;
+        -- What the backend has of an entity whose write is set aside, as JSON; null: nothing; NULL: unknown.
+        ALTER TABLE pending ADD COLUMN remote TEXT;
+        -- The revision that was sent last.
+        ALTER TABLE pending ADD COLUMN last INTEGER NOT NULL DEFAULT 0;
+        -- What was sent and has been changed before its answer came, the same way, with commas in between.
+        ALTER TABLE pending ADD COLUMN tried TEXT;
+        """),
   ]
 
   /// A collection's own table. The body comes last: what is in front of it is read without it.

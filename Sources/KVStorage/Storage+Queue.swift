@@ -6,10 +6,10 @@ package import KVSync
 
 extension Storage {
   package func pending(
-    in collection: String, after order: Int64, most: Int
+    in collection: String, after order: Int64, most: Int, onlyWaiting: Bool
   ) throws(StoreError) -> [PendingWrite] {
     try read(from: collection) { (db, table) throws(SQLiteError) in
-      let statement = try db.statement(Queue.list)
+      let statement = try db.statement(onlyWaiting ? Queue.listWaiting : Queue.list)
       try statement.bind(table.number, at: 1)
       try statement.bind(order, at: 2)
       try statement.bind(most, at: 3)
@@ -21,23 +21,25 @@ extension Storage {
 
   package func pending(
     _ id: String, in collection: String
-  ) throws(StoreError) -> (write: PendingWrite, entity: [UInt8]?, base: [UInt8]?)? {
+  ) throws(StoreError) -> PendingDetail? {
     try read(from: collection) { (db, table) throws(SQLiteError) in
       // One statement, so that row and entity are of the same moment.
       let statement = try db.prepare(
         """
-        SELECT \(PendingWrite.columns), p.base, e.body
+        SELECT \(PendingWrite.columns), e.body, p.base, p.remote, p.tried
         FROM pending AS p LEFT JOIN \(table.entities) AS e ON e.id = p.id
         WHERE p.collection = ?1 AND p.id = ?2
         """)
       try statement.bind(table.number, at: 1)
       try statement.bind(id, at: 2)
       guard try statement.step() else { return nil }
-      return (
+      let first = PendingWrite.columnCount
+      return PendingDetail(
         write: PendingWrite(row: statement, of: collection),
-        entity: statement.isNull(10) ? nil : statement.copy(10),
-        base: statement.isNull(9) ? nil : statement.copy(9)
-      )
+        entity: statement.isNull(first) ? nil : statement.copy(first),
+        base: statement.isNull(first + 1) ? nil : statement.copy(first + 1),
+        theirs: statement.isNull(first + 2) ? nil : TheirVersion(column: statement.copy(first + 2)),
+        tried: statement.isNull(first + 3) ? [] : TheirVersion.list(statement.copy(first + 3)))
     }
   }
 
@@ -49,6 +51,14 @@ extension Storage {
     }
     return try read(from: collection) { (db, table) throws(SQLiteError) in
       let statement = try db.statement(Queue.count)
+      try statement.bind(table.number, at: 1)
+      return try statement.step() ? statement.int(0) : 0
+    } ?? 0
+  }
+
+  package func waitingCount(in collection: String) throws(StoreError) -> Int {
+    try read(from: collection) { (db, table) throws(SQLiteError) in
+      let statement = try db.statement(Queue.countWaiting)
       try statement.bind(table.number, at: 1)
       return try statement.step() ? statement.int(0) : 0
     } ?? 0
@@ -74,7 +84,12 @@ extension Storage {
       outline.id == nil
       ? EntityEditing.inserting(id: id, into: bytes, outline) : [UInt8](bytes[outline.range])
     return try write(to: collection) { (db, change) throws(SQLiteError) in
-      let statement = try db.statement(Queue.startAnew)
+      let statement = try db.prepare(
+        """
+        UPDATE pending SET revision = ?3, changed = ?4, attempts = 0, error = NULL, \(Self.releasing),
+        tried = \(Table.tried(with: "(SELECT body FROM \(change.table.entities) WHERE id = ?2)"))
+        WHERE collection = ?1 AND id = ?2 AND operation < 3
+        """)
       try statement.bind(change.table.number, at: 1)
       try statement.bind(id, at: 2)
       try statement.bind(Identifier.revision(), at: 3)
@@ -185,16 +200,18 @@ extension Storage {
       SELECT \(PendingWrite.columns) FROM pending AS p NOT INDEXED
       WHERE p.collection = ?1 AND p.n > ?2 ORDER BY p.n LIMIT ?3
       """)
+    static let listWaiting = SQL(
+      """
+      SELECT \(PendingWrite.columns) FROM pending AS p NOT INDEXED
+      WHERE p.collection = ?1 AND p.n > ?2 AND p.state = 0 ORDER BY p.n LIMIT ?3
+      """)
+    static let countWaiting = SQL(
+      "SELECT count(*) FROM pending WHERE collection = ?1 AND state = 0")
     static let count = SQL("SELECT count(*) FROM pending WHERE collection = ?1")
     static let hasAny = SQL("SELECT 1 FROM pending WHERE collection = ?1 LIMIT 1")
     static let drop = SQL("DELETE FROM pending \(isEntity)")
     static let dropAll = SQL("DELETE FROM pending WHERE collection = ?1")
     static let turnIntoUpdate = SQL(
       "UPDATE pending SET operation = 2 \(isEntity) AND operation = 1")
-    static let startAnew = SQL(
-      """
-      UPDATE pending SET revision = ?3, changed = ?4, attempts = 0, error = NULL
-      \(isEntity) AND operation < 3
-      """)
   }
 }

@@ -26,11 +26,12 @@ extension Storage {
       try statement.bind(change.now, at: 3)
       var stored = 0
       for outline in outlines {
+        let body = UnsafeRawBufferPointer(rebasing: bytes[outline.range])
         try statement.bind(outline.id, at: 1)
-        try statement.bind(
-          borrowedText: UnsafeRawBufferPointer(rebasing: bytes[outline.range]), at: 4)
+        try statement.bind(borrowedText: body, at: 4)
         try statement.run()
         stored += db.changes
+        if db.changes == 0, let id = outline.id { try Self.note(body, of: id, table, db) }
       }
       return stored
     }
@@ -69,7 +70,13 @@ extension Storage {
   package func forget(_ ids: [String], in collection: String) throws(StoreError) -> Int {
     try write(to: collection) { (db, change) throws(SQLiteError) in
       var gone = 0
-      for id in ids where try Self.run(change.table.deleteUnlessPending, id, db) { gone += 1 }
+      for id in ids {
+        if try Self.run(change.table.deleteUnlessPending, id, db) {
+          gone += 1
+        } else {
+          try Self.note(nil, of: id, change.table, db)
+        }
+      }
       return gone
     }
   }

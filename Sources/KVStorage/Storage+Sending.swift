@@ -70,10 +70,7 @@ extension Storage {
   private static func confirm(
     _ write: PendingWrite, _ stored: [UInt8]?, _ change: Change, _ db: borrowing Connection
   ) throws(SQLiteError) {
-    let done = try db.statement(Sending.done)
-    try bind(write, change.table, to: done)
-    try done.run()
-    if db.changes > 0 {
+    if try removeUnchanged(write, change.table, db) {
       guard let stored, write.operation != .delete else { return }
       _ = try put(stored, as: write.id, change, db, change.table.put)
       return
@@ -86,8 +83,18 @@ extension Storage {
     }
   }
 
+  /// Removes a row whose revision is still this one; false: it was changed, or is gone.
+  static func removeUnchanged(
+    _ write: PendingWrite, _ table: Table, _ db: borrowing Connection
+  ) throws(SQLiteError) -> Bool {
+    let done = try db.statement(Sending.done)
+    try bind(write, table, to: done)
+    try done.run()
+    return db.changes > 0
+  }
+
   /// Makes what the backend has now the base of a row that was changed; false: there is no row.
-  private static func rebase(
+  static func rebase(
     _ write: PendingWrite, _ stored: [UInt8]?, _ table: Table, _ db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     // A success without an answer says that the backend has it, not what it looks like there.
@@ -136,7 +143,8 @@ extension Storage {
     return String(decoding: body[range], as: UTF8.self)
   }
 
-  private static func bind(
+  /// Collection, id and revision, as the first three parameters.
+  static func bind(
     _ write: PendingWrite, _ table: Table, to statement: borrowing Statement
   ) throws(SQLiteError) {
     try statement.bind(table.number, at: 1)
@@ -149,12 +157,12 @@ extension Storage {
     private static let isUnchanged = "\(isEntity) AND revision = ?3"
     static let begin = SQL(
       """
-      UPDATE pending SET attempts = attempts + 1, sent = iif(sent = 0, revision, sent)
+      UPDATE pending SET attempts = attempts + 1, sent = iif(sent = 0, revision, sent), last = revision
       \(isUnchanged) RETURNING operation, attempts, sent
       """)
     static let done = SQL("DELETE FROM pending \(isUnchanged)")
     static let fail = SQL("UPDATE pending SET error = ?4 \(isUnchanged)")
     static let rebase = SQL(
-      "UPDATE pending SET operation = max(operation, 2), base = ?3 \(isEntity)")
+      "UPDATE pending SET operation = max(operation, 2), base = ?3, tried = NULL \(isEntity)")
   }
 }

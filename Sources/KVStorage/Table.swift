@@ -35,6 +35,16 @@ final class Table: Sendable {
   /// Forgets a create that no backend has seen.
   let dropUnsentCreate: SQL
 
+  /// What was sent without an answer, once the entity is changed again: with this body, if it is what was
+  /// sent last. A megabyte of them is enough.
+  static func tried(with body: String) -> String {
+    """
+    CASE WHEN last <> revision THEN tried
+    WHEN tried IS NULL OR length(tried) > 1000000 THEN \(body)
+    ELSE tried || ',' || \(body) END
+    """
+  }
+
   init(number: Int64) {
     self.number = number
     let entities = "e\(number)"
@@ -66,12 +76,16 @@ final class Table: Sendable {
     mayHaveOlder = SQL("SELECT 1 FROM collections WHERE number = \(number) AND oldest < ?1")
 
     // The rules of `PendingWrite.collapsing`, as SQL: one more change makes an update of a deletion, and
-    // leaves a create or an update what it is.
+    // leaves a create or an update what it is. What was set aside waits again. What was sent last, if this
+    // is it, may be what the backend has, though no answer said so.
     let pending =
       "INSERT INTO pending (collection, id, operation, revision, created, changed, base)"
+    let superseding = """
+      revision = excluded.revision, changed = excluded.changed, state = 0, remote = NULL,
+      tried = \(Table.tried(with: "ifnull(excluded.base, 'null')"))
+      """
     let collapsing = """
-      ON CONFLICT (collection, id) DO UPDATE SET operation = min(operation, 2),
-      revision = excluded.revision, changed = excluded.changed
+      ON CONFLICT (collection, id) DO UPDATE SET operation = min(operation, 2), \(superseding)
       """
     queue = SQL("\(pending) VALUES (\(number), ?1, ?2, ?3, ?4, ?4, NULL) \(collapsing)")
     queueWithBase = SQL(
@@ -82,8 +96,7 @@ final class Table: Sendable {
     queueDeletion = SQL(
       """
       \(pending) SELECT \(number), id, 3, ?2, ?3, ?3, body FROM \(entities) WHERE id = ?1
-      ON CONFLICT (collection, id) DO UPDATE SET operation = 3, revision = excluded.revision,
-      changed = excluded.changed
+      ON CONFLICT (collection, id) DO UPDATE SET operation = 3, \(superseding)
       """)
     dropUnsentCreate = SQL(
       """

@@ -153,7 +153,8 @@ extension Options {
   func call(_ cancellation: Cancellation, _ progress: Progress) -> Call {
     Call(
       deadline: .after(seconds: timeout ?? 60), cancellation: cancellation, progress: progress,
-      retry: Retry(most: retries ?? 3), clientAppVersion: clientAppVersion,
+      retry: Retry(most: retries ?? 3), conflicts: conflicts ?? .clientWins,
+      clientAppVersion: clientAppVersion,
       customRequestProperties: customRequestProperties)
   }
 }

@@ -91,11 +91,28 @@ package final class DataStore: Sendable {
   private func resolved(
     _ options: Options, _ run: Run, _ cancellation: Cancellation
   ) -> CallOptions {
-    CallOptions(
+    var options = options
+    // Who sets a handler wants it to be asked.
+    if options.conflicts == nil, engine.hasConflictHandler { options.conflicts = .handler }
+    return CallOptions(
       readPolicy: options.readPolicy ?? engine.type.readPolicy,
       writePolicy: options.writePolicy ?? engine.type.writePolicy,
       call: options.call(cancellation, run.progress), ttl: options.ttl,
       refreshing: options.refreshing)
+  }
+
+  // MARK: Conflicts
+
+  /// Sets who is asked about conflicts; nil: nobody.
+  package func setConflictHandler(_ handler: ConflictHandler?) {
+    engine.setConflictHandler(handler)
+  }
+
+  /// Runs something of the application's in the middle of a call, on the call's own thread: it may end the
+  /// session or close the client, which must not wait for this call then.
+  package func outside<R>(_ call: Call, _ body: () throws(StoreError) -> R) throws(StoreError) -> R
+  {
+    try operations.outside(call.cancellation, body)
   }
 
   // MARK: Reading
@@ -218,12 +235,14 @@ package final class DataStore: Sendable {
     return JSONValue.array(writes.map { .object($0.jsonObject) }).bytes
   }
 
-  /// A JSON object with `entity` and `base`: see kv_store_pending_get.
+  /// A JSON object with `entity`, `base` and perhaps `remote`: see kv_store_pending_get.
   package func pending(_ id: String) throws(StoreError) -> [UInt8] {
     let found = try engine.pending(id)
     var json = JSONValue.object(found.write.jsonObject).bytes
     json.removeLast()
-    for (name, value) in [("entity", found.entity), ("base", found.base)] {
+    var members = [("entity", found.entity), ("base", found.base)]
+    if let theirs = found.theirs { members.append(("remote", theirs.bytes)) }
+    for (name, value) in members {
       json += ",\"\(name)\":".utf8
       json += value ?? Array("null".utf8)
     }
@@ -240,6 +259,8 @@ package final class DataStore: Sendable {
   package func editPending(_ id: String, _ entity: UnsafeRawBufferPointer) throws(StoreError) {
     try engine.editPending(id, entity, try Self.outline(of: entity))
   }
+
+  package func revertPending(_ id: String) throws(StoreError) { try engine.revertPending(id) }
 
   package func dropPending(_ id: String) throws(StoreError) { try engine.dropPending(id) }
 

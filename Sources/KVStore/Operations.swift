@@ -35,6 +35,21 @@ final class Operations: Sendable {
     }
   }
 
+  /// Leaves an operation for as long as `body` runs: nobody waits for its end meanwhile. If it was to end,
+  /// it is cancelled when it goes on.
+  func outside<R>(
+    _ own: Cancellation, _ body: () throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    state.withLock { _ = $0.running.removeValue(forKey: ObjectIdentifier(own)) }
+    defer {
+      state.withLock { state in
+        if state.isClosed || state.isExclusive { own.cancel() }
+        state.running[ObjectIdentifier(own)] = own
+      }
+    }
+    return try body()
+  }
+
   /// Cancels what runs, waits for its end, and runs `body` before anything else may begin.
   func alone<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
     let isOpen = state.wait { state -> Bool? in

@@ -19,6 +19,8 @@ package struct Options: Sendable, Equatable {
   package var maxSizePerResultSet: Int?
   /// Whether a read asks only for what has changed since the last time.
   package var deltaSet: Bool?
+  /// What happens when an entity was changed here and on the backend.
+  package var conflicts: ConflictStrategy?
   /// How often a request that failed is sent again, where that is safe.
   package var retries: Int?
 
@@ -38,6 +40,7 @@ package struct Options: Sendable, Equatable {
     autoPagination = try reader.bool("autoPagination")
     maxSizePerResultSet = try reader.integer("maxSizePerResultSet", 1...10_000)
     deltaSet = try reader.bool("deltaSet")
+    conflicts = try reader.choice("conflicts", ConflictStrategy.self)
     retries = try reader.integer("retries", 0...100)
   }
 
@@ -60,6 +63,7 @@ package struct Options: Sendable, Equatable {
     merged.autoPagination = autoPagination ?? base.autoPagination
     merged.maxSizePerResultSet = maxSizePerResultSet ?? base.maxSizePerResultSet
     merged.deltaSet = deltaSet ?? base.deltaSet
+    merged.conflicts = conflicts ?? base.conflicts
     merged.retries = retries ?? base.retries
     return merged
   }

@@ -52,7 +52,7 @@ enum LibraryTexts {
   /// What docs/options.md lists.
   static let features: Set<String> = [
     "store", "kinvey", "query", "pending", "async", "pump", "log", "policies", "multi-insert",
-    "auto-pagination", "delta-set", "retries", "indexes",
+    "auto-pagination", "delta-set", "retries", "indexes", "conflicts", "quarantine",
   ]
 
   /// A C string that is never freed.

@@ -85,6 +85,16 @@ public func kv_store_pending_drop(
   }
 }
 
+@_cdecl("kv_store_pending_revert") @implementation
+public func kv_store_pending_revert(
+  _ store: OpaquePointer?, _ id: CString?, _ errorOut: HandleOut?
+) -> kv_status {
+  perform(errorOut) { () throws(StoreError) in
+    let id = try text(id, named: "id")
+    try during(store) { (core) throws(StoreError) in try core.revertPending(id) }
+  }
+}
+
 @_cdecl("kv_store_purge") @implementation
 public func kv_store_purge(
   _ store: OpaquePointer?, _ query: OpaquePointer?, _ countOut: CountOut?, _ errorOut: HandleOut?

@@ -182,6 +182,7 @@ static void has_a_queue(void) {
   STATUS(KV_UNSUPPORTED, kv_store_pending_retry(store, "a", NULL, &error));
   OK(kv_store_pending_drop(store, "a", &error));
   STATUS(KV_NOT_FOUND, kv_store_pending_drop(store, "a", &error));
+  STATUS(KV_NOT_FOUND, kv_store_pending_revert(store, "a", &error));
   OK(kv_store_purge(store, NULL, &count, &error));
   NUMBER(2, count);
   NUMBER(3, counted(store));

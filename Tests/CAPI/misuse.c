@@ -91,6 +91,7 @@ DEFINE(kv_store_pending_retry, h, "a", NULL, e)
 DEFINE(kv_store_pending_retry_async, h, "a", NULL, ASYNC)
 DEFINE(kv_store_pending_edit, h, "a", "{}", 2, e)
 DEFINE(kv_store_pending_drop, h, "a", e)
+DEFINE(kv_store_pending_revert, h, "a", e)
 DEFINE(kv_store_purge, h, NULL, &count, e)
 DEFINE(kv_store_clear, h, NULL, &count, e)
 DEFINE(kv_query_json, h, TEXT_OUT)
@@ -188,6 +189,7 @@ static const struct {
     {"kv_store_pending_retry_async", STORE, call_kv_store_pending_retry_async, 1, 0, 1},
     {"kv_store_pending_edit", STORE, call_kv_store_pending_edit, 1, 0, 0},
     {"kv_store_pending_drop", STORE, call_kv_store_pending_drop, 1, 0, 0},
+    {"kv_store_pending_revert", STORE, call_kv_store_pending_revert, 1, 0, 0},
     {"kv_store_purge", STORE, call_kv_store_purge, 1, 0, 0},
     {"kv_store_clear", STORE, call_kv_store_clear, 1, 0, 0},
     {"kv_query_json", QUERY, call_kv_query_json, 1, 0, 0},
@@ -407,6 +409,7 @@ static void missing_inputs(void) {
   FAILS(KV_MISUSE, "entities_json", kv_store_save_many(good_store, NULL, 0, NULL, NULL, NULL, &error));
   FAILS(KV_MISUSE, "id", kv_store_pending_get(good_store, NULL, &json, NULL, &error));
   FAILS(KV_MISUSE, "id", kv_store_pending_drop(good_store, NULL, &error));
+  FAILS(KV_MISUSE, "id", kv_store_pending_revert(good_store, NULL, &error));
   FAILS(KV_MISUSE, "id", kv_store_pending_edit(good_store, NULL, "{}", 2, &error));
   FAILS(KV_MISUSE, "entity_json", kv_store_pending_edit(good_store, "a", NULL, 0, &error));
   FAILS(KV_MISUSE, "id", kv_store_pending_retry(good_store, NULL, NULL, &error));

@@ -56,7 +56,7 @@ extension LocalStore {
   }
 
   func queue(in collection: String = "c") throws -> [PendingWrite] {
-    try pending(in: collection, after: 0, most: 1_000_000)
+    try pending(in: collection, after: 0, most: 1_000_000, onlyWaiting: false)
   }
 
   func write(_ id: String, in collection: String = "c") throws -> PendingWrite? {

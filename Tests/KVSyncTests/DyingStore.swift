@@ -102,16 +102,40 @@ final class DyingStore: LocalStore, @unchecked Sendable {
   }
 
   func pending(
-    in collection: String, after order: Int64, most: Int
+    in collection: String, after order: Int64, most: Int, onlyWaiting: Bool
   ) throws(StoreError) -> [PendingWrite] {
     try live { () throws(StoreError) in
-      try real.pending(in: collection, after: order, most: most)
+      try real.pending(in: collection, after: order, most: most, onlyWaiting: onlyWaiting)
     }
   }
 
-  func pending(
-    _ id: String, in collection: String
-  ) throws(StoreError) -> (write: PendingWrite, entity: [UInt8]?, base: [UInt8]?)? {
+  func waitingCount(in collection: String) throws(StoreError) -> Int {
+    try live { () throws(StoreError) in try real.waitingCount(in: collection) }
+  }
+
+  func quarantine(_ refused: [QuarantinedWrite]) throws(StoreError) {
+    try live { () throws(StoreError) in try real.quarantine(refused) }
+  }
+
+  func takeTheirs(_ settled: [(write: PendingWrite, theirs: TheirVersion)]) throws(StoreError) {
+    try live { () throws(StoreError) in try real.takeTheirs(settled) }
+  }
+
+  func rebase(
+    _ write: PendingWrite, onto theirs: TheirVersion, as change: RebasedChange
+  ) throws(StoreError) -> Bool {
+    try live { () throws(StoreError) in try real.rebase(write, onto: theirs, as: change) }
+  }
+
+  func releasePending(_ id: String, in collection: String) throws(StoreError) -> Bool {
+    try live { () throws(StoreError) in try real.releasePending(id, in: collection) }
+  }
+
+  func revertPending(_ id: String, in collection: String) throws(StoreError) -> Bool {
+    try live { () throws(StoreError) in try real.revertPending(id, in: collection) }
+  }
+
+  func pending(_ id: String, in collection: String) throws(StoreError) -> PendingDetail? {
     try live { () throws(StoreError) in try real.pending(id, in: collection) }
   }
 

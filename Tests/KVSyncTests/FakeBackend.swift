@@ -54,6 +54,24 @@ final class FakeBackend: @unchecked Sendable {
     return 1
   }
 
+  /// Throws unless a condition holds.
+  func check(_ condition: RemoteCondition, _ id: String) throws(StoreError) {
+    let revision = entities[id]?["_kmd"]?["lmt"]?.stringValue
+    switch condition {
+    case .none: return
+    case .isMissing where revision == nil: return
+    case .revision(let wanted) where wanted == revision: return
+    case .revision where revision == nil:
+      var error = StoreError(.notFound, "There is none.")
+      error.answer = StoreError.ServerAnswer(status: 404, error: "EntityNotFound")
+      throw error
+    default:
+      var error = StoreError(.conflict, "Another revision.")
+      error.answer = StoreError.ServerAnswer(status: 409, error: "StaleRequest")
+      throw error
+    }
+  }
+
   /// What has changed since a moment, that moment included, as `Remote.changes` hands it on.
   func changes(of query: Query, since: String) -> [UInt8] {
     let matcher = query.matcher
@@ -227,6 +245,13 @@ final class FakeNetwork: Remote, @unchecked Sendable {
     }
   }
 
+  /// Whether the backend keeps the conditions of writes.
+  var keepsConditions = true
+
+  private func check(_ condition: RemoteCondition, _ id: String) throws(StoreError) {
+    if keepsConditions { try backend.check(condition, id) }
+  }
+
   private func carryOut(_ write: RemoteWrite) throws(StoreError) -> RemoteOutcome {
     switch write {
     case .create(let body): return .stored(try backend.create(body, by: user))
@@ -235,8 +260,14 @@ final class FakeNetwork: Remote, @unchecked Sendable {
         bodies.map { body in
           Result { () throws(StoreError) in try backend.create(body, by: user) }
         })
-    case .update(let id, let body): return .stored(try backend.replace(body, id, by: user))
-    case .delete(let id): return .deleted(backend.delete(id))
+    case .update(let id, let body, let condition):
+      try check(condition, id)
+      return .stored(try backend.replace(body, id, by: user))
+    case .delete(let id, let condition):
+      do throws(StoreError) { try check(condition, id) } catch {
+        guard error.kind == .notFound else { throw error }
+      }
+      return .deleted(backend.delete(id))
     }
   }
 }

@@ -128,6 +128,13 @@ final class ScriptedRemote: Remote, @unchecked Sendable {
     return try result.get()
   }
 
+  /// Whether it keeps the conditions of writes.
+  var keepsConditions = true
+
+  private func check(_ condition: RemoteCondition, _ id: String) throws(StoreError) {
+    if keepsConditions { try backend.check(condition, id) }
+  }
+
   private func apply(_ write: RemoteWrite) throws(StoreError) -> RemoteOutcome {
     switch write {
     case .create(let body): return .stored(try backend.create(body, by: user))
@@ -136,8 +143,14 @@ final class ScriptedRemote: Remote, @unchecked Sendable {
         bodies.map { body in
           Result { () throws(StoreError) in try backend.create(body, by: user) }
         })
-    case .update(let id, let body): return .stored(try backend.replace(body, id, by: user))
-    case .delete(let id): return .deleted(backend.delete(id))
+    case .update(let id, let body, let condition):
+      try check(condition, id)
+      return .stored(try backend.replace(body, id, by: user))
+    case .delete(let id, let condition):
+      do throws(StoreError) { try check(condition, id) } catch {
+        guard error.kind == .notFound else { throw error }
+      }
+      return .deleted(backend.delete(id))
     }
   }
 }
@@ -152,7 +165,7 @@ extension RemoteWrite {
     switch self {
     case .create(let body): [body]
     case .createMany(let bodies): bodies
-    case .update(_, let body): [body]
+    case .update(_, let body, _): [body]
     case .delete: []
     }
   }

@@ -174,6 +174,22 @@ func WithAutoPagination(most int) Option {
 // where the backend can tell.
 func WithDeltaSet() Option { return with("deltaSet", true) }
 
+// A ConflictStrategy says what happens when an entity was changed here and on the backend.
+type ConflictStrategy string
+
+// Ours wins (the default), theirs wins, each side's own changes are taken, conflicts are left open in
+// the queue, or a function decides: see [Collection.SetConflictHandler].
+const (
+	ClientWins ConflictStrategy = "clientWins"
+	ServerWins ConflictStrategy = "serverWins"
+	Merge      ConflictStrategy = "merge"
+	Optimistic ConflictStrategy = "optimistic"
+	AskHandler ConflictStrategy = "handler"
+)
+
+// WithConflicts says what happens when an entity was changed here and on the backend.
+func WithConflicts(strategy ConflictStrategy) Option { return with("conflicts", string(strategy)) }
+
 // WithTag opens the collection in an isolated store; only for [OpenCollection].
 func WithTag(tag string) Option { return with("tag", tag) }
 

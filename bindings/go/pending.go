@@ -9,8 +9,9 @@ import (
 	"runtime"
 )
 
-// Pending is the queue of a collection: the writes that wait to be pushed, at most one for each
-// entity. Nothing here waits for the network but Retry.
+// Pending is the queue of a collection: the writes that are not sent, at most one for each entity.
+// What the backend refuses for good, and conflicts that are left open, are set aside: see
+// [PendingState]. Nothing here waits for the network but Retry.
 type Pending struct {
 	store *store
 }
@@ -60,6 +61,7 @@ func (p *Pending) Get(id string) (PendingDetail, error) {
 	runtime.KeepAlive(p.store)
 	detail, err := decode[PendingDetail](taken(text, length), check(status, left))
 	detail.Entity, detail.Base = unlessNull(detail.Entity), unlessNull(detail.Base)
+	detail.Remote = unlessNull(detail.Remote)
 	return detail, err
 }
 
@@ -70,7 +72,8 @@ func unlessNull(text json.RawMessage) json.RawMessage {
 	return text
 }
 
-// Retry sends one write now; it stays pending if that fails.
+// Retry sends one write now; it stays pending if that fails. After a conflict it goes over the
+// version that it met: ours is to win.
 func (p *Pending) Retry(ctx context.Context, id string, options ...Option) error {
 	key, err := terminated(id, "id")
 	if err != nil {
@@ -101,6 +104,18 @@ func (p *Pending) Edit(id string, entity any) error {
 	var left *C.kv_error
 	status := C.kv_store_pending_edit(p.store.handle, characters(key), characters(body),
 		C.size_t(len(body)), &left)
+	runtime.KeepAlive(p.store)
+	return check(status, left)
+}
+
+// Revert forgets one write and makes the local entity what the backend has, as far as is known.
+func (p *Pending) Revert(id string) error {
+	key, err := terminated(id, "id")
+	if err != nil {
+		return err
+	}
+	var left *C.kv_error
+	status := C.kv_store_pending_revert(p.store.handle, characters(key), &left)
 	runtime.KeepAlive(p.store)
 	return check(status, left)
 }

@@ -54,21 +54,34 @@ func (r *SaveManyResult[T]) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// A PendingWrite is one write that waits to be pushed.
+// A PendingState says whether a pending write is sent by the next push.
+type PendingState string
+
+// A write waits until a push has sent it. What the backend refuses for good, and what has met another
+// version there, is set aside until it is retried, edited, reverted, dropped or changed.
+const (
+	Waiting    PendingState = "waiting"
+	Refused    PendingState = "refused"
+	InConflict PendingState = "conflict"
+)
+
+// A PendingWrite is one write that the backend has not confirmed.
 type PendingWrite struct {
 	ID string `json:"id"`
 	// Operation is "create", "update" or "delete".
-	Operation string    `json:"operation"`
-	CreatedAt time.Time `json:"createdAt"`
-	ChangedAt time.Time `json:"changedAt"`
-	Attempts  int       `json:"attempts"`
-	LastError *Error    `json:"lastError"`
+	Operation string       `json:"operation"`
+	CreatedAt time.Time    `json:"createdAt"`
+	ChangedAt time.Time    `json:"changedAt"`
+	Attempts  int          `json:"attempts"`
+	LastError *Error       `json:"lastError"`
+	State     PendingState `json:"state"`
 }
 
-// PendingDetail is a pending write with what would be sent, and the backend's version that it
-// changes; each nil if there is none.
+// PendingDetail is a pending write with what would be sent, the backend's version that it changes
+// and, if it was set aside, what the backend has; each nil if there is none, or it is unknown.
 type PendingDetail struct {
 	PendingWrite
 	Entity json.RawMessage `json:"entity"`
 	Base   json.RawMessage `json:"base"`
+	Remote json.RawMessage `json:"remote"`
 }

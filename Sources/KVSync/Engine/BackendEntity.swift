@@ -4,23 +4,42 @@ internal import KVQuery
 /// What the backend has under an id.
 struct BackendEntity {
   let bytes: [UInt8]
-  private let creator: String?
+  /// `_kmd.lmt`: what a write names to be sure of the version that it replaces.
+  let lastModified: String?
+  private let acl: JSONValue?
   private let members: JSONObject?
 
   init(_ bytes: [UInt8]) {
     self.bytes = bytes
     let object = Self.object(bytes)
-    creator = object?["_acl"]?["creator"]?.stringValue
+    lastModified = object?["_kmd"]?["lmt"]?.stringValue
+    acl = object?["_acl"]
     members = object.map(Self.content)
   }
 
   /// Whether this user made it, as far as one knows.
-  func isMade(by user: String?) -> Bool { creator == nil || user == nil || creator == user }
+  func isMade(by user: String?) -> Bool {
+    let creator = acl?["creator"]?.stringValue
+    return creator == nil || user == nil || creator == user
+  }
 
   /// Whether it says the same as what we sent, the backend's own members aside.
   func isSameContent(as bytes: [UInt8]) -> Bool {
     guard let members, let ours = Self.object(bytes).map(Self.content) else { return false }
     return members.count == ours.count && members.members.allSatisfy { ours[$0.name] == $0.value }
+  }
+
+  /// Whether nothing would change if this were sent, which started from `base`: neither the content, nor
+  /// who may do what with it.
+  func isSame(as bytes: [UInt8], startedFrom base: BackendEntity?) -> Bool {
+    guard isSameContent(as: bytes) else { return false }
+    let ours = Self.object(bytes)?["_acl"]
+    return ours == nil || ours == acl || ours == base?.acl
+  }
+
+  /// Whether two versions of the backend's differ in nothing but their time.
+  func isSame(as other: BackendEntity) -> Bool {
+    acl == other.acl && isSameContent(as: other.bytes)
   }
 
   private static func object(_ bytes: [UInt8]) -> JSONObject? {
@@ -39,8 +58,8 @@ extension CollectionEngine {
   /// What the backend has under these ids, as far as this user may see it.
   func backendEntities(
     _ ids: [String], _ remote: any Remote, _ call: Call
-  ) throws(StoreError) -> [String: BackendEntity] {
-    var found: [String: BackendEntity] = [:]
+  ) throws(StoreError) -> [EntityKey: BackendEntity] {
+    var found: [EntityKey: BackendEntity] = [:]
     for start in stride(from: 0, to: ids.count, by: Self.mostIds) {
       let part = ids[start..<min(start + Self.mostIds, ids.count)]
       let query = Query(.field(.id, [.isIn(part.map { .string($0) })]))
@@ -54,7 +73,7 @@ extension CollectionEngine {
       do throws(JSONError) {
         for outline in try EntityScanner.outlines(ofArray: answer) {
           guard let id = outline.id else { continue }
-          found[id] = BackendEntity(Array(answer[outline.range]))
+          found[EntityKey(id)] = BackendEntity(Array(answer[outline.range]))
         }
       } catch {
         throw .badAnswer(error)

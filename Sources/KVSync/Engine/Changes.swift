@@ -21,9 +21,9 @@ struct Changes {
       }
     }
     // What was deleted and made again is in both lists: deletions come first.
-    let alive = Set(changed.outlines.compactMap(\.id))
-    deleted.removeAll { alive.contains($0) }
-    left.removeAll { alive.contains($0) }
+    let alive = Set(changed.outlines.compactMap { $0.id.map(EntityKey.init) })
+    deleted.removeAll { alive.contains(EntityKey($0)) }
+    left.removeAll { alive.contains(EntityKey($0)) }
   }
 
   private static func members(_ body: [UInt8]) throws(StoreError) -> [(String, Range<Int>)] {

@@ -75,17 +75,17 @@ extension CollectionEngine {
   ) throws(StoreError) -> Int {
     guard !ids.isEmpty else { return 0 }
     let others = try local.requests(in: collection).filter { $0 != key }
-    var gone = Set(ids)
+    var gone = Set(ids.map(EntityKey.init))
     if !others.isEmpty {
       let queries = others.compactMap { try? Query(filter: $0.filter) }
-      for (id, entity) in try backendEntities(ids, remote, call)
+      for (key, entity) in try backendEntities(ids, remote, call)
       where queries.contains(where: { Self.matches($0, entity.bytes) }) {
         let outlines = try Self.outlines(of: entity.bytes)
         _ = try store((entity.bytes[...], outlines), in: local, of: reading)
-        gone.remove(id)
+        gone.remove(key)
       }
     }
-    return try forget(ids.filter(gone.contains), in: local, of: reading)
+    return try forget(ids.filter { gone.contains(EntityKey($0)) }, in: local, of: reading)
   }
 
   private static func matches(_ query: Query, _ entity: [UInt8]) -> Bool {

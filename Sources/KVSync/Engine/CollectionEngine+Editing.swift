@@ -6,7 +6,7 @@ extension CollectionEngine {
     _ id: String, _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline
   ) throws(StoreError) {
     let local = try localStore(for: "edit a pending write")
-    guard outline.id == nil || outline.id == id else {
+    guard outline.id?.isSameId(as: id) ?? true else {
       throw StoreError(.invalid, "The entity has another _id than the pending write.")
     }
     let found = try pending(id)

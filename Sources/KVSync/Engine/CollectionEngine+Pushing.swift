@@ -6,24 +6,25 @@ extension CollectionEngine {
 
   // MARK: Push
 
-  /// Sends all pending writes of the collection, oldest first, each at most once.
+  /// Sends all waiting writes of the collection, oldest first, each at most once.
   ///
-  /// What the backend refuses stays queued with its error and holds up nothing. When nobody answers, or
+  /// What the backend refuses stays with its error and holds up nothing; what it would refuse again is set
+  /// aside. When nobody answers, or
   /// the session has ended, the rest is not tried: that error is thrown, and what was accepted before
   /// is accepted.
   package func push(_ call: Call) throws(StoreError) -> PushResult {
     let local = try localStore(for: "push")
     let remote = try backend(for: "push")
     let user = try writer()
-    return try inFlight.pushing(call) { () throws(StoreError) in
+    let result = try inFlight.pushing(call) { () throws(StoreError) in
       var push = Push(self, local, remote, call, user: user)
       // What is saved meanwhile goes behind: it is for the next push.
-      var left = try local.pendingCount(in: collection)
+      var left = try local.waitingCount(in: collection)
       call.progress.update { $0.entitiesTotal = UInt64(max(0, left)) }
       var order: Int64 = 0
       while left > 0 {
         let page = try local.pending(
-          in: collection, after: order, most: min(left, Self.pageSize))
+          in: collection, after: order, most: min(left, Self.pageSize), onlyWaiting: true)
         guard let last = page.last else { break }
         order = last.order
         left -= page.count
@@ -31,6 +32,7 @@ extension CollectionEngine {
       }
       return try push.result()
     }
+    return try asking(result, call)
   }
 
   /// Sends the pending write of one entity, if there is one; throws if the backend refuses it.
@@ -41,11 +43,16 @@ extension CollectionEngine {
 
   /// Sends the pending writes of some entities. Errors have the `id`; their `index` counts writes.
   func send(_ ids: [String], _ call: Call) throws(StoreError) -> PushResult {
+    try asking(try sendOnce(ids, call), call)
+  }
+
+  /// The same; nobody is asked about conflicts.
+  func sendOnce(_ ids: [String], _ call: Call) throws(StoreError) -> PushResult {
     let local = try localStore(for: "push")
     var push = Push(self, local, try backend(for: "push"), call, user: try writer())
-    var seen: Set<String> = []
+    var seen: Set<EntityKey> = []
     var page: [PendingWrite] = []
-    for id in ids where seen.insert(id).inserted {
+    for id in ids where seen.insert(EntityKey(id)).inserted {
       guard let write = try local.pending(id, in: collection)?.write else { continue }
       page.append(write)
       guard page.count == Self.pageSize else { continue }

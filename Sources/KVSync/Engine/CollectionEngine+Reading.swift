@@ -191,7 +191,7 @@ extension CollectionEngine {
     do throws(JSONError) { outline = try EntityScanner.outline(of: entity) } catch {
       throw .badAnswer(error)
     }
-    guard let answered = outline.id, id == nil || answered == id else {
+    guard let answered = outline.id, id.map(answered.isSameId) ?? true else {
       throw .badAnswer("The backend answered with an entity of another id.")
     }
     return outline

@@ -49,7 +49,8 @@ extension CollectionEngine {
   ) throws(StoreError) {
     let matcher = query.matcher
     var order: Int64 = 0
-    while case let page = try local.pending(in: collection, after: order, most: 500),
+    while case let page = try local.pending(
+      in: collection, after: order, most: 500, onlyWaiting: false),
       let last = page.last
     {
       order = last.order
@@ -63,11 +64,11 @@ extension CollectionEngine {
         }
       }
       let left = try backendEntities(deletions.map(\.id), remote, call)
-      let gone = deletions.filter { left[$0.id] == nil }
+      let gone = deletions.filter { left[EntityKey($0.id)] == nil }
       try inFlight.settlements.settling(gone.map(\.id)) { () throws(StoreError) in
         try local.confirm(gone.map { ($0, nil) })
       }
-      let result = try send(Array(left.keys), call)
+      let result = try send(left.keys.map(\.id), call)
       if let error = result.errors.first { throw error }
     }
   }

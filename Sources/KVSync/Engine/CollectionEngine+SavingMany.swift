@@ -40,11 +40,11 @@ extension CollectionEngine {
     _ saved: [SavedEntity], _ push: PushResult, _ local: any LocalStore
   ) throws(StoreError) -> SaveManyResult {
     let failures = Dictionary(
-      push.errors.compactMap { error in error.id.map { ($0, error) } },
+      push.errors.compactMap { error in error.id.map { (EntityKey($0), error) } },
       uniquingKeysWith: { first, _ in first })
     var result = SaveManyResult(entities: [], errors: [])
     for (place, entity) in saved.enumerated() {
-      if var error = failures[entity.id] {
+      if var error = failures[EntityKey(entity.id)] {
         error.index = place
         result.entities.append(nil)
         result.errors.append(error)
@@ -65,8 +65,8 @@ extension CollectionEngine {
     _ = try writer()
     let (writes, places) = requests(bytes, outlines)
     var results = [Result<[UInt8], StoreError>?](repeating: nil, count: outlines.count)
-    let ids = Set(outlines.compactMap(\.id))
-    return try inFlight.sending(Array(ids), call) { () throws(StoreError) in
+    let ids = Set(outlines.compactMap { $0.id.map(EntityKey.init) }).map(\.id)
+    return try inFlight.sending(ids, call) { () throws(StoreError) in
       let queued = try queued(ids)
       remote.send(writes, in: collection, call) { request, outcome in
         note(outcome, at: places[request], in: &results)
@@ -97,10 +97,11 @@ extension CollectionEngine {
     }
     // Of entities that come twice only the last one goes: two requests could overtake each other.
     let byId = Dictionary(
-      grouping: outlines.indices.filter { outlines[$0].id != nil }, by: { outlines[$0].id ?? "" })
-    for (id, same) in byId.sorted(by: { $0.value[0] < $1.value[0] }) {
+      grouping: outlines.indices.filter { outlines[$0].id != nil },
+      by: { EntityKey(outlines[$0].id ?? "") })
+    for (key, same) in byId.sorted(by: { $0.value[0] < $1.value[0] }) {
       guard let last = same.last else { continue }
-      writes.append(.update(id: id, Array(bytes[outlines[last].range])))
+      writes.append(.update(id: key.id, Array(bytes[outlines[last].range])))
       places.append(same)
     }
     return (writes, places)

@@ -10,13 +10,15 @@ extension CollectionEngine {
 
   // MARK: Pull and sync
 
-  /// Fetches what matches into the local store. `.pending` if the collection has unsent changes.
+  /// Fetches what matches into the local store. `.pending` if the collection has writes that wait to be
+  /// sent. Those that were set aside hold up nothing: their entities are left as they are here, and what
+  /// the backend has of them is noted.
   package func pull(_ query: Query, _ call: Call, _ how: Refreshing = Refreshing())
     throws(StoreError) -> PullResult
   {
     let local = try localStore(for: "pull")
     let remote = try backend(for: "pull")
-    let waiting = try local.pendingCount(in: collection)
+    let waiting = try local.waitingCount(in: collection)
     guard waiting == 0 else {
       throw StoreError(
         .pending, "\(waiting) pending writes must be pushed or purged before a pull.")
@@ -49,24 +51,35 @@ extension CollectionEngine {
       guard let found = try local.pending(id, in: collection) else { throw notPending(id) }
       order = found.write.order
     }
-    return try local.pending(in: collection, after: order, most: most == 0 ? .max : most)
+    return try local.pending(
+      in: collection, after: order, most: most == 0 ? .max : most, onlyWaiting: false)
   }
 
-  /// One pending write, what it would send, and the backend's version that it changes.
-  package func pending(
-    _ id: String
-  ) throws(StoreError) -> (write: PendingWrite, entity: [UInt8]?, base: [UInt8]?) {
+  /// One pending write, what it would send, and what is known of the backend's version.
+  package func pending(_ id: String) throws(StoreError) -> PendingDetail {
     let local = try localStore(for: "list pending writes")
     guard let found = try local.pending(id, in: collection) else { throw notPending(id) }
     return found
   }
 
-  /// Sends one pending write now.
+  /// Sends one pending write now, also one that was set aside: after a conflict over the version that it
+  /// met.
   package func retryPending(_ id: String, _ call: Call) throws(StoreError) {
+    let local = try localStore(for: "send a pending write")
     _ = try pending(id)
     _ = try backend(for: "send a pending write")
     _ = try writer()
+    guard try local.releasePending(id, in: collection) else { throw notPending(id) }
     try sendOne(id, call)
+  }
+
+  /// Forgets one pending write and makes the local entity what the backend has: the version that the write
+  /// met, else the one that it started from. Without either the entity leaves the local store, until the
+  /// next read brings it.
+  package func revertPending(_ id: String) throws(StoreError) {
+    let local = try localStore(for: "revert a pending write")
+    try local.forgetRequest(nil, in: collection)
+    guard try local.revertPending(id, in: collection) else { throw notPending(id) }
   }
 
   /// Forgets one pending write; the local entity stays.

@@ -97,10 +97,11 @@ extension CollectionEngine {
       throw .badAnswer(error)
     }
     let places = Dictionary(
-      outlines.enumerated().map { ($0.element.id ?? "", $0.offset) },
+      outlines.enumerated().map { (EntityKey($0.element.id ?? ""), $0.offset) },
       uniquingKeysWith: { _, last in last })
-    let done = queued.compactMap { write in places[write.id].map { (write, stored[$0]) } }
-    try inFlight.settlements.settling(places.keys) { () throws(StoreError) in
+    let done = queued.compactMap { write in places[EntityKey(write.id)].map { (write, stored[$0]) }
+    }
+    try inFlight.settlements.settling(places.keys.map(\.id)) { () throws(StoreError) in
       if !done.isEmpty { try local.confirm(done) }
       let result = array.withUnsafeBytes { bytes in
         Result { () throws(StoreError) in try local.store(bytes, outlines, in: collection) }

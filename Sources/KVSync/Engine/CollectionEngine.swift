@@ -19,6 +19,7 @@ package final class CollectionEngine: Sendable {
   /// Who writes to the backend: its user id, nil if unknown. Throws `.noUser` if nobody may.
   let writer: @Sendable () throws(StoreError) -> String?
   let clock: @Sendable () -> Timestamp
+  let handler = Monitor<ConflictHandler?>(nil)
 
   package init(
     collection: String, type: StoreType, local: (any LocalStore)?, remote: (any Remote)?,

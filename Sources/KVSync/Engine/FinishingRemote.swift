@@ -16,6 +16,7 @@ package final class FinishingRemote: Remote {
   package init(_ remote: any Remote) { self.remote = remote }
 
   package var connections: Int { remote.connections }
+  package var keepsConditions: Bool { remote.keepsConditions }
 
   package func find(
     _ query: Query, in collection: String, _ call: Call,

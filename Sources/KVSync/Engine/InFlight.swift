@@ -6,7 +6,7 @@ internal import KVBase
 /// what it holds at the end would be older than what the queue says was accepted.
 package final class InFlight: Sendable {
   private struct State {
-    var ids: Set<String> = []
+    var ids: Set<EntityKey> = []
     var isPushing = false
   }
 
@@ -24,12 +24,13 @@ package final class InFlight: Sendable {
   func sending<R>(
     _ ids: [String], _ call: Call, _ body: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
+    let keys = ids.map(EntityKey.init)
     try wait(call) { state in
-      guard state.ids.isDisjoint(with: ids) else { return false }
-      state.ids.formUnion(ids)
+      guard state.ids.isDisjoint(with: keys) else { return false }
+      state.ids.formUnion(keys)
       return true
     }
-    defer { state.withLock { $0.ids.subtract(ids) } }
+    defer { state.withLock { $0.ids.subtract(keys) } }
     guard let turn else { return try body() }
     try turn.begin(call)
     defer { turn.end() }

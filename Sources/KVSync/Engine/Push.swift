@@ -12,11 +12,13 @@ struct Push {
   private var pushed = 0
   private var failures: [StoreError] = []
   /// The places in the whole queue of the writes of this page, and of those without an answer.
-  private var places: [String: Int] = [:]
+  private var places: [EntityKey: Int] = [:]
   private var tried = 0
   private var reachability = Reachability()
   /// Why the rest is not worth trying.
   private var stopped: StoreError?
+  /// So often what was held up or was overtaken is sent again.
+  private static let mostRounds = 5
   /// How many writes are read at once: what they need in memory follows from those before.
   private var sliceSize = 100
 
@@ -32,9 +34,13 @@ struct Push {
   }
 
   /// What a round of requests came to, before it is written down.
-  private struct Round {
+  struct Round {
     var confirmed: [(write: PendingWrite, stored: [UInt8]?)] = []
     var failed: [(write: PendingWrite, error: StoreError)] = []
+    /// What the backend has of those that failed, where that is known.
+    var theirs: [EntityKey: TheirVersion] = [:]
+    /// Those that have met another version than the one that they change.
+    var conflicts: [Conflicted] = []
     /// Creates whose id the backend has already.
     var duplicates: [(sent: OutgoingWrite, refusal: StoreError)] = []
     /// To be sent again, on its own: its batch was refused as a whole.
@@ -46,9 +52,9 @@ struct Push {
   /// Sends a page of the queue. Throws if it is not worth going on.
   mutating func send(_ page: [PendingWrite]) throws(StoreError) {
     // Those that still wait for somebody to answer keep their places.
-    let waiting = Set(reachability.unanswered.map(\.write.id))
+    let waiting = Set(reachability.unanswered.map { EntityKey($0.write.id) })
     places = places.filter { waiting.contains($0.key) }
-    for (offset, write) in page.enumerated() { places[write.id] = tried + offset }
+    for (offset, write) in page.enumerated() { places[EntityKey(write.id)] = tried + offset }
     tried += page.count
     var rest = page[...]
     while !rest.isEmpty {
@@ -69,21 +75,31 @@ struct Push {
     var outgoing = try local.beginSending(slice)
     if outgoing.count < slice.count { outgoing += try beginSendingChanged(slice, outgoing) }
     follow(outgoing)
-    var again = try send(PushBatch.batches(of: outgoing))
-    // At most two more rounds: what its batch held up goes alone, and what exists already as an update.
-    for _ in 0..<2 where !again.isEmpty {
-      let outgoing = try local.beginSending(again)
-      again = try send(outgoing.map { PushBatch([$0]) })
+    var again = try send(outgoing) { PushBatch.batches(of: $0) }
+    // More rounds: what its batch held up goes alone, what exists already as an update, and what has met
+    // another version over that one, unless others are faster every time.
+    for _ in 0..<Self.mostRounds where !again.isEmpty {
+      again = try send(try local.beginSending(again)) { $0.map { PushBatch([$0]) } }
     }
+    var round = Round()
+    for write in again { fail(write, .conflict(write.id, isGone: false), &round) }
+    try write(round)
+  }
+
+  private mutating func send(
+    _ outgoing: [OutgoingWrite], _ batches: ([OutgoingWrite]) -> [PushBatch]
+  ) throws(StoreError) -> [PendingWrite] {
+    let (ready, conflicts) = try conditioned(outgoing)
+    return try settle(conflicts) + send(batches(ready))
   }
 
   /// Entities that were changed after the page was read are sent as they are now.
   private func beginSendingChanged(
     _ slice: [PendingWrite], _ outgoing: [OutgoingWrite]
   ) throws(StoreError) -> [OutgoingWrite] {
-    let begun = Set(outgoing.map(\.write.id))
+    let begun = Set(outgoing.map { EntityKey($0.write.id) })
     var changed: [PendingWrite] = []
-    for write in slice where !begun.contains(write.id) {
+    for write in slice where !begun.contains(EntityKey(write.id)) {
       if let now = try local.pending(write.id, in: engine.collection)?.write { changed.append(now) }
     }
     return changed.isEmpty ? [] : try local.beginSending(changed)
@@ -119,17 +135,22 @@ struct Push {
     if let stopped { throw stopped }
     if reachability.isGone, let silence = reachability.silence { throw silence }
     if call.cancellation.isCancelled { throw StoreError(.cancelled, "The call was cancelled.") }
-    return try resolve(round.duplicates) + round.alone
+    return try resolve(round.duplicates) + settle(round.conflicts) + round.alone
   }
 
   /// One transaction for all that the backend accepted and one for all that it refused.
-  private mutating func write(_ round: Round) throws(StoreError) {
+  mutating func write(_ round: Round) throws(StoreError) {
     if !round.confirmed.isEmpty { try settle(round.confirmed) }
     guard !round.failed.isEmpty else { return }
-    try local.recordFailure(round.failed)
+    let passing = round.failed.filter { !$0.error.isRefusalForGood }
+    if !passing.isEmpty { try local.recordFailure(passing) }
+    let refused = round.failed.filter { $0.error.isRefusalForGood }.map { write, error in
+      QuarantinedWrite(write: write, error: error, theirs: round.theirs[EntityKey(write.id)])
+    }
+    if !refused.isEmpty { try local.quarantine(refused) }
     failures += round.failed.map { failed in
       var error = failed.error
-      error.index = places[failed.write.id]
+      error.index = places[EntityKey(failed.write.id)]
       return error
     }
     call.progress.update { $0.entitiesDone += UInt64(round.failed.count) }
@@ -178,13 +199,15 @@ struct Push {
       switch error.kind {
       case .conflict where sent.write.operation == .create:
         round.duplicates.append((sent, error))
+      case .conflict where sent.condition != .none, .notFound where sent.condition != .none:
+        round.conflicts.append(Conflicted(sent: sent, refusal: error))
       case .unauthorized, .noUser: stopped = stopped ?? error
       default: fail(sent.write, error, &round)
       }
     }
   }
 
-  private func fail(_ write: PendingWrite, _ error: StoreError, _ round: inout Round) {
+  func fail(_ write: PendingWrite, _ error: StoreError, _ round: inout Round) {
     var error = error
     error.id = write.id
     round.failed.append((write, error))
@@ -202,11 +225,18 @@ struct Push {
     guard !duplicates.isEmpty else { return [] }
     let theirs = try engine.backendEntities(duplicates.map(\.sent.write.id), remote, call)
     var round = Round()
+    var met: [Conflicted] = []
     var again: [PendingWrite] = []
     for (sent, refusal) in duplicates {
       let id = sent.write.id
-      guard let existing = theirs[id], existing.isMade(by: user) else {
-        fail(sent.write, refusal, &round)
+      guard let existing = theirs[EntityKey(id)], existing.isMade(by: user) else {
+        let existing = theirs[EntityKey(id)].map { TheirVersion.entity($0.bytes) }
+        if call.conflicts == .clientWins || existing == nil {
+          round.theirs[EntityKey(id)] = existing
+          fail(sent.write, refusal, &round)
+        } else {
+          met.append(Conflicted(sent: sent, refusal: refusal, theirs: existing))
+        }
         continue
       }
       if sent.write.isAsFirstSent || existing.isSameContent(as: sent.body ?? []) {
@@ -217,7 +247,7 @@ struct Push {
       }
     }
     try write(round)
-    return again
+    return try again + settle(met)
   }
 }
 

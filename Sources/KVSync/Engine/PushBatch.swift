@@ -41,8 +41,8 @@ struct PushBatch {
     }
     return switch only.write.operation {
     case .create: .create(only.body ?? [])
-    case .update: .update(id: only.write.id, only.body ?? [])
-    case .delete: .delete(id: only.write.id)
+    case .update: .update(id: only.write.id, only.body ?? [], if: only.condition)
+    case .delete: .delete(id: only.write.id, if: only.condition)
     }
   }
 

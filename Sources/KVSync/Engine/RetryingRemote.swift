@@ -14,6 +14,7 @@ final class RetryingRemote: Remote {
   init(_ remote: any Remote) { self.remote = remote }
 
   var connections: Int { remote.connections }
+  var keepsConditions: Bool { remote.keepsConditions }
 
   func find(
     _ query: Query, in collection: String, _ call: Call,

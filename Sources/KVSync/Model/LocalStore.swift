@@ -92,18 +92,19 @@ package protocol LocalStore: AnyObject, Sendable {
 
   // MARK: The queue
 
-  /// Pending writes, oldest first, from behind `order`.
+  /// Pending writes, oldest first, from behind `order`; `onlyWaiting`: without those that were set aside.
   func pending(
-    in collection: String, after order: Int64, most: Int
+    in collection: String, after order: Int64, most: Int, onlyWaiting: Bool
   ) throws(StoreError) -> [PendingWrite]
 
-  /// One pending write with what it would send (nil for a deletion) and the backend's version that it
-  /// changes (nil if unknown).
-  func pending(
-    _ id: String, in collection: String
-  ) throws(StoreError) -> (write: PendingWrite, entity: [UInt8]?, base: [UInt8]?)?
+  /// One pending write and what is kept with it.
+  func pending(_ id: String, in collection: String) throws(StoreError) -> PendingDetail?
 
+  /// How many there are, those included that were set aside. nil: of all collections.
   func pendingCount(in collection: String?) throws(StoreError) -> Int
+
+  /// How many wait to be sent.
+  func waitingCount(in collection: String) throws(StoreError) -> Int
 
   /// Counts an attempt for each row whose revision is unchanged, and gives their entities at this
   /// moment: what is sent is exactly the revision that is named. Rows that are gone are left out.
@@ -124,6 +125,28 @@ package protocol LocalStore: AnyObject, Sendable {
   func editPending(
     _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, _ id: String, in collection: String
   ) throws(StoreError) -> Bool
+
+  /// Sets writes aside whose revision is unchanged: they stay, with their error and what the backend has,
+  /// and are not sent until they are changed, edited or released.
+  func quarantine(_ refused: [QuarantinedWrite]) throws(StoreError)
+
+  /// The backend's versions win. Where the revision is unchanged, the row goes and the entity becomes
+  /// theirs; else it stays, and what the backend has is its base.
+  func takeTheirs(_ settled: [(write: PendingWrite, theirs: TheirVersion)]) throws(StoreError)
+
+  /// Our version wins, or another one, over what the backend has: that becomes the base, and the write
+  /// waits. False: it was changed, or is gone; nothing happens then.
+  func rebase(
+    _ write: PendingWrite, onto theirs: TheirVersion, as change: RebasedChange
+  ) throws(StoreError) -> Bool
+
+  /// Lets a write that was set aside wait again; after a conflict over the version that it met. False: it
+  /// is not pending.
+  func releasePending(_ id: String, in collection: String) throws(StoreError) -> Bool
+
+  /// Forgets one pending write and makes the entity what the backend has, as far as one knows. False: not
+  /// pending.
+  func revertPending(_ id: String, in collection: String) throws(StoreError) -> Bool
 
   /// Forgets one pending write, leaving the entity. False: not pending.
   func dropPending(_ id: String, in collection: String) throws(StoreError) -> Bool
@@ -184,6 +207,8 @@ package struct SavedEntity: Sendable, Equatable {
 package struct OutgoingWrite: Sendable, Equatable {
   package var write: PendingWrite
   package var body: [UInt8]?
+  /// What must be true on the backend for it to be carried out.
+  package var condition = RemoteCondition.none
   package init(write: PendingWrite, body: [UInt8]?) {
     self.write = write
     self.body = body

@@ -9,7 +9,8 @@ extension PendingWrite {
       .init("id", .string(id)), .init("operation", .string(operation.rawValue)),
       .init("createdAt", .string(createdAt.description)),
       .init("changedAt", .string(changedAt.description)),
-      .init("attempts", .int(Int64(attempts))), .init("lastError", error),
+      .init("attempts", .int(Int64(attempts))), .init("state", .string(state.rawValue)),
+      .init("lastError", error),
     ])
   }
 }

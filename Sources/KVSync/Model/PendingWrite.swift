@@ -11,6 +11,15 @@ package struct PendingWrite: Sendable, Equatable {
     case delete
   }
 
+  /// Whether it is sent by the next push.
+  package enum State: String, Sendable {
+    case waiting
+    /// Set aside: the backend refused it, and would do so again.
+    case refused
+    /// Set aside: the backend has another version than the one that it changes.
+    case conflict
+  }
+
   package var collection: String
   package var id: String
   package var operation: Operation
@@ -25,6 +34,7 @@ package struct PendingWrite: Sendable, Equatable {
   package var attempts: Int
   /// The last failure as JSON, as `kv_error_json` shows it.
   package var lastError: String?
+  package var state = State.waiting
   /// Whether it was sent, and has not been changed since it was sent for the first time.
   package var isAsFirstSent = false
 

@@ -31,6 +31,9 @@ package protocol Remote: AnyObject, Sendable {
   /// Deletes what matches; gives how many.
   func remove(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> Int
 
+  /// Whether it is known to keep the conditions of writes. One that does not ignores them.
+  var keepsConditions: Bool { get }
+
   /// Sends writes, at most `connections` at a time, and hands over each outcome, one after the other,
   /// on the calling thread, in whatever order they end. It returns when all have ended. After a
   /// cancellation the rest ends with `.cancelled`.
@@ -42,6 +45,7 @@ package protocol Remote: AnyObject, Sendable {
 
 extension Remote {
   package var connections: Int { 1 }
+  package var keepsConditions: Bool { false }
 }
 
 /// One request of a push.
@@ -51,8 +55,18 @@ package enum RemoteWrite: Sendable, Equatable {
   /// New entities, at most 100, in one request.
   case createMany([[UInt8]])
   /// Creates or replaces the entity of this id.
-  case update(id: String, [UInt8])
-  case delete(id: String)
+  case update(id: String, [UInt8], if: RemoteCondition = .none)
+  case delete(id: String, if: RemoteCondition = .none)
+}
+
+/// What must be true of the backend's entity for a write to be carried out; else it fails with `.conflict`,
+/// or with `.notFound` if there is none.
+package enum RemoteCondition: Sendable, Equatable {
+  case none
+  /// It is of this `_kmd.lmt`.
+  case revision(String)
+  /// There is none.
+  case isMissing
 }
 
 /// What came of one request that the backend carried out.
@@ -88,19 +102,22 @@ package struct Call: Sendable {
   package var retry: Retry
   /// Hears how many entities a find will bring, where the backend can tell; nil: nobody wants to know.
   package var counted: Progress.Part?
+  package var conflicts: ConflictStrategy
   package var clientAppVersion: String?
   /// A JSON object as text.
   package var customRequestProperties: String?
 
   package init(
     deadline: Deadline = .after(seconds: 60), cancellation: Cancellation = Cancellation(),
-    progress: Progress = Progress(), retry: Retry = .off, clientAppVersion: String? = nil,
+    progress: Progress = Progress(), retry: Retry = .off,
+    conflicts: ConflictStrategy = .clientWins, clientAppVersion: String? = nil,
     customRequestProperties: String? = nil
   ) {
     self.deadline = deadline
     self.cancellation = cancellation
     self.progress = progress
     self.retry = retry
+    self.conflicts = conflicts
     self.clientAppVersion = clientAppVersion
     self.customRequestProperties = customRequestProperties
   }

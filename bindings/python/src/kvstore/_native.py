@@ -131,6 +131,7 @@ _FAILING: Final = {
     "kv_store_pending_retry+": "pss|",
     "kv_store_pending_edit": "pssn|",
     "kv_store_pending_drop": "ps|",
+    "kv_store_pending_revert": "ps|",
     "kv_store_purge": "pp|p",
     "kv_store_clear": "pp|p",
     "kv_cursor_next": "p|pp",

@@ -14,6 +14,8 @@ StoreType = Literal["sync", "auto", "cache", "network"]
 ReadPolicy = Literal["forceLocal", "forceNetwork", "both", "networkOtherwiseLocal"]
 WritePolicy = Literal["forceLocal", "silentLocalThenNetwork", "localThenNetwork", "forceNetwork"]
 
+ConflictStrategy = Literal["clientWins", "serverWins", "merge", "optimistic", "handler"]
+
 
 class ClientOptions(TypedDict, total=False):
     """What a client is opened with; a client with a host also needs ``app_secret``."""
@@ -74,6 +76,9 @@ class CallOptions(NetworkOptions, total=False):
     max_size_per_result_set: int
     #: Pull, and find on the network, only what has changed since the last time.
     delta_set: bool
+    #: What happens when an entity was changed here and on the backend; default "clientWins", or
+    #: "handler" where one is set.
+    conflicts: ConflictStrategy
 
 
 class StoreOptions(CallOptions, total=False):

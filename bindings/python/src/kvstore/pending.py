@@ -1,4 +1,4 @@
-"""The queue of a collection: the writes that wait to be pushed, at most one for each entity."""
+"""The queue of a collection: the writes that are not sent, at most one for each entity."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ _list = _native.function("kv_store_pending")
 _get = _native.function("kv_store_pending_get")
 _edit = _native.function("kv_store_pending_edit")
 _drop = _native.function("kv_store_pending_drop")
+_revert = _native.function("kv_store_pending_revert")
 
 _NOTHING: Final = TextReader(decode_nothing)
 _PAGE: Final = 500
@@ -33,7 +34,8 @@ _PAGE: Final = 500
 class PendingQueue:
     """The pending writes of a store: ``len(queue)``, ``for write in queue``, ``queue.get(id)``.
 
-    Nothing here waits for the network but :meth:`retry`.
+    What the backend refuses for good, and conflicts that are left open, are set aside: see
+    :attr:`kvstore.PendingWrite.state`. Nothing here waits for the network but :meth:`retry`.
     """
 
     def __init__(self, store: Owner) -> None:
@@ -58,7 +60,10 @@ class PendingQueue:
         return decode_pending_detail(_native.call_for_text(_get, self._handle, to_text(id, "id")))
 
     def retry(self, id: str, **options: Unpack[CallOptions]) -> None:
-        """Send one write now; it stays pending if that fails."""
+        """Send one write now; it stays pending if that fails.
+
+        After a conflict it goes over the version that it met: ours is to win.
+        """
         self.retry_async(id, **options).finish()
 
     def retry_async(
@@ -82,6 +87,10 @@ class PendingQueue:
         """Replace what a create or update would send; its attempts and error are reset."""
         text = entity_json(entity)
         _native.call(_edit, self._handle, to_text(id, "id"), text, len(text))
+
+    def revert(self, id: str) -> None:
+        """Forget one write and make the local entity what the backend has, as far as is known."""
+        _native.call(_revert, self._handle, to_text(id, "id"))
 
     def drop(self, id: str) -> None:
         """Forget one write; the local entity stays as it is."""

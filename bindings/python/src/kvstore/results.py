@@ -16,6 +16,7 @@ Entity = dict[str, Any]
 #: What a call takes for an entity: an object, or its JSON, which is then sent as it is.
 EntityLike = Mapping[str, Any] | bytes | str
 Operation = Literal["create", "update", "delete"]
+PendingState = Literal["waiting", "refused", "conflict"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class SaveManyResult:
 
 @dataclass(frozen=True, slots=True)
 class PendingWrite:
-    """One write that waits to be pushed."""
+    """One write that the backend has not confirmed."""
 
     id: str
     operation: Operation
@@ -62,6 +63,9 @@ class PendingWrite:
     changed_at: datetime
     attempts: int
     last_error: KVError | None
+    #: "waiting" until a push has sent it; "refused" or in "conflict": set aside, and not sent again
+    #: until it is retried, edited, reverted, dropped or changed.
+    state: PendingState
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,9 @@ class PendingDetail(PendingWrite):
 
     entity: Entity | None
     base: Entity | None
+    #: What the backend has, of a write that was set aside; None if that is unknown or, in a
+    #: conflict, if it was deleted there.
+    remote: Entity | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,13 +200,16 @@ def decode_pending_detail(text: bytes) -> PendingDetail:
     """Read one row of the queue with its entity."""
     members = json.loads(text)
     return PendingDetail(
-        *_pending_members(members), entity=members.get("entity"), base=members.get("base")
+        *_pending_members(members),
+        entity=members.get("entity"),
+        base=members.get("base"),
+        remote=members.get("remote"),
     )
 
 
 def _pending_members(
     members: Mapping[str, Any],
-) -> tuple[str, Operation, datetime, datetime, int, KVError | None]:
+) -> tuple[str, Operation, datetime, datetime, int, KVError | None, PendingState]:
     last_error = members.get("lastError")
     return (
         members["id"],
@@ -208,6 +218,7 @@ def _pending_members(
         datetime.fromisoformat(members["changedAt"]),
         members["attempts"],
         error_from_json(last_error) if last_error else None,
+        members["state"],
     )
 
 

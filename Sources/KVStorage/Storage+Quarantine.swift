@@ -1,0 +1,169 @@
+internal import KVBase
+internal import KVJSON
+internal import KVSQLite
+package import KVSync
+
+/// Writes that were set aside, and what becomes of those that have met another version on the backend.
+extension Storage {
+  package func quarantine(_ refused: [QuarantinedWrite]) throws(StoreError) {
+    try write { (db: borrowing Connection) throws(SQLiteError) in
+      for entry in refused {
+        let table = try catalog.entry(entry.write.collection, on: db).table
+        let statement = try db.statement(Quarantine.enter)
+        try Self.bind(entry.write, table, to: statement)
+        try statement.bind(entry.error.json, at: 4)
+        try statement.bind(entry.state.number, at: 5)
+        try Self.bind(entry.theirs?.column, at: 6, to: statement)
+        try statement.run()
+      }
+    }
+  }
+
+  package func takeTheirs(
+    _ settled: [(write: PendingWrite, theirs: TheirVersion)]
+  ) throws(StoreError) {
+    try write { (db: borrowing Connection) throws(SQLiteError) in
+      let now = Timestamp.now().milliseconds
+      for (write, theirs) in settled {
+        let entry = try catalog.entry(write.collection, on: db)
+        guard try Self.removeUnchanged(write, entry.table, db) else {
+          _ = try Self.rebase(write, theirs.bytes, entry.table, db)
+          continue
+        }
+        let change = Change(table: entry.table, generation: entry.generation, now: now)
+        try Self.replaceEntity(write.id, by: theirs.bytes, change, db)
+      }
+    }
+  }
+
+  package func rebase(
+    _ write: PendingWrite, onto theirs: TheirVersion, as new: RebasedChange
+  ) throws(StoreError) -> Bool {
+    try self.write(to: write.collection) { (db, change) throws(SQLiteError) in
+      let statement = try db.statement(Quarantine.rebase)
+      try Self.bind(write, change.table, to: statement)
+      try Self.bind(theirs.bytes, at: 4, to: statement)
+      try statement.bind(new.operation(of: write).number, at: 5)
+      try statement.bind(new == .unchanged ? write.revision : Identifier.revision(), at: 6)
+      try statement.run()
+      guard db.changes > 0 else { return false }
+      switch new {
+      case .unchanged: break
+      case .replaced(let body): try Self.replaceEntity(write.id, by: body, change, db)
+      case .deleted: try Self.replaceEntity(write.id, by: nil, change, db)
+      }
+      return true
+    }
+  }
+
+  package func releasePending(_ id: String, in collection: String) throws(StoreError) -> Bool {
+    try write(to: collection) { (db, change) throws(SQLiteError) in
+      let statement = try db.statement(Quarantine.release)
+      try statement.bind(change.table.number, at: 1)
+      try statement.bind(id, at: 2)
+      try statement.run()
+      return db.changes > 0
+    }
+  }
+
+  package func revertPending(_ id: String, in collection: String) throws(StoreError) -> Bool {
+    try write(to: collection) { (db, change) throws(SQLiteError) in
+      let statement = try db.statement(Quarantine.revert)
+      try statement.bind(change.table.number, at: 1)
+      try statement.bind(id, at: 2)
+      guard try statement.step() else { return false }
+      let known = statement.isNull(0) ? nil : TheirVersion(column: statement.copy(0))
+      statement.reset()
+      try Self.replaceEntity(id, by: known?.bytes, change, db)
+      return true
+    }
+  }
+
+  // MARK: Steps
+
+  /// Makes an entity what it is on the backend; nil: it is gone there.
+  private static func replaceEntity(
+    _ id: String, by body: [UInt8]?, _ change: Change, _ db: borrowing Connection
+  ) throws(SQLiteError) {
+    if let body {
+      _ = try put(body, as: id, change, db, change.table.put)
+    } else {
+      _ = try run(change.table.delete, id, db)
+    }
+  }
+
+  /// Notes what a read has shown of an entity whose write is set aside: the write itself is left alone.
+  static func note(
+    _ theirs: UnsafeRawBufferPointer?, of id: String, _ table: Table, _ db: borrowing Connection
+  ) throws(SQLiteError) {
+    let statement = try db.statement(Quarantine.note)
+    try statement.bind(table.number, at: 1)
+    try statement.bind(id, at: 2)
+    if let theirs {
+      try statement.bind(borrowedText: theirs, at: 3)
+      try statement.run()
+    } else {
+      try statement.bind("null", at: 3)
+      try statement.run()
+    }
+  }
+
+  private static func bind(
+    _ text: [UInt8]?, at place: Int32, to statement: borrowing Statement
+  ) throws(SQLiteError) {
+    guard let text else { return try statement.bindNull(at: place) }
+    try statement.bind(String(decoding: text, as: UTF8.self), at: place)
+  }
+
+  /// What takes a write out of quarantine: the version that it met is what it changes from now on.
+  static let releasing = """
+    state = 0, base = iif(state = 2 AND remote NOT NULL, nullif(remote, 'null'), base),
+    operation = iif(state = 2 AND remote NOT NULL, max(operation, 2), operation), remote = NULL
+    """
+
+  private enum Quarantine {
+    private static let isEntity = "WHERE collection = ?1 AND id = ?2"
+    private static let isUnchanged = "\(isEntity) AND revision = ?3"
+    static let enter = SQL(
+      """
+      UPDATE pending SET error = ?4, state = ?5, remote = ?6, tried = iif(?5 = 2, NULL, tried)
+      \(isUnchanged)
+      """)
+    static let rebase = SQL(
+      """
+      UPDATE pending SET base = ?4, operation = ?5, revision = ?6, state = 0, remote = NULL,
+      tried = NULL \(isUnchanged)
+      """)
+    static let release = SQL("UPDATE pending SET \(releasing) \(isEntity)")
+    static let revert = SQL(
+      "DELETE FROM pending \(isEntity) RETURNING ifnull(remote, base)")
+    static let note = SQL("UPDATE pending SET remote = ?3 \(isEntity) AND state > 0")
+  }
+}
+
+extension RebasedChange {
+  /// What is sent then. A create whose id is taken can only be an update.
+  fileprivate func operation(of write: PendingWrite) -> PendingWrite.Operation {
+    switch self {
+    case .unchanged: write.operation == .delete ? .delete : .update
+    case .replaced: .update
+    case .deleted: .delete
+    }
+  }
+}
+
+extension TheirVersion {
+  private static let nothing = Array("null".utf8)
+
+  /// How the table writes it.
+  fileprivate var column: [UInt8] { bytes ?? Self.nothing }
+
+  init(column: [UInt8]) { self = column == Self.nothing ? .gone : .entity(column) }
+
+  /// Several of them with commas in between.
+  static func list(_ column: [UInt8]) -> [TheirVersion] {
+    let array = Array("[".utf8) + column + Array("]".utf8)
+    let items = (try? JSONValue(parsing: array))?.arrayValue ?? []
+    return items.map { $0.isNull ? .gone : .entity($0.bytes) }
+  }
+}

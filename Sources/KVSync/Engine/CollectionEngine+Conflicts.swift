@@ -1,0 +1,112 @@
+internal import KVBase
+internal import KVJSON
+
+extension CollectionEngine {
+  /// So often is sent again what others keep changing meanwhile; then the next push tries.
+  private static let mostRounds = 5
+
+  /// Who is asked about conflicts, by the strategy `handler`; nil: nobody, they are left open.
+  package func setConflictHandler(_ handler: ConflictHandler?) {
+    self.handler.peek { $0 = handler }
+  }
+
+  package var hasConflictHandler: Bool { handler.peek { $0 != nil } }
+
+  /// Asks about the conflicts that sending has left open, and sends what the answers say.
+  ///
+  /// Nothing is in flight while the application thinks: what it calls meanwhile, a push of the same
+  /// collection included, waits for nothing of ours. The conflicts are in quarantine until then, so that a
+  /// process that dies leaves them there.
+  func asking(_ first: PushResult, _ call: Call) throws(StoreError) -> PushResult {
+    guard call.conflicts == .handler, let handler = handler.peek({ $0 }) else { return first }
+    var result = first
+    for _ in 0..<Self.mostRounds {
+      var again: [String] = []
+      for error in result.errors where error.kind == .conflict {
+        guard let id = error.id else { continue }
+        switch try ask(handler, about: id, call) {
+        case .leftOpen: continue
+        case .settled: result.errors.removeAll { $0.id?.isSameId(as: id) == true }
+        case .sendAgain: again.append(id)
+        }
+      }
+      guard !again.isEmpty else { return result }
+      result = result.followed(by: try sendOnce(again, call), about: again)
+    }
+    return result
+  }
+
+  private enum Answered { case leftOpen, settled, sendAgain }
+
+  private func ask(
+    _ handler: ConflictHandler, about id: String, _ call: Call
+  ) throws(StoreError) -> Answered {
+    let local = try localStore(for: "push")
+    guard let found = try local.pending(id, in: collection), found.write.state == .conflict,
+      let theirs = found.theirs
+    else { return .leftOpen }
+    let conflict = Conflict(id: id, base: found.base, local: found.entity, remote: theirs.bytes)
+    let answer = try handler(conflict, call)
+    switch answer {
+    case .leave: return .leftOpen
+    case .keep where found.entity == nil && theirs == .gone, .take:
+      return try settle(found.write, theirs, local)
+    case .delete where theirs == .gone: return try settle(found.write, theirs, local)
+    case .keep: return try again(found.write, theirs, .unchanged, local)
+    case .delete: return try again(found.write, theirs, .deleted, local)
+    case .merged(let entity):
+      guard let body = Self.body(entity, as: id) else {
+        var error = StoreError(
+          .invalid, "The conflict handler's answer is no entity, or one of another _id.")
+        error.id = id
+        throw error
+      }
+      return try again(found.write, theirs, .replaced(body), local)
+    }
+  }
+
+  private func settle(
+    _ write: PendingWrite, _ theirs: TheirVersion, _ local: any LocalStore
+  ) throws(StoreError) -> Answered {
+    try inFlight.settlements.settling([write.id]) { () throws(StoreError) in
+      try local.takeTheirs([(write, theirs)])
+    }
+    return .settled
+  }
+
+  private func again(
+    _ write: PendingWrite, _ theirs: TheirVersion, _ change: RebasedChange, _ local: any LocalStore
+  ) throws(StoreError) -> Answered {
+    try local.rebase(write, onto: theirs, as: change) ? .sendAgain : .leftOpen
+  }
+
+  /// An entity with its id; nil if it is none, or has another.
+  private static func body(_ entity: [UInt8], as id: String) -> [UInt8]? {
+    guard let outline = try? EntityScanner.outline(of: entity) else { return nil }
+    guard let own = outline.id else {
+      return entity.withBorrowedBytes { EntityEditing.inserting(id: id, into: $0, outline) }
+    }
+    return own.isSameId(as: id) ? Array(entity[outline.range]) : nil
+  }
+}
+
+extension PushResult {
+  /// This result with what came of some of its entities when they were sent again.
+  fileprivate func followed(by next: PushResult, about ids: [String]) -> PushResult {
+    let keys = Set(ids.map(EntityKey.init))
+    var places: [EntityKey: Int] = [:]
+    var merged = PushResult(pushed: pushed + next.pushed)
+    for error in errors {
+      guard let key = error.id.map(EntityKey.init), keys.contains(key) else {
+        merged.errors.append(error)
+        continue
+      }
+      places[key] = error.index
+    }
+    for var error in next.errors {
+      error.index = error.id.flatMap { places[EntityKey($0)] } ?? error.index
+      merged.errors.append(error)
+    }
+    return merged
+  }
+}

@@ -1,0 +1,122 @@
+internal import KVBase
+internal import KVJSON
+
+/// Two versions of an entity and what both started from, made into one.
+///
+/// Members that one side has changed are taken from there; objects are merged member by member, arrays
+/// as a whole. The slices of the original texts are copied, nothing is printed anew.
+enum EntityMerge {
+  /// Objects inside objects are merged to this depth; further down they are taken as a whole.
+  private static let mostLevels = 64
+
+  /// Nil if both sides have changed the same member to different values. `base` nil: nothing was there.
+  static func merged(base: [UInt8]?, ours: [UInt8], theirs: [UInt8]) -> [UInt8]? {
+    var ours = Members(ours)
+    let theirs = Members(theirs)
+    // Times are the backend's; permissions are ours only where we say something about them.
+    ours["_kmd"] = theirs["_kmd"]
+    if ours["_acl"] == nil { ours["_acl"] = theirs["_acl"] }
+    return merged(base.map { Members($0) } ?? Members(), ours, theirs, level: 0)
+  }
+
+  private static func merged(
+    _ base: Members, _ ours: Members, _ theirs: Members, level: Int
+  ) -> [UInt8]? {
+    var merged = Members()
+    for name in theirs.names + ours.names where merged[name] == nil {
+      switch choice(base[name], ours[name], theirs[name]) {
+      case .value(let value): merged[name] = value
+      case .both(let ours, let theirs):
+        guard level < mostLevels,
+          let base = Members(base[name] ?? Array("{}".utf8), isObject: true),
+          let ours = Members(ours, isObject: true), let theirs = Members(theirs, isObject: true),
+          let inner = self.merged(base, ours, theirs, level: level + 1)
+        else { return nil }
+        merged[name] = inner
+      case .conflict: return nil
+      }
+    }
+    return merged.text
+  }
+
+  private enum Choice {
+    /// Nil: the member goes.
+    case value([UInt8]?)
+    case both([UInt8], [UInt8])
+    case conflict
+  }
+
+  private static func choice(_ base: [UInt8]?, _ ours: [UInt8]?, _ theirs: [UInt8]?) -> Choice {
+    if isSame(ours, theirs) || isSame(ours, base) { return .value(theirs) }
+    if isSame(theirs, base) { return .value(ours) }
+    guard let ours, let theirs else { return .conflict }
+    return .both(ours, theirs)
+  }
+
+  private static func isSame(_ left: [UInt8]?, _ right: [UInt8]?) -> Bool {
+    guard let left, let right else { return left == nil && right == nil }
+    if left == right { return true }
+    guard let left = try? JSONValue(parsing: left), let right = try? JSONValue(parsing: right)
+    else { return false }
+    return left == right
+  }
+
+  /// The members of one object: names and the texts of their values, in their order.
+  private struct Members {
+    private var members: [(name: [UInt8], value: [UInt8])] = []
+    private var places: [[UInt8]: Int] = [:]
+
+    init() {}
+
+    /// What is no object has none.
+    init(_ bytes: [UInt8]) { self = Members(bytes, isObject: true) ?? Members() }
+
+    /// Nil for what is no object.
+    init?(_ bytes: [UInt8], isObject: Bool) {
+      let read = bytes.withBorrowedBytes { bytes -> [(name: [UInt8], value: [UInt8])]? in
+        let scanner = ByteScanner(bytes)
+        guard var cursor = try? MemberCursor(scanner, at: scanner.skipSpace(0)) else { return nil }
+        var members: [(name: [UInt8], value: [UInt8])] = []
+        while let member = try? cursor.next() {
+          members.append((scanner.unescaped(member.name), Array(bytes[member.value])))
+        }
+        return members
+      }
+      guard let read else { return nil }
+      for member in read { self[member.name] = member.value }
+    }
+
+    var names: [[UInt8]] { members.map(\.name) }
+
+    /// Setting nil does not remove what is there: nothing here needs that.
+    subscript(_ name: [UInt8]) -> [UInt8]? {
+      get { places[name].map { members[$0].value } }
+      set {
+        guard let newValue else { return }
+        if let place = places[name] {
+          members[place].value = newValue
+        } else {
+          places[name] = members.count
+          members.append((name, newValue))
+        }
+      }
+    }
+
+    subscript(_ name: StaticString) -> [UInt8]? {
+      get { self[Array("\(name)".utf8)] }
+      set { self[Array("\(name)".utf8)] = newValue }
+    }
+
+    var text: [UInt8] {
+      var out: [UInt8] = [UInt8(ascii: "{")]
+      for (place, member) in members.enumerated() {
+        if place > 0 { out.append(UInt8(ascii: ",")) }
+        JSONValue.write(String(decoding: member.name, as: UTF8.self), to: &out)
+        out.append(UInt8(ascii: ":"))
+        out.append(contentsOf: member.value)
+      }
+      out.append(UInt8(ascii: "}"))
+      return out
+    }
+  }
+}

@@ -1,0 +1,132 @@
+/// How a push notices that somebody else was faster, and what it does about it.
+extension Push {
+  /// A write that has met another version than the one that it changes.
+  struct Conflicted {
+    let sent: OutgoingWrite
+    let refusal: StoreError
+    /// Nil: not asked yet.
+    var theirs: TheirVersion?
+  }
+
+  // MARK: Noticing
+
+  /// Gives updates and deletions the condition that the backend still has what they started from.
+  ///
+  /// Of a backend that is not known to keep conditions, what it has is read first: what differs is a
+  /// conflict. Between that read and the write somebody may still come in between; nothing notices that.
+  func conditioned(
+    _ outgoing: [OutgoingWrite]
+  ) throws(StoreError) -> (ready: [OutgoingWrite], conflicts: [Conflicted]) {
+    guard call.conflicts != .clientWins else { return (outgoing, []) }
+    var ready: [OutgoingWrite] = []
+    for var sent in outgoing {
+      if sent.write.operation != .create {
+        // Changed since it was taken up: its turn comes with the next push.
+        guard let now = try local.pending(sent.write.id, in: engine.collection),
+          now.write.revision == sent.write.revision
+        else { continue }
+        sent.condition = RemoteCondition(base: now.base, sent.write.operation)
+      }
+      ready.append(sent)
+    }
+    let asked = ready.filter { $0.condition != .none }
+    guard !remote.keepsConditions, !asked.isEmpty else { return (ready, []) }
+    let theirs = try engine.backendEntities(asked.map(\.write.id), remote, call)
+    var conflicts: [Conflicted] = []
+    ready.removeAll { sent in
+      let found = theirs[EntityKey(sent.write.id)]
+      guard !sent.condition.holds(for: found) else { return false }
+      conflicts.append(
+        Conflicted(
+          sent: sent, refusal: .conflict(sent.write.id, isGone: found == nil),
+          theirs: found.map { .entity($0.bytes) } ?? .gone))
+      return true
+    }
+    return (ready, conflicts)
+  }
+
+  // MARK: Deciding
+
+  /// Decides conflicts as the call's strategy says; what it leaves open is set aside. Gives the writes to
+  /// send again.
+  mutating func settle(_ conflicts: [Conflicted]) throws(StoreError) -> [PendingWrite] {
+    guard !conflicts.isEmpty else { return [] }
+    let unknown = conflicts.filter { $0.theirs == nil }.map(\.sent.write.id)
+    let found = try engine.backendEntities(unknown, remote, call)
+    var round = Round()
+    var taken: [(write: PendingWrite, theirs: TheirVersion)] = []
+    var again: [PendingWrite] = []
+    for conflict in conflicts {
+      let write = conflict.sent.write
+      let key = EntityKey(write.id)
+      let theirs = conflict.theirs ?? found[key].map { .entity($0.bytes) } ?? .gone
+      guard let now = try local.pending(write.id, in: engine.collection),
+        now.write.revision == write.revision
+      else { continue }
+      let meeting = Meeting(
+        ours: conflict.sent.body, base: now.base, theirs: theirs, tried: now.tried)
+      switch meeting.verdict(call.conflicts) {
+      case .done: round.confirmed.append((write, theirs.bytes))
+      case .take: taken.append((write, theirs))
+      case .again(let change):
+        guard try local.rebase(write, onto: theirs, as: change) else { continue }
+        if let now = try local.pending(write.id, in: engine.collection) { again.append(now.write) }
+      case .open:
+        round.theirs[key] = theirs
+        fail(write, conflict.refusal.asConflict(isGone: theirs == .gone), &round)
+      }
+    }
+    try write(round)
+    if !taken.isEmpty { try take(taken) }
+    return again
+  }
+
+  private func take(
+    _ taken: [(write: PendingWrite, theirs: TheirVersion)]
+  ) throws(StoreError) {
+    try engine.inFlight.settlements.settling(taken.map(\.write.id)) { () throws(StoreError) in
+      try local.takeTheirs(taken)
+    }
+    call.progress.update { $0.entitiesDone += UInt64(taken.count) }
+  }
+}
+
+extension RemoteCondition {
+  /// That the backend has what a change started from. A deletion of what it never showed has none.
+  init(base: [UInt8]?, _ operation: PendingWrite.Operation) {
+    if let moment = base.flatMap({ BackendEntity($0).lastModified }) {
+      self = .revision(moment)
+    } else {
+      self = operation == .delete ? .none : .isMissing
+    }
+  }
+
+  /// Whether it holds for what the backend has. What a deletion finds gone is as it should be.
+  func holds(for found: BackendEntity?) -> Bool {
+    switch self {
+    case .none: true
+    case .revision(let moment): found?.lastModified == moment
+    case .isMissing: found == nil
+    }
+  }
+}
+
+extension StoreError {
+  static func conflict(_ id: String, isGone: Bool) -> StoreError {
+    var error = StoreError(
+      .conflict,
+      isGone
+        ? "The entity was changed here and deleted on the backend."
+        : "The entity was changed here and, in another way, on the backend.")
+    error.id = id
+    return error
+  }
+
+  /// The backend's refusal of a condition, as what it means.
+  func asConflict(isGone: Bool) -> StoreError {
+    var error = StoreError.conflict(id ?? "", isGone: isGone)
+    error.id = id
+    error.answer = answer
+    return error
+  }
+}

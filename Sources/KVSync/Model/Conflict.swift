@@ -1,0 +1,44 @@
+/// What happens when an entity was changed here, and is another on the backend than the one that was
+/// changed.
+package enum ConflictStrategy: String, Sendable, CaseIterable {
+  /// Ours replaces what is there. Nothing is compared: the backend's own clients do the same.
+  case clientWins
+  /// What is there replaces ours.
+  case serverWins
+  /// Member by member: what one side has changed is taken. Where both have changed the same, or one has
+  /// deleted the entity, it is left open.
+  case merge
+  /// It is left open.
+  case optimistic
+  /// The application's function decides.
+  case handler
+}
+
+/// An entity that was changed on both sides, as an application's function sees it.
+package struct Conflict: Sendable, Equatable {
+  package var id: String
+  /// What both started from; nil: there was none, or it is unknown.
+  package var base: [UInt8]?
+  /// Nil: deleted here.
+  package var local: [UInt8]?
+  /// Nil: not there.
+  package var remote: [UInt8]?
+}
+
+/// What the application's function says.
+package enum ConflictAnswer: Sendable, Equatable {
+  /// Nothing: it is left open.
+  case leave
+  /// Ours wins.
+  case keep
+  /// Theirs wins.
+  case take
+  /// This is the entity, here and there.
+  case merged([UInt8])
+  /// The entity is deleted, here and there.
+  case delete
+}
+
+/// Asks the application. Runs with nothing in flight and no lock held, and may throw `.cancelled` or
+/// `.timeout` if no answer came.
+package typealias ConflictHandler = @Sendable (Conflict, Call) throws(StoreError) -> ConflictAnswer

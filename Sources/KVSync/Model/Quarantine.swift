@@ -1,0 +1,77 @@
+/// What the backend has of an entity that has a pending write here.
+package enum TheirVersion: Sendable, Equatable {
+  case entity([UInt8])
+  /// It was deleted there, or this user may not see it.
+  case gone
+
+  package var bytes: [UInt8]? {
+    switch self {
+    case .entity(let bytes): bytes
+    case .gone: nil
+    }
+  }
+}
+
+/// A pending write with everything that is kept with it.
+package struct PendingDetail: Sendable {
+  package var write: PendingWrite
+  /// What it would send; nil for a deletion.
+  package var entity: [UInt8]?
+  /// The backend's version that it changes; nil if there was none, or it is unknown.
+  package var base: [UInt8]?
+  /// What the backend has now, as far as a refusal or a read has shown; nil: unknown.
+  package var theirs: TheirVersion?
+  /// What was sent before, without an answer, and has been changed since: the backend may have it.
+  package var tried: [TheirVersion]
+
+  package init(
+    write: PendingWrite, entity: [UInt8]?, base: [UInt8]?, theirs: TheirVersion? = nil,
+    tried: [TheirVersion] = []
+  ) {
+    self.write = write
+    self.entity = entity
+    self.base = base
+    self.theirs = theirs
+    self.tried = tried
+  }
+}
+
+/// A write that is to be set aside, and why.
+package struct QuarantinedWrite: Sendable {
+  package var write: PendingWrite
+  package var error: StoreError
+  /// What the backend has; nil: unknown.
+  package var theirs: TheirVersion?
+
+  package init(write: PendingWrite, error: StoreError, theirs: TheirVersion? = nil) {
+    self.write = write
+    self.error = error
+    self.theirs = theirs
+  }
+
+  package var state: PendingWrite.State { error.kind == .conflict ? .conflict : .refused }
+}
+
+/// What becomes of a pending write whose conflict was decided.
+package enum RebasedChange: Sendable, Equatable {
+  /// It is sent as it is, over the version that was seen.
+  case unchanged
+  /// This is sent in its place, and is the local entity from now on.
+  case replaced([UInt8])
+  /// The entity is deleted, here and there.
+  case deleted
+}
+
+extension StoreError {
+  /// Whether the backend has refused the write itself, so that it would refuse it the next time as well.
+  ///
+  /// Not: who is asked for a login, a wrong application, what is busy or broken, what a proxy answered.
+  var isRefusalForGood: Bool {
+    guard let answer else { return kind == .invalid || kind == .conflict }
+    return switch kind {
+    case .invalid, .forbidden, .conflict, .tooLarge: answer.status >= 400 || answer.status == 207
+    case .notFound: answer.error != "AppNotFound" && answer.error != "UserNotFound"
+    default: false
+    }
+  }
+}
