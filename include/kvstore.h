@@ -782,6 +782,65 @@ KV_API kv_status kv_store_clear(kv_store *store, kv_query *query, int64_t *count
 
 /** @} */
 
+/** @defgroup conflict Conflicts
+ *  Entities that were changed or deleted here, while the backend has another version than the one that
+ *  was changed. The option `conflicts` says what happens; docs/sync.md explains it. @{ */
+
+/** An entity that was changed on both sides. Everything in it is borrowed until the function returns;
+ *  texts end with NUL, which their length does not count. */
+typedef struct kv_conflict {
+  uint32_t size;        /**< Bytes of this struct in the loaded library; later members may follow. */
+  uint32_t reserved;
+  const char *id;       /**< The entity. */
+  const char *base;     /**< What both started from; NULL: there was nothing, or it is unknown. */
+  size_t base_length;
+  const char *local;    /**< What would be sent; NULL: it was deleted here. */
+  size_t local_length;
+  const char *remote;   /**< What the backend has; NULL: it was deleted there. */
+  size_t remote_length;
+} kv_conflict;
+
+/** What a ::kv_conflict_fn answers. */
+enum {
+  KV_CONFLICT_LEAVE = 0,  /**< Nothing: the write is set aside, in conflict. */
+  KV_CONFLICT_KEEP = 1,   /**< Ours replaces theirs. */
+  KV_CONFLICT_TAKE = 2,   /**< Theirs replaces ours. */
+  KV_CONFLICT_MERGED = 3, /**< What `merged_out` received replaces both. */
+  KV_CONFLICT_DELETE = 4  /**< The entity is deleted, here and there. */
+};
+
+/**
+ * Decides a conflict.
+ *
+ * @param merged_out  receives, for #KV_CONFLICT_MERGED, an entity as JSON text that ends with NUL, in memory
+ *                    of malloc() or strdup(), which the library frees. It may be without `_id`; another
+ *                    `_id` makes the answer an error. What it receives with other answers is freed too.
+ * @return a KV_CONFLICT_ value; any other is an error of the call that asked, and the conflict stays open
+ */
+typedef int32_t (*kv_conflict_fn)(void *context, const kv_conflict *conflict, char **merged_out);
+
+/**
+ * Sets the function that decides the conflicts which pushes, syncs, retries and writes through this
+ * handle meet; unless the option `conflicts` says something else than `"handler"`. NULL as `handler`
+ * takes it away.
+ *
+ * It runs on the client's callback thread (or inside kv_client_dispatch()), with no lock held and nothing
+ * on its way, and may call any function, closing the client included; the call that asked waits for it, no
+ * longer than its own time. Called from inside a callback, a push asks right there, inside of that
+ * callback; so does a blocking call on a pumped client, on its own thread. If the client is closed or the
+ * user logged out meanwhile, that call ends with #KV_CANCELLED, and the conflict stays open.
+ *
+ * @param free_context  may be NULL, else it is called exactly once: when the function was replaced or taken
+ *                      away and no call asks it any more, when the store or the client was closed, or before
+ *                      this returns when it fails
+ * @return KV_OK, KV_MISUSE, KV_UNSUPPORTED (a network store), KV_INTERNAL (no thread for callbacks)
+ */
+KV_API kv_status kv_store_set_conflict_handler(kv_store *store, kv_conflict_fn handler,
+                                               void *context, kv_free_fn free_context,
+                                               kv_error **error_out);
+
+/** @} */
+
 /** @defgroup cursor Cursors
  *  The entities of a find, one after the other, as they were when it ran. A cursor that reads the
  *  local store holds a snapshot of it: close it soon. @{ */

@@ -9,6 +9,8 @@ final class Operations: Sendable {
     /// Somebody runs alone, or waits for it: nothing begins.
     var isExclusive = false
     var isClosed = false
+    /// How often somebody ran alone.
+    var turns = 0
   }
 
   private let state = Monitor(State())
@@ -40,12 +42,16 @@ final class Operations: Sendable {
   func outside<R>(
     _ own: Cancellation, _ body: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    state.withLock { _ = $0.running.removeValue(forKey: ObjectIdentifier(own)) }
+    let turns = state.withLock { state in
+      state.running[ObjectIdentifier(own)] = nil
+      return state.turns
+    }
     defer {
-      state.withLock { state in
-        if state.isClosed || state.isExclusive { own.cancel() }
+      let isOver = state.withLock { state in
         state.running[ObjectIdentifier(own)] = own
+        return state.isClosed || state.turns != turns
       }
+      if isOver { own.cancel() }
     }
     return try body()
   }
@@ -56,6 +62,7 @@ final class Operations: Sendable {
       if state.isClosed { return false }
       if state.isExclusive { return nil }
       state.isExclusive = true
+      state.turns += 1
       return true
     }
     guard isOpen == true else { throw Self.closed }

@@ -57,6 +57,9 @@ package final class Runner: Sendable {
     _ = state.wait { $0.threads <= own ? true : nil }
   }
 
+  /// Whether this is called from one of the threads.
+  package var isOwnThread: Bool { state.peek { $0.members.contains(pthread_self()) } }
+
   private func start() -> Bool {
     Worker("kv-work") { [self] in
       state.peek { _ = $0.members.insert(pthread_self()) }

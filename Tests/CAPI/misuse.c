@@ -84,6 +84,7 @@ DEFINE(kv_store_create_index, h, "{\"keys\":{\"a\":1}}", KV_NUL_TERMINATED, e)
 DEFINE(kv_store_drop_index, h, "none", e)
 DEFINE(kv_store_indexes, h, TEXT_OUT)
 DEFINE(kv_store_explain, h, NULL, TEXT_OUT)
+DEFINE(kv_store_set_conflict_handler, h, NULL, NULL, NULL, e)
 DEFINE(kv_store_sync_count, h, &count, e)
 DEFINE(kv_store_pending, h, NULL, 0, TEXT_OUT)
 DEFINE(kv_store_pending_get, h, "a", TEXT_OUT)
@@ -182,6 +183,7 @@ static const struct {
     {"kv_store_drop_index", STORE, call_kv_store_drop_index, 1, 0, 0},
     {"kv_store_indexes", STORE, call_kv_store_indexes, 1, 0, 0},
     {"kv_store_explain", STORE, call_kv_store_explain, 1, 0, 0},
+    {"kv_store_set_conflict_handler", STORE, call_kv_store_set_conflict_handler, 1, 0, 0},
     {"kv_store_sync_count", STORE, call_kv_store_sync_count, 1, 0, 0},
     {"kv_store_pending", STORE, call_kv_store_pending, 1, 0, 0},
     {"kv_store_pending_get", STORE, call_kv_store_pending_get, 1, 0, 0},

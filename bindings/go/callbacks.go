@@ -95,6 +95,27 @@ func kvgoEvent(context unsafe.Pointer, told *C.kv_event) {
 	}
 }
 
+// decider decides a conflict: a number and, if it merged, an entity.
+type decider func(Conflict) (C.int32_t, []byte)
+
+//export kvgoConflict
+func kvgoConflict(context unsafe.Pointer, lent *C.kv_conflict, merged **C.char) C.int32_t {
+	decide, ok := recall(context).(decider)
+	if !ok {
+		return C.KV_CONFLICT_LEAVE
+	}
+	answer, entity := decide(Conflict{
+		ID:     C.GoString(lent.id),
+		Base:   bytesOf(lent.base, lent.base_length),
+		Local:  bytesOf(lent.local, lent.local_length),
+		Remote: bytesOf(lent.remote, lent.remote_length),
+	})
+	if entity != nil {
+		*merged = C.CString(string(entity))
+	}
+	return answer
+}
+
 //export kvgoLog
 func kvgoLog(context unsafe.Pointer, level C.int32_t, text *C.char) {
 	if callback, ok := recall(context).(logLine); ok {

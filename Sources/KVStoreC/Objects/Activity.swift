@@ -25,6 +25,14 @@ final class Activity: Sendable {
     if after == Activity.closing { isOver.withLock { $0 = true } }
   }
 
+  /// Leaves something for as long as `body` runs, so that it may close the client; back inside, it has to
+  /// notice that.
+  func outside<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+    leave()
+    defer { word.wrappingAdd(1, ordering: .acquiringAndReleasing) }
+    return try body()
+  }
+
   /// Lets nothing begin any more.
   func beginClosing() { word.bitwiseOr(Activity.closing, ordering: .acquiringAndReleasing) }
 

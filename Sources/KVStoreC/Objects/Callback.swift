@@ -26,4 +26,5 @@ extension Callback where Function == kv_answer_fn? {
 
 typealias AnswerCallback = Callback<kv_answer_fn?>
 typealias LogCallback = Callback<kv_log_fn>
+typealias ConflictCallback = Callback<kv_conflict_fn>
 typealias EventCallback = Callback<kv_event_fn>

@@ -39,6 +39,32 @@ final class CallbackQueue: Sendable {
   /// Readable while callbacks wait; nil if the queue has a thread.
   var descriptor: Int32? { event?.number }
 
+  var isPumped: Bool { event != nil }
+
+  /// Whether this is called from inside a callback.
+  var isInside: Bool { state.peek { $0.runner == pthread_self() } }
+
+  /// Runs a job on this thread: inside of the callback that this is called from, else in the place of a
+  /// dispatch. Nil if another one did not end before the call was cancelled or out of time, or if the queue
+  /// is closed.
+  func runInPlace<R>(_ call: Call, _ job: () -> R) -> R? {
+    if isInside { return job() }
+    let state = self.state
+    let isOurs = call.cancellation.notifying {
+      state.withLock { _ in }
+    } during: {
+      state.wait(until: call.deadline) { state -> Bool? in
+        if state.isClosed || call.cancellation.isCancelled { return false }
+        guard state.runner == nil else { return nil }
+        state.runner = pthread_self()
+        return true
+      }
+    }
+    guard isOurs == true else { return nil }
+    defer { state.withLock { $0.runner = nil } }
+    return job()
+  }
+
   /// Makes sure that callbacks can run. Whoever starts something that will call back calls this first,
   /// so that a lack of threads is an error of the start.
   func prepare() throws(StoreError) {

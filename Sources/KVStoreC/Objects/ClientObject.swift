@@ -21,6 +21,7 @@ final class ClientObject: HandleObject {
   let core: Client
   let callbacks: CallbackQueue
   let log: LogSink
+  let questions = ConflictQuestions()
   private let activity = Activity()
   /// Stops the blocking calls.
   private let cancellation = Cancellation()
@@ -60,6 +61,11 @@ final class ClientObject: HandleObject {
     try activity.enter()
     defer { activity.leave() }
     return try body()
+  }
+
+  /// Leaves a blocking call of this thread for as long as `body` runs: closing does not wait for it.
+  func outside<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+    try activity.outside(body)
   }
 
   /// Runs an operation on the calling thread. Of several answers it gives the last.
@@ -147,6 +153,14 @@ final class ClientObject: HandleObject {
   /// The subscription was closed.
   func forget(_ subscription: SubscriptionObject) {
     state.peek { _ = $0.subscriptions.removeValue(forKey: ObjectIdentifier(subscription)) }
+  }
+
+  /// Whether what calls back may be called on this thread: it is in a callback, or the host's own while
+  /// nobody but the host dispatches.
+  var callbacksRunHere: Bool {
+    if callbacks.isInside { return true }
+    return callbacks.isPumped && !core.runners.network.isOwnThread
+      && !core.runners.local.isOwnThread
   }
 
   // MARK: Closing

@@ -18,13 +18,24 @@ final class RequestObject: HandleObject {
   init(client: ClientObject) { self.client = client }
 
   /// The final answer is there: wakes who waits.
-  func finish(_ answer: Answer) { state.withLock { $0.answer = answer } }
+  func finish(_ answer: Answer) {
+    state.withLock { $0.answer = answer }
+    client.questions.poke()
+  }
 
   var isDone: Bool { state.peek { $0.answer != nil } }
 
   /// Waits for the final answer. As text, a find's entities become an array, once and for all; else
   /// they stay where they are, for `takeEntities`.
+  ///
+  /// On a thread that callbacks run on, what the operation itself has to ask the host is asked meanwhile.
   func wait(until deadline: Deadline, asText: Bool) throws(StoreError) -> Outcome {
+    if deadline.remainingSeconds > 0, client.callbacksRunHere {
+      client.questions.help(until: deadline, { isDone }) { question in
+        let call = Call(deadline: deadline, cancellation: cancellation)
+        _ = client.callbacks.runInPlace(call) { question.run() }
+      }
+    }
     let outcome = state.wait(until: deadline) { state -> Result<Outcome, StoreError>? in
       guard let answer = state.answer else { return nil }
       guard asText, case .success(.entities(let cursor)) = answer.result else {

@@ -12,4 +12,15 @@ final class StoreObject: HandleObject {
     self.core = core
     self.client = client
   }
+
+  /// Sets who decides conflicts; nil: nobody. Who decided before is asked no more by calls that begin from
+  /// now on.
+  func setConflictAsker(_ asker: ConflictAsker?) {
+    guard let asker else { return core.setConflictHandler(nil) }
+    // The handler is the store's own: it must not keep it alive.
+    core.setConflictHandler { [weak core] (conflict, call) throws(StoreError) in
+      guard let core else { return .leave }
+      return try asker.answer(conflict, call, of: core)
+    }
+  }
 }

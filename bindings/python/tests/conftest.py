@@ -8,6 +8,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from kvstored import Server
@@ -70,10 +71,16 @@ def online(server: Server, tmp_path: Path, unique: str) -> Iterator[kvstore.Clie
         yield client
 
 
-def open_client(host: str, directory: Path) -> kvstore.Client:
+def open_client(
+    host: str, directory: Path, callbacks: Literal["thread", "pump"] = "thread"
+) -> kvstore.Client:
     """Open a client of the test application."""
     return kvstore.Client(
-        app_key=APP_KEY, app_secret=APP_SECRET, host=host, data_directory=directory
+        app_key=APP_KEY,
+        app_secret=APP_SECRET,
+        host=host,
+        data_directory=directory,
+        callbacks=callbacks,
     )
 
 

@@ -129,3 +129,72 @@ def test_a_network_store_keeps_nothing(ana: kvstore.Client, own_server: Server) 
     own_server.kill()
     with pytest.raises(kvstore.NetworkError):
         notes.count()
+
+
+def changed_on_both_sides(ana: kvstore.Client, other: kvstore.Client) -> kvstore.Store:
+    """Give a store with an entity that was changed here and on the backend."""
+    notes = ana.collection("notes")
+    theirs = other.collection("notes", "network")
+    theirs.save({"_id": "n1", "text": "old", "number": 1})
+    notes.pull()
+    theirs.save({"_id": "n1", "text": "theirs", "number": 1})
+    notes.save({"_id": "n1", "text": "ours", "number": 2})
+    return notes
+
+
+def test_a_handler_decides_conflicts(ana: kvstore.Client, other: kvstore.Client) -> None:
+    notes = changed_on_both_sides(ana, other)
+    seen: list[kvstore.Conflict] = []
+
+    def decide(conflict: kvstore.Conflict) -> kvstore.Entity:
+        seen.append(conflict)
+        assert conflict.local
+        assert conflict.remote
+        return {"text": conflict.remote["text"], "number": conflict.local["number"]}
+
+    notes.set_conflict_handler(decide)
+    assert notes.push().pushed == 1
+    [conflict] = seen
+    assert conflict.base
+    assert conflict.base["text"] == "old"
+    assert (notes["n1"]["text"], notes["n1"]["number"]) == ("theirs", 2)
+    assert other.collection("notes", "network")["n1"]["number"] == 2
+
+
+def test_a_handler_that_raises_leaves_the_conflict_open(
+    ana: kvstore.Client, other: kvstore.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = changed_on_both_sides(ana, other)
+    reports: list[object] = []
+    monkeypatch.setattr("sys.unraisablehook", reports.append)
+    notes.set_conflict_handler(lambda conflict: {"number": int(conflict.id)})
+    [error] = notes.push().errors
+    assert isinstance(error, kvstore.ConflictError)
+    assert len(reports) == 1
+    detail = notes.pending.get("n1")
+    assert detail.state == "conflict"
+    assert detail.remote
+    assert detail.remote["text"] == "theirs"
+    notes.pending.revert("n1")
+    assert notes["n1"]["text"] == "theirs"
+    assert not notes.pending
+
+
+def test_a_pumped_client_asks_where_it_waits(
+    other: kvstore.Client, own_server: Server, tmp_path: Path
+) -> None:
+    with open_client(own_server.host, tmp_path / "pumped", callbacks="pump") as pumped:
+        pumped.login("ana", "a password")
+        notes = changed_on_both_sides(pumped, other)
+        notes.set_conflict_handler(lambda conflict: kvstore.Decision.TAKE)
+        assert notes.push().errors == []
+        assert notes["n1"]["text"] == "theirs"
+
+
+def test_strategies_are_options(ana: kvstore.Client, other: kvstore.Client) -> None:
+    notes = changed_on_both_sides(ana, other)
+    [error] = notes.push(conflicts="optimistic").errors
+    assert error.id == "n1"
+    assert notes.sync(conflicts="optimistic").errors == []
+    notes.pending.retry("n1", conflicts="optimistic")
+    assert other.collection("notes", "network")["n1"]["text"] == "ours"

@@ -20,6 +20,7 @@ from ._options import (
     WritePolicy,
 )
 from .client import Client, LogLevel
+from .conflict import Conflict, ConflictHandler, Decision
 from .cursor import Cursor
 from .errors import (
     BusyError,
@@ -72,9 +73,12 @@ __all__ = [
     "CancelledError",
     "Client",
     "ClientOptions",
+    "Conflict",
     "ConflictError",
+    "ConflictHandler",
     "CorruptError",
     "Cursor",
+    "Decision",
     "Entity",
     "EntityLike",
     "Explanation",

@@ -22,7 +22,7 @@ from .results import Answer
 
 T_co = TypeVar("T_co", covariant=True)
 
-_table: Final[dict[int, Delivery | EventDelivery | LogDelivery]] = {}
+_table: Final[dict[int, Delivery | EventDelivery | LogDelivery | ConflictDelivery]] = {}
 _tokens: Final = itertools.count(1)
 
 
@@ -164,6 +164,41 @@ class EventDelivery:
             self._finished()
 
 
+class ConflictDelivery:
+    """A function that decides conflicts: it gives a number, and an entity's JSON if it merged.
+
+    What it raises leaves the conflict open. It comes out of ``Client.dispatch()`` if that is where
+    it ran, else ``sys.unraisablehook`` gets it.
+    """
+
+    def __init__(
+        self, decide: Callable[[_native.ConflictStruct], tuple[int, bytes | None]]
+    ) -> None:
+        self.token = next(_tokens)
+        _table[self.token] = self
+        self._decide = decide
+
+    def deliver(self, conflict: _native.ConflictStruct, merged_out: Any) -> int:
+        """Ask the function."""
+        before, _this_thread.calling = _this_thread.calling, True
+        try:
+            number, merged = self._decide(conflict)
+            if merged is not None:
+                merged_out[0] = _native.given_away(merged)
+            return number
+        except BaseException as error:
+            if _this_thread.raised is not None:
+                _this_thread.raised.append(error)
+            else:
+                _report(error, self._decide)
+            return 0
+        finally:
+            _this_thread.calling = before
+
+    def finish(self) -> None:
+        """No call will follow."""
+
+
 class LogDelivery:
     """A callback for lines of the log."""
 
@@ -231,6 +266,13 @@ def _on_event(token: int, event: Any) -> None:
         delivery.deliver(event.contents)
 
 
+def _on_conflict(token: int, conflict: Any, merged_out: Any) -> int:
+    delivery = _table.get(token)
+    if isinstance(delivery, ConflictDelivery):
+        return delivery.deliver(conflict.contents, merged_out)
+    return 0
+
+
 def _on_log(token: int, level: int, text: bytes) -> None:
     delivery = _table.get(token)
     if isinstance(delivery, LogDelivery):
@@ -247,9 +289,10 @@ def _on_free(token: int) -> None:
 _thunks: Final = (
     _native.ANSWER_FN(_on_answer),
     _native.EVENT_FN(_on_event),
+    _native.CONFLICT_FN(_on_conflict),
     _native.LOG_FN(_on_log),
     _native.FREE_FN(_on_free),
 )
-ANSWER_POINTER, EVENT_POINTER, LOG_POINTER, FREE_POINTER = (
+ANSWER_POINTER, EVENT_POINTER, CONFLICT_POINTER, LOG_POINTER, FREE_POINTER = (
     ctypes.cast(thunk, ctypes.c_void_p).value for thunk in _thunks
 )

@@ -50,6 +50,22 @@ class EventStruct(ctypes.Structure):
     )
 
 
+class ConflictStruct(ctypes.Structure):
+    """The C struct ``kv_conflict``; everything in it is borrowed."""
+
+    _fields_ = (
+        ("size", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
+        ("id", ctypes.c_char_p),
+        ("base", ctypes.c_char_p),
+        ("base_length", ctypes.c_size_t),
+        ("local", ctypes.c_char_p),
+        ("local_length", ctypes.c_size_t),
+        ("remote", ctypes.c_char_p),
+        ("remote_length", ctypes.c_size_t),
+    )
+
+
 class ProgressStruct(ctypes.Structure):
     """The C struct ``kv_progress``."""
 
@@ -65,6 +81,12 @@ class ProgressStruct(ctypes.Structure):
 
 ANSWER_FN: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(AnswerStruct))
 EVENT_FN: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(EventStruct))
+CONFLICT_FN: Final = ctypes.CFUNCTYPE(
+    ctypes.c_int32,
+    ctypes.c_void_p,
+    ctypes.POINTER(ConflictStruct),
+    ctypes.POINTER(ctypes.c_void_p),
+)
 FREE_FN: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 LOG_FN: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int32, ctypes.c_char_p)
 
@@ -125,6 +147,7 @@ _FAILING: Final = {
     "kv_store_drop_index": "ps|",
     "kv_store_indexes": "p|pp",
     "kv_store_explain": "pp|pp",
+    "kv_store_set_conflict_handler": "pppp|",
     "kv_store_sync_count": "p|p",
     "kv_store_pending": "psu|pp",
     "kv_store_pending_get": "ps|pp",
@@ -178,6 +201,16 @@ def _declare_all() -> None:
 _declare_all()
 
 Function = Callable[..., int]
+
+# Memory that C frees with free().
+_strdup: Final = ctypes.CDLL(None).strdup
+_strdup.argtypes = [ctypes.c_char_p]
+_strdup.restype = ctypes.c_void_p
+
+
+def given_away(text: bytes) -> int | None:
+    """Copy a text to memory that the library frees."""
+    return _strdup(text)  # type: ignore[no-any-return]
 
 
 def function(name: str) -> Any:

@@ -18,6 +18,7 @@ from ._options import (
     entity_json,
     to_text,
 )
+from .conflict import ConflictHandler, set_handler
 from .cursor import Cursor
 from .errors import NotFoundError
 from .pending import PendingQueue
@@ -229,6 +230,15 @@ class Store:
     def pending(self) -> PendingQueue:
         """The writes that wait to be pushed."""
         return PendingQueue(self)
+
+    def set_conflict_handler(self, handler: ConflictHandler | None) -> None:
+        """Let a function decide the conflicts that calls of this store meet; None takes it away.
+
+        It gets a :class:`kvstore.Conflict` and gives a :class:`kvstore.Decision`, or the entity
+        that replaces both versions. It runs where callbacks run and may call anything, closing the
+        client included. The option ``conflicts`` may say otherwise for a call.
+        """
+        set_handler(self.handle, handler)
 
     def purge(self, query: QueryLike = None) -> int:
         """Forget the pending writes of matching entities and count them; the entities stay."""

@@ -1,0 +1,77 @@
+internal import KVBase
+internal import KVSync
+
+/// One call of the host's function for conflicts, that somebody waits for. It runs once, wherever it is
+/// first come to; not at all if nobody waits any more.
+final class ConflictQuestion: Sendable {
+  private enum State: Sendable {
+    case waiting, running, abandoned
+    case answered(Result<ConflictAnswer, StoreError>)
+  }
+
+  private let state = Monitor(State.waiting)
+  private let ask: @Sendable () -> Result<ConflictAnswer, StoreError>
+
+  init(_ ask: @escaping @Sendable () -> Result<ConflictAnswer, StoreError>) { self.ask = ask }
+
+  func run() {
+    let isFirst = state.peek { state -> Bool in
+      guard case .waiting = state else { return false }
+      state = .running
+      return true
+    }
+    guard isFirst else { return }
+    let answer = ask()
+    state.withLock { state in
+      if case .running = state { state = .answered(answer) }
+    }
+  }
+
+  /// The answer; throws `.cancelled` or `.timeout` once the call is: then it is not waited for any longer.
+  func answer(_ call: Call) throws(StoreError) -> ConflictAnswer {
+    let state = self.state
+    let answer = call.cancellation.notifying {
+      state.withLock { _ in }
+    } during: {
+      state.wait(until: call.deadline) { state -> Result<ConflictAnswer, StoreError>? in
+        if case .answered(let answer) = state { return answer }
+        guard call.cancellation.isCancelled else { return nil }
+        return .failure(StoreError(.cancelled, "The call was cancelled."))
+      }
+    }
+    state.peek { $0 = .abandoned }
+    guard let answer else { throw StoreError(.timeout, "The conflict handler took too long.") }
+    return try answer.get()
+  }
+}
+
+/// The questions of a client that wait in its callback queue. Who waits for a request on the very thread
+/// that callbacks run on would wait for ever for what is behind itself in the queue; so it helps.
+final class ConflictQuestions: Sendable {
+  private let waiting = Monitor<[ConflictQuestion]>([])
+
+  /// Has a question for as long as `body` runs.
+  func holding<R>(
+    _ question: ConflictQuestion, _ body: () throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    waiting.withLock { $0.append(question) }
+    defer { waiting.withLock { $0.removeAll { $0 === question } } }
+    return try body()
+  }
+
+  /// Something that a helper waits for has changed.
+  func poke() { waiting.withLock { _ in } }
+
+  /// Until `isDone`, or until the time is over, takes the questions that come to `run`.
+  func help(until deadline: Deadline, _ isDone: () -> Bool, run: (ConflictQuestion) -> Void) {
+    while true {
+      let next = waiting.wait(until: deadline) { waiting -> ConflictQuestion?? in
+        if isDone() { return .some(nil) }
+        guard !waiting.isEmpty else { return nil }
+        return waiting.removeFirst()
+      }
+      guard let question = next ?? nil else { return }
+      run(question)
+    }
+  }
+}
