@@ -104,7 +104,7 @@ SECTIONS = [
         ["scripts/check-capi --leaks library local async embedding"],
         limit=900,
     ),
-    Section("fuzz", "The parsers, fuzzed from the stored corpus", ["Tests/Fuzz/run 20"]),
+    Section("fuzz", "The parsers and the evaluator, fuzzed for 60 s each", ["Tests/Fuzz/run 60"]),
     Section("python", "The Python binding", ["pytest bindings/python"]),
     Section("wheel", "The Python wheel in a fresh environment", ["scripts/check-wheel"]),
     Section(
