@@ -1,8 +1,9 @@
-"""Holds random filters, orders and pages against random entities, and compares, entity by entity
-and in order, what is found by
+"""Holds random filters, orders, pages and fields against random entities, and compares, entity by
+entity and in order, what is found by
 
 * the local store (SQL),
 * kvstored, asked by a network store,
+* a network store that has to decide everything itself, in memory,
 * the same filter written as a predicate format and read again,
 * the manual's rules in plain Python (reference.py),
 * mongomock, wherever it follows the manual (second_opinion.py).
@@ -19,6 +20,7 @@ import os
 import random
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,17 @@ Entity = dict[str, Any]
 #: Filters for each collection of entities, and entities in it.
 FILTERS, ENTITIES = 100, 30
 
+#: Selects nothing, which no backend can tell: one side of it has to be computed.
+NEVER: Entity = {"$predicate": "never != never"}
+
+
+def shown(entities: Iterable[Entity]) -> list[str]:
+    """Print entities so that 1, 1.0 and true differ, without what the server adds."""
+    return [
+        json.dumps({k: v for k, v in one.items() if k not in ("_acl", "_kmd")}, ensure_ascii=False)
+        for one in entities
+    ]
+
 
 class Case:
     """One question: entities, a filter, modifiers."""
@@ -54,19 +67,22 @@ class Case:
         told = {"filter": self.filter, "modifiers": self.modifiers, "entities": self.entities}
         return json.dumps(told, ensure_ascii=False)
 
-    def expected(self) -> list[str]:
-        """Give the ids that the manual's rules give."""
+    def expected(self) -> list[Entity]:
+        """Give what the manual's rules give."""
         found = [one for one in self.entities if reference.matches(self.filter, one)]
         if sort := self.modifiers.get("sort"):
             found = reference.arranged(found, sort)
         found = found[self.modifiers.get("skip", 0) :]
-        return [one["_id"] for one in found[: self.modifiers.get("limit", len(found))]]
+        found = found[: self.modifiers.get("limit", len(found))]
+        if fields := self.modifiers.get("fields"):
+            found = [reference.projected(one, fields) for one in found]
+        return found
 
-    def mocked(self) -> list[str]:
-        """Give the ids that mongomock finds, without order and page."""
+    def mocked(self) -> list[Entity]:
+        """Give what mongomock finds, without order and page."""
         shelf = mongomock.MongoClient().db.shelf
         shelf.insert_many([dict(one) for one in self.entities])
-        return [one["_id"] for one in shelf.find(self.filter)]
+        return list(shelf.find(self.filter))
 
 
 class Stores:
@@ -94,22 +110,22 @@ class Stores:
 
     def ask(self, case: Case) -> str | None:
         """Compare the answers to one case about what is loaded."""
-        expected = case.expected()
+        expected = shown(case.expected())
         query = kvstore.Query(case.filter, **case.modifiers)
         text, arguments = query.to_format()
         again = kvstore.Query.from_format(text, *arguments, **case.modifiers)
-        answers = {
-            "the local store": [one["_id"] for one in self.sql.find(query)],
-            "kvstored": [one["_id"] for one in self.served.find(query)],
-            "the format": [one["_id"] for one in self.sql.find(again)],
+        undecided = kvstore.Query({"$or": [case.filter, NEVER]}, **case.modifiers)
+        answers: dict[str, Iterable[Entity]] = {
+            "the local store": self.sql.find(query),
+            "kvstored": self.served.find(query),
+            "memory": self.served.find(undecided),
+            "the format": self.sql.find(again),
         }
-        for who, answer in answers.items():
-            if answer != expected:
-                return f"{who} gives {answer}, the manual {expected}"
         if second_opinion.is_sound(case.filter) and not case.modifiers:
-            answer = case.mocked()
-            if answer != expected:
-                return f"mongomock gives {answer}, the manual {expected}"
+            answers["mongomock"] = case.mocked()
+        for who, answer in answers.items():
+            if (found := shown(answer)) != expected:
+                return f"{who} gives {found}, the manual {expected}"
         return None
 
 

@@ -124,7 +124,7 @@ class Generator:
         return pattern | ({"$options": options} if options else {})
 
     def modifiers(self) -> dict[str, Any]:
-        """Give an order and a page, or none."""
+        """Give an order, a page and fields, or none of them."""
         pick = self.random
         chosen: dict[str, Any] = {}
         if pick.random() < 0.5:
@@ -134,4 +134,7 @@ class Generator:
             chosen["skip"] = pick.randrange(5)
         if pick.random() < 0.3:
             chosen["limit"] = pick.randrange(1, 10)
+        if pick.random() < 0.2:
+            names = ["a", "n.x", "n.z.w", "l", "o", "o.x", "m", "m.0", "missing.x"]
+            chosen["fields"] = pick.sample(names, pick.randrange(1, 4))
         return chosen

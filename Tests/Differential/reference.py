@@ -177,6 +177,25 @@ def _sign(left: Any, right: Any) -> int:
     return int(left > right) - int(left < right)
 
 
+def projected(entity: Value, fields: list[str]) -> Value:
+    """Leave of an entity some members: of objects in arrays, too, whose other elements are left out."""
+    always = [["_id"], ["_acl"], ["_kmd"]]
+    return _kept(entity, always + [name.split(".") for name in fields])
+
+
+def _kept(value: Value, paths: list[list[str]]) -> Value:
+    if [] in paths:
+        return value
+    if isinstance(value, list):
+        return [_kept(one, paths) for one in value if isinstance(one, (dict, list))]
+    shown = {}
+    for name, inner in value.items():
+        rests = [path[1:] for path in paths if path[0] == name]
+        if [] in rests or (rests and isinstance(inner, (dict, list))):
+            shown[name] = _kept(inner, rests)
+    return shown
+
+
 def arranged(entities: list[Value], sort: dict[str, int]) -> list[Value]:
     """Sort: an array counts as its smallest element, descending as its largest; ties by _id."""
     result = sorted(entities, key=lambda entity: str(entity["_id"]))
