@@ -117,7 +117,7 @@ SECTIONS = [
     ),
     Section(
         "differential",
-        "20,000 queries: SQL, kvstored, formats and two other evaluators agree",
+        "20,000 queries: SQL, memory, kvstored, formats and two other evaluators agree",
         [f"{PYTHON} Tests/Differential/differential.py 20000"],
         limit=900,
     ),

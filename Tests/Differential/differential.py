@@ -39,8 +39,9 @@ Entity = dict[str, Any]
 #: Filters for each collection of entities, and entities in it.
 FILTERS, ENTITIES = 100, 30
 
-#: Selects nothing, which no backend can tell: one side of it has to be computed.
+#: Select nothing and everything, which no backend can tell: they have to be computed.
 NEVER: Entity = {"$predicate": "never != never"}
+ALWAYS: Entity = {"$predicate": "always = always"}
 
 
 def shown(entities: Iterable[Entity]) -> list[str]:
@@ -67,11 +68,24 @@ class Case:
         told = {"filter": self.filter, "modifiers": self.modifiers, "entities": self.entities}
         return json.dumps(told, ensure_ascii=False)
 
+    @property
+    def center(self) -> Any:
+        """Give the place that the entities are to be near to, if there is one."""
+        tests = self.filter.get("p")
+        return tests.get("$nearSphere") if isinstance(tests, dict) else None
+
+    @property
+    def undecided(self) -> Entity:
+        """Give a filter for the same entities of which a backend can tell as little as possible."""
+        return {"$and": [self.filter, ALWAYS]} if self.center else {"$or": [self.filter, NEVER]}
+
     def expected(self) -> list[Entity]:
         """Give what the manual's rules give."""
         found = [one for one in self.entities if reference.matches(self.filter, one)]
         if sort := self.modifiers.get("sort"):
             found = reference.arranged(found, sort)
+        elif self.center:
+            found = reference.nearest_first(found, "p", self.center)
         found = found[self.modifiers.get("skip", 0) :]
         found = found[: self.modifiers.get("limit", len(found))]
         if fields := self.modifiers.get("fields"):
@@ -114,7 +128,7 @@ class Stores:
         query = kvstore.Query(case.filter, **case.modifiers)
         text, arguments = query.to_format()
         again = kvstore.Query.from_format(text, *arguments, **case.modifiers)
-        undecided = kvstore.Query({"$or": [case.filter, NEVER]}, **case.modifiers)
+        undecided = kvstore.Query(case.undecided, **case.modifiers)
         answers: dict[str, Iterable[Entity]] = {
             "the local store": self.sql.find(query),
             "kvstored": self.served.find(query),

@@ -13,6 +13,10 @@ PATHS = [
     *("a", "b", "c", "d", "n", "n.x", "n.y", "n.z.w", "l", "l.0", "l.1", "o", "o.x", "o.y"),
     *("o.0.x", "o.1", "o.x.0", "m", "m.0", "m.0.1", "missing", "missing.x"),
 ]
+#: Whole degrees, which no border is, and no place by two names, as the poles and 180 degrees have:
+#: no answer depends on the last bit of a sine.
+LONGITUDES = [-179, -122, -71, -1, 0, 3, 13, 100, 170, 179, 180, 181]
+LATITUDES = [-89, -33, -1, 0, 2, 42, 52, 60, 89, 91]
 PATTERNS = ["a", "^a", "b$", "^.$", "[A-Z]", "ü", r"\d", "a|é", "^$", r"x\.y", "(a)b", "a.b"]
 TYPES = ["number", "string", "object", "array", "bool", "null", "int", "long", "double", 2, 16]
 
@@ -45,7 +49,19 @@ class Generator:
             members["o"] = [self._object(1) for _ in range(pick.randrange(4))]
         if pick.random() < 0.5:
             members["m"] = [self.value(1) for _ in range(pick.randrange(3))]
+        if pick.random() < 0.8:
+            members["p"] = self._where()
         return members
+
+    def _where(self) -> Any:
+        """Give a place, several, or what is none."""
+        pick = self.random
+        if pick.random() < 0.1:
+            return self.value(1)
+        place = [pick.choice(LONGITUDES), pick.choice(LATITUDES)]
+        if pick.random() < 0.2:
+            return {"type": "Point", "coordinates": place}
+        return [place, [pick.choice(LONGITUDES), 1]] if pick.random() < 0.1 else place
 
     def _object(self, depth: int) -> dict[str, Any]:
         names = [name for name in "xyz" if self.random.random() < 0.7]
@@ -70,13 +86,41 @@ class Generator:
         """Give a filter."""
         pick = self.random
         chance = pick.random()
+        if depth == 2 and chance > 0.97:
+            return self.filter(0) | {"p": self._nearness()}
         if depth > 0 and chance < 0.3:
             name = pick.choice(["$and", "$or", "$nor"])
             return {name: [self.filter(depth - 1) for _ in range(pick.randrange(1, 4))]}
         if depth > 0 and chance < 0.4:
             return self.filter(depth - 1) | self.filter(0)
+        if chance > 0.95:
+            region = {"$geoWithin": self._region()}
+            return {"p": {"$not": region} if pick.random() < 0.3 else region}
         path = pick.choice(PATHS)
         return {path: self.value(1) if pick.random() < 0.25 else self.tests(path, depth)}
+
+    def _between(self) -> list[float]:
+        """Give a place that is nobody's, and from which no two are equally far."""
+        pick = self.random
+        return [pick.randrange(-179, 179) + 0.3127, pick.randrange(-89, 89) + 0.4391]
+
+    def _nearness(self) -> dict[str, Any]:
+        miles = self.random.choice([{}, {"$maxDistance": self.random.randrange(100, 9000) + 0.123}])
+        return {"$nearSphere": self._between(), **miles}
+
+    def _region(self) -> dict[str, Any]:
+        pick = self.random
+        kind = pick.choice(["$centerSphere", "$center", "$box", "$polygon"])
+        if kind == "$centerSphere":
+            return {kind: [self._between(), pick.random() * 3]}
+        if kind == "$center":
+            return {kind: [self._between(), pick.random() * 100]}
+        if kind == "$box":
+            (west, one), (east, other) = self._between(), self._between()
+            return {kind: [[west, min(one, other)], [east, max(one, other)]]}
+        west = pick.randrange(-179, 0)
+        corners = [[west + 0.3, -20.7], [west + pick.randrange(1, 179), -8.1], [west + 7.2, 63.4]]
+        return {kind: pick.sample(corners, 3)}
 
     def tests(self, path: str, depth: int) -> dict[str, Any]:
         """Give operators for what is at a path."""

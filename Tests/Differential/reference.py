@@ -4,6 +4,7 @@ nothing with the library: it works on parsed values and knows neither indexes no
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -36,8 +37,9 @@ def _part(name: str, operand: Any, entity: Value) -> bool:
 def _tests(operand: Any) -> list[tuple[str, Any, str]]:
     if not isinstance(operand, dict) or not next(iter(operand), "").startswith("$"):
         return [("$eq", operand, "")]
-    options = operand.get("$options", "")
-    return [(name, value, options) for name, value in operand.items() if name != "$options"]
+    beside = str(operand.get("$options", operand.get("$maxDistance", "")))
+    names = [name for name in operand if name not in ("$options", "$maxDistance")]
+    return [(name, operand[name], beside) for name in names]
 
 
 def _test(test: tuple[str, Any, str], entity: Value, path: list[str]) -> bool:
@@ -109,12 +111,69 @@ def _is_searched(test: tuple[str, Any, str], value: Value) -> bool:
     return isinstance(value, str) and re.search(pattern, value, flags) is not None
 
 
+Place = tuple[float, float]
+
+_EARTH_IN_MILES = 6_371_000 / 1_609.344
+
+
+def _place(value: Value) -> Place | None:
+    """Read a longitude and a latitude, also from GeoJSON."""
+    pair = value.get("coordinates") if isinstance(value, dict) else value
+    if not isinstance(pair, list) or len(pair) != 2 or any(rank(one) != 1 for one in pair):
+        return None
+    return (pair[0], pair[1]) if abs(pair[0]) <= 180 and abs(pair[1]) <= 90 else None
+
+
+def _angle(one: Place, other: Place) -> float:
+    """Give the angle seen from the centre of the Earth."""
+
+    def arrow(place: Place) -> tuple[float, float, float]:
+        x, y = (math.radians(number) for number in place)
+        return math.cos(y) * math.cos(x), math.cos(y) * math.sin(x), math.sin(y)
+
+    return 2 * math.asin(min(1, math.dist(arrow(one), arrow(other)) / 2))
+
+
+def _is_within(shape: dict[str, Any], place: Place) -> bool:
+    [(name, parts)] = shape.items()
+    x, y = place
+    if name == "$centerSphere":
+        return _angle(place, parts[0]) <= float(parts[1])
+    if name == "$center":
+        return math.dist(place, parts[0]) <= float(parts[1])
+    if name == "$box":
+        (west, south), (east, north) = parts
+        return south <= y <= north and (west <= x <= east if west <= east else not east < x < west)
+    # A triangle: on the same side of all edges.
+    edges = zip(parts, parts[1:] + parts[:1], strict=True)
+    sides = [(b[0] - a[0]) * (y - a[1]) - (b[1] - a[1]) * (x - a[0]) for a, b in edges]
+    return all(side >= 0 for side in sides) or all(side <= 0 for side in sides)
+
+
+def nearest_first(entities: list[Value], path: str, center: Place) -> list[Value]:
+    """Order by the distance of the nearest place at a path; ties by _id."""
+
+    def key(entity: Value) -> tuple[float, str]:
+        places = [_place(value) for value in values(entity, path.split("."), True)]
+        angles = [_angle(place, center) for place in places if place is not None]
+        return min(angles, default=math.inf), entity["_id"]
+
+    return sorted(entities, key=key)
+
+
 _OTHERS: dict[str, Callable[[tuple[str, Any, str], Value], bool]] = {
     "$exists": lambda test, value: True,
     "$size": lambda test, value: isinstance(value, list) and len(value) == test[1],
     "$mod": lambda test, value: rank(value) == 1 and _remainder(value, test[1][0]) == test[1][1],
     "$type": lambda test, value: _is(value, test[1]),
     "$regex": _is_searched,
+    "$geoWithin": lambda test, value: (
+        (place := _place(value)) is not None and _is_within(test[1], place)
+    ),
+    "$nearSphere": lambda test, value: (
+        (place := _place(value)) is not None
+        and _angle(place, test[1]) * _EARTH_IN_MILES <= float(test[2] or math.inf)
+    ),
     "$elemMatch": lambda test, value: (
         isinstance(value, list) and any(_is_element(test[1], one) for one in value)
     ),
@@ -178,7 +237,10 @@ def _sign(left: Any, right: Any) -> int:
 
 
 def projected(entity: Value, fields: list[str]) -> Value:
-    """Leave of an entity some members: of objects in arrays, too, whose other elements are left out."""
+    """Leave some members of an entity.
+
+    A path leads into the objects of arrays, too; what else is in those is left out.
+    """
     always = [["_id"], ["_acl"], ["_kmd"]]
     return _kept(entity, always + [name.split(".") for name in fields])
 

@@ -34,6 +34,10 @@ def _is_like_bool(value: Any) -> bool:
 #: What mongomock gets wrong: the manual's rule, and how to tell a test that runs into it.
 EXCEPTIONS: list[tuple[str, Callable[[Leaf], bool]]] = [
     (
+        "places exist",
+        lambda leaf: leaf[0] == "p" or leaf[1] in ("$geoWithin", "$nearSphere", "$maxDistance"),
+    ),
+    (
         "$mod, $type by number, and $options in $not exist",
         lambda leaf: leaf[1] in ("$mod", "$type", "$options", "$not"),
     ),
