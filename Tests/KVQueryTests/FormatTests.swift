@@ -1,3 +1,4 @@
+import KVBase
 import KVJSON
 import KVQuery
 import Testing
@@ -97,7 +98,8 @@ import Testing
       ("AND = 1", 0), ("foo(1) = 1", 0),
       ("a ==[x] 1", 5), ("SUBQUERY(a, b, c = 1).@count > 0", 12), ("a.@foo = 1", 3),
       ("(a = 1) + 2 = 3", 0), ("a = \u{1}", 4), ("a = 'x\\u12'", 6),
-      ("CAST(1, 'NSFoo') = a", 8), ("a[ = 1", 3), ("#", 1), ("a = ?", 4), ("NOT a", 5),
+      ("CAST(1, 'NSFoo') = a", 8), ("a > random()", 4), ("a = now(1)", 8), ("a[ = 1", 3), ("#", 1),
+      ("a = ?", 4), ("NOT a", 5),
     ] as [(String, Int)])
   func saysWhere(format: String, position: Int) throws {
     let error = try #require(throws: QueryError.self) { try Query(format: format) }
@@ -169,7 +171,15 @@ import Testing
       ("TERNARY(a > 1, b, c) = 5", #"{"a":2,"b":5}"#, true),
       ("a BETWEEN {b, c}", #"{"a":2,"b":1,"c":3}"#, true), ("length(a) = 3", #"{"a":"abc"}"#, true),
       ("uppercase(a) = 'É'", #"{"a":"é"}"#, true), ("sqrt(a) = 3", #"{"a":9}"#, true),
-      ("average(a) = 2", #"{"a":[1,3]}"#, true), ("CAST(a, 'NSNumber') = 5", #"{"a":"5"}"#, true),
+      ("average(a) = 2", #"{"a":[1,3]}"#, true), ("median(a) = 2", #"{"a":[9,1,2]}"#, true),
+      ("median(a) = 2.5", #"{"a":[4,null,1,"x",2,3]}"#, true), ("median(a) = nil", "{}", true),
+      ("'x' IN mode(a)", #"{"a":["x",1,1.0,"x",3]}"#, true),
+      ("1 IN mode(a)", #"{"a":["x",1,1.0,"x",3]}"#, true),
+      ("3 IN mode(a)", #"{"a":["x",1,1.0,"x",3]}"#, false),
+      ("mode(a) = nil", #"{"a":[null]}"#, true),
+      ("stddev(a) = 2", #"{"a":[2,4,4,4,5,5,7,9]}"#, true), ("stddev(a) = nil", "{}", true),
+      ("CAST(d, 'NSNumber') = 1.5", #"{"d":"2001-01-01T00:00:01.500Z"}"#, true),
+      ("CAST(a, 'NSNumber') = 5", #"{"a":"5"}"#, true),
       ("a = TRUE AND b = c", #"{"a":1}"#, false), ("a > b AND b = 1", #"{"a":2,"b":1}"#, true),
       ("a LIKE b", #"{"a":"xyz","b":"x*"}"#, true), ("SELF.a > b", #"{"a":2,"b":1}"#, true),
     ] as [(String, String, Bool)])
@@ -206,6 +216,17 @@ import Testing
     #expect(try superset("NOT (a = 1 OR b > c)") == "{}")
     #expect(
       try superset("(a = 1 OR (b = 2 AND c > d)) AND e = 3") == #"{"$or":[{"a":1},{"b":2}],"e":3}"#)
+  }
+
+  @Test("know what time it is, once") func now() throws {
+    let before = Timestamp.now()
+    let query = try Query(format: "a > now() AND b > CAST(CAST(now(), 'NSNumber') - 60, 'NSDate')")
+    #expect(query.isRemote)
+    let filter = query.filterText.split(separator: "\"").map(String.init)
+    let (now, past) = try (#require(filter.dropFirst(5).first), #require(filter.dropLast().last))
+    let read = try #require(Timestamp(now))
+    #expect(before <= read && read <= Timestamp.now())
+    #expect(Timestamp(past)?.milliseconds == read.milliseconds - 60_000)
   }
 
   @Test("end in bounded time") func bounded() throws {

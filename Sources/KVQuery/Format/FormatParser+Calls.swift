@@ -1,8 +1,10 @@
+internal import KVBase
 internal import KVJSON
 
 extension FormatParser {
   static let functions: [String: Expression.Function] = [
-    "sum": .sum, "count": .count, "min": .min, "max": .max, "average": .average, "sqrt": .sqrt,
+    "sum": .sum, "count": .count, "min": .min, "max": .max, "average": .average,
+    "median": .median, "mode": .mode, "stddev": .stddev, "sqrt": .sqrt,
     "ln": .ln, "log": .log, "exp": .exp, "floor": .floor, "ceiling": .ceiling, "abs": .abs,
     "trunc": .trunc, "uppercase": .uppercase, "lowercase": .lowercase, "length": .length,
   ]
@@ -46,6 +48,13 @@ extension FormatParser {
     return .ternary(condition, first, second)
   }
 
+  /// `now()`: the moment at which the format is read, the same wherever it stands.
+  mutating func moment() throws(QueryError) -> Expression {
+    try expect("(")
+    try expect(")")
+    return .constant(.string(now.description))
+  }
+
   /// `CAST(expression, "type")`.
   mutating func cast() throws(QueryError) -> Expression {
     try expect("(")
@@ -75,8 +84,7 @@ extension FormatParser {
       values.append(try argument())
     } while isNext(",")
     try expect(")")
-    let isOverMany = [.sum, .count, .min, .max, .average].contains(function)
-    guard isOverMany || values.count == 1 else { throw expected("one argument") }
+    guard function.isOverMany || values.count == 1 else { throw expected("one argument") }
     return .function(function, values)
   }
 

@@ -211,6 +211,11 @@ extension FormatParser {
     case "SUBQUERY" where isNext("("): return .expression(try subquery())
     case "TERNARY" where isNext("("): return .expression(try ternary())
     case "CAST" where isNext("("): return .expression(try cast())
+    case "NOW" where isNext("("): return .expression(try moment())
+    case "RANDOM" where isNext("("), "RANDOMN" where isNext("("):
+      throw QueryError(
+        .syntax, "\(name) gives another answer each time: make the number an argument",
+        at: position)
     default: break
     }
     if isNext("("), let function = FormatParser.functions[name.lowercased()] {

@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 
 /// Reads predicate formats: Apple's published syntax.
@@ -17,6 +18,7 @@ struct FormatParser {
   private var lexer: FormatLexer
   var arguments: FormatArguments
   let keys: KeyMap
+  let now = Timestamp.now()
   /// The names that `SUBQUERY`s around here have bound.
   var bound: [String] = []
   private(set) var token: FormatLexer.Token

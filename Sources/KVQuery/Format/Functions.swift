@@ -27,7 +27,7 @@ extension Expression.Function {
       guard arguments.count == 2 else { return .null }
       return Arithmetic.calculate(self, first, arguments[1])
     case .negate: return Arithmetic.calculate(.subtract, .int(0), first)
-    case .sum, .count, .min, .max, .average: return overMany(arguments)
+    case .sum, .count, .min, .max, .average, .median, .mode, .stddev: return overMany(arguments)
     case .sqrt, .ln, .log, .exp, .floor, .ceiling, .abs, .trunc: return ofNumber(first)
     case .uppercase: return first.stringValue.map { .string($0.uppercased()) } ?? .null
     case .lowercase: return first.stringValue.map { .string($0.lowercased()) } ?? .null
@@ -38,17 +38,25 @@ extension Expression.Function {
     }
   }
 
+  /// Whether it takes any number of values, or one array of them.
+  var isOverMany: Bool {
+    [.sum, .count, .min, .max, .average, .median, .mode, .stddev].contains(self)
+  }
+
   private func overMany(_ arguments: [JSONValue]) -> JSONValue {
     let values = arguments.count == 1 ? arguments[0] : .array(arguments)
-    let aggregate: Expression.Aggregate =
+    let result: JSONValue? =
       switch self {
-      case .sum: .sum
-      case .min: .min
-      case .max: .max
-      case .average: .avg
-      default: .count
+      case .sum: Expression.Aggregate.sum.apply(values)
+      case .min: Expression.Aggregate.min.apply(values)
+      case .max: Expression.Aggregate.max.apply(values)
+      case .average: Expression.Aggregate.avg.apply(values)
+      case .median: Statistics.median(values)
+      case .mode: Statistics.mode(values)
+      case .stddev: Statistics.deviation(values)
+      default: Expression.Aggregate.count.apply(values)
       }
-    return aggregate.apply(values) ?? .null
+    return result ?? .null
   }
 
   private func ofNumber(_ value: JSONValue) -> JSONValue {
@@ -132,13 +140,17 @@ enum Arithmetic {
     return ValueEncoding.compare(a, b)
   }
 
+  /// What is in a text; of a date the seconds since 2001.
   static func number(_ value: JSONValue) -> JSONValue {
     switch value {
     case .int, .double: return value
     case .bool(let flag): return .int(flag ? 1 : 0)
     case .string(let text):
       if let integer = Int64(text) { return .int(integer) }
-      return Double(text).flatMap { $0.isFinite ? .double($0) : nil } ?? .null
+      if let double = Double(text) { return double.isFinite ? .double(double) : .null }
+      return Timestamp(text).map {
+        .double((Double($0.milliseconds) - referenceDate) / 1000)
+      } ?? .null
     case .null, .array, .object: return .null
     }
   }

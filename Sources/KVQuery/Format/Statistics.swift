@@ -1,0 +1,40 @@
+internal import KVJSON
+
+/// What Apple's predicates compute of an array beyond sums and extremes. Nil of anything else, and of an
+/// array in which there is nothing to look at.
+enum Statistics {
+  /// The number in the middle; between two, their mean.
+  static func median(_ value: JSONValue) -> JSONValue? {
+    guard let numbers = numbers(of: value)?.sorted(), !numbers.isEmpty else { return nil }
+    let middle = numbers.count / 2
+    guard numbers.count.isMultiple(of: 2) else { return .double(numbers[middle]) }
+    return .double(numbers[middle - 1] / 2 + numbers[middle] / 2)
+  }
+
+  /// The values that occur most often, in order: an array, because there may be several.
+  static func mode(_ value: JSONValue) -> JSONValue? {
+    var counts: [[UInt8]: (value: JSONValue, count: Int)] = [:]
+    for element in value.arrayValue ?? [] where !element.isNull {
+      var encoded: [UInt8] = []
+      ValueEncoding.append(element, to: &encoded)
+      counts[encoded, default: (element, 0)].count += 1
+    }
+    guard let most = counts.values.map(\.count).max() else { return nil }
+    let winners = counts.filter { $0.value.count == most }
+    return .array(
+      winners.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value.value))
+  }
+
+  /// The root of the mean square distance from the mean.
+  static func deviation(_ value: JSONValue) -> JSONValue? {
+    guard let numbers = numbers(of: value), !numbers.isEmpty else { return nil }
+    let count = Double(numbers.count)
+    let mean = numbers.reduce(0, +) / count
+    let result = (numbers.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / count).squareRoot()
+    return result.isFinite ? .double(result) : nil
+  }
+
+  private static func numbers(of value: JSONValue) -> [Double]? {
+    value.arrayValue?.compactMap(\.doubleValue)
+  }
+}
