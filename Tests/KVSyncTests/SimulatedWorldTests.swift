@@ -12,7 +12,9 @@ import Testing
 /// some for pages, some for changes only.
 ///
 /// Every client changes and deletes its own entities only, and saves to a few that all share. Then the
-/// weather clears and everybody synchronises.
+/// weather clears and everybody synchronises. Each world has its strategy for conflicts, on a backend that
+/// keeps the conditions of writes or one that does not; what is left open is decided at the end, at random.
+/// Nobody else changes an entity of one's own, so that no strategy may lose anything of these.
 @Suite("A simulated world") struct SimulatedWorldTests {
   /// How many worlds: `KV_WORLDS` sets it, for longer runs.
   static let worlds = getenv("KV_WORLDS").flatMap { Int(String(cString: $0)) } ?? 300
@@ -34,14 +36,20 @@ private final class SimulatedWorld {
   private var random: Seed
   private let backend = FakeBackend()
   private let directory = TemporaryDirectory(inMemory: true)
+  private let strategy: ConflictStrategy
   private var members: [Member] = []
 
   init(_ seed: Seed) throws {
     self.seed = seed
     random = seed
+    strategy =
+      ConflictStrategy.allCases[Int(random.next() % UInt64(ConflictStrategy.allCases.count))]
+    let keepsConditions = random.next() % 2 == 0
     for number in 0..<Int(2 + random.next() % 3) {
       let network = FakeNetwork(backend, user: "user\(number)", seed: random.next())
-      members.append(try Member(number, directory.file("\(number).kvs"), network))
+      network.keepsConditions = keepsConditions
+      members.append(
+        try Member(number, directory.file("\(number).kvs"), network, strategy, random.next()))
     }
   }
 
@@ -63,13 +71,19 @@ private final class SimulatedWorld {
   }
 
   private func heal() throws {
+    for member in members {
+      member.network.weather = FakeNetwork.Weather()
+      member.network.meanwhile = { _ in }
+      member.store.callsLeft = nil
+      let result = try member.engine.push(member.call)
+      let isAllowed = strategy != .clientWins && strategy != .serverWins
+      #expect(result.errors.allSatisfy { isAllowed && $0.kind == .conflict }, "\(seed)")
+      try member.decideConflicts(&random, in: seed)
+    }
     // Twice: what one pushes after another has pulled is pulled the second time.
     for _ in 0..<2 {
       for member in members {
-        member.network.weather = FakeNetwork.Weather()
-        member.network.meanwhile = { _ in }
-        member.store.callsLeft = nil
-        let result = try member.engine.sync(Query(), Call(), Member.how(&random))
+        let result = try member.engine.sync(Query(), member.call, Member.how(&random))
         #expect(result.push.errors.isEmpty, "\(seed)")
       }
     }
@@ -103,13 +117,22 @@ private final class Member {
   private let number: Int
   private let path: String
   private var made = 0
+  let call: Call
+  /// What the handler of conflicts answers.
+  private let answers: Monitor<Seed>
 
-  init(_ number: Int, _ path: String, _ network: FakeNetwork) throws {
+  init(
+    _ number: Int, _ path: String, _ network: FakeNetwork, _ strategy: ConflictStrategy,
+    _ seed: UInt64
+  ) throws {
     self.number = number
     self.path = path
     self.network = network
+    call = Call(conflicts: strategy)
+    answers = Monitor(Seed(seed))
     store = DyingStore(try Storage(path: path, durability: .normal))
     engine = Member.engine(store, network, number)
+    engine.setConflictHandler(handler)
     network.meanwhile = { [unowned self] random in
       random.next() % 2 == 0
         ? update(&random, .forceLocal) : delete(&random, .forceLocal)
@@ -127,6 +150,29 @@ private final class Member {
   func restart() throws {
     store = DyingStore(try Storage(path: path, durability: .normal))
     engine = Member.engine(store, network, number)
+    engine.setConflictHandler(handler)
+  }
+
+  private var handler: ConflictHandler {
+    { [answers] conflict, _ in
+      switch answers.peek({ $0.next() }) % 5 {
+      case 0: .keep
+      case 1: .take
+      case 2: .merged(conflict.remote ?? conflict.local ?? Array("{}".utf8))
+      case 3: .delete
+      default: .leave
+      }
+    }
+  }
+
+  /// Retries or reverts what is in conflict, which is only what several have saved to.
+  func decideConflicts(_ random: inout Seed, in seed: Seed) throws {
+    for write in try engine.pending(after: nil, most: 0) {
+      #expect(write.state == .conflict && write.id.hasPrefix("shared-"), "\(seed)")
+      // Somebody else may have been faster since.
+      if random.next() % 2 == 0, (try? engine.retryPending(write.id, call)) != nil { continue }
+      try engine.revertPending(write.id)
+    }
   }
 
   var contents: [String: JSONValue] {
@@ -140,7 +186,7 @@ private final class Member {
   }
 
   private func options(_ write: WritePolicy) -> CallOptions {
-    CallOptions(readPolicy: .forceLocal, writePolicy: write, call: Call())
+    CallOptions(readPolicy: .forceLocal, writePolicy: write, call: call)
   }
 
   /// Does one thing; failures are part of the game.
@@ -154,14 +200,15 @@ private final class Member {
     case 7:
       // All of it, or what a filter selects that entities enter and leave.
       let filter = random.next() % 2 == 0 ? nil : #"{"value":{"$lt":5}}"#
-      _ = try? engine.pull(try Query(filter: filter), Call(), Self.how(&random))
-    default: _ = try? engine.push(Call())
+      _ = try? engine.pull(try Query(filter: filter), call, Self.how(&random))
+    default: _ = try? engine.push(call)
     }
   }
 
   static func how(_ random: inout Seed) -> CollectionEngine.Refreshing {
     .init(
-      paging: random.next() % 2 == 0 ? .off : .pages(of: 3), usesChanges: random.next() % 2 == 0)
+      paging: random.next() % 2 == 0 ? .off : .pages(of: 3), usesChanges: random.next() % 2 == 0,
+      comparesVersions: random.next() % 4 == 0)
   }
 
   private func create(_ write: WritePolicy) {
