@@ -24,6 +24,7 @@ package struct Path: Sendable, Hashable {
   }
 
   package static let id = Path("_id")
+  package static let lastModified = Path("_kmd.lmt")
 }
 
 /// Swift compares text by characters, where a mark belongs to the letter before it: a point with an accent

@@ -47,16 +47,72 @@ extension Storage {
       let table = change.table
       let selection = try indexes.plan(query.selection, table, on: db).selection
       let statement = try db.prepare(
-        """
-        DELETE FROM \(table.entities) WHERE \(selection.condition) AND gen < ?
-        AND NOT EXISTS (SELECT 1 FROM pending AS p
-          WHERE p.collection = \(table.number) AND p.id = \(table.entities).id)
-        """)
+        "DELETE FROM \(table.entities) WHERE \(Self.isUnseen(selection, table))")
       let place = try selection.bindCondition(to: statement)
       try statement.bind(mark.generation, at: place)
       try statement.run()
       return db.changes
     }
+  }
+
+  package func unseen(
+    _ query: Query, from mark: RefreshMark, in collection: String, after order: Int64, most: Int
+  ) throws(StoreError) -> [(order: Int64, id: String)] {
+    try read(from: collection) { (db, table) throws(SQLiteError) in
+      guard try Self.mayHaveOlder(table, mark, db) else { return [] }
+      let selection = try indexes.plan(query.selection, table, on: db).selection
+      let statement = try db.prepare(
+        """
+        SELECT n, id FROM \(table.entities) WHERE \(Self.isUnseen(selection, table)) AND n > ?
+        ORDER BY n LIMIT ?
+        """)
+      let place = try selection.bindCondition(to: statement)
+      try statement.bind(mark.generation, at: place)
+      try statement.bind(order, at: place + 1)
+      try statement.bind(most, at: place + 2)
+      var unseen: [(order: Int64, id: String)] = []
+      while try statement.step() { unseen.append((statement.int64(0), statement.text(1) ?? "")) }
+      return unseen
+    } ?? []
+  }
+
+  /// Parameters: those of the selection, then the generation of the mark.
+  private static func isUnseen(_ selection: Selection, _ table: Table) -> String {
+    """
+    \(selection.condition) AND gen < ?
+    AND NOT EXISTS (SELECT 1 FROM pending AS p
+      WHERE p.collection = \(table.number) AND p.id = \(table.entities).id)
+    """
+  }
+
+  package func differing(
+    _ versions: [EntityVersion], in collection: String
+  ) throws(StoreError) -> [String] {
+    try write(to: collection, durably: false) { (db, change) throws(SQLiteError) in
+      let see = try db.statement(change.table.see)
+      try see.bind(change.generation, at: 2)
+      var differing: [String] = []
+      for version in versions {
+        guard let moment = version.lastModified,
+          let ours = try Self.lastModified(of: version.id, change.table, db),
+          ours.utf8.elementsEqual(moment.utf8)
+        else {
+          differing.append(version.id)
+          continue
+        }
+        try see.bind(version.id, at: 1)
+        try see.run()
+      }
+      return differing
+    }
+  }
+
+  private static func lastModified(
+    of id: String, _ table: Table, _ db: borrowing Connection
+  ) throws(SQLiteError) -> String? {
+    let get = try db.statement(table.get)
+    try get.bind(id, at: 1)
+    return try get.step() ? lastModified(get.copy(0)) : nil
   }
 
   private static func mayHaveOlder(

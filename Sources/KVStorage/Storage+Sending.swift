@@ -137,7 +137,7 @@ extension Storage {
   }
 
   /// `_kmd.lmt`, which compares as text.
-  private static func lastModified(_ body: [UInt8]) -> String? {
+  static func lastModified(_ body: [UInt8]) -> String? {
     guard let outline = try? EntityScanner.outline(of: body), let range = outline.lastModified
     else { return nil }
     return String(decoding: body[range], as: UTF8.self)

@@ -18,6 +18,8 @@ final class Table: Sendable {
   let put: SQL
   /// The same, unless a write is pending for the id.
   let putUnlessPending: SQL
+  /// Says that a row is of the generation that is its second parameter.
+  let see: SQL
   let delete: SQL
   let deleteUnlessPending: SQL
 
@@ -63,6 +65,7 @@ final class Table: Sendable {
     put = SQL("\(columns) VALUES (?1, ?2, ?3, ?4) \(replacing)")
     putUnlessPending = SQL(
       "\(columns) SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS (\(isPending)) \(replacing)")
+    see = SQL("UPDATE \(entities) SET gen = ?2 WHERE id = ?1")
     delete = SQL("DELETE FROM \(entities) WHERE id = ?1")
     deleteUnlessPending = SQL(
       "DELETE FROM \(entities) WHERE id = ?1 AND NOT EXISTS (\(isPending))")

@@ -19,6 +19,8 @@ package struct Options: Sendable, Equatable {
   package var maxSizePerResultSet: Int?
   /// Whether a read asks only for what has changed since the last time.
   package var deltaSet: Bool?
+  /// Whether a read fetches only what differs from here, where the backend has no history.
+  package var deltaSetCaching: Bool?
   /// What happens when an entity was changed here and on the backend.
   package var conflicts: ConflictStrategy?
   /// How often a request that failed is sent again, where that is safe.
@@ -40,6 +42,7 @@ package struct Options: Sendable, Equatable {
     autoPagination = try reader.bool("autoPagination")
     maxSizePerResultSet = try reader.integer("maxSizePerResultSet", 1...10_000)
     deltaSet = try reader.bool("deltaSet")
+    deltaSetCaching = try reader.bool("deltaSetCaching")
     conflicts = try reader.choice("conflicts", ConflictStrategy.self)
     retries = try reader.integer("retries", 0...100)
   }
@@ -63,6 +66,7 @@ package struct Options: Sendable, Equatable {
     merged.autoPagination = autoPagination ?? base.autoPagination
     merged.maxSizePerResultSet = maxSizePerResultSet ?? base.maxSizePerResultSet
     merged.deltaSet = deltaSet ?? base.deltaSet
+    merged.deltaSetCaching = deltaSetCaching ?? base.deltaSetCaching
     merged.conflicts = conflicts ?? base.conflicts
     merged.retries = retries ?? base.retries
     return merged
@@ -71,6 +75,6 @@ package struct Options: Sendable, Equatable {
   var refreshing: CollectionEngine.Refreshing {
     CollectionEngine.Refreshing(
       paging: autoPagination == true ? .pages(of: maxSizePerResultSet ?? 10_000, ranges: 3) : .off,
-      usesChanges: deltaSet == true)
+      usesChanges: deltaSet == true, comparesVersions: deltaSetCaching == true)
   }
 }

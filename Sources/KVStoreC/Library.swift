@@ -53,6 +53,7 @@ enum LibraryTexts {
   static let features: Set<String> = [
     "store", "kinvey", "query", "pending", "async", "pump", "log", "policies", "multi-insert",
     "auto-pagination", "delta-set", "retries", "indexes", "conflicts", "quarantine",
+    "delta-set-caching",
   ]
 
   /// A C string that is never freed.

@@ -75,6 +75,20 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     try live { () throws(StoreError) in try real.store(bytes, outlines, in: collection) }
   }
 
+  func unseen(
+    _ query: Query, from mark: RefreshMark, in collection: String, after order: Int64, most: Int
+  ) throws(StoreError) -> [(order: Int64, id: String)] {
+    try live { () throws(StoreError) in
+      try real.unseen(query, from: mark, in: collection, after: order, most: most)
+    }
+  }
+
+  func differing(
+    _ versions: [EntityVersion], in collection: String
+  ) throws(StoreError) -> [String] {
+    try live { () throws(StoreError) in try real.differing(versions, in: collection) }
+  }
+
   func finishRefresh(
     of collection: String, from mark: RefreshMark, deletingUnseen query: Query?,
     recording request: (key: RequestKey, startedAt: String)?

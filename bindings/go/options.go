@@ -174,6 +174,10 @@ func WithAutoPagination(most int) Option {
 // where the backend can tell.
 func WithDeltaSet() Option { return with("deltaSet", true) }
 
+// WithDeltaSetCaching makes a pull, and a find on the network, list what there is and fetch only what
+// differs from here, where the backend has no history.
+func WithDeltaSetCaching() Option { return with("deltaSetCaching", true) }
+
 // A ConflictStrategy says what happens when an entity was changed here and on the backend.
 type ConflictStrategy string
 

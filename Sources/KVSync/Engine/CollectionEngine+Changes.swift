@@ -7,10 +7,15 @@ extension CollectionEngine {
     package var paging: Paging
     /// Whether to ask only for what has changed since the last time, where the backend can tell.
     package var usesChanges: Bool
+    /// Whether to list what there is and fetch what differs, where nothing better is possible.
+    package var comparesVersions: Bool
 
-    package init(paging: Paging = .off, usesChanges: Bool = false) {
+    package init(
+      paging: Paging = .off, usesChanges: Bool = false, comparesVersions: Bool = false
+    ) {
       self.paging = paging
       self.usesChanges = usesChanges
+      self.comparesVersions = comparesVersions
     }
   }
 
@@ -20,6 +25,11 @@ extension CollectionEngine {
   ) throws(StoreError) -> Refreshed {
     if how.usesChanges, !query.isPaged,
       let refreshed = try refreshByChanges(query, local, remote, call)
+    {
+      return refreshed
+    }
+    if how.comparesVersions, !query.isPaged,
+      let refreshed = try refreshByComparing(query, how.pageSize, local, remote, call)
     {
       return refreshed
     }
@@ -57,8 +67,10 @@ extension CollectionEngine {
       var refreshed = Refreshed()
       refreshed.removed = try forget(changes.deleted, in: local, of: reading)
       refreshed.pulled = try store(changes.changed, in: local, of: reading)
-      refreshed.removed += try settleLeft(changes.left, key, local, remote, call, reading)
-      call.progress.part().advance(by: changes.changed.outlines.count)
+      let intake = Intake(self, local, remote, call, reading)
+      let left = try intake.settle(changes.left, heldBy: try heldQueries(but: key, local))
+      refreshed.removed += try forget(left, in: local, of: reading)
+      intake.progress.advance(by: changes.changed.outlines.count)
       let mark = try local.beginRefresh(of: collection)
       _ = try local.finishRefresh(
         of: collection, from: mark, deletingUnseen: nil,
@@ -67,41 +79,7 @@ extension CollectionEngine {
     }
   }
 
-  /// What no longer matches this query leaves the local store, unless another query that was read would
-  /// miss it: that one gets it as it is now.
-  private func settleLeft(
-    _ ids: [String], _ key: RequestKey, _ local: any LocalStore, _ remote: any Remote, _ call: Call,
-    _ reading: Settlements.Reading
-  ) throws(StoreError) -> Int {
-    guard !ids.isEmpty else { return 0 }
-    let others = try local.requests(in: collection).filter { $0 != key }
-    var gone = Set(ids.map(EntityKey.init))
-    if !others.isEmpty {
-      let queries = others.compactMap { try? Query(filter: $0.filter) }
-      for (key, entity) in try backendEntities(ids, remote, call)
-      where queries.contains(where: { Self.matches($0, entity.bytes) }) {
-        let outlines = try Self.outlines(of: entity.bytes)
-        _ = try store((entity.bytes[...], outlines), in: local, of: reading)
-        gone.remove(key)
-      }
-    }
-    return try forget(ids.filter { gone.contains(EntityKey($0)) }, in: local, of: reading)
-  }
-
-  private static func matches(_ query: Query, _ entity: [UInt8]) -> Bool {
-    // What cannot be evaluated here is kept rather than lost.
-    do throws(QueryError) { return try query.matcher?.matches(entity) ?? true } catch {
-      return true
-    }
-  }
-
-  private static func outlines(of entity: [UInt8]) throws(StoreError) -> [EntityOutline] {
-    do throws(JSONError) { return [try EntityScanner.outline(of: entity)] } catch {
-      throw .badAnswer(error)
-    }
-  }
-
-  private func store(
+  func store(
     _ entities: (bytes: ArraySlice<UInt8>, outlines: [EntityOutline]), in local: any LocalStore,
     of reading: Settlements.Reading
   ) throws(StoreError) -> Int {

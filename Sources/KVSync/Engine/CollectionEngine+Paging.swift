@@ -29,10 +29,8 @@ extension CollectionEngine {
         try intake.takeByCounting(of: pages.size, query.selection, &refreshed)
       }
       let isComplete = try refreshed.received >= intake.least(total.count, query, refreshed)
-      let key = RequestKey(filter: query.filterText, fields: "")
-      refreshed.removed = try local.finishRefresh(
-        of: collection, from: mark, deletingUnseen: isComplete ? query.selection : nil,
-        recording: isComplete ? total.startedAt.map { (key, $0) } : nil)
+      refreshed.removed = try intake.finish(
+        query, from: mark, isComplete: isComplete, startedAt: total.startedAt)
       return refreshed
     }
   }
@@ -121,7 +119,7 @@ extension CollectionEngine.Intake {
       let before = refreshed.received
       try take(page, &refreshed)
       if refreshed.received == before { return }
-      guard let last = refreshed.last, after.map({ !$0.isSame(as: last) }) ?? true else {
+      guard let last = refreshed.last, after.map({ !$0.isSameId(as: last) }) ?? true else {
         throw StoreError.badAnswer("The backend sent the same page twice.")
       }
       after = last
@@ -129,7 +127,7 @@ extension CollectionEngine.Intake {
   }
 
   /// How many have to have come: as many as were counted, or as there are now if some were deleted meanwhile.
-  fileprivate func least(
+  func least(
     _ counted: Int, _ query: Query, _ refreshed: Refreshed
   ) throws(StoreError) -> Int {
     guard refreshed.received < counted else { return counted }
@@ -167,5 +165,4 @@ extension CollectionEngine.Refreshed {
 // Ids are bytes: as `String`s, two that differ in the form of an accent would be one.
 extension String {
   fileprivate func isBefore(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
-  fileprivate func isSame(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }

@@ -44,10 +44,8 @@ extension CollectionEngine {
       if !query.isPaged { intake.call.counted = intake.progress }
       let answer = try intake.take(whole, &refreshed)
       let isComplete = !query.isPaged && !refreshed.mayBeCut
-      let key = RequestKey(filter: query.filterText, fields: "")
-      refreshed.removed = try local.finishRefresh(
-        of: collection, from: mark, deletingUnseen: isComplete ? query.selection : nil,
-        recording: isComplete ? answer.startedAt.map { (key, $0) } : nil)
+      refreshed.removed = try intake.finish(
+        query, from: mark, isComplete: isComplete, startedAt: answer.startedAt)
       return refreshed
     }
   }

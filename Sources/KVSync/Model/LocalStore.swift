@@ -71,6 +71,16 @@ package protocol LocalStore: AnyObject, Sendable {
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String
   ) throws(StoreError) -> Int
 
+  /// What matches, was not written since `mark` and has no pending write, in the order of the rows, from
+  /// behind `order`: what `finishRefresh` would delete.
+  func unseen(
+    _ query: Query, from mark: RefreshMark, in collection: String, after order: Int64, most: Int
+  ) throws(StoreError) -> [(order: Int64, id: String)]
+
+  /// Of versions that the backend has listed, the ids of those that are not what is here. The others count
+  /// as written now. Need not be durable.
+  func differing(_ versions: [EntityVersion], in collection: String) throws(StoreError) -> [String]
+
   /// Ends a refresh: deletes what matches `query`, was not written since `mark` and has no pending
   /// write, and remembers when the backend read it. `query` nil: nothing is deleted. Gives how many went.
   func finishRefresh(
@@ -215,13 +225,31 @@ package struct OutgoingWrite: Sendable, Equatable {
   }
 }
 
+/// Which version of an entity there is: its `_kmd.lmt`, nil if it has none.
+package struct EntityVersion: Sendable, Equatable {
+  package var id: String
+  package var lastModified: String?
+  package init(id: String, lastModified: String?) {
+    self.id = id
+    self.lastModified = lastModified
+  }
+}
+
 /// What a read request is remembered by: the filter and the fields, as canonical text.
-package struct RequestKey: Sendable, Hashable {
+package struct RequestKey: Sendable {
   package var filter: String
   package var fields: String
   package init(filter: String, fields: String) {
     self.filter = filter
     self.fields = fields
+  }
+}
+
+// By bytes: as `String`s, two texts that differ in the form of an accent would be one.
+extension RequestKey: Equatable {
+  package static func == (left: RequestKey, right: RequestKey) -> Bool {
+    left.filter.utf8.elementsEqual(right.filter.utf8)
+      && left.fields.utf8.elementsEqual(right.fields.utf8)
   }
 }
 

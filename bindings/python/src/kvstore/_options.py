@@ -76,6 +76,8 @@ class CallOptions(NetworkOptions, total=False):
     max_size_per_result_set: int
     #: Pull, and find on the network, only what has changed since the last time.
     delta_set: bool
+    #: Where the backend has no history: list what there is, and fetch what differs from here.
+    delta_set_caching: bool
     #: What happens when an entity was changed here and on the backend; default "clientWins", or
     #: "handler" where one is set.
     conflicts: ConflictStrategy

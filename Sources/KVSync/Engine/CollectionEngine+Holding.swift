@@ -1,0 +1,72 @@
+internal import KVJSON
+internal import KVQuery
+
+/// An entity that one query has lost may be what another one, which was read before, has cached: it stays
+/// for as long as the backend has it and that other query asks for it.
+extension CollectionEngine {
+  /// The queries that were read in full, but for one.
+  func heldQueries(but key: RequestKey, _ local: any LocalStore) throws(StoreError) -> [Query] {
+    try local.requests(in: collection).filter { $0 != key }.compactMap {
+      try? Query(filter: $0.filter)
+    }
+  }
+}
+
+extension CollectionEngine.Intake {
+  /// How many entities that did not come are looked at together.
+  private static let pageSize = 1_000
+
+  /// Ends a read of a query. Entities that match here and did not come leave the local store if the answer
+  /// was complete, and so does what is known of them only from an answer that may be old: another query
+  /// that holds such an entity gets it as it is now.
+  func finish(
+    _ query: Query, from mark: RefreshMark, isComplete: Bool, startedAt: String?
+  ) throws(StoreError) -> Int {
+    let key = RequestKey(filter: query.filterText, fields: "")
+    if isComplete { try refetchHeld(query, key, from: mark) }
+    return try local.finishRefresh(
+      of: engine.collection, from: mark, deletingUnseen: isComplete ? query.selection : nil,
+      recording: isComplete ? startedAt.map { (key, $0) } : nil)
+  }
+
+  private func refetchHeld(
+    _ query: Query, _ key: RequestKey, from mark: RefreshMark
+  ) throws(StoreError) {
+    let others = try engine.heldQueries(but: key, local)
+    guard !others.isEmpty else { return }
+    var order: Int64 = 0
+    while true {
+      let unseen = try local.unseen(
+        query.selection, from: mark, in: engine.collection, after: order, most: Self.pageSize)
+      guard let last = unseen.last else { return }
+      order = last.order
+      var held: [String] = []
+      for row in unseen {
+        let entity = try local.entity(row.id, in: engine.collection, writtenSince: nil)
+        if let entity, others.contains(where: { $0.holds(entity) }) { held.append(row.id) }
+      }
+      _ = try settle(held, heldBy: others)
+    }
+  }
+
+  /// Brings entities up to date that one of these queries asks for as they are on the backend; gives the ids
+  /// of the others.
+  func settle(_ ids: [String], heldBy others: [Query]) throws(StoreError) -> [String] {
+    guard !ids.isEmpty, !others.isEmpty else { return ids }
+    var gone = Set(ids.map(EntityKey.init))
+    for (key, entity) in try engine.backendEntities(ids, remote, call)
+    where others.contains(where: { $0.holds(entity.bytes) }) {
+      let outline = try engine.accepted(entity.bytes, as: key.id)
+      _ = try engine.store((entity.bytes[...], [outline]), in: local, of: reading)
+      gone.remove(key)
+    }
+    return ids.filter { gone.contains(EntityKey($0)) }
+  }
+}
+
+extension Query {
+  /// Whether it asks for an entity. What cannot be evaluated here is kept rather than lost.
+  fileprivate func holds(_ entity: [UInt8]) -> Bool {
+    do throws(QueryError) { return try matcher?.matches(entity) ?? true } catch { return true }
+  }
+}
