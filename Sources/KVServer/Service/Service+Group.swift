@@ -20,11 +20,11 @@ extension Service {
     } catch {
       throw ServerError(error)
     }
-    var grouping = Grouping(keys: try Self.keys(object["key"]), initial: initial, function)
+    var groups = GroupReader(keys: try Self.keys(object["key"]), initial: initial, function)
     if let collection = catalog.find(name, of: call.app.number) {
-      try grouping.read(query, in: collection, of: entities.database, for: viewer)
+      try groups.read(query, in: collection, of: entities.database, for: viewer)
     }
-    return Answer.json(200, grouping.answer)
+    return Answer.json(200, groups.answer)
   }
 
   /// An array of names, or an object whose members are true.

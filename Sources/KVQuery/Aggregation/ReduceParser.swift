@@ -30,9 +30,9 @@ enum JavaScriptToken: Equatable {
       } else if let double = ["++", "+=", "==="].first(where: rest.hasPrefix) {
         tokens.append(.mark(double))
         rest = rest.dropFirst(double.count)
-      } else if rest.hasPrefix("==") {
-        tokens.append(.mark("=="))
-        rest = rest.dropFirst(2)
+      } else if let double = ["==", "!=", "&&"].first(where: rest.hasPrefix) {
+        tokens.append(.mark(double))
+        rest = rest.dropFirst(double.count)
       } else if "(){}[];,.=+*/?:".contains(first) {
         tokens.append(.mark(String(first)))
         rest.removeFirst()
@@ -53,6 +53,8 @@ struct ReduceParser {
   private var group = ""
   /// Variables that stand for a member of the group: `var count = (out.c == undefined) ? 0 : out.c`.
   private var variables: [String: String] = [:]
+  /// The field whose being a number the statements depend on.
+  private var condition: String?
 
   init(_ tokens: [JavaScriptToken]) { self.tokens = tokens }
 
@@ -63,21 +65,55 @@ struct ReduceParser {
     else { return nil }
     (self.document, self.group) = (document, group)
     var statements: [ReduceStatement] = []
-    while !take(.mark("}")) {
-      if take(.mark(";")) { continue }
-      if take(.name("var")) {
-        guard variable() else { return nil }
-      } else {
-        guard let statement = statement() else { return nil }
-        statements.append(statement)
-      }
-      guard take(.mark(";")) || tokens[safe: place] == .mark("}") else { return nil }
-    }
+    guard block(&statements) else { return nil }
     while take(.mark(";")) {}
     return place == tokens.count ? statements : nil
   }
 
   // MARK: Statements
+
+  /// Behind `{`, up to and with `}`.
+  private mutating func block(_ statements: inout [ReduceStatement]) -> Bool {
+    while !take(.mark("}")) {
+      if take(.mark(";")) { continue }
+      if take(.name("if")) {
+        // Conditions do not stand inside of each other.
+        guard condition == nil, let field = isNumber() else { return false }
+        condition = field
+        defer { condition = nil }
+        guard take(.mark("{")) ? block(&statements) : simple(&statements) else { return false }
+        continue
+      }
+      guard take(.name("var")) ? variable() : simple(&statements),
+        take(.mark(";")) || tokens[safe: place] == .mark("}")
+      else { return false }
+    }
+    return true
+  }
+
+  /// One statement without a block. Under a condition it may look at nothing but what that is about.
+  private mutating func simple(_ statements: inout [ReduceStatement]) -> Bool {
+    guard let statement = statement() else { return false }
+    if let condition, let field = statement.field, field != condition { return false }
+    statements.append(statement)
+    return true
+  }
+
+  /// Behind `if`: `(doc.a != null && typeof doc.a.b === "number")`; gives `a.b`.
+  private mutating func isNumber() -> String? {
+    guard take(.mark("(")) else { return nil }
+    var parents: [String] = []
+    while !take(.name("typeof")) {
+      guard let parent = field(), take(.mark("!=")), take(.name("null")), take(.mark("&&")) else {
+        return nil
+      }
+      parents.append(parent)
+    }
+    guard let field = field(), take(.mark("===")) || take(.mark("==")), take(.text("number")),
+      take(.mark(")")), parents.allSatisfy({ field.hasPrefix($0 + ".") })
+    else { return nil }
+    return field
+  }
 
   private mutating func variable() -> Bool {
     guard let variable = name(), take(.mark("=")) else { return false }
@@ -94,9 +130,9 @@ struct ReduceParser {
 
   private mutating func statement() -> ReduceStatement? {
     guard let target = member() else { return nil }
-    if take(.mark("++")) { return .increment(target) }
+    if take(.mark("++")) { return .increment(target, of: condition) }
     if take(.mark("+=")) {
-      if take(.number("1")) { return .increment(target) }
+      if take(.number("1")) { return .increment(target, of: condition) }
       return field().map { .add(target, field: $0) }
     }
     guard take(.mark("=")) else { return nil }
@@ -105,7 +141,7 @@ struct ReduceParser {
     guard let left = counter() else { return nil }
     if take(.mark("/")) { return counter().map { .divide(target, sum: left, count: $0) } }
     guard left == target, take(.mark("+")) else { return nil }
-    if take(.number("1")) { return .increment(target) }
+    if take(.number("1")) { return .increment(target, of: condition) }
     return field().map { .add(target, field: $0) }
   }
 

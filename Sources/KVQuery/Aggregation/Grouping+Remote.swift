@@ -1,0 +1,128 @@
+package import KVJSON
+
+/// A grouping as backends understand it: Kinvey's `_group`, whose function our own server recognises and
+/// the hosted service runs. One request, however many numbers are wanted.
+package struct RemoteGrouping: Sendable {
+  package let grouping: Grouping
+  package let initial: JSONObject
+  package let reduce: String
+
+  /// How the members are called on the way: `v0`, `v1`, …; an average has two more.
+  private let prefix: String
+
+  /// Nil if a path has a name that has no safe form in JavaScript.
+  package init?(_ grouping: Grouping) {
+    var prefix = "v"
+    while grouping.keys.contains(where: { $0.text.hasPrefix(prefix) }) { prefix += "_" }
+    var (initial, statements) = (JSONObject(), "")
+    for (place, member) in grouping.members.enumerated() {
+      let name = "\(prefix)\(place)"
+      guard let statement = Self.statement(member.aggregate, name, &initial) else { return nil }
+      statements += statement
+    }
+    // A group without a number still needs a function that is understood.
+    if grouping.members.isEmpty {
+      initial[prefix] = 0
+      statements = "out.\(prefix)++;"
+    }
+    self.grouping = grouping
+    self.prefix = prefix
+    self.initial = initial
+    reduce = "function(doc,out){ \(statements) }"
+  }
+
+  private static func statement(
+    _ aggregate: Grouping.Aggregate, _ name: String, _ initial: inout JSONObject
+  ) -> String? {
+    guard let path = aggregate.path else {
+      initial[name] = 0
+      return "out.\(name)++; "
+    }
+    guard let field = JavaScriptField(path) else { return nil }
+    let doc = field.text
+    let step: String
+    switch aggregate {
+    case .count, .numbers:
+      initial[name] = 0
+      step = "out.\(name)++;"
+    case .sum:
+      initial[name] = 0
+      step = "out.\(name) += \(doc);"
+    case .average:
+      for part in [name, name + "s", name + "c"] { initial[part] = 0 }
+      step =
+        "out.\(name)c++; out.\(name)s += \(doc); out.\(name) = out.\(name)s / out.\(name)c;"
+    // Texts, as the original client sends them: JSON has no infinity.
+    case .minimum:
+      initial[name] = "Infinity"
+      step = "out.\(name) = Math.min(out.\(name), \(doc));"
+    case .maximum:
+      initial[name] = "-Infinity"
+      step = "out.\(name) = Math.max(out.\(name), \(doc));"
+    }
+    return "if (\(field.isNumber)) { \(step) } "
+  }
+
+  /// The groups of an answer, with the members' own names, ordered by the keys. Nil: that is no answer.
+  package func results(_ answer: JSONValue) -> [JSONObject]? {
+    guard let groups = answer.arrayValue else { return nil }
+    var found: [(identity: [UInt8], result: JSONObject)] = []
+    for group in groups {
+      guard let group = group.objectValue else { return nil }
+      var identity: [UInt8] = []
+      var members: [JSONObject.Member] = []
+      for key in grouping.keys {
+        let value = group[key.text] ?? .null
+        ValueEncoding.append(value, to: &identity)
+        members.append(.init(key.text, value))
+      }
+      for (place, member) in grouping.members.enumerated() {
+        members.append(.init(member.name, value(of: member.aggregate, "\(prefix)\(place)", group)))
+      }
+      found.append((identity, JSONObject(members)))
+    }
+    return found.sorted { $0.identity.lexicographicallyPrecedes($1.identity) }.map(\.result)
+  }
+
+  /// What started as a text and still is one has met no number.
+  private func value(
+    of aggregate: Grouping.Aggregate, _ name: String, _ group: JSONObject
+  ) -> JSONValue {
+    if case .average = aggregate, group[name + "c"]?.doubleValue == 0 { return .null }
+    guard let value = group[name], let number = Number(value) else { return .null }
+    return number.plain
+  }
+}
+
+/// A path of an entity in JavaScript.
+private struct JavaScriptField {
+  /// `doc.a.b`
+  let text: String
+  /// `doc.a != null && typeof doc.a.b === "number"`
+  let isNumber: String
+
+  /// Nil for names that would need an escape.
+  init?(_ path: Path) {
+    var text = "doc"
+    var parents: [String] = []
+    for component in path.components {
+      if text != "doc" { parents.append(text + " != null && ") }
+      guard let accessor = Self.accessor(component.name) else { return nil }
+      text += accessor
+    }
+    self.text = text
+    isNumber = parents.joined() + "typeof \(text) === \"number\""
+  }
+
+  private static func accessor(_ name: [UInt8]) -> String? {
+    let isWord = name.allSatisfy { byte in
+      byte | 0x20 &- 0x61 < 26 || byte &- 0x30 < 10 || byte == UInt8(ascii: "_")
+    }
+    let text = String(decoding: name, as: UTF8.self)
+    if isWord, let first = name.first, first &- 0x30 >= 10 { return "." + text }
+    let isSafe = name.allSatisfy { byte in
+      byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+    return isSafe && !name.isEmpty ? "[\"\(text)\"]" : nil
+  }
+}

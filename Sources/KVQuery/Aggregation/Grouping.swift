@@ -1,0 +1,138 @@
+internal import KVJSON
+
+/// What is asked about a collection's entities in groups: by which members they are grouped, and which
+/// numbers are wanted of each group. A value.
+///
+/// Paths lead through objects, not through arrays: an array is a value like any other, and equal arrays
+/// make one group. Missing and null make one group too; so do 1 and 1.0.
+package struct Grouping: Sendable, Equatable {
+  /// A number about a group. Only numbers count: what is missing or of another type is left out, as
+  /// MongoDB's accumulators do.
+  package enum Aggregate: Sendable, Hashable {
+    /// How many entities.
+    case count
+    /// How many have a number there.
+    case numbers(Path)
+    /// Exact for integers, as long as 64 bits hold it; 0 of nothing.
+    case sum(Path)
+    /// Null of nothing, as the two that follow.
+    case average(Path)
+    case minimum(Path)
+    case maximum(Path)
+
+    package var path: Path? {
+      switch self {
+      case .count: nil
+      case .numbers(let path), .sum(let path), .average(let path), .minimum(let path),
+        .maximum(let path):
+        path
+      }
+    }
+  }
+
+  /// A member of a group's result.
+  package struct Member: Sendable, Equatable {
+    package var name: String
+    package var aggregate: Aggregate
+    package init(_ name: String, _ aggregate: Aggregate) {
+      self.name = name
+      self.aggregate = aggregate
+    }
+  }
+
+  /// None: one group of everything.
+  package var keys: [Path]
+  package var members: [Member]
+
+  package init(keys: [Path], members: [Member]) {
+    self.keys = keys
+    self.members = members
+  }
+
+  /// The names of the keys, then of the members: what a group's result consists of.
+  package var names: [String] { keys.map(\.text) + members.map(\.name) }
+
+  /// The paths whose numbers are looked at, each once.
+  package var paths: [Path] {
+    var paths: [Path] = []
+    for path in members.compactMap(\.aggregate.path) where !paths.contains(path) {
+      paths.append(path)
+    }
+    return paths
+  }
+}
+
+// MARK: From JSON
+
+extension Grouping {
+  /// Reads `{"keys":["state"],"aggregates":{"n":"count","mean":{"avg":"population"}}}`: `count` alone, or
+  /// one of `sum`, `avg`, `min` and `max` with a path. Either may be left out, not both.
+  package init(parsing text: String) throws(QueryError) {
+    let value = try parseJSON(text)
+    do throws(Misfit) { self = try Grouping.read(value) } catch { throw error.located(in: text) }
+  }
+
+  private static func read(_ value: JSONValue) throws(Misfit) -> Grouping {
+    guard let object = value.objectValue else { throw Misfit("a grouping is a JSON object", []) }
+    for member in object.members where member.name != "keys" && member.name != "aggregates" {
+      throw Misfit(
+        "there is no \(member.name) in a grouping: keys and aggregates", [.member(member.name)])
+    }
+    let grouping = Grouping(
+      keys: try keys(object["keys"]), members: try members(object["aggregates"]))
+    guard !grouping.names.isEmpty else {
+      throw Misfit("a grouping needs keys or aggregates", [])
+    }
+    for (place, name) in grouping.names.enumerated()
+    where grouping.names[..<place].contains(where: { $0.utf8.elementsEqual(name.utf8) }) {
+      throw Misfit("\(name) would be twice in the result", [])
+    }
+    return grouping
+  }
+
+  private static func keys(_ value: JSONValue?) throws(Misfit) -> [Path] {
+    guard let value else { return [] }
+    guard let names = value.arrayValue else {
+      throw Misfit("keys is an array of names", [.member("keys")])
+    }
+    var keys: [Path] = []
+    for (place, name) in names.enumerated() {
+      guard let name = name.stringValue, !name.isEmpty else {
+        throw Misfit("a key is a name", [.member("keys"), .element(place)])
+      }
+      keys.append(Path(name))
+    }
+    return keys
+  }
+
+  private static func members(_ value: JSONValue?) throws(Misfit) -> [Member] {
+    guard let value else { return [] }
+    guard let object = value.objectValue else {
+      throw Misfit("aggregates is an object", [.member("aggregates")])
+    }
+    var members: [Member] = []
+    for member in object.members {
+      guard let aggregate = aggregate(member.value), !member.name.isEmpty else {
+        throw Misfit(
+          "an aggregate is \"count\", or sum, avg, min or max with a path: {\"avg\":\"age\"}",
+          [.member("aggregates"), .member(member.name)])
+      }
+      members.append(Member(member.name, aggregate))
+    }
+    return members
+  }
+
+  private static func aggregate(_ value: JSONValue) -> Aggregate? {
+    if value == .string("count") { return .count }
+    guard let only = value.objectValue?.members, only.count == 1,
+      let path = only[0].value.stringValue, !path.isEmpty
+    else { return nil }
+    return switch only[0].name {
+    case "sum": .sum(Path(path))
+    case "avg": .average(Path(path))
+    case "min": .minimum(Path(path))
+    case "max": .maximum(Path(path))
+    default: nil
+    }
+  }
+}
