@@ -495,6 +495,21 @@ KV_API kv_status kv_query_from_format(const char *format, const char *arguments_
                                       size_t modifiers_length, kv_query **query_out,
                                       kv_error **error_out);
 
+/**
+ * Makes a query of other queries: what all of them select, what any of them does, or what one does not.
+ * With one query, "and" gives the same filter other modifiers. CONSTRUCTOR
+ *
+ * @param combination     "and", "or", or "not" (of one query)
+ * @param queries         an array of `count` queries, at least one; NULL in it stands for everything. Their
+ *                        filters count, their modifiers do not. They stay the caller's.
+ * @param modifiers_json  as for kv_query_create(); may be NULL
+ * @param query_out       free it with kv_query_free()
+ * @return KV_OK, KV_INVALID, KV_MISUSE
+ */
+KV_API kv_status kv_query_combine(const char *combination, kv_query *const *queries, size_t count,
+                                  const char *modifiers_json, size_t modifiers_length,
+                                  kv_query **query_out, kv_error **error_out);
+
 /** The query's filter as a predicate format that reads back as the same: `{"format":…,"arguments":[…]}`. */
 KV_API kv_status kv_query_format(kv_query *query, char **json_out, size_t *length_out,
                                  kv_error **error_out);
@@ -622,6 +637,70 @@ KV_API kv_status kv_store_count(kv_store *store, kv_query *query, const char *op
 KV_API kv_status kv_store_count_async(kv_store *store, kv_query *query, const char *options,
                                       kv_answer_fn done, void *context, kv_free_fn free_context,
                                       kv_request **request_out, kv_error **error_out);
+
+/**
+ * Groups the entities that match by the values of some members, and gives numbers about each group. Local
+ * and remote answers are the same, in the same order: by the keys, as a sort has them.
+ *
+ * @param group_json  `{"keys":["state"],"aggregates":{"n":"count","mean":{"avg":"population"}}}`: any number
+ *                    of "count" and of `sum`, `avg`, `min`, `max` of a path; without keys all make one
+ *                    group. Only numbers count for these; of none the sum is 0, the others are null.
+ *                    Or `{"keys":[…],"initial":{…},"reduce":"function(doc,out){…}"}`: JavaScript for a
+ *                    backend that runs it; the groups are then as the backend gives them
+ * @param query       NULL: all; skip and limit are #KV_INVALID, sort and fields mean nothing
+ * @param json_out    receives `[{"state":"MA","n":…,"mean":…},…]`
+ * @return what kv_store_find() returns; KV_INVALID (the error has a `position`); KV_UNSUPPORTED (the backend
+ *         does not understand the function, or it should run locally)
+ */
+KV_API kv_status kv_store_group(kv_store *store, const char *group_json, size_t length,
+                                kv_query *query, const char *options, char **json_out,
+                                size_t *length_out, kv_error **error_out);
+KV_API kv_status kv_store_group_async(kv_store *store, const char *group_json, size_t length,
+                                      kv_query *query, const char *options, kv_answer_fn done,
+                                      void *context, kv_free_fn free_context,
+                                      kv_request **request_out, kv_error **error_out);
+
+/**
+ * Receives an entity of a group: see kv_store_reduce().
+ *
+ * @param group        its number: groups are numbered from 0 as they appear
+ * @param entity_json  borrowed until the function returns; a NUL follows
+ * @return 0 to go on, anything else to stop
+ */
+typedef int32_t (*kv_reduce_fn)(void *context, size_t group, const char *entity_json,
+                                size_t length);
+
+/**
+ * Groups the entities that match, and hands each one to a function of the caller's, which keeps what it
+ * makes of them by the group's number. It runs on the calling thread before this returns, with no lock
+ * held, and may call any function.
+ *
+ * @param keys_json  `["state"]`; NULL: one group
+ * @param query      NULL: all; a sort gives the order of the calls
+ * @param json_out   receives the keys of each group, `[{"state":"MA"},…]`, by the groups' numbers
+ * @return what kv_store_find() returns; KV_CANCELLED (`reduce` asked to stop)
+ */
+KV_API kv_status kv_store_reduce(kv_store *store, const char *keys_json, size_t length,
+                                 kv_query *query, const char *options, kv_reduce_fn reduce,
+                                 void *context, char **json_out, size_t *length_out,
+                                 kv_error **error_out);
+
+/**
+ * Gives the different values of a member among the entities that match, in the order of a sort. Elements of
+ * an array count one by one; what is missing does not count, null does.
+ *
+ * @param path      such as "address.city"
+ * @param query     NULL: all; skip and limit are #KV_INVALID, sort and fields mean nothing
+ * @param json_out  receives an array
+ * @return what kv_store_find() returns
+ */
+KV_API kv_status kv_store_distinct(kv_store *store, const char *path, kv_query *query,
+                                   const char *options, char **json_out, size_t *length_out,
+                                   kv_error **error_out);
+KV_API kv_status kv_store_distinct_async(kv_store *store, const char *path, kv_query *query,
+                                         const char *options, kv_answer_fn done, void *context,
+                                         kv_free_fn free_context, kv_request **request_out,
+                                         kv_error **error_out);
 
 /**
  * Fetches the entities that match from the backend into the local store. Memory follows the page.

@@ -47,4 +47,39 @@ extension RawValue {
       return try any(element, at: rest, expanding: expanding, test)
     }
   }
+
+  /// Every value at a path that counts as one: the elements of an array at the end of the path, none if it
+  /// is empty. Nil for what is missing.
+  static func visit(
+    _ value: RawValue?, at path: RawValue.Components, _ body: (RawValue?) -> Void
+  ) {
+    guard let value else { return body(nil) }
+    guard let component = path.first else {
+      guard value.kind == .array else { return body(value) }
+      return each(value) { element, _ in body(element) }
+    }
+    let rest = path.dropFirst()
+    switch value.kind {
+    case .object: visit(value.member(component.name), at: rest, body)
+    case .array:
+      var isEmpty = true
+      each(value) { element, place in
+        isEmpty = false
+        if place == component.index {
+          visit(element, at: rest, body)
+        } else if component.index == nil {
+          visit(element.kind == .object ? element.member(component.name) : nil, at: rest, body)
+        }
+      }
+      if isEmpty { body(nil) }
+    default: body(nil)
+    }
+  }
+
+  private static func each(_ array: RawValue, _ body: (RawValue, Int) -> Void) {
+    _ = array.containsElement { element, place in
+      body(element, place)
+      return false
+    }
+  }
 }

@@ -65,7 +65,7 @@ package final class Sorter: Sendable {
     of root: RawValue?, at path: RawValue.Components, smallest: Bool
   ) -> [UInt8] {
     var best: [UInt8]?
-    visit(root, at: path) { found in
+    RawValue.visit(root, at: path) { found in
       var encoded: [UInt8] = []
       if let found {
         ValueEncoding.append(found, to: &encoded)
@@ -80,40 +80,6 @@ package final class Sorter: Sendable {
       if smallest ? order < 0 : order > 0 { best = encoded }
     }
     return best ?? [ValueEncoding.emptyArray]
-  }
-
-  /// What counts for the order: the elements of an array at the end of the path, none if it is empty.
-  private static func visit(
-    _ value: RawValue?, at path: RawValue.Components, _ body: (RawValue?) -> Void
-  ) {
-    guard let value else { return body(nil) }
-    guard let component = path.first else {
-      guard value.kind == .array else { return body(value) }
-      return each(value) { element, _ in body(element) }
-    }
-    let rest = path.dropFirst()
-    switch value.kind {
-    case .object: visit(value.member(component.name), at: rest, body)
-    case .array:
-      var isEmpty = true
-      each(value) { element, place in
-        isEmpty = false
-        if place == component.index {
-          visit(element, at: rest, body)
-        } else if component.index == nil {
-          visit(element.kind == .object ? element.member(component.name) : nil, at: rest, body)
-        }
-      }
-      if isEmpty { body(nil) }
-    default: body(nil)
-    }
-  }
-
-  private static func each(_ array: RawValue, _ body: (RawValue, Int) -> Void) {
-    _ = array.containsElement { element, place in
-      body(element, place)
-      return false
-    }
   }
 }
 

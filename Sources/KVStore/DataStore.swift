@@ -54,7 +54,7 @@ package final class DataStore: Sendable {
   private func merged(_ run: Run) -> Options { run.options?.over(defaults) ?? defaults }
 
   /// Runs a read. What stays local is nobody's to stop, and costs nothing more than itself.
-  private func reading<R>(
+  func reading<R>(
     _ operation: StaticString, _ run: Run, _ body: (CallOptions) throws(StoreError) -> R
   ) throws(StoreError) -> R {
     try performing(operation, merged(run), run, isLocal: readsLocally(run.options), body)

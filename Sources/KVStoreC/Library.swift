@@ -51,9 +51,23 @@ enum LibraryTexts {
 
   /// What docs/options.md lists.
   static let features: Set<String> = [
-    "store", "kinvey", "query", "pending", "async", "pump", "log", "policies", "multi-insert",
-    "auto-pagination", "delta-set", "retries", "indexes", "conflicts", "quarantine",
+    "async",
+    "auto-pagination",
+    "conflicts",
+    "delta-set",
     "delta-set-caching",
+    "groups",
+    "indexes",
+    "kinvey",
+    "log",
+    "multi-insert",
+    "pending",
+    "policies",
+    "pump",
+    "quarantine",
+    "query",
+    "retries",
+    "store",
   ]
 
   /// A C string that is never freed.

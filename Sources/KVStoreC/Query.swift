@@ -32,6 +32,27 @@ public func kv_query_from_format(
   }
 }
 
+@_cdecl("kv_query_combine") @implementation
+public func kv_query_combine(
+  _ combination: CString?, _ queries: UnsafePointer<OpaquePointer?>?, _ count: Int,
+  _ modifiers: CString?, _ modifiersLength: Int, _ queryOut: HandleOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  let out = HandleOutput(queryOut)
+  return perform(errorOut) { () throws(StoreError) in
+    try out.require(named: "query_out")
+    guard let queries else { throw missing("queries") }
+    let parts = try UnsafeBufferPointer(start: queries, count: max(0, count)).map {
+      (handle) throws(StoreError) in try QueryObject.all(or: handle)
+    }
+    let modifiers = try optionalJSONText(modifiers, modifiersLength, named: "modifiers_json")
+    let name = try text(combination, named: "combination")
+    guard let combination = Query.Combination(rawValue: name) else {
+      throw StoreError(.invalid, "A combination is \"and\", \"or\" or \"not\".")
+    }
+    out.give(try QueryObject(query(combination, of: parts, modifiers: modifiers)).open())
+  }
+}
+
 @_cdecl("kv_query_format") @implementation
 public func kv_query_format(
   _ query: OpaquePointer?, _ jsonOut: TextOut?, _ lengthOut: LengthOut?, _ errorOut: HandleOut?
@@ -69,6 +90,16 @@ private func query(
 
 private func query(filter: String?, modifiers: String?) throws(StoreError) -> Query {
   do throws(QueryError) { return try Query(filter: filter, modifiers: modifiers) } catch {
+    throw StoreError(error)
+  }
+}
+
+private func query(
+  _ combination: Query.Combination, of parts: [Query], modifiers: String?
+) throws(StoreError) -> Query {
+  do throws(QueryError) {
+    return try Query(combination, of: parts, modifiers: modifiers)
+  } catch {
     throw StoreError(error)
   }
 }

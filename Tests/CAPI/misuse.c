@@ -30,10 +30,17 @@ static int32_t flag;
 static kv_request *request;
 static kv_cursor *cursor;
 static kv_store *store;
+static kv_query *made;
 static int fd;
 
 #define ASYNC never, &freed, count_free, &request, e
 #define TEXT_OUT &json, &length, e
+#define GROUPING "{\"keys\":[\"a\"]}", KV_NUL_TERMINATED
+
+static int32_t reduce(void *context, size_t group, const char *entity, size_t size) {
+  (void)context, (void)group, (void)entity, (void)size;
+  return 0;
+}
 
 /* call_kv_x(handle, error): the function with that handle and otherwise good arguments. */
 #define DEFINE(function, ...) \
@@ -74,6 +81,11 @@ DEFINE(kv_store_remove, h, NULL, NULL, &count, e)
 DEFINE(kv_store_remove_async, h, NULL, NULL, ASYNC)
 DEFINE(kv_store_count, h, NULL, NULL, &count, e)
 DEFINE(kv_store_count_async, h, NULL, NULL, ASYNC)
+DEFINE(kv_store_group, h, GROUPING, NULL, NULL, TEXT_OUT)
+DEFINE(kv_store_group_async, h, GROUPING, NULL, NULL, ASYNC)
+DEFINE(kv_store_reduce, h, NULL, 0, NULL, NULL, reduce, NULL, TEXT_OUT)
+DEFINE(kv_store_distinct, h, "a", NULL, NULL, TEXT_OUT)
+DEFINE(kv_store_distinct_async, h, "a", NULL, NULL, ASYNC)
 DEFINE(kv_store_pull, h, NULL, NULL, TEXT_OUT)
 DEFINE(kv_store_pull_async, h, NULL, NULL, ASYNC)
 DEFINE(kv_store_push, h, NULL, TEXT_OUT)
@@ -112,6 +124,12 @@ DEFINE_QUERY(kv_store_remove, good_store, h, NULL, &count, e)
 DEFINE_QUERY(kv_store_remove_async, good_store, h, NULL, ASYNC)
 DEFINE_QUERY(kv_store_count, good_store, h, NULL, &count, e)
 DEFINE_QUERY(kv_store_count_async, good_store, h, NULL, ASYNC)
+DEFINE_QUERY(kv_store_group, good_store, GROUPING, h, NULL, TEXT_OUT)
+DEFINE_QUERY(kv_store_group_async, good_store, GROUPING, h, NULL, ASYNC)
+DEFINE_QUERY(kv_store_reduce, good_store, NULL, 0, h, NULL, reduce, NULL, TEXT_OUT)
+DEFINE_QUERY(kv_store_distinct, good_store, "a", h, NULL, TEXT_OUT)
+DEFINE_QUERY(kv_store_distinct_async, good_store, "a", h, NULL, ASYNC)
+DEFINE_QUERY(kv_query_combine, "not", &(kv_query *){h}, 1, NULL, 0, &made, e)
 DEFINE_QUERY(kv_store_pull, good_store, h, NULL, TEXT_OUT)
 DEFINE_QUERY(kv_store_pull_async, good_store, h, NULL, ASYNC)
 DEFINE_QUERY(kv_store_sync, good_store, h, NULL, TEXT_OUT)
@@ -173,6 +191,11 @@ static const struct {
     {"kv_store_remove_async", STORE, call_kv_store_remove_async, 1, 0, 1},
     {"kv_store_count", STORE, call_kv_store_count, 1, 0, 0},
     {"kv_store_count_async", STORE, call_kv_store_count_async, 1, 0, 1},
+    {"kv_store_group", STORE, call_kv_store_group, 1, 0, 0},
+    {"kv_store_group_async", STORE, call_kv_store_group_async, 1, 0, 1},
+    {"kv_store_reduce", STORE, call_kv_store_reduce, 1, 0, 0},
+    {"kv_store_distinct", STORE, call_kv_store_distinct, 1, 0, 0},
+    {"kv_store_distinct_async", STORE, call_kv_store_distinct_async, 1, 0, 1},
     {"kv_store_pull", STORE, call_kv_store_pull, 1, 0, 0},
     {"kv_store_pull_async", STORE, call_kv_store_pull_async, 1, 0, 1},
     {"kv_store_push", STORE, call_kv_store_push, 1, 0, 0},
@@ -206,6 +229,12 @@ static const struct {
     {"kv_store_remove_async (as query)", QUERY, query_kv_store_remove_async, 1, 1, 1},
     {"kv_store_count (as query)", QUERY, query_kv_store_count, 1, 1, 0},
     {"kv_store_count_async (as query)", QUERY, query_kv_store_count_async, 1, 1, 1},
+    {"kv_store_group (as query)", QUERY, query_kv_store_group, 1, 1, 0},
+    {"kv_store_group_async (as query)", QUERY, query_kv_store_group_async, 1, 1, 1},
+    {"kv_store_reduce (as query)", QUERY, query_kv_store_reduce, 1, 1, 0},
+    {"kv_store_distinct (as query)", QUERY, query_kv_store_distinct, 1, 1, 0},
+    {"kv_store_distinct_async (as query)", QUERY, query_kv_store_distinct_async, 1, 1, 1},
+    {"kv_query_combine (as query)", QUERY, query_kv_query_combine, 1, 1, 0},
     {"kv_store_pull (as query)", QUERY, query_kv_store_pull, 1, 1, 0},
     {"kv_store_pull_async (as query)", QUERY, query_kv_store_pull_async, 1, 1, 1},
     {"kv_store_sync (as query)", QUERY, query_kv_store_sync, 1, 1, 0},

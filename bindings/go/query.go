@@ -29,7 +29,21 @@ type Query struct {
 	Skip, Limit int
 	// Fields chooses members; "_id" always comes.
 	Fields []string
+
+	// combination, if not empty, says how parts make this query.
+	combination string
+	parts       []*Query
 }
+
+// And selects what all of the queries select. Their filters count, not their modifiers; the result may be
+// given some of its own.
+func And(queries ...*Query) *Query { return &Query{combination: "and", parts: queries} }
+
+// Or selects what at least one of the queries selects; otherwise as [And].
+func Or(queries ...*Query) *Query { return &Query{combination: "or", parts: queries} }
+
+// Not selects what a query does not select; otherwise as [And].
+func Not(query *Query) *Query { return &Query{combination: "not", parts: []*Query{query}} }
 
 // A SortKey is a member to sort by.
 type SortKey struct {
@@ -47,6 +61,9 @@ func Descending(name string) SortKey { return SortKey{Name: name, Descending: tr
 func (q *Query) open() (*C.kv_query, error) {
 	if q == nil {
 		return nil, nil
+	}
+	if q.combination != "" {
+		return q.openCombination()
 	}
 	if q.Format != "" {
 		return q.openFormat()
@@ -94,6 +111,40 @@ func (q *Query) openFormat() (*C.kv_query, error) {
 	var handle *C.kv_query
 	var left *C.kv_error
 	status := C.kv_query_from_format(characters(format), characters(arguments), C.size_t(len(arguments)),
+		characters(modifiers), C.size_t(len(modifiers)), &handle, &left)
+	return handle, check(status, left)
+}
+
+// openCombination makes a query of the parts.
+func (q *Query) openCombination() (*C.kv_query, error) {
+	if q.Filter != nil || q.Format != "" {
+		return nil, invalid("a combined query has no Filter or Format of its own")
+	}
+	// NULL stands for everything, as nil does.
+	handles := make([]*C.kv_query, len(q.parts)+1)
+	defer func() {
+		for _, handle := range handles {
+			C.kv_query_free(handle)
+		}
+	}()
+	for place, part := range q.parts {
+		handle, err := part.open()
+		if err != nil {
+			return nil, err
+		}
+		handles[place] = handle
+	}
+	modifiers, err := q.modifiers()
+	if err != nil {
+		return nil, err
+	}
+	name, err := terminated(q.combination, "the combination")
+	if err != nil {
+		return nil, err
+	}
+	var handle *C.kv_query
+	var left *C.kv_error
+	status := C.kv_query_combine(characters(name), &handles[0], C.size_t(len(q.parts)),
 		characters(modifiers), C.size_t(len(modifiers)), &handle, &left)
 	return handle, check(status, left)
 }

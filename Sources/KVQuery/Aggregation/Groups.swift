@@ -25,11 +25,13 @@ package struct Groups: Sendable {
 
   package var count: Int { groups.count }
 
-  /// Adds an entity that the condition selects.
-  package mutating func add(_ entity: UnsafeRawBufferPointer) {
+  /// Adds an entity that the condition selects; gives the number of its group, by appearance. Nil: it is
+  /// no entity.
+  @discardableResult
+  package mutating func add(_ entity: UnsafeRawBufferPointer) -> Int? {
     let scanner = ByteScanner(entity)
     let start = scanner.skipSpace(0)
-    guard start < scanner.end, scanner.base[start] == UInt8(ascii: "{") else { return }
+    guard start < scanner.end, scanner.base[start] == UInt8(ascii: "{") else { return nil }
     let root = RawValue(scanner, start..<scanner.end)
     let place = place(of: root)
     groups[place].count &+= 1
@@ -37,9 +39,11 @@ package struct Groups: Sendable {
       guard let value = root.value(at: paths[number]), value.kind == .number else { continue }
       groups[place].tallies[number].add(value.number)
     }
+    return place
   }
 
-  package mutating func add(_ entity: [UInt8]) { entity.withUnsafeBytes { add($0) } }
+  @discardableResult
+  package mutating func add(_ entity: [UInt8]) -> Int? { entity.withUnsafeBytes { add($0) } }
 
   private mutating func place(of root: RawValue) -> Int {
     identity.removeAll(keepingCapacity: true)
@@ -62,6 +66,9 @@ package struct Groups: Sendable {
   package var results: [JSONObject] {
     groups.sorted { $0.identity.lexicographicallyPrecedes($1.identity) }.map(result)
   }
+
+  /// The same, by their numbers.
+  package var resultsByNumber: [JSONObject] { groups.map(result) }
 
   private func result(_ group: Group) -> JSONObject {
     var members = zip(grouping.keys, group.key).map { JSONObject.Member($0.text, $1) }

@@ -9,18 +9,10 @@ extension CollectionEngine {
     _ query: Query, _ options: CallOptions,
     early: (any EntityCursor) -> Void = { $0.close() }
   ) throws(StoreError) -> Answered<any EntityCursor> {
-    switch readPolicy(options) {
-    case .forceLocal: return Answered(try findLocally(query, options), isLocal: true)
-    case .forceNetwork: return Answered(try findRemotely(query, options), isLocal: false)
-    case .both:
-      early(try findLocally(query, options))
-      return Answered(try findRemotely(query, options), isLocal: false)
-    case .networkOtherwiseLocal:
-      return try otherwiseLocal { () throws(StoreError) in
-        try findRemotely(query, options.impatient)
-      } local: { () throws(StoreError) in
-        try findLocally(query, options)
-      }
+    try reading(options, early) { (options) throws(StoreError) in
+      try findLocally(query, options)
+    } remotely: { (options) throws(StoreError) in
+      try findRemotely(query, options)
     }
   }
 
@@ -146,31 +138,37 @@ extension CollectionEngine {
   package func count(
     _ query: Query, _ options: CallOptions, early: (Int) -> Void = { _ in }
   ) throws(StoreError) -> Answered<Int> {
-    switch readPolicy(options) {
-    case .forceLocal: return Answered(try countLocally(query, options), isLocal: true)
-    case .forceNetwork: return Answered(try countRemotely(query, options), isLocal: false)
-    case .both:
-      early(try countLocally(query, options))
-      return Answered(try countRemotely(query, options), isLocal: false)
-    case .networkOtherwiseLocal:
-      return try otherwiseLocal { () throws(StoreError) in
-        try countRemotely(query, options.impatient)
-      } local: { () throws(StoreError) in
-        try countLocally(query, options)
-      }
+    try reading(options, early) { (options) throws(StoreError) in
+      try local?.count(query, in: collection, writtenSince: writtenSince(options)) ?? 0
+    } remotely: { (options) throws(StoreError) in
+      let remote = try backend(for: "count on the network")
+      return try remote.count(query, in: collection, options.call).count
     }
   }
 
-  private func countLocally(_ query: Query, _ options: CallOptions) throws(StoreError) -> Int {
-    try local?.count(query, in: collection, writtenSince: writtenSince(options)) ?? 0
-  }
-
-  private func countRemotely(_ query: Query, _ options: CallOptions) throws(StoreError) -> Int {
-    let remote = try backend(for: "count on the network")
-    return try remote.count(query, in: collection, options.call).count
-  }
-
   // MARK: Shared
+
+  /// Reads as the policy says: from one side, from the other if no answer came, or from both, `early`
+  /// receiving what is local.
+  func reading<Value>(
+    _ options: CallOptions, _ early: (Value) -> Void,
+    locally: (CallOptions) throws(StoreError) -> Value,
+    remotely: (CallOptions) throws(StoreError) -> Value
+  ) throws(StoreError) -> Answered<Value> {
+    switch readPolicy(options) {
+    case .forceLocal: return Answered(try locally(options), isLocal: true)
+    case .forceNetwork: return Answered(try remotely(options), isLocal: false)
+    case .both:
+      early(try locally(options))
+      return Answered(try remotely(options), isLocal: false)
+    case .networkOtherwiseLocal:
+      return try otherwiseLocal { () throws(StoreError) in
+        try remotely(options.impatient)
+      } local: { () throws(StoreError) in
+        try locally(options)
+      }
+    }
+  }
 
   /// The backend's answer, or the local one if no answer came at all. An answer that is an error is an
   /// answer.

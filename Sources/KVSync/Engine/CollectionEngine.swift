@@ -13,7 +13,7 @@ package final class CollectionEngine: Sendable {
   /// Nil for a network store.
   let local: (any LocalStore)?
   /// Nil for a store without a backend.
-  let remote: (any Remote)?
+  let remote: FinishingRemote?
   /// Which entities are on their way to the backend; shared by all engines of the tag and collection.
   let inFlight: InFlight
   /// Who writes to the backend: its user id, nil if unknown. Throws `.noUser` if nobody may.
@@ -45,7 +45,7 @@ package final class CollectionEngine: Sendable {
   }
 
   /// The backend; a store without one is a local database.
-  func backend(for operation: String) throws(StoreError) -> any Remote {
+  func backend(for operation: String) throws(StoreError) -> FinishingRemote {
     guard let remote else {
       throw StoreError(.unsupported, "Cannot \(operation): this client has no backend.")
     }

@@ -1,4 +1,4 @@
-internal import KVJSON
+package import KVJSON
 package import KVQuery
 
 /// A backend that also answers queries which its language has no form for: it is asked for everything
@@ -53,6 +53,16 @@ package final class FinishingRemote: Remote {
     return CountAnswer(count: query.paged(selected[...]).count, startedAt: answer.startedAt)
   }
 
+  /// What the backend groups must be what the query selects: `each` is for the others.
+  package func group(
+    _ wanted: RemoteGroups, of query: Query, in collection: String, _ call: Call
+  ) throws(StoreError) -> JSONValue {
+    guard query.isRemote else {
+      throw StoreError(.unsupported, "No backend can select what this query does.")
+    }
+    return try remote.group(wanted, of: query, in: collection, call)
+  }
+
   package func remove(
     _ query: Query, in collection: String, _ call: Call
   ) throws(StoreError) -> Int {
@@ -79,64 +89,82 @@ package final class FinishingRemote: Remote {
 
   // MARK: Selecting
 
+  /// Lends each entity that the filter selects to `body`, ordered by id: in pages that nothing moves, however
+  /// many there are. Memory: one entity.
+  package func each(
+    of query: Query, in collection: String, _ call: Call,
+    _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    let matcher = Matcher(query.filter)
+    var wanted = query.selection.remoteSuperset
+    wanted.sort = [Query.SortKey(.id)]
+    wanted.limit = Self.pageSize
+    var call = call
+    // What the backend counts is more than what is selected here.
+    call.counted = nil
+    var last: String?
+    while true {
+      let before = last
+      // An answer that broke off is taken up behind what it had.
+      let received = try call.repeating { () throws(StoreError) in
+        var page = wanted
+        if let last { page = page.and(.field(.id, [.compare(.greater, .string(last))])) }
+        return try receive(page, in: collection, call, matcher, &last, body).count
+      }
+      guard received > 0, let last, !last.utf8.elementsEqual((before ?? "").utf8) else { return }
+    }
+  }
+
   /// What the filter selects, in the order in which the backend has it.
   private func select(
     _ query: Query, in collection: String, _ call: Call
   ) throws(StoreError) -> (entities: [[UInt8]], answer: ReadAnswer) {
-    let matcher = Matcher(query.filter)
-    var call = call
-    // What the backend counts is more than what is selected here.
-    call.counted = nil
-    var wanted = query.remoteSuperset
     var selected: [[UInt8]] = []
-    let (first, count, _) = try receive(wanted, in: collection, call, matcher, into: &selected)
-    guard count >= Self.pageSize else { return (selected, first) }
-    // It may have been cut: again, in pages that nothing moves.
-    selected = []
-    wanted.sort = [Query.SortKey(.id)]
-    wanted.limit = Self.pageSize
+    var uncounted = call
+    uncounted.counted = nil
     var last: String?
-    while true {
-      var page = wanted
-      if let last { page = page.and(.field(.id, [.compare(.greater, .string(last))])) }
-      let (_, received, end) = try receive(page, in: collection, call, matcher, into: &selected)
-      guard received > 0, let end, !end.utf8.elementsEqual((last ?? "").utf8) else {
-        return (selected, first)
-      }
-      last = end
+    let (first, count) = try receive(
+      query.remoteSuperset, in: collection, uncounted, Matcher(query.filter), &last
+    ) { selected.append(Array($0)) }
+    if count >= Self.pageSize {
+      // It may have been cut: again, in pages.
+      selected = []
+      try each(of: query, in: collection, call) { selected.append(Array($0)) }
     }
+    return (selected, first)
   }
 
+  /// Lends what one answer has of what is wanted to `body`; tells how many entities it had. `last` is the
+  /// last id that it got to.
   private func receive(
     _ query: Query, in collection: String, _ call: Call, _ matcher: Matcher,
-    into selected: inout [[UInt8]]
-  ) throws(StoreError) -> (answer: ReadAnswer, count: Int, last: String?) {
+    _ last: inout String?, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) -> (answer: ReadAnswer, count: Int) {
     var splitter = ArraySplitter()
     var count = 0
-    var last: String?
     let answer = try remote.find(query, in: collection, call) { (piece) throws(StoreError) in
       do throws(JSONError) { try splitter.append(piece) } catch { throw .badAnswer(error) }
-      try Self.keep(&splitter, matcher, &selected, &count, &last)
+      try Self.lend(&splitter, matcher, &count, &last, body)
     }
     do throws(JSONError) { try splitter.finish() } catch { throw .badAnswer(error) }
-    try Self.keep(&splitter, matcher, &selected, &count, &last)
-    return (answer, count, last)
+    try Self.lend(&splitter, matcher, &count, &last, body)
+    return (answer, count)
   }
 
-  private static func keep(
-    _ splitter: inout ArraySplitter, _ matcher: Matcher, _ selected: inout [[UInt8]],
-    _ count: inout Int, _ last: inout String?
+  private static func lend(
+    _ splitter: inout ArraySplitter, _ matcher: Matcher, _ count: inout Int, _ last: inout String?,
+    _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
   ) throws(StoreError) {
     try splitter.take { (bytes, outlines) throws(StoreError) in
-      count += outlines.count
-      last = outlines.last?.id ?? last
       for outline in outlines {
         let entity = UnsafeRawBufferPointer(rebasing: bytes[outline.range])
-        do throws(QueryError) {
-          if try matcher.matches(entity) { selected.append(Array(entity)) }
-        } catch {
+        let isWanted: Bool
+        do throws(QueryError) { isWanted = try matcher.matches(entity) } catch {
           throw StoreError(error)
         }
+        if isWanted { try body(entity) }
+        count += 1
+        last = outline.id ?? last
       }
     }
   }

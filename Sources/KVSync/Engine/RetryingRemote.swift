@@ -40,6 +40,14 @@ final class RetryingRemote: Remote {
     try call.repeating { () throws(StoreError) in try remote.count(query, in: collection, call) }
   }
 
+  func group(
+    _ wanted: RemoteGroups, of query: Query, in collection: String, _ call: Call
+  ) throws(StoreError) -> JSONValue {
+    try call.repeating { () throws(StoreError) in
+      try remote.group(wanted, of: query, in: collection, call)
+    }
+  }
+
   /// If an answer was lost, the next one counts only what was left.
   func remove(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> Int {
     try call.repeating { () throws(StoreError) in try remote.remove(query, in: collection, call) }

@@ -44,6 +44,11 @@ package protocol LocalStore: AnyObject, Sendable {
   /// Runs a find to see how it is carried out.
   func explain(_ query: Query, in collection: String) throws(StoreError) -> Explanation
 
+  /// What a grouping asks about the entities that match, ordered by the keys.
+  func group(
+    _ grouping: Grouping, of query: Query, in collection: String, writtenSince: Timestamp?
+  ) throws(StoreError) -> [JSONObject]
+
   // MARK: Local changes (entity and pending write in one transaction)
 
   /// Saves entities and queues their writes, all or nothing. `entities[i]` starts at `outlines[i]` of
@@ -173,6 +178,25 @@ package protocol LocalStore: AnyObject, Sendable {
 }
 
 extension LocalStore {
+  /// For stores that have no shorter way than looking at each entity.
+  package func group(
+    _ grouping: Grouping, of query: Query, in collection: String, writtenSince: Timestamp?
+  ) throws(StoreError) -> [JSONObject] {
+    var groups = Groups(grouping)
+    try each(of: query, in: collection, writtenSince: writtenSince) { groups.add($0) }
+    return groups.results
+  }
+
+  /// Lends each entity that matches to `body`, one after the other, in one snapshot.
+  package func each(
+    of query: Query, in collection: String, writtenSince: Timestamp?,
+    _ body: (UnsafeRawBufferPointer) -> Void
+  ) throws(StoreError) {
+    let cursor = try find(query.selection, in: collection, writtenSince: writtenSince)
+    defer { cursor.close() }
+    while try cursor.next(body) != nil {}
+  }
+
   /// For stores that have no indexes.
   package func createIndex(_ spec: IndexSpec, in collection: String) throws(StoreError) {
     throw StoreError(.unsupported, "This store has no indexes.")

@@ -1,4 +1,5 @@
 package import KVBase
+package import KVJSON
 package import KVQuery
 
 /// A backend, as far as synchronising needs to know it: what is read and written, not how it travels.
@@ -28,6 +29,12 @@ package protocol Remote: AnyObject, Sendable {
 
   func count(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> CountAnswer
 
+  /// Groups what a query's filter selects; gives the backend's answer, an array with an object for each
+  /// group. Fails with `unsupported` if it does not understand the function.
+  func group(
+    _ wanted: RemoteGroups, of query: Query, in collection: String, _ call: Call
+  ) throws(StoreError) -> JSONValue
+
   /// Deletes what matches; gives how many.
   func remove(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> Int
 
@@ -46,6 +53,30 @@ package protocol Remote: AnyObject, Sendable {
 extension Remote {
   package var connections: Int { 1 }
   package var keepsConditions: Bool { false }
+}
+
+extension Remote {
+  /// For backends that cannot.
+  package func group(
+    _ wanted: RemoteGroups, of query: Query, in collection: String, _ call: Call
+  ) throws(StoreError) -> JSONValue {
+    throw StoreError(.unsupported, "This backend makes no groups.")
+  }
+}
+
+/// A request for groups, in the backend's language.
+package struct RemoteGroups: Sendable, Equatable {
+  package var keys: [String]
+  /// What each group's result begins with.
+  package var initial: JSONObject
+  /// JavaScript: `function(doc, out) { … }`.
+  package var reduce: String
+
+  package init(keys: [String], initial: JSONObject, reduce: String) {
+    self.keys = keys
+    self.initial = initial
+    self.reduce = reduce
+  }
 }
 
 /// One request of a push.

@@ -45,6 +45,7 @@ from .errors import (
     UnauthorizedError,
     UnsupportedError,
 )
+from .grouping import Aggregate
 from .pending import PendingQueue
 from .query import Query, QueryLike
 from .request import Request
@@ -67,6 +68,7 @@ from .store import Store
 __version__ = "0.1.0"
 
 __all__ = [
+    "Aggregate",
     "Answer",
     "BusyError",
     "CallOptions",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -87,6 +87,9 @@ CONFLICT_FN: Final = ctypes.CFUNCTYPE(
     ctypes.POINTER(ConflictStruct),
     ctypes.POINTER(ctypes.c_void_p),
 )
+REDUCE_FN: Final = ctypes.CFUNCTYPE(
+    ctypes.c_int32, ctypes.c_void_p, ctypes.c_size_t, ctypes.POINTER(ctypes.c_char), ctypes.c_size_t
+)
 FREE_FN: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 LOG_FN: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int32, ctypes.c_char_p)
 
@@ -130,6 +133,7 @@ _FAILING: Final = {
     "kv_user_exists+": "pss|p",
     "kv_query_create": "snsn|p",
     "kv_query_from_format": "ssnsn|p",
+    "kv_query_combine": "spnsn|p",
     "kv_query_format": "p|pp",
     "kv_query_json": "p|pp",
     "kv_store_open": "psss|p",
@@ -140,6 +144,9 @@ _FAILING: Final = {
     "kv_store_remove_by_id+": "pss|p",
     "kv_store_remove+": "pps|p",
     "kv_store_count+": "pps|p",
+    "kv_store_group+": "psnps|pp",
+    "kv_store_reduce": "psnpspp|pp",
+    "kv_store_distinct+": "psps|pp",
     "kv_store_pull+": "pps|pp",
     "kv_store_push+": "ps|pp",
     "kv_store_sync+": "pps|pp",
@@ -333,6 +340,11 @@ def call_for_count(function: Function, *arguments: object) -> int:
         return out.count.value
     finally:
         outs.append(out)
+
+
+def handles(values: Sequence[int | None]) -> Any:
+    """Make a C array of handles."""
+    return (ctypes.c_void_p * len(values))(*values)
 
 
 def call_for_handle(function: Function, *arguments: object) -> int:

@@ -12,6 +12,7 @@ from ._options import to_json, to_text
 
 _create = _native.function("kv_query_create")
 _from_format = _native.function("kv_query_from_format")
+_combine = _native.function("kv_query_combine")
 _format = _native.function("kv_query_format")
 _json = _native.function("kv_query_json")
 _free = _native.function("kv_query_free")
@@ -83,6 +84,42 @@ class Query:
         )
         return query
 
+    def with_modifiers(
+        self,
+        *,
+        sort: Mapping[str, int] | None = None,
+        skip: int | None = None,
+        limit: int | None = None,
+        fields: Sequence[str] | None = None,
+    ) -> Query:
+        """Make a query of the same filter with these modifiers and no others."""
+        return _combined("and", [self], _modifiers(sort, skip, limit, fields))
+
+    def __and__(self, other: QueryLike) -> Query:
+        """Select what both do. The modifiers of the parts are left behind, here and below.
+
+        >>> (Query({"a": 1}) & {"b": 2}).to_dict()["filter"]
+        {'a': 1, 'b': 2}
+        """
+        return _combined("and", [self, other])
+
+    def __rand__(self, other: QueryLike) -> Query:
+        return _combined("and", [other, self])
+
+    def __or__(self, other: QueryLike) -> Query:
+        """Select what at least one of them does."""
+        return _combined("or", [self, other])
+
+    def __ror__(self, other: QueryLike) -> Query:
+        return _combined("or", [other, self])
+
+    def __invert__(self) -> Query:
+        """Select what this one does not."""
+        return _combined("not", [self])
+
+    def __bool__(self) -> bool:
+        raise TypeError("queries are combined by & and |, and negated by ~")
+
     def _adopt(self, handle: int) -> None:
         self._handle = handle
         weakref.finalize(self, _free, handle)
@@ -99,6 +136,24 @@ class Query:
 
     def __repr__(self) -> str:
         return f"Query({self.to_dict()})"
+
+
+def _combined(
+    combination: str, parts: Sequence[QueryLike], modifiers: bytes | None = None
+) -> Query:
+    queries = [as_query(part) for part in parts]
+    query = Query.__new__(Query)
+    query._adopt(
+        _native.call_for_handle(
+            _combine,
+            combination.encode(),
+            _native.handles([handle_of(part) for part in queries]),
+            len(queries),
+            modifiers,
+            len(modifiers or b""),
+        )
+    )
+    return query
 
 
 def _modifiers(

@@ -132,6 +132,18 @@ class Answer(Generic[T]):
     is_local: bool
 
 
+def decode_entities(text: bytes) -> list[Entity]:
+    """Read an array of objects."""
+    entities: list[Entity] = json.loads(text)
+    return entities
+
+
+def decode_values(text: bytes) -> list[Any]:
+    """Read an array of anything."""
+    values: list[Any] = json.loads(text)
+    return values
+
+
 def decode_entity(text: bytes) -> Entity:
     """Read one entity, or any other JSON object."""
     entity: Entity = json.loads(text)

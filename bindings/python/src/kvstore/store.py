@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar, Unpack, overload
 
@@ -21,6 +21,8 @@ from ._options import (
 from .conflict import ConflictHandler, set_handler
 from .cursor import Cursor
 from .errors import NotFoundError
+from .grouping import Aggregate, group_json
+from .grouping import reduce as reduce_groups
 from .pending import PendingQueue
 from .query import QueryLike, as_query, handle_of
 from .request import CursorReader, Request, TextReader, start
@@ -35,6 +37,7 @@ from .results import (
     SaveManyResult,
     SyncResult,
     decode_count,
+    decode_entities,
     decode_entity,
     decode_explanation,
     decode_indexes,
@@ -42,9 +45,11 @@ from .results import (
     decode_push,
     decode_save_many,
     decode_sync,
+    decode_values,
 )
 
 T = TypeVar("T")
+A = TypeVar("A")
 OnAnswer = Callable[[Answer[T]], object]
 
 _open = _native.function("kv_store_open")
@@ -68,6 +73,8 @@ _CURSOR: Final = CursorReader()
 _ENTITY: Final = TextReader(decode_entity)
 _SAVED: Final = TextReader(decode_save_many)
 _COUNT: Final = TextReader(decode_count)
+_GROUPS: Final = TextReader(decode_entities)
+_VALUES: Final = TextReader(decode_values)
 _PULL: Final = TextReader(decode_pull)
 _PUSH: Final = TextReader(decode_push)
 _SYNC: Final = TextReader(decode_sync)
@@ -169,6 +176,56 @@ class Store:
             return self.count_async(query, **options).finish()
         made = as_query(query)
         return _native.call_for_count(_count, self.handle, handle_of(made), encode_options(options))
+
+    def group(
+        self,
+        keys: Sequence[str] = (),
+        aggregates: Mapping[str, Aggregate] | None = None,
+        query: QueryLike = None,
+        *,
+        reduce: str | None = None,
+        initial: Mapping[str, Any] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> list[Entity]:
+        """Group the entities that match by some members, and compute numbers about each group.
+
+        An aggregate is ``"count"``, or ``{"sum": path}``, ``{"avg": path}``, ``{"min": path}`` or
+        ``{"max": path}``; only numbers count. The groups are ordered by the keys.
+
+        ``group(["done"], {"n": "count", "longest": {"max": "words"}})`` gives such as
+        ``[{"done": False, "n": 2, "longest": 12}, {"done": True, "n": 1, "longest": 3}]``.
+
+        `reduce` is JavaScript instead, for a backend that runs it, which starts from `initial`.
+        """
+        return self.group_async(
+            keys, aggregates, query, reduce=reduce, initial=initial, **options
+        ).finish()
+
+    def reduce(
+        self,
+        function: Callable[[A, Entity], A],
+        initial: Callable[[], A],
+        keys: Sequence[str] = (),
+        query: QueryLike = None,
+        **options: Unpack[CallOptions],
+    ) -> list[tuple[Entity, A]]:
+        """Group the entities that match, and fold each group with a function of one's own.
+
+        The function gets what it gave last, or ``initial()``, and an entity. Gives the keys of each
+        group, as they appear, and what came of it:
+        ``reduce(lambda words, note: words + note["words"], int, ["done"])`` gives such as
+        ``[({"done": False}, 17), ({"done": True}, 3)]``.
+        """
+        made = as_query(query)
+        return reduce_groups(
+            self.handle, keys, handle_of(made), encode_options(options), function, initial
+        )
+
+    def distinct(
+        self, path: str, query: QueryLike = None, **options: Unpack[CallOptions]
+    ) -> list[Any]:
+        """Give the different values of a member, in order; elements of arrays count one by one."""
+        return self.distinct_async(path, query, **options).finish()
 
     # Writing
 
@@ -321,6 +378,48 @@ class Store:
     ) -> Request[int]:
         """Start to count."""
         return self._start_query("kv_store_count", _COUNT, query, options, on_answer)
+
+    def group_async(
+        self,
+        keys: Sequence[str] = (),
+        aggregates: Mapping[str, Aggregate] | None = None,
+        query: QueryLike = None,
+        *,
+        reduce: str | None = None,
+        initial: Mapping[str, Any] | None = None,
+        on_answer: OnAnswer[list[Entity]] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Request[list[Entity]]:
+        """Start to group."""
+        text, made = group_json(keys, aggregates or {}, initial, reduce), as_query(query)
+        return self._start(
+            "kv_store_group",
+            _GROUPS,
+            text,
+            len(text),
+            handle_of(made),
+            options=options,
+            on_answer=on_answer,
+        )
+
+    def distinct_async(
+        self,
+        path: str,
+        query: QueryLike = None,
+        *,
+        on_answer: OnAnswer[list[Any]] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Request[list[Any]]:
+        """Start to look for the different values of a member."""
+        made = as_query(query)
+        return self._start(
+            "kv_store_distinct",
+            _VALUES,
+            to_text(path, "the path"),
+            handle_of(made),
+            options=options,
+            on_answer=on_answer,
+        )
 
     def save_async(
         self,

@@ -1,0 +1,57 @@
+internal import KVJSON
+package import KVQuery
+package import KVSync
+
+extension DataStore {
+  /// A JSON array: see kv_store_group.
+  package func group(
+    _ wanted: GroupRequest, _ query: Query, _ run: Run, early: ([UInt8]) -> Void = { _ in }
+  ) throws(StoreError) -> Answered<[UInt8]> {
+    let groups = try reading("group", run) { (options) throws(StoreError) in
+      try engine.group(wanted, query, options, early: { early(Self.array($0)) })
+    }
+    return Answered(Self.array(groups.value), isLocal: groups.isLocal)
+  }
+
+  /// A JSON array: see kv_store_distinct.
+  package func distinct(
+    _ path: String, _ query: Query, _ run: Run, early: ([UInt8]) -> Void = { _ in }
+  ) throws(StoreError) -> Answered<[UInt8]> {
+    guard !path.isEmpty else { throw StoreError(.invalid, "The path is empty.") }
+    let values = try reading("distinct", run) { (options) throws(StoreError) in
+      try engine.distinct(
+        Path(path), query, options, early: { early(JSONValue.array($0).bytes) })
+    }
+    return Answered(JSONValue.array(values.value).bytes, isLocal: values.isLocal)
+  }
+
+  private static func array(_ groups: [JSONObject]) -> [UInt8] {
+    JSONValue.array(groups.map { .object($0) }).bytes
+  }
+}
+
+extension GroupRequest {
+  /// Reads a grouping, or `{"keys":[…],"initial":{…},"reduce":"function(doc,out){ … }"}`.
+  package init(parsing text: String) throws(StoreError) {
+    if let script = Self.script(text) {
+      self = .script(script)
+      return
+    }
+    do throws(QueryError) { self = .numbers(try Grouping(parsing: text)) } catch {
+      throw StoreError(error)
+    }
+  }
+
+  /// What has a function is a script; what else is wrong with it, a backend would say too.
+  private static func script(_ text: String) -> RemoteGroups? {
+    guard let object = (try? JSONValue(parsing: text))?.objectValue,
+      let reduce = object["reduce"]?.stringValue, object["aggregates"] == nil,
+      let initial = (object["initial"] ?? .object([:])).objectValue,
+      let keys = (object["keys"] ?? .array([])).arrayValue,
+      object.members.allSatisfy({ ["keys", "initial", "reduce"].contains($0.name) })
+    else { return nil }
+    let names = keys.compactMap(\.stringValue)
+    guard names.count == keys.count else { return nil }
+    return RemoteGroups(keys: names, initial: initial, reduce: reduce)
+  }
+}
