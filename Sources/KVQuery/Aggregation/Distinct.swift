@@ -18,7 +18,7 @@ package struct Distinct: Sendable {
       guard let value else { return }
       var encoded: [UInt8] = []
       ValueEncoding.append(value, to: &encoded)
-      if values[encoded] == nil { values[encoded] = value.json }
+      if values[encoded] == nil { values[encoded] = value.json.plain }
     }
   }
 

@@ -74,7 +74,7 @@ package struct RemoteGrouping: Sendable {
       for key in grouping.keys {
         let value = group[key.text] ?? .null
         ValueEncoding.append(value, to: &identity)
-        members.append(.init(key.text, value))
+        members.append(.init(key.text, value.plain))
       }
       for (place, member) in grouping.members.enumerated() {
         members.append(.init(member.name, value(of: member.aggregate, "\(prefix)\(place)", group)))

@@ -5,7 +5,6 @@ package struct Groups: Sendable {
   private struct Group {
     /// Orders the groups: the keys' values, encoded.
     var identity: [UInt8]
-    /// As the first entity of the group has them.
     var key: [JSONValue]
     var count: Int64 = 0
     /// One for each path.
@@ -55,7 +54,7 @@ package struct Groups: Sendable {
       }
     }
     if let place = places[identity] { return place }
-    let key = grouping.keys.map { root.value(at: $0)?.json ?? .null }
+    let key = grouping.keys.map { root.value(at: $0)?.json.plain ?? .null }
     places[identity] = groups.count
     groups.append(
       Group(identity: identity, key: key, tallies: paths.map { _ in Tally() }))
@@ -116,6 +115,20 @@ extension Number {
       guard value.isFinite else { return .null }
       guard abs(value) <= 0x1p53, let whole = Int64(exactly: value) else { return .double(value) }
       return .int(whole)
+    }
+  }
+}
+
+extension JSONValue {
+  /// The same with every number in one form: 1 and 1.0 are equal, and whichever came first must not show.
+  var plain: JSONValue {
+    switch self {
+    case .null, .bool, .string: self
+    case .int(let value): .int(value)
+    case .double(let value): Number.double(value).plain
+    case .array(let elements): .array(elements.map(\.plain))
+    case .object(let object):
+      .object(JSONObject(object.members.map { .init($0.name, $0.value.plain) }))
     }
   }
 }

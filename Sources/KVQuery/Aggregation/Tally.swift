@@ -1,28 +1,51 @@
-/// What is known of the numbers at one path in one group: enough for every aggregate.
+/// What is known of the numbers at one path in one group: enough for every aggregate. The order in which
+/// they come makes no difference.
 struct Tally: Sendable {
   private(set) var count: Int64 = 0
-  /// Exact as long as it is an integer.
-  private(set) var sum = Number.int(0)
   private(set) var least: Number?
   private(set) var greatest: Number?
+  private var whole: Int128 = 0
+  private var fractions = DoubleSum()
 
   mutating func add(_ number: Number) {
     count &+= 1
-    sum = sum.plus(number)
+    switch number {
+    case .int(let value): whole &+= Int128(value)
+    case .double(let value): fractions.add(value)
+    }
     if let best = least, Number.compare(number, best) >= 0 {} else { least = number }
     if let best = greatest, Number.compare(number, best) <= 0 {} else { greatest = number }
   }
 
-  var average: Number? { count == 0 ? nil : .double(sum.double / Double(count)) }
+  /// An integer if all are and 64 bits hold it, else the nearest double.
+  var sum: Number {
+    if fractions.isEmpty, let sum = Int64(exactly: whole) { return .int(sum) }
+    return .double(total)
+  }
+
+  var average: Number? { count == 0 ? nil : .double(total / Double(count)) }
+
+  private var total: Double {
+    var all = fractions
+    all.add(Double(whole))
+    return all.value
+  }
 }
 
-extension Number {
-  /// The sum; a double if one of them is, or if 64 bits do not hold it.
-  fileprivate func plus(_ other: Number) -> Number {
-    if case .int(let a) = self, case .int(let b) = other {
-      let (sum, overflow) = a.addingReportingOverflow(b)
-      if !overflow { return .int(sum) }
-    }
-    return .double(double + other.double)
+/// A sum of doubles that keeps what each addition rounds off (Knuth's TwoSum), so that its order shows in
+/// none but the last of some hundred bits.
+private struct DoubleSum: Sendable {
+  private(set) var isEmpty = true
+  private var high = 0.0
+  private var low = 0.0
+
+  mutating func add(_ value: Double) {
+    isEmpty = false
+    let sum = high + value
+    let part = sum - high
+    low += (high - (sum - part)) + (value - part)
+    high = sum
   }
+
+  var value: Double { high + low }
 }
