@@ -22,7 +22,7 @@ extension Predicate {
   }
 
   /// One object when every part has one member and all names differ, else `$and`.
-  private static func merged(_ parts: [JSONObject]) -> JSONObject {
+  static func merged(_ parts: [JSONObject]) -> JSONObject {
     let names = Set(parts.compactMap { $0.count == 1 ? $0.members[0].name : nil })
     guard names.count == parts.count else { return ["$and": .array(parts.map { .object($0) })] }
     return JSONObject(parts.flatMap(\.members))

@@ -13,7 +13,9 @@ package struct Query: Sendable, Equatable {
     }
   }
 
-  package var filter: Predicate = .everything
+  package var filter: Predicate = .everything { didSet { original = nil } }
+  /// The format it was made from, if it was made from one.
+  var original: OriginalForm?
   /// Empty: the order of storage. Entities that these leave equal are ordered by `_id`.
   package var sort: [SortKey] = []
   package var skip = 0
@@ -34,7 +36,11 @@ package struct Query: Sendable, Equatable {
   }
 
   /// The same without order, page and projection: which entities, not how they are shown.
-  package var selection: Query { Query(filter) }
+  package var selection: Query {
+    var selection = Query(filter)
+    selection.original = original
+    return selection
+  }
 
   /// Whether it shows whole entities of everything that matches, and not a page.
   package var isPaged: Bool { skip > 0 || limit != nil }
@@ -43,6 +49,7 @@ package struct Query: Sendable, Equatable {
   package func and(_ other: Predicate) -> Query {
     var both = self
     both.filter = filter.and(other)
+    both.original = original?.and(other)
     return both
   }
 

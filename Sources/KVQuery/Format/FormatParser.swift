@@ -18,7 +18,9 @@ struct FormatParser {
   private var lexer: FormatLexer
   var arguments: FormatArguments
   let keys: KeyMap
-  let now = Timestamp.now()
+  let now: Timestamp
+  /// Whether comparisons become MongoDB's tests wherever there are some for them.
+  private let lowers: Bool
   /// The names that `SUBQUERY`s around here have bound.
   var bound: [String] = []
   private(set) var token: FormatLexer.Token
@@ -28,7 +30,12 @@ struct FormatParser {
   private var steps = 0
   private static let mostSteps = 1000
 
-  init(_ text: String, _ arguments: FormatArguments, _ keys: KeyMap) throws(QueryError) {
+  init(
+    _ text: String, _ arguments: FormatArguments, _ keys: KeyMap, now: Timestamp = .now(),
+    lowering: Bool = true
+  ) throws(QueryError) {
+    lowers = lowering
+    self.now = now
     lexer = FormatLexer(text)
     self.arguments = arguments
     self.keys = keys
@@ -119,8 +126,11 @@ struct FormatParser {
     let rightAt = start
     let rightSide = try expression(try sum(), rightAt)
     do throws(RegexError) {
-      let built = try Lowering.comparison(
-        leftSide, operation, rightSide, options, quantifier?.quantifier)
+      let built =
+        try lowers
+        ? Lowering.comparison(leftSide, operation, rightSide, options, quantifier?.quantifier)
+        : .comparison(
+          Comparison(leftSide, operation, rightSide.folded, options, quantifier?.quantifier))
       return .predicate(quantifier?.isNegated == true ? built.formatNegated : built)
     } catch {
       throw QueryError(

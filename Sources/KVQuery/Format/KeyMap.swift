@@ -20,4 +20,21 @@ package struct KeyMap: Sendable, Equatable {
     default: name
     }
   }
+
+  /// The backend's path for one in these names.
+  func path(_ path: Path) -> Path {
+    var parts: [String] = []
+    for (place, part) in path.text.parts(between: ".").enumerated() {
+      let name = String(part)
+      parts.append(place < 2 ? self.name(name, in: parts.first) : name)
+    }
+    return Path(parts.joined(separator: "."))
+  }
+
+  /// Only the application's own names are replaced, which stand at the top of an entity.
+  package func renamed(_ path: Path) -> Path {
+    let parts = path.text.parts(between: ".").map(String.init)
+    guard let first = parts.first, let name = names[first] else { return path }
+    return Path(([name] + parts.dropFirst()).joined(separator: "."))
+  }
 }

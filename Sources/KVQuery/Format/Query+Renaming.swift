@@ -1,0 +1,51 @@
+extension Query {
+  /// The same query in the backend's names, if it was made in the application's own. Those of a filter's
+  /// inner objects (`$elemMatch`, `SUBQUERY`) are not the application's, only those at the top are.
+  package func renamed(by keys: KeyMap) -> Query {
+    guard !keys.names.isEmpty else { return self }
+    var query = self
+    query.filter = filter.renamed(by: keys)
+    query.original = original?.renamed(by: keys)
+    query.sort = sort.map { SortKey(keys.renamed($0.path), ascending: $0.ascending) }
+    query.fields = fields.map(keys.renamed)
+    return query
+  }
+}
+
+extension Predicate {
+  func renamed(by keys: KeyMap) -> Predicate {
+    switch self {
+    case .everything, .nothing: return self
+    case .and(let parts): return .and(parts.map { $0.renamed(by: keys) })
+    case .or(let parts): return .or(parts.map { $0.renamed(by: keys) })
+    case .nor(let parts): return .nor(parts.map { $0.renamed(by: keys) })
+    case .field(let path, let tests): return .field(keys.renamed(path), tests)
+    case .comparison(var comparison):
+      comparison.left = comparison.left.renamed(by: keys)
+      comparison.right = comparison.right.renamed(by: keys)
+      return .comparison(comparison)
+    }
+  }
+}
+
+extension Expression {
+  fileprivate func renamed(by keys: KeyMap) -> Expression {
+    switch self {
+    case .constant, .current, .variable: self
+    case .member(.current, let name): .member(.current, keys.names[name] ?? name)
+    case .member(let base, let name): .member(base.renamed(by: keys), name)
+    case .element(let base, .number(let place)):
+      .element(base.renamed(by: keys), .number(place.renamed(by: keys)))
+    case .element(let base, let place): .element(base.renamed(by: keys), place)
+    case .aggregate(let aggregate, let base): .aggregate(aggregate, base.renamed(by: keys))
+    case .function(let function, let arguments):
+      .function(function, arguments.map { $0.renamed(by: keys) })
+    case .list(let elements): .list(elements.map { $0.renamed(by: keys) })
+    case .subquery(let base, let variable, let predicate):
+      .subquery(base.renamed(by: keys), variable: variable, predicate.renamed(by: keys))
+    case .ternary(let condition, let first, let second):
+      .ternary(
+        condition.renamed(by: keys), first.renamed(by: keys), second.renamed(by: keys))
+    }
+  }
+}
