@@ -16,6 +16,8 @@ package struct KinveyConfiguration: Sendable {
   package var mostBytes: Int
   /// Requests of one push that are under way at once, at the most.
   package var connections: Int
+  /// Whether queries made from formats are sent as the original client sends them, also where that is broken.
+  package var sendsOriginalForms = false
   /// Of this library.
   package var version: String
 

@@ -23,7 +23,7 @@ package final class KinveyRemote: Remote {
     _ query: Query, in collection: String, _ call: Call,
     receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
-    let url = service.endpoint.url(.data, [collection], Self.items(of: query))
+    let url = service.endpoint.url(.data, [collection], items(of: query))
     return try stream(url, call, receive: receive)
   }
 
@@ -32,7 +32,7 @@ package final class KinveyRemote: Remote {
     receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer? {
     var items = [KinveyEndpoint.QueryItem("since", since)]
-    items += Self.filterItems(of: query)
+    items += filterItems(of: query)
     // Our server tells then what does not match any more; others ignore it.
     items.append(.init("left", "true"))
     let url = service.endpoint.url(.data, [collection, "_deltaset"], items)
@@ -62,7 +62,7 @@ package final class KinveyRemote: Remote {
   package func count(
     _ query: Query, in collection: String, _ call: Call
   ) throws(StoreError) -> CountAnswer {
-    let items = Self.filterItems(of: query)
+    let items = filterItems(of: query)
     let url = service.endpoint.url(.data, [collection, "_count"], items)
     let answer = try service.exchange("GET", url, try service.anybody(), call)
     return CountAnswer(count: try answer.count(), startedAt: answer.head.requestStart)
@@ -74,7 +74,7 @@ package final class KinveyRemote: Remote {
     _ query: Query, in collection: String, _ call: Call
   ) throws(StoreError) -> Int {
     // A delete without a filter is refused: everything has to be said.
-    let items = [KinveyEndpoint.QueryItem("query", query.filterText)]
+    let items = [KinveyEndpoint.QueryItem("query", filterText(of: query))]
     let url = service.endpoint.url(.data, [collection], items)
     return try service.exchange("DELETE", url, try service.somebody(), call).count()
   }
@@ -82,7 +82,7 @@ package final class KinveyRemote: Remote {
   // MARK: Query strings
 
   /// In the order in which the original client writes them.
-  static func items(of query: Query) -> [KinveyEndpoint.QueryItem] {
+  private func items(of query: Query) -> [KinveyEndpoint.QueryItem] {
     var items = filterItems(of: query)
     if let sort = query.sortText { items.append(.init("sort", sort)) }
     if let fields = query.fieldsText { items.append(.init("fields", fields)) }
@@ -91,8 +91,13 @@ package final class KinveyRemote: Remote {
     return items
   }
 
-  static func filterItems(of query: Query) -> [KinveyEndpoint.QueryItem] {
-    query.filter == .everything ? [] : [.init("query", query.filterText)]
+  private func filterItems(of query: Query) -> [KinveyEndpoint.QueryItem] {
+    query.filter == .everything ? [] : [.init("query", filterText(of: query))]
+  }
+
+  /// The filter as this backend is to be asked.
+  private func filterText(of query: Query) -> String {
+    service.configuration.sendsOriginalForms ? query.originalFilterText : query.filterText
   }
 }
 

@@ -1,6 +1,7 @@
 internal import KVBase
 package import KVJSON
 internal import KVKinvey
+internal import KVQuery
 internal import KVStorage
 package import KVSync
 internal import KVTransport
@@ -88,6 +89,7 @@ package final class Client: Sendable {
     try Self.check(collection: collection)
     var reader = OptionReader(options ?? [:])
     let tag = try ClientOptions.tag(&reader)
+    let names = try reader.names("keyMap")
     let calls = try Options(from: &reader).over(self.options.calls)
     try reader.finish()
     guard type.isLocal || tag == nil else {
@@ -103,7 +105,7 @@ package final class Client: Sendable {
         guard hasMaster else { throw StoreError(.noUser, "Nobody is logged in.") }
         return nil
       })
-    return DataStore(engine, calls, log, operations)
+    return DataStore(engine, calls, KeyMap(names ?? [:]), log, operations)
   }
 
   private static func check(collection: String) throws(StoreError) {

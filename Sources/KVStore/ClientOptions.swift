@@ -73,6 +73,7 @@ struct ClientOptions {
     if let most = try reader.integer("maxResponseBytes", 1...Int(Int32.max)) {
       configuration.mostBytes = most
     }
+    configuration.sendsOriginalForms = try reader.bool("originalForms") ?? false
     if case .some(nil) = host { return nil }
     guard secret != nil else {
       throw StoreError(

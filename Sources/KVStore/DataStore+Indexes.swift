@@ -21,6 +21,6 @@ extension DataStore {
 
   /// A JSON object: see kv_store_explain.
   package func explain(_ query: Query) throws(StoreError) -> [UInt8] {
-    try engine.explain(query).json.bytes
+    try engine.explain(named(query)).json.bytes
   }
 }

@@ -29,17 +29,26 @@ package final class DataStore: Sendable {
   /// `lend` may take its place.
   package let lendsLocally: Bool
   private let defaults: Options
+  /// What the application calls the backend's members.
+  private let names: KeyMap
   private let log: Log
   private let operations: Operations
 
-  init(_ engine: CollectionEngine, _ defaults: Options, _ log: Log, _ operations: Operations) {
+  init(
+    _ engine: CollectionEngine, _ defaults: Options, _ names: KeyMap, _ log: Log,
+    _ operations: Operations
+  ) {
     self.engine = engine
     self.defaults = defaults
+    self.names = names
     self.log = log
     let readPolicy = defaults.readPolicy ?? engine.type.readPolicy
     lendsLocally = engine.type.isLocal && readPolicy == .forceLocal && defaults.ttl == nil
     self.operations = operations
   }
+
+  /// A query of the application's in the backend's names, as the engine takes it.
+  func named(_ query: Query) -> Query { query.renamed(by: names) }
 
   /// Whether a read with these options of its own never asks the backend.
   package func readsLocally(_ options: Options?) -> Bool {
@@ -121,7 +130,7 @@ package final class DataStore: Sendable {
     _ query: Query, _ run: Run, early: (any EntityCursor) -> Void = { $0.close() }
   ) throws(StoreError) -> Answered<any EntityCursor> {
     try reading("find", run) { (options) throws(StoreError) in
-      try engine.find(query, options, early: early)
+      try engine.find(named(query), options, early: early)
     }
   }
 
@@ -146,7 +155,7 @@ package final class DataStore: Sendable {
     _ query: Query, _ run: Run, early: (Int) -> Void = { _ in }
   ) throws(StoreError) -> Answered<Int> {
     try reading("count", run) { (options) throws(StoreError) in
-      try engine.count(query, options, early: early)
+      try engine.count(named(query), options, early: early)
     }
   }
 
@@ -187,7 +196,7 @@ package final class DataStore: Sendable {
     _ query: Query, _ run: Run, early: (Int) -> Void = { _ in }
   ) throws(StoreError) -> Answered<Int> {
     try writing("remove", run) { (options) throws(StoreError) in
-      try engine.remove(query, options, early: early)
+      try engine.remove(named(query), options, early: early)
     }
   }
 
@@ -195,7 +204,7 @@ package final class DataStore: Sendable {
 
   package func pull(_ query: Query, _ run: Run) throws(StoreError) -> PullResult {
     let result = try syncing("pull", run) { (options) throws(StoreError) in
-      try engine.pull(query, options.call, options.refreshing)
+      try engine.pull(named(query), options.call, options.refreshing)
     }
     note("pull", "\(result.pulled) pulled, \(result.removed) removed")
     return result
@@ -211,7 +220,7 @@ package final class DataStore: Sendable {
 
   package func sync(_ query: Query, _ run: Run) throws(StoreError) -> SyncResult {
     let result = try syncing("sync", run) { (options) throws(StoreError) in
-      try engine.sync(query, options.call, options.refreshing)
+      try engine.sync(named(query), options.call, options.refreshing)
     }
     let (push, pull) = (result.push, result.pull ?? PullResult())
     note(
@@ -264,9 +273,13 @@ package final class DataStore: Sendable {
 
   package func dropPending(_ id: String) throws(StoreError) { try engine.dropPending(id) }
 
-  package func purge(_ query: Query?) throws(StoreError) -> Int { try engine.purge(query) }
+  package func purge(_ query: Query?) throws(StoreError) -> Int {
+    try engine.purge(query.map(named))
+  }
 
-  package func clear(_ query: Query?) throws(StoreError) -> Int { try engine.clear(query) }
+  package func clear(_ query: Query?) throws(StoreError) -> Int {
+    try engine.clear(query.map(named))
+  }
 
   // MARK: Shared
 

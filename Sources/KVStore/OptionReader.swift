@@ -66,6 +66,24 @@ struct OptionReader {
     return object.text
   }
 
+  /// An object of names to names, both of one component.
+  mutating func names(_ key: String) throws(StoreError) -> [String: String]? {
+    guard let value = take(key) else { return nil }
+    var names: [String: String] = [:]
+    for member in value.objectValue?.members ?? [] {
+      guard let name = member.value.stringValue, Self.isName(name), Self.isName(member.name) else {
+        throw wrong(key, "an object of names to names, without \".\" and \"$\"")
+      }
+      names[member.name] = name
+    }
+    guard value.objectValue != nil else { throw wrong(key, "an object") }
+    return names
+  }
+
+  private static func isName(_ text: String) -> Bool {
+    !text.isEmpty && !text.utf8.contains { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "$") }
+  }
+
   mutating func choice<Choice: RawRepresentable & CaseIterable>(
     _ key: String, _ type: Choice.Type
   ) throws(StoreError) -> Choice? where Choice.RawValue == String {

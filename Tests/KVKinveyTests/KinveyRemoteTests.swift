@@ -47,6 +47,22 @@ import Testing
     }
   }
 
+  @Test("A format becomes what the original client makes of it, if that is wished")
+  func originalForms() throws {
+    for isOriginal in [false, true] {
+      try withBackend(change: { $0.sendsOriginalForms = isOriginal }) { _ in
+        ScriptedReply(200, #"{"count":0}"#)
+      } run: { backend throws in
+        _ = try backend.remote.count(Query(format: "a MATCHES 'x'"), in: "notes", Call())
+        let pattern = isOriginal ? "x" : "%5E%28%3F%3Ax%29%24%28%3F%21%5C%5Cn%29"
+        #expect(
+          try backend.request.target
+            == "/appdata/kid_x1/notes/_count?query=%7B%22a%22%3A%7B%22%24regex%22%3A%22\(pattern)%22%7D%7D"
+        )
+      }
+    }
+  }
+
   @Test("A moment that is none is not remembered", arguments: ["", "soon", "2024-13-45T00:00:00Z"])
   func noMoment(value: String) throws {
     try withBackend { _ in

@@ -1,4 +1,5 @@
 import Glibc
+import KVJSON
 import KVQuery
 import Testing
 
@@ -26,6 +27,33 @@ import Testing
     let query = try Query(format: row[1])
     #expect(!query.isRemote)
     try check(query, selects: row[2], leaves: row[3])
+  }
+
+  @Test(
+    "of what the original client sends are right about both",
+    arguments: rows(columns: 3, header: "predicate"))
+  func originalForms(row: [String]) throws {
+    let query = try Query(format: row[0])
+    #expect(query.originalFilterText == row[1])
+    #expect(query.filterText == row[2])
+  }
+
+  @Test(
+    "of orders, pages and fields give what it says", arguments: rows(columns: 4, header: "modifier")
+  )
+  func modifiers(row: [String]) throws {
+    let query = try Query(filter: nil, modifiers: row[1])
+    var entities = try #require(JSONValue(parsing: row[2]).arrayValue).map(\.bytes)
+    if let sorter = query.sorter {
+      let id = Sorter([Query.SortKey(.id)])
+      let keyed = entities.map { (sorter.key(of: $0) + id.key(of: $0), $0) }
+      entities = keyed.sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
+    }
+    let page = entities.dropFirst(query.skip).prefix(query.limit ?? .max)
+    let shown = page.map { query.projection?.apply(to: $0) ?? $0 }
+    #expect(
+      "[" + shown.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ",") + "]" == row[3]
+    )
   }
 
   private func check(_ query: Query, selects: String, leaves: String) throws {
@@ -67,6 +95,8 @@ import Testing
     #expect(Self.rows(columns: 4, header: "operator").count > 25)
     #expect(Self.rows(columns: 5, header: "form").count > 25)
     #expect(Self.rows(columns: 4, header: "form").count >= 10)
+    #expect(Self.rows(columns: 3, header: "predicate").count >= 9)
+    #expect(Self.rows(columns: 4, header: "modifier").count >= 6)
   }
 }
 

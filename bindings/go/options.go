@@ -75,9 +75,11 @@ type Options struct {
 	CAFile           string
 	Proxy            string
 	MaxResponseBytes int64
-	Connections      int
-	APIVersion       int
-	MasterSecret     string
+	// OriginalForms sends queries made from formats as the original SDK does, also where that is broken.
+	OriginalForms bool
+	Connections   int
+	APIVersion    int
+	MasterSecret  string
 	// Retries is how often a request that failed is sent again where that is safe; default: 3, below 0: never.
 	Retries int
 }
@@ -102,6 +104,7 @@ func (o Options) MarshalJSON() ([]byte, error) {
 	put(members, "caFile", o.CAFile)
 	put(members, "proxy", o.Proxy)
 	put(members, "maxResponseBytes", o.MaxResponseBytes)
+	put(members, "originalForms", o.OriginalForms)
 	put(members, "connections", o.Connections)
 	put(members, "apiVersion", o.APIVersion)
 	put(members, "masterSecret", o.MasterSecret)
@@ -196,6 +199,10 @@ func WithConflicts(strategy ConflictStrategy) Option { return with("conflicts", 
 
 // WithTag opens the collection in an isolated store; only for [OpenCollection].
 func WithTag(tag string) Option { return with("tag", tag) }
+
+// WithKeyMap says what queries call the members of entities, such as {"title": "t"}; only for
+// [OpenCollection].
+func WithKeyMap(names map[string]string) Option { return with("keyMap", names) }
 
 // WithTTL makes local reads ignore entities written longer ago.
 func WithTTL(ttl time.Duration) Option { return with("ttl", ttl.Seconds()) }

@@ -39,6 +39,8 @@ class ClientOptions(TypedDict, total=False):
     ca_file: str | os.PathLike[str]
     proxy: str
     max_response_bytes: int
+    #: Send queries made from formats as the original SDK does, also where that is broken.
+    original_forms: bool
     connections: int
     api_version: int
     master_secret: str
@@ -87,6 +89,8 @@ class StoreOptions(CallOptions, total=False):
     """What a store is opened with; call options are the defaults of its calls."""
 
     tag: str
+    #: What queries call the members of entities, such as ``{"title": "t"}``.
+    key_map: Mapping[str, str]
 
 
 @functools.lru_cache(maxsize=256)
