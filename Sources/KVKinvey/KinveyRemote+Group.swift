@@ -11,7 +11,7 @@ extension KinveyRemote {
       "key": .array(wanted.keys.map { .string($0) }), "initial": .object(wanted.initial),
       "reduce": .string(wanted.reduce),
     ]
-    if query.filter != .everything { body["condition"] = .object(query.filter.json) }
+    if query.filter != .everything { body["condition"] = .object(condition(query)) }
     let url = service.endpoint.url(.data, [collection, "_group"])
     let answer = try service.exchange(
       "POST", url, body: .bytes(JSONValue.object(body).bytes), try service.anybody(), call)

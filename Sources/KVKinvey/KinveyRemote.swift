@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVJSON
 package import KVQuery
 package import KVSync
 internal import KVTransport
@@ -95,9 +96,11 @@ package final class KinveyRemote: Remote {
     query.filter == .everything ? [] : [.init("query", filterText(of: query))]
   }
 
+  private func filterText(of query: Query) -> String { condition(query).text }
+
   /// The filter as this backend is to be asked.
-  private func filterText(of query: Query) -> String {
-    service.configuration.sendsOriginalForms ? query.originalFilterText : query.filterText
+  func condition(_ query: Query) -> JSONObject {
+    service.configuration.sendsOriginalForms ? query.originalFilter : query.filter.json
   }
 }
 

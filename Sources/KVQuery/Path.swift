@@ -23,6 +23,9 @@ package struct Path: Sendable, Hashable {
     components = text.parts(between: ".").map(Component.init)
   }
 
+  /// The member at the top of the entity that this leads into.
+  package var top: Path { Path(String(text.parts(between: ".")[0])) }
+
   package static let id = Path("_id")
   package static let lastModified = Path("_kmd.lmt")
 }

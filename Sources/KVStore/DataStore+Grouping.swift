@@ -7,10 +7,14 @@ extension DataStore {
   package func group(
     _ wanted: GroupRequest, _ query: Query, _ run: Run, early: ([UInt8]) -> Void = { _ in }
   ) throws(StoreError) -> Answered<[UInt8]> {
-    let groups = try reading("group", run) { (options) throws(StoreError) in
-      try engine.group(wanted, query, options, early: { early(Self.array($0)) })
+    func text(_ groups: [JSONObject]) -> [UInt8] {
+      JSONValue.array(groups.map { .object(wanted.result($0, renamedBy: names)) }).bytes
     }
-    return Answered(Self.array(groups.value), isLocal: groups.isLocal)
+    let groups = try reading("group", run) { (options) throws(StoreError) in
+      try engine.group(
+        wanted.renamed(by: names), named(query), options, early: { early(text($0)) })
+    }
+    return Answered(text(groups.value), isLocal: groups.isLocal)
   }
 
   /// A JSON array: see kv_store_distinct.
@@ -20,13 +24,37 @@ extension DataStore {
     guard !path.isEmpty else { throw StoreError(.invalid, "The path is empty.") }
     let values = try reading("distinct", run) { (options) throws(StoreError) in
       try engine.distinct(
-        Path(path), query, options, early: { early(JSONValue.array($0).bytes) })
+        names.renamed(Path(path)), named(query), options,
+        early: { early(JSONValue.array($0).bytes) })
     }
     return Answered(JSONValue.array(values.value).bytes, isLocal: values.isLocal)
   }
 
-  private static func array(_ groups: [JSONObject]) -> [UInt8] {
-    JSONValue.array(groups.map { .object($0) }).bytes
+  /// Groups for entities of this store, by members as the application calls them.
+  package func groups(by keys: [Path]) -> Groups {
+    Groups(Grouping(keys: keys, members: []).renamed(by: names))
+  }
+}
+
+extension GroupRequest {
+  /// The same in the backend's names.
+  fileprivate func renamed(by names: KeyMap) -> GroupRequest {
+    switch self {
+    case .numbers(let grouping): return .numbers(grouping.renamed(by: names))
+    case .script(var script):
+      script.keys = script.keys.map { names.renamed(Path($0)).text }
+      return .script(script)
+    }
+  }
+
+  /// A group with the application's names. Of a script only the keys are ours to name.
+  fileprivate func result(_ group: JSONObject, renamedBy names: KeyMap) -> JSONObject {
+    guard case .script(let script) = self, !names.names.isEmpty else { return group }
+    return JSONObject(
+      group.members.map { member in
+        let key = script.keys.first { names.renamed(Path($0)).text == member.name }
+        return JSONObject.Member(key ?? member.name, member.value)
+      })
   }
 }
 

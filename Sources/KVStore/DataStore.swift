@@ -30,7 +30,7 @@ package final class DataStore: Sendable {
   package let lendsLocally: Bool
   private let defaults: Options
   /// What the application calls the backend's members.
-  private let names: KeyMap
+  let names: KeyMap
   private let log: Log
   private let operations: Operations
 

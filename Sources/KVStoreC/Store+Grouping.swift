@@ -66,7 +66,7 @@ public func kv_store_reduce(
     // A child of the client, so that closing that, which `reduce` may do, closes this too.
     let cursor = try store.client.adopt(CursorObject(entities, client: store.client))
     defer { kv_cursor_close(cursor.pointer) }
-    var groups = Groups(Grouping(keys: keys, members: []))
+    var groups = store.core.groups(by: keys)
     while let entity = try CursorObject.borrow(cursor.pointer).next() {
       guard let number = groups.add(UnsafeRawBufferPointer(entity)) else { continue }
       guard reduce(context, number, entity.baseAddress, entity.count) == 0 else {

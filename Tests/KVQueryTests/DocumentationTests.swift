@@ -34,7 +34,7 @@ import Testing
     arguments: rows(columns: 3, header: "predicate"))
   func originalForms(row: [String]) throws {
     let query = try Query(format: row[0])
-    #expect(query.originalFilterText == row[1])
+    #expect(query.originalFilter.text == row[1])
     #expect(query.filterText == row[2])
   }
 

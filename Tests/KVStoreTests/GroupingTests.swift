@@ -40,7 +40,7 @@ import Testing
       let (mine, isLocal) = try group(local, Self.grouping, query)
       let (theirs, isTheirs) = try group(remote, Self.grouping, query)
       #expect(mine == theirs && isLocal && !isTheirs, "\(filter), \(seed)")
-      for path in ["state", "tags", "parts.x", "at", "n"] {
+      for path in ["state", "tags", "tags.0", "parts.x", "parts.0.x", "at", "n"] {
         #expect(
           try distinct(local, path, query) == distinct(remote, path, query), "\(path), \(seed)")
       }

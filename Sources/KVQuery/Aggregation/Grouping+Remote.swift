@@ -71,10 +71,10 @@ package struct RemoteGrouping: Sendable {
       guard let group = group.objectValue else { return nil }
       var identity: [UInt8] = []
       var members: [JSONObject.Member] = []
-      for key in grouping.keys {
+      for (key, name) in zip(grouping.keys, grouping.keyNames) {
         let value = group[key.text] ?? .null
         ValueEncoding.append(value, to: &identity)
-        members.append(.init(key.text, value.plain))
+        members.append(.init(name, value.plain))
       }
       for (place, member) in grouping.members.enumerated() {
         members.append(.init(member.name, value(of: member.aggregate, "\(prefix)\(place)", group)))

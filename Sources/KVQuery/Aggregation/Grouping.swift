@@ -20,6 +20,17 @@ package struct Grouping: Sendable, Equatable {
     case minimum(Path)
     case maximum(Path)
 
+    fileprivate func renamed(by map: KeyMap) -> Aggregate {
+      switch self {
+      case .count: self
+      case .numbers(let path): .numbers(map.renamed(path))
+      case .sum(let path): .sum(map.renamed(path))
+      case .average(let path): .average(map.renamed(path))
+      case .minimum(let path): .minimum(map.renamed(path))
+      case .maximum(let path): .maximum(map.renamed(path))
+      }
+    }
+
     package var path: Path? {
       switch self {
       case .count: nil
@@ -41,16 +52,27 @@ package struct Grouping: Sendable, Equatable {
   }
 
   /// None: one group of everything.
-  package var keys: [Path]
+  package private(set) var keys: [Path]
+  /// What the keys are called in a group's result.
+  package private(set) var keyNames: [String]
   package var members: [Member]
 
   package init(keys: [Path], members: [Member]) {
     self.keys = keys
+    keyNames = keys.map(\.text)
     self.members = members
   }
 
   /// The names of the keys, then of the members: what a group's result consists of.
-  package var names: [String] { keys.map(\.text) + members.map(\.name) }
+  package var names: [String] { keyNames + members.map(\.name) }
+
+  /// The same grouping in the backend's names; the result keeps the application's.
+  package func renamed(by map: KeyMap) -> Grouping {
+    var grouping = self
+    grouping.keys = keys.map(map.renamed)
+    grouping.members = members.map { Member($0.name, $0.aggregate.renamed(by: map)) }
+    return grouping
+  }
 
   /// The paths whose numbers are looked at, each once.
   package var paths: [Path] {

@@ -70,7 +70,7 @@ package struct Groups: Sendable {
   package var resultsByNumber: [JSONObject] { groups.map(result) }
 
   private func result(_ group: Group) -> JSONObject {
-    var members = zip(grouping.keys, group.key).map { JSONObject.Member($0.text, $1) }
+    var members = zip(grouping.keyNames, group.key).map { JSONObject.Member($0, $1) }
     for member in grouping.members {
       members.append(.init(member.name, value(of: member.aggregate, group)))
     }

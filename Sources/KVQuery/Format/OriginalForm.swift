@@ -1,5 +1,5 @@
 internal import KVBase
-internal import KVJSON
+package import KVJSON
 
 /// What the original client sends for a format, letter by letter, where that differs from what we send
 /// because it is broken: text is not escaped, `LIKE` cannot match, `@count` forgets its operator.
@@ -47,9 +47,9 @@ struct OriginalForm: Sendable, Equatable {
 extension Query {
   /// The filter as the original client would have sent it; as we send it if the query was not made from a
   /// format, or if nothing of it can be sent at all.
-  package var originalFilterText: String {
-    guard isRemote, let json = original?.json else { return filterText }
-    return json.text
+  package var originalFilter: JSONObject {
+    guard isRemote, let json = original?.json else { return filter.json }
+    return json
   }
 }
 

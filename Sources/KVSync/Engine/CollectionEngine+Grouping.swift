@@ -76,11 +76,11 @@ extension CollectionEngine {
       return values.results
     } remotely: { (options) throws(StoreError) in
       // The protocol has no call for it, and groups do not look into arrays: each entity does, with no
-      // other member than this.
+      // other member than this. The whole member, because fields know no places in arrays.
       let remote = try backend(for: "read from the network")
       var values = Distinct(path)
       var narrow = query.selection
-      if narrow.isRemote { narrow.fields = [path] }
+      if narrow.isRemote { narrow.fields = [path.top] }
       try remote.each(of: narrow, in: collection, options.call) { values.add($0) }
       return values.results
     }
