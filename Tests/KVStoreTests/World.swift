@@ -16,7 +16,8 @@ final class World: @unchecked Sendable {
   private(set) var server: Server?
   private var address = ListenAddress(host: "127.0.0.1", port: 0)
 
-  private let historyDays: Int?
+  /// For how long the server keeps deletions, from its next start on.
+  var historyDays: Int?
 
   /// `historyDays`: for how long the server keeps deletions.
   init(historyDays: Int? = nil) throws {
