@@ -708,8 +708,8 @@ KV_API kv_status kv_store_distinct_async(kv_store *store, const char *path, kv_q
  * @param query     NULL: the whole collection, and what the backend no longer has leaves the local
  *                  store. With skip or limit nothing leaves.
  * @param json_out  receives `{"pulled":n,"removed":m}`; may be NULL
- * @return KV_OK, KV_PENDING (push or purge first), KV_UNSUPPORTED (network store, no backend),
- *         KV_NO_USER, KV_STORAGE, KV_FULL, network and server codes
+ * @return KV_OK, KV_PENDING (writes wait: push or purge first; those that were set aside hold up nothing),
+ *         KV_UNSUPPORTED (network store, no backend), KV_NO_USER, KV_STORAGE, KV_FULL, network and server codes
  */
 KV_API kv_status kv_store_pull(kv_store *store, kv_query *query, const char *options,
                                char **json_out, size_t *length_out, kv_error **error_out);
@@ -718,10 +718,11 @@ KV_API kv_status kv_store_pull_async(kv_store *store, kv_query *query, const cha
                                      kv_request **request_out, kv_error **error_out);
 
 /**
- * Sends all pending writes of the collection to the backend.
+ * Sends all pending writes of the collection that wait to the backend. What it refuses for good is set
+ * aside; the option `conflicts` says what happens to entities that were changed there as well.
  *
  * @param json_out  receives `{"pushed":n,"errors":[{"id":…,"operation":…,…}]}`; may be NULL
- * @return KV_OK, KV_PARTIAL (some were refused; they stay queued with their error), KV_UNSUPPORTED
+ * @return KV_OK, KV_PARTIAL (some were refused; they stay pending with their error), KV_UNSUPPORTED
  *         (network store, no backend), KV_NO_USER, KV_UNAUTHORIZED (the rest was not sent), network and
  *         server codes
  */

@@ -34,4 +34,17 @@ import Testing
       for worker in workers { worker.join() }
     }
   }
+
+  @Test("what steps outside may wait for the end of everything, and comes back to find it closed")
+  func outside() throws {
+    let activity = Activity()
+    try activity.enter()
+    try activity.outside { () throws(StoreError) in
+      activity.beginClosing()
+      activity.waitUntilOver()
+    }
+    #expect(throws: StoreError.self) { try activity.enter() }
+    activity.leave()
+    activity.waitUntilOver()
+  }
 }

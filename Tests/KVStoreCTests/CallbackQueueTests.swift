@@ -1,5 +1,7 @@
 import Glibc
 import KVBase
+import KVSync
+import KVTestSupport
 import Testing
 
 @testable import KVStoreC
@@ -43,6 +45,33 @@ private final class Record: Sendable {
       #expect(!queue.add { record.add(2) })
       #expect(record.all == [1])
     }
+  }
+
+  @Test("a job in the place of a dispatch waits for the one that runs, and keeps others out")
+  func inPlace() throws {
+    let (queue, record) = (try CallbackQueue(isPumped: true), Record())
+    let isInside = queue.runInPlace(Call()) {
+      queue.add { record.add(1) }
+      #expect(queue.dispatch(nil) == 0)
+      // Once more, inside of itself.
+      #expect(queue.runInPlace(Call()) { 7 } == 7)
+      return queue.isInside
+    }
+    #expect(isInside == true)
+    #expect(!queue.isInside)
+    #expect(queue.dispatch(nil) == 1)
+    queue.add {
+      // Another thread waits for the end of this dispatch, no longer than its time.
+      let call = Call(deadline: .after(seconds: 0.02))
+      #expect(concurrently(1) { _ in queue.runInPlace(call) { 1 } }.isEmpty)
+      let cancelled = Call()
+      cancelled.cancellation.cancel()
+      #expect(concurrently(1) { _ in queue.runInPlace(cancelled) { 1 } }.isEmpty)
+    }
+    #expect(queue.dispatch(nil) == 1)
+    queue.close()
+    #expect(queue.runInPlace(Call()) { 1 } == nil)
+    #expect(record.all == [1])
   }
 
   @Test("closing from inside a job runs the rest inside of it")
