@@ -21,12 +21,14 @@ from pathlib import Path
 import local
 import pull
 import server
+import sync
 from tools import BUILD, LIBRARY, ROOT, Row
 
 PARTS: dict[str, Callable[[], list[Row]]] = {
     "local": local.rows,
     "pull": pull.rows,
     "server": server.rows,
+    "sync": sync.rows,
 }
 RESULT = BUILD / "bench.json"
 PAGE = ROOT / "docs" / "benchmarks.md"

@@ -7,7 +7,7 @@ internal import KVBase
 /// and no other transfer waits.
 final class Handover: Sink {
   /// Bytes that one buffer takes before the transfer is paused.
-  static let capacity = 256 << 10
+  static let capacity = 128 << 10
 
   private struct State {
     var head: HTTPHead?

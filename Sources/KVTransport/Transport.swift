@@ -41,7 +41,7 @@ package final class Transport: Sendable {
 
   /// Sends a request and hands the answer's body over in pieces, on the calling thread, as it comes.
   ///
-  /// While the receiver works, up to 256 KiB more are read; then the server has to wait.
+  /// While the receiver works, up to 128 KiB more are read; then the server has to wait.
   package func stream<E: Error>(
     _ request: HTTPRequest, until deadline: Deadline, _ cancellation: Cancellation,
     receive: (HTTPHead, UnsafeRawBufferPointer) throws(E) -> Void
