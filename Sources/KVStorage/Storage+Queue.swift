@@ -64,6 +64,16 @@ extension Storage {
     } ?? 0
   }
 
+  /// The collections that have something to send.
+  package func collectionsWaiting() throws(StoreError) -> [String] {
+    try read { (db: borrowing Connection) throws(SQLiteError) in
+      let statement = try db.statement(Queue.collections)
+      var names: [String] = []
+      while try statement.step() { if let name = statement.text(0) { names.append(name) } }
+      return names
+    }
+  }
+
   package func turnIntoUpdate(_ id: String, in collection: String) throws(StoreError) {
     try write(to: collection) { (db, change) throws(SQLiteError) in
       let statement = try db.statement(Queue.turnIntoUpdate)
@@ -207,6 +217,11 @@ extension Storage {
       """)
     static let countWaiting = SQL(
       "SELECT count(*) FROM pending WHERE collection = ?1 AND state = 0")
+    static let collections = SQL(
+      """
+      SELECT name FROM collections AS c
+      WHERE EXISTS (SELECT 1 FROM pending WHERE collection = c.number AND state = 0)
+      """)
     static let count = SQL("SELECT count(*) FROM pending WHERE collection = ?1")
     static let hasAny = SQL("SELECT 1 FROM pending WHERE collection = ?1 LIMIT 1")
     static let drop = SQL("DELETE FROM pending \(isEntity)")

@@ -148,6 +148,7 @@ extension Client {
       }
       try session.clear()
     }
+    events.tell(.loggedOut(nil))
   }
 
   private func checkUnsent(_ leaving: Leaving) throws(StoreError) {
@@ -170,7 +171,7 @@ extension Client {
   ) throws(StoreError) -> R {
     try log.telling(operation) { () throws(StoreError) in
       try operations.run(cancellation) { (cancellation) throws(StoreError) in
-        try body(call(options, cancellation))
+        try connectivity.noting { () throws(StoreError) in try body(call(options, cancellation)) }
       }
     }
   }
@@ -196,6 +197,7 @@ extension Client {
       for storage in try storages() { try storage.forgetRequests() }
     }
     try session.adopt(user, token: nil)
+    revive()
   }
 
   private static func members(of user: KinveyUser) -> JSONObject {

@@ -23,6 +23,7 @@ package final class Client: Sendable {
   }
 
   package let log = Log()
+  package let events = SyncEvents()
   /// Where asynchronous operations run: those that may wait for the network, and those that stay local.
   package let runners = (network: Runner(), local: Runner())
   let operations = Operations()
@@ -30,7 +31,9 @@ package final class Client: Sendable {
   let directory: DataDirectory
   let session: Session?
   let users: KinveyUsers?
-  private let remote: KinveyRemote?
+  let connectivity: Connectivity
+  private let remote: (any Remote)?
+  private let autoPushes: AutoPushes
   private let transport: Transport?
   private let state = Monitor(State())
 
@@ -39,6 +42,12 @@ package final class Client: Sendable {
     let options = try ClientOptions(options)
     self.options = options
     directory = DataDirectory(root: options.dataDirectory, appKey: options.appKey)
+    let autoPushes = AutoPushes()
+    self.autoPushes = autoPushes
+    connectivity = Connectivity { [events] isOnline in
+      events.tell(isOnline ? .online : .offline)
+      if isOnline { autoPushes.revive() }
+    }
     guard let backend = options.backend else {
       (session, users, remote, transport) = (nil, nil, nil, nil)
       return
@@ -56,7 +65,7 @@ package final class Client: Sendable {
     self.session = session
     self.transport = transport
     users = KinveyUsers(service)
-    remote = KinveyRemote(service)
+    remote = WatchedRemote(KinveyRemote(service), connectivity)
   }
 
   deinit { close() }
@@ -69,6 +78,7 @@ package final class Client: Sendable {
       defer { state = State(tags: [:], isClosed: true) }
       return Array(state.tags.values)
     }
+    autoPushes.close()
     runners.network.close()
     runners.local.close()
     transport?.close()
@@ -105,7 +115,16 @@ package final class Client: Sendable {
         guard hasMaster else { throw StoreError(.noUser, "Nobody is logged in.") }
         return nil
       })
-    return DataStore(engine, calls, KeyMap(names ?? [:]), log, operations)
+    return DataStore(engine, calls, KeyMap(names ?? [:]), surroundings)
+  }
+
+  private var surroundings: DataStore.Surroundings {
+    DataStore.Surroundings(
+      log: log, operations: operations, events: events,
+      noteSave: { [autoPushes] in autoPushes.noteSave() },
+      noteRefusal: { [session, events] error in
+        events.tellRefused((try? session?.current())??.token, error)
+      })
   }
 
   private static func check(collection: String) throws(StoreError) {
@@ -126,10 +145,27 @@ package final class Client: Sendable {
       guard !state.isClosed else { throw StoreError(.misuse, "The client is closed.") }
       if let open = state.tags[tag] { return open.storage }
       let storage = try directory.open(tag: tag, durability: options.durability)
-      state.tags[tag] = Tag(
-        storage: storage, inFlight: .of(path: directory.file(tag: tag)))
+      let inFlight = SharedInFlight.of(path: directory.file(tag: tag))
+      state.tags[tag] = Tag(storage: storage, inFlight: inFlight)
+      if options.pushesAutomatically, remote != nil {
+        try autoPushes.add(inFlight.election, work(of: storage, tag))
+      }
       return storage
     }
+  }
+
+  /// What pushing by itself does in a tag.
+  private func work(of storage: Storage, _ tag: String) -> AutoPush.Work {
+    AutoPush.Work(
+      waiting: { () throws(StoreError) in try storage.collectionsWaiting() },
+      push: { [weak self] (collection) throws(StoreError) in
+        guard let self else { return 0 }
+        let store = try store(collection, type: StoreType.sync.rawValue, ["tag": .string(tag)])
+        var options = Options()
+        // The schedule is what repeats.
+        options.retries = 0
+        return try store.push(DataStore.Run(options), isAutomatic: true).errors.count
+      })
   }
 
   private func inFlight(_ tag: String, _ collection: String) -> InFlight {
@@ -140,6 +176,9 @@ package final class Client: Sendable {
   func storages() throws(StoreError) -> [Storage] {
     try directory.tags().map { (tag) throws(StoreError) in try storage(tag) }
   }
+
+  /// Somebody has logged in: what waited for that is pushed, if that is wanted.
+  func revive() { autoPushes.revive() }
 
   // MARK: Calls
 

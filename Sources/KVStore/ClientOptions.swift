@@ -15,6 +15,8 @@ struct ClientOptions {
   var tag: String
   var durability: Storage.Durability
   var calls: Options
+  /// Whether what waits is pushed without being asked for.
+  var pushesAutomatically: Bool
 
   private enum DurabilityName: String, CaseIterable { case full, normal }
 
@@ -36,6 +38,7 @@ struct ClientOptions {
     tag = try Self.tag(&reader) ?? "kinvey"
     let named = try reader.choice("durability", DurabilityName.self)
     durability = named == .normal ? .normal : .full
+    pushesAutomatically = try reader.bool("pushAutomatically") ?? false
     calls = try Options(from: &reader)
     backend?.clientAppVersion = calls.clientAppVersion
     backend?.customRequestProperties = calls.customRequestProperties

@@ -31,20 +31,28 @@ package final class DataStore: Sendable {
   private let defaults: Options
   /// What the application calls the backend's members.
   let names: KeyMap
-  private let log: Log
-  private let operations: Operations
+  private let surroundings: Surroundings
+
+  /// What a store needs of its client.
+  struct Surroundings: Sendable {
+    var log: Log
+    var operations: Operations
+    var events: SyncEvents
+    /// Something was written.
+    var noteSave: @Sendable () -> Void
+    /// The backend refused the session.
+    var noteRefusal: @Sendable (StoreError) -> Void
+  }
 
   init(
-    _ engine: CollectionEngine, _ defaults: Options, _ names: KeyMap, _ log: Log,
-    _ operations: Operations
+    _ engine: CollectionEngine, _ defaults: Options, _ names: KeyMap, _ surroundings: Surroundings
   ) {
     self.engine = engine
     self.defaults = defaults
     self.names = names
-    self.log = log
+    self.surroundings = surroundings
     let readPolicy = defaults.readPolicy ?? engine.type.readPolicy
     lendsLocally = engine.type.isLocal && readPolicy == .forceLocal && defaults.ttl == nil
-    self.operations = operations
   }
 
   /// A query of the application's in the backend's names, as the engine takes it.
@@ -73,7 +81,9 @@ package final class DataStore: Sendable {
   private func writing<R>(
     _ operation: StaticString, _ run: Run, _ body: (CallOptions) throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    try performing(operation, merged(run), run, isLocal: writesLocally(run.options), body)
+    // Also after a failure: what could not be sent is queued.
+    defer { surroundings.noteSave() }
+    return try performing(operation, merged(run), run, isLocal: writesLocally(run.options), body)
   }
 
   /// Runs what always asks the backend.
@@ -89,10 +99,15 @@ package final class DataStore: Sendable {
     _ operation: StaticString, _ options: Options, _ run: Run, isLocal: Bool,
     _ body: (CallOptions) throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    try log.telling(operation, of: engine.collection) { () throws(StoreError) in
+    try surroundings.log.telling(operation, of: engine.collection) { () throws(StoreError) in
       if isLocal { return try body(resolved(options, run, run.cancellation)) }
-      return try operations.run(run.cancellation) { (cancellation) throws(StoreError) in
-        try body(resolved(options, run, cancellation))
+      do throws(StoreError) {
+        return try surroundings.operations.run(run.cancellation) {
+          (cancellation) throws(StoreError) in try body(resolved(options, run, cancellation))
+        }
+      } catch {
+        if error.kind == .unauthorized { surroundings.noteRefusal(error) }
+        throw error
       }
     }
   }
@@ -121,7 +136,7 @@ package final class DataStore: Sendable {
   /// session or close the client, which must not wait for this call then.
   package func outside<R>(_ call: Call, _ body: () throws(StoreError) -> R) throws(StoreError) -> R
   {
-    try operations.outside(call.cancellation, body)
+    try surroundings.operations.outside(call.cancellation, body)
   }
 
   // MARK: Reading
@@ -146,7 +161,7 @@ package final class DataStore: Sendable {
   package func lend(
     id: String, to body: (UnsafeRawBufferPointer) -> Void
   ) throws(StoreError) {
-    try log.telling("find by id", of: engine.collection) { () throws(StoreError) in
+    try surroundings.log.telling("find by id", of: engine.collection) { () throws(StoreError) in
       try engine.lend(id: id, to: body)
     }
   }
@@ -203,23 +218,24 @@ package final class DataStore: Sendable {
   // MARK: Synchronising
 
   package func pull(_ query: Query, _ run: Run) throws(StoreError) -> PullResult {
-    let result = try syncing("pull", run) { (options) throws(StoreError) in
+    let result = try telling("pull", run, { $0.jsonObject }) { (options) throws(StoreError) in
       try engine.pull(named(query), options.call, options.refreshing)
     }
     note("pull", "\(result.pulled) pulled, \(result.removed) removed")
     return result
   }
 
-  package func push(_ run: Run) throws(StoreError) -> PushResult {
-    let result = try syncing("push", run) { (options) throws(StoreError) in
-      try engine.push(options.call)
+  /// `isAutomatic`: nobody asked for it.
+  package func push(_ run: Run, isAutomatic: Bool = false) throws(StoreError) -> PushResult {
+    let result = try telling("push", run, isAutomatic: isAutomatic, { $0.jsonObject }) {
+      (options) throws(StoreError) in try engine.push(options.call)
     }
     note("push", "\(result.pushed) pushed, \(result.errors.count) refused")
     return result
   }
 
   package func sync(_ query: Query, _ run: Run) throws(StoreError) -> SyncResult {
-    let result = try syncing("sync", run) { (options) throws(StoreError) in
+    let result = try telling("sync", run, { $0.jsonObject }) { (options) throws(StoreError) in
       try engine.sync(named(query), options.call, options.refreshing)
     }
     let (push, pull) = (result.push, result.pull ?? PullResult())
@@ -230,8 +246,18 @@ package final class DataStore: Sendable {
     return result
   }
 
+  /// Runs a push, pull or sync, and tells the listeners.
+  private func telling<R>(
+    _ operation: StaticString, _ run: Run, isAutomatic: Bool = false,
+    _ result: (R) -> JSONObject, _ body: (CallOptions) throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    try surroundings.events.telling(
+      operation, of: engine.collection, isAutomatic: isAutomatic, run.progress, result: result
+    ) { () throws(StoreError) in try syncing(operation, run, body) }
+  }
+
   private func note(_ operation: StaticString, _ counts: @autoclosure () -> String) {
-    log.write(.info, "\(operation) \(engine.collection): \(counts())")
+    surroundings.log.write(.info, "\(operation) \(engine.collection): \(counts())")
   }
 
   // MARK: The queue
@@ -266,6 +292,7 @@ package final class DataStore: Sendable {
   }
 
   package func editPending(_ id: String, _ entity: UnsafeRawBufferPointer) throws(StoreError) {
+    defer { surroundings.noteSave() }
     try engine.editPending(id, entity, try Self.outline(of: entity))
   }
 

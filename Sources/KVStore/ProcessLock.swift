@@ -25,6 +25,12 @@ final class ProcessLock: SendingTurn {
     if descriptor >= 0 { close(descriptor) }
   }
 
+  /// Takes the turn if it is free, or this process has it already; false otherwise, and if there is no lock to
+  /// be had. `end` must follow if it was taken.
+  func begin() -> Bool {
+    state.withLock { state in (try? enter(&state)) ?? false }
+  }
+
   func begin(_ call: Call) throws(StoreError) {
     while true {
       let isOurs = try state.withLock { (state) throws(StoreError) in try enter(&state) }

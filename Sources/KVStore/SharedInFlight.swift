@@ -13,15 +13,20 @@ final class SharedInFlight: Sendable {
   private let collections = Monitor<[String: InFlight]>([:])
 
   private let turn: ProcessLock
+  /// Which process pushes by itself for all.
+  let election: ProcessLock
 
-  private init(path: String) { turn = ProcessLock(path: path) }
+  private init(path: String) {
+    turn = ProcessLock(path: path + ".lock")
+    election = ProcessLock(path: path + ".push.lock")
+  }
 
   /// That of the file at a path.
   static func of(path: String) -> SharedInFlight {
     all.peek { all in
       if let known = all[path]?.value { return known }
       all = all.filter { $0.value.value != nil }
-      let new = SharedInFlight(path: path + ".lock")
+      let new = SharedInFlight(path: path)
       all[path] = Weak(value: new)
       return new
     }

@@ -5,7 +5,8 @@ import Testing
 @Suite("Progress") struct ProgressTests {
   @Test("never moves backwards, whatever is taken back and comes again") func monotonic() {
     let seen = Monitor<[Progress.Snapshot]>([])
-    let progress = Progress { snapshot in seen.peek { $0.append(snapshot) } }
+    let progress = Progress()
+    progress.follow { snapshot in seen.peek { $0.append(snapshot) } }
     let part = progress.part()
     part.expect(10)
     part.advance(by: 6)

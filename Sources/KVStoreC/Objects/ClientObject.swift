@@ -25,8 +25,6 @@ final class ClientObject: HandleObject {
   private let activity = Activity()
   /// Stops the blocking calls.
   private let cancellation = Cancellation()
-  /// Takes the progress of the blocking calls.
-  private let unwatched = Progress()
   private let state = Monitor(State())
 
   init(_ core: Client, callbacks: CallbackQueue, log: LogSink) {
@@ -71,7 +69,7 @@ final class ClientObject: HandleObject {
   /// Runs an operation on the calling thread. Of several answers it gives the last.
   func run(_ body: Operation.Body) throws(StoreError) -> Outcome {
     try during { () throws(StoreError) in
-      try body(Running(cancellation: cancellation, progress: unwatched, early: { _ in })).value
+      try body(Running(cancellation: cancellation, progress: Progress(), early: { _ in })).value
     }
   }
 

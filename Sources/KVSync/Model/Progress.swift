@@ -14,11 +14,13 @@ package final class Progress: Sendable {
   }
 
   private let state = Monitor(Snapshot())
-  private let changed: @Sendable (Snapshot) -> Void
+  private let follower = Monitor<@Sendable (Snapshot) -> Void>({ _ in })
 
-  /// `changed` hears of every change, on the thread that made it.
-  package init(_ changed: @escaping @Sendable (Snapshot) -> Void = { _ in }) {
-    self.changed = changed
+  package init() {}
+
+  /// From now on `changed` hears of every change, on the thread that made it; nobody else does any more.
+  package func follow(_ changed: @escaping @Sendable (Snapshot) -> Void) {
+    follower.peek { $0 = changed }
   }
 
   package var snapshot: Snapshot { state.peek { $0 } }
@@ -38,7 +40,7 @@ package final class Progress: Sendable {
       }
       return state == before ? nil : state
     }
-    if let now { changed(now) }
+    if let now { follower.peek { $0 }(now) }
   }
 
   /// A part that begins now: it counts its own entities from 0, also those that it has to take back.

@@ -1,0 +1,111 @@
+internal import KVBase
+internal import KVSync
+
+/// Pushes what waits in one tag, whenever there is something and somebody is there: the option
+/// `pushAutomatically`. One thread, which sleeps until something happens.
+///
+/// Of several processes with the same file one is elected, by a lock that goes with it when it dies; it pushes
+/// for all, and looks once a second whether others have saved. Two pushes never run at once: this one waits for
+/// the application's as they do for each other.
+final class AutoPush: Sendable {
+  /// What it needs of the client.
+  struct Work: Sendable {
+    /// The collections with something to send.
+    var waiting: @Sendable () throws(StoreError) -> [String]
+    /// Pushes one of them; gives how many writes were refused.
+    var push: @Sendable (String) throws(StoreError) -> Int
+  }
+
+  private struct State {
+    var isSaved = false
+    /// The network is back, or somebody logged in.
+    var isRevived = false
+    var isClosed = false
+  }
+
+  private let state = Monitor(State())
+  private let election: ProcessLock
+  private let work: Work
+  private let worker = Monitor<Worker?>(nil)
+
+  /// Starts the thread. Throws if there is none to be had.
+  init(_ election: ProcessLock, _ work: Work) throws(StoreError) {
+    self.election = election
+    self.work = work
+    let worker = Worker("kv-push") { [self] in run() }
+    guard let worker else { throw StoreError(.internal, "No thread could be started.") }
+    self.worker.peek { $0 = worker }
+  }
+
+  /// Something was saved here.
+  func noteSave() { state.withLock { $0.isSaved = true } }
+
+  /// The network is back, or somebody has logged in.
+  func revive() { state.withLock { $0.isRevived = true } }
+
+  /// Ends the thread and waits for it. The push that runs has to be cancelled by the caller.
+  func close() {
+    state.withLock { $0.isClosed = true }
+    worker.peek { $0 }?.join()
+  }
+
+  // MARK: The thread
+
+  private func run() {
+    var schedule = Schedule()
+    var isElected = false
+    defer { if isElected { election.end() } }
+    while !state.peek({ $0.isClosed }) {
+      state.peek { ($0.isSaved, $0.isRevived) = (false, false) }
+      if !isElected { isElected = election.begin() }
+      let outcome = isElected ? round() : .notElected
+      wait(schedule.pause(after: outcome, share: Double.random(in: 0...1)), &schedule)
+    }
+  }
+
+  /// Pushes every collection in which something waits.
+  private func round() -> Schedule.Outcome {
+    var refused = 0
+    do throws(StoreError) {
+      for collection in try work.waiting() { refused += try work.push(collection) }
+    } catch {
+      return .failed
+    }
+    return refused > 0 ? .refused : .empty
+  }
+
+  /// Sleeps so long, or until there is a reason to look again.
+  private func wait(_ seconds: Double, _ schedule: inout Schedule) {
+    let isOpenToSaves = schedule.isOpenToSaves
+    let reason = state.wait(until: .after(seconds: seconds)) { state -> Bool? in
+      if state.isClosed || state.isRevived { return true }
+      return state.isSaved && isOpenToSaves ? false : nil
+    }
+    guard let reason else { return }
+    if reason { schedule.startAnew() }
+    // What is saved in a row goes in one batch; and a network that comes and goes keeps nobody busy.
+    _ = state.wait(until: .after(seconds: Schedule.gathering)) { $0.isClosed ? true : nil }
+  }
+}
+
+/// Those of a client, one for each tag that is open. Safe from any thread.
+final class AutoPushes: Sendable {
+  private let all = Monitor<[AutoPush]>([])
+
+  func add(_ election: ProcessLock, _ work: AutoPush.Work) throws(StoreError) {
+    let new = try AutoPush(election, work)
+    all.peek { $0.append(new) }
+  }
+
+  func noteSave() { for push in all.peek({ $0 }) { push.noteSave() } }
+
+  func revive() { for push in all.peek({ $0 }) { push.revive() } }
+
+  func close() {
+    let open = all.peek { all in
+      defer { all = [] }
+      return all
+    }
+    for push in open { push.close() }
+  }
+}

@@ -1,0 +1,68 @@
+package import KVJSON
+package import KVSync
+
+/// What happens while a client synchronises.
+package enum SyncEvent: Sendable {
+  /// One push, pull or sync. Its `number` tells it from others of the client.
+  package struct Task: Sendable {
+    package var number: Int
+    package var operation: String
+    package var collection: String
+    /// Whether nobody asked for it but the option `pushAutomatically`.
+    package var isAutomatic: Bool
+  }
+
+  case started(Task)
+  case progress(Task, Progress.Snapshot)
+  /// `result`: what the call gives.
+  case finished(Task, result: JSONObject)
+  case failed(Task, StoreError)
+  case offline
+  case online
+  /// The session has ended: by a logout, or because the backend refused it, then with its error.
+  case loggedOut(StoreError?)
+  /// A write will not be sent any more unless the application decides so.
+  case quarantined(collection: String, id: String, StoreError?)
+
+  /// See kv_client_observe_sync.
+  package var json: JSONObject {
+    switch self {
+    case .started(let task): return Self.object("started", task)
+    case .progress(let task, let now):
+      var object = Self.object("progress", task)
+      object["entitiesDone"] = .int(Int64(clamping: now.entitiesDone))
+      object["entitiesTotal"] = .int(Int64(clamping: now.entitiesTotal))
+      object["bytesDone"] = .int(Int64(clamping: now.bytesDone))
+      object["bytesTotal"] = .int(Int64(clamping: now.bytesTotal))
+      return object
+    case .finished(let task, let result):
+      var object = Self.object("finished", task)
+      object["result"] = .object(result)
+      return object
+    case .failed(let task, let error):
+      var object = Self.object("finished", task)
+      object["error"] = .object(error.jsonObject)
+      return object
+    case .offline: return ["event": "offline"]
+    case .online: return ["event": "online"]
+    case .loggedOut(let error):
+      var object: JSONObject = ["event": "loggedOut"]
+      object["error"] = error.map { .object($0.jsonObject) }
+      return object
+    case .quarantined(let collection, let id, let error):
+      var object: JSONObject = [
+        "event": "quarantined", "collection": .string(collection), "id": .string(id),
+      ]
+      object["error"] = error.map { .object($0.jsonObject) }
+      return object
+    }
+  }
+
+  private static func object(_ event: String, _ task: Task) -> JSONObject {
+    [
+      "event": .string(event), "task": .int(Int64(task.number)),
+      "operation": .string(task.operation), "collection": .string(task.collection),
+      "automatic": .bool(task.isAutomatic),
+    ]
+  }
+}

@@ -1,0 +1,92 @@
+internal import KVBase
+internal import KVJSON
+internal import KVSync
+
+/// Tells listeners what happens while a client synchronises. Safe from any thread.
+package final class SyncEvents: Sendable {
+  /// Listens until it is let go of or told to end. Nothing is heard after `end` has returned, but for what
+  /// another thread is telling at that moment.
+  package final class Listener: Sendable {
+    fileprivate let hear: @Sendable (SyncEvent) -> Void
+    private let events: SyncEvents
+
+    fileprivate init(_ events: SyncEvents, _ hear: @escaping @Sendable (SyncEvent) -> Void) {
+      self.events = events
+      self.hear = hear
+    }
+
+    package func end() { events.remove(self) }
+  }
+
+  private struct State {
+    var listeners: [ObjectIdentifier: Listener] = [:]
+    var tasks = 0
+    /// The session whose end was told.
+    var endedToken: String?
+  }
+
+  /// Nanoseconds between two reports of one operation's progress.
+  private static let rest: Int64 = 100_000_000
+
+  private let state = Monitor(State())
+
+  init() {}
+
+  /// `hear` is called on whichever thread something happens; it must not wait.
+  package func listen(_ hear: @escaping @Sendable (SyncEvent) -> Void) -> Listener {
+    let listener = Listener(self, hear)
+    state.peek { $0.listeners[ObjectIdentifier(listener)] = listener }
+    return listener
+  }
+
+  private func remove(_ listener: Listener) {
+    state.peek { _ = $0.listeners.removeValue(forKey: ObjectIdentifier(listener)) }
+  }
+
+  func tell(_ event: SyncEvent) {
+    for listener in state.peek({ Array($0.listeners.values) }) { listener.hear(event) }
+  }
+
+  /// Tells once of each session that it was refused.
+  func tellRefused(_ token: String?, _ error: StoreError) {
+    let isNews = state.peek { state in
+      defer { state.endedToken = token }
+      return token == nil || state.endedToken != token
+    }
+    if isNews { tell(.loggedOut(error)) }
+  }
+
+  /// Runs a push, pull or sync and tells how it goes. `result`: what it came to, for the listeners.
+  func telling<R>(
+    _ operation: StaticString, of collection: String, isAutomatic: Bool, _ progress: Progress,
+    result: (R) -> JSONObject, _ body: () throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    let task = state.peek { state in
+      state.tasks += 1
+      return SyncEvent.Task(
+        number: state.tasks, operation: "\(operation)", collection: collection,
+        isAutomatic: isAutomatic)
+    }
+    tell(.started(task))
+    let last = Monitor<Int64>(0)
+    progress.follow { [self] snapshot in
+      let isDue = last.peek { last in
+        let now = monotonicNanoseconds()
+        guard now - last >= Self.rest else { return false }
+        last = now
+        return true
+      }
+      if isDue { tell(.progress(task, snapshot)) }
+    }
+    defer { progress.follow { _ in } }
+    do throws(StoreError) {
+      let outcome = try body()
+      tell(.progress(task, progress.snapshot))
+      tell(.finished(task, result: result(outcome)))
+      return outcome
+    } catch {
+      tell(.failed(task, error))
+      throw error
+    }
+  }
+}
