@@ -4,6 +4,8 @@ package struct KinveyConfiguration: Sendable {
   package var host: String?
   /// The hosted service's instance of one customer; only without a `host`.
   package var instanceId: String?
+  /// The authorization server; nil: the hosted service's, or the `host` if that is another.
+  package var authHost: String?
   package var appKey: String
   package var appSecret: String
   /// Used in place of the app's secret while nobody is logged in.
@@ -22,13 +24,15 @@ package struct KinveyConfiguration: Sendable {
   package var version: String
 
   package init(
-    host: String? = nil, instanceId: String? = nil, appKey: String, appSecret: String,
+    host: String? = nil, instanceId: String? = nil, authHost: String? = nil, appKey: String,
+    appSecret: String,
     masterSecret: String? = nil, apiVersion: Int = 5, clientAppVersion: String? = nil,
     customRequestProperties: String? = nil, mostBytes: Int = 100 << 20, connections: Int = 6,
     version: String
   ) {
     self.host = host
     self.instanceId = instanceId
+    self.authHost = authHost
     self.appKey = appKey
     self.appSecret = appSecret
     self.masterSecret = masterSecret

@@ -3,12 +3,16 @@ internal import KVSync
 /// Where the backend is, and how the URLs of one application are made.
 struct KinveyEndpoint: Sendable {
   private let host: String
+  private let authHost: String
   private let appKey: String
 
   /// Fails with `invalid` for a host that is no plain http or https URL.
   init(_ configuration: KinveyConfiguration) throws(StoreError) {
     guard !configuration.appKey.isEmpty else { throw StoreError(.invalid, "The appKey is empty.") }
-    host = try Self.host(configuration.host, configuration.instanceId)
+    host = try Self.host(configuration.host, configuration.instanceId, "baas")
+    authHost = try Self.host(
+      configuration.authHost ?? configuration.host,
+      configuration.authHost == nil ? configuration.instanceId : nil, "auth")
     appKey = PercentEncoding.segment(configuration.appKey)
   }
 
@@ -22,6 +26,9 @@ struct KinveyEndpoint: Sendable {
     }
     return url
   }
+
+  /// An endpoint of the authorization server.
+  func authorization(_ name: String) -> String { "\(authHost)/v3/oauth/\(name)" }
 
   enum Family: String {
     case data = "appdata"
@@ -41,9 +48,9 @@ struct KinveyEndpoint: Sendable {
   // MARK: The host
 
   private static func host(
-    _ host: String?, _ instanceId: String?
+    _ host: String?, _ instanceId: String?, _ name: String
   ) throws(StoreError) -> String {
-    guard let host else { return try hosted(instanceId) }
+    guard let host else { return try hosted(instanceId, name) }
     guard instanceId == nil else {
       throw StoreError(.invalid, "An instanceId names a host of its own: leave out host or it.")
     }
@@ -58,14 +65,14 @@ struct KinveyEndpoint: Sendable {
     return String(host.reversed().drop { $0 == "/" }.reversed())
   }
 
-  private static func hosted(_ instanceId: String?) throws(StoreError) -> String {
-    guard let instanceId else { return "https://baas.kinvey.com" }
+  private static func hosted(_ instanceId: String?, _ name: String) throws(StoreError) -> String {
+    guard let instanceId else { return "https://\(name).kinvey.com" }
     let isLabel = instanceId.utf8.allSatisfy {
       ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 < 10 || $0 == UInt8(ascii: "-")
     }
     guard !instanceId.isEmpty, isLabel else {
       throw StoreError(.invalid, "The instanceId may have letters, digits and hyphens only.")
     }
-    return "https://\(instanceId)-baas.kinvey.com"
+    return "https://\(instanceId)-\(name).kinvey.com"
   }
 }

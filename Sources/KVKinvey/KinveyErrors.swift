@@ -18,6 +18,21 @@ enum KinveyErrors {
     return error
   }
 
+  /// The error of the authorization server, in OAuth's form (RFC 6749 §5.2).
+  static func authorization(
+    _ head: HTTPHead, _ body: [UInt8], hiding secrets: [String]
+  ) -> StoreError {
+    var words = body.count <= mostBytes ? (try? JSONValue(parsing: body))?.objectValue : nil
+    if let description = words?["error_description"] { words?["description"] = description }
+    let answer = answer(head, words, hiding: secrets)
+    let isRefused = [
+      "invalid_grant", "invalid_client", "invalid_token", "unauthorized_client", "access_denied",
+    ].contains(answer.error)
+    var error = StoreError(isRefused ? .unauthorized : kind(of: answer), message(for: answer))
+    error.answer = answer
+    return error
+  }
+
   /// The error of one item of a multi-insert.
   static func error(ofItem words: JSONObject, _ head: HTTPHead, hiding secrets: [String])
     -> StoreError

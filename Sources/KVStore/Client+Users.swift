@@ -42,6 +42,49 @@ extension Client {
     }
   }
 
+  // MARK: By the authorization server
+
+  /// The page on which somebody logs in, to be shown in a browser. `options`: `clientId`, `state`.
+  package func loginPage(
+    redirectURI: String, _ options: JSONObject
+  ) throws(StoreError) -> String {
+    guard let authorization else { throw Self.noBackend }
+    var reader = OptionReader(options)
+    let (clientId, state) = (try reader.string("clientId"), try reader.string("state"))
+    try reader.finish()
+    return authorization.page(redirectURI: redirectURI, clientId: clientId, state: state)
+  }
+
+  /// Makes the user the active one who has logged in on that page; `code` is what came to `redirectURI`. A user
+  /// whom the backend does not know yet is created. `options`: `clientId`, and those of a call.
+  package func login(
+    code: String, redirectURI: String, _ options: JSONObject, _ cancellation: Cancellation
+  ) throws(StoreError) -> [UInt8] {
+    guard let authorization else { throw Self.noBackend }
+    var reader = OptionReader(options)
+    let clientId = try reader.string("clientId")
+    let options = try Options(from: &reader)
+    try reader.finish()
+    return try asking("login by code", options, cancellation) { (call) throws(StoreError) in
+      let (users, session) = try backend()
+      let grant = try authorization.grant(
+        code: code, redirectURI: redirectURI, clientId: clientId, call)
+      let user: KinveyUser
+      do throws(StoreError) {
+        user = try call.repeating { () throws(StoreError) in
+          try users.login(grant.credentialsText, call)
+        }
+      } catch {
+        guard error.kind == .notFound else { throw error }
+        user = try users.signup(grant.credentialsText, call)
+      }
+      try begin(user, session, grant: grant)
+      return user.json
+    }
+  }
+
+  // MARK: The active one
+
   /// The active user as last seen. `.noUser` if there is none.
   package func activeUser() throws(StoreError) -> [UInt8] {
     JSONValue.object(try active().json).bytes
@@ -54,7 +97,7 @@ extension Client {
     try asking("me", options, cancellation) { (call) throws(StoreError) in
       let (users, session) = try backend()
       let before = try active()
-      let user = try call.repeating { () throws(StoreError) in try users.me(call) }
+      let user = try renewing(call) { () throws(StoreError) in try users.me(call) }
       try keep(user, before, session)
       return user.json
     }
@@ -68,7 +111,8 @@ extension Client {
       let (users, session) = try backend()
       let before = try active()
       // Read first: the backend replaces a user as a whole.
-      var body = Self.members(of: try users.me(call))
+      var body = Self.members(
+        of: try renewing(call) { () throws(StoreError) in try users.me(call) })
       body["_kmd"] = nil
       for member in changes.members { body[member.name] = member.value }
       let user = try users.update(
@@ -178,9 +222,23 @@ extension Client {
 
   private func backend() throws(StoreError) -> (users: KinveyUsers, session: Session) {
     guard let users, let session else {
-      throw StoreError(.unsupported, "This client has no backend, and therefore no users.")
+      throw Self.noBackend
     }
     return (users, session)
+  }
+
+  private static var noBackend: StoreError {
+    StoreError(.unsupported, "This client has no backend, and therefore no users.")
+  }
+
+  /// Runs a request of the active user, again if that is worthwhile, also if its session had run out.
+  private func renewing<R>(
+    _ call: Call, _ body: () throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    try call.repeating { () throws(StoreError) in
+      guard let renewal else { return try body() }
+      return try renewal.renewing(call, body)
+    }
   }
 
   private func active() throws(StoreError) -> Session.User {
@@ -192,11 +250,13 @@ extension Client {
 
   /// Makes a user the active one. Another one may see other entities, and the changes since the last read
   /// would not tell: what is known of earlier reads is forgotten.
-  private func begin(_ user: KinveyUser, _ session: Session) throws(StoreError) {
+  private func begin(
+    _ user: KinveyUser, _ session: Session, grant: KinveyGrant? = nil
+  ) throws(StoreError) {
     if try session.current()?.id != user.id {
       for storage in try storages() { try storage.forgetRequests() }
     }
-    try session.adopt(user, token: nil)
+    try session.adopt(user, token: nil, grant: grant)
     revive()
   }
 
@@ -209,6 +269,6 @@ extension Client {
     _ user: KinveyUser, _ before: Session.User, _ session: Session
   ) throws(StoreError) {
     guard let now = try session.current(), now.id == user.id, now.id == before.id else { return }
-    try session.adopt(user, token: user.token ?? now.token)
+    try session.adopt(user, token: user.token ?? now.token, grant: now.grant)
   }
 }

@@ -31,6 +31,8 @@ package final class Client: Sendable {
   let directory: DataDirectory
   let session: Session?
   let users: KinveyUsers?
+  let authorization: KinveyAuthorization?
+  let renewal: Renewal?
   let connectivity: Connectivity
   private let remote: (any Remote)?
   private let autoPushes: AutoPushes
@@ -50,6 +52,7 @@ package final class Client: Sendable {
     }
     guard let backend = options.backend else {
       (session, users, remote, transport) = (nil, nil, nil, nil)
+      (authorization, renewal) = (nil, nil)
       return
     }
     let session = Session(try directory.openSession())
@@ -64,8 +67,13 @@ package final class Client: Sendable {
     }
     self.session = session
     self.transport = transport
-    users = KinveyUsers(service)
-    remote = WatchedRemote(KinveyRemote(service), connectivity)
+    let users = KinveyUsers(service)
+    let authorization = KinveyAuthorization(service)
+    let renewal = Renewal(
+      session, users, authorization, lock: directory.sessionFile + ".lock"
+    ) { [events] in events.tell(.loggedOut($0)) }
+    (self.users, self.authorization, self.renewal) = (users, authorization, renewal)
+    remote = WatchedRemote(RenewingRemote(KinveyRemote(service), renewal), connectivity)
   }
 
   deinit { close() }
@@ -123,7 +131,9 @@ package final class Client: Sendable {
       log: log, operations: operations, events: events,
       noteSave: { [autoPushes] in autoPushes.noteSave() },
       noteRefusal: { [session, events] error in
-        events.tellRefused((try? session?.current())??.token, error)
+        // A session that could not be renewed has told its end already.
+        guard let token = (try? session?.current())??.token else { return }
+        events.tellRefused(token, error)
       })
   }
 

@@ -69,7 +69,8 @@ struct ClientOptions {
     let host = try reader.stringOrNull("host")
     let secret = try reader.string("appSecret")
     var configuration = KinveyConfiguration(
-      host: host ?? nil, instanceId: try reader.string("instanceId"), appKey: appKey,
+      host: host ?? nil, instanceId: try reader.string("instanceId"),
+      authHost: try reader.string("authHost"), appKey: appKey,
       appSecret: secret ?? "", masterSecret: try reader.string("masterSecret"),
       apiVersion: try reader.integer("apiVersion", 5...6) ?? 5, connections: connections,
       version: Version.text)

@@ -13,6 +13,8 @@ final class Session: Sendable {
     var token: String
     /// What the backend said, without the token.
     var json: JSONObject
+    /// What renews the session; nil: nothing does.
+    var grant: KinveyGrant?
   }
 
   private let store: SessionStore
@@ -27,19 +29,47 @@ final class Session: Sendable {
     guard let saved = try? JSONValue(parsing: text), let token = saved["token"]?.stringValue,
       let json = saved["user"]?.objectValue, let id = json["_id"]?.stringValue
     else { throw StoreError(.corrupt, "What was kept of the session cannot be read.") }
-    return User(id: id, token: token, json: json)
+    return User(id: id, token: token, json: json, grant: Self.grant(saved["oauth"]))
   }
 
-  /// Makes `user` the active one. `token` nil keeps the one of the same user.
-  func adopt(_ user: KinveyUser, token: String?) throws(StoreError) {
+  /// Makes `user` the active one. `token`: for an answer that brought none. `grant`: what will renew the session.
+  func adopt(
+    _ user: KinveyUser, token: String?, grant: KinveyGrant? = nil
+  ) throws(StoreError) {
     guard let token = user.token ?? token else {
       throw StoreError(.proto, "The backend gave no session to this user.")
     }
     guard let json = try? JSONValue(parsing: user.json) else {
       throw StoreError(.proto, "The backend's answer is no user.")
     }
-    let saved = JSONValue.object(["token": .string(token), "user": json])
-    try store.save(user: saved.text)
+    try save(["token": .string(token), "user": json], grant)
+  }
+
+  /// Replaces what will renew the session of the active user, unless that has changed.
+  func keep(_ grant: KinveyGrant, of user: User) throws(StoreError) {
+    guard try current()?.token == user.token else { return }
+    try save(["token": .string(user.token), "user": .object(user.json)], grant)
+  }
+
+  private func save(_ session: JSONObject, _ grant: KinveyGrant?) throws(StoreError) {
+    var session = session
+    if let grant, let refreshToken = grant.refreshToken {
+      session["oauth"] = [
+        "refreshToken": .string(refreshToken), "clientId": .string(grant.clientId),
+        "redirectUri": .string(grant.redirectURI),
+      ]
+    }
+    try store.save(user: JSONValue.object(session).text)
+  }
+
+  private static func grant(_ saved: JSONValue?) -> KinveyGrant? {
+    guard let saved, let refreshToken = saved["refreshToken"]?.stringValue,
+      let clientId = saved["clientId"]?.stringValue,
+      let redirectURI = saved["redirectUri"]?.stringValue
+    else { return nil }
+    // The access token is used at once and not kept.
+    return KinveyGrant(
+      accessToken: "", refreshToken: refreshToken, clientId: clientId, redirectURI: redirectURI)
   }
 
   func clear() throws(StoreError) { try store.clearUser() }

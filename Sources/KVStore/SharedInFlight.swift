@@ -4,11 +4,7 @@ internal import KVSync
 /// What is on its way to the backend from one file's collections: the same for all clients of this process
 /// that have the file open, so that one push runs at a time. Other processes take turns with us.
 final class SharedInFlight: Sendable {
-  private struct Weak: Sendable {
-    weak var value: SharedInFlight?
-  }
-
-  private static let all = Monitor<[String: Weak]>([:])
+  private static let all = Shared<SharedInFlight>()
 
   private let collections = Monitor<[String: InFlight]>([:])
 
@@ -23,13 +19,7 @@ final class SharedInFlight: Sendable {
 
   /// That of the file at a path.
   static func of(path: String) -> SharedInFlight {
-    all.peek { all in
-      if let known = all[path]?.value { return known }
-      all = all.filter { $0.value.value != nil }
-      let new = SharedInFlight(path: path)
-      all[path] = Weak(value: new)
-      return new
-    }
+    all.of(path: path) { SharedInFlight(path: path) }
   }
 
   func of(_ collection: String) -> InFlight {

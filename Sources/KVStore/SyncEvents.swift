@@ -48,10 +48,10 @@ package final class SyncEvents: Sendable {
   }
 
   /// Tells once of each session that it was refused.
-  func tellRefused(_ token: String?, _ error: StoreError) {
+  func tellRefused(_ token: String, _ error: StoreError) {
     let isNews = state.peek { state in
       defer { state.endedToken = token }
-      return token == nil || state.endedToken != token
+      return state.endedToken != token
     }
     if isNews { tell(.loggedOut(error)) }
   }

@@ -1,0 +1,103 @@
+internal import KVJSON
+package import KVSync
+internal import KVTransport
+
+/// What the authorization server has granted: an access token, which logs a user in, and perhaps a refresh
+/// token, which brings the next one. Never shown to anybody.
+package struct KinveyGrant: Sendable, Equatable {
+  package var accessToken: String
+  package var refreshToken: String?
+  /// Who was granted it: the app key, perhaps with a service behind a dot; and where the code was sent.
+  package var clientId: String
+  package var redirectURI: String
+
+  /// As a login takes it.
+  private var credentials: JSONObject {
+    ["_socialIdentity": ["kinveyAuth": ["access_token": .string(accessToken)]]]
+  }
+
+  /// The same as JSON text.
+  package var credentialsText: [UInt8] { JSONValue.object(credentials).bytes }
+
+  package init(
+    accessToken: String, refreshToken: String?, clientId: String, redirectURI: String
+  ) {
+    self.accessToken = accessToken
+    self.refreshToken = refreshToken
+    self.clientId = clientId
+    self.redirectURI = redirectURI
+  }
+}
+
+/// The authorization server (Mobile Identity Connect): OAuth 2.0 with an authorization code. Safe from any thread.
+package final class KinveyAuthorization: Sendable {
+  private let service: KinveyService
+
+  package init(_ service: KinveyService) { self.service = service }
+
+  /// The page on which somebody logs in; it ends at `redirectURI` with `code` and `state` in its query.
+  /// `clientId` nil: the app key.
+  package func page(redirectURI: String, clientId: String?, state: String?) -> String {
+    var items = [
+      ("client_id", clientId ?? service.configuration.appKey), ("redirect_uri", redirectURI),
+      ("response_type", "code"), ("scope", "openid"),
+    ]
+    if let state { items.append(("state", state)) }
+    return service.endpoint.authorization("auth") + "?" + Self.form(items)
+  }
+
+  /// Changes the code that came to `redirectURI` into a grant. A code is good for one time.
+  package func grant(
+    code: String, redirectURI: String, clientId: String?, _ call: Call
+  ) throws(StoreError) -> KinveyGrant {
+    let clientId = clientId ?? service.configuration.appKey
+    return try token(
+      [("grant_type", "authorization_code"), ("code", code)], clientId, redirectURI, nil, call)
+  }
+
+  /// A new grant for an old one. Fails with `unauthorized` if there will be none any more.
+  package func renewed(_ grant: KinveyGrant, _ call: Call) throws(StoreError) -> KinveyGrant {
+    guard let refreshToken = grant.refreshToken else {
+      throw StoreError(.unauthorized, "The session cannot be renewed.")
+    }
+    return try token(
+      [("grant_type", "refresh_token"), ("refresh_token", refreshToken)], grant.clientId,
+      grant.redirectURI, refreshToken, call)
+  }
+
+  /// `old`: the refresh token that stays good if none comes.
+  private func token(
+    _ items: [(String, String)], _ clientId: String, _ redirectURI: String, _ old: String?,
+    _ call: Call
+  ) throws(StoreError) -> KinveyGrant {
+    let proof = KinveyProof.basic(user: clientId, secret: service.configuration.appSecret)
+    let form = Self.form(items + [("client_id", clientId), ("redirect_uri", redirectURI)])
+    let headers = try service.headers(proof, call)
+    // Once: a code, or a refresh token that changes with each use, is of no use the second time.
+    var request = service.request(
+      "POST", service.endpoint.authorization("token"), headers, body: .once(Array(form.utf8)))
+    request.headers.removeAll { $0.name == "Content-Type" }
+    request.headers.append(HTTPHeader("Content-Type", "application/x-www-form-urlencoded"))
+    let response: HTTPResponse
+    do throws(TransportError) {
+      response = try service.transport.exchange(request, until: call.deadline, call.cancellation)
+    } catch {
+      throw StoreError(error)
+    }
+    guard response.head.isSuccess else {
+      let secrets = headers.secrets + items.dropFirst().map(\.1)
+      throw KinveyErrors.authorization(response.head, response.body, hiding: secrets)
+    }
+    let answer = try response.json()
+    guard let access = answer["access_token"]?.stringValue, !access.isEmpty else {
+      throw KinveyErrors.unusable(response.head, "The authorization server's answer has no token.")
+    }
+    return KinveyGrant(
+      accessToken: access, refreshToken: answer["refresh_token"]?.stringValue ?? old,
+      clientId: clientId, redirectURI: redirectURI)
+  }
+
+  private static func form(_ items: [(String, String)]) -> String {
+    items.map { "\($0.0)=\(PercentEncoding.value($0.1))" }.joined(separator: "&")
+  }
+}

@@ -1,0 +1,98 @@
+internal import KVBase
+internal import KVKinvey
+internal import KVSync
+
+/// Renews the session by its refresh token, one at a time: of the threads of this process, and of the processes
+/// that share the data directory. Who waited finds the new token there.
+final class Renewal: SessionRenewal {
+  private let session: Session
+  private let users: KinveyUsers
+  private let authorization: KinveyAuthorization
+  private let turn: Turn
+  private let ended: @Sendable (StoreError) -> Void
+
+  /// `lock`: the file that processes lock. `ended` hears when a session could not be renewed and is over.
+  init(
+    _ session: Session, _ users: KinveyUsers, _ authorization: KinveyAuthorization, lock: String,
+    ended: @escaping @Sendable (StoreError) -> Void
+  ) {
+    self.session = session
+    self.users = users
+    self.authorization = authorization
+    turn = Self.turns.of(path: lock) { Turn(path: lock) }
+    self.ended = ended
+  }
+
+  func proof() throws(StoreError) -> String? { try session.current()?.token }
+
+  func renew(_ refused: String, _ call: Call) throws(StoreError) -> Bool {
+    guard let user = try session.current() else { return false }
+    guard user.token == refused else { return true }
+    guard user.grant?.refreshToken != nil else { return false }
+    return try turn.taking(call) { () throws(StoreError) in
+      // Somebody else may have been faster, or have logged out.
+      guard let user = try session.current() else { return false }
+      guard user.token == refused, let grant = user.grant else { return user.token != refused }
+      return try renew(user, grant, call)
+    }
+  }
+
+  private func renew(
+    _ user: Session.User, _ grant: KinveyGrant, _ call: Call
+  ) throws(StoreError) -> Bool {
+    do throws(StoreError) {
+      let new = try authorization.renewed(grant, call)
+      // Before anything else can fail: the old refresh token may be good no more.
+      try session.keep(new, of: user)
+      let logged = try users.login(new.credentialsText, call)
+      guard logged.id.utf8.elementsEqual(user.id.utf8) else {
+        throw StoreError(.unauthorized, "The renewed session is that of another user.")
+      }
+      try session.adopt(logged, token: nil, grant: new)
+      return true
+    } catch {
+      guard error.kind == .unauthorized || error.kind == .notFound else { throw error }
+      // Over: nobody is logged in. The data and what waits to be sent stay.
+      try session.clear()
+      ended(error)
+      return false
+    }
+  }
+
+  /// The right to renew, for one thread of one process at a time.
+  private final class Turn: Sendable {
+    private let isTaken = Monitor(false)
+    private let processes: ProcessLock
+
+    init(path: String) { processes = ProcessLock(path: path) }
+
+    func taking<R>(_ call: Call, _ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+      try take(call)
+      defer { isTaken.withLock { $0 = false } }
+      try processes.begin(call)
+      defer { processes.end() }
+      return try body()
+    }
+
+    private func take(_ call: Call) throws(StoreError) {
+      let isTaken = self.isTaken
+      let isOurs = call.cancellation.notifying {
+        isTaken.withLock { _ in }
+      } during: {
+        isTaken.wait(until: call.deadline) { isTaken -> Bool? in
+          if call.cancellation.isCancelled { return false }
+          if isTaken { return nil }
+          isTaken = true
+          return true
+        }
+      }
+      switch isOurs {
+      case true?: return
+      case false?: throw StoreError(.cancelled, "The call was cancelled.")
+      case nil: throw StoreError(.timeout, "Renewing the session took too long.")
+      }
+    }
+  }
+
+  private static let turns = Shared<Turn>()
+}

@@ -1,0 +1,109 @@
+package import KVQuery
+
+/// Proves a session that has run out anew.
+package protocol SessionRenewal: AnyObject, Sendable {
+  /// What proves the session now; nil: nobody is logged in.
+  func proof() throws(StoreError) -> String?
+
+  /// The backend has refused a proof. True: there is another one by now. False: there is none to be had.
+  /// Throws if nobody answered.
+  func renew(_ refused: String, _ call: Call) throws(StoreError) -> Bool
+}
+
+extension SessionRenewal {
+  /// Runs a request, once more if its session had run out and could be renewed.
+  package func renewing<R>(
+    _ call: Call, _ body: () throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    let proof = try proof()
+    do throws(StoreError) { return try body() } catch {
+      guard error.kind == .unauthorized, let proof, try renew(proof, call) else { throw error }
+    }
+    return try body()
+  }
+}
+
+/// A backend whose requests are repeated once when the session had run out and could be renewed. An answer
+/// that refuses the session is none of the request's: nothing of it was handed over.
+package final class RenewingRemote: Remote {
+  private let remote: any Remote
+  private let renewal: any SessionRenewal
+
+  package init(_ remote: any Remote, _ renewal: any SessionRenewal) {
+    self.remote = remote
+    self.renewal = renewal
+  }
+
+  package var connections: Int { remote.connections }
+
+  package func find(
+    _ query: Query, in collection: String, _ call: Call,
+    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer {
+    try renewal.renewing(call) { () throws(StoreError) in
+      try remote.find(query, in: collection, call, receive: receive)
+    }
+  }
+
+  package func changes(
+    of query: Query, since: String, in collection: String, _ call: Call,
+    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer? {
+    try renewal.renewing(call) { () throws(StoreError) in
+      try remote.changes(of: query, since: since, in: collection, call, receive: receive)
+    }
+  }
+
+  package func find(
+    id: String, in collection: String, _ call: Call
+  ) throws(StoreError) -> [UInt8] {
+    try renewal.renewing(call) { () throws(StoreError) in
+      try remote.find(id: id, in: collection, call)
+    }
+  }
+
+  package func count(
+    _ query: Query, in collection: String, _ call: Call
+  ) throws(StoreError) -> CountAnswer {
+    try renewal.renewing(call) { () throws(StoreError) in
+      try remote.count(query, in: collection, call)
+    }
+  }
+
+  package func remove(
+    _ query: Query, in collection: String, _ call: Call
+  ) throws(StoreError) -> Int {
+    try renewal.renewing(call) { () throws(StoreError) in
+      try remote.remove(query, in: collection, call)
+    }
+  }
+
+  /// Those that were refused go once more, together.
+  package func send(
+    _ writes: [RemoteWrite], in collection: String, _ call: Call,
+    outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
+  ) {
+    var refused: [(place: Int, error: StoreError)] = []
+    let proof = (try? renewal.proof()) ?? nil
+    remote.send(writes, in: collection, call) { place, result in
+      if proof != nil, case .failure(let error) = result, error.kind == .unauthorized {
+        refused.append((place, error))
+      } else {
+        outcome(place, result)
+      }
+    }
+    guard let proof, let first = refused.first else { return }
+    var end = first.error
+    do throws(StoreError) {
+      if try renewal.renew(proof, call) {
+        let again = refused.map(\.place)
+        return remote.send(again.map { writes[$0] }, in: collection, call) {
+          outcome(again[$0], $1)
+        }
+      }
+    } catch {
+      end = error
+    }
+    for (place, _) in refused { outcome(place, .failure(end)) }
+  }
+}
