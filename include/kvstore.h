@@ -166,8 +166,9 @@ typedef struct kv_client kv_client;
  *   only). The others, with their defaults: `host` ("https://baas.kinvey.com"; null: local only),
  *   `instanceId` (none), `dataDirectory` ("$XDG_DATA_HOME/kvstore" or "~/.local/share/kvstore"), `tag`
  *   ("kinvey"), `clientAppVersion`, `customRequestProperties` (object, under 2,000 bytes), `timeout`
- *   (seconds, 60), `retries` (3), `callbacks` ("thread" or "pump"), `durability` ("full" or "normal"), `caFile`, `proxy`,
- *   `maxResponseBytes` (104,857,600), `connections` (per host, 6), `apiVersion` (5), `masterSecret`.
+ *   (seconds, 60), `retries` (3), `pushAutomatically` (false), `callbacks` ("thread" or "pump"), `durability`
+ *   ("full" or "normal"), `caFile`, `proxy`, `maxResponseBytes` (104,857,600), `connections` (per host, 6),
+ *   `apiVersion` (5), `masterSecret`, `authHost` (the authorization server).
  * @param length        bytes, or #KV_NUL_TERMINATED
  * @param client_out    receives the client; close it with kv_client_close()
  * @return KV_OK, KV_MISUSE, KV_INVALID, KV_STORAGE, KV_CORRUPT, KV_FULL, KV_BUSY
@@ -358,6 +359,30 @@ typedef void (*kv_event_fn)(void *context, const kv_event *event);
  */
 KV_API kv_status kv_subscription_close(kv_subscription *subscription);
 
+/**
+ * Tells what happens while a client synchronises. Each event is a JSON object with a member `event`:
+ *
+ * - `"started"`, `"progress"`, `"finished"` of each push, pull and sync, with `operation` ("push",
+ *   "pull", "sync"), `collection`, `task` (a number that tells one from the other) and `automatic` (true
+ *   if nobody asked for it but the option `pushAutomatically`). Progress has `entitiesDone`,
+ *   `entitiesTotal`, `bytesDone`, `bytesTotal` as kv_request_progress() gives them, ten times a second at
+ *   the most, and once at the end. `"finished"` has `result`, what the call gives, or `error`, what
+ *   kv_error_json() would show.
+ * - `"offline"`, `"online"`: requests go unanswered, or are answered again.
+ * - `"loggedOut"`: the session has ended, with the `error` if the backend refused it. Unsent work is kept
+ *   unless the application asked for a logout.
+ * - `"quarantined"`: a write will not be sent any more unless the application decides so, with
+ *   `collection`, `id` and `error`.
+ *
+ * Other events and members may follow. For `receive`, `context`, `free_context` and `subscription_out` see the
+ * group above. CONSTRUCTOR
+ *
+ * @return KV_OK, KV_MISUSE, KV_INTERNAL (no thread for callbacks)
+ */
+KV_API kv_status kv_client_observe_sync(kv_client *client, kv_event_fn receive, void *context,
+                                        kv_free_fn free_context,
+                                        kv_subscription **subscription_out, kv_error **error_out);
+
 /** @} */
 
 /** @defgroup user Users
@@ -403,6 +428,38 @@ KV_API kv_status kv_user_login_async(kv_client *client, const char *credentials_
                                      const char *options, kv_answer_fn done, void *context,
                                      kv_free_fn free_context, kv_request **request_out,
                                      kv_error **error_out);
+
+/**
+ * Gives the page of the authorization server on which somebody logs in, to be shown in a browser
+ * (OAuth 2.0 with an authorization code; Kinvey calls it Mobile Identity Connect). It ends at `redirect_uri`
+ * with `code` in its query, which kv_user_login_with_code() takes. No network call is made.
+ *
+ * @param options  NULL or a JSON object: `clientId` (the app key, perhaps with a service's id behind a dot;
+ *                 default the app key), `state` (comes back in the query)
+ * @return KV_OK, KV_MISUSE, KV_INVALID, KV_UNSUPPORTED (no backend)
+ */
+KV_API kv_status kv_user_login_page(kv_client *client, const char *redirect_uri, const char *options,
+                                    char **url_out, size_t *length_out, kv_error **error_out);
+
+/**
+ * Logs the user in who was on that page, as kv_user_login() does; one that the backend does not know yet is
+ * created. When the session runs out it is renewed by the refresh token that came with it: once for all
+ * requests that wait, in all processes that share the data directory, and each request is repeated once. If
+ * that is refused, the session ends and the data stays: see `"loggedOut"` of kv_client_observe_sync().
+ *
+ * @param code          good for one time
+ * @param redirect_uri  the one that the page was asked for with
+ * @param options       NULL or a JSON object: `clientId` as for the page, and the options of a call
+ * @return what kv_user_login() returns; KV_UNAUTHORIZED: the code is not good
+ */
+KV_API kv_status kv_user_login_with_code(kv_client *client, const char *code, const char *redirect_uri,
+                                         const char *options, char **json_out, size_t *length_out,
+                                         kv_error **error_out);
+KV_API kv_status kv_user_login_with_code_async(kv_client *client, const char *code,
+                                               const char *redirect_uri, const char *options,
+                                               kv_answer_fn done, void *context,
+                                               kv_free_fn free_context, kv_request **request_out,
+                                               kv_error **error_out);
 
 /**
  * Logs the active user out: the session is dropped here at once and then on the backend (whose

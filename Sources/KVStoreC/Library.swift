@@ -52,7 +52,9 @@ enum LibraryTexts {
   /// What docs/options.md lists.
   static let features: Set<String> = [
     "async",
+    "authorization-code",
     "auto-pagination",
+    "auto-push",
     "conflicts",
     "delta-set",
     "delta-set-caching",
@@ -68,6 +70,7 @@ enum LibraryTexts {
     "query",
     "retries",
     "store",
+    "sync-events",
   ]
 
   /// A C string that is never freed.

@@ -1,4 +1,6 @@
 public import CKVStore
+internal import KVJSON
+internal import KVStore
 internal import KVSync
 
 @_cdecl("kv_subscription_close") @implementation
@@ -9,4 +11,34 @@ public func kv_subscription_close(_ subscription: OpaquePointer?) -> kv_status {
     closed.client.disown(Handle(subscription))
     closed.close()
   }
+}
+
+@_cdecl("kv_client_observe_sync") @implementation
+public func kv_client_observe_sync(
+  _ client: OpaquePointer?, _ receive: kv_event_fn?, _ context: UnsafeMutableRawPointer?,
+  _ freeContext: kv_free_fn?, _ subscriptionOut: HandleOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  subscribe(receive, context, freeContext, subscriptionOut, errorOut) {
+    () throws(StoreError) in
+    let client = try ClientObject.borrow(client)
+    return (
+      client,
+      { subscription in
+        SyncListener(client.core.events) { event in
+          subscription.deliver { .success(JSONValue.object(event.json).bytes) }
+        }
+      }
+    )
+  }
+}
+
+/// Listens to a client until its subscription ends.
+private final class SyncListener: EventSource {
+  private let listener: SyncEvents.Listener
+
+  init(_ events: SyncEvents, _ hear: @escaping @Sendable (SyncEvent) -> Void) {
+    listener = events.listen(hear)
+  }
+
+  func end() { listener.end() }
 }

@@ -72,6 +72,46 @@ public func kv_user_login_async(
   }
 }
 
+@_cdecl("kv_user_login_page") @implementation
+public func kv_user_login_page(
+  _ client: OpaquePointer?, _ redirectURI: CString?, _ options: CString?, _ urlOut: TextOut?,
+  _ lengthOut: LengthOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  let out = TextOutput(urlOut, lengthOut)
+  return perform(errorOut) { () throws(StoreError) in
+    try out.require()
+    let client = try ClientObject.borrow(client)
+    let redirectURI = try text(redirectURI, named: "redirect_uri")
+    let options = try KVStoreC.options(options) ?? [:]
+    let page = try client.during { () throws(StoreError) in
+      try client.core.loginPage(redirectURI: redirectURI, options)
+    }
+    try out.give(Array(page.utf8))
+  }
+}
+
+@_cdecl("kv_user_login_with_code") @implementation
+public func kv_user_login_with_code(
+  _ client: OpaquePointer?, _ code: CString?, _ redirectURI: CString?, _ options: CString?,
+  _ jsonOut: TextOut?, _ lengthOut: LengthOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  let out = TextOutput(jsonOut, lengthOut)
+  return status(errorOut) { () throws(StoreError) in
+    try loginWithCode(client, code, redirectURI, options).run(givingTo: out)
+  }
+}
+
+@_cdecl("kv_user_login_with_code_async") @implementation
+public func kv_user_login_with_code_async(
+  _ client: OpaquePointer?, _ code: CString?, _ redirectURI: CString?, _ options: CString?,
+  _ done: kv_answer_fn?, _ context: UnsafeMutableRawPointer?, _ freeContext: kv_free_fn?,
+  _ requestOut: HandleOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
+    () throws(StoreError) in try loginWithCode(client, code, redirectURI, options)
+  }
+}
+
 @_cdecl("kv_user_logout") @implementation
 public func kv_user_logout(
   _ client: OpaquePointer?, _ options: CString?,
@@ -222,6 +262,20 @@ private func login(
   let credentials = try requiredObject(credentials, length, named: "credentials_json")
   return Operation(on: client) { (running) throws(StoreError) in
     .remote(.json(try client.core.login(credentials, options, running.cancellation)))
+  }
+}
+
+private func loginWithCode(
+  _ client: OpaquePointer?, _ code: CString?, _ redirectURI: CString?, _ given: CString?
+) throws(StoreError) -> Operation {
+  let client = try ClientObject.borrow(client)
+  let code = try text(code, named: "code")
+  let redirectURI = try text(redirectURI, named: "redirect_uri")
+  let options = try options(given) ?? [:]
+  return Operation(on: client) { (running) throws(StoreError) in
+    let user = try client.core.login(
+      code: code, redirectURI: redirectURI, options, running.cancellation)
+    return .remote(.json(user))
   }
 }
 

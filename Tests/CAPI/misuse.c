@@ -16,6 +16,10 @@ static void never(void *context, const kv_answer *answer) {
   (void)answer;
   check_report(__LINE__, __FILE__, "a callback came for a call that failed");
 }
+static void no_event(void *context, const kv_event *event) {
+  (void)context;
+  (void)event;
+}
 static void no_log(void *context, int32_t level, const char *text) {
   (void)context;
   (void)level;
@@ -29,6 +33,7 @@ static int64_t count;
 static int32_t flag;
 static kv_request *request;
 static kv_cursor *cursor;
+static kv_subscription *subscription;
 static kv_store *store;
 static kv_query *made;
 static int fd;
@@ -64,6 +69,10 @@ DEFINE(kv_user_update, h, "{}", 2, NULL, TEXT_OUT)
 DEFINE(kv_user_update_async, h, "{}", 2, NULL, ASYNC)
 DEFINE(kv_user_delete, h, NULL, e)
 DEFINE(kv_user_delete_async, h, NULL, ASYNC)
+DEFINE(kv_client_observe_sync, h, no_event, &freed, count_free, &subscription, e)
+DEFINE(kv_user_login_page, h, "app://done", NULL, TEXT_OUT)
+DEFINE(kv_user_login_with_code, h, "code", "app://done", NULL, TEXT_OUT)
+DEFINE(kv_user_login_with_code_async, h, "code", "app://done", NULL, ASYNC)
 DEFINE(kv_user_exists, h, "name", NULL, &flag, e)
 DEFINE(kv_user_exists_async, h, "name", NULL, ASYNC)
 DEFINE(kv_store_open, h, "things", "sync", NULL, &store, e)
@@ -158,6 +167,10 @@ static const struct {
 } functions[] = {
     {"kv_client_event_fd", CLIENT, call_kv_client_event_fd, 1, 0, 0},
     {"kv_client_dispatch", CLIENT, call_kv_client_dispatch, 1, 0, 0},
+    {"kv_client_observe_sync", CLIENT, call_kv_client_observe_sync, 1, 0, 1},
+    {"kv_user_login_page", CLIENT, call_kv_user_login_page, 1, 0, 0},
+    {"kv_user_login_with_code", CLIENT, call_kv_user_login_with_code, 1, 0, 0},
+    {"kv_user_login_with_code_async", CLIENT, call_kv_user_login_with_code_async, 1, 0, 1},
     {"kv_client_set_log", CLIENT, call_kv_client_set_log, 1, 0, 1},
     {"kv_ping", CLIENT, call_kv_ping, 1, 0, 0},
     {"kv_ping_async", CLIENT, call_kv_ping_async, 1, 0, 1},

@@ -133,6 +133,48 @@ func (c *Client) login(ctx context.Context, credentials any, options []Option) (
 	})
 }
 
+// LoginPage gives the address of the page on which somebody logs in, to be shown in a browser. It ends at
+// redirectURI with a code in its query, for LoginWithCode.
+func (c *Client) LoginPage(redirectURI string, options ...Option) (string, error) {
+	redirect, err := terminated(redirectURI, "redirect URI")
+	if err != nil {
+		return "", err
+	}
+	text, err := gather(options).text()
+	if err != nil {
+		return "", err
+	}
+	var page *C.char
+	var length C.size_t
+	var left *C.kv_error
+	status := C.kv_user_login_page(c.handle, characters(redirect), characters(text), &page, &length, &left)
+	runtime.KeepAlive(c)
+	if err := check(status, left); err != nil {
+		return "", err
+	}
+	return string(taken(page, length)), nil
+}
+
+// LoginWithCode logs the user in who was on the LoginPage; the session renews itself.
+func (c *Client) LoginWithCode(ctx context.Context, code, redirectURI string, options ...Option) (User, error) {
+	secret, err := terminated(code, "code")
+	if err != nil {
+		return User{}, err
+	}
+	redirect, err := terminated(redirectURI, "redirect URI")
+	if err != nil {
+		return User{}, err
+	}
+	text, err := c.run(ctx, options, func(text *C.char, r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
+		return C.kv_user_login_with_code_async(c.handle, characters(secret), characters(redirect), text,
+			r.done, r.context, r.free, q, e)
+	})
+	if err != nil {
+		return User{}, err
+	}
+	return userFrom(text)
+}
+
 // Logout logs the active user out and wipes the local data unless [KeepData] is given. It refuses
 // with ErrPending to wipe unsent work unless [DiscardPending] is given.
 func (c *Client) Logout(ctx context.Context, options ...Option) error {

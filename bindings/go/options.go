@@ -82,6 +82,11 @@ type Options struct {
 	MasterSecret  string
 	// Retries is how often a request that failed is sent again where that is safe; default: 3, below 0: never.
 	Retries int
+	// PushAutomatically pushes what waits without being asked for: after a save, when the network is back,
+	// after a login.
+	PushAutomatically bool
+	// AuthHost is the authorization server; default: that of the hosted service, else the host.
+	AuthHost string
 }
 
 // MarshalJSON writes the options as the library reads them.
@@ -108,6 +113,8 @@ func (o Options) MarshalJSON() ([]byte, error) {
 	put(members, "connections", o.Connections)
 	put(members, "apiVersion", o.APIVersion)
 	put(members, "masterSecret", o.MasterSecret)
+	put(members, "pushAutomatically", o.PushAutomatically)
+	put(members, "authHost", o.AuthHost)
 	if o.Retries < 0 {
 		members["retries"] = 0
 	} else {
@@ -196,6 +203,13 @@ const (
 
 // WithConflicts says what happens when an entity was changed here and on the backend.
 func WithConflicts(strategy ConflictStrategy) Option { return with("conflicts", string(strategy)) }
+
+// WithClientID says who asks the authorization server: the app key, perhaps with a service's id behind a
+// dot; only for [Client.LoginPage] and [Client.LoginWithCode].
+func WithClientID(id string) Option { return with("clientId", id) }
+
+// WithState comes back in the query of the redirect URI; only for [Client.LoginPage].
+func WithState(state string) Option { return with("state", state) }
 
 // WithTag opens the collection in an isolated store; only for [OpenCollection].
 func WithTag(tag string) Option { return with("tag", tag) }

@@ -21,6 +21,33 @@ func start(
   }
 }
 
+/// The form of a function that begins a subscription: finds the client and what will supply it, and gives the
+/// context back if anything fails.
+func subscribe(
+  _ receive: kv_event_fn?, _ context: UnsafeMutableRawPointer?, _ free: kv_free_fn?,
+  _ subscriptionOut: HandleOut?, _ errorOut: HandleOut?,
+  _ prepare: () throws(StoreError) -> (
+    ClientObject, (SubscriptionObject) throws(StoreError) -> any EventSource
+  )
+) -> kv_status {
+  let out = HandleOutput(subscriptionOut)
+  out.clear()
+  guard let receive else {
+    free?(context)
+    return perform(errorOut) { () throws(StoreError) in throw missing("receive") }
+  }
+  let callback = EventCallback(receive, context, free: free)
+  return perform(errorOut) { () throws(StoreError) in
+    let client: ClientObject
+    let begin: (SubscriptionObject) throws(StoreError) -> any EventSource
+    do throws(StoreError) { (client, begin) = try prepare() } catch {
+      callback.retire()
+      throw error
+    }
+    try client.subscribe(callback, handle: out, begin)
+  }
+}
+
 extension Operation {
   /// The blocking form, for a result that is a text or nothing.
   func run(givingTo out: TextOutput) throws(StoreError) -> kv_status {

@@ -61,9 +61,11 @@ from .results import (
     PullResult,
     PushResult,
     SaveManyResult,
+    SyncEvent,
     SyncResult,
 )
 from .store import Store
+from .subscription import Subscription
 
 __version__ = "0.1.0"
 
@@ -115,6 +117,8 @@ __all__ = [
     "Store",
     "StoreOptions",
     "StoreType",
+    "Subscription",
+    "SyncEvent",
     "SyncResult",
     "TimeoutError",
     "TooLargeError",

@@ -46,6 +46,11 @@ class ClientOptions(TypedDict, total=False):
     master_secret: str
     #: How often a request that failed is sent again where that is safe; default 3, 0: never.
     retries: int
+    #: Push what waits without being asked for: after a save, when the network is back, after a
+    #: login.
+    push_automatically: bool
+    #: The authorization server; default: that of the hosted service, else the host.
+    auth_host: str
 
 
 class NetworkOptions(TypedDict, total=False):

@@ -19,10 +19,19 @@ from ._options import (
     to_json,
     to_text,
 )
-from .errors import NoUserError
+from .errors import KVError, NoUserError
 from .request import Request, TextReader, start
-from .results import Answer, Entity, decode_bool, decode_entity, decode_nothing
+from .results import (
+    Answer,
+    Entity,
+    SyncEvent,
+    decode_bool,
+    decode_entity,
+    decode_nothing,
+    decode_sync_event,
+)
 from .store import Store
+from .subscription import Subscription, begin
 
 T = TypeVar("T")
 OnAnswer = Callable[[Answer[T]], object]
@@ -34,6 +43,7 @@ _event_fd = _native.function("kv_client_event_fd")
 _dispatch = _native.function("kv_client_dispatch")
 _set_log = _native.function("kv_client_set_log")
 _active = _native.function("kv_user_active")
+_login_page = _native.function("kv_user_login_page")
 
 _ENTITY: Final = TextReader(decode_entity)
 _BOOL: Final = TextReader(decode_bool)
@@ -118,6 +128,32 @@ class Client:
         """Log a user in, in place of the active one; unsent work stays."""
         return self.login_async(username, password, **options).finish()
 
+    def login_page(
+        self, redirect_uri: str, *, client_id: str | None = None, state: str | None = None
+    ) -> str:
+        """Give the address of the page on which somebody logs in, to be shown in a browser.
+
+        It ends at ``redirect_uri`` with a ``code`` in its query, for :meth:`login_with_code`.
+        """
+        wanted = {"client_id": client_id, "state": state}
+        options = {name: value for name, value in wanted.items() if value is not None}
+        page = _native.call_for_text(
+            _login_page, self.handle, to_text(redirect_uri, "redirect_uri"), encode_options(options)
+        )
+        return page.decode()
+
+    def login_with_code(
+        self,
+        code: str,
+        redirect_uri: str,
+        *,
+        client_id: str | None = None,
+        **options: Unpack[NetworkOptions],
+    ) -> Entity:
+        """Log the user in who was on the :meth:`login_page`; the session renews itself."""
+        request = self.login_with_code_async(code, redirect_uri, client_id=client_id, **options)
+        return request.finish()
+
     def login_with_identity(
         self, identity: Mapping[str, Any], **options: Unpack[NetworkOptions]
     ) -> Entity:
@@ -185,6 +221,24 @@ class Client:
         credentials = to_json({"username": username, "password": password})
         return self._start_json("kv_user_login", credentials, options, on_answer)
 
+    def login_with_code_async(
+        self,
+        code: str,
+        redirect_uri: str,
+        *,
+        client_id: str | None = None,
+        on_answer: OnAnswer[Entity] | None = None,
+        **options: Unpack[NetworkOptions],
+    ) -> Request[Entity]:
+        """Start a login by the code of the :meth:`login_page`."""
+        texts = to_text(code, "code"), to_text(redirect_uri, "redirect_uri")
+        chosen: dict[str, object] = {**options}
+        if client_id is not None:
+            chosen["client_id"] = client_id
+        return self._start(
+            "kv_user_login_with_code", _ENTITY, *texts, options=chosen, on_answer=on_answer
+        )
+
     def logout_async(
         self, *, on_answer: OnAnswer[None] | None = None, **options: Unpack[LogoutOptions]
     ) -> Request[None]:
@@ -242,6 +296,20 @@ class Client:
         """Run waiting callbacks on this thread and count them; what one raises comes out here."""
         with dispatching():
             return _native.call_for_count(_dispatch, self.handle, most)
+
+    def observe_sync(self, receive: Callable[[SyncEvent], object]) -> Subscription:
+        """Hear what happens while the client synchronises, until the subscription is closed.
+
+        Pushes, pulls and syncs that start, get on and finish; the network that goes and comes back;
+        a session that ends. ``receive`` runs where callbacks do.
+        """
+
+        def hear(event: bytes | KVError) -> None:
+            if isinstance(event, bytes):
+                receive(decode_sync_event(event))
+
+        handle = begin("kv_client_observe_sync", self, self.handle, receive=hear)
+        return Subscription(handle, self)
 
     def set_log(
         self, log: Callable[[LogLevel, str], object] | None, level: LogLevel = "warning"

@@ -119,6 +119,53 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
+class SyncEvent:
+    """What happened while a client synchronised. Members that do not apply are None."""
+
+    #: "started", "progress", "finished", "offline", "online", "loggedOut", "quarantined"; others
+    #: may follow.
+    event: str
+    #: Tells one push, pull or sync from the other.
+    task: int | None = None
+    #: "push", "pull" or "sync".
+    operation: str | None = None
+    collection: str | None = None
+    #: Whether nobody asked for it but the option ``push_automatically``.
+    automatic: bool = False
+    progress: Progress | None = None
+    #: What a finished call gave, as the library writes it.
+    result: Mapping[str, Any] | None = None
+    error: KVError | None = None
+    #: The entity concerned.
+    id: str | None = None
+
+
+def decode_sync_event(text: bytes) -> SyncEvent:
+    """Read an event as the library writes it."""
+    members = json.loads(text)
+    progress = None
+    if members["event"] == "progress":
+        progress = Progress(
+            entities_done=members["entitiesDone"],
+            entities_total=members["entitiesTotal"],
+            bytes_done=members["bytesDone"],
+            bytes_total=members["bytesTotal"],
+        )
+    error = members.get("error")
+    return SyncEvent(
+        event=members["event"],
+        task=members.get("task"),
+        operation=members.get("operation"),
+        collection=members.get("collection"),
+        automatic=members.get("automatic", False),
+        progress=progress,
+        result=members.get("result"),
+        error=None if error is None else error_from_json(error),
+        id=members.get("id"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
     """One answer of an asynchronous call: a Cache store answers twice, others once."""
 

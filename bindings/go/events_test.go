@@ -1,0 +1,91 @@
+package kvstore_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"testing"
+	"time"
+
+	"kvstore"
+)
+
+// wait gives the first event that is wanted.
+func wait(t *testing.T, events <-chan kvstore.SyncEvent, wanted func(kvstore.SyncEvent) bool) kvstore.SyncEvent {
+	t.Helper()
+	timeout := time.After(20 * time.Second)
+	for {
+		select {
+		case event := <-events:
+			if wanted(event) {
+				return event
+			}
+		case <-timeout:
+			t.Fatal("the event does not come")
+		}
+	}
+}
+
+func TestListenersHearOfPushes(t *testing.T) {
+	client := online(t, host)
+	notes := collection[kvstore.M](t, client, "heard", kvstore.Sync)
+	if _, err := notes.Save(ctx, kvstore.M{"n": 1}); err != nil {
+		t.Fatal(err)
+	}
+	events := make(chan kvstore.SyncEvent, 100)
+	subscription, err := client.ObserveSync(func(event kvstore.SyncEvent) { events <- event })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := notes.Push(ctx); err != nil {
+		t.Fatal(err)
+	}
+	finished := wait(t, events, func(e kvstore.SyncEvent) bool { return e.Event == "finished" })
+	var result kvstore.PushResult
+	if err := json.Unmarshal(finished.Result, &result); err != nil || result.Pushed != 1 {
+		t.Fatalf("%+v, %v", finished, err)
+	}
+	if finished.Operation != "push" || finished.Collection != "heard" || finished.Automatic {
+		t.Fatalf("%+v", finished)
+	}
+	if err := subscription.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := subscription.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCodesLogIn(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v3/oauth/token" {
+			if r.FormValue("code") != "good" {
+				w.WriteHeader(http.StatusBadRequest)
+				_, _ = w.Write([]byte(`{"error":"invalid_grant"}`))
+				return
+			}
+			_, _ = w.Write([]byte(`{"access_token":"a","refresh_token":"r"}`))
+			return
+		}
+		_, _ = w.Write([]byte(`{"_id":"ana","username":"ana","_kmd":{"authtoken":"t"}}`))
+	}))
+	defer server.Close()
+	client := open(t, kvstore.Options{AppSecret: "s", Host: server.URL})
+	page, err := client.LoginPage("app://done", kvstore.WithClientID("kid.s"), kvstore.WithState("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := url.Parse(page)
+	if err != nil || parsed.Query().Get("client_id") != "kid.s" || parsed.Query().Get("state") != "x" {
+		t.Fatalf("%s, %v", page, err)
+	}
+	if _, err := client.LoginWithCode(ctx, "bad", "app://done"); !errors.Is(err, kvstore.ErrUnauthorized) {
+		t.Fatal(err)
+	}
+	user, err := client.LoginWithCode(ctx, "good", "app://done", kvstore.WithClientID("kid.s"))
+	if err != nil || user.ID != "ana" {
+		t.Fatalf("%+v, %v", user, err)
+	}
+}

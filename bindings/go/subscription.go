@@ -1,0 +1,72 @@
+package kvstore
+
+// #include <kvstore.h>
+//
+// void kvgoEvent(void *context, kv_event *event);
+// void kvgoFree(void *context);
+//
+// static inline kv_event_fn kvgo_event_fn(void) { return (kv_event_fn)kvgoEvent; }
+// static inline kv_free_fn kvgo_event_free_fn(void) { return kvgoFree; }
+import "C"
+
+import (
+	"encoding/json"
+	"runtime"
+	"sync"
+)
+
+// A Subscription keeps calling back until it or its client is closed.
+type Subscription struct {
+	handle  *C.kv_subscription
+	closing sync.Once
+	closed  error
+}
+
+// Close ends it: when it returns, no callback is running and none will come; called inside the callback
+// itself, that one is the last. A second time is harmless.
+func (s *Subscription) Close() error {
+	s.closing.Do(func() { s.closed = check(C.kv_subscription_close(s.handle), nil) })
+	return s.closed
+}
+
+// A SyncEvent is what happened while a client synchronised. Members that do not apply are zero.
+type SyncEvent struct {
+	// Event is "started", "progress", "finished", "offline", "online", "loggedOut" or "quarantined"; others
+	// may follow.
+	Event string
+	// Task tells one push, pull or sync from the other.
+	Task int
+	// Operation is "push", "pull" or "sync".
+	Operation  string
+	Collection string
+	// Automatic tells that nobody asked for it but the option PushAutomatically.
+	Automatic                   bool
+	EntitiesDone, EntitiesTotal uint64
+	BytesDone, BytesTotal       uint64
+	// Result is what a finished call gave, as the library writes it.
+	Result json.RawMessage
+	Error  *Error
+	// ID is the entity concerned.
+	ID string
+}
+
+// ObserveSync tells receive what happens while the client synchronises: pushes, pulls and syncs that start,
+// get on and finish, the network that goes and comes back, a session that ends. receive runs on the client's
+// callback thread.
+func (c *Client) ObserveSync(receive func(SyncEvent)) (*Subscription, error) {
+	subscription := &Subscription{}
+	hear := event(func(text []byte, err error) {
+		told, wrong := unmarshal[SyncEvent](text)
+		if err == nil && wrong == nil {
+			receive(told)
+		}
+	})
+	var left *C.kv_error
+	status := C.kv_client_observe_sync(c.handle, C.kvgo_event_fn(), remember(hear),
+		C.kvgo_event_free_fn(), &subscription.handle, &left)
+	runtime.KeepAlive(c)
+	if err := check(status, left); err != nil {
+		return nil, err
+	}
+	return subscription, nil
+}

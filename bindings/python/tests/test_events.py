@@ -1,0 +1,90 @@
+"""What a client tells while it synchronises, and pushes that nobody asks for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import APP_KEY, APP_SECRET
+from kvstored import Server
+
+import kvstore
+
+
+class Heard:
+    """Collects events, and waits for one."""
+
+    def __init__(self) -> None:
+        self.events: list[kvstore.SyncEvent] = []
+        self._news = threading.Condition()
+
+    def __call__(self, event: kvstore.SyncEvent) -> None:
+        """Take an event."""
+        with self._news:
+            self.events.append(event)
+            self._news.notify_all()
+
+    def wait(self, wanted: Callable[[kvstore.SyncEvent], bool]) -> kvstore.SyncEvent:
+        """Give the first that is wanted."""
+        with self._news:
+            found = self._news.wait_for(lambda: [e for e in self.events if wanted(e)], timeout=20)
+        assert found, self.events
+        event: kvstore.SyncEvent = found[0]
+        return event
+
+
+def test_a_listener_hears_of_a_push_with_its_progress_and_result(online: kvstore.Client) -> None:
+    heard = Heard()
+    notes = online.collection("heard")
+    notes.save_many([{"n": n} for n in range(3)])
+    with online.observe_sync(heard):
+        notes.push()
+        finished = heard.wait(lambda event: event.event == "finished")
+    assert (finished.operation, finished.collection) == ("push", "heard")
+    assert finished.result == {"pushed": 3, "errors": []}
+    assert heard.events[0].event == "started"
+    progress = [event.progress for event in heard.events if event.progress is not None]
+    assert progress[-1].entities_done == progress[-1].entities_total == 3
+    count = len(heard.events)
+    notes.pull()
+    assert len(heard.events) == count, "nothing is heard after closing"
+
+
+def test_a_failure_comes_with_its_error(online: kvstore.Client) -> None:
+    heard = Heard()
+    notes = online.collection("failing")
+    notes.save({})
+    with online.observe_sync(heard):
+        with pytest.raises(kvstore.PendingError):
+            notes.pull()
+        finished = heard.wait(lambda event: event.event == "finished")
+    assert isinstance(finished.error, kvstore.PendingError)
+
+
+def test_what_is_saved_is_pushed_by_itself_also_when_the_network_was_gone(
+    own_server: Server, tmp_path: Path
+) -> None:
+    heard = Heard()
+    with kvstore.Client(
+        app_key=APP_KEY,
+        app_secret=APP_SECRET,
+        host=own_server.host,
+        data_directory=tmp_path / "auto",
+        push_automatically=True,
+        retries=0,
+    ) as client:
+        client.signup("auto", "a password")
+        client.observe_sync(heard)
+        notes = client.collection("notes")
+        notes.save({"n": 1})
+        pushed = heard.wait(lambda event: event.result == {"pushed": 1, "errors": []})
+        assert pushed.automatic
+        own_server.kill()
+        notes.save({"n": 2})
+        heard.wait(lambda event: event.event == "offline")
+        own_server.start()
+        heard.wait(lambda event: event.event == "online")
+        heard.wait(lambda event: event.task != pushed.task and event.result == pushed.result)
+        assert len(notes.pending) == 0
