@@ -118,10 +118,13 @@ package final class DataStore: Sendable {
     var options = options
     // Who sets a handler wants it to be asked.
     if options.conflicts == nil, engine.hasConflictHandler { options.conflicts = .handler }
+    var call = options.call(cancellation, run.progress)
+    call.quarantined = { [surroundings, collection = engine.collection] id, error in
+      surroundings.events.tell(.quarantined(collection: collection, id: id, error))
+    }
     return CallOptions(
       readPolicy: options.readPolicy ?? engine.type.readPolicy,
-      writePolicy: options.writePolicy ?? engine.type.writePolicy,
-      call: options.call(cancellation, run.progress), ttl: options.ttl,
+      writePolicy: options.writePolicy ?? engine.type.writePolicy, call: call, ttl: options.ttl,
       refreshing: options.refreshing)
   }
 

@@ -148,6 +148,7 @@ struct Push {
       QuarantinedWrite(write: write, error: error, theirs: round.theirs[EntityKey(write.id)])
     }
     if !refused.isEmpty { try local.quarantine(refused) }
+    for one in refused { call.quarantined(one.write.id, one.error) }
     failures += round.failed.map { failed in
       var error = failed.error
       error.index = places[EntityKey(failed.write.id)]

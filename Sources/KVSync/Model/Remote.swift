@@ -133,6 +133,8 @@ package struct Call: Sendable {
   package var retry: Retry
   /// Hears how many entities a find will bring, where the backend can tell; nil: nobody wants to know.
   package var counted: Progress.Part?
+  /// Hears of each write that will not be sent any more, and why.
+  package var quarantined: @Sendable (_ id: String, StoreError) -> Void = { _, _ in }
   package var conflicts: ConflictStrategy
   package var clientAppVersion: String?
   /// A JSON object as text.
