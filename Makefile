@@ -15,7 +15,7 @@ help:
 	@echo 'make lib        build/lib/libkvstore.so and build/bin/kvstored'
 	@echo 'make demo       C, Python and Go share a collection of real cities, offline and online'
 	@echo 'make test       every test; ONLY="swift python" runs some (scripts/test.py --list)'
-	@echo 'make torture    kills a program that saves and pushes, KILLS=200 times, and looks what is left'
+	@echo 'make torture    WORLDS=20000 simulated worlds, SECONDS=300 of bad network, KILLS=500: build/torture.json'
 	@echo 'make bench      measures against hand-written C; writes build/bench.json, docs/benchmarks.md'
 	@echo 'make install    header, library, kvstore.pc and kvstored into PREFIX ($(PREFIX)); DESTDIR works'
 	@echo 'make uninstall  removes what install put there'
@@ -37,7 +37,7 @@ test: lib
 
 torture: lib
 	@scripts/setup test
-	@build/venv/bin/python Tests/Torture/torture.py $(KILLS)
+	@build/venv/bin/python Tests/Torture/run.py $(or $(WORLDS),20000) $(or $(SECONDS),300) $(or $(KILLS),500)
 
 bench: lib
 	@scripts/setup bench

@@ -129,6 +129,19 @@ SECTIONS = [
         [f"{PYTHON} Tests/Torture/torture.py 200"],
         limit=600,
     ),
+    Section(
+        "worlds",
+        "10,000 simulated worlds: nothing lost, doubled, wedged or divergent",
+        ["swift test --disable-xctest --filter SimulatedWorldTests"],
+        limit=900,
+        env={"KV_WORLDS": "10000"},
+    ),
+    Section(
+        "faults",
+        "A minute of bad network and kills, with real processes and a real kvstored",
+        [f"{PYTHON} Tests/Torture/faults.py 60"],
+        limit=300,
+    ),
     Section("readme", "The README's samples", [f"{PYTHON} scripts/readme_samples.py"]),
 ]
 

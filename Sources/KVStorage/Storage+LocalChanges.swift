@@ -10,7 +10,7 @@ extension Storage {
   ) throws(StoreError) -> [SavedEntity] {
     let entities = outlines.map { outline in
       guard let id = outline.id else {
-        let id = Identifier.entity()
+        let id = makeId()
         return SavedEntity(id: id, bytes: EntityEditing.inserting(id: id, into: bytes, outline))
       }
       return SavedEntity(id: id, bytes: [UInt8](bytes[outline.range]))

@@ -12,10 +12,17 @@ package final class Storage: LocalStore {
   let catalog = Catalog()
   let indexes = IndexCatalog()
 
-  /// Opens or makes the file.
+  /// Makes the id of an entity that comes without one.
+  let makeId: @Sendable () -> String
+
+  /// Opens or makes the file. `makeId`: for tests that are to repeat themselves.
   ///
   /// Throws `.corrupt` if the file is damaged, foreign, or of a newer version; it is left untouched.
-  package init(path: String, durability: Durability = .full) throws(StoreError) {
+  package init(
+    path: String, durability: Durability = .full,
+    makeId: @escaping @Sendable () -> String = { Identifier.entity() }
+  ) throws(StoreError) {
+    self.makeId = makeId
     var configuration = Database.Configuration(
       path: path, applicationId: Schema.applicationId)
     configuration.durability = durability == .full ? .full : .normal

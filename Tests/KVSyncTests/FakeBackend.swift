@@ -9,6 +9,8 @@ import KVTestSupport
 /// `@unchecked Sendable`: a simulated world runs on one thread.
 final class FakeBackend: @unchecked Sendable {
   private(set) var entities: [String: JSONObject] = [:]
+  /// How many requests find nobody: the server is being restarted.
+  var absence = 0
   private var order: [String] = []
   private var written = 0
   /// What was deleted: when, and what it was.
@@ -125,11 +127,14 @@ final class FakeBackend: @unchecked Sendable {
 ///
 /// `@unchecked Sendable`: a simulated world runs on one thread.
 final class FakeNetwork: Remote, @unchecked Sendable {
-  /// How likely a request is lost, an answer is lost, the backend fails, in percent.
+  /// How likely a request is lost, an answer is lost, the backend fails, a request arrives twice, or is overtaken
+  /// by those of others, in percent.
   struct Weather {
     var lostRequests: UInt64 = 0
     var lostAnswers: UInt64 = 0
     var serverErrors: UInt64 = 0
+    var doubledRequests: UInt64 = 0
+    var overtakenRequests: UInt64 = 0
   }
 
   private let backend: FakeBackend
@@ -138,6 +143,8 @@ final class FakeNetwork: Remote, @unchecked Sendable {
   var weather = Weather()
   /// What else happens in the client while the backend has carried a request out and the answer travels.
   var meanwhile: (inout Seed) -> Void = { _ in }
+  /// What others do before a request arrives that is overtaken.
+  var before: (inout Seed) -> Void = { _ in }
 
   init(_ backend: FakeBackend, user: String, seed: UInt64) {
     self.backend = backend
@@ -149,12 +156,19 @@ final class FakeNetwork: Remote, @unchecked Sendable {
   private func exchange<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
     let lost = StoreError(.network, "Lost.")
     if random.next() % 100 < weather.lostRequests { throw lost }
+    if random.next() % 100 < weather.overtakenRequests { before(&random) }
+    if backend.absence > 0 {
+      backend.absence -= 1
+      throw lost
+    }
     if random.next() % 100 < weather.serverErrors {
       var error = StoreError(.server, "Out of order.")
       error.answer = StoreError.ServerAnswer(status: 503)
       throw error
     }
+    // What arrives twice is answered twice; the first answer is the one that counts.
     let result = try body()
+    if random.next() % 100 < weather.doubledRequests { _ = try? body() }
     if random.next() % 4 == 0 { meanwhile(&random) }
     if random.next() % 100 < weather.lostAnswers { throw lost }
     return result

@@ -7,26 +7,56 @@ import KVSync
 import KVTestSupport
 import Testing
 
-/// Several clients on one backend, on real database files, over a network that loses requests and answers,
-/// in processes that die between any two transactions; everything by one seed. Some reads ask for everything,
-/// some for pages, some for changes only.
+/// Several clients on one backend, on real database files, over a network that loses, delays, doubles, cuts and
+/// reorders messages, with a server that restarts, in processes that die between any two transactions; everything
+/// by one seed. Some reads ask for everything, some for pages, some for changes only; some calls repeat what
+/// failed.
 ///
 /// Every client changes and deletes its own entities only, and saves to a few that all share. Then the
 /// weather clears and everybody synchronises. Each world has its strategy for conflicts, on a backend that
 /// keeps the conditions of writes or one that does not; what is left open is decided at the end, at random.
 /// Nobody else changes an entity of one's own, so that no strategy may lose anything of these.
+///
+/// `KV_WORLDS` says how many worlds. One that failed is repeated by
+/// `KV_TEST_SEED=… swift test --disable-xctest --filter SimulatedWorldTests`; `KV_WORLDS_REPORT` names a file for what
+/// came of them all, as JSON.
 @Suite("A simulated world") struct SimulatedWorldTests {
-  /// How many worlds: `KV_WORLDS` sets it, for longer runs.
-  static let worlds = getenv("KV_WORLDS").flatMap { Int(String(cString: $0)) } ?? 300
+  private static let worlds = variable("KV_WORLDS").flatMap { Int($0) } ?? 300
+
+  private static func variable(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }
+  }
 
   @Test("loses nothing, doubles nothing, and ends with everybody of one mind")
   func everySeed() throws {
     var seeds = Seed()
-    let given = getenv("KV_TEST_SEED") != nil
-    for _ in 0..<(given ? 1 : Self.worlds) {
-      let seed = given ? seeds : Seed(seeds.next())
-      try SimulatedWorld(seed).run()
+    let given = Self.variable("KV_TEST_SEED") != nil
+    print("worlds from \(seeds)")
+    let chosen = given ? [seeds] : (0..<Self.worlds).map { _ in Seed(seeds.next() >> 1) }
+    // Worlds know nothing of each other: as many at the same time as there are processors.
+    let findings = together(chosen.count, threads: Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) {
+      place -> [String] in
+      do { return try SimulatedWorld(chosen[place]).run() } catch {
+        return ["the world ended: \(error): \(chosen[place])"]
+      }
     }
+    try report(chosen, findings)
+    for finding in findings.joined() { Issue.record("\(finding)") }
+  }
+
+  private func report(_ seeds: [Seed], _ findings: [[String]]) throws {
+    guard let path = Self.variable("KV_WORLDS_REPORT") else { return }
+    let failed = zip(seeds, findings).filter { !$1.isEmpty }.map { seed, found in
+      JSONValue.object([
+        "seed": .string(String(seed.value)), "findings": .array(found.map { .string($0) }),
+      ])
+    }
+    let text = JSONValue.object([
+      "schedules": .int(Int64(seeds.count)), "failures": .array(failed),
+    ]).text
+    let file = fopen(path, "w")
+    defer { if let file { fclose(file) } }
+    try #require(file.map { fputs(text, $0) >= 0 } == true)
   }
 }
 
@@ -38,6 +68,9 @@ private final class SimulatedWorld {
   private let directory = TemporaryDirectory(inMemory: true)
   private let strategy: ConflictStrategy
   private var members: [Member] = []
+  /// Whether somebody acts while somebody else's request is on its way: not more than two at a time.
+  private var isInterrupted = false
+  private var findings: [String] = []
 
   init(_ seed: Seed) throws {
     self.seed = seed
@@ -45,62 +78,91 @@ private final class SimulatedWorld {
     strategy =
       ConflictStrategy.allCases[Int(random.next() % UInt64(ConflictStrategy.allCases.count))]
     let keepsConditions = random.next() % 2 == 0
-    for number in 0..<Int(2 + random.next() % 3) {
+    for number in 0..<Int(2 + random.next() % 7) {
       let network = FakeNetwork(backend, user: "user\(number)", seed: random.next())
       network.keepsConditions = keepsConditions
-      members.append(
-        try Member(number, directory.file("\(number).kvs"), network, strategy, random.next()))
+      let path = directory.file("\(number).kvs")
+      let member = try Member(
+        number, path, network, strategy, ids: Seed(random.next()), answers: Seed(random.next()))
+      network.before = { [unowned self, unowned member] random in interrupt(member, &random) }
+      members.append(member)
     }
   }
 
-  func run() throws {
+  /// Gives what is wrong at the end.
+  func run() throws -> [String] {
     for _ in 0..<40 {
       let member = members[Int(random.next() % UInt64(members.count))]
       member.network.weather = FakeNetwork.Weather(
         lostRequests: random.next() % 30, lostAnswers: random.next() % 30,
-        serverErrors: random.next() % 10)
+        serverErrors: random.next() % 10, doubledRequests: random.next() % 10,
+        overtakenRequests: random.next() % 10)
+      // The server is restarted: what follows finds nobody for a while.
+      if random.next() % 16 == 0 { backend.absence = Int(random.next() % 6) }
       if random.next() % 8 == 0 {
         member.store.callsLeft = Int(random.next() % 12)
         member.store.diesAfterwards = random.next() % 2 == 0
       }
-      try member.act(&random)
-      if member.store.isDead { try member.restart() }
+      try act(member, &random)
     }
     try heal()
     check()
+    return findings
+  }
+
+  private func act(_ member: Member, _ random: inout Seed) throws {
+    try member.act(&random)
+    if member.store.isDead { try member.restart() }
+  }
+
+  /// A request is on its way: it is overtaken by what somebody else does.
+  private func interrupt(_ member: Member, _ random: inout Seed) {
+    guard !isInterrupted else { return }
+    isInterrupted = true
+    defer { isInterrupted = false }
+    let other = members[Int(random.next() % UInt64(members.count))]
+    guard other !== member else { return }
+    do { try act(other, &random) } catch { findings.append("\(error): \(seed)") }
   }
 
   private func heal() throws {
+    backend.absence = 0
     for member in members {
       member.network.weather = FakeNetwork.Weather()
       member.network.meanwhile = { _ in }
       member.store.callsLeft = nil
-      let result = try member.engine.push(member.call)
+      let result = try member.engine.push(member.call())
       let isAllowed = strategy != .clientWins && strategy != .serverWins
-      #expect(result.errors.allSatisfy { isAllowed && $0.kind == .conflict }, "\(seed)")
-      try member.decideConflicts(&random, in: seed)
+      require(
+        result.errors.allSatisfy { isAllowed && $0.kind == .conflict },
+        "errors at the end: \(result.errors)")
+      findings += try member.decideConflicts(&random, in: seed)
     }
     // Twice: what one pushes after another has pulled is pulled the second time.
     for _ in 0..<2 {
       for member in members {
-        let result = try member.engine.sync(Query(), member.call, Member.how(&random))
-        #expect(result.push.errors.isEmpty, "\(seed)")
+        let result = try member.engine.sync(Query(), member.call(), Member.how(&random))
+        require(result.push.errors.isEmpty, "errors at the end: \(result.push.errors)")
       }
     }
   }
 
+  private func require(_ isSo: Bool, _ otherwise: @autoclosure () -> String) {
+    if !isSo { findings.append("\(otherwise()): \(seed)") }
+  }
+
   private func check() {
+    let expected = backendContents
     for member in members {
-      #expect((try? member.engine.pendingCount()) == 0, "queue not empty: \(seed)")
-      #expect(member.contents == backendContents, "client and backend differ: \(seed)")
+      require((try? member.engine.pendingCount()) == 0, "wedged: a queue is not empty")
+      require(member.contents == expected, "divergent: a client and the backend differ")
       for (id, expected) in member.acknowledged {
-        let found = backend.entities[id]?["value"]
-        #expect(
-          expected.contains(found ?? .null), "acknowledged \(expected), found \(found): \(seed)")
+        let found = backend.entities[id]?["value"] ?? .null
+        require(expected.contains(found), "lost: acknowledged \(expected), found \(found)")
       }
     }
     let names = backend.entities.values.compactMap { $0["name"]?.stringValue }
-    #expect(Set(names).count == names.count, "a create happened twice: \(seed)")
+    require(Set(names).count == names.count, "doubled: a create happened twice")
   }
 
   private var backendContents: [String: JSONValue] { backend.entities.mapValues { .object($0) } }
@@ -116,21 +178,23 @@ private final class Member {
   private(set) var acknowledged: [String: [JSONValue]] = [:]
   private let number: Int
   private let path: String
+  private let ids: Monitor<Seed>
   private var made = 0
-  let call: Call
+  private let strategy: ConflictStrategy
   /// What the handler of conflicts answers.
   private let answers: Monitor<Seed>
 
   init(
-    _ number: Int, _ path: String, _ network: FakeNetwork, _ strategy: ConflictStrategy,
-    _ seed: UInt64
+    _ number: Int, _ path: String, _ network: FakeNetwork, _ strategy: ConflictStrategy, ids: Seed,
+    answers: Seed
   ) throws {
     self.number = number
     self.path = path
     self.network = network
-    call = Call(conflicts: strategy)
-    answers = Monitor(Seed(seed))
-    store = DyingStore(try Storage(path: path, durability: .normal))
+    self.strategy = strategy
+    self.ids = Monitor(ids)
+    self.answers = Monitor(answers)
+    store = try Self.open(path, self.ids)
     engine = Member.engine(store, network, number)
     engine.setConflictHandler(handler)
     network.meanwhile = { [unowned self] random in
@@ -148,7 +212,7 @@ private final class Member {
   }
 
   func restart() throws {
-    store = DyingStore(try Storage(path: path, durability: .normal))
+    store = try Self.open(path, ids)
     engine = Member.engine(store, network, number)
     engine.setConflictHandler(handler)
   }
@@ -166,13 +230,25 @@ private final class Member {
   }
 
   /// Retries or reverts what is in conflict, which is only what several have saved to.
-  func decideConflicts(_ random: inout Seed, in seed: Seed) throws {
+  func decideConflicts(_ random: inout Seed, in seed: Seed) throws -> [String] {
+    var findings: [String] = []
     for write in try engine.pending(after: nil, most: 0) {
-      #expect(write.state == .conflict && write.id.hasPrefix("shared-"), "\(seed)")
+      if write.state != .conflict || !write.id.hasPrefix("shared-") {
+        findings.append("wedged: \(write.id) is left: \(seed)")
+      }
       // Somebody else may have been faster since.
-      if random.next() % 2 == 0, (try? engine.retryPending(write.id, call)) != nil { continue }
+      if random.next() % 2 == 0, (try? engine.retryPending(write.id, call())) != nil { continue }
       try engine.revertPending(write.id)
     }
+    return findings
+  }
+
+  /// A file whose ids come from a seed, and are in no order.
+  private static func open(_ path: String, _ ids: Monitor<Seed>) throws -> DyingStore {
+    let storage = try Storage(path: path, durability: .normal) {
+      String(ids.peek { $0.next() }, radix: 16)
+    }
+    return DyingStore(storage)
   }
 
   var contents: [String: JSONValue] {
@@ -186,7 +262,13 @@ private final class Member {
   }
 
   private func options(_ write: WritePolicy) -> CallOptions {
-    CallOptions(readPolicy: .forceLocal, writePolicy: write, call: call)
+    CallOptions(readPolicy: .forceLocal, writePolicy: write, call: call())
+  }
+
+  /// Some calls repeat what failed; nobody waits for their pauses.
+  func call() -> Call {
+    made += 1
+    return Call(retry: Retry(most: made % 3, clock: FakeRetryClock()), conflicts: strategy)
   }
 
   /// Does one thing; failures are part of the game.
@@ -200,15 +282,16 @@ private final class Member {
     case 7:
       // All of it, or what a filter selects that entities enter and leave.
       let filter = random.next() % 2 == 0 ? nil : #"{"value":{"$lt":5}}"#
-      _ = try? engine.pull(try Query(filter: filter), call, Self.how(&random))
-    default: _ = try? engine.push(call)
+      _ = try? engine.pull(try Query(filter: filter), call(), Self.how(&random))
+    default: _ = try? engine.push(call())
     }
   }
 
   static func how(_ random: inout Seed) -> CollectionEngine.Refreshing {
     .init(
-      paging: random.next() % 2 == 0 ? .off : .pages(of: 3), usesChanges: random.next() % 2 == 0,
-      comparesVersions: random.next() % 4 == 0)
+      paging: random.next() % 2 == 0
+        ? .off : .pages(of: 3, ranges: Int(1 + random.next() % 3)),
+      usesChanges: random.next() % 2 == 0, comparesVersions: random.next() % 4 == 0)
   }
 
   private func create(_ write: WritePolicy) {

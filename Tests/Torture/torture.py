@@ -1,6 +1,6 @@
 """Kills a program that saves and pushes, again and again, and looks whether anything got lost.
 
-    torture.py [KILLS]
+    torture.py [KILLS] [REPORT]
 
 After every kill the store is opened again: everything that was acknowledged is there as it was, the
 queue is whole, and SQLite finds no damage. At the end the rest is pushed, and the server has each
@@ -210,11 +210,20 @@ def main(arguments: list[str]) -> int:
             torture.run(kills)
         except LostError as lost:
             print(f"not ok: {lost}\n1 failed, 0 passed")
+            report(arguments, kills, seed, str(lost))
             return 1
         finally:
             torture.server.kill()
+    report(arguments, kills, seed, None)
     print(f"0 failed, {kills} passed")
     return 0
+
+
+def report(arguments: list[str], kills: int, seed: int, lost: str | None) -> None:
+    """Write what came of it to the file that the second argument names, if there is one."""
+    if len(arguments) > 1:
+        found = {"kills": kills, "seed": seed, "lost": [] if lost is None else [lost]}
+        Path(arguments[1]).write_text(json.dumps(found) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,282 @@
+"""Kills clients and the server again and again, over a proxy that harms connections.
+
+Several client processes work on a real kvstored.
+
+    faults.py [SECONDS] [REPORT]
+
+Some processes share a data directory, some push by themselves. Clients and the server are killed
+at any moment and started again. At the end the network heals and everybody synchronises. Then:
+what was acknowledged is there (lost), each entity was made once (doubled), no queue has anything
+left (wedged), and all hold the same (divergent).
+
+The moments come from a seed, which is printed; TORTURE_SEED repeats them as far as processes can
+be made to. REPORT names a file for what came of it, as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+# First: it finds the binding and the server.
+from torture import APP_KEY, APP_SECRET, check_integrity
+
+# isort: split
+import kvstore
+from kvstored import Server
+from proxy import FaultyProxy
+
+#: For each process the data directory that it works in, and whether it pushes by itself.
+PROCESSES = [("a", False), ("a", True), ("b", True), ("c", False)]
+
+
+@dataclass
+class Report:
+    """What came of it."""
+
+    seconds: float = 0
+    seed: int = 0
+    kills: dict[str, int] = field(default_factory=lambda: {"client": 0, "server": 0})
+    faults: dict[str, int] = field(default_factory=dict)
+    #: Calls that failed because of the network.
+    weather: int = 0
+    acknowledged: int = 0
+    entities: int = 0
+    lost: list[str] = field(default_factory=list)
+    doubled: list[str] = field(default_factory=list)
+    wedged: list[str] = field(default_factory=list)
+    divergent: list[str] = field(default_factory=list)
+    #: What should not have happened at all, such as a worker that ended by itself.
+    other: list[str] = field(default_factory=list)
+
+    @property
+    def findings(self) -> list[str]:
+        """Everything that is wrong."""
+        return [*self.lost, *self.doubled, *self.wedged, *self.divergent, *self.other]
+
+
+class Ledger:
+    """What workers were told. Any thread may add to it."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.acknowledged: dict[str, int] = {}
+        #: The latest version that was tried; None: a removal was.
+        self.tried: dict[str, int | None] = {}
+        self.removed: set[str] = set()
+        self.weather = 0
+
+    def read(self, line: str) -> None:
+        """Take a line of a worker."""
+        match line.split():
+            case ["saved", id_, version]:
+                self.acknowledged[id_] = int(version)
+                self.tried[id_] = int(version)
+            case ["trying", id_, version]:
+                self.tried[id_] = int(version)
+            case ["removing", id_]:
+                self.tried[id_] = None
+            case ["removed", id_]:
+                self.removed.add(id_)
+            case ["weather", _]:
+                self.weather += 1
+            case _:
+                raise ValueError(f"a worker said {line!r}")
+
+    def complaint(self, id_: str, found: dict[str, Any] | None) -> str | None:
+        """Tell what is wrong with an entity at the end; None if nothing is."""
+        if id_ in self.removed:
+            return f"{id_} was removed and is there" if found else None
+        tried, least = self.tried[id_], self.acknowledged[id_]
+        if found is None:
+            return f"{id_} was saved and is not there" if tried is not None else None
+        if found["version"] < least:
+            return f"{id_} has version {found['version']}, not {least}"
+        return None
+
+
+class Process:
+    """A worker that is started again after each kill."""
+
+    def __init__(self, faults: Faults, place: str, automatic: bool, number: int) -> None:
+        """Prepare it."""
+        self.faults = faults
+        self.options = faults.options(place) | {"push_automatically": automatic}
+        self.number = number
+        self.starts = 0
+        self.process: subprocess.Popen[str] | None = None
+        self.reader: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Start it."""
+        self.starts += 1
+        name = f"{self.number}-{self.starts}"
+        seed = str(self.faults.chance.randrange(1 << 30))
+        worker = str(Path(__file__).with_name("worker.py"))
+        self.process = subprocess.Popen(
+            [sys.executable, worker, json.dumps(self.options), name, seed],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+        self.reader = threading.Thread(target=self._read, args=(self.process,))
+        self.reader.start()
+
+    def _read(self, process: subprocess.Popen[str]) -> None:
+        for line in process.stdout or ():
+            # The last line may have been cut by the kill.
+            if line.endswith("\n"):
+                self.faults.ledger.read(line)
+        problem = process.stderr.read() if process.stderr else ""
+        if process.wait() != -9:
+            self.faults.report.other.append(f"a worker ended by itself: {problem[-2000:]}")
+
+    def kill(self) -> None:
+        """Kill it, and hear what it said last."""
+        if self.process is not None and self.reader is not None:
+            self.process.kill()
+            self.reader.join()
+
+
+class Faults:
+    """The server, the proxy and the processes."""
+
+    def __init__(self, place: Path, seed: int) -> None:
+        """Start everything but the workers."""
+        self.place = place
+        self.chance = random.Random(seed)
+        self.report = Report(seed=seed)
+        self.ledger = Ledger()
+        self.server = Server(place / "server", f"{APP_KEY}:{APP_SECRET}")
+        self.proxy = FaultyProxy(int(self.server.host.rpartition(":")[2]), random.Random(seed + 1))
+        for name in self.places:
+            with kvstore.Client(**self.options(name) | {"host": self.server.host}) as client:
+                client.signup(name, "a password")
+        self.processes = [
+            Process(self, name, automatic, number)
+            for number, (name, automatic) in enumerate(PROCESSES)
+        ]
+
+    @property
+    def places(self) -> list[str]:
+        """The data directories."""
+        return sorted({name for name, _ in PROCESSES})
+
+    def options(self, name: str) -> dict[str, Any]:
+        """Give the options of a client."""
+        return {
+            "app_key": APP_KEY,
+            "app_secret": APP_SECRET,
+            "host": self.proxy.host,
+            "data_directory": str(self.place / name),
+            "retries": 2,
+            "timeout": 10,
+        }
+
+    def run(self, seconds: float) -> None:
+        """Let everybody work and die for so long; then look."""
+        begin = time.monotonic()
+        for process in self.processes:
+            process.start()
+        while time.monotonic() - begin < seconds:
+            time.sleep(self.chance.uniform(0.2, 1.2))
+            if self.chance.random() < 0.15:
+                self.server.kill()
+                self.report.kills["server"] += 1
+                time.sleep(self.chance.uniform(0, 0.5))
+                self.server.start()
+            else:
+                process = self.chance.choice(self.processes)
+                process.kill()
+                self.report.kills["client"] += 1
+                process.start()
+        for process in self.processes:
+            process.kill()
+        self.report.seconds = round(time.monotonic() - begin, 1)
+        self.proxy.heal()
+        self.look()
+
+    def look(self) -> None:
+        """Synchronise everybody, and compare."""
+        held = self.held()
+        with kvstore.Client(**self.options("reader")) as client:
+            client.signup("reader", "a password")
+            reader = client.collection("things")
+            reader.pull(auto_pagination=True)
+            server = {entity["_id"]: entity for entity in reader.find()}
+        for name, mine in held.items():
+            for id_ in set(server) | set(mine):
+                if server.get(id_) != mine.get(id_):
+                    self.report.divergent.append(
+                        f"{id_} is {mine.get(id_)} at {name}, {server.get(id_)} on the server"[:500]
+                    )
+        for id_ in self.ledger.acknowledged:
+            if complaint := self.ledger.complaint(id_, server.get(id_)):
+                self.report.lost.append(complaint)
+        names = Counter(entity["name"] for entity in server.values())
+        self.report.doubled += [name for name, count in names.items() if count > 1]
+        self.report.acknowledged = len(self.ledger.acknowledged)
+        self.report.entities = len(server)
+        self.report.weather = self.ledger.weather
+        self.report.faults = dict(self.proxy.faults)
+        for file in self.place.rglob("*.kvs"):
+            check_integrity(file)
+
+    def held(self) -> dict[str, dict[str, Any]]:
+        """Synchronise everybody twice; what one pushes last, others pull the second time."""
+        held = {}
+        for _ in range(2):
+            for name in self.places:
+                with kvstore.Client(**self.options(name)) as client:
+                    things = client.collection("things")
+                    result = things.sync(auto_pagination=True, timeout=60)
+                    if result.errors or len(things.pending):
+                        self.report.wedged.append(f"{name}: {result.errors[:3]}")
+                    held[name] = {entity["_id"]: entity for entity in things.find()}
+        return held
+
+    def close(self) -> None:
+        """End what runs."""
+        for process in self.processes:
+            process.kill()
+        self.proxy.close()
+        self.server.kill()
+
+
+def main(arguments: list[str]) -> int:
+    """Gives 0 if nothing is wrong."""
+    seconds = float(arguments[0]) if arguments else 60
+    seed = int(os.environ.get("TORTURE_SEED", time.time_ns() % 1_000_000))
+    print(f"TORTURE_SEED={seed}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="kvstore-faults-") as place:
+        faults = Faults(Path(place), seed)
+        try:
+            faults.run(seconds)
+        finally:
+            faults.close()
+    report = faults.report
+    if len(arguments) > 1:
+        Path(arguments[1]).write_text(json.dumps(asdict(report), indent=2) + "\n")
+    print(
+        f"{report.seconds} s, kills {report.kills}, faults {report.faults}, {report.weather} calls"
+        f" failed, {report.acknowledged} acknowledged, {report.entities} entities on the server"
+    )
+    for finding in report.findings[:20]:
+        print(f"not ok: {finding}")
+    print(f"{len(report.findings)} failed, {report.acknowledged} passed")
+    return 1 if report.findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,99 @@
+"""Runs everything that tries to lose, double, wedge or divide data; writes build/torture.json.
+
+    run.py WORLDS SECONDS KILLS
+
+So many simulated worlds, so many seconds of bad network with real processes, so many kills of
+one that saves. The report has how many schedules, kills and faults there were, what was lost,
+doubled, wedged and divergent, and for each failure the seed, and the command that repeats it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+REPORT = ROOT / "build" / "torture.json"
+WORLDS = "swift test --disable-xctest --filter SimulatedWorldTests"
+KINDS = ("lost", "doubled", "wedged", "divergent", "other")
+
+
+def worlds(count: int, place: Path) -> dict[str, Any]:
+    """Run simulated worlds."""
+    file = place / "worlds.json"
+    environment = os.environ | {"KV_WORLDS": str(count), "KV_WORLDS_REPORT": str(file)}
+    run(WORLDS.split(), environment)
+    return read(file)
+
+
+def program(name: str, amount: int, place: Path) -> dict[str, Any]:
+    """Run one of the programs beside this one."""
+    file = place / f"{name}.json"
+    run([sys.executable, str(Path(__file__).with_name(name)), str(amount), str(file)], os.environ)
+    return read(file)
+
+
+def run(command: list[str], environment: Any) -> None:
+    """Run a command; whether it fails is in its report."""
+    print(f"$ {' '.join(command)}", flush=True)
+    subprocess.run(command, cwd=ROOT, env=environment, check=False)
+
+
+def read(file: Path) -> dict[str, Any]:
+    """Give a report; without one the run itself has failed."""
+    if not file.exists():
+        return {"other": ["it ended without a report"]}
+    report: dict[str, Any] = json.loads(file.read_text())
+    return report
+
+
+def summary(world: dict[str, Any], fault: dict[str, Any], kill: dict[str, Any]) -> dict[str, Any]:
+    """Put the reports together."""
+    found: dict[str, list[str]] = {
+        kind: [*fault.get(kind, []), *kill.get(kind, []), *(world.get(kind, []))] for kind in KINDS
+    }
+    seeds = []
+    for failure in world.get("failures", []):
+        seeds.append(f"KV_TEST_SEED={failure['seed']} {WORLDS}")
+        for text in failure["findings"]:
+            kind = re.match(r"(\w+):", text)
+            found[kind[1] if kind and kind[1] in KINDS else "other"].append(text)
+    for name, report in (("faults.py", fault), ("torture.py", kill)):
+        if any(report.get(kind) for kind in KINDS):
+            seeds.append(f"TORTURE_SEED={report.get('seed')} Tests/Torture/{name}")
+    return {
+        "schedules": world.get("schedules", 0),
+        "seconds": fault.get("seconds", 0),
+        "kills": {**fault.get("kills", {}), "saver": kill.get("kills", 0)},
+        "faults": fault.get("faults", {}),
+        "failedCalls": fault.get("weather", 0),
+        "acknowledged": fault.get("acknowledged", 0),
+        **{kind: len(texts) for kind, texts in found.items()},
+        "findings": [text for texts in found.values() for text in texts][:100],
+        "seeds": seeds,
+    }
+
+
+def main(arguments: list[str]) -> int:
+    """Gives 0 if nothing is wrong."""
+    count, seconds, kills = (int(argument) for argument in arguments)
+    with tempfile.TemporaryDirectory(prefix="kvstore-torture-") as name:
+        place = Path(name)
+        result = summary(
+            worlds(count, place),
+            program("faults.py", seconds, place),
+            program("torture.py", kills, place),
+        )
+    REPORT.write_text(json.dumps(result, indent=2) + "\n")
+    print(json.dumps(result, indent=2))
+    return 1 if result["findings"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
