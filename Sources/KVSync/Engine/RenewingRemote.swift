@@ -1,3 +1,4 @@
+package import KVJSON
 package import KVQuery
 
 /// Proves a session that has run out anew.
@@ -35,6 +36,7 @@ package final class RenewingRemote: Remote {
   }
 
   package var connections: Int { remote.connections }
+  package var keepsConditions: Bool { remote.keepsConditions }
 
   package func find(
     _ query: Query, in collection: String, _ call: Call,
@@ -67,6 +69,14 @@ package final class RenewingRemote: Remote {
   ) throws(StoreError) -> CountAnswer {
     try renewal.renewing(call) { () throws(StoreError) in
       try remote.count(query, in: collection, call)
+    }
+  }
+
+  package func group(
+    _ wanted: RemoteGroups, of query: Query, in collection: String, _ call: Call
+  ) throws(StoreError) -> JSONValue {
+    try renewal.renewing(call) { () throws(StoreError) in
+      try remote.group(wanted, of: query, in: collection, call)
     }
   }
 

@@ -1,3 +1,4 @@
+package import KVJSON
 package import KVQuery
 
 /// A backend each of whose answers, and silences, tells whether it can be reached.
@@ -11,6 +12,7 @@ package final class WatchedRemote: Remote {
   }
 
   package var connections: Int { remote.connections }
+  package var keepsConditions: Bool { remote.keepsConditions }
 
   package func find(
     _ query: Query, in collection: String, _ call: Call,
@@ -43,6 +45,14 @@ package final class WatchedRemote: Remote {
   ) throws(StoreError) -> CountAnswer {
     try connectivity.noting { () throws(StoreError) in
       try remote.count(query, in: collection, call)
+    }
+  }
+
+  package func group(
+    _ wanted: RemoteGroups, of query: Query, in collection: String, _ call: Call
+  ) throws(StoreError) -> JSONValue {
+    try connectivity.noting { () throws(StoreError) in
+      try remote.group(wanted, of: query, in: collection, call)
     }
   }
 
