@@ -1,0 +1,76 @@
+import KVJSON
+import KVQuery
+import KVSync
+import Testing
+
+@Suite("What the backend refuses for good") struct RefusalTests {
+  @Test("is set aside, holds up nothing, and is not sent again by itself") func setAside() throws {
+    let bench = try Bench()
+    _ = try bench.saveMany([["n": 0], ["n": 1, "poison": true], ["n": 2]])
+    let result = try bench.engine.push(Call())
+    #expect(result.pushed == 2)
+    let id = try #require(result.errors.first?.id)
+    #expect(try bench.engine.pending(id).write.state == .refused)
+    #expect(try bench.engine.pendingCount() == 1)
+    let sent = bench.remote.requests.count
+    #expect(try bench.engine.push(Call()) == PushResult())
+    #expect(bench.remote.requests.count == sent)
+    // Nor does it hold up a pull, or is overwritten by it.
+    _ = try bench.engine.pull(Query(), Call())
+    #expect(try bench.engine.pending(id).entity != nil)
+    #expect(try bench.local("n") == ["0", "1", "2"])
+  }
+
+  @Test("is sent again when it was corrected, or when somebody says so") func corrected() throws {
+    let bench = try Bench()
+    let id = try bench.save(["n": 1, "poison": true]).id
+    #expect(try bench.engine.push(Call()).errors.count == 1)
+    #expect(failure { try bench.engine.retryPending(id, Call()) }?.kind == .invalid)
+    #expect(try bench.engine.pending(id).write.state == .refused)
+    try bench.save(["_id": .string(id), "n": 2])
+    #expect(try bench.engine.push(Call()) == PushResult(pushed: 1))
+    #expect(bench.backendValue(id, "n") == 2)
+  }
+
+  @Test(
+    "tells a refusal of the entity from what may pass",
+    arguments: [
+      (StoreError.Kind.invalid, 400, true), (.forbidden, 403, true), (.conflict, 409, true),
+      (.tooLarge, 413, true), (.invalid, 422, true), (.notFound, 404, true),
+      (.server, 500, false), (.server, 429, false), (.proto, 404, false),
+      (.unsupported, 403, false),
+    ])
+  func kinds(_ kind: StoreError.Kind, _ status: Int, _ isForGood: Bool) throws {
+    let bench = try Bench()
+    try bench.save(["_id": "a"])
+    try bench.save(["_id": "b"])
+    bench.remote.refusal = { write in
+      guard case .update("a", _, _) = write else { return nil }
+      return ScriptedRemote.error(kind, status)
+    }
+    let result = try? bench.engine.push(Call())
+    if let result { #expect(result.pushed == 1) }
+    #expect(
+      try bench.engine.pending("a").write.state == (isForGood ? .refused : .waiting)
+        || kind == .conflict)
+    #expect(try bench.engine.pending("a").write.lastError != nil || result == nil)
+  }
+
+  @Test("ids that only look the same are two entities") func lookAlikes() throws {
+    let bench = try Bench()
+    let one = "caf\u{E9}"
+    let other = "cafe\u{301}"
+    _ = try bench.saveMany([["_id": .string(one), "n": 1], ["_id": .string(other), "n": 2]])
+    bench.remote.refusal = { request in
+      if case .update(let id, _, _) = request, id.utf8.elementsEqual(other.utf8) {
+        return ScriptedRemote.error(.forbidden, 403)
+      }
+      return nil
+    }
+    let result = try bench.engine.push(Call())
+    #expect(result.pushed == 1)
+    #expect(result.errors.map { Array(($0.id ?? "").utf8) } == [Array(other.utf8)])
+    #expect(result.errors.map(\.index) == [1])
+    #expect(try bench.engine.pending(after: nil, most: 0).map(\.state) == [.refused])
+  }
+}
