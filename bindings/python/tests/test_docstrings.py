@@ -12,11 +12,11 @@ import pytest
 import kvstore
 
 MODULES = ["kvstore"] + [
-    f"kvstore.{module.name}" for module in pkgutil.iter_modules(kvstore.__path__)
+    module.name for module in pkgutil.walk_packages(kvstore.__path__, "kvstore.")
 ]
 
 
-@pytest.mark.parametrize("name", ["kvstore", *MODULES])
+@pytest.mark.parametrize("name", MODULES)
 def test_the_samples_of_a_module_run(name: str, tmp_path: Path) -> None:
     module = importlib.import_module(name)
     assert doctest.testmod(module, extraglobs={"directory": tmp_path}).failed == 0

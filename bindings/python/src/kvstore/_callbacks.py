@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar, final
 
 from . import _native
 from .cursor import Cursor
@@ -22,7 +22,7 @@ from .results import Answer
 
 T_co = TypeVar("T_co", covariant=True)
 
-_table: Final[dict[int, Delivery | EventDelivery | LogDelivery | ConflictDelivery]] = {}
+_table: Final[dict[int, Delivery | Done | EventDelivery | LogDelivery | ConflictDelivery]] = {}
 _tokens: Final = itertools.count(1)
 
 
@@ -123,6 +123,23 @@ class Delivery:
                 self._error = error
                 return
         _report(error, self._on_answer)
+
+
+@final
+class Done:
+    """Given in place of a callback for answers: tells only that the operation is over.
+
+    It is told where callbacks run. Result and entities are left in the request.
+    """
+
+    def __init__(self, tell: Callable[[], object]) -> None:
+        self.token = next(_tokens)
+        _table[self.token] = self
+        self._tell = tell
+
+    def finish(self) -> None:
+        """No call will follow."""
+        self._tell()
 
 
 class EventDelivery:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Mapping
-from types import TracebackType
-from typing import Any, Final, Literal, Self, TypeVar, Unpack
+from typing import Any, Final, Literal, TypeVar, Unpack
 
 from . import _native
 from ._callbacks import FREE_POINTER, LOG_POINTER, LogDelivery, dispatching
+from ._closing import Closing
 from ._options import (
     ClientOptions,
     LogoutOptions,
@@ -20,9 +20,8 @@ from ._options import (
     to_text,
 )
 from .errors import KVError, NoUserError
-from .request import Request, TextReader, start
+from .request import OnAnswer, Request, TextReader, start
 from .results import (
-    Answer,
     Entity,
     SyncEvent,
     decode_bool,
@@ -34,7 +33,6 @@ from .store import Store
 from .subscription import Subscription, begin
 
 T = TypeVar("T")
-OnAnswer = Callable[[Answer[T]], object]
 LogLevel = Literal["error", "warning", "info", "debug"]
 
 _open = _native.function("kv_client_open")
@@ -51,7 +49,7 @@ _NOTHING: Final = TextReader(decode_nothing)
 _LEVELS: Final[tuple[LogLevel, ...]] = ("error", "warning", "info", "debug")
 
 
-class Client:
+class Client(Closing):
     """One application on one backend with one data directory. Any thread may use it.
 
     >>> with Client(app_key="kid_demo", host=None, data_directory=directory) as client:
@@ -86,17 +84,6 @@ class Client:
         Running requests are cancelled; no callback comes afterwards. Pending writes stay.
         """
         self._finalizer()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     # Users
 
@@ -158,8 +145,7 @@ class Client:
         self, identity: Mapping[str, Any], **options: Unpack[NetworkOptions]
     ) -> Entity:
         """Log a user in by the account of another provider, such as ``{"google": {…}}``."""
-        credentials = to_json({"_socialIdentity": identity})
-        return self._start_json("kv_user_login", credentials, options, None).finish()
+        return self.login_with_identity_async(identity, **options).finish()
 
     def logout(self, **options: Unpack[LogoutOptions]) -> None:
         """Log the active user out and wipe the local data, unless ``keep_data=True``.
@@ -238,6 +224,17 @@ class Client:
         return self._start(
             "kv_user_login_with_code", _ENTITY, *texts, options=chosen, on_answer=on_answer
         )
+
+    def login_with_identity_async(
+        self,
+        identity: Mapping[str, Any],
+        *,
+        on_answer: OnAnswer[Entity] | None = None,
+        **options: Unpack[NetworkOptions],
+    ) -> Request[Entity]:
+        """Start a login by the account of another provider."""
+        credentials = to_json({"_socialIdentity": identity})
+        return self._start_json("kv_user_login", credentials, options, on_answer)
 
     def logout_async(
         self, *, on_answer: OnAnswer[None] | None = None, **options: Unpack[LogoutOptions]

@@ -6,10 +6,10 @@ import json
 import threading
 import weakref
 from collections.abc import Iterator
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from . import _native
+from ._closing import Closing
 from .results import Entity
 
 _next = _native.function("kv_cursor_next")
@@ -22,7 +22,7 @@ _FIRST_PAGE: Final = 32
 _PAGE: Final = 512
 
 
-class Cursor(Iterator[Entity]):
+class Cursor(Closing, Iterator[Entity]):
     """Iterates lazily over entities as they were when the find ran; any thread may use it.
 
     A cursor that reads the local store holds a snapshot of it, so close it soon: it closes itself
@@ -45,6 +45,17 @@ class Cursor(Iterator[Entity]):
                 self._page = self._fetch()
             return self._page.pop()
 
+    def page(self) -> list[Entity]:
+        """Give the entities that cross from C at once, the next ones; none at the end."""
+        with self._lock:
+            try:
+                page = self._page or self._fetch()
+            except StopIteration:
+                return []
+            self._page = []
+        page.reverse()
+        return page
+
     def raw(self) -> Iterator[bytes]:
         """Give the entities that are left as JSON, without parsing them."""
         with self._lock:
@@ -59,17 +70,6 @@ class Cursor(Iterator[Entity]):
         with self._lock:
             self._page = []
             self._close_handle()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _fetch(self) -> list[Entity]:
         """Fetch a page, last entity first. The lock keeps the borrowed text until it is read."""

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final, Unpack
 
 from . import _native
 from ._callbacks import Owner
 from ._options import CallOptions, encode_options, entity_json, to_text
-from .request import Request, TextReader, start
+from .request import OnAnswer, Request, TextReader, start
 from .results import (
-    Answer,
     EntityLike,
     PendingDetail,
     PendingWrite,
@@ -48,12 +47,15 @@ class PendingQueue:
     def __iter__(self) -> Iterator[PendingWrite]:
         """Give the writes, oldest first, a page at a time."""
         after = None
-        while True:
-            page = json.loads(_native.call_for_text(_list, self._handle, after, _PAGE))
-            yield from map(decode_pending, page)
-            if len(page) < _PAGE:
-                return
-            after = to_text(page[-1]["id"], "id")
+        while page := self.page(after):
+            yield from page
+            after = page[-1].id
+
+    def page(self, after: str | None = None) -> list[PendingWrite]:
+        """Give the oldest writes behind that of an id, 500 at the most; none at the end."""
+        behind = None if after is None else to_text(after, "id")
+        page = json.loads(_native.call_for_text(_list, self._handle, behind, _PAGE))
+        return [decode_pending(write) for write in page]
 
     def get(self, id: str) -> PendingDetail:
         """Give one write and what it would send, or raise :class:`kvstore.NotFoundError`."""
@@ -70,7 +72,7 @@ class PendingQueue:
         self,
         id: str,
         *,
-        on_answer: Callable[[Answer[None]], object] | None = None,
+        on_answer: OnAnswer[None] | None = None,
         **options: Unpack[CallOptions],
     ) -> Request[None]:
         """Start to send one write."""

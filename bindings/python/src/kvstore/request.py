@@ -11,16 +11,19 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from types import TracebackType
-from typing import Final, Generic, Self, TypeVar, cast
+from typing import Final, Generic, TypeVar, cast
 
 from . import _native
-from ._callbacks import ANSWER_POINTER, FREE_POINTER, Delivery, Owner, Reader
+from ._callbacks import ANSWER_POINTER, FREE_POINTER, Delivery, Done, Owner, Reader
+from ._closing import Closing
 from .cursor import Cursor
 from .errors import KVError, TimeoutError
 from .results import Answer, Progress
 
 T = TypeVar("T")
+
+#: What an asynchronous form tells its answers to.
+OnAnswer = Callable[[Answer[T]], object] | Done
 
 _wait = _native.function("kv_request_wait")
 _is_done = _native.function("kv_request_is_done")
@@ -60,7 +63,7 @@ class CursorReader:
         return Cursor(answer.cursor, None)
 
 
-class Request(Generic[T]):
+class Request(Closing, Generic[T]):
     """An operation that runs; any thread may use it.
 
     Closing it gives the handle back and lets the operation go on. That also happens at the end of a
@@ -127,17 +130,6 @@ class Request(Generic[T]):
         finally:
             self.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def _wait(self, timeout: float | None) -> None:
         end = None if timeout is None else time.monotonic() + timeout
         while not _is_done(self._handle):
@@ -162,12 +154,13 @@ def start(
     reader: Reader[T],
     owner: Owner,
     *arguments: object,
-    on_answer: Callable[[Answer[T]], object] | None = None,
+    on_answer: OnAnswer[T] | None = None,
 ) -> Request[T]:
     """Start the asynchronous form of an operation of a client or a store."""
     function = _native.function(f"{name}_async")
-    if on_answer is None:
-        handle = _native.call_for_handle(function, owner.handle, *arguments, None, None, None)
+    if on_answer is None or isinstance(on_answer, Done):
+        over = (None, None) if on_answer is None else (on_answer.token, FREE_POINTER)
+        handle = _native.call_for_handle(function, owner.handle, *arguments, None, *over)
         return Request(handle, owner, reader, None)
     delivery = Delivery(reader, on_answer, pumped=owner.pumped)
     handle = _native.call_for_handle(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import TracebackType
-from typing import Any, Final, Self, TypeVar, Unpack, overload
+from typing import Any, Final, TypeVar, Unpack, overload
 
 from . import _native
-from ._callbacks import Owner, Reader
+from ._callbacks import Done, Owner, Reader
+from ._closing import Closing
 from ._options import (
     CallOptions,
     StoreOptions,
@@ -25,7 +25,7 @@ from .grouping import Aggregate, group_json
 from .grouping import reduce as reduce_groups
 from .pending import PendingQueue
 from .query import QueryLike, as_query, handle_of
-from .request import CursorReader, Request, TextReader, start
+from .request import CursorReader, OnAnswer, Request, TextReader, start
 from .results import (
     Answer,
     Entity,
@@ -50,7 +50,6 @@ from .results import (
 
 T = TypeVar("T")
 A = TypeVar("A")
-OnAnswer = Callable[[Answer[T]], object]
 
 _open = _native.function("kv_store_open")
 _close = _native.function("kv_store_close")
@@ -81,7 +80,7 @@ _SYNC: Final = TextReader(decode_sync)
 _FORCE_LOCAL: Final = "forceLocal"
 
 
-class Store:
+class Store(Closing):
     """A collection; open it with :meth:`kvstore.Client.collection`. Any thread may use it.
 
     Entities are dictionaries with an ``_id``. Where a query is asked for, a filter such as
@@ -338,7 +337,11 @@ class Store:
 
     @overload
     def find_async(
-        self, query: QueryLike = None, *, on_answer: None = None, **options: Unpack[CallOptions]
+        self,
+        query: QueryLike = None,
+        *,
+        on_answer: Done | None = None,
+        **options: Unpack[CallOptions],
     ) -> Request[Cursor]: ...
 
     @overload
@@ -346,7 +349,7 @@ class Store:
         self,
         query: QueryLike = None,
         *,
-        on_answer: OnAnswer[Cursor],
+        on_answer: Callable[[Answer[Cursor]], object],
         **options: Unpack[CallOptions],
     ) -> Request[None]: ...
 
@@ -492,17 +495,6 @@ class Store:
     def close(self) -> None:
         """Close the store; a second time is harmless. Its requests and cursors go on."""
         self._finalizer()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"<kvstore.Store {self.name!r} of type {self.type!r}>"

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import TracebackType
-from typing import Self
 
 from . import _native
 from ._callbacks import EVENT_POINTER, FREE_POINTER, EventDelivery
+from ._closing import Closing
 from .errors import KVError
 
 _close = _native.function("kv_subscription_close")
 
 
-class Subscription:
+class Subscription(Closing):
     """Something that keeps calling back, until it or its client is closed; dropping it is no end.
 
     Once :meth:`close` has returned no callback is running and none will come. Inside the callback
@@ -29,17 +28,6 @@ class Subscription:
         handle, self._handle = self._handle, None
         if handle is not None:
             _close(handle)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def begin(

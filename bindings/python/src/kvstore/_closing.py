@@ -1,0 +1,28 @@
+"""What is closed at the end of a ``with``."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from types import TracebackType
+from typing import Self
+
+
+class Closing(ABC):
+    """A context manager that closes itself."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close it; a second time is harmless."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

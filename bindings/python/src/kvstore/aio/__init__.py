@@ -1,0 +1,24 @@
+"""The same for asyncio: what may wait is awaited, and cancelling a task cancels the operation.
+
+>>> import asyncio
+>>> from kvstore import aio
+>>> async def main() -> None:
+...     async with aio.Client(app_key="kid_demo", host=None, data_directory=directory) as client:
+...         notes = client.collection("notes")
+...         await notes.save({"text": "milk"})
+...         async for note in notes.find({"text": "milk"}):
+...             print(note["text"])
+>>> asyncio.run(main())
+milk
+
+The loop never waits for the network, the disk or a lock, and nothing is polled: the library tells
+the loop when an operation is over. Several loops, and other threads, may use one client. Errors are
+those of the blocking calls.
+"""
+
+from .client import Client
+from .cursor import Cursor
+from .pending import PendingQueue
+from .store import Store
+
+__all__ = ["Client", "Cursor", "PendingQueue", "Store"]

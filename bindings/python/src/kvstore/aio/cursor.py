@@ -1,0 +1,66 @@
+"""Cursors: the entities of a find, one after the other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+from .. import cursor as blocking
+from .._callbacks import Done
+from ..request import Request
+from ..results import Entity
+from ._waiting import Closing, finish, in_thread
+
+
+class Cursor(Closing, AsyncIterator[Entity]):
+    """Iterates lazily over the entities of a find, a page in memory at a time.
+
+    The find starts with the first entity that is asked for. A cursor that reads the local store
+    holds a snapshot of it from then on: it closes itself at its end, so leave a loop early only
+    inside an ``async with``.
+    """
+
+    def __init__(self, begin: Callable[[Done], Request[blocking.Cursor]]) -> None:
+        self._begin: Callable[[Done], Request[blocking.Cursor]] | None = begin
+        self._cursor: blocking.Cursor | None = None
+        self._page: list[Entity] = []
+        self._fetching: asyncio.Future[list[Entity]] | None = None
+        self._lock = asyncio.Lock()
+
+    def __aiter__(self) -> Cursor:
+        return self
+
+    async def __anext__(self) -> Entity:
+        async with self._lock:
+            if not self._page:
+                self._page = await self._fetch()
+                self._page.reverse()
+            if not self._page:
+                raise StopAsyncIteration
+            return self._page.pop()
+
+    async def close(self) -> None:
+        """Close the cursor; a second time is harmless."""
+        self._begin, self._page = None, []
+        if self._cursor is not None:
+            await in_thread(self._cursor.close)
+
+    async def _fetch(self) -> list[Entity]:
+        if self._cursor is None:
+            if self._begin is None:
+                return []
+            found = await finish(self._begin)
+            if self._begin is None:
+                # It was closed meanwhile.
+                await in_thread(found.close)
+                return []
+            self._cursor, self._begin = found, None
+        # A page that is on its way when a task is cancelled belongs to who asks next.
+        if self._fetching is None:
+            self._fetching = asyncio.ensure_future(in_thread(self._cursor.page))
+        try:
+            page = await asyncio.shield(self._fetching)
+        finally:
+            if self._fetching.done():
+                self._fetching = None
+        return page

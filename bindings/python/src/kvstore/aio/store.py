@@ -1,0 +1,184 @@
+"""Stores: one collection, seen through one of four types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar, Unpack
+
+from .. import store as blocking
+from .._options import CallOptions
+from ..conflict import ConflictHandler
+from ..errors import NotFoundError
+from ..grouping import Aggregate
+from ..query import QueryLike
+from ..results import (
+    Entity,
+    EntityLike,
+    Explanation,
+    Index,
+    PullResult,
+    PushResult,
+    SaveManyResult,
+    SyncResult,
+)
+from ._waiting import Closing, finish, in_thread
+from .cursor import Cursor
+from .pending import PendingQueue
+
+T = TypeVar("T")
+
+
+class Store(Closing):
+    """A collection; open it with :meth:`kvstore.aio.Client.collection`.
+
+    Its calls are those of :class:`kvstore.Store`, awaited.
+    """
+
+    def __init__(self, store: blocking.Store) -> None:
+        #: The store of the blocking calls, for what has no form here.
+        self.blocking = store
+
+    async def close(self) -> None:
+        """Close the store; a second time is harmless. What is under way goes on."""
+        await in_thread(self.blocking.close)
+
+    # Reading
+
+    def find(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> Cursor:
+        """Find the entities that match, for ``async for``; they are fetched as it goes on."""
+        return Cursor(lambda done: self.blocking.find_async(query, on_answer=done, **options))
+
+    async def find_by_id(self, id: str, **options: Unpack[CallOptions]) -> Entity:
+        """Find one entity, or raise :class:`kvstore.NotFoundError`."""
+        return await finish(
+            lambda done: self.blocking.find_by_id_async(id, on_answer=done, **options)
+        )
+
+    async def get(
+        self, id: str, default: T | None = None, **options: Unpack[CallOptions]
+    ) -> Entity | T | None:
+        """Find one entity, or give `default`."""
+        try:
+            return await self.find_by_id(id, **options)
+        except NotFoundError:
+            return default
+
+    def __aiter__(self) -> Cursor:
+        return self.find()
+
+    async def count(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> int:
+        """Count the entities that match."""
+        return await finish(
+            lambda done: self.blocking.count_async(query, on_answer=done, **options)
+        )
+
+    async def group(
+        self,
+        keys: Sequence[str] = (),
+        aggregates: Mapping[str, Aggregate] | None = None,
+        query: QueryLike = None,
+        *,
+        reduce: str | None = None,
+        initial: Mapping[str, Any] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> list[Entity]:
+        """Compute numbers about groups of the entities that match: see :meth:`kvstore.Store.group`."""
+        return await finish(
+            lambda done: self.blocking.group_async(
+                keys, aggregates, query, reduce=reduce, initial=initial, on_answer=done, **options
+            )
+        )
+
+    async def distinct(
+        self, path: str, query: QueryLike = None, **options: Unpack[CallOptions]
+    ) -> list[Any]:
+        """Give the different values of a member, in order; elements of arrays count one by one."""
+        return await finish(
+            lambda done: self.blocking.distinct_async(path, query, on_answer=done, **options)
+        )
+
+    # Writing
+
+    async def save(self, entity: EntityLike, **options: Unpack[CallOptions]) -> Entity:
+        """Save one entity and give it as stored, with an ``_id`` if it had none."""
+        return await finish(
+            lambda done: self.blocking.save_async(entity, on_answer=done, **options)
+        )
+
+    async def save_many(
+        self, entities: Iterable[EntityLike], **options: Unpack[CallOptions]
+    ) -> SaveManyResult:
+        """Save many entities, locally in one transaction; the result says which ones failed."""
+        return await finish(
+            lambda done: self.blocking.save_many_async(entities, on_answer=done, **options)
+        )
+
+    async def remove_by_id(self, id: str, **options: Unpack[CallOptions]) -> int:
+        """Remove one entity; give 1, or 0 if there was none."""
+        return await finish(
+            lambda done: self.blocking.remove_by_id_async(id, on_answer=done, **options)
+        )
+
+    async def remove(self, query: QueryLike, **options: Unpack[CallOptions]) -> int:
+        """Remove the entities that match and count them; None removes all."""
+        return await finish(
+            lambda done: self.blocking.remove_async(query, on_answer=done, **options)
+        )
+
+    # Synchronising
+
+    async def pull(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> PullResult:
+        """Fetch the entities that match from the backend into the local store.
+
+        :class:`kvstore.PendingError` if writes are pending: push or purge them first.
+        """
+        return await finish(lambda done: self.blocking.pull_async(query, on_answer=done, **options))
+
+    async def push(self, **options: Unpack[CallOptions]) -> PushResult:
+        """Send all pending writes; those that are refused are in the result and stay pending."""
+        return await finish(lambda done: self.blocking.push_async(on_answer=done, **options))
+
+    async def sync(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> SyncResult:
+        """Push, then pull what matches; nothing is pulled if the push left errors."""
+        return await finish(lambda done: self.blocking.sync_async(query, on_answer=done, **options))
+
+    @property
+    def pending(self) -> PendingQueue:
+        """The writes that wait to be pushed."""
+        return PendingQueue(self.blocking.pending)
+
+    def set_conflict_handler(self, handler: ConflictHandler | None) -> None:
+        """Let a function decide conflicts: see :meth:`kvstore.Store.set_conflict_handler`.
+
+        It is no coroutine, and runs on a thread of the client, not in the loop.
+        """
+        self.blocking.set_conflict_handler(handler)
+
+    async def purge(self, query: QueryLike = None) -> int:
+        """Forget the pending writes of matching entities and count them; the entities stay."""
+        return await in_thread(self.blocking.purge, query)
+
+    async def clear(self, query: QueryLike = None) -> int:
+        """Remove matching entities and their pending writes locally only; count the entities."""
+        return await in_thread(self.blocking.clear, query)
+
+    # Indexes
+
+    async def create_index(self, keys: Mapping[str, int | str], *, name: str | None = None) -> None:
+        """Make an index: see :meth:`kvstore.Store.create_index`."""
+        await in_thread(self.blocking.create_index, keys, name=name)
+
+    async def drop_index(self, name: str) -> None:
+        """Drop an index, or raise :class:`kvstore.NotFoundError`."""
+        await in_thread(self.blocking.drop_index, name)
+
+    async def indexes(self) -> list[Index]:
+        """List the indexes of the collection."""
+        return await in_thread(self.blocking.indexes)
+
+    async def explain(self, query: QueryLike = None) -> Explanation:
+        """Run a find in the local data and tell how it is carried out."""
+        return await in_thread(self.blocking.explain, query)
+
+    def __repr__(self) -> str:
+        return f"<kvstore.aio.Store {self.blocking.name!r} of type {self.blocking.type!r}>"
