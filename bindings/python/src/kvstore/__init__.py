@@ -45,6 +45,7 @@ from .errors import (
     UnauthorizedError,
     UnsupportedError,
 )
+from .fields import F, Field
 from .grouping import Aggregate
 from .pending import PendingQueue
 from .query import Query, QueryLike
@@ -86,6 +87,8 @@ __all__ = [
     "Entity",
     "EntityLike",
     "Explanation",
+    "F",
+    "Field",
     "ForbiddenError",
     "FullError",
     "Index",

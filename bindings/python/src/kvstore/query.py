@@ -27,7 +27,7 @@ class Query:
 
     def __init__(
         self,
-        filter: Mapping[str, Any] | None = None,
+        filter: Query | Mapping[str, Any] | None = None,
         *,
         sort: Mapping[str, int] | None = None,
         skip: int | None = None,
@@ -36,8 +36,12 @@ class Query:
     ) -> None:
         """Make a query; :class:`~kvstore.InvalidError` names what is wrong with it.
 
-        The order of `sort`'s members counts: 1 is ascending, -1 descending.
+        The order of `sort`'s members counts: 1 is ascending, -1 descending. Of a query, such as
+        ``F.population > 50_000``, the filter is taken.
         """
+        if isinstance(filter, Query):
+            self._adopt(_combined("and", [filter], _modifiers(sort, skip, limit, fields)))
+            return
         filter_json = None if filter is None else to_json(filter)
         modifiers_json = _modifiers(sort, skip, limit, fields)
         self._adopt(
@@ -84,6 +88,28 @@ class Query:
         )
         return query
 
+    def sort(self, *keys: str) -> Query:
+        """Sort by members, one after the other: ``sort("-population", "name")``; a - descends."""
+        order = {key.removeprefix("-"): -1 if key.startswith("-") else 1 for key in keys}
+        return self._with(sort=order)
+
+    def skip(self, count: int) -> Query:
+        """Leave out so many of the first."""
+        return self._with(skip=count)
+
+    def limit(self, count: int) -> Query:
+        """Give so many at the most."""
+        return self._with(limit=count)
+
+    def fields(self, *names: str) -> Query:
+        """Give only these members, and ``_id``."""
+        return self._with(fields=list(names))
+
+    def _with(self, **changed: Any) -> Query:
+        told = {**self.to_dict(), **changed}
+        told.pop("filter", None)
+        return self.with_modifiers(**told)
+
     def with_modifiers(
         self,
         *,
@@ -93,7 +119,7 @@ class Query:
         fields: Sequence[str] | None = None,
     ) -> Query:
         """Make a query of the same filter with these modifiers and no others."""
-        return _combined("and", [self], _modifiers(sort, skip, limit, fields))
+        return _adopted(_combined("and", [self], _modifiers(sort, skip, limit, fields)))
 
     def __and__(self, other: QueryLike) -> Query:
         """Select what both do. The modifiers of the parts are left behind, here and below.
@@ -101,24 +127,27 @@ class Query:
         >>> (Query({"a": 1}) & {"b": 2}).to_dict()["filter"]
         {'a': 1, 'b': 2}
         """
-        return _combined("and", [self, other])
+        return _adopted(_combined("and", [self, other]))
 
     def __rand__(self, other: QueryLike) -> Query:
-        return _combined("and", [other, self])
+        return _adopted(_combined("and", [other, self]))
 
     def __or__(self, other: QueryLike) -> Query:
         """Select what at least one of them does."""
-        return _combined("or", [self, other])
+        return _adopted(_combined("or", [self, other]))
 
     def __ror__(self, other: QueryLike) -> Query:
-        return _combined("or", [other, self])
+        return _adopted(_combined("or", [other, self]))
 
     def __invert__(self) -> Query:
         """Select what this one does not."""
-        return _combined("not", [self])
+        return _adopted(_combined("not", [self]))
 
     def __bool__(self) -> bool:
-        raise TypeError("queries are combined by & and |, and negated by ~")
+        raise TypeError(
+            "a query is neither true nor false: combine queries by & and |, negate them by ~,"
+            " each in parentheses; for low <= member <= high write member.between(low, high)"
+        )
 
     def _adopt(self, handle: int) -> None:
         self._handle = handle
@@ -138,21 +167,21 @@ class Query:
         return f"Query({self.to_dict()})"
 
 
-def _combined(
-    combination: str, parts: Sequence[QueryLike], modifiers: bytes | None = None
-) -> Query:
+def _combined(combination: str, parts: Sequence[QueryLike], modifiers: bytes | None = None) -> int:
     queries = [as_query(part) for part in parts]
-    query = Query.__new__(Query)
-    query._adopt(
-        _native.call_for_handle(
-            _combine,
-            combination.encode(),
-            _native.handles([handle_of(part) for part in queries]),
-            len(queries),
-            modifiers,
-            len(modifiers or b""),
-        )
+    return _native.call_for_handle(
+        _combine,
+        combination.encode(),
+        _native.handles([handle_of(part) for part in queries]),
+        len(queries),
+        modifiers,
+        len(modifiers or b""),
     )
+
+
+def _adopted(handle: int) -> Query:
+    query = Query.__new__(Query)
+    query._adopt(handle)
     return query
 
 

@@ -82,7 +82,7 @@ class Store(Closing):
         initial: Mapping[str, Any] | None = None,
         **options: Unpack[CallOptions],
     ) -> list[Entity]:
-        """Compute numbers about groups of the entities that match: see :meth:`kvstore.Store.group`."""
+        """Compute numbers about groups of entities: see :meth:`kvstore.Store.group`."""
         return await finish(
             lambda done: self.blocking.group_async(
                 keys, aggregates, query, reduce=reduce, initial=initial, on_answer=done, **options

@@ -1,0 +1,246 @@
+"""Members of entities, compared with Python's operators: ``F.population > 50_000``.
+
+>>> from kvstore import F
+>>> query = (F.population > 50_000) & (F.address.city == "Boston")
+>>> query.to_dict()["filter"]
+{'population': {'$gt': 50000}, 'address.city': 'Boston'}
+>>> query.sort("-population", "name").limit(20).to_dict()["sort"]
+{'population': -1, 'name': 1}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final, NoReturn
+
+from .errors import invalid
+from .query import Query
+
+#: A place: longitude and latitude in degrees.
+Place = tuple[float, float]
+#: Metres, as the library has it: a circle's radius is sent as an angle.
+_EARTH_RADIUS: Final = 6_371_000
+
+
+class Field:
+    """A member of an entity. What compares it gives a :class:`kvstore.Query`.
+
+    Members of it are ``F.address.city`` or ``F.address["odd name"]``, elements ``F.tags[0]``; use
+    brackets too for a member that is called like a method. Where an array is compared, an element
+    that fits is enough. A ``datetime``, which must know its time zone, is compared as the backend
+    writes dates.
+    """
+
+    __slots__ = ("__path",)
+
+    def __init__(self, path: str) -> None:
+        if not path:
+            raise invalid("a member has a name")
+        self.__path = path
+
+    def __getattr__(self, name: str) -> Field:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __getitem__(self, name: str | int) -> Field:
+        if isinstance(name, int) and name < 0:
+            raise invalid("elements are counted from the front, from 0")
+        return Field(f"{self.__path}.{_key(name)}")
+
+    # Comparisons
+
+    def __eq__(self, value: object) -> Query:  # type: ignore[override]
+        return self.__compared("=", "$eq", value)
+
+    def __ne__(self, value: object) -> Query:  # type: ignore[override]
+        return self.__compared("!=", "$ne", value)
+
+    def __lt__(self, value: object) -> Query:
+        return self.__compared("<", "$lt", value)
+
+    def __le__(self, value: object) -> Query:
+        return self.__compared("<=", "$lte", value)
+
+    def __gt__(self, value: object) -> Query:
+        return self.__compared(">", "$gt", value)
+
+    def __ge__(self, value: object) -> Query:
+        return self.__compared(">=", "$gte", value)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def between(self, low: object, high: object) -> Query:
+        """Select what is neither below `low` nor above `high`."""
+        return (self >= low) & (self <= high)
+
+    def in_(self, values: Iterable[object]) -> Query:
+        """Select what is one of the values."""
+        return self.__filter({"$in": _values(values)})
+
+    def not_in(self, values: Iterable[object]) -> Query:
+        """Select what is none of the values, or missing."""
+        return self.__filter({"$nin": _values(values)})
+
+    def exists(self, exists: bool = True) -> Query:
+        """Select what has this member, be it null; or has it not."""
+        return self.__filter({"$exists": exists})
+
+    # Text
+
+    def startswith(self, text: str, *, ignore_case: bool = False) -> Query:
+        """Select text that begins with another one."""
+        return self.__format("BEGINSWITH", text, ignore_case)
+
+    def endswith(self, text: str, *, ignore_case: bool = False) -> Query:
+        """Select text that ends with another one."""
+        return self.__format("ENDSWITH", text, ignore_case)
+
+    def has_text(self, text: str, *, ignore_case: bool = False) -> Query:
+        """Select text with another one in it."""
+        return self.__format("CONTAINS", text, ignore_case)
+
+    def like(self, pattern: str, *, ignore_case: bool = False) -> Query:
+        """Select text of a pattern: ``*`` stands for any text, ``?`` for any character."""
+        return self.__format("LIKE", pattern, ignore_case)
+
+    def matches(self, pattern: str, *, ignore_case: bool = False) -> Query:
+        """Select text that a regular expression matches from its beginning to its end."""
+        return self.__format("MATCHES", pattern, ignore_case)
+
+    # Arrays
+
+    def contains(self, *values: object) -> Query:
+        """Select arrays that have all of the values as elements."""
+        return self.__filter({"$all": _values(values)})
+
+    def any(self, condition: Query | Mapping[str, Any]) -> Query:
+        """Select arrays with an object that meets the whole condition.
+
+        >>> F.addresses.any((F.city == "Boston") & (F.zip > 2100)).to_dict()["filter"]
+        {'addresses': {'$elemMatch': {'city': 'Boston', 'zip': {'$gt': 2100}}}}
+        """
+        filter = Query(condition).to_dict()["filter"]
+        return self.__filter({"$elemMatch": filter})
+
+    def size(self, count: int) -> Query:
+        """Select arrays of so many elements."""
+        return self.__filter({"$size": count})
+
+    # Places
+
+    def near(
+        self,
+        longitude: float,
+        latitude: float,
+        *,
+        max_distance: float | None = None,
+        min_distance: float | None = None,
+    ) -> Query:
+        """Select places, nearest first; distances are metres."""
+        near: dict[str, Any] = {
+            "$geometry": {"type": "Point", "coordinates": [longitude, latitude]}
+        }
+        if max_distance is not None:
+            near["$maxDistance"] = max_distance
+        if min_distance is not None:
+            near["$minDistance"] = min_distance
+        return self.__filter({"$nearSphere": near})
+
+    def within_circle(self, longitude: float, latitude: float, radius: float) -> Query:
+        """Select places that are at most `radius` metres away."""
+        return self.__within("$centerSphere", [[longitude, latitude], radius / _EARTH_RADIUS])
+
+    def within_box(self, south_west: Place, north_east: Place) -> Query:
+        """Select places in a box, which may cross the date line."""
+        return self.__within("$box", [south_west, north_east])
+
+    def within_polygon(self, *corners: Place) -> Query:
+        """Select places in a polygon, which may cross the date line or go around a pole."""
+        return self.__within("$polygon", corners)
+
+    # What Python would do otherwise
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(f"{self} is neither true nor false: compare it, or ask {self}.exists()")
+
+    def __contains__(self, value: object) -> NoReturn:
+        raise TypeError(f"for `value in {self}` write {self}.contains(value)")
+
+    def __iter__(self) -> Iterator[NoReturn]:
+        raise TypeError(f"{self} can not be iterated over")
+
+    def __repr__(self) -> str:
+        return f"F[{self.__path!r}]"
+
+    def __compared(self, word: str, operator: str, value: object) -> Query:
+        if isinstance(value, Field):
+            return Query.from_format(f"%K {word} %K", self.__path, value.__path)
+        if isinstance(value, Query):
+            raise TypeError(f"{self} is compared with a query: put comparisons in parentheses")
+        return self.__filter({operator: _value(value)})
+
+    def __filter(self, condition: Mapping[str, Any]) -> Query:
+        return Query({self.__path: condition})
+
+    def __format(self, word: str, text: str, ignore_case: bool) -> Query:
+        if not isinstance(text, str):
+            raise TypeError(f"{word} compares text, not {type(text).__name__}")
+        option = "[c]" if ignore_case else ""
+        # A format would read "acl" as "_acl": only the condition is taken from it.
+        written = Query.from_format(f"x {word}{option} %@", text)
+        return self.__filter(written.to_dict()["filter"]["x"])
+
+    def __within(self, shape: str, numbers: object) -> Query:
+        return self.__filter({"$geoWithin": {shape: numbers}})
+
+
+class Fields:
+    """The members of an entity: ``F.name``, or ``F["odd name"]``."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Field:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Field(name)
+
+    def __getitem__(self, name: str) -> Field:
+        return Field(_key(name))
+
+    def __iter__(self) -> Iterator[NoReturn]:
+        raise TypeError("F can not be iterated over")
+
+    def __repr__(self) -> str:
+        return "F"
+
+
+#: Where an expression begins.
+F: Final = Fields()
+
+
+def _key(name: str | int) -> str:
+    if isinstance(name, bool) or not isinstance(name, (str, int)):
+        raise TypeError(f"a member has a name, not {name!r}")
+    if name == "":
+        raise invalid("a member has a name")
+    return str(name)
+
+
+def _values(values: Iterable[object]) -> list[object]:
+    if isinstance(values, (str, bytes, Mapping)):
+        raise TypeError("several values are wanted, as a list")
+    return [_value(value) for value in values]
+
+
+def _value(value: object) -> object:
+    """Give a value as JSON has it."""
+    if isinstance(value, Field):
+        raise TypeError("a member is compared with a value, or with another by a comparison alone")
+    if not isinstance(value, datetime):
+        return value
+    if value.tzinfo is None:
+        raise invalid("a datetime needs a time zone")
+    moment = value.astimezone(UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z"
