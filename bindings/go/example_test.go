@@ -136,3 +136,26 @@ func ExamplePending() {
 	}
 	// Output: update n1
 }
+
+func ExampleField() {
+	query := kvstore.Field("price").AtLeast(5).
+		And(kvstore.Field("text").In("wine", "cheese")).
+		OrderBy(kvstore.Descending("price"))
+	fmt.Println(query)
+	// Output: {"filter":{"price":{"$gte":5},"text":{"$in":["wine","cheese"]}},"sort":{"price":-1}}
+}
+
+func ExampleOnProgress() {
+	ctx := context.Background()
+	notes, done := notes()
+	defer done()
+	show := kvstore.OnProgress(func(progress kvstore.Progress) {
+		fmt.Println(progress.EntitiesDone, "of", progress.EntitiesTotal)
+	})
+	pushed, err := notes.Push(ctx, show)
+	// There is no backend.
+	fmt.Println(pushed.Pushed, errors.Is(err, kvstore.ErrUnsupported))
+	// Output:
+	// 0 of 0
+	// 0 true
+}

@@ -138,6 +138,7 @@ type Option func(*callOptions)
 type callOptions struct {
 	members       map[string]any
 	onLocalAnswer func(json.RawMessage, error)
+	onProgress    func(Progress)
 }
 
 func with(name string, value any) Option {
@@ -234,6 +235,12 @@ func Hard() Option { return with("hard", true) }
 // returns the answer of the network. It runs on the client's callback thread.
 func OnLocalAnswer(answer func(json.RawMessage, error)) Option {
 	return func(options *callOptions) { options.onLocalAnswer = answer }
+}
+
+// OnProgress gets how far a call is, some times a second while it waits for the network, and once at its
+// end. It runs in a goroutine of its own, one call after the other, and none after the operation returned.
+func OnProgress(progress func(Progress)) Option {
+	return func(options *callOptions) { options.onProgress = progress }
 }
 
 func gather(options []Option) callOptions {

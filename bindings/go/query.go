@@ -33,6 +33,8 @@ type Query struct {
 	// combination, if not empty, says how parts make this query.
 	combination string
 	parts       []*Query
+	// broken is what is wrong with a query that could not be built.
+	broken error
 }
 
 // And selects what all of the queries select. Their filters count, not their modifiers; the result may be
@@ -61,6 +63,9 @@ func Descending(name string) SortKey { return SortKey{Name: name, Descending: tr
 func (q *Query) open() (*C.kv_query, error) {
 	if q == nil {
 		return nil, nil
+	}
+	if q.broken != nil {
+		return nil, q.broken
 	}
 	if q.combination != "" {
 		return q.openCombination()

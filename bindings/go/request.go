@@ -13,6 +13,7 @@ import "C"
 import (
 	"context"
 	"strconv"
+	"time"
 	"unsafe"
 )
 
@@ -31,6 +32,8 @@ type request struct {
 	handle *C.kv_request
 	// final receives the last answer, if answers are listened to.
 	final chan found
+	// progress is told how far it is; may be nil.
+	progress func(Progress)
 }
 
 // start starts an operation, unless the context has ended.
@@ -50,7 +53,7 @@ func start(ctx context.Context, options callOptions, begin starter) (*request, e
 	if err := check(begin(report, &handle, &left), left); err != nil {
 		return nil, err
 	}
-	return &request{handle, final}, nil
+	return &request{handle, final, options.onProgress}, nil
 }
 
 func (r *request) free() { C.kv_request_free(r.handle) }
@@ -72,6 +75,9 @@ func (r *request) wait(ctx context.Context, text **C.char, length *C.size_t) err
 			<-watched
 		}()
 	}
+	if r.progress != nil {
+		defer r.report()()
+	}
 	var left *C.kv_error
 	status := C.kv_request_wait(r.handle, -1, text, length, &left)
 	err := check(status, left)
@@ -79,6 +85,42 @@ func (r *request) wait(ctx context.Context, text **C.char, length *C.size_t) err
 		return ended(ctx.Err())
 	}
 	return err
+}
+
+// howOften is the time between two reports of progress.
+const howOften = 100 * time.Millisecond
+
+// report tells how far the operation is until the function that it gives has returned.
+func (r *request) report() func() {
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		ticker := time.NewTicker(howOften)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				r.tell()
+			case <-over:
+				r.tell()
+				return
+			}
+		}
+	}()
+	return func() {
+		close(over)
+		<-ended
+	}
+}
+
+func (r *request) tell() {
+	lent := C.kv_progress{size: C.uint32_t(unsafe.Sizeof(C.kv_progress{}))}
+	if C.kv_request_progress(r.handle, &lent) == C.KV_OK {
+		r.progress(Progress{
+			EntitiesDone: uint64(lent.entities_done), EntitiesTotal: uint64(lent.entities_total),
+			BytesDone: uint64(lent.bytes_done), BytesTotal: uint64(lent.bytes_total),
+		})
+	}
 }
 
 // run runs an operation to its end and gives its result.

@@ -5,6 +5,12 @@ import (
 	"time"
 )
 
+// Progress is how far a call is. Totals are 0 while they are unknown.
+type Progress struct {
+	EntitiesDone, EntitiesTotal uint64
+	BytesDone, BytesTotal       uint64
+}
+
 // PullResult is what a pull did to the local store.
 type PullResult struct {
 	Pulled  int `json:"pulled"`

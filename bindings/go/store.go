@@ -158,15 +158,24 @@ func (s *store) count(ctx context.Context, query *Query, options []Option) (int,
 		return 0, err
 	}
 	defer s.done(c)
-	if s.reads(c) {
-		var count C.int64_t
-		var left *C.kv_error
-		status := C.kv_store_count(s.handle, c.query, c.text, &count, &left)
-		return int(count), check(status, left)
-	}
-	return runCount(ctx, c.options, func(r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
+	return counted(c, s.reads(c), func(count *C.int64_t, e **C.kv_error) C.kv_status {
+		return C.kv_store_count(s.handle, c.query, c.text, count, e)
+	}, func(r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
 		return C.kv_store_count_async(s.handle, c.query, c.text, r.done, r.context, r.free, q, e)
 	})
+}
+
+// counted runs an operation whose result is a number: here, or as one that may wait.
+func counted(
+	c call, here bool, operate func(*C.int64_t, **C.kv_error) C.kv_status, begin starter,
+) (int, error) {
+	if !here {
+		return runCount(c.ctx, c.options, begin)
+	}
+	var count C.int64_t
+	var left *C.kv_error
+	status := operate(&count, &left)
+	return int(count), check(status, left)
 }
 
 func (s *store) save(ctx context.Context, entity []byte, options []Option) ([]byte, error) {
@@ -218,13 +227,9 @@ func (s *store) removeByID(ctx context.Context, id string, options []Option) (in
 		return 0, err
 	}
 	defer s.done(c)
-	if s.writes(c) {
-		var count C.int64_t
-		var left *C.kv_error
-		status := C.kv_store_remove_by_id(s.handle, characters(key), c.text, &count, &left)
-		return int(count), check(status, left)
-	}
-	return runCount(ctx, c.options, func(r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
+	return counted(c, s.writes(c), func(count *C.int64_t, e **C.kv_error) C.kv_status {
+		return C.kv_store_remove_by_id(s.handle, characters(key), c.text, count, e)
+	}, func(r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
 		return C.kv_store_remove_by_id_async(s.handle, characters(key), c.text,
 			r.done, r.context, r.free, q, e)
 	})
@@ -236,14 +241,11 @@ func (s *store) remove(ctx context.Context, query *Query, options []Option) (int
 		return 0, err
 	}
 	defer s.done(c)
-	if s.writes(c) {
-		var count C.int64_t
-		var left *C.kv_error
-		status := C.kv_store_remove(s.handle, c.query, c.text, &count, &left)
-		return int(count), check(status, left)
-	}
-	return runCount(ctx, c.options, func(r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
-		return C.kv_store_remove_async(s.handle, c.query, c.text, r.done, r.context, r.free, q, e)
+	return counted(c, s.writes(c), func(count *C.int64_t, e **C.kv_error) C.kv_status {
+		return C.kv_store_remove(s.handle, c.query, c.text, count, e)
+	}, func(r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
+		return C.kv_store_remove_async(s.handle, c.query, c.text,
+			r.done, r.context, r.free, q, e)
 	})
 }
 
