@@ -13,6 +13,7 @@ import pytest
 EXAMPLES = Path(__file__).resolve().parent
 sys.path.insert(0, str(EXAMPLES.parent / "scripts"))
 
+import kvstore  # noqa: E402
 from kvstored import Server  # noqa: E402
 
 
@@ -23,8 +24,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield server
 
 
-@pytest.mark.parametrize("program", ["c/first.c", "python/first.py", "go/first/first.go"])
-def test_a_first_program_has_at_most_40_lines(program: str) -> None:
+@pytest.mark.parametrize(
+    "program", ["c/first.c", "python/first.py", "python/progress.py", "go/first/first.go"]
+)
+def test_a_small_program_has_at_most_40_lines(program: str) -> None:
     assert len((EXAMPLES / program).read_text().splitlines()) <= 40
 
 
@@ -42,6 +45,22 @@ def test_the_first_program_in_python(server: Server, tmp_path: Path) -> None:
     told = run(tmp_path, sys.executable, str(EXAMPLES / "python" / "first.py"), server.host)
     assert "found {" in told
     assert "1 to push\npushed 1 with errors []" in told
+
+
+def test_the_progress_bar_reaches_its_end(server: Server, tmp_path: Path) -> None:
+    with kvstore.Client(
+        app_key="kid_demo",
+        app_secret="secret",
+        host=server.host,
+        data_directory=tmp_path / "filler",
+    ) as client:
+        client.signup()
+        many = client.collection("many", "network")
+        assert not many.save_many({"n": number} for number in range(2500)).errors
+    program = EXAMPLES / "python" / "progress.py"
+    told = run(tmp_path, sys.executable, str(program), server.host, "many")
+    assert "2500/2500" in told
+    assert "pulled 2500" in told
 
 
 def test_the_first_program_in_go(server: Server, tmp_path: Path) -> None:
