@@ -63,7 +63,8 @@ def main(arguments: list[str]) -> int:
 def line(row: dict[str, object]) -> str:
     """A row as a line of the Markdown table."""
     met = "" if row["met"] is None else "yes" if row["met"] else "**no**"
-    figures = [number(row["ours"]), number(row["baseline"]), row["unit"], row["ratio"]]
+    ratio = "" if row["ratio"] is None else row["ratio"]
+    figures = [number(row["ours"]), number(row["baseline"]), row["unit"], ratio]
     cells = [row["name"], *figures, row["goal"], met, row["against"]]
     return f"| {' | '.join(str(cell) for cell in cells)} |"
 
