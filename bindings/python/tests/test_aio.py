@@ -6,7 +6,7 @@ import asyncio
 import gc
 import threading
 import tracemalloc
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -305,5 +305,57 @@ def test_indexes_and_the_queue(tmp_path: Path) -> None:
             assert await notes.purge() == 0
             assert await notes.clear() == 1
             assert "notes" in repr(notes)
+
+    run(main())
+
+
+def test_events_are_iterated_over_until_the_end(
+    server: Server, tmp_path: Path, unique: str
+) -> None:
+    async def main() -> None:
+        async with opened(server.host, tmp_path) as client:
+            await client.signup()
+            notes = client.collection(unique)
+            await notes.save({"n": 1})
+            async with client.sync_events() as events:
+                await notes.push()
+                async for event in events:
+                    if event.event == "finished":
+                        break
+                assert (event.operation, event.collection) == ("push", unique)
+            with pytest.raises(StopAsyncIteration):
+                await anext(events)
+            later = client.sync_events()
+            waiting = asyncio.ensure_future(anext(later))
+            await asyncio.sleep(0)
+            await client.close()
+            with pytest.raises(StopAsyncIteration):
+                await waiting
+            await later.close()
+
+    run(main())
+
+
+def test_events_that_nobody_takes_are_bounded() -> None:
+    tell: list[Callable[[int], object]] = []
+
+    class Nothing(kvstore.Subscription):
+        def __init__(self) -> None:
+            super().__init__(0, None)
+            self._handle = None
+
+    def subscribe(receive: Callable[[int], object], ended: Callable[[], object]) -> Nothing:
+        tell.append(receive)
+        return Nothing()
+
+    async def main() -> None:
+        async with aio.Events(subscribe) as events:
+            for number in range(10_001):
+                tell[0](number)
+            await asyncio.sleep(0)
+            for number in range(10_000):
+                assert await anext(events) == number
+            with pytest.raises(asyncio.QueueFull):
+                await anext(events)
 
     run(main())

@@ -199,6 +199,7 @@ def test_a_misread_comparison_says_what_to_write() -> None:
         lambda: F.a == "\ud800",
         lambda: F["\ud800"] == 1,
         lambda: F.a == {1, 2},
+        lambda: Query().sort("-"),
         lambda: F.a.matches("["),
         lambda: F.a.size(-1),
         lambda: F.p.within_circle(0, 95, 10),
@@ -211,6 +212,11 @@ def test_a_misread_comparison_says_what_to_write() -> None:
 def test_what_no_backend_understands_is_refused_at_once(wrong: Callable[[], Any]) -> None:
     with pytest.raises(kvstore.InvalidError):
         wrong()
+
+
+def test_bytes_are_refused_by_their_name() -> None:
+    with pytest.raises(kvstore.InvalidError, match="type bytes"):
+        F.a == b"x"  # noqa: B015
 
 
 def test_members_can_be_copied_and_shown() -> None:

@@ -111,11 +111,18 @@ def encode_options(options: Mapping[str, object]) -> bytes | None:
     return to_json({_camel(name): value for name, value in options.items()})
 
 
+def _path(value: object) -> str:
+    """Write a path; anything else that is not JSON is refused by its type's name."""
+    if isinstance(value, os.PathLike):
+        return os.fsdecode(value)
+    raise TypeError(f"a value of type {type(value).__name__}")
+
+
 def to_json(value: object) -> bytes:
     """Write a value as JSON; what JSON can not say is an :class:`InvalidError`."""
     try:
         text = json.dumps(
-            value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=os.fspath
+            value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_path
         )
         return text.encode()
     except (TypeError, ValueError, RecursionError) as error:

@@ -294,18 +294,21 @@ class Client(Closing):
         with dispatching():
             return _native.call_for_count(_dispatch, self.handle, most)
 
-    def observe_sync(self, receive: Callable[[SyncEvent], object]) -> Subscription:
+    def observe_sync(
+        self, receive: Callable[[SyncEvent], object], *, ended: Callable[[], object] | None = None
+    ) -> Subscription:
         """Hear what happens while the client synchronises, until the subscription is closed.
 
         Pushes, pulls and syncs that start, get on and finish; the network that goes and comes back;
-        a session that ends. ``receive`` runs where callbacks do.
+        a session that ends. ``receive`` runs where callbacks do, and so does ``ended``, once, when
+        no event will follow.
         """
 
         def hear(event: bytes | KVError) -> None:
             if isinstance(event, bytes):
                 receive(decode_sync_event(event))
 
-        handle = begin("kv_client_observe_sync", self, self.handle, receive=hear)
+        handle = begin("kv_client_observe_sync", self, self.handle, receive=hear, ended=ended)
         return Subscription(handle, self)
 
     def set_log(

@@ -9,6 +9,7 @@ from typing import Any
 
 from . import _native
 from ._options import to_json, to_text
+from .errors import invalid
 
 _create = _native.function("kv_query_create")
 _from_format = _native.function("kv_query_from_format")
@@ -90,6 +91,8 @@ class Query:
 
     def sort(self, *keys: str) -> Query:
         """Sort by members, one after the other: ``sort("-population", "name")``; a - descends."""
+        if not all(key.removeprefix("-") for key in keys):
+            raise invalid("a member has a name")
         order = {key.removeprefix("-"): -1 if key.startswith("-") else 1 for key in keys}
         return self._with(sort=order)
 

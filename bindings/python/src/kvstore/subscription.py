@@ -31,10 +31,14 @@ class Subscription(Closing):
 
 
 def begin(
-    name: str, owner: object, *arguments: object, receive: Callable[[bytes | KVError], object]
+    name: str,
+    owner: object,
+    *arguments: object,
+    receive: Callable[[bytes | KVError], object],
+    ended: Callable[[], object] | None = None,
 ) -> int:
     """Call a function that begins a subscription; give its handle."""
-    delivery = EventDelivery(receive)
+    delivery = EventDelivery(receive, ended)
     function = _native.function(name)
     return _native.call_for_handle(
         function, *arguments, EVENT_POINTER, delivery.token, FREE_POINTER

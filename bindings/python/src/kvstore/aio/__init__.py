@@ -18,7 +18,8 @@ those of the blocking calls.
 
 from .client import Client
 from .cursor import Cursor
+from .events import Events
 from .pending import PendingQueue
 from .store import Store
 
-__all__ = ["Client", "Cursor", "PendingQueue", "Store"]
+__all__ = ["Client", "Cursor", "Events", "PendingQueue", "Store"]

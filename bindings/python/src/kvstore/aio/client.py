@@ -8,8 +8,9 @@ from typing import Any, Unpack
 from .. import client as blocking
 from .._options import ClientOptions, LogoutOptions, NetworkOptions, StoreOptions, StoreType
 from ..errors import invalid
-from ..results import Entity
+from ..results import Entity, SyncEvent
 from ._waiting import Closing, finish, in_thread
+from .events import Events
 from .store import Store
 
 
@@ -37,6 +38,13 @@ class Client(Closing):
         Whoever waits gets :class:`kvstore.CancelledError`. Pending writes stay.
         """
         await in_thread(self.blocking.close)
+
+    def sync_events(self) -> Events[SyncEvent]:
+        """Give what happens while the client synchronises: ``async with``, then ``async for``.
+
+        See :meth:`kvstore.Client.observe_sync`.
+        """
+        return Events(lambda receive, ended: self.blocking.observe_sync(receive, ended=ended))
 
     # Users
 
