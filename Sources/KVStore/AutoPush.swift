@@ -37,6 +37,9 @@ final class AutoPush: Sendable {
     self.worker.peek { $0 = worker }
   }
 
+  /// Whether this is called from its thread.
+  var isOwnThread: Bool { worker.peek { $0 }?.isCurrent ?? false }
+
   /// Something was saved here.
   func noteSave() { state.withLock { $0.isSaved = true } }
 
@@ -96,6 +99,8 @@ final class AutoPushes: Sendable {
     let new = try AutoPush(election, work)
     all.peek { $0.append(new) }
   }
+
+  var isOwnThread: Bool { all.peek { $0 }.contains { $0.isOwnThread } }
 
   func noteSave() { for push in all.peek({ $0 }) { push.noteSave() } }
 

@@ -20,6 +20,12 @@ package final class Client: Sendable {
   private struct Tag {
     var storage: Storage
     var inFlight: SharedInFlight
+    /// The application's stores by their collections, as long as it has them.
+    var stores: [String: [WeakStore]] = [:]
+  }
+
+  private struct WeakStore: Sendable {
+    weak var value: DataStore?
   }
 
   package let log = Log()
@@ -94,6 +100,11 @@ package final class Client: Sendable {
     session?.close()
   }
 
+  /// Whether this is called from a thread of the client's, not one of the host's.
+  package var isOwnThread: Bool {
+    runners.network.isOwnThread || runners.local.isOwnThread || autoPushes.isOwnThread
+  }
+
   // MARK: Stores
 
   /// One collection, seen through one type of store. `options`: see kv_store_open.
@@ -123,7 +134,23 @@ package final class Client: Sendable {
         guard hasMaster else { throw StoreError(.noUser, "Nobody is logged in.") }
         return nil
       })
-    return DataStore(engine, calls, KeyMap(names ?? [:]), surroundings)
+    let store = DataStore(engine, calls, KeyMap(names ?? [:]), surroundings)
+    if type.isLocal { remember(store, tag ?? self.options.tag) }
+    return store
+  }
+
+  private func remember(_ store: DataStore, _ tag: String) {
+    state.peek { state in
+      let others = state.tags[tag]?.stores[store.engine.collection] ?? []
+      state.tags[tag]?.stores[store.engine.collection] =
+        others.filter { $0.value != nil } + [WeakStore(value: store)]
+    }
+  }
+
+  /// The store of the application, if it has one, that says what happens to conflicts of a collection.
+  private func decidingStore(_ collection: String, _ tag: String) -> DataStore? {
+    let stores = state.peek { $0.tags[tag]?.stores[collection]?.compactMap(\.value) ?? [] }
+    return stores.last { $0.decidesConflicts }
   }
 
   private var surroundings: DataStore.Surroundings {
@@ -170,7 +197,12 @@ package final class Client: Sendable {
       waiting: { () throws(StoreError) in try storage.collectionsWaiting() },
       push: { [weak self] (collection) throws(StoreError) in
         guard let self else { return 0 }
-        let store = try store(collection, type: StoreType.sync.rawValue, ["tag": .string(tag)])
+        var store = decidingStore(collection, tag)
+        if store == nil {
+          store = try self.store(
+            collection, type: StoreType.sync.rawValue, ["tag": .string(tag)])
+        }
+        guard let store else { return 0 }
         var options = Options()
         // The schedule is what repeats.
         options.retries = 0

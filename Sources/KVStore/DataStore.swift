@@ -130,6 +130,9 @@ package final class DataStore: Sendable {
 
   // MARK: Conflicts
 
+  /// Whether it was said what happens to conflicts.
+  var decidesConflicts: Bool { defaults.conflicts != nil || engine.hasConflictHandler }
+
   /// Sets who is asked about conflicts; nil: nobody.
   package func setConflictHandler(_ handler: ConflictHandler?) {
     engine.setConflictHandler(handler)

@@ -58,7 +58,7 @@ package final class Runner: Sendable {
   }
 
   /// Whether this is called from one of the threads.
-  package var isOwnThread: Bool { state.peek { $0.members.contains(pthread_self()) } }
+  var isOwnThread: Bool { state.peek { $0.members.contains(pthread_self()) } }
 
   private func start() -> Bool {
     Worker("kv-work") { [self] in

@@ -1,3 +1,4 @@
+import Glibc
 import KVBase
 import KVJSON
 import KVQuery
@@ -107,6 +108,26 @@ private struct Scene {
     #expect(failure { _ = try auto.save(["_id": "a", "n": 2]) }?.kind == .conflict)
     #expect(try scene.detail("a")["state"] == "conflict")
     #expect(try scene.both("n") == [2, 3])
+  }
+
+  @Test(
+    "are decided as the application's store says when its client pushes by itself",
+    arguments: [true, false])
+  func automatic(_ hasHandler: Bool) throws {
+    let world = try World()
+    let client = try world.member("client", ["pushAutomatically": true])
+    defer { client.close() }
+    let theirs = try client.store("notes", type: "network", nil)
+    let notes = try client.store(
+      "notes", type: "sync", hasHandler ? nil : ["conflicts": "serverWins"])
+    if hasHandler { notes.setConflictHandler { _, _ in .take } }
+    _ = try theirs.save(["_id": "a", "n": 1])
+    _ = try notes.pull(Query(), DataStore.Run())
+    _ = try theirs.save(["_id": "a", "n": 3])
+    _ = try notes.save(["_id": "a", "n": 2])
+    while try notes.pendingCount() > 0 { usleep(1000) }
+    #expect(try notes.all().map { $0["n"] } == [3])
+    #expect(try theirs.all().map { $0["n"] } == [3])
   }
 }
 

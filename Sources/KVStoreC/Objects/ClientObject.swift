@@ -157,8 +157,7 @@ final class ClientObject: HandleObject {
   /// nobody but the host dispatches.
   var callbacksRunHere: Bool {
     if callbacks.isInside { return true }
-    return callbacks.isPumped && !core.runners.network.isOwnThread
-      && !core.runners.local.isOwnThread
+    return callbacks.isPumped && !core.isOwnThread
   }
 
   // MARK: Closing
