@@ -1,0 +1,178 @@
+import KVBase
+import KVQuery
+import KVStorage
+import KVSync
+import KVTestSupport
+import Testing
+
+/// The same random changes and queries on a store whose indexes come and go, and on one without any: every answer
+/// is the same, entity by entity and in order.
+@Suite("Indexed queries") struct IndexedQueriesTests {
+  @Test("indexes change no answer", arguments: 0..<16)
+  func agrees(run: UInt64) throws {
+    let seed = Seed(Seed().value &+ run)
+    var random = RandomQueries(seed)
+    let directory = TemporaryDirectory()
+    let plain = try openStorage(in: directory, tag: "plain")
+    let indexed = try openStorage(in: directory, tag: "indexed")
+    var used = 0
+    for step in 0..<150 {
+      let change = random.change()
+      for storage in [plain, indexed] { try change.apply(to: storage) }
+      try random.reindex(indexed)
+      let (filter, modifiers) = (random.filter(2), random.modifiers())
+      let query = try query(filter, modifiers)
+      let expected = try drain(plain.find(query, in: "c", writtenSince: nil))
+      let found = try drain(indexed.find(query, in: "c", writtenSince: nil))
+      let explanation = try indexed.explain(query, in: "c")
+      let about = "\(seed), step \(step): \(filter) \(modifiers ?? "") \(explanation)"
+      #expect(found == expected, "\(about)")
+      let count = try plain.count(query, in: "c", writtenSince: nil)
+      #expect(try indexed.count(query, in: "c", writtenSince: nil) == count, "\(about)")
+      let since = Timestamp(milliseconds: 0)
+      #expect(try indexed.count(query, in: "c", writtenSince: since) == count, "\(about)")
+      #expect(explanation.returned == expected.count, "\(about)")
+      if explanation.access == .index { used += 1 }
+      if found != expected { return }
+    }
+    #expect(used > 10, "\(seed): the indexes were used \(used) times")
+  }
+}
+
+/// A change of a collection.
+private enum Change {
+  case save([String])
+  case store([String])
+  case remove(String)
+  case clear(String)
+
+  func apply(to storage: Storage) throws {
+    switch self {
+    case .save(let entities): for entity in entities { try storage.save(entity) }
+    case .store(let entities): try storage.store(entities)
+    case .remove(let filter): _ = try storage.remove(query(filter), in: "c")
+    case .clear(let filter): _ = try storage.clear(query(filter), in: "c")
+    }
+  }
+}
+
+private struct RandomQueries {
+  private var random: Seed
+  private var indexes: [String] = []
+
+  init(_ seed: Seed) { random = seed }
+
+  private static let scalars = [
+    "0", "1", "2", "2.0", "3", "-1", "1.5", "-0.5", "9007199254740993", "9007199254740992.0",
+    "1e300",
+    #""""#, #""a""#, #""A""#, #""ab""#, #""abc""#, #""b""#, #""é""#, #""e\u0301""#, #""\u0000""#,
+    #""a\u0000b""#, #""😀""#, #""1""#, "true", "false", "null",
+  ]
+  private static let paths = ["a", "b", "n.x", "n.y", "l", "l.0", "o.x", "o.y", "o", "n", "none.x"]
+  private static let keys =
+    paths.map { #"{"\#($0)":1}"# }
+    + [
+      #"{"a":1,"b":1}"#, #"{"a":1,"b":-1}"#, #"{"a":-1}"#, #"{"l":1,"a":1}"#, #"{"o.x":1,"o.y":1}"#,
+      #"{"n.x":1,"a":-1,"l":1}"#,
+    ]
+
+  private mutating func pick<T>(_ all: [T]) -> T { all[random.below(all.count)] }
+  private mutating func chance(_ part: Int) -> Bool { random.below(100) < part }
+  private mutating func list(_ count: Int, _ make: (inout Self) -> String) -> String {
+    (0..<count).map { _ in make(&self) }.joined(separator: ",")
+  }
+
+  // MARK: Entities
+
+  mutating func change() -> Change {
+    switch random.below(10) {
+    case 0..<5: .save((0..<(1 + random.below(5))).map { _ in entity() })
+    case 5..<8: .store((0..<random.below(20)).map { _ in entity() })
+    case 8: .remove(filter(1).replacingEverything)
+    default: chance(20) ? .clear(filter(1)) : .save([entity()])
+    }
+  }
+
+  private mutating func entity() -> String {
+    var members = [#""_id":"k\#(random.below(60))""#]
+    for name in ["a", "b"] where chance(85) { members.append(#""\#(name)":\#(value(1))"#) }
+    if chance(70) { members.append(#""n":\#(chance(80) ? object() : value(1))"#) }
+    if chance(60) { members.append(#""l":[\#(list(random.below(4)) { $0.value(1) })]"#) }
+    if chance(60) { members.append(#""o":[\#(list(random.below(3)) { $0.object() })]"#) }
+    return "{\(members.joined(separator: ","))}"
+  }
+
+  private mutating func object() -> String {
+    var members: [String] = []
+    for name in ["x", "y"] where chance(70) { members.append(#""\#(name)":\#(value(0))"#) }
+    return "{\(members.joined(separator: ","))}"
+  }
+
+  private mutating func value(_ depth: Int) -> String {
+    guard depth > 0, chance(8) else { return pick(Self.scalars) }
+    return chance(50) ? object() : "[\(list(random.below(3)) { $0.value(0) })]"
+  }
+
+  // MARK: Indexes
+
+  mutating func reindex(_ storage: Storage) throws {
+    if chance(15), let name = indexes.first {
+      indexes.removeFirst()
+      #expect(try storage.dropIndex(name, in: "c"))
+    }
+    guard chance(25) || indexes.isEmpty else { return }
+    let keys = pick(Self.keys)
+    let name = "index \(random.next())"
+    try storage.createIndex(keys, name: name)
+    indexes.append(name)
+  }
+
+  // MARK: Queries
+
+  mutating func modifiers() -> String? {
+    guard chance(60) else { return nil }
+    var parts: [String] = []
+    if chance(70) {
+      let first = pick(Self.paths)
+      var sort = #""\#(first)":\#(chance(50) ? 1 : -1)"#
+      if chance(40) {
+        let second = pick(Self.paths)
+        if second != first { sort += #","\#(second)":\#(chance(50) ? 1 : -1)"# }
+      }
+      parts.append(#""sort":{\#(sort)}"#)
+    }
+    if chance(60) { parts.append(#""limit":\#(random.below(12))"#) }
+    if chance(30) { parts.append(#""skip":\#(random.below(5))"#) }
+    return "{\(parts.joined(separator: ","))}"
+  }
+
+  mutating func filter(_ depth: Int) -> String {
+    switch random.below(10) {
+    case 0 where depth > 0:
+      return #"{"$or":[\#(list(1 + random.below(3)) { $0.filter(depth - 1) })]}"#
+    case 1 where depth > 0, 2 where depth > 0:
+      return #"{"$and":[\#(list(1 + random.below(3)) { $0.filter(depth - 1) })]}"#
+    case 3 where depth > 0:
+      return #"{"$nor":[\#(filter(depth - 1))]}"#
+    case 4 where chance(40): return "{}"
+    default: return #"{"\#(pick(Self.paths))":\#(test())}"#
+    }
+  }
+
+  private mutating func test() -> String {
+    switch random.below(12) {
+    case 0, 1, 2: return value(1)
+    case 3, 4, 5: return #"{"\#(pick(["$gt", "$gte", "$lt", "$lte"]))":\#(value(1))}"#
+    case 6, 7: return #"{"$gte":\#(value(0)),"$lt":\#(value(0))}"#
+    case 8: return #"{"$in":[\#(list(random.below(4)) { $0.value(1) })]}"#
+    case 9: return #"{"$regex":"\#(pick(["^a", "^ab?", "^A", "b$", "^é", "^a.", "^(a)"]))"}"#
+    case 10: return #"{"$\#(pick(["ne", "eq"]))":\#(value(0))}"#
+    default: return #"{"$exists":\#(chance(50))}"#
+    }
+  }
+}
+
+extension String {
+  /// Not everything at once: there would be nothing left to ask for.
+  fileprivate var replacingEverything: String { self == "{}" ? #"{"a":1}"# : self }
+}
