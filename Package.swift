@@ -40,6 +40,7 @@ let package = Package(
     // The C libraries, each behind a module map and a shim.
     .systemLibrary(name: "CKVStore", path: "include"),
     .systemLibrary(name: "CSystem"),
+    .systemLibrary(name: "CScan"),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -50,8 +51,8 @@ let package = Package(
 
     // The rooms, from the ground up.
     room("KVBase", looksInto: ["CSystem"]),
-    room("KVJSON", looksInto: ["CJansson", "KVBase"]),
-    room("KVQuery", looksInto: ["KVJSON", "KVBase"]),
+    room("KVJSON", looksInto: ["CJansson", "CScan", "KVBase"]),
+    room("KVQuery", looksInto: ["KVJSON", "CScan", "KVBase"]),
     room("KVSQLite", looksInto: ["CSQLite", "KVQuery", "KVJSON", "KVBase"]),
     room("KVSync", looksInto: ["KVQuery", "KVJSON", "KVBase"], small),
     room(

@@ -1,3 +1,4 @@
+internal import CScan
 internal import KVJSON
 
 /// A predicate, prepared to be held against many entities. Immutable; safe from any thread.
@@ -12,20 +13,21 @@ package final class Matcher: Sendable {
     case comparison(Comparison)
   }
 
-  /// Where a top-level member is; nil if it is missing.
-  private typealias Slot = Range<Int>?
+  /// Where a top-level member is.
+  private typealias Slot = kv_span
 
   private let root: Node
   /// The top-level members that are looked at.
-  private let names: [[UInt8]]
-  private let beginnings: [MemberName]
+  private let members: MemberFinder
   private let places: [Int?]
+  /// The predicate in the form that most have; nil if this one has not.
+  private let quick: QuickTests?
 
   package init(_ predicate: Predicate) {
     var names: [[UInt8]] = []
     root = Matcher.prepare(predicate, &names)
-    self.names = names
-    beginnings = names.map { MemberName($0) }
+    members = MemberFinder(names)
+    quick = QuickTests(predicate, names)
     places = names.map { Path.Component(Substring(String(decoding: $0, as: UTF8.self))).index }
   }
 
@@ -65,39 +67,26 @@ package final class Matcher: Sendable {
   func matches(_ value: RawValue) throws(QueryError) -> Bool {
     let kind = value.kind
     guard kind == .object || kind == .array else { return false }
-    return try withUnsafeTemporaryAllocation(of: Slot.self, capacity: names.count) {
+    return try withUnsafeTemporaryAllocation(of: Slot.self, capacity: members.names.count) {
       (slots) throws(QueryError) in
-      slots.initialize(repeating: nil)
-      if kind == .object { collect(value, slots) } else { collectElements(value, slots) }
+      if kind == .object {
+        members.find(in: value.scanner, at: value.range.lowerBound, into: slots)
+        if let verdict = quick?.verdict(value.scanner, UnsafeBufferPointer(slots)) {
+          return verdict
+        }
+      } else {
+        collectElements(value, slots)
+      }
       return try holds(root, value, UnsafeBufferPointer(slots))
     }
   }
 
-  /// Notes where the wanted members are; of repeated ones the first.
-  private func collect(_ value: RawValue, _ slots: UnsafeMutableBufferPointer<Slot>) {
-    var members = TrustedMembers(value.scanner, at: value.range.lowerBound)
-    var missing = names.count
-    while missing > 0, let member = members.next() {
-      for slot in 0..<names.count where slots[slot] == nil {
-        switch beginnings[slot].compare(value.scanner, member.name) {
-        case .different: continue
-        case .same: break
-        case .undecided: guard isName(member.name, slot, value.scanner) else { continue }
-        }
-        slots[slot] = member.value
-        missing &-= 1
-        break
-      }
-    }
-  }
-
-  private func isName(_ range: Range<Int>, _ slot: Int, _ scanner: ByteScanner) -> Bool {
-    names[slot].withUnsafeBufferPointer { scanner.text(range, equals: $0) }
-  }
-
   private func collectElements(_ value: RawValue, _ slots: UnsafeMutableBufferPointer<Slot>) {
+    for slot in slots.indices { slots[slot] = Slot() }
     _ = value.containsElement { element, place in
-      for slot in 0..<places.count where places[slot] == place { slots[slot] = element.range }
+      for slot in 0..<places.count where places[slot] == place {
+        slots[slot] = Slot(start: element.range.lowerBound, end: element.range.upperBound)
+      }
       return false
     }
   }
@@ -117,7 +106,8 @@ package final class Matcher: Sendable {
       for part in parts where try holds(part, entity, slots) { return false }
       return true
     case .field(let slot, let rest, let checks):
-      let value = slots[slot].map { RawValue(entity.scanner, $0) }
+      let found = slots[slot]
+      let value = found.end == 0 ? nil : RawValue(entity.scanner, found.start..<found.end)
       for check in checks where try !check.holds(value, at: rest[...]) { return false }
       return true
     case .comparison(let comparison):

@@ -22,6 +22,7 @@ package struct Query: Sendable, Equatable {
   package var limit: Int?
   /// What is kept of an entity, besides `_id`, `_acl` and `_kmd`. Empty: everything.
   package var fields: [Path] = []
+  package var memo = QueryMemo()
 
   /// Everything, in the order of storage.
   package init() {}

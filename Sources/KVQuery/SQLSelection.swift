@@ -18,6 +18,9 @@ package struct SQLSelection: Sendable {
   package private(set) var pageCondition = "1"
   /// For `ORDER BY` with `pageSource`.
   package private(set) var order = "e.n"
+  /// The columns of the index whose order the rows of `pageSource` come in by themselves, but for ties; empty
+  /// if they do not.
+  package private(set) var walk: [(column: String, ascending: Bool)] = []
   /// The values of the anonymous parameters (`?`) of `pageCondition`.
   package private(set) var pageParameters: [Parameter] = []
   /// The values of the anonymous parameters of `order`, which comes behind the condition.
@@ -86,11 +89,17 @@ package struct SQLSelection: Sendable {
     (pageCondition, pageParameters) = (condition, conditionParameters)
   }
 
+  /// For `ORDER BY`.
+  package static func terms(_ columns: [(column: String, ascending: Bool)]) -> String {
+    columns.map { $0.ascending ? $0.column : "\($0.column) DESC" }.joined(separator: ",")
+  }
+
   /// Walks the index instead, where its rows come in the wanted order or can be brought into it.
   private mutating func join(_ access: Access, _ query: Query, _ table: String) {
     guard case .range(let range) = access, range.index.shape == .plain else { return }
     if let byColumns = range.order(query.sort), !query.sort.isEmpty {
-      order = "\(byColumns),id"
+      order = SQLSelection.terms(byColumns) + ",id"
+      if range.isOrdered(by: query.sort) { walk = byColumns }
     } else if query.sorter == nil, range.equalColumns == range.keys.count {
       // Entities of one key follow each other as they are stored.
       order = "x.n"

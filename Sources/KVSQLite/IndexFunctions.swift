@@ -74,6 +74,16 @@ enum IndexFunctions {
 }
 
 extension Statement {
+  /// A value of an index in the current row. Null is a double here, `IndexValue.lowest`.
+  package func value(_ column: Int32) -> IndexValue {
+    switch type(column) {
+    case SQLITE_INTEGER: .int(int64(column))
+    case SQLITE_FLOAT: .double(double(column))
+    case SQLITE_TEXT: .text(copy(column))
+    default: .blob(copy(column))
+    }
+  }
+
   /// Binds a value as an index holds it.
   package func bind(_ value: IndexValue, at place: Int32) throws(SQLiteError) {
     switch value {

@@ -145,7 +145,9 @@ package struct Statement: ~Copyable {
 
   package var columnCount: Int32 { sqlite3_column_count(raw) }
 
-  package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(raw, column) == SQLITE_NULL }
+  package func isNull(_ column: Int32) -> Bool { type(column) == SQLITE_NULL }
+
+  func type(_ column: Int32) -> Int32 { sqlite3_column_type(raw, column) }
 
   package func int64(_ column: Int32) -> Int64 { sqlite3_column_int64(raw, column) }
 

@@ -13,29 +13,8 @@ final class IndexCatalog: Sendable {
     var indexes: [UsableIndex]
   }
 
-  private struct State {
-    var known: [Int64: Known] = [:]
-    private var plans: [Plan] = []
-    private var oldest = 0
-
-    func plan(_ query: Query, _ table: Table, _ version: Int64) -> Plan? {
-      plans.first {
-        $0.version == version && $0.table.number == table.number && $0.query == query
-      }
-    }
-
-    /// The oldest makes room.
-    mutating func keep(_ plan: Plan) {
-      guard plans.count >= mostPlans else { return plans.append(plan) }
-      plans[oldest] = plan
-      oldest = (oldest + 1) % mostPlans
-    }
-  }
-
-  /// How many plans are kept: queries come again, often many times.
-  private static let mostPlans = 32
-
-  private let state = Monitor(State())
+  /// By the number of the collection.
+  private let known = Monitor<[Int64: Known]>([:])
 
   private static let list = SQL(
     "SELECT number, spec, shape FROM indexes WHERE collection = ?1 AND progress IS NULL")
@@ -49,9 +28,9 @@ final class IndexCatalog: Sendable {
     guard since == nil else {
       return Plan(query, table, version, try indexes(of: table, version, on: db), since)
     }
-    if let plan = state.peek({ $0.plan(query, table, version) }) { return plan }
+    if let plan = query.memo.object as? Plan, plan.is(for: query, table, version) { return plan }
     let plan = Plan(query, table, version, try indexes(of: table, version, on: db), nil)
-    state.peek { $0.keep(plan) }
+    query.memo.keep(plan)
     return plan
   }
 
@@ -60,7 +39,7 @@ final class IndexCatalog: Sendable {
   ) throws(SQLiteError) -> [UsableIndex] {
     // There never was one.
     guard version != 0 else { return [] }
-    if let known = state.peek({ $0.known[table.number] }), known.version == version {
+    if let known = known.peek({ $0[table.number] }), known.version == version {
       return known.indexes
     }
     let statement = try db.statement(Self.list)
@@ -73,8 +52,8 @@ final class IndexCatalog: Sendable {
       let name = IndexTable(number: statement.int64(0), spec, on: table).name
       indexes.append(UsableIndex(spec, table: name, shape: shape))
     }
-    let known = Known(version: version, indexes: indexes)
-    state.peek { $0.known[table.number] = known }
+    let found = Known(version: version, indexes: indexes)
+    known.peek { $0[table.number] = found }
     return indexes
   }
 
@@ -89,22 +68,35 @@ final class IndexCatalog: Sendable {
 /// A query made ready for one table: the index chosen, the statements written.
 final class Plan: Sendable {
   let query: Query
-  let table: Table
+  /// Of the entities; stores in other files may have one of the same name.
+  private let table: Table
   /// Of the collection's indexes.
   let version: Int64
   let selection: Selection
   /// SELECT of the bodies of the page.
   let bodies: SQL
   let count: SQL
+  /// SELECT of body, id and keys as the index gives them, without limit, if that is the wanted order but for
+  /// ties; and how many keys.
+  let walk: (sql: SQL, keys: Int)?
 
   init(
     _ query: Query, _ table: Table, _ version: Int64, _ indexes: [UsableIndex], _ since: Timestamp?
   ) {
+    var query = query
+    // The plan is kept in the memo: it must not keep the memo.
+    query.memo = QueryMemo()
     self.query = query
     self.table = table
     self.version = version
-    selection = Selection(query, table, indexes, writtenSince: since)
+    let selection = Selection(query, table, indexes, writtenSince: since)
+    self.selection = selection
     bodies = SQL.shared(selection.page("body"))
     count = SQL.shared(selection.count)
+    walk = selection.walk.map { (SQL.shared($0), selection.parts.walk.count) }
+  }
+  /// Whether it was made of this query, for this table as it is.
+  func `is`(for query: Query, _ table: Table, _ version: Int64) -> Bool {
+    self.version == version && self.table.number == table.number && self.query == query
   }
 }

@@ -32,6 +32,12 @@ extension Storage {
   package func find(
     _ query: Query, in collection: String, writtenSince: Timestamp?
   ) throws(StoreError) -> any EntityCursor {
+    if writtenSince == nil, EntityPage.isFor(query) {
+      let page = try readSnapshot(of: collection) { (db, table) throws(SQLiteError) in
+        try EntityPage(try indexes.plan(query, table, on: db), on: db)
+      }
+      if let page { return page }
+    }
     do throws(SQLiteError) {
       let rows = try database.rows { (db: borrowing Connection) throws(SQLiteError) -> Statement? in
         guard let table = try catalog.table(collection, on: db) else { return nil }

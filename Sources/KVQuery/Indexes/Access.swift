@@ -71,7 +71,8 @@ struct RangeAccess: Sendable {
   }
 
   var score: Int {
-    conditions.reduce(0) { score, column in
+    // Where all columns have one value, the rows come as they are stored.
+    conditions.reduce(equalColumns == keys.count ? 1 : 0) { score, column in
       if column.contains(where: { $0.form == .equality }) { return score + 100 }
       if column.contains(where: { $0.form == .membership }) { return score + 80 }
       return score + (column.count > 1 ? 50 : 40)
@@ -90,16 +91,15 @@ struct RangeAccess: Sendable {
     conditions.flatMap { $0.flatMap { $0.parameters.map { .value($0) } } }
   }
 
-  /// `ORDER BY` of sort keys by columns of the index; nil if it has not all of them, or entities come more
-  /// than once.
-  func order(_ sort: [Query.SortKey]) -> String? {
+  /// Sort keys as columns of the index; nil if it has not all of them, or entities come more than once.
+  func order(_ sort: [Query.SortKey]) -> [(column: String, ascending: Bool)]? {
     guard index.shape == .plain else { return nil }
-    var terms: [String] = []
+    var terms: [(column: String, ascending: Bool)] = []
     for key in sort {
       guard let place = keys.firstIndex(where: { $0.path == key.path }) else { return nil }
-      terms.append("k\(place)\(key.ascending ? "" : " DESC")")
+      terms.append(("k\(place)", key.ascending))
     }
-    return terms.joined(separator: ",")
+    return terms
   }
 
   /// Whether its rows come in the order of sort keys by themselves.
