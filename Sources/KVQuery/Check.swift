@@ -8,6 +8,8 @@ indirect enum Check: Sendable {
   case no(Probe)
   /// Some value at the path, arrays only whole.
   case whole(Probe)
+  /// The texts at the path, all together.
+  case text(TextSearch)
   case all([Check])
   case notAll([Check])
 
@@ -29,6 +31,7 @@ indirect enum Check: Sendable {
     case .elementValue(let tests): self = .whole(.elementValue(tests.map(Check.init)))
     case .near(let nearness): self = .some(.near(nearness))
     case .within(let region): self = .some(.within(region))
+    case .text(let search): self = .text(search)
     case .not(let tests): self = .notAll(tests.map(Check.init))
     }
   }
@@ -53,6 +56,7 @@ indirect enum Check: Sendable {
       return try RawValue.any(value, at: path, expanding: false) { (found) throws(QueryError) in
         try probe.accepts(found)
       }
+    case .text(let search): return search.holds(value, at: path)
     case .all(let checks): return try Check.allHold(checks, value, path)
     case .notAll(let checks): return try !Check.allHold(checks, value, path)
     }
@@ -70,6 +74,7 @@ indirect enum Check: Sendable {
     switch self {
     case .some(let probe), .whole(let probe): return try probe.accepts(element)
     case .no(let probe): return try !probe.accepts(element)
+    case .text(let search): return search.holds(element, at: [])
     case .all(let checks): return try Check.allHold(checks, element)
     case .notAll(let checks): return try !Check.allHold(checks, element)
     }

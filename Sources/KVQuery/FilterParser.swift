@@ -55,6 +55,7 @@ enum FilterParser {
     case "$and": return .and(try predicates(member, trail))
     case "$or": return .or(try predicates(member, trail))
     case "$nor": return .nor(try predicates(member, trail))
+    case "$text": return .text(try textSearch(member.value, trail))
     case "$predicate": return try format(member.value, trail)
     case let name where name.starts(with: "$"): throw Misfit("unknown operator \(name)", trail)
     default: return .field(Path(member.name), try tests(member.value, trail))
@@ -138,6 +139,7 @@ enum FilterParser {
     case "$mod": return try mod(value, trail)
     case "$elemMatch": return try elementMatch(value, trail)
     case "$geoWithin", "$within": return .within(try region(value, trail))
+    case "$text": return .text(try textSearch(value, trail))
     case "$not": return .not(try negated(value, trail))
     default: break
     }

@@ -10,6 +10,7 @@ package final class Matcher: Sendable {
     case nor([Node])
     /// Checks of what is behind the top-level member number `slot`.
     case field(slot: Int, rest: [Path.Component], checks: [Check])
+    case text(TextSearch)
     case comparison(Comparison)
   }
 
@@ -44,6 +45,7 @@ package final class Matcher: Sendable {
       if slot == names.count { names.append(name) }
       return .field(
         slot: slot, rest: Array(path.components.dropFirst()), checks: tests.map(Check.init))
+    case .text(let search): return .text(search)
     case .comparison(let comparison): return .comparison(comparison)
     }
   }
@@ -110,6 +112,7 @@ package final class Matcher: Sendable {
       let value = found.end == 0 ? nil : RawValue(entity.scanner, found.start..<found.end)
       for check in checks where try !check.holds(value, at: rest[...]) { return false }
       return true
+    case .text(let search): return search.holds(entity: entity)
     case .comparison(let comparison):
       var evaluation = Evaluation(entity)
       return try evaluation.holds(comparison)

@@ -11,6 +11,7 @@ extension Predicate {
     case .or(let parts): return ["$or": .array(parts.map { .object($0.json) })]
     case .nor(let parts): return ["$nor": .array(parts.map { .object($0.json) })]
     case .field(let path, let tests): return Predicate.field(path.text, tests)
+    case .text(let search): return search.json
     case .comparison: return formatJSON
     }
   }
@@ -61,6 +62,7 @@ extension Test {
     case .elementValue(let tests): ["$elemMatch": Test.operators(tests)]
     case .near(let nearness): nearness.json
     case .within(let region): ["$geoWithin": .object(region.json)]
+    case .text(let search): search.json
     case .not(let tests): ["$not": Test.operators(tests)]
     }
   }

@@ -14,6 +14,8 @@ package indirect enum Predicate: Sendable, Equatable {
   case nor([Predicate])
   /// All tests of what is at a path hold, each on its own.
   case field(Path, [Test])
+  /// The texts of the entity, wherever they are, have these words.
+  case text(TextSearch)
   /// A comparison that MongoDB's language has no form for. Decided locally.
   case comparison(Comparison)
 
@@ -85,6 +87,8 @@ package indirect enum Test: Sendable, Equatable {
   case near(Nearness)
   /// A place inside a region.
   case within(Region)
+  /// The texts there have these words.
+  case text(TextSearch)
   /// Not all of these hold. At least one.
   case not([Test])
 }

@@ -62,7 +62,7 @@ final class QuickTests: @unchecked Sendable {
         entries.append(entry)
         return true
       }
-    case .everything, .nothing, .or, .nor, .comparison: return false
+    case .everything, .nothing, .or, .nor, .text, .comparison: return false
     }
   }
 

@@ -11,6 +11,11 @@ extension Database {
     /// Page cache of the writer in KiB; readers have the same.
     package var cacheKiB: Int32 = 4096
 
+    /// Whether triggers of the file may write to FTS5's tables, which SQLite 3.40 does not call harmless. Only
+    /// the writer is allowed to. All functions of ours are pure or barred from schemas, and no extension is
+    /// ever loaded, so that a foreign schema gains nothing by it.
+    package var trustsSchema = false
+
     package init(path: String, applicationId: Int32) {
       self.path = path
       self.applicationId = applicationId

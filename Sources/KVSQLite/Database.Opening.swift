@@ -20,6 +20,9 @@ extension Database {
       try mark(connection, configuration.applicationId)
       try enterWAL(connection)
     }
+    if configuration.trustsSchema {
+      kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1)
+    }
     try migrate(connection, configuration, migrations)
     kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
     return Seat(connection)

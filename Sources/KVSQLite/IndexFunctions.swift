@@ -6,25 +6,61 @@ package import KVQuery
 /// schema may use.
 ///
 /// `kv_index_shape(body, paths)` gives `IndexShape`; the table `kv_index_keys(body, paths)` has the rows of an
-/// ordered index, in the columns `k0`, `k1`… `paths` is a JSON array of names.
+/// ordered index, in the columns `k0`, `k1`… `kv_index_words(body, paths)` gives words with spaces between them,
+/// `kv_index_edge(body, paths, side)` the west, east, south or north (0 to 3) of the places, or NULL. `paths`
+/// is a JSON array of names.
 enum IndexFunctions {
   /// What is known of the paths: the same few texts come with every row.
-  private static let known = Monitor<[String: IndexKeys]>([:])
+  private struct Known {
+    var keys: [String: IndexKeys] = [:]
+    var words: [String: IndexWords] = [:]
+  }
+
+  private static let known = Monitor(Known())
   private static let mostKnown = 256
 
   static func register(on connection: OpaquePointer) throws(SQLiteError) {
+    try register("kv_index_shape", 2, on: connection) { IndexFunctions.shape($0, $2) }
+    try register("kv_index_words", 2, on: connection) { IndexFunctions.words($0, $2) }
+    try register("kv_index_edge", 3, on: connection) { IndexFunctions.edge($0, $2) }
+    try IndexKeysTable.register(on: connection)
+  }
+
+  private typealias Values = UnsafeMutablePointer<OpaquePointer?>
+
+  private static func register(
+    _ name: String, _ parameters: Int32, on connection: OpaquePointer,
+    _ function: @escaping @convention(c) (OpaquePointer?, Int32, Values?) -> Void
+  ) throws(SQLiteError) {
     let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS
     let status = sqlite3_create_function_v2(
-      connection, "kv_index_shape", 2, flags, nil,
-      { context, _, values in
-        guard let values, let keys = IndexFunctions.keys(values[1]) else {
-          return sqlite3_result_error(context, "no paths of an index", -1)
-        }
-        let shape = keys.shape(of: IndexFunctions.bytes(values[0]))
-        sqlite3_result_int64(context, shape.rawValue)
-      }, nil, nil, nil)
+      connection, name, parameters, flags, nil, function, nil, nil, nil)
     guard status == SQLITE_OK else { throw SQLiteError(status: status, on: connection) }
-    try IndexKeysTable.register(on: connection)
+  }
+
+  private static func shape(_ context: OpaquePointer?, _ values: Values?) {
+    guard let values, let keys = keys(values[1]) else { return refuse(context) }
+    sqlite3_result_int64(context, keys.shape(of: bytes(values[0])).rawValue)
+  }
+
+  private static func words(_ context: OpaquePointer?, _ values: Values?) {
+    guard let values, let words = words(values[1]) else { return refuse(context) }
+    give(.text(words.words(of: bytes(values[0]))), to: context)
+  }
+
+  private static func edge(_ context: OpaquePointer?, _ values: Values?) {
+    guard let values, let path = keys(values[1])?.paths.first else { return refuse(context) }
+    guard let box = MapBox(of: bytes(values[0]), at: path) else {
+      return sqlite3_result_null(context)
+    }
+    let edges = [box.west, box.east, box.south, box.north]
+    let side = Int(sqlite3_value_int64(values[2]))
+    guard edges.indices.contains(side) else { return refuse(context) }
+    sqlite3_result_double(context, edges[side])
+  }
+
+  private static func refuse(_ context: OpaquePointer?) {
+    sqlite3_result_error(context, "no paths of an index", -1)
   }
 
   static func bytes(_ value: OpaquePointer?) -> UnsafeRawBufferPointer {
@@ -34,14 +70,24 @@ enum IndexFunctions {
 
   /// Nil for a text that is no array of names.
   static func keys(_ value: OpaquePointer?) -> IndexKeys? {
+    kept(value, \.keys) { IndexKeys(parsing: $0) }
+  }
+
+  private static func words(_ value: OpaquePointer?) -> IndexWords? {
+    kept(value, \.words) { IndexWords(parsing: $0) }
+  }
+
+  private static func kept<T: Sendable>(
+    _ value: OpaquePointer?, _ place: WritableKeyPath<Known, [String: T]>, make: (String) -> T?
+  ) -> T? {
     let text = String(decoding: bytes(value), as: UTF8.self)
-    if let keys = known.peek({ $0[text] }) { return keys }
-    guard let keys = IndexKeys(parsing: text) else { return nil }
+    if let found = known.peek({ $0[keyPath: place][text] }) { return found }
+    guard let made = make(text) else { return nil }
     known.peek { known in
-      if known.count >= mostKnown { known = [:] }
-      known[text] = keys
+      if known[keyPath: place].count >= mostKnown { known[keyPath: place] = [:] }
+      known[keyPath: place][text] = made
     }
-    return keys
+    return made
   }
 
   /// Gives a value of an index to SQLite.

@@ -5,7 +5,8 @@ internal import KVSQLite
 /// whoever makes it.
 ///
 /// An ordered index is a table that consists of its own key and nothing else, `(k0, k1…, n)`: what SQLite's
-/// own indexes are, except that an entity may have several rows and that it can be filled little by little.
+/// own indexes are, except that an entity may have several rows and that it can be filled little by little. Words
+/// are kept by FTS5, which is given them one by one and keeps no text; places by R*Tree, one box for each entity.
 struct IndexTable {
   let number: Int64
   let spec: IndexSpec
@@ -23,13 +24,28 @@ struct IndexTable {
   /// Makes the table, empty, and the triggers.
   var create: String {
     """
-    CREATE TABLE \(name) (\(columns.joined(separator: ",")), n INTEGER NOT NULL,
-      PRIMARY KEY (\(order), n)) WITHOUT ROWID;
-    CREATE TRIGGER \(name)_insert AFTER INSERT ON \(entities) BEGIN \(add) END;
+    \(createTable);
+    CREATE TRIGGER \(name)_insert AFTER INSERT ON \(entities)
+      WHEN \(isMine("new")) BEGIN \(add) END;
     CREATE TRIGGER \(name)_update AFTER UPDATE OF body ON \(entities)
-      WHEN old.body IS NOT new.body BEGIN \(remove) \(add) END;
-    CREATE TRIGGER \(name)_delete AFTER DELETE ON \(entities) BEGIN \(remove) END;
+      WHEN old.body IS NOT new.body AND \(isMine("new")) BEGIN \(remove) \(add) END;
+    CREATE TRIGGER \(name)_delete AFTER DELETE ON \(entities)
+      WHEN \(isMine("old")) BEGIN \(remove) END;
     """
+  }
+
+  private var createTable: String {
+    switch spec.kind {
+    case .ordered(let keys):
+      let order = keys.enumerated().map { "k\($0)\($1.ascending ? "" : " DESC")" }
+      return """
+        CREATE TABLE \(name) (\(columns), n INTEGER NOT NULL,
+          PRIMARY KEY (\(order.joined(separator: ", ")), n)) WITHOUT ROWID
+        """
+    case .text:
+      return "CREATE VIRTUAL TABLE \(name) USING fts5(words, content='', tokenize='ascii')"
+    case .place: return "CREATE VIRTUAL TABLE \(name) USING rtree(n, w, e, s, t)"
+    }
   }
 
   var drop: String {
@@ -39,55 +55,92 @@ struct IndexTable {
     """
   }
 
-  /// Adds the entities of the rows from behind `?1` up to `?2`. What a trigger has added is left as it is.
-  var fill: String {
-    """
-    INSERT OR IGNORE INTO \(name) SELECT \(columnList), e.n
-    FROM \(entities) AS e, kv_index_keys(e.body, \(paths)) WHERE e.n > ?1 AND e.n <= ?2
-    """
-  }
-
-  /// Notes what these entities allow to ask of the index.
-  var fillShape: String {
-    """
-    UPDATE indexes SET shape = max(shape, (SELECT max(kv_index_shape(body, \(paths)))
-      FROM \(entities) WHERE n > ?1 AND n <= ?2)) WHERE number = \(number)
-    """
-  }
+  // MARK: Filling
 
   /// The last of the next `?2` rows behind `?1`; NULL if there are none.
   var nextRows: String {
     "SELECT max(n) FROM (SELECT n FROM \(entities) WHERE n > ?1 ORDER BY n LIMIT ?2)"
   }
 
+  /// Adds the entities of the rows from behind `?1` up to `?2`.
+  var fill: String { "\(insert(of: "e")) AND e.n > ?1 AND e.n <= ?2" }
+
+  /// Notes what these entities allow to ask of the index; nil if nothing depends on it.
+  var fillShape: String? {
+    guard case .ordered = spec.kind else { return nil }
+    return """
+      UPDATE indexes SET shape = max(shape, (SELECT max(kv_index_shape(body, \(paths)))
+        FROM \(entities) WHERE n > ?1 AND n <= ?2)) WHERE number = \(number)
+      """
+  }
+
+  /// Whether a row is in the index, or would be: rows that it has not got to yet are left for it.
+  private func isMine(_ row: String) -> String {
+    """
+    (SELECT progress IS NULL OR \(row).n <= progress FROM indexes WHERE number = \(number))
+    """
+  }
+
+  // MARK: Steps of the triggers
+
   private var add: String {
-    """
-    INSERT OR IGNORE INTO \(name) SELECT \(columnList), new.n FROM kv_index_keys(new.body, \(paths));
-    UPDATE indexes SET shape = kv_index_shape(new.body, \(paths))
-      WHERE number = \(number) AND shape < kv_index_shape(new.body, \(paths));
-    """
+    guard case .ordered = spec.kind else { return "\(insert(of: "new"));" }
+    return """
+      \(insert(of: "new"));
+      UPDATE indexes SET shape = kv_index_shape(new.body, \(paths))
+        WHERE number = \(number) AND shape < kv_index_shape(new.body, \(paths));
+      """
+  }
+
+  /// Adds the row `new` of a trigger, or rows `e` of the entities; ends in a condition.
+  private func insert(of row: String) -> String {
+    let others = row == "new" ? "" : "\(entities) AS e"
+    let from = others.isEmpty ? "" : " FROM \(others)"
+    switch spec.kind {
+    case .ordered:
+      let tables = others.isEmpty ? "" : "\(others), "
+      return """
+        INSERT INTO \(name) SELECT \(columns), \(row).n
+        FROM \(tables)kv_index_keys(\(row).body, \(paths)) WHERE 1
+        """
+    case .text:
+      return """
+        INSERT INTO \(name) (rowid, words) SELECT \(row).n, kv_index_words(\(row).body, \(paths))\(from)
+        WHERE 1
+        """
+    case .place:
+      let edges = (0...3).map { "kv_index_edge(\(row).body, \(paths), \($0))" }
+      return """
+        INSERT INTO \(name) SELECT \(row).n, \(edges.joined(separator: ", "))\(from)
+        WHERE \(edges[0]) IS NOT NULL
+        """
+    }
   }
 
   private var remove: String {
-    """
-    DELETE FROM \(name) WHERE (\(columnList), n) IN
-      (SELECT \(columnList), old.n FROM kv_index_keys(old.body, \(paths)));
-    """
+    switch spec.kind {
+    case .ordered:
+      """
+      DELETE FROM \(name) WHERE (\(columns), n) IN
+        (SELECT \(columns), old.n FROM kv_index_keys(old.body, \(paths)));
+      """
+    case .text:
+      """
+      INSERT INTO \(name) (\(name), rowid, words)
+        VALUES ('delete', old.n, kv_index_words(old.body, \(paths)));
+      """
+    case .place: "DELETE FROM \(name) WHERE n = old.n;"
+    }
   }
 
-  private var columns: [String] { spec.paths.indices.map { "k\($0)" } }
-  private var columnList: String { columns.joined(separator: ", ") }
-
-  /// The columns with their directions.
-  private var order: String {
-    guard case .ordered(let keys) = spec.kind else { return columnList }
-    return keys.enumerated().map { "k\($0)\($1.ascending ? "" : " DESC")" }.joined(separator: ", ")
+  private var columns: String {
+    spec.paths.indices.map { "k\($0)" }.joined(separator: ", ")
   }
 
   /// The paths as a literal.
   private var paths: String {
-    let text = IndexKeys.text(of: spec.paths)
-    return
-      "'\(text.utf8.split(separator: 0x27, omittingEmptySubsequences: false).map { String(Substring($0)) }.joined(separator: "''"))'"
+    let parts = IndexKeys.text(of: spec.paths).utf8.split(
+      separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
+    return "'\(parts.map { String(Substring($0)) }.joined(separator: "''"))'"
   }
 }

@@ -99,7 +99,7 @@ extension Storage {
       try next.bind(Self.fillStep, at: 2)
       let last = try next.step() && !next.isNull(0) ? next.int64(0) : nil
       if let last {
-        for sql in [index.fillShape, index.fill] {
+        for case let sql? in [index.fillShape, index.fill] {
           let statement = try db.prepare(sql)
           try statement.bind(first, at: 1)
           try statement.bind(last, at: 2)

@@ -26,6 +26,7 @@ package final class Storage: LocalStore {
     var configuration = Database.Configuration(
       path: path, applicationId: Schema.applicationId)
     configuration.durability = durability == .full ? .full : .normal
+    configuration.trustsSchema = true
     do throws(SQLiteError) {
       database = try Database(configuration, migrations: Schema.migrations)
     } catch {

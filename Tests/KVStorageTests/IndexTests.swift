@@ -131,6 +131,49 @@ extension Storage {
     #expect(try storage.indexes(in: "c")[0].json["state"] == "unusable")
   }
 
+  @Test("words are found by their index as they are without it") func words() throws {
+    try storage.store(
+      #"{"_id":"a","title":"The Café at the river","tags":["Quiet place"]}"#,
+      #"{"_id":"b","title":"River cafe","note":{"text":"quiet"}}"#, #"{"_id":"c","title":"Rivers"}"#
+    )
+    let cases = [
+      (#"{"$text":{"$search":"CAFE"}}"#, 2), (#"{"$text":{"$search":"river nothing"}}"#, 2),
+      (#"{"$text":{"$search":"\"river café\""}}"#, 1),
+      (#"{"$text":{"$search":"quiet -place"}}"#, 1),
+      (#"{"title":{"$text":{"$search":"quiet"}}}"#, 0), (#"{"$text":{"$search":"-river"}}"#, 0),
+    ]
+    for (filter, expected) in cases {
+      #expect(try storage.explained(filter).access == .scan)
+      #expect(try storage.find(filter).count == expected, "\(filter)")
+    }
+    try storage.createIndex(#"{"$**":"text"}"#)
+    for (filter, expected) in cases {
+      #expect(try storage.find(filter).count == expected, "\(filter)")
+    }
+    let explanation = try storage.explained(#"{"$text":{"$search":"cafe"}}"#)
+    #expect((explanation.indexes, explanation.examined) == (["$**_text"], 2))
+  }
+
+  @Test("places are found over the date line and at the poles") func places() throws {
+    try storage.store(
+      (0..<360).map {
+        #"{"_id":"p\#($0)","_geoloc":[\#($0 - 180),\#(Double($0 % 19) * 10 - 90)]}"#
+      })
+    let cases = [
+      #"{"_geoloc":{"$geoWithin":{"$box":[[170,-90],[-170,90]]}}}"#,
+      #"{"_geoloc":{"$nearSphere":[180,0],"$maxDistance":800}}"#,
+      #"{"_geoloc":{"$geoWithin":{"$centerSphere":[[0,90],0.3]}}}"#,
+    ]
+    let before = try cases.map { try storage.find($0) }
+    try storage.createIndex(#"{"_geoloc":"2dsphere"}"#)
+    for (filter, expected) in zip(cases, before) {
+      let explanation = try storage.explained(filter)
+      #expect(explanation.access == .index && explanation.examined < 60, "\(explanation)")
+      #expect(!expected.isEmpty && expected.count < 60)
+      #expect(try storage.find(filter) == expected)
+    }
+  }
+
   @Test("clear, wipe and remove by query keep it up") func removing() throws {
     try storage.createIndex(#"{"n":1}"#)
     #expect(try storage.remove(query(#"{"n":{"$lt":100}}"#), in: "c") == 100)

@@ -43,7 +43,7 @@ struct Evaluation {
     case .nor(let parts):
       for part in parts where try holds(part) { return false }
       return true
-    case .field:
+    case .field, .text:
       return try root.map { (root) throws(QueryError) in try Matcher(predicate).matches(root) }
         ?? false
     case .comparison(let comparison): return try holds(comparison)

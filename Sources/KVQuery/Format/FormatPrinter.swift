@@ -18,7 +18,7 @@ struct FormatPrinter {
       "NOT (\(text(parts[0])))"
     case .comparison(let comparison): text(comparison)
     case .field(let path, let tests): field(path, tests) ?? filter(predicate)
-    case .and, .or, .nor: filter(predicate)
+    case .and, .or, .nor, .text: filter(predicate)
     }
   }
 

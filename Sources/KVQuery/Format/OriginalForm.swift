@@ -56,7 +56,7 @@ extension Query {
 extension Predicate {
   fileprivate var original: JSONObject {
     switch self {
-    case .everything, .nothing, .field: json
+    case .everything, .nothing, .field, .text: json
     case .and(let parts): Predicate.merged(parts.map(\.original))
     case .or(let parts): ["$or": .array(parts.map { .object($0.original) })]
     case .nor(let parts): Predicate.negated(parts)

@@ -15,7 +15,7 @@ extension Query {
 extension Predicate {
   func renamed(by keys: KeyMap) -> Predicate {
     switch self {
-    case .everything, .nothing: return self
+    case .everything, .nothing, .text: return self
     case .and(let parts): return .and(parts.map { $0.renamed(by: keys) })
     case .or(let parts): return .or(parts.map { $0.renamed(by: keys) })
     case .nor(let parts): return .nor(parts.map { $0.renamed(by: keys) })

@@ -2,9 +2,11 @@ extension Predicate {
   /// Whether MongoDB's language has a form for it.
   package var isRemote: Bool {
     switch self {
-    case .everything, .nothing, .field: true
+    case .everything, .nothing: true
+    case .field(_, let tests): tests.allSatisfy(\.isRemote)
     case .and(let parts), .or(let parts), .nor(let parts): parts.allSatisfy(\.isRemote)
-    case .comparison: false
+    // MongoDB's `$text` needs an index there, and stems: it would find something else.
+    case .text, .comparison: false
     }
   }
 
@@ -23,7 +25,23 @@ extension Predicate {
       // None of the parts holds, so at least none of those that can be asked remotely.
       let asked = parts.filter(\.isRemote)
       return asked.isEmpty ? .everything : .nor(asked)
-    case .everything, .nothing, .field, .comparison: return .everything
+    case .field(let path, let tests):
+      let asked = tests.filter(\.isRemote)
+      return asked.isEmpty ? .everything : .field(path, asked)
+    case .everything, .nothing, .text, .comparison: return .everything
+    }
+  }
+}
+
+extension Test {
+  /// The same for a test.
+  fileprivate var isRemote: Bool {
+    switch self {
+    case .text: false
+    case .not(let tests), .allElements(let tests), .elementValue(let tests):
+      tests.allSatisfy(\.isRemote)
+    case .element(let predicate): predicate.isRemote
+    default: true
     }
   }
 }

@@ -15,6 +15,8 @@ package struct UsableIndex: Sendable, Equatable {
 /// How the rows that a filter may select are found without looking at all of them.
 indirect enum Access: Sendable {
   case range(RangeAccess)
+  /// What an index of words or places finds.
+  case table(TableAccess)
   /// What any of these finds.
   case union([Access])
 
@@ -22,6 +24,7 @@ indirect enum Access: Sendable {
   var isExact: Bool {
     switch self {
     case .range(let range): range.isExact
+    case .table: false
     case .union(let parts): parts.allSatisfy(\.isExact)
     }
   }
@@ -30,6 +33,7 @@ indirect enum Access: Sendable {
   var score: Int {
     switch self {
     case .range(let range): range.score
+    case .table(let table): table.score
     case .union(let parts): (parts.map(\.score).min() ?? 0) - 10
     }
   }
@@ -39,6 +43,11 @@ indirect enum Access: Sendable {
     switch self {
     case .range(let range):
       return ("SELECT n FROM \(range.index.table) WHERE \(range.condition)", range.parameters)
+    case .table(let table):
+      return (
+        "SELECT \(table.row) AS n FROM \(table.index.table) WHERE \(table.condition)",
+        table.parameters
+      )
     case .union(let parts):
       let all = parts.map(\.rows)
       return (all.map(\.sql).joined(separator: " UNION "), all.flatMap(\.parameters))
@@ -49,11 +58,42 @@ indirect enum Access: Sendable {
   var names: [String] {
     switch self {
     case .range(let range): return [range.index.spec.name]
+    case .table(let table): return [table.index.spec.name]
     case .union(let parts):
       var names: [String] = []
       for name in parts.flatMap(\.names) where !names.contains(name) { names.append(name) }
       return names
     }
+  }
+}
+
+/// A part of an index of words or places. What it finds has to be looked at.
+struct TableAccess: Sendable {
+  let index: UsableIndex
+  /// The column with the row number.
+  let row: String
+  let condition: String
+  let parameters: [SQLSelection.Parameter]
+  let score: Int
+
+  /// FTS5's table.
+  static func words(_ search: TextSearch, _ index: UsableIndex) -> Access {
+    .table(
+      TableAccess(
+        index: index, row: "rowid", condition: "\(index.table) MATCH ?",
+        parameters: [.text(search.expression)], score: 70))
+  }
+
+  /// R*Tree's table.
+  static func boxes(_ boxes: [MapBox], _ index: UsableIndex) -> Access {
+    let parts = boxes.map { box in
+      Access.table(
+        TableAccess(
+          index: index, row: "n", condition: "w<=? AND e>=? AND s<=? AND t>=?",
+          parameters: [box.east, box.west, box.north, box.south].map { .value(.double($0)) },
+          score: 60))
+    }
+    return parts.count == 1 ? parts[0] : .union(parts)
   }
 }
 

@@ -23,7 +23,7 @@ package final class IndexKeys: Sendable {
   /// More rows than this of one entity make the index unusable.
   static let mostRows = 10_000
 
-  private let paths: [Path]
+  package let paths: [Path]
 
   package init(_ paths: [Path]) { self.paths = paths }
 
@@ -77,7 +77,7 @@ package final class IndexKeys: Sendable {
     return rows
   }
 
-  private static func root(_ entity: UnsafeRawBufferPointer) -> RawValue? {
+  static func root(_ entity: UnsafeRawBufferPointer) -> RawValue? {
     let scanner = ByteScanner(entity)
     let start = scanner.skipSpace(0)
     guard start < scanner.end, scanner.base[start] == UInt8(ascii: "{") else { return nil }

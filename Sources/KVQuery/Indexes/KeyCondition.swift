@@ -37,7 +37,7 @@ struct KeyCondition: Sendable {
       guard let prefix = pattern.prefix else { return nil }
       self.init(.range, "@>=? AND @<?", [.text(prefix), .text(KeyCondition.behind(prefix))], false)
     case .notEqual, .notIn, .exists, .type, .size, .all, .allElements, .mod, .element,
-      .elementValue, .near, .within, .not:
+      .elementValue, .near, .within, .text, .not:
       return nil
     }
   }

@@ -42,8 +42,13 @@ struct Planner {
   private func accesses(
     _ tests: [(path: Path, test: Test)], _ rest: [Predicate]
   ) -> [Access] {
-    var found = indexes.compactMap { index in
-      Planner.range(index, tests, isWhole: rest.isEmpty).map { Access.range($0) }
+    var found = indexes.compactMap { index -> Access? in
+      switch index.spec.kind {
+      case .ordered:
+        return Planner.range(index, tests, isWhole: rest.isEmpty).map { .range($0) }
+      case .text(let paths): return Planner.words(index, paths, tests, rest)
+      case .place(let path): return Planner.places(index, path, tests)
+      }
     }
     for case .or(let parts) in rest {
       if let union = union(parts, isWhole: rest.count == 1 && tests.isEmpty) { found.append(union) }
@@ -88,6 +93,38 @@ struct Planner {
       index: index, keys: keys, conditions: columns, isExact: isExact && used == tests.count)
   }
 
+  // MARK: Words and places
+
+  private static func words(
+    _ index: UsableIndex, _ paths: [Path], _ tests: [(path: Path, test: Test)], _ rest: [Predicate]
+  ) -> Access? {
+    for case (let path, .text(let search)) in tests where !search.isEmpty {
+      let isReserved = ["_id", "_acl", "_kmd"].contains {
+        Path($0).components[0] == path.components[0]
+      }
+      guard paths.isEmpty ? !isReserved : paths.contains(path) else { continue }
+      return TableAccess.words(search, index)
+    }
+    for case .text(let search) in rest where paths.isEmpty && !search.isEmpty {
+      return TableAccess.words(search, index)
+    }
+    return nil
+  }
+
+  private static func places(
+    _ index: UsableIndex, _ path: Path, _ tests: [(path: Path, test: Test)]
+  ) -> Access? {
+    for (tested, test) in tests where tested == path {
+      switch test {
+      case .within(let region): return TableAccess.boxes(region.boxes, index)
+      case .near(let nearness):
+        if let boxes = nearness.boxes { return TableAccess.boxes(boxes, index) }
+      default: continue
+      }
+    }
+    return nil
+  }
+
   /// What one column can be asked. Where an entity has several rows, each test may be met by another one,
   /// so only one test can be asked of a row.
   private static func choose(_ conditions: [KeyCondition], _ shape: IndexShape) -> [KeyCondition] {
@@ -107,7 +144,7 @@ struct Planner {
     case .and(let parts):
       let all = parts.map(conjunction)
       return (all.flatMap(\.tests), all.flatMap(\.rest))
-    case .nothing, .or, .nor, .comparison: return ([], [predicate])
+    case .nothing, .or, .nor, .text, .comparison: return ([], [predicate])
     }
   }
 }
@@ -120,6 +157,7 @@ extension Access {
       .range(
         RangeAccess(
           index: range.index, keys: range.keys, conditions: range.conditions, isExact: false))
+    case .table: self
     case .union(let parts): .union(parts.map(\.inexact))
     }
   }

@@ -58,3 +58,18 @@ package struct GeoPoint: Sendable, Equatable {
     return 2 * asin(min(1, chord.squareRoot()))
   }
 }
+
+extension GeoPoint {
+  /// Parts of the map that hold all places within an angle of this one, as seen from the centre of the Earth.
+  func boxes(within radians: Double) -> [MapBox] {
+    let reach = radians * 180 / .pi + 1e-6
+    let (south, north) = (latitude - reach, latitude + reach)
+    // With a pole inside, all longitudes are.
+    guard south > -90, north < 90 else {
+      return MapBox.parts(from: -180, to: 180, south: max(south, -90), north: min(north, 90))
+    }
+    let width = asin(min(1, sin(reach * .pi / 180) / cos(latitude * .pi / 180))) * 180 / .pi
+    return MapBox.parts(
+      from: longitude - width, to: longitude + width, south: south, north: north)
+  }
+}

@@ -9,7 +9,7 @@ extension Predicate {
     case .and(let parts):
       for part in parts { if let found = part.nearest { return found } }
       return nil
-    case .everything, .nothing, .or, .nor, .comparison: return nil
+    case .everything, .nothing, .or, .nor, .text, .comparison: return nil
     }
   }
 }

@@ -44,7 +44,7 @@ package enum Region: Sendable, Equatable {
 /// An edge that spans more than 180 degrees of longitude is meant to go the short way, over the date
 /// line, so its end is moved by 360 degrees. A ring that comes back 360 degrees from where it began has
 /// gone around a pole: it is closed along that pole.
-private struct Ring {
+struct Ring {
   private var corners: [(x: Double, y: Double)] = []
 
   init(_ points: [GeoPoint]) {
@@ -61,6 +61,16 @@ private struct Ring {
     let mean = points.reduce(0) { $0 + $1.latitude } / Double(points.count)
     let pole: Double = mean < 0 ? -90 : 90
     corners += [(end.x, pole), (start.x, pole), start]
+  }
+
+  /// The smallest box around it; it may reach over the date line.
+  var bounds: MapBox {
+    var bounds = MapBox(.infinity, -.infinity, .infinity, -.infinity)
+    for (x, y) in corners {
+      (bounds.west, bounds.east) = (min(bounds.west, x), max(bounds.east, x))
+      (bounds.south, bounds.north) = (min(bounds.south, y), max(bounds.north, y))
+    }
+    return bounds
   }
 
   func contains(_ point: GeoPoint) -> Bool {
