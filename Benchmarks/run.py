@@ -20,12 +20,14 @@ from pathlib import Path
 
 import local
 import pull
+import query
 import server
 import sync
 from tools import BUILD, LIBRARY, ROOT, Row
 
 PARTS: dict[str, Callable[[], list[Row]]] = {
     "local": local.rows,
+    "query": query.rows,
     "pull": pull.rows,
     "server": server.rows,
     "sync": sync.rows,
