@@ -31,6 +31,10 @@ def rows() -> list[Row]:
         ratio("filter without an index, 1 % of the entities", "filter", SCAN, 3),
         ratio("count without an index, 10 % of the entities", "count", SCAN, 3),
         ratio("count, indexed", "covering-count", "json_extract(), no index", 150, "count"),
+        ratio("group-by average without an index, 100 groups", "group", SCAN, 3),
+        ratio(
+            "group-by average, indexed", "covering-group", "json_extract(), no index", 60, "group"
+        ),
         limit_row(
             "parse, plan and compile a query", "us", parses, 20, prepares, "preparing its SQL"
         ),

@@ -143,6 +143,31 @@ static size_t raw_counting(sides *both, sqlite3_stmt *statement) {
   return raw_integer(statement);
 }
 
+static size_t ours_grouping(sides *both, sqlite3_stmt *none) {
+  (void)none, (void)variant(both);
+  const char *request = "{\"keys\":[\"country\"],\"aggregates\":{\"mean\":{\"avg\":\"population\"}}}";
+  char *json = NULL;
+  kv_error *error = NULL;
+  must(kv_store_group(both->store, request, KV_NUL_TERMINATED, NULL, NULL, &json, NULL, &error),
+       error);
+  size_t groups = 0;
+  for (const char *at = json; (at = strstr(at, "\"mean\"")); at++) groups++;
+  kv_free(json);
+  return groups;
+}
+
+static size_t raw_grouping(sides *both, sqlite3_stmt *statement) {
+  (void)variant(both);
+  size_t groups = 0;
+  double sum = 0;
+  while (sqlite3_step(statement) == SQLITE_ROW) {
+    groups += sqlite3_column_text(statement, 0) != NULL;
+    sum += sqlite3_column_double(statement, 1);
+  }
+  sqlite3_reset(statement);
+  return sum > 0 ? groups : 0;
+}
+
 /* A query made, planned, compiled and run where there is nothing to find. */
 static size_t ours_parsing(sides *both, sqlite3_stmt *none) {
   (void)none;
@@ -175,9 +200,12 @@ static const struct {
 } workloads[] = {
     {"filter", "SELECT body FROM entity WHERE " COUNTRY "=?1", ours_equality, raw_equality, 3, 0},
     {"count", "SELECT count(*) FROM entity WHERE " PEOPLE ">=?1", ours_counting, raw_counting, 3, 0},
+    {"group", "SELECT " COUNTRY ",avg(" PEOPLE ") FROM entity GROUP BY 1 ORDER BY 1", ours_grouping,
+     raw_grouping, 2, 0},
     {"parse", NULL, ours_parsing, raw_parsing, 20000, 0},
     /* Against the same raw queries, which have no index to help them: done after these two. */
     {"covering-count", NULL, ours_counting, NULL, 300, 1},
+    {"covering-group", NULL, ours_grouping, NULL, 50, 1},
     {"equality", "SELECT body FROM entity WHERE " COUNTRY "=?1", ours_equality, raw_equality, 200, 1},
     {"range", "SELECT body FROM entity WHERE " PEOPLE ">=?1 ORDER BY " PEOPLE ",id LIMIT ?2",
      ours_first, raw_first, 5000, 1},
@@ -234,8 +262,9 @@ static void fill(sides *both, const char *directory, int count) {
 
 static void make_indexes(sides *both) {
   kv_error *error = NULL;
-  const char *specs[] = {"{\"keys\":{\"country\":1}}", "{\"keys\":{\"population\":1}}"};
-  for (int i = 0; i < 2; i++)
+  const char *specs[] = {"{\"keys\":{\"country\":1}}", "{\"keys\":{\"population\":1}}",
+                         "{\"keys\":{\"country\":1,\"population\":1}}"};
+  for (int i = 0; i < 3; i++)
     must(kv_store_create_index(both->store, specs[i], KV_NUL_TERMINATED, &error), error);
   if (sqlite3_exec(both->raw.db,
                    "CREATE INDEX country ON entity (" COUNTRY ");"

@@ -46,7 +46,7 @@ extension Predicate {
     switch self {
     case .and(let parts), .or(let parts), .nor(let parts):
       return parts.allSatisfy { $0.fits(depth: depth - 1, &left) }
-    case .everything, .nothing, .field, .comparison: return true
+    case .everything, .nothing, .field, .text, .comparison: return true
     }
   }
 }

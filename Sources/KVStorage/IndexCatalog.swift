@@ -34,6 +34,13 @@ final class IndexCatalog: Sendable {
     return plan
   }
 
+  /// The indexes that queries may use.
+  func usable(
+    of table: Table, on db: borrowing Connection
+  ) throws(SQLiteError) -> [UsableIndex] {
+    try indexes(of: table, try Self.version(of: table, on: db), on: db)
+  }
+
   private func indexes(
     of table: Table, _ version: Int64, on db: borrowing Connection
   ) throws(SQLiteError) -> [UsableIndex] {

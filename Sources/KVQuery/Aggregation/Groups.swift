@@ -1,3 +1,4 @@
+internal import CScan
 package import KVJSON
 
 /// Groups entities as they come. One thread at a time. Memory: one result for each group.
@@ -11,8 +12,22 @@ package struct Groups: Sendable {
     var tallies: [Tally]
   }
 
+  /// A path as its place among the top-level members that are looked for, and what is behind that.
+  private struct Place {
+    let slot: Int
+    let rest: [Path.Component]
+
+    init(_ path: Path, _ names: [[UInt8]]) {
+      slot = names.firstIndex(of: path.components[0].name) ?? 0
+      rest = Array(path.components.dropFirst())
+    }
+  }
+
   private let grouping: Grouping
   private let paths: [Path]
+  private let members: MemberFinder
+  private let keyPlaces: [Place]
+  private let pathPlaces: [Place]
   private var places: [[UInt8]: Int] = [:]
   private var groups: [Group] = []
   private var identity: [UInt8] = []
@@ -20,6 +35,13 @@ package struct Groups: Sendable {
   package init(_ grouping: Grouping) {
     self.grouping = grouping
     paths = grouping.paths
+    var names: [[UInt8]] = []
+    for path in grouping.keys + paths where !names.contains(path.components[0].name) {
+      names.append(path.components[0].name)
+    }
+    members = MemberFinder(names)
+    keyPlaces = grouping.keys.map { Place($0, names) }
+    pathPlaces = paths.map { Place($0, names) }
   }
 
   package var count: Int { groups.count }
@@ -31,30 +53,63 @@ package struct Groups: Sendable {
     let scanner = ByteScanner(entity)
     let start = scanner.skipSpace(0)
     guard start < scanner.end, scanner.base[start] == UInt8(ascii: "{") else { return nil }
-    let root = RawValue(scanner, start..<scanner.end)
-    let place = place(of: root)
+    return withUnsafeTemporaryAllocation(of: kv_span.self, capacity: members.names.count) { found in
+      members.find(in: scanner, at: start, into: found)
+      return add(scanner, UnsafeBufferPointer(found))
+    }
+  }
+
+  private mutating func add(
+    _ scanner: ByteScanner, _ found: UnsafeBufferPointer<kv_span>
+  ) -> Int {
+    let place = group(scanner, found)
     groups[place].count &+= 1
-    for number in paths.indices {
-      guard let value = root.value(at: paths[number]), value.kind == .number else { continue }
+    for number in pathPlaces.indices {
+      guard let value = Groups.value(pathPlaces[number], scanner, found), value.kind == .number
+      else { continue }
       groups[place].tallies[number].add(value.number)
     }
     return place
   }
 
+  /// What is at a path of objects; nil if nothing is.
+  private static func value(
+    _ place: Place, _ scanner: ByteScanner, _ found: UnsafeBufferPointer<kv_span>
+  ) -> RawValue? {
+    let span = found[place.slot]
+    guard span.end != 0 else { return nil }
+    var value = RawValue(scanner, span.start..<span.end)
+    for component in place.rest {
+      guard value.kind == .object, let member = value.member(component.name) else { return nil }
+      value = member
+    }
+    return value
+  }
+
   @discardableResult
   package mutating func add(_ entity: [UInt8]) -> Int? { entity.withUnsafeBytes { add($0) } }
 
-  private mutating func place(of root: RawValue) -> Int {
+  /// Adds a group that was counted elsewhere; `tally` is of the only path, if there is one.
+  mutating func add(_ key: [JSONValue], count: Int64, _ tally: Tally?) {
+    var identity: [UInt8] = []
+    for value in key { ValueEncoding.append(value, to: &identity) }
+    groups.append(
+      Group(identity: identity, key: key, count: count, tallies: tally.map { [$0] } ?? []))
+  }
+
+  private mutating func group(
+    _ scanner: ByteScanner, _ found: UnsafeBufferPointer<kv_span>
+  ) -> Int {
     identity.removeAll(keepingCapacity: true)
-    for key in grouping.keys {
-      if let value = root.value(at: key) {
+    for key in keyPlaces {
+      if let value = Groups.value(key, scanner, found) {
         ValueEncoding.append(value, to: &identity)
       } else {
         identity.append(RawValue.Kind.null.rawValue)
       }
     }
     if let place = places[identity] { return place }
-    let key = grouping.keys.map { root.value(at: $0)?.json.plain ?? .null }
+    let key = keyPlaces.map { Groups.value($0, scanner, found)?.json.plain ?? .null }
     places[identity] = groups.count
     groups.append(
       Group(identity: identity, key: key, tallies: paths.map { _ in Tally() }))
@@ -91,19 +146,6 @@ package struct Groups: Sendable {
     case .maximum: tally.greatest?.plain ?? .null
     }
   }
-}
-
-extension RawValue {
-  /// What is at a path of objects; nil if nothing is.
-  fileprivate func value(at path: Path) -> RawValue? {
-    var value = self
-    for component in path.components {
-      guard value.kind == .object, let member = value.member(component.name) else { return nil }
-      value = member
-    }
-    return value
-  }
-
 }
 
 extension Number {

@@ -7,6 +7,14 @@ struct Tally: Sendable {
   private var whole: Int128 = 0
   private var fractions = DoubleSum()
 
+  init() {}
+
+  /// Of integers that were counted elsewhere.
+  init(count: Int64, sum: Int64, _ least: Int64, _ greatest: Int64) {
+    (self.count, whole) = (count, Int128(sum))
+    (self.least, self.greatest) = (.int(least), .int(greatest))
+  }
+
   mutating func add(_ number: Number) {
     count &+= 1
     switch number {
