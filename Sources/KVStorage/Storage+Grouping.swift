@@ -26,17 +26,30 @@ extension Storage {
   ) throws(SQLiteError) -> Groups? {
     let usable = try indexes.usable(of: table, on: db)
     guard let indexed = IndexedGrouping(grouping, query, usable) else { return nil }
-    var groups = Groups(grouping)
-    let statement = try db.statement(SQL.shared(indexed.sql))
     do {
-      while try statement.step() {
-        let row = (0..<indexed.columns).map { statement.value(Int32($0)) }
-        guard indexed.add(row, to: &groups) else { return nil }
+      if let leaping = indexed.leaping,
+        let groups = try Self.groups(grouping, indexed, leaping, db),
+        groups.count <= IndexedGrouping.mostLeaps
+      {
+        return groups
       }
+      return try Self.groups(grouping, indexed, indexed.sql, db)
     } catch {
       // A sum that 64 bits do not hold.
       guard error.kind == .other else { throw error }
       return nil
+    }
+  }
+
+  /// Nil if the index can not tell.
+  private static func groups(
+    _ grouping: Grouping, _ indexed: IndexedGrouping, _ sql: String, _ db: borrowing Connection
+  ) throws(SQLiteError) -> Groups? {
+    var groups = Groups(grouping)
+    let statement = try db.statement(SQL.shared(sql))
+    while try statement.step() {
+      let row = (0..<indexed.columns).map { statement.value(Int32($0)) }
+      guard indexed.add(row, to: &groups) else { return nil }
     }
     return groups
   }

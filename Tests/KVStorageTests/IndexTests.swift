@@ -174,6 +174,29 @@ extension Storage {
     }
   }
 
+  @Test(
+    "an index alone gives the groups that entities give",
+    arguments: [
+      [], [#"{"_id":"x","country":"C3","n":2.5}"#], [#"{"_id":"x","country":7,"n":1}"#],
+      [#"{"_id":"x","country":"C3"}"#], [#"{"_id":"x","n":4}"#],
+      [#"{"_id":"x","country":["a"],"n":1}"#],
+      [#"{"_id":"x","country":"C3","n":9223372036854775807}"#],
+      [#"{"_id":"x","country":"C3","n":"1"}"#],
+      (0..<1200).map { #"{"_id":"x\#($0)","country":"many \#($0)","n":\#($0 % 7)}"# },
+    ])
+  func groups(_ more: [String]) throws {
+    try storage.store(more)
+    let grouping = try Grouping(
+      parsing: #"""
+        {"keys":["country"],"aggregates":{"a":"count","b":{"sum":"n"},"c":{"avg":"n"},
+        "d":{"min":"n"},"e":{"max":"n"}}}
+        """#)
+    let before = try storage.group(grouping, of: Query(), in: "c", writtenSince: nil)
+    try storage.createIndex(#"{"country":1,"n":-1}"#)
+    #expect(try storage.group(grouping, of: Query(), in: "c", writtenSince: nil) == before)
+    #expect(before.count >= 10)
+  }
+
   @Test("clear, wipe and remove by query keep it up") func removing() throws {
     try storage.createIndex(#"{"n":1}"#)
     #expect(try storage.remove(query(#"{"n":{"$lt":100}}"#), in: "c") == 100)

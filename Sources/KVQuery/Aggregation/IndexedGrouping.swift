@@ -8,6 +8,10 @@ internal import KVJSON
 package struct IndexedGrouping: Sendable {
   /// Gives rows for `add(_:to:)`; no parameters.
   package let sql: String
+  /// The same from one key to the next, several times as fast while there are few of them: nil, or at most
+  /// `mostLeaps + 1` rows.
+  package let leaping: String?
+  package static let mostLeaps = 1_000
   private let keys: Int
   private let hasNumbers: Bool
 
@@ -25,6 +29,7 @@ package struct IndexedGrouping: Sendable {
     keys = grouping.keys.count
     hasNumbers = !grouping.paths.isEmpty
     sql = IndexedGrouping.sql(index.table, keys, hasNumbers)
+    leaping = keys == 1 ? IndexedGrouping.leaping(index.table, hasNumbers) : nil
   }
 
   /// The sum in one pass over the index; the least and the greatest by a look at each end of a group.
@@ -39,6 +44,22 @@ package struct IndexedGrouping: Sendable {
     return """
       SELECT \(list),n,s,\(end("ASC")),\(end("DESC")) FROM
       (SELECT \(list),count(*) AS n,sum(k\(keys)) AS s FROM \(table) GROUP BY \(list)) AS g
+      """
+  }
+
+  private static func leaping(_ table: String, _ hasNumbers: Bool) -> String {
+    let part = { (what: String, order: String) in
+      "(SELECT \(what) FROM \(table) AS i WHERE i.k0=g.k0\(order))"
+    }
+    let numbers = [
+      part("sum(k1)", ""), part("k1", " ORDER BY k1 LIMIT 1"),
+      part("k1", " ORDER BY k1 DESC LIMIT 1"),
+    ]
+    let columns = ["k0", part("count(*)", "")] + (hasNumbers ? numbers : [])
+    return """
+      WITH RECURSIVE g(k0) AS (SELECT min(k0) FROM \(table) UNION ALL
+      SELECT (SELECT min(i.k0) FROM \(table) AS i WHERE i.k0>g.k0) FROM g WHERE k0 IS NOT NULL)
+      SELECT \(columns.joined(separator: ",")) FROM g WHERE k0 IS NOT NULL LIMIT \(mostLeaps + 1)
       """
   }
 
