@@ -27,7 +27,11 @@ KINDS = ("lost", "doubled", "wedged", "divergent", "other")
 def worlds(count: int, place: Path) -> dict[str, Any]:
     """Run simulated worlds."""
     file = place / "worlds.json"
-    environment = os.environ | {"KV_WORLDS": str(count), "KV_WORLDS_REPORT": str(file)}
+    environment = os.environ | {
+        "KV_WORLDS": str(count),
+        "KV_WORLDS_REPORT": str(file),
+        "SWIFT_DETERMINISTIC_HASHING": "1",
+    }
     run(WORLDS.split(), environment)
     return read(file)
 
@@ -60,7 +64,8 @@ def summary(world: dict[str, Any], fault: dict[str, Any], kill: dict[str, Any]) 
     }
     seeds = []
     for failure in world.get("failures", []):
-        seeds.append(f"KV_TEST_SEED={failure['seed']} {WORLDS}")
+        hashing = "SWIFT_DETERMINISTIC_HASHING=1"
+        seeds.append(f"{hashing} KV_TEST_SEED={failure['seed']} {WORLDS}")
         for text in failure["findings"]:
             kind = re.match(r"(\w+):", text)
             found[kind[1] if kind and kind[1] in KINDS else "other"].append(text)
