@@ -23,7 +23,9 @@ import (
 
 // A Client is one application on one backend with one data directory.
 type Client struct {
-	handle  *C.kv_client
+	handle *C.kv_client
+	// over is closed when no callback will come any more.
+	over    chan struct{}
 	closing sync.Once
 	closed  error
 }
@@ -34,7 +36,7 @@ func Open(options Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := &Client{}
+	client := &Client{over: make(chan struct{})}
 	var left *C.kv_error
 	status := C.kv_client_open(characters(text), C.size_t(len(text)), &client.handle, &left)
 	if err := check(status, left); err != nil {
@@ -50,6 +52,7 @@ func (c *Client) Close() error {
 	c.closing.Do(func() {
 		runtime.SetFinalizer(c, nil)
 		c.closed = check(C.kv_client_close(c.handle), nil)
+		close(c.over)
 	})
 	return c.closed
 }

@@ -1,6 +1,7 @@
 package kvstore_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -55,6 +56,28 @@ func TestListenersHearOfPushes(t *testing.T) {
 	}
 	if err := subscription.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestAChannelOfEventsEndsWithItsContextAndItsClient(t *testing.T) {
+	client := online(t, host)
+	notes := collection[kvstore.M](t, client, unique(), kvstore.Sync)
+	must(notes.Save(ctx, kvstore.M{"n": 1}))(t)
+	limited, cancel := context.WithCancel(ctx)
+	events := must(client.SyncEvents(limited))(t)
+	must(notes.Push(ctx))(t)
+	wait(t, events, func(e kvstore.SyncEvent) bool { return e.Event == "finished" })
+	cancel()
+	for range events {
+	}
+	if _, err := client.SyncEvents(limited); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	others := must(client.SyncEvents(ctx))(t)
+	if err := client.Close(); err != nil {
+		t.Error(err)
+	}
+	for range others {
 	}
 }
 

@@ -10,6 +10,7 @@ package kvstore
 import "C"
 
 import (
+	"context"
 	"encoding/json"
 	"runtime"
 	"sync"
@@ -69,4 +70,10 @@ func (c *Client) ObserveSync(receive func(SyncEvent)) (*Subscription, error) {
 		return nil, err
 	}
 	return subscription, nil
+}
+
+// SyncEvents gives what [Client.ObserveSync] tells by a channel, which is closed when the context has ended or
+// the client is closed. It is closed early if more than 10,000 events wait to be received.
+func (c *Client) SyncEvents(ctx context.Context) (<-chan SyncEvent, error) {
+	return channel(ctx, c.over, c.ObserveSync)
 }
