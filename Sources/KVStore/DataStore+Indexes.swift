@@ -9,7 +9,7 @@ extension DataStore {
     do throws(QueryError) { parsed = try IndexSpec(parsing: spec) } catch {
       throw StoreError(error)
     }
-    try engine.createIndex(parsed)
+    try engine.createIndex(parsed.renamed(by: names))
   }
 
   package func dropIndex(_ name: String) throws(StoreError) { try engine.dropIndex(name) }

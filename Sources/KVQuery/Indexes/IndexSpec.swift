@@ -33,6 +33,20 @@ package struct IndexSpec: Sendable, Equatable {
     do throws(Misfit) { self = try IndexSpec(value) } catch { throw error.located(in: text) }
   }
 
+  /// The same index in the backend's names. Its own name stays.
+  package func renamed(by keys: KeyMap) -> IndexSpec {
+    switch kind {
+    case .ordered(let ordered):
+      IndexSpec(
+        name,
+        .ordered(ordered.map { Key(path: keys.renamed($0.path), ascending: $0.ascending) }))
+    case .text(let paths): IndexSpec(name, .text(paths.map { keys.renamed($0) }))
+    case .place(let path): IndexSpec(name, .place(keys.renamed(path)))
+    }
+  }
+
+  private init(_ name: String, _ kind: Kind) { (self.name, self.kind) = (name, kind) }
+
   private init(_ value: JSONValue) throws(Misfit) {
     guard let object = value.objectValue else { throw Misfit("an index must be an object", []) }
     for member in object.members where member.name != "name" && member.name != "keys" {
