@@ -978,6 +978,65 @@ KV_API kv_status kv_store_set_conflict_handler(kv_store *store, kv_conflict_fn h
 
 /** @} */
 
+/** @defgroup live Live data
+ *  The backend tells what happens in a collection, the moment it does: see docs/live.md.
+ *
+ *  A client holds one request open for all its subscriptions, on a thread of its own. Works with Kinvey's
+ *  Live Service and with servers that speak its format. @{ */
+
+/**
+ * Lets the active user listen. To be called after each login, and by each program: it is not kept. A second
+ * time is harmless.
+ *
+ * @return KV_OK, KV_NO_USER, KV_UNSUPPORTED (no backend), KV_FORBIDDEN (switched off for the application),
+ *         network and server codes
+ */
+KV_API kv_status kv_live_register(kv_client *client, const char *options, kv_error **error_out);
+KV_API kv_status kv_live_register_async(kv_client *client, const char *options, kv_answer_fn done,
+                                        void *context, kv_free_fn free_context,
+                                        kv_request **request_out, kv_error **error_out);
+
+/**
+ * Ends all live subscriptions of the client, which are told so (`disconnected`), then says so to the backend.
+ * A logout does this too. Without a registration nothing happens.
+ *
+ * @return KV_OK, KV_NO_USER, KV_UNSUPPORTED (no backend), network and server codes: the subscriptions have
+ *         ended in any case
+ */
+KV_API kv_status kv_live_unregister(kv_client *client, const char *options, kv_error **error_out);
+KV_API kv_status kv_live_unregister_async(kv_client *client, const char *options, kv_answer_fn done,
+                                          void *context, kv_free_fn free_context,
+                                          kv_request **request_out, kv_error **error_out);
+
+/**
+ * Subscribes to what happens on the backend to the entities of a store's collection. It waits for nothing:
+ * what comes of it are events, in this order of life:
+ *
+ *  - `{"event":"status","status":…}`: `connected`; `unexpectedDisconnect` (it is tried again, after pauses),
+ *    `reconnected` (what came meanwhile follows); `disconnected` (unregistered or logged out: the last event)
+ *  - `{"event":"ready"}`: every change from now on is told
+ *  - `{"event":"change","change":…,"id":…,"entity":{…}}`: an entity was saved, `change` being `create`, `update`
+ *    or, where the backend does not tell them apart, `save`; without `entity`: `delete`, or `fetch` (it was
+ *    saved, and is too large to be sent, and could not be fetched just now)
+ *  - `{"event":"missed"}`: changes were lost that nobody can tell any more, or `receive` did not keep up: more
+ *    than 1,024 waited. Whoever wants to know them pulls.
+ *  - an error with a status: a failure of `liveToLocal` for one entity, after which events go on; or the user
+ *    may not listen, which is the last event
+ *
+ * Every change is told once, also to a subscriber whose connection was away. Several subscriptions to one
+ * collection are independent of each other.
+ *
+ * @param options  NULL or `{"liveToLocal":true}`: changes are written to the local store before they are
+ *                 told, never over a pending write and never older over newer
+ * @return KV_OK, KV_MISUSE (not registered), KV_INVALID, KV_UNSUPPORTED (no backend; `liveToLocal` of a network
+ *         store), KV_INTERNAL (no thread for callbacks)
+ */
+KV_API kv_status kv_store_subscribe(kv_store *store, const char *options, kv_event_fn receive,
+                                    void *context, kv_free_fn free_context,
+                                    kv_subscription **subscription_out, kv_error **error_out);
+
+/** @} */
+
 /** @defgroup cursor Cursors
  *  The entities of a find, one after the other, as they were when it ran. A cursor that reads the
  *  local store holds a snapshot of it: close it soon. @{ */

@@ -2,7 +2,7 @@ internal import KVSync
 
 /// Where the backend is, and how the URLs of one application are made.
 struct KinveyEndpoint: Sendable {
-  private let host: String
+  let host: String
   private let authHost: String
   private let appKey: String
 
@@ -20,11 +20,17 @@ struct KinveyEndpoint: Sendable {
   func url(_ family: Family, _ segments: [String], _ items: [QueryItem] = []) -> String {
     var url = "\(host)/\(family.rawValue)/\(appKey)"
     for segment in segments { url += "/" + PercentEncoding.segment(segment) }
+    return url + Self.query(items)
+  }
+
+  /// `?name=value&…`, or nothing.
+  static func query(_ items: [QueryItem]) -> String {
+    var query = ""
     for (place, item) in items.enumerated() {
-      url += place == 0 ? "?" : "&"
-      url += "\(item.name)=\(PercentEncoding.value(item.value))"
+      query += place == 0 ? "?" : "&"
+      query += "\(item.name)=\(PercentEncoding.value(item.value))"
     }
-    return url
+    return query
   }
 
   /// An endpoint of the authorization server.

@@ -157,10 +157,17 @@ extension Client {
   /// Ends the session here, wipes the local data of all tags, and ends the session on the backend, whose
   /// failure does not matter any more. `.pending`, and nothing is changed, if that would lose unsent work.
   package func logout(_ leaving: Leaving, _ cancellation: Cancellation) throws(StoreError) {
-    let user = try log.telling("logout") { () throws(StoreError) in
+    let (user, listened) = try log.telling("logout") { () throws(StoreError) in
       let user = try active()
+      let listened = live?.registered
       try endSession(leaving)
-      return user
+      return (user, listened)
+    }
+    if let listened {
+      _ = try? asking("unregister on the backend", leaving.call, cancellation) {
+        (call) throws(StoreError) in
+        try listened.unregister(user.id, token: user.token, call)
+      }
     }
     // What it says is in the log.
     _ = try? asking("logout on the backend", leaving.call, cancellation) {
@@ -185,6 +192,7 @@ extension Client {
     let session = try backend().session
     try operations.alone { () throws(StoreError) in
       try checkUnsent(leaving)
+      live?.stop()
       if !leaving.keepData {
         for storage in try storages() {
           try storage.wipe(discardingPending: leaving.discardPending)
@@ -209,7 +217,7 @@ extension Client {
   // MARK: Shared
 
   /// Runs something that asks the backend about users.
-  private func asking<R>(
+  func asking<R>(
     _ operation: StaticString, _ options: Options, _ cancellation: Cancellation,
     _ body: (Call) throws(StoreError) -> R
   ) throws(StoreError) -> R {
@@ -241,7 +249,7 @@ extension Client {
     }
   }
 
-  private func active() throws(StoreError) -> Session.User {
+  func active() throws(StoreError) -> Session.User {
     guard let user = try backend().session.current() else {
       throw StoreError(.noUser, "Nobody is logged in.")
     }
@@ -254,6 +262,7 @@ extension Client {
     _ user: KinveyUser, _ session: Session, grant: KinveyGrant? = nil
   ) throws(StoreError) {
     if try session.current()?.id != user.id {
+      live?.stop()
       for storage in try storages() { try storage.forgetRequests() }
     }
     try session.adopt(user, token: nil, grant: grant)

@@ -37,6 +37,8 @@ package final class Client: Sendable {
   let directory: DataDirectory
   let session: Session?
   let users: KinveyUsers?
+  /// Nil without a backend.
+  let live: Live?
   let authorization: KinveyAuthorization?
   let renewal: Renewal?
   let connectivity: Connectivity
@@ -58,7 +60,7 @@ package final class Client: Sendable {
     }
     guard let backend = options.backend else {
       (session, users, remote, transport) = (nil, nil, nil, nil)
-      (authorization, renewal) = (nil, nil)
+      (authorization, renewal, live) = (nil, nil, nil)
       return
     }
     let session = Session(try directory.openSession())
@@ -79,7 +81,9 @@ package final class Client: Sendable {
       session, users, authorization, lock: directory.sessionFile + ".lock"
     ) { [events] in events.tell(.loggedOut($0)) }
     (self.users, self.authorization, self.renewal) = (users, authorization, renewal)
-    remote = WatchedRemote(RenewingRemote(KinveyRemote(service), renewal), connectivity)
+    let remote = WatchedRemote(RenewingRemote(KinveyRemote(service), renewal), connectivity)
+    self.remote = remote
+    live = Live(service, remote, session, options.transport)
   }
 
   deinit { close() }
@@ -88,6 +92,7 @@ package final class Client: Sendable {
   /// stay pending; what is called then fails with `.misuse`. May be called again.
   package func close() {
     operations.close()
+    live?.close()
     let tags = state.peek { state in
       defer { state = State(tags: [:], isClosed: true) }
       return Array(state.tags.values)
@@ -155,7 +160,7 @@ package final class Client: Sendable {
 
   private var surroundings: DataStore.Surroundings {
     DataStore.Surroundings(
-      log: log, operations: operations, events: events,
+      log: log, operations: operations, events: events, live: live,
       noteSave: { [autoPushes] in autoPushes.noteSave() },
       noteRefusal: { [session, events] error in
         // A session that could not be renewed has told its end already.

@@ -31,13 +31,15 @@ package final class DataStore: Sendable {
   private let defaults: Options
   /// What the application calls the backend's members.
   let names: KeyMap
-  private let surroundings: Surroundings
+  let surroundings: Surroundings
 
   /// What a store needs of its client.
   struct Surroundings: Sendable {
     var log: Log
     var operations: Operations
     var events: SyncEvents
+    /// Nil without a backend.
+    var live: Live?
     /// Something was written.
     var noteSave: @Sendable () -> Void
     /// The backend refused the session.

@@ -72,5 +72,8 @@ final class Session: Sendable {
       accessToken: "", refreshToken: refreshToken, clientId: clientId, redirectURI: redirectURI)
   }
 
+  /// What this installation is called.
+  func deviceId() throws(StoreError) -> String { try store.deviceId() }
+
   func clear() throws(StoreError) { try store.clearUser() }
 }

@@ -61,6 +61,7 @@ enum LibraryTexts {
     "groups",
     "indexes",
     "kinvey",
+    "live",
     "log",
     "multi-insert",
     "pending",

@@ -35,6 +35,7 @@ static kv_request *request;
 static kv_cursor *cursor;
 static kv_subscription *subscription;
 static kv_store *store;
+static kv_subscription *subscription;
 static kv_query *made;
 static int fd;
 
@@ -106,6 +107,11 @@ DEFINE(kv_store_drop_index, h, "none", e)
 DEFINE(kv_store_indexes, h, TEXT_OUT)
 DEFINE(kv_store_explain, h, NULL, TEXT_OUT)
 DEFINE(kv_store_set_conflict_handler, h, NULL, NULL, NULL, e)
+DEFINE(kv_live_register, h, NULL, e)
+DEFINE(kv_live_register_async, h, NULL, ASYNC)
+DEFINE(kv_live_unregister, h, NULL, e)
+DEFINE(kv_live_unregister_async, h, NULL, ASYNC)
+DEFINE(kv_store_subscribe, h, NULL, no_event, &freed, count_free, &subscription, e)
 DEFINE(kv_store_sync_count, h, &count, e)
 DEFINE(kv_store_pending, h, NULL, 0, TEXT_OUT)
 DEFINE(kv_store_pending_get, h, "a", TEXT_OUT)
@@ -220,6 +226,11 @@ static const struct {
     {"kv_store_indexes", STORE, call_kv_store_indexes, 1, 0, 0},
     {"kv_store_explain", STORE, call_kv_store_explain, 1, 0, 0},
     {"kv_store_set_conflict_handler", STORE, call_kv_store_set_conflict_handler, 1, 0, 0},
+    {"kv_live_register", CLIENT, call_kv_live_register, 1, 0, 0},
+    {"kv_live_register_async", CLIENT, call_kv_live_register_async, 1, 0, 1},
+    {"kv_live_unregister", CLIENT, call_kv_live_unregister, 1, 0, 0},
+    {"kv_live_unregister_async", CLIENT, call_kv_live_unregister_async, 1, 0, 1},
+    {"kv_store_subscribe", STORE, call_kv_store_subscribe, 1, 0, 1},
     {"kv_store_sync_count", STORE, call_kv_store_sync_count, 1, 0, 0},
     {"kv_store_pending", STORE, call_kv_store_pending, 1, 0, 0},
     {"kv_store_pending_get", STORE, call_kv_store_pending_get, 1, 0, 0},

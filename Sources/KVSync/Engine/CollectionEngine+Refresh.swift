@@ -146,7 +146,7 @@ extension CollectionEngine {
 
 extension [UInt8] {
   /// Whether this entity was modified before a moment in the backend's notation, which compares as text.
-  fileprivate func isOlder(than moment: Slice<UnsafeRawBufferPointer>) -> Bool {
+  func isOlder(than moment: some Sequence<UInt8>) -> Bool {
     guard let outline = try? EntityScanner.outline(of: self), let range = outline.lastModified
     else { return false }
     return self[range].lexicographicallyPrecedes(moment)

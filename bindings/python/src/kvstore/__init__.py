@@ -47,6 +47,7 @@ from .errors import (
 )
 from .fields import F, Field
 from .grouping import Aggregate
+from .live import LiveEvent, LiveHandler, LiveStream
 from .pending import PendingQueue
 from .query import Query, QueryLike
 from .request import Request
@@ -95,6 +96,9 @@ __all__ = [
     "InternalError",
     "InvalidError",
     "KVError",
+    "LiveEvent",
+    "LiveHandler",
+    "LiveStream",
     "LogLevel",
     "LogoutOptions",
     "MisuseError",

@@ -154,6 +154,14 @@ class Client(Closing):
         """
         self.logout_async(**options).finish()
 
+    def register_live(self, **options: Unpack[NetworkOptions]) -> None:
+        """Let the active user listen: :meth:`Store.subscribe`. To be called after each login."""
+        self.register_live_async(**options).finish()
+
+    def unregister_live(self, **options: Unpack[NetworkOptions]) -> None:
+        """End all live subscriptions of this client. A logout does this too."""
+        self.unregister_live_async(**options).finish()
+
     def me(self, **options: Unpack[NetworkOptions]) -> Entity:
         """Read the active user from the backend."""
         return self.me_async(**options).finish()
@@ -241,6 +249,18 @@ class Client(Closing):
     ) -> Request[None]:
         """Start a logout."""
         return self._start("kv_user_logout", _NOTHING, options=options, on_answer=on_answer)
+
+    def register_live_async(
+        self, *, on_answer: OnAnswer[None] | None = None, **options: Unpack[NetworkOptions]
+    ) -> Request[None]:
+        """Start to let the active user listen."""
+        return self._start("kv_live_register", _NOTHING, options=options, on_answer=on_answer)
+
+    def unregister_live_async(
+        self, *, on_answer: OnAnswer[None] | None = None, **options: Unpack[NetworkOptions]
+    ) -> Request[None]:
+        """Start to end all live subscriptions of this client."""
+        return self._start("kv_live_unregister", _NOTHING, options=options, on_answer=on_answer)
 
     def me_async(
         self, *, on_answer: OnAnswer[Entity] | None = None, **options: Unpack[NetworkOptions]

@@ -23,6 +23,7 @@ from .cursor import Cursor
 from .errors import NotFoundError
 from .grouping import Aggregate, group_json
 from .grouping import reduce as reduce_groups
+from .live import LiveHandler, LiveStream, subscribe
 from .pending import PendingQueue
 from .query import QueryLike, as_query, handle_of
 from .request import CursorReader, OnAnswer, Request, TextReader, start
@@ -47,6 +48,7 @@ from .results import (
     decode_sync,
     decode_values,
 )
+from .subscription import Subscription
 
 T = TypeVar("T")
 A = TypeVar("A")
@@ -295,6 +297,22 @@ class Store(Closing):
         client included. The option ``conflicts`` may say otherwise for a call.
         """
         set_handler(self.handle, handler)
+
+    def subscribe(self, receive: LiveHandler, *, live_to_local: bool = False) -> Subscription:
+        """Call a function for whatever happens to this collection on the backend.
+
+        It gets :class:`kvstore.LiveEvent` objects and errors, where callbacks run, until the
+        subscription is closed. ``live_to_local`` writes what arrives to the local store first, never
+        over a pending write. :meth:`Client.register_live` comes first.
+        """
+        return subscribe(self, receive, live_to_local=live_to_local)
+
+    def live(self, *, live_to_local: bool = False) -> LiveStream:
+        """Iterate over what happens to this collection on the backend, as :meth:`subscribe` tells it.
+
+        Not for pumped clients: nobody would dispatch while it waits.
+        """
+        return LiveStream(self, live_to_local=live_to_local)
 
     def purge(self, query: QueryLike = None) -> int:
         """Forget the pending writes of matching entities and count them; the entities stay."""

@@ -1,0 +1,146 @@
+internal import KVBase
+internal import KVJSON
+package import KVSync
+package import KVTransport
+
+/// Kinvey's Live Service: registration and subscription at the backend, long polls in PubNub's wire format at
+/// the origin that goes with it. Safe from any thread.
+package final class KinveyLive: LiveRemote {
+  /// Where the hosted service polls.
+  private static let hostedOrigin = "https://ps.pndsn.com"
+  private static let mostBytes = 16 << 20
+
+  private let service: KinveyService
+  /// For polls alone: they hold connections for minutes, of which others have only so many.
+  private let transport: Transport
+  private let deviceId: String
+
+  /// The transport stays the caller's to close.
+  package init(_ service: KinveyService, polling transport: Transport, deviceId: String) {
+    self.service = service
+    self.transport = transport
+    self.deviceId = deviceId
+  }
+
+  // MARK: Registration
+
+  /// Lets a user listen.
+  package func register(_ userId: String, _ call: Call) throws(StoreError) -> LiveRegistration {
+    let url = service.endpoint.url(.users, [userId, "register-realtime"])
+    let answer = try service.exchange("POST", url, body: device, try service.somebody(), call)
+    let json = try answer.json()
+    guard let publish = json["publishKey"]?.stringValue,
+      let subscribe = json["subscribeKey"]?.stringValue,
+      let group = json["userChannelGroup"]?.stringValue
+    else { throw KinveyErrors.unusable(answer.head, "The backend's answer is no registration.") }
+    return LiveRegistration(
+      userId: userId, publishKey: publish, subscribeKey: subscribe, group: group,
+      origin: origin(json["origin"]?.stringValue))
+  }
+
+  /// Ends that; `token`: of a session that need not be the active one any more.
+  package func unregister(_ userId: String, token: String, _ call: Call) throws(StoreError) {
+    let url = service.endpoint.url(.users, [userId, "unregister-realtime"])
+    _ = try service.exchange("POST", url, body: device, .session(token: token), call)
+  }
+
+  /// What the backend says; else its own address, unless it is the hosted service. Never without TLS where the
+  /// backend has it: the token goes there.
+  private func origin(_ named: String?) -> String {
+    let host = service.endpoint.host
+    if let named,
+      named.hasPrefix("https://") || host.hasPrefix("http://") && named.hasPrefix("http://")
+    {
+      return String(named.reversed().drop { $0 == "/" }.reversed())
+    }
+    return host.hasSuffix(".kinvey.com") ? Self.hostedOrigin : host
+  }
+
+  private var device: HTTPBody {
+    .bytes(JSONValue.object(["deviceId": .string(deviceId)]).bytes)
+  }
+
+  // MARK: Collections
+
+  package func join(_ collection: String, _ call: Call) throws(StoreError) -> String? {
+    let url = service.endpoint.url(.data, [collection, "_subscribe"])
+    let answer = try service.exchange("POST", url, body: device, try service.somebody(), call)
+    return answer.head.requestStart
+  }
+
+  package func leave(_ collection: String, _ call: Call) throws(StoreError) {
+    let url = service.endpoint.url(.data, [collection, "_unsubscribe"])
+    _ = try service.exchange("POST", url, body: device, try service.somebody(), call)
+  }
+
+  // MARK: Polling
+
+  package func poll(
+    _ registration: LiveRegistration, from place: LivePlace?, _ call: Call
+  ) throws(StoreError) -> LivePoll {
+    var items: [KinveyEndpoint.QueryItem] = [
+      .init("channel-group", registration.group), .init("tt", place?.time ?? "0"),
+    ]
+    if let region = place?.region { items.append(.init("tr", region)) }
+    guard case .session(let token) = try service.somebody() else {
+      throw StoreError(.noUser, "Nobody is logged in.")
+    }
+    items += [
+      .init("auth", token), .init("uuid", deviceId), .init("heartbeat", "300"),
+      .init("pnsdk", "libkvstore/\(service.configuration.version)"),
+    ]
+    let path = "v2/subscribe/\(PercentEncoding.segment(registration.subscribeKey))/,/0"
+    let answer = try get(registration, path, items, call)
+    if answer.head.status == 403 { return refusal(answer, token) }
+    guard answer.head.isSuccess else {
+      throw KinveyErrors.error(answer.head, answer.body, hiding: [token])
+    }
+    do throws(JSONError) {
+      let read = try LiveMessages(
+        answer.body, appKey: service.configuration.appKey, userId: registration.userId)
+      return .messages(read.messages, next: read.next, isIncomplete: read.isIncomplete)
+    } catch {
+      throw KinveyErrors.unusable(
+        answer.head, "The answer to a poll is not what it should be: \(error.message).")
+    }
+  }
+
+  package func probe(_ registration: LiveRegistration, _ call: Call) throws(StoreError) {
+    let answer = try get(registration, "time/0", [], call)
+    guard answer.head.isSuccess else {
+      throw KinveyErrors.error(answer.head, answer.body, hiding: [])
+    }
+  }
+
+  private func get(
+    _ registration: LiveRegistration, _ path: String, _ items: [KinveyEndpoint.QueryItem],
+    _ call: Call
+  ) throws(StoreError) -> HTTPResponse {
+    // Nothing of the backend's own headers: this may be somebody else's host.
+    let request = HTTPRequest(
+      "GET", "\(registration.origin)/\(path)" + KinveyEndpoint.query(items),
+      headers: [
+        HTTPHeader("Accept", "application/json"),
+        HTTPHeader("User-Agent", "libkvstore/\(service.configuration.version)"),
+      ], mostBytes: Self.mostBytes)
+    do throws(TransportError) {
+      return try transport.exchange(request, until: call.deadline, call.cancellation)
+    } catch {
+      throw StoreError(error)
+    }
+  }
+
+  /// `{"status":403,"message":"Forbidden","payload":{"channels":[…]}}`, or `channel-groups`, which means all.
+  private func refusal(_ answer: HTTPResponse, _ token: String) -> LivePoll {
+    var error = KinveyErrors.error(answer.head, answer.body, hiding: [token])
+    error.kind = .forbidden
+    error.message = "The user may not listen."
+    let payload = (try? answer.json())?["payload"]
+    let prefix = "\(service.configuration.appKey).c-"
+    let collections = (payload?["channels"]?.arrayValue ?? []).compactMap { channel -> String? in
+      guard let name = channel.stringValue, name.hasPrefix(prefix) else { return nil }
+      return String(name.dropFirst(prefix.count))
+    }
+    return .refused(collections, error)
+  }
+}

@@ -1,0 +1,104 @@
+internal import KVJSON
+internal import KVSync
+
+/// The answer to a long poll: `{"t":{"t":…,"r":…},"m":[{"c":…,"p":{…},"d":…,"u":{…}},…]}`.
+///
+/// The payload `d` stays the bytes that it is. What is no message of ours is left out; only an answer without a
+/// place to go on from is an error.
+struct LiveMessages {
+  private(set) var messages: [LiveMessage] = []
+  let next: LivePlace
+  /// Said by our server only: messages are missing between the place that was asked for and these.
+  let isIncomplete: Bool
+
+  private let appKey: String
+  private let userId: String
+
+  init(_ body: [UInt8], appKey: String, userId: String) throws(JSONError) {
+    self.appKey = appKey
+    self.userId = userId
+    let members = try Self.members(body)
+    let place = members["t"].flatMap { try? JSONValue(parsing: $0) }
+    guard let time = place?["t"]?.stringValue, !time.isEmpty else {
+      throw JSONError(.syntax("it has no time"), at: 0)
+    }
+    next = LivePlace(time: time, region: place?["r"]?.plainText)
+    let ours = members["kvstore"].flatMap { try? JSONValue(parsing: $0) }
+    isIncomplete = ours?["incomplete"]?.boolValue == true
+    guard let list = members["m"] else { return }
+    for element in try Self.elements(list) {
+      if let message = try? message(element) { messages.append(message) }
+    }
+  }
+
+  private func message(_ bytes: [UInt8]) throws(JSONError) -> LiveMessage? {
+    let members = try Self.members(bytes)
+    guard let channel = try members["c"].map(JSONValue.init(parsing:))?.stringValue,
+      let token = try members["p"].map(JSONValue.init(parsing:))?["t"]?.stringValue,
+      let (kind, collection) = route(channel), let payload = members["d"]
+    else { return nil }
+    let cause = try members["u"].map(JSONValue.init(parsing:))?["kvstore"]?["change"]?.stringValue
+    guard let change = try Self.change(kind, payload, cause) else { return nil }
+    return LiveMessage(key: "\(channel)\n\(token)", collection: collection, change)
+  }
+
+  private enum Channel { case entities, notices }
+
+  /// `<kid>.c-<coll>` and `<kid>.c-<coll>.u-<userId>`; our server's notices with `x` in the place of `c`.
+  private func route(_ channel: String) -> (Channel, String)? {
+    let prefix = "\(appKey)."
+    guard channel.hasPrefix(prefix) else { return nil }
+    var rest = channel.dropFirst(prefix.count)
+    let personal = ".u-\(userId)"
+    if rest.hasSuffix(personal) { rest = rest.dropLast(personal.count) }
+    if rest.hasPrefix("c-") { return (.entities, String(rest.dropFirst(2))) }
+    if rest.hasPrefix("x-") { return (.notices, String(rest.dropFirst(2))) }
+    return nil
+  }
+
+  private static func change(
+    _ kind: Channel, _ payload: [UInt8], _ cause: String?
+  ) throws(JSONError) -> LiveChange? {
+    let outline = try EntityScanner.outline(of: payload)
+    guard let id = outline.id else { return nil }
+    let known = cause.flatMap(LiveChange.Cause.init(rawValue:)) ?? .save
+    if kind == .entities { return .saved(Array(payload[outline.range]), id: id, known) }
+    if cause != "delete" { return .tooLarge(id: id, known) }
+    let moment = outline.lastModified.map { String(decoding: payload[$0], as: UTF8.self) }
+    return .deleted(id: id, at: moment)
+  }
+
+  // MARK: JSON
+
+  private static func members(_ bytes: [UInt8]) throws(JSONError) -> [String: [UInt8]] {
+    try bytes.withUnsafeBytes { buffer -> Result<[String: [UInt8]], JSONError> in
+      Result { () throws(JSONError) in
+        let scanner = ByteScanner(buffer)
+        var cursor = try MemberCursor(scanner, at: scanner.skipSpace(0))
+        var members: [String: [UInt8]] = [:]
+        while let member = try cursor.next() {
+          let name = String(decoding: buffer[member.name], as: UTF8.self)
+          members[name] = Array(buffer[member.value])
+        }
+        return members
+      }
+    }.get()
+  }
+
+  private static func elements(_ bytes: [UInt8]) throws(JSONError) -> [[UInt8]] {
+    try bytes.withUnsafeBytes { buffer -> Result<[[UInt8]], JSONError> in
+      Result { () throws(JSONError) in
+        let scanner = ByteScanner(buffer)
+        var cursor = try ElementCursor(scanner, at: scanner.skipSpace(0))
+        var elements: [[UInt8]] = []
+        while let range = try cursor.next() { elements.append(Array(buffer[range])) }
+        return elements
+      }
+    }.get()
+  }
+}
+
+extension JSONValue {
+  /// A text, or a whole number as text.
+  fileprivate var plainText: String? { stringValue ?? intValue.map { String($0) } }
+}

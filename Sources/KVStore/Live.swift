@@ -1,0 +1,184 @@
+package import KVBase
+package import KVJSON
+internal import KVKinvey
+package import KVSync
+internal import KVTransport
+
+/// A client's live data: its feed, the thread that works for it and the transport that it polls with, from the
+/// first registration on. Safe from any thread.
+final class Live: Sendable {
+  private struct Parts {
+    var remote: KinveyLive
+    var feed: LiveFeed
+    var transport: Transport
+    var worker: Worker
+  }
+
+  private struct State {
+    var parts: Parts?
+    var isClosed = false
+  }
+
+  private let service: KinveyService
+  private let entities: any Remote
+  private let session: Session
+  private let options: TransportOptions
+  private let state = Monitor(State())
+
+  init(
+    _ service: KinveyService, _ entities: any Remote, _ session: Session,
+    _ options: TransportOptions
+  ) {
+    self.service = service
+    self.entities = entities
+    self.session = session
+    self.options = options
+  }
+
+  /// The backend's side, while the user is registered.
+  var registered: KinveyLive? {
+    state.peek { $0.parts }.flatMap { $0.feed.registration == nil ? nil : $0.remote }
+  }
+
+  func register(_ userId: String, _ call: Call) throws(StoreError) {
+    let parts = try parts()
+    parts.feed.begin(
+      try call.repeating { () throws(StoreError) in try parts.remote.register(userId, call) })
+  }
+
+  /// Listens to a collection. Throws `.misuse` while the user is not registered.
+  func subscribe(
+    to collection: String, _ receive: @escaping @Sendable (LiveEvent) -> Void
+  ) throws(StoreError) -> LiveSubscription {
+    guard let feed = state.peek({ $0.parts?.feed }) else {
+      throw StoreError(.misuse, "The user is not registered for live data.")
+    }
+    return LiveSubscription(feed, try feed.subscribe(to: collection, receive))
+  }
+
+  /// Nobody is told anything any more when this returns.
+  func stop() { state.peek { $0.parts?.feed }?.stop() }
+
+  /// Ends the thread and waits for that.
+  func close() {
+    let parts = state.peek { state in
+      state.isClosed = true
+      defer { state.parts = nil }
+      return state.parts
+    }
+    guard let parts else { return }
+    parts.feed.close()
+    parts.worker.join()
+    parts.transport.close()
+  }
+
+  private func parts() throws(StoreError) -> Parts {
+    try state.peek { (state) throws(StoreError) in
+      guard !state.isClosed else { throw StoreError(.misuse, "The client is closed.") }
+      if let parts = state.parts { return parts }
+      let made = try make()
+      state.parts = made
+      return made
+    }
+  }
+
+  private func make() throws(StoreError) -> Parts {
+    let device = try session.deviceId()
+    let transport: Transport
+    do throws(TransportError) { transport = try Transport(options) } catch {
+      throw StoreError(.internal, error.message)
+    }
+    let remote = KinveyLive(service, polling: transport, deviceId: device)
+    let feed = LiveFeed(remote, entities: entities)
+    guard let worker = Worker("kv-live", { feed.run() }) else {
+      transport.close()
+      throw StoreError(.internal, "No thread could be started.")
+    }
+    return Parts(remote: remote, feed: feed, transport: transport, worker: worker)
+  }
+}
+
+/// One subscriber of a collection.
+package final class LiveSubscription: Sendable {
+  private let feed: LiveFeed
+  private let subscriber: LiveFeed.Subscriber
+
+  init(_ feed: LiveFeed, _ subscriber: LiveFeed.Subscriber) {
+    self.feed = feed
+    self.subscriber = subscriber
+  }
+
+  /// Whether what is still on its way to the subscriber is of no interest any more.
+  package var isOver: Bool { subscriber.isOver }
+
+  /// Waits for nothing; a second time is harmless.
+  package func end() { feed.unsubscribe(subscriber) }
+}
+
+extension Client {
+  /// Lets the active user listen to collections, until unregistered or logged out.
+  package func registerLive(
+    _ options: Options, _ cancellation: Cancellation
+  ) throws(StoreError) {
+    try asking("register for live data", options, cancellation) { (call) throws(StoreError) in
+      try hasLive().register(try active().id, call)
+    }
+  }
+
+  /// Ends all subscriptions here, then says so to the backend. Nothing happens if the user is not registered.
+  package func unregisterLive(
+    _ options: Options, _ cancellation: Cancellation
+  ) throws(StoreError) {
+    let live = try hasLive()
+    guard let remote = live.registered else { return }
+    live.stop()
+    try asking("unregister from live data", options, cancellation) { (call) throws(StoreError) in
+      let user = try active()
+      try remote.unregister(user.id, token: user.token, call)
+    }
+  }
+
+  private func hasLive() throws(StoreError) -> Live {
+    guard let live else {
+      throw StoreError(.unsupported, "This client has no backend, and therefore no live data.")
+    }
+    return live
+  }
+}
+
+extension DataStore {
+  /// What a subscription may be told to do.
+  package struct Listening: Sendable {
+    /// What arrives is written to the local store before it is told.
+    var takesIn = false
+
+    package init(_ object: JSONObject) throws(StoreError) {
+      var reader = OptionReader(object)
+      takesIn = try reader.bool("liveToLocal") ?? false
+      try reader.finish()
+    }
+  }
+
+  /// Tells what happens to the entities of this collection on the backend, on a thread of the library that must
+  /// not be kept waiting.
+  package func listen(
+    _ how: Listening, _ receive: @escaping @Sendable (LiveEvent) -> Void
+  ) throws(StoreError) -> LiveSubscription {
+    guard let live = surroundings.live else {
+      throw StoreError(.unsupported, "This client has no backend, and therefore no live data.")
+    }
+    guard how.takesIn else { return try live.subscribe(to: engine.collection, receive) }
+    guard engine.type.isLocal else {
+      throw StoreError(.unsupported, "A network store keeps nothing: leave out \"liveToLocal\".")
+    }
+    let engine = self.engine
+    return try live.subscribe(to: engine.collection) { event in
+      if case .changed(let change) = event {
+        do throws(StoreError) { try engine.take(change) } catch {
+          receive(.failure(error, isFinal: false))
+        }
+      }
+      receive(event)
+    }
+  }
+}

@@ -1,0 +1,94 @@
+public import CKVStore
+internal import KVJSON
+internal import KVStore
+internal import KVSync
+
+@_cdecl("kv_live_register") @implementation
+public func kv_live_register(
+  _ client: OpaquePointer?, _ options: CString?, _ errorOut: HandleOut?
+) -> kv_status {
+  status(errorOut) { () throws(StoreError) in
+    try register(client, options).run(givingTo: TextOutput.nowhere)
+  }
+}
+
+@_cdecl("kv_live_register_async") @implementation
+public func kv_live_register_async(
+  _ client: OpaquePointer?, _ options: CString?, _ done: kv_answer_fn?,
+  _ context: UnsafeMutableRawPointer?,
+  _ freeContext: kv_free_fn?, _ requestOut: HandleOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
+    () throws(StoreError) in try register(client, options)
+  }
+}
+
+@_cdecl("kv_live_unregister") @implementation
+public func kv_live_unregister(
+  _ client: OpaquePointer?, _ options: CString?, _ errorOut: HandleOut?
+) -> kv_status {
+  status(errorOut) { () throws(StoreError) in
+    try unregister(client, options).run(givingTo: TextOutput.nowhere)
+  }
+}
+
+@_cdecl("kv_live_unregister_async") @implementation
+public func kv_live_unregister_async(
+  _ client: OpaquePointer?, _ options: CString?, _ done: kv_answer_fn?,
+  _ context: UnsafeMutableRawPointer?,
+  _ freeContext: kv_free_fn?, _ requestOut: HandleOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
+    () throws(StoreError) in try unregister(client, options)
+  }
+}
+
+@_cdecl("kv_store_subscribe") @implementation
+public func kv_store_subscribe(
+  _ store: OpaquePointer?, _ given: CString?, _ receive: kv_event_fn?,
+  _ context: UnsafeMutableRawPointer?, _ freeContext: kv_free_fn?,
+  _ subscriptionOut: HandleOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  let out = HandleOutput(subscriptionOut)
+  return perform(errorOut) { () throws(StoreError) in
+    let (object, listening): (StoreObject, DataStore.Listening)
+    guard let receive else {
+      freeContext?(context)
+      throw missing("receive")
+    }
+    do throws(StoreError) {
+      object = try StoreObject.borrow(store)
+      listening = try DataStore.Listening(options(given) ?? [:])
+    } catch {
+      freeContext?(context)
+      throw error
+    }
+    try object.client.subscribe(
+      EventCallback(receive, context, free: freeContext), handle: out
+    ) { (subscription) throws(StoreError) in
+      let source = LiveSource(subscription)
+      try source.begin(object.core, listening)
+      return source
+    }
+  }
+}
+
+private func register(
+  _ client: OpaquePointer?, _ options: CString?
+) throws(StoreError) -> Operation {
+  let (client, options) = (try ClientObject.borrow(client), try callOptions(options) ?? Options())
+  return Operation(on: client) { (running) throws(StoreError) in
+    try client.core.registerLive(options, running.cancellation)
+    return .remote(.nothing)
+  }
+}
+
+private func unregister(
+  _ client: OpaquePointer?, _ options: CString?
+) throws(StoreError) -> Operation {
+  let (client, options) = (try ClientObject.borrow(client), try callOptions(options) ?? Options())
+  return Operation(on: client) { (running) throws(StoreError) in
+    try client.core.unregisterLive(options, running.cancellation)
+    return .remote(.nothing)
+  }
+}

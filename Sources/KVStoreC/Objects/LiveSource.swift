@@ -1,0 +1,100 @@
+internal import KVBase
+internal import KVJSON
+internal import KVStore
+internal import KVSync
+
+/// Feeds a subscription with live events. What a handler does not keep up with is dropped, and it is told that
+/// it missed something: a handler that stands still costs no more memory than the events that wait.
+final class LiveSource: EventSource {
+  /// Events that may wait.
+  private static let most = 1024
+
+  private struct State {
+    var live: LiveSubscription?
+    var waiting = 0
+    /// Entities were dropped; the subscriber will be told behind those that wait.
+    var isBehind = false
+    var isEnded = false
+  }
+
+  private let state = Monitor(State())
+  /// Lets go of this when it is closed, which ends the cycle.
+  private let subscription: SubscriptionObject
+
+  init(_ subscription: SubscriptionObject) { self.subscription = subscription }
+
+  func begin(_ store: DataStore, _ listening: DataStore.Listening) throws(StoreError) {
+    let live = try store.listen(listening) { [weak self] in self?.take($0) }
+    let isTooLate = state.peek { state in
+      if !state.isEnded { state.live = live }
+      return state.isEnded
+    }
+    if isTooLate { live.end() }
+  }
+
+  func end() {
+    let live = state.peek { state in
+      state.isEnded = true
+      defer { state.live = nil }
+      return state.live
+    }
+    live?.end()
+  }
+
+  private func take(_ event: LiveEvent) {
+    let told = state.peek { state -> LiveEvent? in
+      guard event.mayBeDropped else { return event }
+      guard !state.isBehind else { return nil }
+      state.isBehind = state.waiting >= Self.most
+      return state.isBehind ? .missed : event
+    }
+    guard let told else { return }
+    state.peek { $0.waiting += 1 }
+    subscription.deliver { [self] in
+      let isOver = state.peek { state in
+        state.waiting -= 1
+        if case .missed = told { state.isBehind = false }
+        return state.live?.isOver ?? false
+      }
+      return isOver && told.mayBeDropped ? nil : told.event
+    }
+  }
+}
+
+extension LiveEvent {
+  fileprivate var mayBeDropped: Bool {
+    switch self {
+    case .changed, .missed: true
+    case .ready, .status, .failure: false
+    }
+  }
+
+  /// As C sees it.
+  fileprivate var event: Event {
+    switch self {
+    case .ready: .success(Array(#"{"event":"ready"}"#.utf8))
+    case .missed: .success(Array(#"{"event":"missed"}"#.utf8))
+    case .status(let status):
+      .success(Array(#"{"event":"status","status":"\#(status.rawValue)"}"#.utf8))
+    case .failure(let error, _): .failure(error)
+    case .changed(let change): .success(change.json)
+    }
+  }
+}
+
+extension LiveChange {
+  fileprivate var json: [UInt8] {
+    switch self {
+    case .saved(let entity, let id, let cause):
+      Self.head(cause.rawValue, id) + Array(#","entity":"#.utf8) + entity + [UInt8(ascii: "}")]
+    case .deleted(let id, _): Self.head("delete", id) + [UInt8(ascii: "}")]
+    case .tooLarge(let id, _): Self.head("fetch", id) + [UInt8(ascii: "}")]
+    }
+  }
+
+  private static func head(_ change: String, _ id: String) -> [UInt8] {
+    var out = Array(#"{"event":"change","change":"\#(change)","id":"#.utf8)
+    JSONValue.write(id, to: &out)
+    return out
+  }
+}

@@ -1,0 +1,96 @@
+internal import KVBase
+internal import KVJSON
+internal import KVQuery
+
+/// Messages, and what they leave out.
+extension LiveFeed {
+  /// Milliseconds by which messages may come in another order than the changes were made in.
+  private static let disorder: Int64 = 60_000
+
+  /// Tells of a message, unless it has been told.
+  func deliver(_ message: LiveMessage, _ call: Call, _ step: Cancellation) {
+    let key = EntityKey(message.collection)
+    guard state.peek({ $0.messages.insert(message.key) }) else { return }
+    guard let change = fetched(message.change, message.collection, call) else { return }
+    tell(change, to: key, during: step)
+  }
+
+  /// What is too large for a message; nil if it is gone by now, which is told by itself.
+  private func fetched(
+    _ change: LiveChange, _ collection: String, _ call: Call
+  ) -> LiveChange? {
+    guard case .tooLarge(let id, let cause) = change else { return change }
+    var fetching = call
+    fetching.deadline = .after(seconds: 60)
+    fetching.retry = Retry(most: 3, clock: clock)
+    do throws(StoreError) {
+      return .saved(try entities.find(id: id, in: collection, fetching), id: id, cause)
+    } catch {
+      return error.kind == .notFound ? nil : change
+    }
+  }
+
+  private func tell(_ change: LiveChange, to key: EntityKey, during step: Cancellation) {
+    if let version = change.version {
+      let isNew = state.peek { state in
+        Self.advance(&state.joined[key], to: version.at)
+        return state.versions.insert("\(key.id)\n\(version.id)\n\(version.at)")
+      }
+      guard isNew else { return }
+    }
+    tell(.changed(change), to: key, during: step)
+  }
+
+  /// What was changed long before what has been told now has been told too.
+  private static func advance(_ joined: inout Joined?, to moment: String) {
+    guard let since = joined?.since, let told = Timestamp(moment) else { return }
+    let safe = Timestamp(milliseconds: told.milliseconds - disorder).description
+    if since < safe { joined?.since = safe }
+  }
+
+  // MARK: Catching up
+
+  /// Tells what has changed since everything was told last; that it cannot be told, if so.
+  func catchUp(
+    _ key: EntityKey, _ call: Call, _ step: Cancellation
+  ) throws(StoreError) {
+    guard let since = state.peek({ $0.joined[key]?.since }) else { return missed(key, step) }
+    var body: [UInt8] = []
+    let answer = try entities.changes(of: Query(), since: since, in: key.id, call) {
+      (piece) throws(StoreError) in body.append(contentsOf: piece)
+    }
+    guard let answer else { return missed(key, step) }
+    let changes = try Changes(body)
+    for id in changes.deleted { tell(.deleted(id: id, at: nil), to: key, during: step) }
+    for outline in changes.changed.outlines {
+      guard let id = outline.id else { continue }
+      let start = changes.changed.bytes.startIndex
+      let range = (start + outline.range.lowerBound)..<(start + outline.range.upperBound)
+      tell(.saved(Array(changes.changed.bytes[range]), id: id, .save), to: key, during: step)
+    }
+    state.peek { state in
+      guard state.step === step else { return }
+      state.joined[key]?.mustCatchUp = false
+      if let startedAt = answer.startedAt { state.joined[key]?.since = startedAt }
+    }
+  }
+
+  func missed(_ key: EntityKey, _ step: Cancellation) {
+    state.peek { $0.joined[key]?.mustCatchUp = false }
+    tell(.missed, to: key, during: step)
+  }
+}
+
+extension LiveChange {
+  /// Which entity, and when it came to be so; nil where that is not known.
+  fileprivate var version: (id: String, at: String)? {
+    switch self {
+    case .saved(let entity, let id, _):
+      guard let outline = try? EntityScanner.outline(of: entity), let range = outline.lastModified
+      else { return nil }
+      return (id, String(decoding: entity[range], as: UTF8.self))
+    case .deleted(let id, let at): return at.map { (id, "deleted \($0)") }
+    case .tooLarge: return nil
+    }
+  }
+}

@@ -1,0 +1,203 @@
+internal import KVBase
+
+/// The loop.
+extension LiveFeed {
+  private enum Step {
+    case join(String), leave(EntityKey), catchUp(EntityKey), poll, reconnect
+  }
+
+  /// Seconds: the service answers a poll that nothing happens for after 280.
+  private static let pollSeconds = 310.0
+  /// Seconds for what is answered at once.
+  private static let callSeconds = 60.0
+  /// Seconds without messages after which the service's memory may not reach back far enough.
+  private static let longestAbsence = 600.0
+  private static let firstPause = 3.0
+  private static let longestPause = 60.0
+
+  /// Works until `close`.
+  package func run() {
+    while let (step, registration, cancellation) = next() {
+      do throws(StoreError) {
+        try perform(step, registration, cancellation)
+      } catch {
+        take(error, step, cancellation)
+      }
+      state.withLock { $0.step = nil }
+    }
+  }
+
+  /// Waits until there is something to do; nil: never again.
+  private func next() -> (Step, LiveRegistration, Cancellation)? {
+    let next = state.wait { state -> (Step, LiveRegistration, Cancellation)?? in
+      if state.isClosed { return .some(nil) }
+      guard let registration = state.registration, let step = Self.step(state) else { return nil }
+      let cancellation = Cancellation()
+      state.step = cancellation
+      return (step, registration, cancellation)
+    }
+    return next ?? nil
+  }
+
+  private static func step(_ state: State) -> Step? {
+    let wanted = state.wanted
+    if state.isDown { return wanted.isEmpty ? nil : .reconnect }
+    if let new = wanted.first(where: { state.joined[$0] == nil }) { return .join(new.id) }
+    if let old = state.joined.keys.first(where: { !wanted.contains($0) }) { return .leave(old) }
+    guard !wanted.isEmpty else { return nil }
+    if state.place != nil, let late = state.joined.first(where: { $0.value.mustCatchUp }) {
+      return .catchUp(late.key)
+    }
+    return .poll
+  }
+
+  private func perform(
+    _ step: Step, _ registration: LiveRegistration, _ cancellation: Cancellation
+  ) throws(StoreError) {
+    let call = Call(deadline: .after(seconds: Self.callSeconds), cancellation: cancellation)
+    // Whoever came to a collection that is joined already is not to wait for an answer.
+    announce(cancellation)
+    switch step {
+    case .join(let collection):
+      let since = try remote.join(collection, call)
+      state.peek { state in
+        guard state.step === cancellation, state.registration != nil else { return }
+        state.joined[EntityKey(collection)] = Joined(since: since)
+      }
+    case .leave(let collection):
+      // Gone from here in any case: what still comes finds nobody.
+      state.peek { state in if state.step === cancellation { state.joined[collection] = nil } }
+      try? remote.leave(collection.id, call)
+    case .catchUp(let collection):
+      try catchUp(collection, call, cancellation)
+    case .poll:
+      try poll(registration, cancellation)
+    case .reconnect:
+      try reconnect(registration, call, cancellation)
+    }
+  }
+
+  // MARK: Polling
+
+  private func poll(
+    _ registration: LiveRegistration, _ step: Cancellation
+  ) throws(StoreError) {
+    let call = Call(deadline: .after(seconds: Self.pollSeconds), cancellation: step)
+    let place = state.peek { $0.place }
+    switch try remote.poll(registration, from: place, call) {
+    case .refused(let collections, let error): refuse(collections, error)
+    case .messages(let messages, let next, let isIncomplete):
+      guard !isOver(step) else { return }
+      let wasAway = noteSuccess()
+      for message in messages { deliver(message, call, step) }
+      state.peek { state in
+        guard state.registration != nil, state.step === step else { return }
+        state.place = next
+        guard place != nil, isIncomplete || wasAway else { return }
+        for key in state.joined.keys { state.joined[key]?.mustCatchUp = true }
+      }
+      announce(step)
+    }
+  }
+
+  /// Gives whether there may be a gap between this success and the one before.
+  private func noteSuccess() -> Bool {
+    let now = self.now()
+    return state.peek { state in
+      defer { state.heard = now }
+      state.attempt = 0
+      // A clock that was set back says as little as one that was set forward.
+      return state.heard.map { abs(now - $0) > Self.longestAbsence } ?? false
+    }
+  }
+
+  /// Tells those who are connected for the first time.
+  private func announce(_ step: Cancellation) {
+    let new = state.peek { state -> [Subscriber] in
+      guard state.place != nil, !state.isDown, state.step === step else { return [] }
+      state.isConnected = true
+      let new = state.subscribers.filter {
+        state.joined[$0.value.key] != nil && !state.ready.contains($0.key)
+      }
+      state.ready.formUnion(new.keys)
+      return Array(new.values)
+    }
+    for subscriber in new where !subscriber.isOver {
+      subscriber.receive(.status(.connected))
+      subscriber.receive(.ready)
+    }
+  }
+
+  /// Some collections, or – none of ours being named – all.
+  private func refuse(_ collections: [String], _ error: StoreError) {
+    let named = Set(collections.map(EntityKey.init))
+    let isOurs = state.peek { !$0.wanted.isDisjoint(with: named) }
+    if isOurs { fail(error, named) } else { giveUp(error) }
+  }
+
+  private func giveUp(_ error: StoreError) {
+    let failed = state.withLock { state -> [Subscriber] in
+      defer { state = State(registration: nil, step: state.step, isClosed: state.isClosed) }
+      return Array(state.subscribers.values)
+    }
+    tellLast(error, failed)
+  }
+
+  // MARK: Failures
+
+  private func take(_ error: StoreError, _ step: Step, _ cancellation: Cancellation) {
+    guard !isOver(cancellation), !cancellation.isCancelled else { return }
+    if error.passes {
+      // A poll that nothing came of goes on.
+      if case .poll = step, error.kind == .timeout { return }
+      return disconnect(cancellation)
+    }
+    switch step {
+    case .join(let collection): fail(error, [EntityKey(collection)])
+    case .catchUp(let collection): missed(collection, cancellation)
+    case .poll, .reconnect: giveUp(error)
+    case .leave: break
+    }
+  }
+
+  private func disconnect(_ step: Cancellation) {
+    let isNews = state.peek { state in
+      defer { state.isConnected = false }
+      state.attempt += 1
+      state.isDown = true
+      return state.isConnected
+    }
+    if isNews { tell(.status(.unexpectedDisconnect), during: step) }
+  }
+
+  /// Waits, then asks whether the service is there again. The place stays: what came meanwhile is told then.
+  private func reconnect(
+    _ registration: LiveRegistration, _ call: Call, _ step: Cancellation
+  ) throws(StoreError) {
+    let attempt = state.peek { $0.attempt }
+    let pause = Retry.pause(
+      after: attempt - 1, first: Self.firstPause, longest: Self.longestPause,
+      0.5 + clock.random() / 2)
+    var waiting = call
+    waiting.deadline = .never
+    guard try clock.wait(pause, waiting) else { return }
+    let probing = Call(deadline: .after(seconds: Self.callSeconds), cancellation: step)
+    try remote.probe(registration, probing)
+    let wasKnown = state.peek { state -> Bool in
+      state.isDown = false
+      guard state.place != nil else { return false }
+      defer { state.isConnected = true }
+      return !state.isConnected
+    }
+    if wasKnown { tell(.status(.reconnected), during: step) }
+  }
+}
+
+extension StoreError {
+  /// Whether the same may succeed later.
+  fileprivate var passes: Bool {
+    if isOffline { return true }
+    guard let status = answer?.status else { return false }
+    return status == 408 || status == 429 || status >= 500
+  }
+}

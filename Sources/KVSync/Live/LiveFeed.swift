@@ -1,0 +1,184 @@
+internal import KVBase
+
+/// Live data: one long poll for all collections that somebody listens to, and what it means.
+///
+///     idle ── registered, somebody listens ──> join ──> poll ──> deliver ──┐
+///                                               ▲                         │
+///                                               └─────────────────────────┘
+///     poll fails ──> unexpectedDisconnect ──> pause, probe … ──> reconnected ──> poll from the same place
+///
+/// One thread runs `run`; everything else may be called from any thread and returns without waiting for the
+/// network. Each step starts from the state as it is then: who subscribes, unsubscribes or logs out changes the
+/// state and wakes the thread. Subscribers are called on that thread, with no lock held, in order: they must not
+/// wait.
+package final class LiveFeed: Sendable {
+  /// Who is told about one collection.
+  package final class Subscriber: Sendable {
+    let collection: String
+    let receive: @Sendable (LiveEvent) -> Void
+    private let over = Monitor(false)
+
+    init(_ collection: String, _ receive: @escaping @Sendable (LiveEvent) -> Void) {
+      self.collection = collection
+      self.receive = receive
+    }
+
+    var key: EntityKey { EntityKey(collection) }
+
+    /// Whether it has ended: what it was told before, and has not looked at, is of no interest any more.
+    package var isOver: Bool { over.peek { $0 } }
+    func end() { over.peek { $0 = true } }
+  }
+
+  /// A collection that the backend sends us messages about.
+  struct Joined {
+    /// Before it everything has been told, by the backend's clock; nil: unknown.
+    var since: String?
+    var mustCatchUp = false
+  }
+
+  struct State {
+    var registration: LiveRegistration?
+    var place: LivePlace?
+    var subscribers: [ObjectIdentifier: Subscriber] = [:]
+    /// Those that were told that they are ready.
+    var ready: Set<ObjectIdentifier> = []
+    var joined: [EntityKey: Joined] = [:]
+    var isConnected = false
+    /// The service could not be reached, and was not probed with success since.
+    var isDown = false
+    /// Failures since the last answer to a poll.
+    var attempt = 0
+    /// When messages could last be had, in seconds by the clock.
+    var heard: Double?
+    var messages = RecentKeys(most: 4096)
+    /// Versions of entities that were told.
+    var versions = RecentKeys(most: 4096)
+    /// Stops the step that runs.
+    var step: Cancellation?
+    var isClosed = false
+
+    var wanted: Set<EntityKey> { Set(subscribers.values.map(\.key)) }
+  }
+
+  let remote: any LiveRemote
+  /// Fetches what is too large for a message, and what was missed.
+  let entities: any Remote
+  let clock: any RetryClock
+  /// Seconds since some moment; may jump.
+  let now: @Sendable () -> Double
+  let state = Monitor(State())
+
+  package init(
+    _ remote: any LiveRemote, entities: any Remote, clock: any RetryClock = SystemRetryClock(),
+    now: @escaping @Sendable () -> Double = { Double(Timestamp.now().milliseconds) / 1000 }
+  ) {
+    self.remote = remote
+    self.entities = RetryingRemote(entities)
+    self.clock = clock
+    self.now = now
+  }
+
+  // MARK: What is wanted
+
+  package var registration: LiveRegistration? { state.peek { $0.registration } }
+
+  /// Starts to listen; what was registered before ends, unless it is the same.
+  package func begin(_ registration: LiveRegistration) {
+    guard self.registration != registration else { return }
+    stop()
+    state.withLock { $0.registration = registration }
+  }
+
+  /// Ends everything: when this returns, nobody is told anything any more, and each subscriber has been told
+  /// so.
+  package func stop() {
+    let (step, subscribers) = state.withLock { state -> (Cancellation?, [Subscriber]) in
+      state.registration = nil
+      for subscriber in state.subscribers.values { subscriber.end() }
+      defer { state = State(registration: nil, step: state.step, isClosed: state.isClosed) }
+      return (state.step, Array(state.subscribers.values))
+    }
+    step?.cancel()
+    _ = state.wait { $0.step == nil ? true : nil }
+    for subscriber in subscribers { subscriber.receive(.status(.disconnected)) }
+  }
+
+  /// Ends the loop.
+  package func close() {
+    state.withLock { $0.isClosed = true }
+    stop()
+  }
+
+  /// Listens to a collection. Throws `.misuse` without a registration. Otherwise nothing is waited for, and what
+  /// goes wrong is an event.
+  package func subscribe(
+    to collection: String, _ receive: @escaping @Sendable (LiveEvent) -> Void
+  ) throws(StoreError) -> Subscriber {
+    let subscriber = Subscriber(collection, receive)
+    let (isOpen, step) = state.withLock { state -> (Bool, Cancellation?) in
+      guard state.registration != nil, !state.isClosed else { return (false, nil) }
+      state.subscribers[ObjectIdentifier(subscriber)] = subscriber
+      return (true, state.step)
+    }
+    guard isOpen else {
+      throw StoreError(.misuse, "The user is not registered for live data.")
+    }
+    // The poll starts anew from the same place, with the collection in it.
+    step?.cancel()
+    return subscriber
+  }
+
+  /// A second time is harmless.
+  package func unsubscribe(_ subscriber: Subscriber) {
+    subscriber.end()
+    let step = state.withLock { state -> Cancellation? in
+      state.ready.remove(ObjectIdentifier(subscriber))
+      guard state.subscribers.removeValue(forKey: ObjectIdentifier(subscriber)) != nil,
+        !state.wanted.contains(subscriber.key)
+      else { return nil }
+      return state.step
+    }
+    step?.cancel()
+  }
+
+  // MARK: Telling
+
+  /// Tells those who listen to a collection, or to any; not those who were not told yet that they are ready.
+  func tell(_ event: LiveEvent, to collection: EntityKey? = nil, during step: Cancellation) {
+    let subscribers = state.peek { state in
+      state.step === step
+        ? state.subscribers.filter {
+          state.ready.contains($0.key) && (collection == nil || $0.value.key == collection)
+        }.map(\.value) : []
+    }
+    for subscriber in subscribers where !subscriber.isOver && !isOver(step) {
+      subscriber.receive(event)
+    }
+  }
+
+  /// Whether what this step was for has ended meanwhile.
+  func isOver(_ step: Cancellation) -> Bool {
+    state.peek { $0.registration == nil || $0.step !== step }
+  }
+
+  /// Tells those who listen to some collections that nothing will follow.
+  func fail(_ error: StoreError, _ collections: Set<EntityKey>) {
+    let failed = state.withLock { state -> [Subscriber] in
+      let failed = state.subscribers.filter { collections.contains($0.value.key) }
+      for id in failed.keys {
+        state.subscribers[id] = nil
+        state.ready.remove(id)
+      }
+      return Array(failed.values)
+    }
+    tellLast(error, failed)
+  }
+
+  func tellLast(_ error: StoreError, _ subscribers: [Subscriber]) {
+    for subscriber in subscribers where !subscriber.isOver {
+      subscriber.receive(.failure(error, isFinal: true))
+      subscriber.end()
+    }
+  }
+}

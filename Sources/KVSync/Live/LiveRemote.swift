@@ -1,0 +1,106 @@
+/// What a live service has to offer: who listens, and one long poll for all that a client listens to.
+///
+/// Its methods block and may be called from any thread; each ends with `.cancelled` when the call is.
+package protocol LiveRemote: AnyObject, Sendable {
+  /// Asks for the messages of a collection. Gives when the backend did it, by its own clock, if it says so.
+  func join(_ collection: String, _ call: Call) throws(StoreError) -> String?
+
+  func leave(_ collection: String, _ call: Call) throws(StoreError)
+
+  /// Waits for messages behind a place; nil: gives the present place at once.
+  func poll(
+    _ registration: LiveRegistration, from place: LivePlace?, _ call: Call
+  ) throws(StoreError) -> LivePoll
+
+  /// Succeeds if the service can be reached.
+  func probe(_ registration: LiveRegistration, _ call: Call) throws(StoreError)
+}
+
+/// What the backend gave to a user who may listen.
+package struct LiveRegistration: Sendable, Equatable {
+  package var userId: String
+  package var publishKey: String
+  package var subscribeKey: String
+  /// All channels of this user.
+  package var group: String
+  /// Where to poll, such as `https://ps.pndsn.com`.
+  package var origin: String
+
+  package init(
+    userId: String, publishKey: String, subscribeKey: String, group: String, origin: String
+  ) {
+    self.userId = userId
+    self.publishKey = publishKey
+    self.subscribeKey = subscribeKey
+    self.group = group
+    self.origin = origin
+  }
+}
+
+/// A place in the stream of messages; what is in it is the service's business.
+package struct LivePlace: Sendable, Equatable {
+  package var time: String
+  package var region: String?
+  package init(time: String, region: String?) {
+    self.time = time
+    self.region = region
+  }
+}
+
+/// What came of a long poll.
+package enum LivePoll: Sendable, Equatable {
+  /// `isIncomplete`: the service no longer has all that came behind the place that was asked for.
+  case messages([LiveMessage], next: LivePlace, isIncomplete: Bool = false)
+  /// The user may not listen to these collections; to nothing at all if the list is empty.
+  case refused([String], StoreError)
+}
+
+package struct LiveMessage: Sendable, Equatable {
+  /// Channel and publish token: what tells it from every other.
+  package var key: String
+  package var collection: String
+  package var change: LiveChange
+
+  package init(key: String, collection: String, _ change: LiveChange) {
+    self.key = key
+    self.collection = collection
+    self.change = change
+  }
+}
+
+/// What happened to an entity.
+package enum LiveChange: Sendable, Equatable {
+  package enum Cause: String, Sendable {
+    case create, update
+    /// The service does not tell them apart.
+    case save
+  }
+
+  /// It is this now.
+  case saved([UInt8], id: String, Cause)
+  /// `at`: when, in the backend's notation, if it says so.
+  case deleted(id: String, at: String?)
+  /// It was saved, and is too large for a message: it has to be fetched.
+  case tooLarge(id: String, Cause)
+}
+
+/// What a subscriber is told.
+package enum LiveEvent: Sendable, Equatable {
+  /// From now on everything is told.
+  case ready
+  case changed(LiveChange)
+  /// Something may have been missed that cannot be told: the subscriber should read the collection.
+  case missed
+  case status(LiveStatus)
+  /// `isFinal`: nothing will follow.
+  case failure(StoreError, isFinal: Bool)
+}
+
+package enum LiveStatus: String, Sendable {
+  case connected
+  /// Nothing will follow: unregistered or logged out.
+  case disconnected
+  case reconnected
+  /// The connection broke; it is tried again.
+  case unexpectedDisconnect
+}

@@ -1,0 +1,309 @@
+import KVBase
+import KVJSON
+import KVQuery
+import KVSync
+import KVTestSupport
+import Testing
+
+/// A live service that does as a test says: polls take what was put in, in its order.
+private final class FakeLive: LiveRemote {
+  struct State {
+    var answers: [Result<LivePoll, StoreError>] = []
+    var joins: [String] = []
+    var leaves: [String] = []
+    var places: [LivePlace?] = []
+    var probes = 0
+    var joinError: StoreError?
+    var time = 100
+  }
+
+  let state = Monitor(State())
+
+  func put(_ answer: Result<LivePoll, StoreError>) { state.withLock { $0.answers.append(answer) } }
+
+  /// Answers the poll that waits, or the next one.
+  func send(_ messages: LiveMessage..., isIncomplete: Bool = false) {
+    state.withLock { state in
+      state.time += 1
+      let next = LivePlace(time: String(state.time), region: "4")
+      state.answers.append(.success(.messages(messages, next: next, isIncomplete: isIncomplete)))
+    }
+  }
+
+  func join(_ collection: String, _ call: Call) throws(StoreError) -> String? {
+    let error = state.withLock { state -> StoreError? in
+      state.joins.append(collection)
+      return state.joinError
+    }
+    if let error { throw error }
+    return "2026-01-01T00:00:00.000Z"
+  }
+
+  func leave(_ collection: String, _ call: Call) throws(StoreError) {
+    state.withLock { $0.leaves.append(collection) }
+  }
+
+  func poll(
+    _ registration: LiveRegistration, from place: LivePlace?, _ call: Call
+  ) throws(StoreError) -> LivePoll {
+    state.withLock { $0.places.append(place) }
+    guard place != nil else {
+      return .messages([], next: LivePlace(time: "100", region: "4"))
+    }
+    let cancellation = call.cancellation
+    let answer = cancellation.notifying {
+      self.state.withLock { _ in }
+    } during: {
+      state.wait { state -> Result<LivePoll, StoreError>? in
+        if cancellation.isCancelled { return .failure(StoreError(.cancelled, "")) }
+        return state.answers.isEmpty ? nil : state.answers.removeFirst()
+      }
+    }
+    guard let answer else { throw StoreError(.internal, "") }
+    return try answer.get()
+  }
+
+  func probe(_ registration: LiveRegistration, _ call: Call) throws(StoreError) {
+    state.withLock { $0.probes += 1 }
+  }
+}
+
+/// What one subscriber was told.
+private final class Told: Sendable {
+  let events = Monitor<[LiveEvent]>([])
+
+  func receive(_ event: LiveEvent) { events.withLock { $0.append(event) } }
+
+  /// The events, once there are so many; fewer if that takes more than ten seconds.
+  func first(_ count: Int) -> [LiveEvent] {
+    events.wait(until: .after(seconds: 10)) { $0.count >= count ? $0 : nil } ?? events.peek { $0 }
+  }
+}
+
+@Suite("Live data") struct LiveFeedTests {
+  private static let registration = LiveRegistration(
+    userId: "u1", publishKey: "p", subscribeKey: "s", group: "g", origin: "http://h")
+
+  private static func entity(_ id: String, _ second: Int = 1) -> [UInt8] {
+    let moment = second < 10 ? "0\(second)" : "\(second)"
+    return Array(#"{"_id":"\#(id)","_kmd":{"lmt":"2026-01-01T00:00:\#(moment).000Z"}}"#.utf8)
+  }
+
+  private static func saved(_ id: String, _ second: Int = 1) -> LiveEvent {
+    .changed(.saved(entity(id, second), id: id, .save))
+  }
+
+  private static func message(
+    _ id: String, token: String, in collection: String = "notes", second: Int = 1
+  ) -> LiveMessage {
+    LiveMessage(
+      key: "k.c-\(collection)\n\(token)", collection: collection,
+      .saved(entity(id, second), id: id, .save))
+  }
+
+  private func withFeed(
+    _ live: FakeLive, _ remote: ScriptedRemote = ScriptedRemote(),
+    _ clock: FakeRetryClock = FakeRetryClock(), now: @escaping @Sendable () -> Double = { 0 },
+    _ body: (LiveFeed) throws -> Void
+  ) throws {
+    let feed = LiveFeed(live, entities: remote, clock: clock, now: now)
+    let worker = try #require(Worker("test-live") { feed.run() })
+    defer {
+      feed.close()
+      worker.join()
+    }
+    try body(feed)
+  }
+
+  @Test("Without a registration nobody can subscribe")
+  func unregistered() throws {
+    try withFeed(FakeLive()) { feed in
+      #expect(throws: StoreError.self) { _ = try feed.subscribe(to: "notes") { _ in } }
+    }
+  }
+
+  @Test("A subscriber is told that it is connected and ready, then each entity, once")
+  func tells() throws {
+    let live = FakeLive()
+    let told = Told()
+    try withFeed(live) { feed in
+      feed.begin(Self.registration)
+      _ = try feed.subscribe(to: "notes", told.receive)
+      #expect(told.first(2) == [.status(.connected), .ready])
+      live.send(Self.message("a", token: "1"), Self.message("b", token: "2", in: "others"))
+      // Replayed, and new.
+      live.send(Self.message("a", token: "1"), Self.message("c", token: "3"))
+      #expect(told.first(4).dropFirst(2) == [Self.saved("a"), Self.saved("c")])
+      #expect(live.state.peek { $0.joins } == ["notes"])
+    }
+  }
+
+  @Test("Two subscribers of one collection share its messages, and one may go")
+  func independent() throws {
+    let live = FakeLive()
+    let (first, second) = (Told(), Told())
+    try withFeed(live) { feed in
+      feed.begin(Self.registration)
+      let one = try feed.subscribe(to: "notes", first.receive)
+      _ = first.first(2)
+      _ = try feed.subscribe(to: "notes", second.receive)
+      live.send(Self.message("a", token: "1"))
+      #expect(first.first(3).last == Self.saved("a"))
+      #expect(second.first(3) == [.status(.connected), .ready, Self.saved("a")])
+      feed.unsubscribe(one)
+      live.send(Self.message("b", token: "2"))
+      #expect(second.first(4).last == Self.saved("b"))
+      #expect(first.events.peek { $0.count } == 3)
+      #expect(live.state.peek { $0.leaves.isEmpty })
+    }
+  }
+
+  @Test("The last to leave a collection takes the client out of it")
+  func leaves() throws {
+    let live = FakeLive()
+    let told = Told()
+    try withFeed(live) { feed in
+      feed.begin(Self.registration)
+      let one = try feed.subscribe(to: "notes", told.receive)
+      _ = told.first(2)
+      feed.unsubscribe(one)
+      let left = live.state.wait(until: .after(seconds: 10)) { $0.leaves.isEmpty ? nil : $0.leaves }
+      #expect(left == ["notes"])
+    }
+  }
+
+  @Test("A broken connection is told, tried again after pauses, and goes on from the same place")
+  func reconnects() throws {
+    let live = FakeLive()
+    let told = Told()
+    let clock = FakeRetryClock()
+    try withFeed(live, ScriptedRemote(), clock) { feed in
+      feed.begin(Self.registration)
+      _ = try feed.subscribe(to: "notes", told.receive)
+      _ = told.first(2)
+      live.put(.failure(StoreError(.network, "cut")))
+      live.put(.failure(StoreError(.network, "cut again")))
+      live.send(Self.message("a", token: "1"))
+      #expect(
+        told.first(7).dropFirst(2) == [
+          .status(.unexpectedDisconnect), .status(.reconnected), .status(.unexpectedDisconnect),
+          .status(.reconnected), Self.saved("a"),
+        ])
+      #expect(clock.pauses == [3, 6])
+      #expect(live.state.peek { Array($0.places[1...3]) }.allSatisfy { $0?.time == "100" })
+    }
+  }
+
+  @Test("A poll that nothing comes of goes on in silence")
+  func timeouts() throws {
+    let live = FakeLive()
+    let told = Told()
+    try withFeed(live) { feed in
+      feed.begin(Self.registration)
+      _ = try feed.subscribe(to: "notes", told.receive)
+      _ = told.first(2)
+      live.put(.failure(StoreError(.timeout, "")))
+      live.send(Self.message("a", token: "1"))
+      #expect(told.first(3).last == Self.saved("a"))
+    }
+  }
+
+  @Test("Who may not listen to a collection is told so; the others go on")
+  func refused() throws {
+    let live = FakeLive()
+    let (notes, others) = (Told(), Told())
+    try withFeed(live) { feed in
+      feed.begin(Self.registration)
+      _ = try feed.subscribe(to: "notes", notes.receive)
+      _ = try feed.subscribe(to: "others", others.receive)
+      _ = (notes.first(2), others.first(2))
+      let error = StoreError(.forbidden, "no")
+      live.put(.success(.refused(["notes"], error)))
+      #expect(notes.first(3).last == .failure(error, isFinal: true))
+      live.send(Self.message("a", token: "1", in: "others"))
+      #expect(others.first(3).last == Self.saved("a"))
+      live.put(.success(.refused([], error)))
+      #expect(others.first(4).last == .failure(error, isFinal: true))
+      #expect(feed.registration == nil)
+    }
+  }
+
+  @Test("Stopping tells everybody, and nothing follows")
+  func stops() throws {
+    let live = FakeLive()
+    let told = Told()
+    try withFeed(live) { feed in
+      feed.begin(Self.registration)
+      let subscriber = try feed.subscribe(to: "notes", told.receive)
+      _ = told.first(2)
+      feed.stop()
+      #expect(told.events.peek { $0.last } == .status(.disconnected))
+      #expect(subscriber.isOver)
+      live.send(Self.message("a", token: "1"))
+      feed.begin(Self.registration)
+      _ = try feed.subscribe(to: "others") { _ in }
+      #expect(told.events.peek { $0.count } == 3)
+    }
+  }
+
+  @Test("What the service no longer has is read from the changes; what was told is not told again")
+  func catchesUp() throws {
+    let live = FakeLive()
+    let told = Told()
+    let remote = ScriptedRemote()
+    let (old, new) = (Self.entity("a"), Self.entity("b", 2))
+    remote.changes = { _, _ in
+      let changed = [old, new].map { String(decoding: $0, as: UTF8.self) }.joined(separator: ",")
+      return #"{"changed":[\#(changed)],"deleted":[{"_id":"z"}]}"#
+    }
+    try withFeed(live, remote) { feed in
+      feed.begin(Self.registration)
+      _ = try feed.subscribe(to: "notes", told.receive)
+      _ = told.first(2)
+      live.send(Self.message("a", token: "1"), isIncomplete: true)
+      #expect(
+        told.first(5).dropFirst(2) == [
+          Self.saved("a"), .changed(.deleted(id: "z", at: nil)), Self.saved("b", 2),
+        ])
+    }
+  }
+
+  @Test("Where changes cannot be had, the subscriber is told that it missed something")
+  func missed() throws {
+    let live = FakeLive()
+    let told = Told()
+    let time = Monitor(0.0)
+    try withFeed(live, now: { time.peek { $0 } }) { feed in
+      feed.begin(Self.registration)
+      _ = try feed.subscribe(to: "notes", told.receive)
+      _ = told.first(2)
+      // The clock was set back by a day.
+      time.withLock { $0 = -86_400 }
+      live.send()
+      #expect(told.first(3).last == .missed)
+    }
+  }
+
+  @Test("Subscribing and unsubscribing at once from many threads ends in order")
+  func races() throws {
+    let live = FakeLive()
+    try withFeed(live) { feed in
+      feed.begin(Self.registration)
+      let ends = concurrently(8) { thread -> Int? in
+        for round in 0..<125 {
+          guard let one = try? feed.subscribe(to: "c\((thread + round) % 5)", { _ in }) else {
+            return nil
+          }
+          feed.unsubscribe(one)
+        }
+        return thread
+      }
+      #expect(ends.count == 8)
+      let told = Told()
+      _ = try feed.subscribe(to: "notes", told.receive)
+      _ = told.first(2)
+      live.send(Self.message("a", token: "1"))
+      #expect(told.first(3).last == Self.saved("a"))
+    }
+  }
+}
