@@ -91,7 +91,13 @@ package final class KinveyLive: LiveRemote {
     ]
     let path = "v2/subscribe/\(PercentEncoding.segment(registration.subscribeKey))/,/0"
     let answer = try get(registration, path, items, call)
-    if answer.head.status == 403 { return refusal(answer, token) }
+    if answer.head.status == 403 {
+      // The session may have been renewed while the poll was held.
+      if case .session(let now) = try service.somebody(), now != token {
+        return try poll(registration, from: place, call)
+      }
+      return refusal(answer, token)
+    }
     guard answer.head.isSuccess else {
       throw KinveyErrors.error(answer.head, answer.body, hiding: [token])
     }

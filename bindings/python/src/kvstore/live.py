@@ -21,14 +21,14 @@ _END = object()
 class LiveEvent:
     """Something that a subscriber is told.
 
-    ``event`` is ``"ready"``, ``"status"`` (see ``status``), ``"change"`` (see ``change``, ``id`` and
-    ``entity``) or ``"missed"``: changes were lost, and whoever wants to know them pulls.
+    ``event`` is ``"ready"``, ``"status"`` (see ``status``), ``"change"`` (see ``change``, ``id``
+    and ``entity``) or ``"missed"``: changes were lost, and whoever wants to know them pulls.
     """
 
     event: str
     #: ``connected``, ``disconnected``, ``reconnected`` or ``unexpectedDisconnect``.
     status: str | None = None
-    #: ``create``, ``update``, ``save`` (one of these), ``delete`` or ``fetch`` (saved, and too large).
+    #: ``create``, ``update``, ``save`` (one of these), ``delete`` or ``fetch`` (saved, too large).
     change: str | None = None
     id: str | None = None
     #: The entity as it is now; None for ``delete`` and ``fetch``.
@@ -45,15 +45,15 @@ def subscribe(store: Any, receive: LiveHandler, *, live_to_local: bool) -> Subsc
         receive(event if isinstance(event, KVError) else LiveEvent(**json.loads(event)))
 
     options = encode_options({"live_to_local": live_to_local})
-    handle = begin("kv_store_subscribe", store.handle, options, receive=told)
+    handle = begin("kv_store_subscribe", store, store.handle, options, receive=told)
     return Subscription(handle, store)
 
 
 class LiveStream:
     """The changes of a collection, to be iterated over with ``for`` or ``async for``.
 
-    Iterating waits for the next event. It ends when the stream is closed, or the user logs out; what
-    goes wrong is raised. As a context manager it closes itself.
+    Iterating waits for the next event. It ends when the stream is closed, or the user logs out;
+    what goes wrong is raised. As a context manager it closes itself.
     """
 
     def __init__(self, store: Any, *, live_to_local: bool) -> None:

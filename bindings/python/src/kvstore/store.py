@@ -302,13 +302,13 @@ class Store(Closing):
         """Call a function for whatever happens to this collection on the backend.
 
         It gets :class:`kvstore.LiveEvent` objects and errors, where callbacks run, until the
-        subscription is closed. ``live_to_local`` writes what arrives to the local store first, never
-        over a pending write. :meth:`Client.register_live` comes first.
+        subscription is closed. ``live_to_local`` writes what arrives to the local store first,
+        never over a pending write. :meth:`Client.register_live` comes first.
         """
         return subscribe(self, receive, live_to_local=live_to_local)
 
     def live(self, *, live_to_local: bool = False) -> LiveStream:
-        """Iterate over what happens to this collection on the backend, as :meth:`subscribe` tells it.
+        """Iterate over what :meth:`subscribe` tells.
 
         Not for pumped clients: nobody would dispatch while it waits.
         """

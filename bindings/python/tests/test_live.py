@@ -1,0 +1,134 @@
+"""Live data, from a backend that says what a test wants."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import queue
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+import kvstore
+
+
+class Service(ThreadingHTTPServer):
+    """Answers each poll with the next message that a test has put in."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.messages: queue.Queue[dict[str, object]] = queue.Queue()
+
+    def tell(self, entity: dict[str, object], token: str, **more: object) -> None:
+        """Put a message in."""
+        place = {"t": token, "r": 1}
+        channel = more.pop("channel", "k.c-notes")
+        self.messages.put(
+            {"t": place, "m": [{"c": channel, "p": place, "d": entity, "u": {"kvstore": more}}]}
+        )
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection of a client."""
+
+    server: Service
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        """Answer a poll."""
+        if "tt=0&" in self.path:
+            return self.answer({"t": {"t": "1", "r": 1}, "m": []})
+        return self.answer(self.server.messages.get())
+
+    def do_POST(self) -> None:
+        """Register whoever asks."""
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.path.endswith("register-realtime"):
+            return self.answer({"subscribeKey": "s", "publishKey": "p", "userChannelGroup": "g"})
+        if self.path.startswith("/user"):
+            return self.answer({"_id": "u1", "username": "ana", "_kmd": {"authtoken": "t"}})
+        return self.answer({})
+
+    def answer(self, body: dict[str, object]) -> None:
+        """Send JSON."""
+        text = json.dumps(body).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Keep quiet."""
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    with Service() as service:
+        threading.Thread(target=service.serve_forever, daemon=True).start()
+        yield service
+        service.shutdown()
+
+
+@pytest.fixture
+def client(service: Service, tmp_path: Path) -> Iterator[kvstore.Client]:
+    with kvstore.Client(
+        app_key="k",
+        app_secret="s",
+        host=f"http://127.0.0.1:{service.server_port}",
+        data_directory=tmp_path,
+    ) as client:
+        client.signup()
+        yield client
+
+
+def test_iterating_gives_what_happens(service: Service, client: kvstore.Client) -> None:
+    client.register_live()
+    with client.collection("notes").live() as stream:
+        assert next(stream).status == "connected"
+        assert next(stream).event == "ready"
+        service.tell({"_id": "a", "n": 1}, "2", change="create")
+        event = next(stream)
+        assert (event.event, event.change, event.id) == ("change", "create", "a")
+        assert event.entity == {"_id": "a", "n": 1}
+        service.tell({"_id": "a"}, "3", change="delete", channel="k.x-notes")
+        assert next(stream) == kvstore.LiveEvent("change", change="delete", id="a")
+        client.logout()
+        assert [event.status for event in stream] == ["disconnected"]
+
+
+def test_iterating_asynchronously(service: Service, client: kvstore.Client) -> None:
+    async def first_change() -> kvstore.LiveEvent:
+        with client.collection("notes").live() as stream:
+            async for event in stream:
+                if event.event == "ready":
+                    service.tell({"_id": "a"}, "2")
+                if event.event == "change":
+                    return event
+        raise AssertionError
+
+    client.register_live()
+    assert asyncio.run(first_change()).id == "a"
+
+
+def test_a_handler_may_close_the_client(service: Service, client: kvstore.Client) -> None:
+    told = threading.Event()
+
+    def receive(event: kvstore.LiveEvent | kvstore.KVError) -> None:
+        assert isinstance(event, kvstore.LiveEvent)
+        if event.event == "ready":
+            client.close()
+            told.set()
+
+    client.register_live()
+    client.collection("notes").subscribe(receive)
+    assert told.wait(20)
+
+
+def test_without_a_registration_it_is_misuse(client: kvstore.Client) -> None:
+    with pytest.raises(kvstore.MisuseError):
+        client.collection("notes").live()
