@@ -35,7 +35,6 @@ static kv_request *request;
 static kv_cursor *cursor;
 static kv_subscription *subscription;
 static kv_store *store;
-static kv_subscription *subscription;
 static kv_query *made;
 static int fd;
 
