@@ -128,7 +128,7 @@ type backlog[E any] struct {
 	wake   chan struct{}
 }
 
-const mostWaiting = 1024
+const mostLive = 1024
 
 func newBacklog[E any](missed E) *backlog[E] {
 	return &backlog[E]{missed: missed, wake: make(chan struct{}, 1)}
@@ -137,7 +137,7 @@ func newBacklog[E any](missed E) *backlog[E] {
 func (b *backlog[E]) add(event E) {
 	b.lock.Lock()
 	if !b.behind {
-		b.behind = len(b.events) >= mostWaiting
+		b.behind = len(b.events) >= mostLive
 		if b.behind {
 			event = b.missed
 		}
