@@ -849,6 +849,42 @@ KV_API kv_status kv_store_explain(kv_store *store, kv_query *query, char **json_
 
 /** @} */
 
+/** @defgroup observer Observers
+ *  Queries over local data that are followed: what they give at first, and then what changes it, whoever
+ *  causes that: a save, a pull, the answer to a push, clear or logout, another process on the same data. @{ */
+
+/**
+ * Follows a query over the local data until the subscription or the client is closed.
+ *
+ * Events are objects, all members always there:
+ * `{"initial":…,"count":n,"deletions":[{"index":n,"id":…}],"moves":[{"from":n,"to":n,"id":…}],
+ * "insertions":[{"index":n,"entity":{…}}],"modifications":[{"index":n,"entity":{…}}]}`.
+ *
+ * The first one, `initial`, inserts the whole result, which may be empty. To come from one result to
+ * the next: take out what is at the `index` of deletions and the `from` of moves, places in the old result;
+ * put in, in ascending order of `index` and `to`, places in the new result, insertions and what was moved;
+ * replace modified entities. `count` is the size of the new result. Sort, skip, limit and fields are respected.
+ *
+ * Each event leads to a state that the data really had, and nothing is missed in between. Changes that come
+ * while `receive` is busy become one event, so a slow one never makes a queue grow. An event with an error
+ * says that the data could not be read; a later one makes up for what was missed. The option `ttl` does
+ * not hide anything here.
+ *
+ * @param query         NULL: all
+ * @param receive       see @ref subscription, for this and what follows
+ * @return KV_OK, KV_UNSUPPORTED (a network store), KV_STORAGE, KV_FULL, KV_INTERNAL
+ */
+KV_API kv_status kv_store_observe(kv_store *store, kv_query *query, kv_event_fn receive,
+                                  void *context, kv_free_fn free_context,
+                                  kv_subscription **subscription_out, kv_error **error_out);
+
+/** The same for one entity, which need not be there. */
+KV_API kv_status kv_store_observe_by_id(kv_store *store, const char *id, kv_event_fn receive,
+                                        void *context, kv_free_fn free_context,
+                                        kv_subscription **subscription_out, kv_error **error_out);
+
+/** @} */
+
 /** @defgroup pending Pending writes
  *  The queue of a collection: at most one row for each entity. All local, except for the retry; a
  *  network store has no queue: #KV_UNSUPPORTED, where nothing else is said.

@@ -9,6 +9,7 @@ package import KVSQLite
 ///     requests ─ collection ┤  when it last answered which request
 ///     indexes ── collection ┘  what the application had indexed
 ///     x<number>                one table for each of these, kept up by triggers
+///     changes ── collection ── which entities were changed lately, where anybody observes
 package enum Schema {
   /// "KVS1", in the header of each file of ours.
   package static let applicationId: Int32 = 0x4B56_5331
@@ -67,6 +68,13 @@ package enum Schema {
         ALTER TABLE pending ADD COLUMN last INTEGER NOT NULL DEFAULT 0;
         -- What was sent and has been changed before its answer came, the same way, with commas in between.
         ALTER TABLE pending ADD COLUMN tried TEXT;
+        """),
+    Database.Migration(
+      sql: """
+        -- Which entities of observed collections were changed, in the order of the commits; see ChangeLog.
+        CREATE TABLE changes (n INTEGER PRIMARY KEY, collection INTEGER NOT NULL, id TEXT NOT NULL);
+        CREATE TRIGGER changes_cut AFTER INSERT ON changes WHEN new.n % 1024 = 0
+          BEGIN DELETE FROM changes WHERE n <= new.n - 16384; END;
         """),
   ]
 

@@ -11,6 +11,8 @@ package final class Storage: LocalStore {
   let database: Database
   let catalog = Catalog()
   let indexes = IndexCatalog()
+  /// Tells observers that something was committed, here or in another process.
+  let feed: ChangeFeed
 
   /// Makes the id of an entity that comes without one.
   let makeId: @Sendable () -> String
@@ -27,6 +29,7 @@ package final class Storage: LocalStore {
       path: path, applicationId: Schema.applicationId)
     configuration.durability = durability == .full ? .full : .normal
     configuration.trustsSchema = true
+    feed = ChangeFeed(path: path)
     do throws(SQLiteError) {
       database = try Database(configuration, migrations: Schema.migrations)
     } catch {
@@ -43,7 +46,10 @@ package final class Storage: LocalStore {
   }
 
   /// Closes the file. Cursors stay valid; other calls fail with `.misuse`.
-  package func close() { database.close() }
+  package func close() {
+    feed.close()
+    database.close()
+  }
 
   // MARK: Transactions
 
@@ -62,7 +68,9 @@ package final class Storage: LocalStore {
     durably: Bool = true, _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(StoreError) -> R {
     do throws(SQLiteError) {
-      return try database.write(durably: durably, body)
+      let result = try database.write(durably: durably, body)
+      feed.tell()
+      return result
     } catch {
       throw StoreError(error)
     }

@@ -64,6 +64,7 @@ enum LibraryTexts {
     "live",
     "log",
     "multi-insert",
+    "observers",
     "pending",
     "policies",
     "pump",

@@ -105,6 +105,8 @@ DEFINE(kv_store_create_index, h, "{\"keys\":{\"a\":1}}", KV_NUL_TERMINATED, e)
 DEFINE(kv_store_drop_index, h, "none", e)
 DEFINE(kv_store_indexes, h, TEXT_OUT)
 DEFINE(kv_store_explain, h, NULL, TEXT_OUT)
+DEFINE(kv_store_observe, h, NULL, no_event, &freed, count_free, &subscription, e)
+DEFINE(kv_store_observe_by_id, h, "id", no_event, &freed, count_free, &subscription, e)
 DEFINE(kv_store_set_conflict_handler, h, NULL, NULL, NULL, e)
 DEFINE(kv_live_register, h, NULL, e)
 DEFINE(kv_live_register_async, h, NULL, ASYNC)
@@ -224,6 +226,8 @@ static const struct {
     {"kv_store_drop_index", STORE, call_kv_store_drop_index, 1, 0, 0},
     {"kv_store_indexes", STORE, call_kv_store_indexes, 1, 0, 0},
     {"kv_store_explain", STORE, call_kv_store_explain, 1, 0, 0},
+    {"kv_store_observe", STORE, call_kv_store_observe, 1, 0, 1},
+    {"kv_store_observe_by_id", STORE, call_kv_store_observe_by_id, 1, 0, 1},
     {"kv_store_set_conflict_handler", STORE, call_kv_store_set_conflict_handler, 1, 0, 0},
     {"kv_live_register", CLIENT, call_kv_live_register, 1, 0, 0},
     {"kv_live_register_async", CLIENT, call_kv_live_register_async, 1, 0, 1},

@@ -43,6 +43,12 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     }
   }
 
+  func observe(
+    _ query: Query, in collection: String, _ signal: @escaping @Sendable () -> Void
+  ) throws(StoreError) -> any Observation {
+    try live { () throws(StoreError) in try real.observe(query, in: collection, signal) }
+  }
+
   func count(
     _ query: Query, in collection: String, writtenSince: Timestamp?
   ) throws(StoreError) -> Int {

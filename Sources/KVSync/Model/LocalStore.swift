@@ -44,6 +44,12 @@ package protocol LocalStore: AnyObject, Sendable {
   /// Runs a find to see how it is carried out.
   func explain(_ query: Query, in collection: String) throws(StoreError) -> Explanation
 
+  /// Begins to follow a query. `signal` is called, from any thread and with no lock held, whenever the
+  /// observation may have something to tell, until it is ended.
+  func observe(
+    _ query: Query, in collection: String, _ signal: @escaping @Sendable () -> Void
+  ) throws(StoreError) -> any Observation
+
   /// What a grouping asks about the entities that match, ordered by the keys.
   func group(
     _ grouping: Grouping, of query: Query, in collection: String, writtenSince: Timestamp?

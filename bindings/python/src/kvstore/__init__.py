@@ -19,6 +19,7 @@ from ._options import (
     StoreType,
     WritePolicy,
 )
+from .changes import Changes, Deletion, Move, Placed
 from .client import Client, LogLevel
 from .conflict import Conflict, ConflictHandler, Decision
 from .cursor import Cursor
@@ -77,6 +78,7 @@ __all__ = [
     "BusyError",
     "CallOptions",
     "CancelledError",
+    "Changes",
     "Client",
     "ClientOptions",
     "Conflict",
@@ -85,6 +87,7 @@ __all__ = [
     "CorruptError",
     "Cursor",
     "Decision",
+    "Deletion",
     "Entity",
     "EntityLike",
     "Explanation",
@@ -102,6 +105,7 @@ __all__ = [
     "LogLevel",
     "LogoutOptions",
     "MisuseError",
+    "Move",
     "NetworkError",
     "NetworkOptions",
     "NoUserError",
@@ -110,6 +114,7 @@ __all__ = [
     "PendingError",
     "PendingQueue",
     "PendingWrite",
+    "Placed",
     "Progress",
     "ProtocolError",
     "PullResult",

@@ -157,6 +157,8 @@ _FAILING: Final = {
     "kv_store_drop_index": "ps|",
     "kv_store_indexes": "p|pp",
     "kv_store_explain": "pp|pp",
+    "kv_store_observe": "ppppp|p",
+    "kv_store_observe_by_id": "psppp|p",
     "kv_store_set_conflict_handler": "pppp|",
     "kv_live_register+": "ps|",
     "kv_live_unregister+": "ps|",

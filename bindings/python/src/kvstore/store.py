@@ -18,6 +18,7 @@ from ._options import (
     entity_json,
     to_text,
 )
+from .changes import OnChanges, changes_reader
 from .conflict import ConflictHandler, set_handler
 from .cursor import Cursor
 from .errors import NotFoundError
@@ -48,7 +49,7 @@ from .results import (
     decode_sync,
     decode_values,
 )
-from .subscription import Subscription
+from .subscription import Subscription, begin
 
 T = TypeVar("T")
 A = TypeVar("A")
@@ -350,6 +351,23 @@ class Store(Closing):
         """Run a find in the local data and tell how it is carried out."""
         made = as_query(query)
         return decode_explanation(_native.call_for_text(_explain, self.handle, handle_of(made)))
+
+    def observe(self, query: QueryLike, receive: OnChanges) -> Subscription:
+        """Follow a query over the local data, until the subscription is closed.
+
+        ``receive`` gets the result first, then what changes it, whoever causes that, or an error.
+        It runs where callbacks do. :meth:`Changes.apply` keeps a list up to date.
+        """
+        made = as_query(query)
+        hear = changes_reader(receive)
+        handle = begin("kv_store_observe", self, self.handle, handle_of(made), receive=hear)
+        return Subscription(handle, self)
+
+    def observe_by_id(self, id: str, receive: OnChanges) -> Subscription:
+        """Do the same for one entity, which need not be there."""
+        hear = changes_reader(receive)
+        handle = begin("kv_store_observe_by_id", self, self.handle, to_text(id, "id"), receive=hear)
+        return Subscription(handle, self)
 
     # The asynchronous forms
 

@@ -1,0 +1,58 @@
+internal import KVSQLite
+
+/// The log of which entities of one collection were changed, kept by triggers in the transaction of each
+/// change, whoever makes it. Of all collections together it holds some 16,000 entries (`Schema`).
+///
+/// The triggers are made when a collection is first observed and stay: no process knows whether another
+/// one still looks.
+struct ChangeLog: Sendable {
+  private let number: Int64
+  private let entities: String
+  private let changed: SQL
+
+  /// More changes than this are not followed one by one.
+  private static let most = 256
+  private static let last = SQL("SELECT max(n) FROM changes")
+  private static let first = SQL("SELECT min(n) FROM changes")
+
+  init(_ table: Table) {
+    number = table.number
+    entities = table.entities
+    changed = SQL(
+      """
+      SELECT DISTINCT id FROM changes WHERE n > ?1 AND collection = \(table.number)
+      LIMIT \(Self.most + 1)
+      """)
+  }
+
+  /// Makes the triggers, unless they are there.
+  func begin(on db: borrowing Connection) throws(SQLiteError) {
+    let note = { (row: String) in
+      "INSERT INTO changes (collection, id) VALUES (\(number), \(row).id);"
+    }
+    try db.execute(
+      """
+      CREATE TRIGGER IF NOT EXISTS c\(number)_insert AFTER INSERT ON \(entities) BEGIN \(note("new")) END;
+      CREATE TRIGGER IF NOT EXISTS c\(number)_update AFTER UPDATE OF body ON \(entities)
+        WHEN old.body IS NOT new.body BEGIN \(note("new")) END;
+      CREATE TRIGGER IF NOT EXISTS c\(number)_delete AFTER DELETE ON \(entities) BEGIN \(note("old")) END;
+      """)
+  }
+
+  /// The place of the last entry; 0: there is none.
+  func end(on db: borrowing Connection) throws(SQLiteError) -> Int64 {
+    let statement = try db.statement(Self.last)
+    return try statement.step() ? statement.int64(0) : 0
+  }
+
+  /// The ids that were changed since a place; nil if they are too many or the log was cut behind it.
+  func ids(since place: Int64, on db: borrowing Connection) throws(SQLiteError) -> [[UInt8]]? {
+    let first = try db.statement(Self.first)
+    guard try first.step(), first.int64(0) <= place &+ 1 else { return nil }
+    let changed = try db.statement(self.changed)
+    try changed.bind(place, at: 1)
+    var ids: [[UInt8]] = []
+    while try changed.step() { ids.append(changed.copy(0)) }
+    return ids.count > Self.most ? nil : ids
+  }
+}

@@ -1,0 +1,162 @@
+internal import KVBase
+package import KVQuery
+internal import KVSQLite
+package import KVSync
+
+/// Follows one query. What was changed is read from the log in the snapshot that the entities are read
+/// from, so no change falls between two looks.
+///
+/// `@unchecked Sendable`: one thread at a time, as `Observation` demands; `end` touches nothing of it.
+final class ObservedQuery: Observation, @unchecked Sendable {
+  private let storage: Storage
+  private let table: Table
+  private let log: ChangeLog
+  private let query: Query
+  private let matcher: Matcher?
+  private let sorter: Sorter?
+  private let projection: Projection?
+  private let get: SQL
+  private let listener = Monitor<Int?>(nil)
+
+  private var result = ObservedResult()
+  /// The end of the log at the last look; nil: the result has to be read anew.
+  private var seen: Int64?
+  private var isFirst = true
+
+  init(_ query: Query, _ table: Table, _ log: ChangeLog, _ storage: Storage) {
+    self.storage = storage
+    self.table = table
+    self.log = log
+    self.query = query
+    matcher = query.matcher
+    sorter = query.sorter
+    projection = query.projection
+    get = SQL.shared("SELECT n, body FROM \(table.entities) WHERE id = ?1")
+  }
+
+  func listen(_ signal: @escaping @Sendable () -> Void) {
+    let number = storage.feed.add(signal)
+    listener.peek { $0 = number }
+  }
+
+  func end() {
+    let number = listener.peek { listener in
+      defer { listener = nil }
+      return listener
+    }
+    if let number { storage.feed.remove(number) }
+  }
+
+  func changes() throws(StoreError) -> ResultChanges? {
+    let since = seen
+    seen = nil
+    var changes = ResultChanges()
+    do throws(SQLiteError) {
+      let end = try storage.database.read {
+        (db: borrowing Connection) throws(SQLiteError) -> Int64 in
+        let end = try log.end(on: db)
+        if since == end { return end }
+        if let since, let ids = try log.ids(since: since, on: db), let changed = try read(ids, db) {
+          changes = result.apply(changed)
+        } else {
+          changes = try readAll(db)
+        }
+        return end
+      }
+      seen = end
+    } catch {
+      throw StoreError(error)
+    }
+    changes.isInitial = isFirst
+    isFirst = false
+    return changes.isInitial || !changes.isEmpty ? changes : nil
+  }
+
+  // MARK: Entity by entity
+
+  private typealias Changed = (id: [UInt8], fresh: ObservedResult.Fresh?)
+
+  /// What became of these entities; nil if only the whole result tells.
+  private func read(
+    _ ids: [[UInt8]], _ db: borrowing Connection
+  ) throws(SQLiteError) -> [Changed]? {
+    // Whatever happens in front of the page moves it.
+    guard query.skip == 0 else { return nil }
+    var changed: [Changed] = []
+    for id in ids {
+      let fresh = try self.fresh(id, db)
+      if let limit = query.limit {
+        guard result.row(id) == nil else { return nil }
+        if let fresh, isOnPage(fresh.row, limit) { return nil }
+      } else if fresh != nil || result.row(id) != nil {
+        changed.append((id, fresh))
+      }
+    }
+    return changed
+  }
+
+  private func isOnPage(_ row: ObservedRow, _ limit: Int) -> Bool {
+    guard result.rows.count >= limit else { return true }
+    guard let last = result.rows.last else { return false }
+    return row.precedes(last)
+  }
+
+  /// The entity as it is now; nil if it is not there or does not match.
+  private func fresh(
+    _ id: [UInt8], _ db: borrowing Connection
+  ) throws(SQLiteError) -> ObservedResult.Fresh? {
+    let statement = try db.statement(get)
+    return try id.withBorrowedBytes { (bytes) throws(SQLiteError) -> ObservedResult.Fresh? in
+      try statement.bind(borrowedText: bytes, at: 1)
+      guard try statement.step() else { return nil }
+      let body = statement.bytes(1)
+      do throws(QueryError) {
+        if let matcher, try !matcher.matches(body) { return nil }
+      } catch {
+        throw SQLiteError(.evaluation, error.message)
+      }
+      let shown = projection?.apply(to: body) ?? [UInt8](body)
+      return .init(row: row(id, statement.int64(0), body, shown), shown: shown)
+    }
+  }
+
+  private func row(
+    _ id: [UInt8], _ number: Int64, _ body: UnsafeRawBufferPointer, _ shown: [UInt8]
+  ) -> ObservedRow {
+    let key = sorter?.key(of: body)
+    return shown.withUnsafeBytes { ObservedRow(id: id, number: number, key: key, shown: $0) }
+  }
+
+  // MARK: As a whole
+
+  private func readAll(_ db: borrowing Connection) throws(SQLiteError) -> ResultChanges {
+    let plan = try storage.indexes.plan(query, table, on: db)
+    let statement = try db.prepare(plan.selection.page("e.n,e.id,body"))
+    try plan.selection.bindPage(to: statement)
+    var rows: [ObservedRow] = []
+    var shownRows: [Int: [UInt8]] = [:]
+    while try statement.step() {
+      let body = statement.bytes(2)
+      let shown = projection?.apply(to: body) ?? [UInt8](body)
+      let row = row(statement.copy(1), statement.int64(0), body, shown)
+      if result.row(row.id)?.hash != row.hash { shownRows[rows.count] = shown }
+      rows.append(row)
+    }
+    return result.replace(with: rows, shown: shownRows)
+  }
+}
+
+extension Storage {
+  package func observe(
+    _ query: Query, in collection: String, _ signal: @escaping @Sendable () -> Void
+  ) throws(StoreError) -> any Observation {
+    let (table, log) = try write(to: collection) { (db, change) throws(SQLiteError) in
+      let log = ChangeLog(change.table)
+      try log.begin(on: db)
+      return (change.table, log)
+    }
+    let observed = ObservedQuery(query, table, log, self)
+    observed.listen(signal)
+    return observed
+  }
+}

@@ -1,0 +1,104 @@
+public import CKVStore
+internal import KVBase
+internal import KVJSON
+internal import KVQuery
+internal import KVStore
+internal import KVSync
+
+@_cdecl("kv_store_observe") @implementation
+public func kv_store_observe(
+  _ store: OpaquePointer?, _ query: OpaquePointer?, _ receive: kv_event_fn?,
+  _ context: UnsafeMutableRawPointer?, _ freeContext: kv_free_fn?, _ subscriptionOut: HandleOut?,
+  _ errorOut: HandleOut?
+) -> kv_status {
+  observe(store, receive, context, freeContext, subscriptionOut, errorOut) {
+    () throws(StoreError) in try QueryObject.all(or: query)
+  }
+}
+
+@_cdecl("kv_store_observe_by_id") @implementation
+public func kv_store_observe_by_id(
+  _ store: OpaquePointer?, _ id: CString?, _ receive: kv_event_fn?,
+  _ context: UnsafeMutableRawPointer?, _ freeContext: kv_free_fn?, _ subscriptionOut: HandleOut?,
+  _ errorOut: HandleOut?
+) -> kv_status {
+  observe(store, receive, context, freeContext, subscriptionOut, errorOut) {
+    () throws(StoreError) in
+    Query(.field(.id, [.equal(.string(try text(id, named: "id")))]))
+  }
+}
+
+private func observe(
+  _ store: OpaquePointer?, _ receive: kv_event_fn?, _ context: UnsafeMutableRawPointer?,
+  _ freeContext: kv_free_fn?, _ subscriptionOut: HandleOut?, _ errorOut: HandleOut?,
+  _ query: () throws(StoreError) -> Query
+) -> kv_status {
+  let out = HandleOutput(subscriptionOut)
+  return perform(errorOut) { () throws(StoreError) in
+    let object: StoreObject
+    let wanted: Query
+    guard let receive else {
+      freeContext?(context)
+      throw missing("receive")
+    }
+    do throws(StoreError) {
+      object = try StoreObject.borrow(store)
+      wanted = try query()
+    } catch {
+      freeContext?(context)
+      throw error
+    }
+    let callback = EventCallback(receive, context, free: freeContext)
+    try object.client.subscribe(callback, handle: out) { (subscription) throws(StoreError) in
+      let feed = ObserverFeed(subscription)
+      try feed.begin { (signal) throws(StoreError) in
+        try object.core.engine.observe(wanted, signal)
+      }
+      return feed
+    }
+  }
+}
+
+/// Looks what has changed when a subscriber's turn has come: however much is written meanwhile, one look
+/// waits for each subscriber.
+private final class ObserverFeed: EventSource {
+  private let subscription: SubscriptionObject
+  private let observation = Monitor<(any Observation)?>(nil)
+  private let isWaiting = Monitor(false)
+
+  init(_ subscription: SubscriptionObject) { self.subscription = subscription }
+
+  func begin(
+    _ observe: (@escaping @Sendable () -> Void) throws(StoreError) -> any Observation
+  ) throws(StoreError) {
+    let begun = try observe { [weak self] in self?.signal() }
+    observation.peek { $0 = begun }
+    signal()
+  }
+
+  func end() {
+    let ended = observation.peek { observation in
+      defer { observation = nil }
+      return observation
+    }
+    ended?.end()
+  }
+
+  private func signal() {
+    let isFirst = isWaiting.peek { isWaiting in
+      defer { isWaiting = true }
+      return !isWaiting
+    }
+    if isFirst { subscription.deliver { [self] in look() } }
+  }
+
+  private func look() -> Event? {
+    isWaiting.peek { $0 = false }
+    guard let observation = observation.peek({ $0 }) else { return nil }
+    do throws(StoreError) {
+      return try observation.changes().map { .success($0.json) }
+    } catch {
+      return .failure(error)
+    }
+  }
+}

@@ -1,0 +1,96 @@
+internal import KVJSON
+
+/// A query whose result is followed. One thread at a time, but for `end`.
+package protocol Observation: AnyObject, Sendable {
+  /// What leads from the result that was told last to the one that is there now, as one state of the data;
+  /// nil: nothing. The first time all of the result is inserted. After an error the next call makes up for
+  /// what was missed.
+  func changes() throws(StoreError) -> ResultChanges?
+
+  /// Gives no more signals. From any thread.
+  func end()
+}
+
+/// What leads from one result to the next.
+///
+/// To be applied in this order: what is at the `index` of a deletion or at the `from` of a move, both places
+/// in the old result, is taken out; then insertions and moved entities are put in, in ascending order of
+/// `index` and `to`, places in the new result; then entities are replaced by their modified versions.
+package struct ResultChanges: Sendable {
+  package struct Deletion: Sendable {
+    package var id: String
+    package var index: Int
+    package init(id: String, index: Int) {
+      self.id = id
+      self.index = index
+    }
+  }
+
+  package struct Move: Sendable {
+    package var id: String
+    package var from: Int
+    package var to: Int
+    package init(id: String, from: Int, to: Int) {
+      self.id = id
+      self.from = from
+      self.to = to
+    }
+  }
+
+  package struct Placed: Sendable {
+    package var index: Int
+    package var entity: [UInt8]
+    package init(index: Int, entity: [UInt8]) {
+      self.index = index
+      self.entity = entity
+    }
+  }
+
+  /// Whether it is the first: the result as it was when observing began.
+  package var isInitial = false
+  /// How many entities the new result has.
+  package var count = 0
+  package var deletions: [Deletion] = []
+  package var moves: [Move] = []
+  package var insertions: [Placed] = []
+  package var modifications: [Placed] = []
+
+  package init() {}
+
+  package var isEmpty: Bool {
+    deletions.isEmpty && moves.isEmpty && insertions.isEmpty && modifications.isEmpty
+  }
+
+  /// See kv_store_observe.
+  package var json: [UInt8] {
+    var out = Array("{\"initial\":\(isInitial),\"count\":\(count),\"deletions\":[".utf8)
+    for (place, deletion) in deletions.enumerated() {
+      if place > 0 { out.append(UInt8(ascii: ",")) }
+      out += "{\"index\":\(deletion.index),\"id\":".utf8
+      out += JSONValue.string(deletion.id).bytes
+      out.append(UInt8(ascii: "}"))
+    }
+    out += "],\"moves\":[".utf8
+    for (place, move) in moves.enumerated() {
+      if place > 0 { out.append(UInt8(ascii: ",")) }
+      out += "{\"from\":\(move.from),\"to\":\(move.to),\"id\":".utf8
+      out += JSONValue.string(move.id).bytes
+      out.append(UInt8(ascii: "}"))
+    }
+    out += "],\"insertions\":[".utf8
+    Self.append(insertions, to: &out)
+    out += "],\"modifications\":[".utf8
+    Self.append(modifications, to: &out)
+    out += "]}".utf8
+    return out
+  }
+
+  private static func append(_ entities: [Placed], to out: inout [UInt8]) {
+    for (place, placed) in entities.enumerated() {
+      if place > 0 { out.append(UInt8(ascii: ",")) }
+      out += "{\"index\":\(placed.index),\"entity\":".utf8
+      out += placed.entity
+      out.append(UInt8(ascii: "}"))
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import KVBase
+import KVQuery
+import KVSync
+import KVTestSupport
+import Testing
+
+@testable import KVStorage
+
+/// A copy of a result that only notifications change.
+private struct Copy {
+  var shown: [String] = []
+
+  mutating func apply(_ changes: ResultChanges) {
+    let out = changes.deletions.map(\.index) + changes.moves.map(\.from)
+    var moved: [String: String] = [:]
+    for move in changes.moves { moved[move.id] = shown[move.from] }
+    for place in out.sorted(by: >) { shown.remove(at: place) }
+    var into = changes.insertions.map { ($0.index, String($0.entity)) }
+    into += changes.moves.map { ($0.to, moved[$0.id] ?? "") }
+    for (place, entity) in into.sorted(by: { $0.0 < $1.0 }) { shown.insert(entity, at: place) }
+    for modified in changes.modifications { shown[modified.index] = String(modified.entity) }
+  }
+}
+
+@Suite("Observing") struct ObservingTests {
+  private static let queries: [(filter: String, modifiers: String?)] = [
+    ("{}", nil), (#"{"n":{"$gt":1}}"#, nil), ("{}", #"{"sort":{"n":1}}"#),
+    (#"{"n":{"$lt":3}}"#, #"{"sort":{"n":-1,"v":1}}"#), ("{}", #"{"sort":{"n":1},"limit":3}"#),
+    ("{}", #"{"sort":{"v":-1},"skip":2,"limit":4}"#), ("{}", #"{"sort":{"n":1},"fields":["n"]}"#),
+    (#"{"_id":"id3"}"#, nil), ("{}", #"{"limit":0}"#),
+  ]
+
+  @Test("notifications lead to what a fresh query gives, whoever writes", arguments: 0..<12)
+  func replay(run: UInt64) throws {
+    let seed = Seed(Seed().value &+ run)
+    let directory = TemporaryDirectory()
+    let stores = [try openStorage(in: directory), try openStorage(in: directory)]
+    var model = Model(random: seed)
+    var copies = Self.queries.map { _ in Copy() }
+    let observed = try Self.queries.map {
+      try stores[0].observe(query($0.filter, $0.modifiers), in: "c") {}
+    }
+    for step in 0..<400 {
+      _ = try model.step(on: stores[model.random.below(2)])
+      for (place, wanted) in Self.queries.enumerated() where model.random.below(3) == 0 {
+        let changes = try observed[place].changes()
+        if let changes { copies[place].apply(changes) }
+        let fresh = try stores[0].find(wanted.filter, wanted.modifiers)
+        #expect(copies[place].shown == fresh, "\(seed), step \(step), query \(place)")
+        if let changes {
+          #expect(changes.count == fresh.count && (changes.isInitial || !changes.isEmpty))
+        }
+        guard copies[place].shown == fresh else { return }
+      }
+    }
+  }
+
+  @Test("what is changed beyond the log, or by many at once, is found by looking at everything")
+  func cut() throws {
+    let directory = TemporaryDirectory()
+    let store = try openStorage(in: directory)
+    let observed = try store.observe(query("{}", #"{"sort":{"n":1}}"#), in: "c") {}
+    var copy = Copy()
+    for round in 0..<3 {
+      for _ in 0..<2 {
+        try store.store((0..<9_000).map { #"{"_id":"\#($0)","n":\#($0 % 7),"r":\#(round)}"# })
+        try store.store((0..<9_000).map { #"{"_id":"\#($0)","n":\#($0 % 5),"r":\#(round)}"# })
+      }
+      if let changes = try observed.changes() { copy.apply(changes) }
+      #expect(try copy.shown == store.find("{}", #"{"sort":{"n":1}}"#))
+    }
+  }
+
+  @Test("one change is told as what it is")
+  func kinds() throws {
+    let directory = TemporaryDirectory()
+    let store = try openStorage(in: directory)
+    try store.store(#"{"_id":"a","n":1}"#, #"{"_id":"b","n":2}"#, #"{"_id":"c","n":3}"#)
+    let observed = try store.observe(query("{}", #"{"sort":{"n":1}}"#), in: "c") {}
+    #expect(try observed.changes()?.insertions.map(\.index) == [0, 1, 2])
+    #expect(try observed.changes() == nil)
+    try store.store(#"{"_id":"a","n":9}"#)
+    let moved = try observed.changes()
+    #expect(moved?.moves.map { [$0.from, $0.to] } == [[0, 2]])
+    #expect(moved?.modifications.map(\.index) == [2])
+    try store.store(#"{"_id":"b","n":2.5}"#)
+    let modified = try observed.changes()
+    #expect(modified?.moves.isEmpty == true && modified?.modifications.map(\.index) == [0])
+    _ = try store.remove("c", in: "c")
+    #expect(
+      try observed.changes().map { String($0.json) }
+        == #"{"initial":false,"count":2,"deletions":[{"index":1,"id":"c"}],"moves":[],"insertions":[],"modifications":[]}"#
+    )
+  }
+
+  @Test("a commit through another connection of the file gives a signal, until the observer ends")
+  func signals() throws {
+    let directory = TemporaryDirectory()
+    let stores = [try openStorage(in: directory), try openStorage(in: directory)]
+    let signals = Monitor(0)
+    let observed = try stores[0].observe(query("{}"), in: "c") { signals.withLock { $0 += 1 } }
+    _ = try observed.changes()
+    try stores[1].save(#"{"_id":"a"}"#)
+    #expect(signals.wait(until: .after(seconds: 20)) { $0 > 0 ? true : nil } == true)
+    #expect(try observed.changes()?.insertions.count == 1)
+    observed.end()
+    let count = signals.peek { $0 }
+    try stores[0].save(#"{"_id":"b"}"#)
+    #expect(signals.peek { $0 } == count)
+  }
+}

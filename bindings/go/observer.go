@@ -1,0 +1,129 @@
+package kvstore
+
+// #include <kvstore.h>
+//
+// void kvgoEvent(void *context, kv_event *event);
+// void kvgoFree(void *context);
+//
+// static inline kv_event_fn kvgo_changes_fn(void) { return (kv_event_fn)kvgoEvent; }
+// static inline kv_free_fn kvgo_changes_free_fn(void) { return kvgoFree; }
+import "C"
+
+import (
+	"context"
+	"runtime"
+	"sort"
+)
+
+// Deletion is an entity that left a result; Index is its place in the old one.
+type Deletion struct {
+	Index int
+	ID    string
+}
+
+// Move is an entity that stays in a result, at From in the old and at To in the new one.
+type Move struct {
+	From, To int
+	ID       string
+}
+
+// Placed is an entity that came or was modified; Index is its place in the new result.
+type Placed[T any] struct {
+	Index  int
+	Entity T
+}
+
+// Changes lead from one result of an observed query to the next.
+type Changes[T any] struct {
+	// Initial tells that these are the first: the whole result, as insertions.
+	Initial bool
+	// Count is the size of the new result.
+	Count         int
+	Deletions     []Deletion
+	Moves         []Move
+	Insertions    []Placed[T]
+	Modifications []Placed[T]
+	// Err tells that the data could not be read; later changes make up for it.
+	Err error `json:"-"`
+}
+
+// Apply gives the new result, made of the old one, which is used up.
+func (c Changes[T]) Apply(result []T) []T {
+	coming := append([]Placed[T]{}, c.Insertions...)
+	going := map[int]bool{}
+	for _, deletion := range c.Deletions {
+		going[deletion.Index] = true
+	}
+	for _, move := range c.Moves {
+		coming = append(coming, Placed[T]{move.To, result[move.From]})
+		going[move.From] = true
+	}
+	sort.Slice(coming, func(i, j int) bool { return coming[i].Index < coming[j].Index })
+	made := make([]T, 0, c.Count)
+	for index, entity := range result {
+		if going[index] {
+			continue
+		}
+		for len(coming) > 0 && coming[0].Index == len(made) {
+			made, coming = append(made, coming[0].Entity), coming[1:]
+		}
+		made = append(made, entity)
+	}
+	for _, placed := range coming {
+		made = append(made, placed.Entity)
+	}
+	for _, placed := range c.Modifications {
+		made[placed.Index] = placed.Entity
+	}
+	return made
+}
+
+// Observe follows a query over the local data: its result first, then what changes it, whoever causes
+// that. The channel ends with the context. Whoever receives slowly gets several changes as one, but holds up
+// the callbacks of the client.
+func (c *Collection[T]) Observe(ctx context.Context, query *Query) (<-chan Changes[T], error) {
+	changes := make(chan Changes[T])
+	hear := event(func(text []byte, err error) {
+		told, wrong := unmarshal[Changes[T]](text)
+		if err == nil {
+			err = wrong
+		}
+		told.Err = err
+		select {
+		case changes <- told:
+		case <-ctx.Done():
+		}
+	})
+	subscription, err := c.store.observe(query, hear)
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		<-ctx.Done()
+		_ = subscription.Close()
+		close(changes)
+	}()
+	return changes, nil
+}
+
+// ObserveByID does the same for one entity, which need not be there.
+func (c *Collection[T]) ObserveByID(ctx context.Context, id string) (<-chan Changes[T], error) {
+	return c.Observe(ctx, &Query{Filter: M{"_id": id}})
+}
+
+func (s *store) observe(query *Query, hear event) (*Subscription, error) {
+	handle, err := query.open()
+	if err != nil {
+		return nil, err
+	}
+	defer C.kv_query_free(handle)
+	subscription := &Subscription{}
+	var left *C.kv_error
+	status := C.kv_store_observe(s.handle, handle, C.kvgo_changes_fn(), remember(hear),
+		C.kvgo_changes_free_fn(), &subscription.handle, &left)
+	runtime.KeepAlive(s)
+	if err := check(status, left); err != nil {
+		return nil, err
+	}
+	return subscription, nil
+}

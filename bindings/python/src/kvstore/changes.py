@@ -1,0 +1,83 @@
+"""What changes the result of a query that is observed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from .errors import KVError
+from .results import Entity
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """An entity that left the result; ``index`` is its place in the old result."""
+
+    index: int
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """An entity that stays; ``origin`` is its place in the old result, ``index`` in the new one."""
+
+    origin: int
+    index: int
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An entity that came or was modified; ``index`` is its place in the new result."""
+
+    index: int
+    entity: Entity
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What leads from one result to the next."""
+
+    #: Whether this is the first: the whole result, as insertions.
+    initial: bool
+    #: The size of the new result.
+    count: int
+    deletions: Sequence[Deletion]
+    moves: Sequence[Move]
+    insertions: Sequence[Placed]
+    modifications: Sequence[Placed]
+
+    def apply(self, result: list[Entity]) -> None:
+        """Make a list, which is the old result, the new one."""
+        coming = [(placed.index, placed.entity) for placed in self.insertions]
+        coming += [(move.index, result[move.origin]) for move in self.moves]
+        going = [deletion.index for deletion in self.deletions]
+        going += [move.origin for move in self.moves]
+        for index in sorted(going, reverse=True):
+            del result[index]
+        for index, entity in sorted(coming, key=lambda placed: placed[0]):
+            result.insert(index, entity)
+        for placed in self.modifications:
+            result[placed.index] = placed.entity
+
+
+OnChanges = Callable[[Changes | KVError], object]
+
+
+def decode_changes(text: bytes) -> Changes:
+    """Read an event as the library writes it."""
+    members = json.loads(text)
+    return Changes(
+        initial=members["initial"],
+        count=members["count"],
+        deletions=[Deletion(each["index"], each["id"]) for each in members["deletions"]],
+        moves=[Move(each["from"], each["to"], each["id"]) for each in members["moves"]],
+        insertions=[Placed(each["index"], each["entity"]) for each in members["insertions"]],
+        modifications=[Placed(each["index"], each["entity"]) for each in members["modifications"]],
+    )
+
+
+def changes_reader(receive: OnChanges) -> Callable[[bytes | KVError], object]:
+    """Give what hands events on as changes."""
+    return lambda event: receive(decode_changes(event) if isinstance(event, bytes) else event)
