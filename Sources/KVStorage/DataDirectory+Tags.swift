@@ -12,11 +12,13 @@ extension DataDirectory {
     defer { closedir(directory) }
     var tags: [String] = []
     while let entry = readdir(directory) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
+      // In its place: an entry ends with its name, before the end of the type.
+      guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { continue }
+      let start = UnsafeRawPointer(entry).advanced(by: offset)
+      let name = String(cString: start.assumingMemoryBound(to: CChar.self))
       // Tags are plain: their names were not changed by `safe`.
-      guard name.hasSuffix(".kvs"), case let tag = String(name.dropLast(4)), Self.safe(tag) == tag
+      guard name.utf8.suffix(4).elementsEqual(".kvs".utf8), case let tag = String(name.dropLast(4)),
+        Self.safe(tag) == tag
       else { continue }
       tags.append(tag)
     }
