@@ -124,6 +124,7 @@ package final class Client: Sendable {
     var reader = OptionReader(options ?? [:])
     let tag = try ClientOptions.tag(&reader)
     let names = try reader.names("keyMap")
+    let validation = try reader.filter("validation")
     let calls = try Options(from: &reader).over(self.options.calls)
     try reader.finish()
     guard type.isLocal || tag == nil else {
@@ -138,7 +139,7 @@ package final class Client: Sendable {
         if let user = try session?.current() { return user.id }
         guard hasMaster else { throw StoreError(.noUser, "Nobody is logged in.") }
         return nil
-      })
+      }, validation: validation?.renamed(by: KeyMap(names ?? [:])).filter ?? .everything)
     let store = DataStore(engine, calls, KeyMap(names ?? [:]), surroundings)
     if type.isLocal { remember(store, tag ?? self.options.tag) }
     return store

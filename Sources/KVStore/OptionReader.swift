@@ -1,4 +1,5 @@
 internal import KVJSON
+internal import KVQuery
 internal import KVSync
 
 /// Reads an options object key by key; what nobody asked for at the end is an unknown option.
@@ -64,6 +65,14 @@ struct OptionReader {
     guard let value = take(key) else { return nil }
     guard let object = value.objectValue else { throw wrong(key, "an object") }
     return object.text
+  }
+
+  /// A filter.
+  mutating func filter(_ key: String) throws(StoreError) -> Query? {
+    guard let text = try object(key) else { return nil }
+    do throws(QueryError) { return try Query(filter: text) } catch {
+      throw StoreError(.invalid, "The option \"\(key)\" is no filter: \(error.message).")
+    }
   }
 
   /// An object of names to names, both of one component.

@@ -77,10 +77,13 @@ private struct RandomQueries {
       #"{"_geoloc":"2dsphere"}"#, #"{"_geoloc":"2dsphere"}"#,
     ]
   private static let words = [
-    "river", "River", "RIVER", "Zürich", "zurich", "café", #"cafe\u0301"#, "re-entry", "don't", "42", "東京", "of",
+    "river", "River", "RIVER", "Zürich", "zurich", "café", #"cafe\u0301"#, "re-entry", "don't",
+    "42", "東京", "of",
   ]
   /// Near the date line, the poles and zero.
-  private static let longitudes = ["-180", "-179.9", "-90", "-0.5", "0", "0.5", "13.4", "179.5", "180"]
+  private static let longitudes = [
+    "-180", "-179.9", "-90", "-0.5", "0", "0.5", "13.4", "179.5", "180",
+  ]
   private static let latitudes = ["-90", "-89.9", "-45", "0", "0.5", "52.5", "89.5", "90"]
 
   private mutating func pick<T>(_ all: [T]) -> T { all[random.below(all.count)] }
@@ -107,7 +110,9 @@ private struct RandomQueries {
     if chance(60) { members.append(#""l":[\#(list(random.below(4)) { $0.value(1) })]"#) }
     if chance(60) { members.append(#""o":[\#(list(random.below(3)) { $0.object() })]"#) }
     if chance(60) { members.append(#""t":\#(chance(80) ? text() : "[\(text()),\(text())]")"#) }
-    if chance(60) { members.append(#""_geoloc":\#(chance(85) ? place() : "[\(place()),\(place())]")"#) }
+    if chance(60) {
+      members.append(#""_geoloc":\#(chance(85) ? place() : "[\(place()),\(place())]")"#)
+    }
     return "{\(members.joined(separator: ","))}"
   }
 
@@ -191,14 +196,18 @@ private struct RandomQueries {
   private mutating func region() -> String {
     let center = "[\(pick(Self.longitudes)),\(pick(Self.latitudes))]"
     switch random.below(5) {
-    case 0: return #"{"$nearSphere":\#(center),"$maxDistance":\#(pick(["0", "50", "500", "7000"]))}"#
+    case 0:
+      return #"{"$nearSphere":\#(center),"$maxDistance":\#(pick(["0", "50", "500", "7000"]))}"#
     case 1:
       return #"{"$geoWithin":{"$centerSphere":[\#(center),\#(pick(["0.001", "0.1", "1", "3"]))]}}"#
     case 2: return #"{"$geoWithin":{"$center":[\#(center),\#(pick(["1", "20", "200"]))]}}"#
     case 3:
-      return #"{"$geoWithin":{"$box":[[\#(pick(Self.longitudes)),-50],[\#(pick(Self.longitudes)),60]]}}"#
+      return
+        #"{"$geoWithin":{"$box":[[\#(pick(Self.longitudes)),-50],[\#(pick(Self.longitudes)),60]]}}"#
     default:
-      let corners = ["[170,-10]", "[-170,-10]", "[-170,60]", "[170,60]", "[0,80]", "[100,80]", "[-100,80]"]
+      let corners = [
+        "[170,-10]", "[-170,-10]", "[-170,60]", "[170,60]", "[0,80]", "[100,80]", "[-100,80]",
+      ]
       let ring = (0..<(3 + random.below(2))).map { _ in pick(corners) }.joined(separator: ",")
       return #"{"$geoWithin":{"$polygon":[\#(ring)]}}"#
     }

@@ -215,6 +215,10 @@ func WithState(state string) Option { return with("state", state) }
 // WithTag opens the collection in an isolated store; only for [OpenCollection].
 func WithTag(tag string) Option { return with("tag", tag) }
 
+// WithValidation says what every entity that the backend sends must be like, as a filter; only for
+// [OpenCollection].
+func WithValidation(filter any) Option { return with("validation", filter) }
+
 // WithKeyMap says what queries call the members of entities, such as {"title": "t"}; only for
 // [OpenCollection].
 func WithKeyMap(names map[string]string) Option { return with("keyMap", names) }

@@ -49,13 +49,13 @@ extension CollectionEngine {
         bytes.append(contentsOf: piece)
       }
     }
-    do throws(JSONError) {
-      let outlines = try EntityScanner.outlines(ofArray: bytes)
-      call.progress.update { $0.entitiesDone += UInt64(outlines.count) }
-      return AnswerCursor(bytes, outlines)
-    } catch {
+    let outlines: [EntityOutline]
+    do throws(JSONError) { outlines = try EntityScanner.outlines(ofArray: bytes) } catch {
       throw .badAnswer(error)
     }
+    try validate(bytes, outlines)
+    call.progress.update { $0.entitiesDone += UInt64(outlines.count) }
+    return AnswerCursor(bytes, outlines)
   }
 
   // MARK: Find by id
@@ -104,7 +104,7 @@ extension CollectionEngine {
     let remote = try backend(for: "read from the network")
     guard let local else {
       let entity = try remote.find(id: id, in: collection, call)
-      _ = try accepted(entity, as: id)
+      try validate(entity, [try accepted(entity, as: id)])
       return entity
     }
     return try inFlight.settlements.reading { (reading) throws(StoreError) in

@@ -126,7 +126,8 @@ extension CollectionEngine {
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in local: any LocalStore,
     of reading: Settlements.Reading
   ) throws(StoreError) -> Int {
-    try inFlight.settlements.storing(reading) { (isSettled) throws(StoreError) in
+    try validate(bytes, outlines)
+    return try inFlight.settlements.storing(reading) { (isSettled) throws(StoreError) in
       guard let isSettled else { return try local.store(bytes, outlines, in: collection) }
       var current: [EntityOutline] = []
       for outline in outlines {

@@ -1,5 +1,5 @@
 package import KVBase
-internal import KVQuery
+package import KVQuery
 
 /// One collection, seen through one type of store: what each operation means, over a local store and a
 /// backend that it knows as protocols only.
@@ -20,11 +20,13 @@ package final class CollectionEngine: Sendable {
   let writer: @Sendable () throws(StoreError) -> String?
   let clock: @Sendable () -> Timestamp
   let handler = Monitor<ConflictHandler?>(nil)
+  /// What every entity that the backend sends has to be like.
+  let validation: Matcher?
 
   package init(
     collection: String, type: StoreType, local: (any LocalStore)?, remote: (any Remote)?,
     inFlight: InFlight, writer: @escaping @Sendable () throws(StoreError) -> String?,
-    clock: @escaping @Sendable () -> Timestamp = { .now() }
+    validation: Predicate = .everything, clock: @escaping @Sendable () -> Timestamp = { .now() }
   ) {
     self.collection = collection
     self.type = type
@@ -33,6 +35,7 @@ package final class CollectionEngine: Sendable {
     self.inFlight = inFlight
     self.writer = writer
     self.clock = clock
+    self.validation = validation == .everything ? nil : Matcher(validation)
   }
 
   /// The local data; a network store has none.

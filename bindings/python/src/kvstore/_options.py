@@ -96,6 +96,8 @@ class StoreOptions(CallOptions, total=False):
     tag: str
     #: What queries call the members of entities, such as ``{"title": "t"}``.
     key_map: Mapping[str, str]
+    #: What every entity that the backend sends must be like: a filter.
+    validation: Mapping[str, Any]
 
 
 @functools.lru_cache(maxsize=256)
