@@ -1,5 +1,5 @@
-"""Holds random filters, orders, pages and fields against random entities, and compares, entity by
-entity and in order, what is found by
+"""Asks random filters, orders, pages, fields, groups and distinct values of random entities, and
+compares, one by one and in order, what is answered by
 
 * the local store (SQL),
 * kvstored, asked by a network store,
@@ -34,6 +34,7 @@ import reference  # noqa: E402
 import second_opinion  # noqa: E402
 from generate import Generator  # noqa: E402
 from kvstored import Server  # noqa: E402
+from summaries import Summary  # noqa: E402
 
 Entity = dict[str, Any]
 #: Filters for each collection of entities, and entities in it.
@@ -53,19 +54,29 @@ def shown(entities: Iterable[Entity]) -> list[str]:
 
 
 class Case:
-    """One question: entities, a filter, modifiers."""
+    """One question: entities, a filter, and modifiers or a summary."""
 
-    def __init__(self, entities: list[Entity], filter: Entity, modifiers: Entity) -> None:
+    def __init__(
+        self,
+        entities: list[Entity],
+        filter: Entity,
+        modifiers: Entity,
+        summary: Summary | None = None,
+    ) -> None:
         self.entities, self.filter, self.modifiers = entities, filter, modifiers
+        self.summary = summary
 
     @classmethod
     def parse(cls, line: str) -> Case:
         """Read a stored case."""
         told = json.loads(line)
-        return cls(told["entities"], told["filter"], told["modifiers"])
+        summary = Summary(told["summary"]) if "summary" in told else None
+        return cls(told["entities"], told["filter"], told["modifiers"], summary)
 
     def __str__(self) -> str:
         told = {"filter": self.filter, "modifiers": self.modifiers, "entities": self.entities}
+        if self.summary:
+            told["summary"] = self.summary.told
         return json.dumps(told, ensure_ascii=False)
 
     @property
@@ -92,11 +103,17 @@ class Case:
             found = [reference.projected(one, fields) for one in found]
         return found
 
-    def mocked(self) -> list[Entity]:
-        """Give what mongomock finds, without order and page."""
+    def mocked(self) -> list[Any] | None:
+        """Give what mongomock answers, where it follows the manual. It has no order and page."""
+        if self.modifiers or not second_opinion.is_sound(self.filter):
+            return None
         shelf = mongomock.MongoClient().db.shelf
         shelf.insert_many([dict(one) for one in self.entities])
-        return list(shelf.find(self.filter))
+        return (
+            self.summary.mocked(shelf, self.filter)
+            if self.summary
+            else list(shelf.find(self.filter))
+        )
 
 
 class Stores:
@@ -124,22 +141,30 @@ class Stores:
 
     def ask(self, case: Case) -> str | None:
         """Compare the answers to one case about what is loaded."""
-        expected = shown(case.expected())
+        expected = case.expected()
         query = kvstore.Query(case.filter, **case.modifiers)
         text, arguments = query.to_format()
         again = kvstore.Query.from_format(text, *arguments, **case.modifiers)
         undecided = kvstore.Query(case.undecided, **case.modifiers)
-        answers: dict[str, Iterable[Entity]] = {
-            "the local store": self.sql.find(query),
-            "kvstored": self.served.find(query),
-            "memory": self.served.find(undecided),
-            "the format": self.sql.find(again),
+        asked = {
+            "the local store": (self.sql, query),
+            "kvstored": (self.served, query),
+            "memory": (self.served, undecided),
+            "the format": (self.sql, again),
         }
-        if second_opinion.is_sound(case.filter) and not case.modifiers:
-            answers["mongomock"] = case.mocked()
-        for who, answer in answers.items():
-            if (found := shown(answer)) != expected:
-                return f"{who} gives {found}, the manual {expected}"
+        answers: dict[str, list[Any] | None]
+        if summary := case.summary:
+            expected = summary.expected(expected)
+            answers = {who: summary.asked(*whom) for who, whom in asked.items()}
+        else:
+            answers = {who: list(store.find(one)) for who, (store, one) in asked.items()}
+        answers["mongomock"] = case.mocked()
+        for who, found in answers.items():
+            if found is None or (
+                summary.agree(found, expected) if summary else shown(found) == shown(expected)
+            ):
+                continue
+            return f"{who} gives {found}, the manual {expected}"
         return None
 
 
@@ -160,15 +185,17 @@ def shrunk(case: Case, stores: Stores) -> Case:
 
 
 def _smaller(case: Case) -> list[Case]:
+    entities, filter, modifiers, summary = case.entities, case.filter, case.modifiers, case.summary
     fewer = [
-        Case(case.entities[:at] + case.entities[at + 1 :], case.filter, case.modifiers)
-        for at in range(len(case.entities))
+        Case(entities[:at] + entities[at + 1 :], filter, modifiers, summary)
+        for at in range(len(entities))
     ]
-    simpler = [Case(case.entities, one, case.modifiers) for one in _parts(case.filter)]
+    simpler = [Case(entities, one, modifiers, summary) for one in _parts(filter)]
     plainer = [
-        Case(case.entities, case.filter, {k: v for k, v in case.modifiers.items() if k != name})
-        for name in case.modifiers
+        Case(entities, filter, {k: v for k, v in modifiers.items() if k != name}, summary)
+        for name in modifiers
     ]
+    plainer += [Case(entities, filter, {}, one) for one in (summary.simpler() if summary else [])]
     return simpler + plainer + fewer
 
 
@@ -195,7 +222,12 @@ def run(stores: Stores, count: int, seed: str) -> int:
         entities = generator.entities(ENTITIES)
         stores.load(entities)
         for _ in range(FILTERS):
-            case = Case(entities, generator.filter(), generator.modifiers())
+            filter = generator.filter()
+            case = (
+                Case(entities, filter, {}, Summary(generator.summary()))
+                if generator.random.random() < 0.25
+                else Case(entities, filter, generator.modifiers())
+            )
             if stores.ask(case) is None:
                 continue
             failed += 1

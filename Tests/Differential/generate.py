@@ -35,7 +35,7 @@ class Generator:
 
     def _members(self) -> dict[str, Any]:
         pick = self.random
-        members: dict[str, Any] = {}
+        members: dict[str, Any] = {"s": pick.choice(TEXTS), "k": pick.choice(NUMBERS)}
         for name in "abc":
             if pick.random() < 0.85:
                 members[name] = self.value(1)
@@ -166,6 +166,22 @@ class Generator:
         pattern = {"$regex": self.random.choice(PATTERNS)}
         options = self.random.choice(["", "", "i", "s", "im"])
         return pattern | ({"$options": options} if options else {})
+
+    def summary(self) -> dict[str, Any]:
+        """Give a question about all entities that match."""
+        pick = self.random
+        if pick.random() < 0.4:
+            return {"distinct": pick.choice([*PATHS, *"sskd"])}
+        simple = pick.random() < 0.5
+        keys = ["s", "k"] if simple else ["s", "k", *"abd", "n.x", "n", "l", "o.x"]
+        paths = ["k"] if simple else ["k", *"abl", "n.x", "n.z.w"]
+        aggregates = {
+            f"x{number}": pick.choice(
+                ["count", *({name: pick.choice(paths)} for name in ("sum", "avg", "min", "max"))]
+            )
+            for number in range(pick.randrange(1, 4))
+        }
+        return {"keys": pick.sample(keys, pick.randrange(3)), "aggregates": aggregates}
 
     def modifiers(self) -> dict[str, Any]:
         """Give an order, a page and fields, or none of them."""

@@ -258,6 +258,60 @@ def _kept(value: Value, paths: list[list[str]]) -> Value:
     return shown
 
 
+def grouped(
+    entities: list[Value], keys: list[str], aggregates: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Group by what is at paths of objects, in the order of the keys; only numbers add up."""
+    groups: list[tuple[list[Value], list[Value]]] = []
+    for entity in entities:
+        found = [_at(entity, key) for key in keys]
+        known = next((group for group in groups if order(group[0], found) == 0), None)
+        if known is None:
+            groups.append((found, [entity]))
+        else:
+            known[1].append(entity)
+    in_order = functools.cmp_to_key(order)
+    groups.sort(key=lambda group: in_order(group[0]))
+    return [
+        dict(zip(keys, found, strict=True))
+        | {name: _aggregate(wanted, members) for name, wanted in aggregates.items()}
+        for found, members in groups
+    ]
+
+
+def _at(entity: Value, path: str) -> Value:
+    for name in path.split("."):
+        entity = entity.get(name) if isinstance(entity, dict) else None
+    return entity
+
+
+def _aggregate(wanted: Any, entities: list[Value]) -> Value:
+    if wanted == "count":
+        return len(entities)
+    [(name, path)] = wanted.items()
+    numbers = [number for one in entities if rank(number := _at(one, path)) == 1]
+    if name == "sum":
+        return sum(numbers) if all(isinstance(one, int) for one in numbers) else math.fsum(numbers)
+    if not numbers:
+        return None
+    return math.fsum(numbers) / len(numbers) if name == "avg" else _EXTREMES[name](numbers)
+
+
+_EXTREMES: dict[str, Callable[[list[Any]], Any]] = {"min": min, "max": max}
+
+
+def distinct(entities: list[Value], path: str) -> list[Value]:
+    """Give the different values at a path, in order: of an array at its end, the elements."""
+    found: list[Value] = []
+    for entity in entities:
+        for value in values(entity, path.split("."), False):
+            plain = value if isinstance(value, list) else [] if value is MISSING else [value]
+            for one in plain:
+                if all(order(one, other) != 0 for other in found):
+                    found.append(one)
+    return sorted(found, key=functools.cmp_to_key(order))
+
+
 def arranged(entities: list[Value], sort: dict[str, int]) -> list[Value]:
     """Sort: an array counts as its smallest element, descending as its largest; ties by _id."""
     result = sorted(entities, key=lambda entity: str(entity["_id"]))

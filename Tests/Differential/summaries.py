@@ -1,0 +1,87 @@
+"""Questions about all that a filter selects: groups, and the different values of a member."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import kvstore
+import reference
+import second_opinion
+
+Entity = dict[str, Any]
+
+
+class Summary:
+    """Either `{"distinct": path}`, or `{"keys": […], "aggregates": {…}}`."""
+
+    def __init__(self, told: Entity) -> None:
+        self.told = told
+
+    def expected(self, entities: list[Entity]) -> list[Any]:
+        """Give what the manual's rules give of the entities that match."""
+        if path := self.told.get("distinct"):
+            return reference.distinct(entities, path)
+        return reference.grouped(entities, self.told["keys"], self.told["aggregates"])
+
+    def asked(self, store: kvstore.Store, query: kvstore.Query) -> list[Any]:
+        """Give what a store answers."""
+        if path := self.told.get("distinct"):
+            return store.distinct(path, query)
+        return store.group(self.told["keys"], self.told["aggregates"], query)
+
+    def mocked(self, shelf: Any, filter: Entity) -> list[Any] | None:
+        """Give what mongomock answers; None where it groups by other rules than ours.
+
+        That is where keys may be missing, where there is none (of nothing it makes a group all the
+        same), and where values are none that it computes with.
+        """
+        if path := self.told.get("distinct"):
+            return sorted(shelf.distinct(path, filter)) if path in second_opinion.SIMPLE else None
+        keys, aggregates = self.told["keys"], self.told["aggregates"]
+        paths = [next(iter(one.values())) for one in aggregates.values() if one != "count"]
+        if (
+            not keys
+            or not {*keys, *paths} <= second_opinion.SIMPLE.keys()
+            or any(second_opinion.SIMPLE[path] is not int for path in paths)
+        ):
+            return None
+        group: Entity = {"_id": {key: f"${key}" for key in keys}}
+        for name, wanted in aggregates.items():
+            [(operator, path)] = [("sum", 1)] if wanted == "count" else wanted.items()
+            group[name] = {f"${operator}": path if path == 1 else f"${path}"}
+        rows = [
+            {**(row.pop("_id") or {}), **row}
+            for row in shelf.aggregate([{"$match": filter}, {"$group": group}])
+        ]
+        return sorted(rows, key=lambda row: [row[key] for key in keys])
+
+    @staticmethod
+    def agree(found: Any, expected: Any) -> bool:
+        """Tell whether two answers are the same but for the last bits of sums."""
+        if isinstance(expected, list):
+            return len(found) == len(expected) and all(map(Summary.agree, found, expected))
+        if isinstance(expected, dict):
+            return list(found) == list(expected) and all(
+                Summary.agree(found[name], expected[name]) for name in expected
+            )
+        if reference.rank(found) != reference.rank(expected):
+            return False
+        if isinstance(expected, float):
+            return math.isclose(found, expected, rel_tol=1e-12)
+        return bool(found == expected)
+
+    def simpler(self) -> list[Summary]:
+        """Give the same with one key or aggregate less."""
+        if "distinct" in self.told:
+            return []
+        keys, aggregates = self.told["keys"], self.told["aggregates"]
+        fewer = [
+            {"keys": keys[:at] + keys[at + 1 :], "aggregates": aggregates}
+            for at in range(len(keys))
+        ]
+        fewer += [
+            {"keys": keys, "aggregates": {k: v for k, v in aggregates.items() if k != name}}
+            for name in aggregates
+        ]
+        return [Summary(one) for one in fewer if one["keys"] or one["aggregates"]]
