@@ -31,10 +31,9 @@ private func checkEvaluation(_ query: Query, _ entity: [UInt8]) {
 
 private func paths(of predicate: Predicate) -> [Path] {
   switch predicate {
-  case .everything, .nothing, .comparison: []
+  case .everything, .nothing, .text, .comparison: []
   case .and(let parts), .or(let parts), .nor(let parts): parts.flatMap { paths(of: $0) }
   case .field(let path, _): [path]
-  case .comparison: []
   }
 }
 
