@@ -54,6 +54,7 @@ package final class Server: Sendable {
       return !isStopped
     }
     guard isFirst else { return }
+    service.live.close()
     http.stop(graceSeconds: graceSeconds)
     for pool in pools { pool.close() }
     service.close()

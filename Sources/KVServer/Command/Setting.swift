@@ -79,7 +79,7 @@ struct Setting: Sendable {
     .number("response-seconds", 1...86_400, "time for an answer to be taken [600]") {
       $0.limits.responseSeconds = $1
     },
-    .number("max-connections", 1...1_000_000, "open connections [10000]") {
+    .number("max-connections", 1...1_000_000, "open connections [20000]") {
       $0.limits.connections = $1
     },
     .number("max-connections-per-address", 0...1_000_000, "of one client; 0 is no limit [0]") {

@@ -56,7 +56,8 @@ final class Catalog: Sendable {
     return collections.peek { collections in
       let key = Key(app: app, name: name)
       if let found = collections[key] { return found }
-      let made = EntityCollection(number: number, .init(permissions: defaults))
+      let made = EntityCollection(
+        number: number, app: app, name: name, .init(permissions: defaults))
       collections[key] = made
       return made
     }
@@ -115,8 +116,9 @@ final class Catalog: Sendable {
         state.history = .on(
           since: Timestamp(milliseconds: select.int64(5)), days: state.wantedDays ?? 0)
       }
-      found[Key(app: select.int64(1), name: select.text(2) ?? "")] = EntityCollection(
-        number: select.int64(0), state)
+      let key = Key(app: select.int64(1), name: select.text(2) ?? "")
+      found[key] = EntityCollection(
+        number: select.int64(0), app: key.app, name: key.name, state)
     }
     return found
   }

@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVJSON
 internal import KVQuery
 internal import KVSQLite
 
@@ -19,7 +20,7 @@ extension Entities {
     for viewer: Viewer
   ) throws(ServerError) -> [Result<Written, ServerError>] {
     _ = try viewer.rule(for: .create)
-    return try write { (connection, now) throws(SQLiteError) in
+    return try write(announcing: collection) { (connection, now, noted) throws(SQLiteError) in
       var results: [Result<Written, ServerError>] = []
       results.reserveCapacity(drafts.count)
       for draft in drafts {
@@ -27,7 +28,9 @@ extension Entities {
         case .failure(let error): results.append(.failure(error))
         case .success(let draft):
           let acl = draft.acl.map { Self.owned($0, by: viewer) } ?? Self.owned(ACL(), by: viewer)
-          results.append(try Self.insert(draft, acl, collection, connection, now))
+          let result = try Self.insert(draft, acl, collection, connection, now)
+          if case .success(let written) = result { noted.add(LiveChange(written)) }
+          results.append(result)
         }
       }
       return results
@@ -40,8 +43,8 @@ extension Entities {
     if precondition: Precondition = .none
   ) throws(ServerError) -> Written {
     let rule = try viewer.rule(for: .update)
-    let result = try write {
-      (connection, now) throws(SQLiteError) -> Result<Written, ServerError> in
+    let result = try write(announcing: collection) {
+      (connection, now, noted) throws(SQLiteError) -> Result<Written, ServerError> in
       let look = try connection.statement(collection.sql(.look(rule)))
       try look.bind(viewer.user, at: 1)
       try look.bind(draft.id, at: 2)
@@ -52,15 +55,19 @@ extension Entities {
         } catch {
           return .failure(error)
         }
-        return try Self.insert(
+        let result = try Self.insert(
           draft, Self.owned(draft.acl ?? ACL(), by: viewer), collection, connection, now)
+        if case .success(let written) = result { noted.add(LiveChange(written)) }
+        return result
       }
       guard look.int64(0) != 0 else { return .failure(Self.forbidden(draft.id)) }
       let stored = StoredRow(look)
       do throws(ServerError) { try precondition.check(stored.modified) } catch {
         return .failure(error)
       }
-      return .success(try update(stored, draft, collection, viewer, connection, now))
+      let written = try update(stored, draft, collection, viewer, connection, now)
+      noted.add(LiveChange(written))
+      return .success(written)
     }
     return try result.get()
   }
@@ -72,7 +79,8 @@ extension Entities {
   ) throws(ServerError) {
     let rule = try viewer.rule(for: .delete)
     guard let collection else { throw Self.missing(id) }
-    let problem = try write { (connection, now) throws(SQLiteError) -> ServerError? in
+    let problem = try write(announcing: collection) {
+      (connection, now, noted) throws(SQLiteError) -> ServerError? in
       let look = try connection.statement(collection.sql(.look(rule)))
       try look.bind(viewer.user, at: 1)
       try look.bind(id, at: 2)
@@ -85,7 +93,7 @@ extension Entities {
         return error
       }
       look.reset()
-      try Self.remove([row], from: collection, connection, now)
+      try Self.remove([row], from: collection, connection, now, &noted)
       return nil
     }
     if let problem { throw problem }
@@ -97,13 +105,14 @@ extension Entities {
   ) throws(ServerError) -> Int {
     let selection = try RowSelection(query, for: viewer, .delete)
     guard let collection else { return 0 }
-    return try write { (connection, now) throws(SQLiteError) -> Int in
+    return try write(announcing: collection) {
+      (connection, now, noted) throws(SQLiteError) -> Int in
       var rows: [Int64] = []
       let select = try connection.statement(collection.sql(.deleteMatching(selection.shape)))
       try selection.bind(to: select)
       while try select.step() { rows.append(select.int64(0)) }
       select.reset()
-      try Self.remove(rows, from: collection, connection, now)
+      try Self.remove(rows, from: collection, connection, now, &noted)
       return rows.count
     }
   }
@@ -131,10 +140,17 @@ extension Entities {
   /// inside the transaction: a history that starts meanwhile must miss none.
   private static func remove(
     _ rows: [Int64], from collection: EntityCollection, _ connection: borrowing Connection,
-    _ now: Timestamp
+    _ now: Timestamp, _ noted: inout LiveChanges
   ) throws(SQLiteError) {
     let isRecorded = collection.history != .off
     for row in rows {
+      let access = try connection.statement(collection.sql(.access))
+      try access.bind(row, at: 1)
+      if try access.step() {
+        noted.add(
+          LiveChange(id: access.text(0) ?? "", .delete(ACL(access, from: 1), at: now)))
+      }
+      access.reset()
       if isRecorded {
         let bury = try connection.statement(collection.sql(.bury))
         try bury.bind(row, at: 1)
@@ -219,5 +235,22 @@ extension Entities {
     var acl = acl
     if viewer.principal != .master || acl.creator.isEmpty { acl.creator = viewer.owner }
     return acl
+  }
+}
+
+extension ACL {
+  /// Reads the columns `creator` to `writers`.
+  fileprivate init(_ row: borrowing Statement, from column: Int32) {
+    self.init()
+    creator = row.text(column) ?? ""
+    everybodyReads = row.isNull(column + 1) ? nil : row.int64(column + 1) != 0
+    everybodyWrites = row.isNull(column + 2) ? nil : row.int64(column + 2) != 0
+    readers = Self.ids(row.text(column + 3))
+    writers = Self.ids(row.text(column + 4))
+  }
+
+  private static func ids(_ list: String?) -> [String] {
+    let value = list.flatMap { try? JSONValue(parsing: $0) }
+    return value?.arrayValue?.compactMap(\.stringValue) ?? []
   }
 }

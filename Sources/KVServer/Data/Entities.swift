@@ -8,10 +8,12 @@ internal import KVSQLite
 final class Entities: Sendable {
   let database: Database
   let clock: ServerClock
+  private let outbox: LiveOutbox
 
-  init(_ database: Database, clock: ServerClock) {
+  init(_ database: Database, clock: ServerClock, outbox: LiveOutbox) {
     self.database = database
     self.clock = clock
+    self.outbox = outbox
   }
 
   // MARK: Reading
@@ -69,6 +71,23 @@ final class Entities: Sendable {
         return try body(connection, now)
       }
     }
+  }
+
+  /// As `write`, and announces to listeners what `body` notes, once it is committed and in the order of commits.
+  func write<R>(
+    announcing collection: EntityCollection,
+    _ body: (borrowing Connection, Timestamp, inout LiveChanges) throws(SQLiteError) -> R
+  ) throws(ServerError) -> R {
+    var number: Int?
+    var noted = LiveChanges(collection)
+    var isCommitted = false
+    defer { if let number { outbox.end(number, isCommitted ? noted : nil) } }
+    let result = try write { (connection, now) throws(SQLiteError) -> R in
+      number = outbox.begin()
+      return try body(connection, now, &noted)
+    }
+    isCommitted = true
+    return result
   }
 
   static func missing(_ id: String) -> ServerError { ServerError(.entityNotFound) }

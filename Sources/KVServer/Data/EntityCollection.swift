@@ -22,14 +22,19 @@ final class EntityCollection: Sendable {
   }
 
   let number: Int64
+  /// The number of its app, and what clients call it.
+  let app: Int64
+  let name: String
   let table: String
   /// Entities that were deleted, as they were last.
   let tombs: String
   let state: Monitor<State>
   private let statements = Monitor([Shape: SQL]())
 
-  init(number: Int64, _ state: State) {
+  init(number: Int64, app: Int64, name: String, _ state: State) {
     self.number = number
+    self.app = app
+    self.name = name
     table = "e\(number)"
     tombs = "d\(number)"
     self.state = Monitor(state)
@@ -54,6 +59,8 @@ final class EntityCollection: Sendable {
     /// The n and the id of what matches.
     case deleteMatching(Selection)
     case body(Selection)
+    /// The id and the access lists of a row.
+    case access
     /// Copies a row that is about to be deleted to the tombs.
     case bury
     /// The n and the size of what has changed since.
@@ -131,6 +138,8 @@ final class EntityCollection: Sendable {
     case .count(let which): "SELECT count(*) FROM \(table) WHERE \(which.condition)"
     case .deleteMatching(let which): "SELECT n, id FROM \(table) WHERE \(which.condition)"
     case .body(let which): "SELECT body FROM \(table) WHERE n = ?4 AND \(which.condition)"
+    case .access:
+      "SELECT id, creator, gr, gw, readers, writers FROM \(table) WHERE n = ?1"
     case .bury:
       """
       INSERT INTO \(tombs) (at, id, creator, gr, gw, readers, writers, body)

@@ -47,6 +47,16 @@ enum Schema {
         ALTER TABLE collection ADD COLUMN history_days INTEGER;
         ALTER TABLE collection ADD COLUMN history_since INTEGER;
         """),
+    // Who listens to which collections; an empty one is the registration itself.
+    Database.Migration(
+      sql: """
+        CREATE TABLE live (
+          app INTEGER NOT NULL REFERENCES app (number),
+          user TEXT NOT NULL,
+          device TEXT NOT NULL,
+          collection TEXT NOT NULL,
+          UNIQUE (app, user, device, collection));
+        """),
   ]
 
   /// What a collection with a history has besides: an index by which changes are found, and the

@@ -179,6 +179,14 @@ final class Exchange: Reply, @unchecked Sendable {
     }
   }
 
+  var isAbandoned: Bool {
+    state.peek { state in
+      // While it is suspended the connection cannot be closed, so that the socket is its own.
+      guard case .suspended = state else { return false }
+      return peer?.hasHungUp == true
+    }
+  }
+
   // MARK: Headers
 
   private func readHeaders() -> Headers {

@@ -6,7 +6,8 @@ package struct HTTPLimits: Sendable {
   package var requestSeconds = 60
   /// How long an answer may take to be taken.
   package var responseSeconds = 600
-  package var connections = 10_000
+  /// Idle long polls count too; each takes some 11 KiB.
+  package var connections = 20_000
   /// 0 for no limit.
   package var connectionsPerAddress = 0
   /// For the request line and the headers of one request; each connection has so much memory. Above 32

@@ -24,6 +24,15 @@ final class Peer: Sendable {
   /// The server is at work: the other side has all the time it takes.
   func mayWait() { deadline.store(0, ordering: .relaxed) }
 
+  /// Whether the other side has closed or lost the connection. Only while it is sure to be open here.
+  var hasHungUp: Bool {
+    // POLLRDHUP, which Glibc's module does not show.
+    let closed: Int16 = 0x2000
+    var look = pollfd(fd: socket, events: closed, revents: 0)
+    guard poll(&look, 1, 0) > 0 else { return false }
+    return look.revents & (closed | Int16(POLLHUP) | Int16(POLLERR)) != 0
+  }
+
   fileprivate func isOverdue(at now: Int64) -> Bool {
     let deadline = deadline.load(ordering: .relaxed)
     return deadline != 0 && deadline < now

@@ -27,6 +27,8 @@ protocol BodySource: AnyObject, Sendable {
 
 /// Where the answer to one request goes. The first answer counts; any thread may give it.
 protocol Reply: AnyObject, Sendable {
+  /// Whether the client has closed its side: nobody may be left to take an answer that is still to come.
+  var isAbandoned: Bool { get }
   func send(_ response: Response)
 }
 

@@ -21,6 +21,13 @@ enum Route: Sendable, Equatable {
   case usernameExists(app: String)
   /// Mail that this server does not send: forgotten names, reset passwords, verified addresses.
   case mail(app: String)
+  case register(app: String, user: String)
+  case unregister(app: String, user: String)
+  case subscribe(app: String, collection: String)
+  case unsubscribe(app: String, collection: String)
+  /// A long poll of Live Service: it carries its credentials among its parameters.
+  case poll(key: String, channels: String)
+  case pubNub(PubNubCall)
 
   init?(_ path: [String]) {
     guard let first = path.first else { return nil }
@@ -30,6 +37,7 @@ enum Route: Sendable, Equatable {
     case ("appdata", _): self.init(data: Array(rest))
     case ("user", _): self.init(user: Array(rest))
     case ("rpc", _): self.init(rpc: Array(rest))
+    case ("v2", _), ("time", _), ("publish", _): self.init(pubNub: path)
     default: return nil
     }
     if path.contains("") { return nil }
@@ -51,7 +59,8 @@ enum Route: Sendable, Equatable {
     case "_deltaset": self = .delta(app: app, collection: collection)
     case "_history": self = .history(app: app, collection: collection)
     case "_group": self = .group(app: app, collection: collection)
-    case "_subscribe", "_unsubscribe": return nil
+    case "_subscribe": self = .subscribe(app: app, collection: collection)
+    case "_unsubscribe": self = .unsubscribe(app: app, collection: collection)
     default: self = .entity(app: app, collection: collection, id: name)
     }
   }
@@ -65,6 +74,8 @@ enum Route: Sendable, Equatable {
     case (2, "_lookup"): self = .lookup(app: path[0])
     case (2, _): self = .user(app: path[0], id: path[1])
     case (3, "tokens"): self = .tokens(app: path[0], user: path[1])
+    case (3, "register-realtime"): self = .register(app: path[0], user: path[1])
+    case (3, "unregister-realtime"): self = .unregister(app: path[0], user: path[1])
     default: return nil
     }
   }
@@ -79,29 +90,53 @@ enum Route: Sendable, Equatable {
     }
   }
 
+  private init?(pubNub path: [String]) {
+    switch (path[0], path.count) {
+    case ("time", 2): self = .pubNub(.time)
+    case ("publish", 7): self = .pubNub(.publish(key: path[2], channel: path[4]))
+    case ("v2", 5) where path[1] == "subscribe": self = .poll(key: path[2], channels: path[3])
+    case ("v2", 7) where path[1] == "presence" && path[2] == "sub-key" && path[4] == "channel":
+      guard let action = PubNubCall.Presence(rawValue: path[6]) else { return nil }
+      self = .pubNub(.presence(action))
+    default: return nil
+    }
+  }
+
   /// What may be done here. HEAD is a GET whose body stays at home.
   var methods: [Request.Method] {
     switch self {
-    case .health, .ping, .count, .delta, .me: [.get]
+    case .health, .ping, .count, .delta, .me, .poll, .pubNub: [.get]
     case .collection: [.get, .post, .delete]
     case .entity, .user: [.get, .put, .delete]
     case .permissions, .history: [.get, .put]
     case .users: [.get, .post]
-    case .login, .logout, .lookup, .usernameExists, .mail, .group: [.post]
+    case .login, .logout, .lookup, .usernameExists, .mail, .group, .register, .unregister,
+      .subscribe, .unsubscribe:
+      [.post]
     case .tokens: [.delete]
     }
   }
 
-  /// The app key in the path.
+  /// The app key in the path; nil: the path names none.
   var app: String? {
     switch self {
-    case .health: nil
+    case .health, .poll, .pubNub: nil
     case .ping(let app), .collection(let app, _), .entity(let app, _, _), .count(let app, _),
       .delta(let app, _), .group(let app, _), .history(let app, _),
       .permissions(let app, _), .users(let app), .user(let app, _), .login(let app),
       .logout(let app), .me(let app), .lookup(let app), .tokens(let app, _),
-      .usernameExists(let app), .mail(let app):
+      .usernameExists(let app), .mail(let app), .register(let app, _), .unregister(let app, _),
+      .subscribe(let app, _), .unsubscribe(let app, _):
       app
     }
   }
+}
+
+/// Calls of PubNub's protocol that are answered at once.
+enum PubNubCall: Sendable, Equatable {
+  enum Presence: String, Sendable { case leave, heartbeat }
+
+  case time
+  case presence(Presence)
+  case publish(key: String, channel: String)
 }

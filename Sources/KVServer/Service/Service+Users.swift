@@ -40,7 +40,10 @@ extension Service {
 
   func logout(_ call: Call) throws(ServerError) -> Response {
     _ = try call.user()
-    if let token = call.token { try sessions.end(token) }
+    if let token = call.token {
+      try sessions.end(token)
+      live.broker(of: call.app.number)?.refuse(session: token)
+    }
     return Response(204)
   }
 
@@ -53,6 +56,7 @@ extension Service {
       throw ServerError(.userNotFound)
     }
     try sessions.endAll(app: call.app.number, user: id)
+    endPolls(of: id, app: call.app.number)
     return Response(204)
   }
 
@@ -110,6 +114,7 @@ extension Service {
     // Whoever knew the old password is out; who changed it stays.
     if password != nil {
       try sessions.endAll(app: call.app.number, user: id, but: call.token)
+      endPolls(of: id, app: call.app.number, but: call.token)
     }
     return Answer.json(200, body)
   }
@@ -119,6 +124,7 @@ extension Service {
       id, permanently: call["hard"]?.lowercased() == "true", for: userViewer(call),
       of: call.app.number)
     try sessions.endAll(app: call.app.number, user: id)
+    try forgetListener(id, app: call.app.number)
     return Response(204)
   }
 

@@ -13,6 +13,8 @@ final class Service: RequestHandler, Sendable {
   let accounts: Accounts
   let sessions: Sessions
   let histories: Histories
+  let live: Live
+  let registrations: LiveRegistrations
   let hasher: PasswordHasher
   /// A hash that nobody's password has: compared with when a user is unknown, so that this takes as long.
   let nobodysHash: String
@@ -39,10 +41,6 @@ final class Service: RequestHandler, Sendable {
       return (catalog, try Self.latest(database, catalog))
     }
     self.catalog = catalog
-    entities = Entities(database, clock: ServerClock(after: latest))
-    accounts = Accounts(entities, catalog)
-    histories = try Histories(entities, catalog, defaultDays: settings.historyDays)
-    sessions = Sessions(database, lifetimeSeconds: settings.sessionSeconds)
     var known: [String: App] = [:]
     for app in apps {
       let number = try Entities.storage { () throws(SQLiteError) in try catalog.app(app.key) }
@@ -50,12 +48,19 @@ final class Service: RequestHandler, Sendable {
         key: app.key, secret: app.secret, masterSecret: app.masterSecret, number: number)
     }
     self.apps = known
+    live = Live(Array(known.values))
+    registrations = LiveRegistrations(database)
+    entities = Entities(database, clock: ServerClock(after: latest), outbox: live.outbox)
+    accounts = Accounts(entities, catalog)
+    histories = try Histories(entities, catalog, defaultDays: settings.historyDays)
+    sessions = Sessions(database, lifetimeSeconds: settings.sessionSeconds)
     self.settings = settings
     self.workers = workers
     self.hashers = hashers
     self.log = log
     hasher = PasswordHasher(cost: settings.passwordCost)
     nobodysHash = hasher.hash(hexText(randomBytes(16))) ?? ""
+    try Entities.storage { () throws(SQLiteError) in try restoreListeners() }
     histories.start(log)
   }
 
@@ -68,7 +73,13 @@ final class Service: RequestHandler, Sendable {
     } catch {
       return reply.send(Answer.error(error, to: request))
     }
-    let job: WorkerPool.Job = { [self] in reply.send(answer(request, route)) }
+    let job: WorkerPool.Job = { [self] in
+      if case .poll(let key, let channels) = route {
+        poll(request, key, channels: channels, reply)
+      } else {
+        reply.send(answer(request, route))
+      }
+    }
     let isAccepted: Bool
     switch place(for: route, request) {
     case .here: return job()
@@ -106,20 +117,21 @@ final class Service: RequestHandler, Sendable {
 
   private func place(for route: Route, _ request: Request) -> Place {
     switch route {
-    case .health, .ping: .here
+    case .health, .ping, .pubNub: .here
     case .entity: request.method == .get || request.method == .head ? .here : .worker
     case .login: .hasher
     case .users: request.method == .post ? .hasher : .worker
     case .user: request.method == .put ? .hasher : .worker
     case .collection, .count, .delta, .group, .history, .permissions, .logout, .me, .lookup,
       .tokens,
-      .usernameExists, .mail:
+      .usernameExists, .mail, .register, .unregister, .subscribe, .unsubscribe, .poll:
       .worker
     }
   }
 
   private func answer(_ request: Request, _ route: Route) -> Response {
     do throws(ServerError) {
+      if case .pubNub(let call) = route { return pubNub(call) }
       guard let key = route.app else { return try health(request) }
       let call = try open(request, app: key)
       var response = try perform(call, route)
@@ -143,7 +155,7 @@ final class Service: RequestHandler, Sendable {
 
   private func perform(_ call: Call, _ route: Route) throws(ServerError) -> Response {
     switch route {
-    case .health: try health(call.request)
+    case .health, .poll, .pubNub: try health(call.request)
     case .ping: ping(call)
     case .collection(_, let name): try collection(call, name)
     case .entity(_, let collection, let id): try entity(call, collection, id)
@@ -161,6 +173,10 @@ final class Service: RequestHandler, Sendable {
     case .tokens(_, let user): try endSessions(call, of: user)
     case .usernameExists: try usernameExists(call)
     case .mail: Response(204)
+    case .register(_, let user): try register(call, user)
+    case .unregister(_, let user): try unregister(call, user)
+    case .subscribe(_, let name): try subscribe(call, name)
+    case .unsubscribe(_, let name): try unsubscribe(call, name)
     }
   }
 
@@ -187,6 +203,7 @@ final class Service: RequestHandler, Sendable {
 
   /// Remembers the time, so that it goes on from there.
   func close() {
+    live.close()
     histories.close()
     do throws(SQLiteError) {
       let last = entities.clock.last.milliseconds

@@ -23,6 +23,19 @@ import Testing
     #expect(Route(["rpc", "k", "user-forgot-username"]) == .mail(app: "k"))
     #expect(Route(["rpc", "k", "ana", "user-password-reset-initiate"]) == .mail(app: "k"))
     #expect(Route(["rpc", "k", "ana", "user-email-verification-initiate"]) == .mail(app: "k"))
+    #expect(Route(["user", "k", "u", "register-realtime"]) == .register(app: "k", user: "u"))
+    #expect(Route(["user", "k", "u", "unregister-realtime"]) == .unregister(app: "k", user: "u"))
+    #expect(Route(["appdata", "k", "c", "_subscribe"]) == .subscribe(app: "k", collection: "c"))
+    #expect(
+      Route(["appdata", "k", "c", "_unsubscribe"]) == .unsubscribe(app: "k", collection: "c"))
+    #expect(Route(["v2", "subscribe", "s", ",", "0"]) == .poll(key: "s", channels: ","))
+    #expect(
+      Route(["v2", "presence", "sub-key", "s", "channel", ",", "leave"])
+        == .pubNub(.presence(.leave)))
+    #expect(Route(["time", "0"]) == .pubNub(.time))
+    #expect(
+      Route(["publish", "p", "s", "0", "ch", "0", "{}"])
+        == .pubNub(.publish(key: "s", channel: "ch")))
   }
 
   @Test(
@@ -30,7 +43,7 @@ import Testing
     arguments: [
       [], ["x"], ["appdata"], ["appdata", ""], ["appdata", "k", "c", "1", "2"], ["user"],
       ["user", "k", "u", "x"], ["rpc", "k"], ["rpc", "k", "x"], ["appdata", "k", "", "1"],
-      ["healthz", "x"],
+      ["healthz", "x"], ["v2"], ["time"], ["publish", "p"], ["v2", "subscribe", "s", ","],
     ])
   func unknown(path: [String]) { #expect(Route(path) == nil) }
 }

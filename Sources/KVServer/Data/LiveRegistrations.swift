@@ -1,0 +1,68 @@
+internal import KVSQLite
+
+/// Keeps who listens to what, so that polls go on after a restart. Safe from any thread.
+final class LiveRegistrations: Sendable {
+  struct Row: Sendable {
+    var app: Int64
+    var user: String
+    var device: String
+    /// Empty: the registration itself.
+    var collection: String
+  }
+
+  private let database: Database
+
+  init(_ database: Database) { self.database = database }
+
+  /// In the order in which they came about.
+  func all() throws(SQLiteError) -> [Row] {
+    try database.read { (connection: borrowing Connection) throws(SQLiteError) -> [Row] in
+      let select = try connection.prepare(
+        "SELECT app, user, device, collection FROM live ORDER BY rowid")
+      var rows: [Row] = []
+      while try select.step() {
+        rows.append(
+          Row(
+            app: select.int64(0), user: select.text(1) ?? "", device: select.text(2) ?? "",
+            collection: select.text(3) ?? ""))
+      }
+      return rows
+    }
+  }
+
+  func add(_ row: Row) throws(ServerError) {
+    try run(Self.insert, row.app, [row.user, row.device, row.collection])
+  }
+
+  func remove(_ row: Row) throws(ServerError) {
+    try run(Self.delete, row.app, [row.user, row.device, row.collection])
+  }
+
+  func remove(device: String, of user: String, app: Int64) throws(ServerError) {
+    try run(Self.deleteDevice, app, [user, device])
+  }
+
+  func removeAll(of user: String, app: Int64) throws(ServerError) {
+    try run(Self.deleteUser, app, [user])
+  }
+
+  private func run(_ sql: SQL, _ app: Int64, _ texts: [String]) throws(ServerError) {
+    try Entities.storage { () throws(SQLiteError) in
+      try database.write { (connection: borrowing Connection) throws(SQLiteError) in
+        let statement = try connection.statement(sql)
+        try statement.bind(app, at: 1)
+        for (index, text) in texts.enumerated() { try statement.bind(text, at: Int32(index + 2)) }
+        try statement.run()
+      }
+    }
+  }
+
+  private static let insert = SQL(
+    "INSERT INTO live (app, user, device, collection) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING"
+  )
+  private static let delete = SQL(
+    "DELETE FROM live WHERE app = ?1 AND user = ?2 AND device = ?3 AND collection = ?4")
+  private static let deleteDevice = SQL(
+    "DELETE FROM live WHERE app = ?1 AND user = ?2 AND device = ?3")
+  private static let deleteUser = SQL("DELETE FROM live WHERE app = ?1 AND user = ?2")
+}

@@ -1,0 +1,214 @@
+internal import KVBase
+
+/// Brings the changes of one app to the long polls that wait for them. Safe from any thread.
+///
+/// A poll that has nothing to tell yet is kept as a value and an open reply; it costs no thread.
+final class LiveBroker: Sendable {
+  /// How long a poll is held.
+  static let holdSeconds: Int64 = 280
+  /// What one answer tells; the next poll goes on from there.
+  private static let mostMessages = 100
+  /// Entities above this are not sent: the protocol's rule.
+  private static let mostBytes = 32 << 10
+
+  /// A poll, understood and permitted.
+  struct Poll: Sendable {
+    var user: String
+    var group: String
+    /// Of the session that it belongs to.
+    var token: String
+    /// When that ends, in milliseconds; nil: not by itself.
+    var expires: Int64?
+    /// nil: the first one, which only wants a place.
+    var since: LivePlace?
+    /// The collections it names; nil: all of the group's.
+    var collections: Set<String>?
+  }
+
+  private struct Waiting {
+    var poll: Poll
+    var since: Int64
+    /// On the monotonic clock.
+    var until: Int64
+    var reply: any Reply
+  }
+
+  private struct State {
+    var members = LiveMembers()
+    var history: LiveHistory
+    var waiting: [Int: Waiting] = [:]
+    var waitingOf: [String: Set<Int>] = [:]
+    var count = 0
+    var isClosed = false
+
+    mutating func take(_ number: Int) -> Waiting? {
+      guard let taken = waiting.removeValue(forKey: number) else { return nil }
+      waitingOf[taken.poll.group]?.remove(number)
+      if waitingOf[taken.poll.group]?.isEmpty == true { waitingOf[taken.poll.group] = nil }
+      return taken
+    }
+  }
+
+  private typealias Sending = (reply: any Reply, response: Response)
+
+  let wire: LiveWire
+  private let state: Monitor<State>
+  private let now: @Sendable () -> Timestamp
+
+  init(_ wire: LiveWire, now: @escaping @Sendable () -> Timestamp = { Timestamp.now() }) {
+    self.wire = wire
+    self.now = now
+    state = Monitor(State(history: LiveHistory(at: now())))
+  }
+
+  /// Reads or changes who listens.
+  func members<R>(_ body: (inout LiveMembers) -> R) -> R { state.peek { body(&$0.members) } }
+
+  /// How many polls wait.
+  var waitingCount: Int { state.peek { $0.waiting.count } }
+
+  // MARK: Polls
+
+  /// Answers the poll now or when there is something to tell.
+  func poll(_ poll: Poll, at ticks: Int64 = monotonicNanoseconds(), _ reply: any Reply) {
+    let response = state.peek { state -> Response? in
+      guard state.members.isRegistered(poll.group) else { return wire.refusal(ofGroup: poll.group) }
+      guard let since = poll.since else {
+        return wire.answer([], to: poll, next: state.history.current(now()))
+      }
+      let isKnown =
+        (since.run ?? wire.run) == wire.run && state.history.reaches(back: since.time)
+      if !isKnown {
+        return wire.answer(
+          [], to: poll, next: state.history.current(now()), isIncomplete: true)
+      }
+      if let response = answer(poll, since: since.time, state) { return response }
+      if state.isClosed { return wire.answer([], to: poll, next: since.time) }
+      state.count += 1
+      state.waiting[state.count] = Waiting(
+        poll: poll, since: since.time, until: ticks &+ Self.holdSeconds &* 1_000_000_000,
+        reply: reply)
+      state.waitingOf[poll.group, default: []].insert(state.count)
+      return nil
+    }
+    if let response { reply.send(response) }
+  }
+
+  /// What there is to tell; nil: nothing.
+  private func answer(_ poll: Poll, since: Int64, _ state: State) -> Response? {
+    var found: [LiveMessage] = []
+    for message in state.history.after(since) where found.count < Self.mostMessages {
+      if poll.collections?.contains(message.collection) != false,
+        state.members.hears(poll.group, message.collection), message.audience.contains(poll.user)
+      {
+        found.append(message)
+      }
+    }
+    guard let last = found.last else { return nil }
+    let isFull = found.count == Self.mostMessages
+    return wire.answer(found, to: poll, next: isFull ? last.time : state.history.last)
+  }
+
+  // MARK: Changes
+
+  /// Tells what was committed. Calls must come in the order of the commits.
+  func publish(_ changes: LiveChanges) {
+    let name = changes.collection.name
+    let rule = changes.collection.permissions.read
+    send { state in
+      let groups = state.members.groups(hearing: name)
+      guard !groups.isEmpty else { return [] }
+      let before = state.history.last
+      if changes.isCut {
+        state.history.cut(now())
+      } else {
+        for change in changes.list {
+          state.history.add(message(change, name, rule, at: state.history.next(now())))
+        }
+      }
+      let isKnown = state.history.reaches(back: before)
+      return groups.flatMap { group in
+        (state.waitingOf[group] ?? []).compactMap { number -> Sending? in
+          guard let waiting = state.waiting[number] else { return nil }
+          // Of what came before there was nothing for it.
+          let since = max(waiting.since, before)
+          let response =
+            isKnown
+            ? answer(waiting.poll, since: since, state)
+            : wire.answer([], to: waiting.poll, next: state.history.last, isIncomplete: true)
+          guard let response, let taken = state.take(number) else { return nil }
+          return (taken.reply, response)
+        }
+      }
+    }
+  }
+
+  private func message(
+    _ change: LiveChange, _ collection: String, _ rule: Permissions.Rule, at time: Int64
+  ) -> LiveMessage {
+    var isNotice = true
+    let payload: [UInt8]
+    switch change.what {
+    case .create(let body) where body.count <= Self.mostBytes,
+      .update(let body) where body.count <= Self.mostBytes:
+      isNotice = false
+      payload = body
+    case .create, .update: payload = LiveWire.notice(change.id, at: nil)
+    case .delete(_, let moment): payload = LiveWire.notice(change.id, at: moment)
+    }
+    return LiveMessage(
+      time: time, collection: collection, audience: Audience(rule, change.acl),
+      isNotice: isNotice, change: change.what.name, payload: payload)
+  }
+
+  // MARK: Endings
+
+  /// Answers polls that have waited long enough, and drops those whose client has gone.
+  func tend(at ticks: Int64 = monotonicNanoseconds()) {
+    let now = now()
+    end(where: { waiting in
+      waiting.until <= ticks || waiting.reply.isAbandoned
+        || waiting.poll.expires.map { $0 <= now.milliseconds } == true
+    }) { waiting, state in
+      wire.answer([], to: waiting.poll, next: state.history.current(now))
+    }
+  }
+
+  /// Refuses the polls of a group that has gone, or of sessions that have ended.
+  func refuse(group: String, butOf token: String? = nil) {
+    end(where: { $0.poll.group == group && $0.poll.token != token }) { waiting, _ in
+      wire.refusal(ofGroup: waiting.poll.group)
+    }
+  }
+
+  /// Refuses the polls of a session that has ended.
+  func refuse(session token: String) {
+    end(where: { $0.poll.token == token }) { waiting, _ in
+      wire.refusal(ofGroup: waiting.poll.group)
+    }
+  }
+
+  /// Answers all polls with nothing; from now on none waits.
+  func close() {
+    state.peek { $0.isClosed = true }
+    end(where: { _ in true }) { waiting, _ in
+      wire.answer([], to: waiting.poll, next: waiting.since)
+    }
+  }
+
+  private func end(
+    where isOver: (Waiting) -> Bool, _ response: (Waiting, inout State) -> Response
+  ) {
+    send { state in
+      state.waiting.filter { isOver($0.value) }.keys.compactMap { number -> Sending? in
+        guard let waiting = state.take(number) else { return nil }
+        return (waiting.reply, response(waiting, &state))
+      }
+    }
+  }
+
+  /// Sends what `body` says, outside the lock.
+  private func send(_ body: (inout State) -> [Sending]) {
+    for (reply, response) in state.peek(body) { reply.send(response) }
+  }
+}

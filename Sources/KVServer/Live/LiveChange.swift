@@ -1,0 +1,92 @@
+internal import KVBase
+internal import KVJSON
+
+/// What a committed write did to one entity.
+struct LiveChange: Sendable {
+  enum What: Sendable {
+    case create(body: [UInt8])
+    case update(body: [UInt8])
+    /// Who could read it is known from what it was last.
+    case delete(ACL, at: Timestamp)
+
+    var name: String {
+      switch self {
+      case .create: "create"
+      case .update: "update"
+      case .delete: "delete"
+      }
+    }
+  }
+
+  let id: String
+  let what: What
+
+  init(id: String, _ what: What) {
+    self.id = id
+    self.what = what
+  }
+
+  init(_ written: Entities.Written) {
+    id = written.id
+    what = written.isNew ? .create(body: written.body) : .update(body: written.body)
+  }
+
+  var acl: ACL {
+    switch what {
+    case .create(let body), .update(let body): ACL(of: body)
+    case .delete(let acl, _): acl
+    }
+  }
+}
+
+/// What one transaction did to one collection, collected while it runs.
+struct LiveChanges: Sendable {
+  /// What is remembered of one transaction: no more than any history keeps.
+  static let most = LiveHistory.mostMessages
+
+  let collection: EntityCollection
+  private(set) var list: [LiveChange] = []
+  /// There were more than can be told.
+  private(set) var isCut = false
+
+  init(_ collection: EntityCollection) { self.collection = collection }
+
+  mutating func add(_ change: @autoclosure () -> LiveChange) {
+    if list.count < Self.most { list.append(change()) } else { isCut = true }
+  }
+}
+
+/// Who may read an entity.
+struct Audience: Sendable {
+  private let rule: Permissions.Rule
+  private let acl: ACL
+
+  init(_ rule: Permissions.Rule, _ acl: ACL) {
+    self.rule = rule
+    self.acl = acl
+  }
+
+  /// Everybody who may read the collection at all.
+  var isEverybody: Bool {
+    let isOpen = acl.everybodyReads == true || acl.everybodyWrites == true
+    return switch rule {
+    case .always: true
+    case .never, .creator: false
+    case .acl: isOpen
+    case .shared: isOpen || acl.everybodyReads == nil
+    }
+  }
+
+  /// Ids are compared byte by byte, as the database does.
+  func contains(_ user: String) -> Bool {
+    if isEverybody { return true }
+    let isCreator = user.utf8.elementsEqual(acl.creator.utf8)
+    return switch rule {
+    case .always: true
+    case .never: false
+    case .creator: isCreator
+    case .acl, .shared:
+      isCreator || (acl.readers + acl.writers).contains { $0.utf8.elementsEqual(user.utf8) }
+    }
+  }
+}

@@ -1,0 +1,96 @@
+internal import KVBase
+internal import KVJSON
+
+/// PubNub's wire format, for one app.
+struct LiveWire: Sendable {
+  let app: String
+  let subscribeKey: String
+  let publishKey: String
+  /// Tells this run of the server from those before, whose messages it does not know. Positive, and small enough
+  /// for any client's integers.
+  let run: Int64
+
+  init(app: String, run: Int64) {
+    self.app = app
+    self.run = run
+    subscribeKey = "sub-c-" + Self.name("subscribe", app)
+    publishKey = "pub-c-" + Self.name("publish", app)
+  }
+
+  /// The channel group of a user. It opens nothing: polls prove who they are by a session.
+  func group(of user: String) -> String { Self.name("group", app, user) }
+
+  /// The collection that a channel belongs to; nil: it is no channel of `user` in this app.
+  func collection(of channel: String, for user: String) -> String? {
+    guard channel.hasPrefix("\(app).") else { return nil }
+    var rest = channel.dropFirst(app.count + 1)
+    if rest.hasSuffix(".u-\(user)") { rest = rest.dropLast(user.count + 3) }
+    guard rest.hasPrefix("c-") || rest.hasPrefix("x-") else { return nil }
+    return String(rest.dropFirst(2))
+  }
+
+  func answer(
+    _ messages: [LiveMessage], to poll: LiveBroker.Poll, next: Int64, isIncomplete: Bool = false
+  ) -> Response {
+    let body = Payload(capacity: messages.reduce(128) { $0 &+ $1.payload.count &+ 384 })
+    body.append("{\"t\":\(place(next)),")
+    if isIncomplete { body.append("\"kvstore\":{\"incomplete\":true},") }
+    body.append("\"m\":[")
+    for (index, message) in messages.enumerated() {
+      if index > 0 { body.append(byte: UInt8(ascii: ",")) }
+      add(message, for: poll, to: body)
+    }
+    body.append("]}")
+    return Answer.json(200, body)
+  }
+
+  private func add(_ message: LiveMessage, for poll: LiveBroker.Poll, to body: Payload) {
+    let place = place(message.time)
+    let kind = message.isNotice ? "x" : "c"
+    let user = message.audience.isEverybody ? "" : ".u-\(poll.user)"
+    let channel = "\(app).\(kind)-\(message.collection)\(user)"
+    body.append("{\"a\":\"1\",\"f\":0,\"i\":\"kvstored\",\"s\":0,\"p\":\(place),")
+    body.append("\"k\":\"\(subscribeKey)\",\"c\":")
+    body.append(JSONValue.string(channel).bytes)
+    body.append(",\"b\":\"\(poll.group)\",")
+    body.append("\"u\":{\"kvstore\":{\"change\":\"\(message.change)\"}},\"d\":")
+    body.append(message.payload)
+    body.append("}")
+  }
+
+  private func place(_ time: Int64) -> String { "{\"t\":\"\(time)\",\"r\":\(run)}" }
+
+  /// What is told of an entity that is not sent.
+  static func notice(_ id: String, at moment: Timestamp?) -> [UInt8] {
+    var object: JSONObject = ["_id": .string(id)]
+    if let moment { object["_kmd"] = ["lmt": .string(moment.description)] }
+    return JSONValue.object(object).bytes
+  }
+
+  // MARK: Refusals
+
+  func refusal(ofGroup group: String) -> Response {
+    Self.forbidden(["channel-groups": .array([.string(group)])])
+  }
+
+  func refusal(of channels: [String]) -> Response {
+    Self.forbidden(["channels": .array(channels.map { .string($0) })])
+  }
+
+  private static func forbidden(_ payload: JSONValue) -> Response {
+    Answer.json(
+      403,
+      [
+        "status": 403, "error": true, "message": "Forbidden", "service": "Access Manager",
+        "payload": payload,
+      ])
+  }
+
+  static func invalid(_ what: String) -> Response {
+    Answer.json(400, ["status": 400, "error": true, "message": .string("Invalid \(what)")])
+  }
+
+  private static func name(_ parts: String...) -> String {
+    String(hexText(SHA256.hash(parts.joined(separator: "\u{0}").utf8)).prefix(32))
+  }
+}

@@ -1,0 +1,171 @@
+internal import KVBase
+internal import KVJSON
+internal import KVSQLite
+
+/// Live Service: registration and subscription over Kinvey's protocol, long polls over PubNub's.
+extension Service {
+  // MARK: Kinvey's side
+
+  func register(_ call: Call, _ user: String) throws(ServerError) -> Response {
+    let (group, device, broker) = try listener(call)
+    guard try call.user().utf8.elementsEqual(user.utf8) else {
+      throw ServerError(.insufficientCredentials, "users register themselves")
+    }
+    try registrations.add(
+      .init(app: call.app.number, user: user, device: device, collection: ""))
+    if let dropped = broker.members({ $0.register(group, device: device) }) {
+      try registrations.remove(device: dropped, of: user, app: call.app.number)
+    }
+    return Answer.json(
+      200,
+      [
+        "subscribeKey": .string(broker.wire.subscribeKey),
+        "publishKey": .string(broker.wire.publishKey), "userChannelGroup": .string(group),
+      ])
+  }
+
+  func unregister(_ call: Call, _ user: String) throws(ServerError) -> Response {
+    let (group, device, broker) = try listener(call)
+    guard try call.user().utf8.elementsEqual(user.utf8) else {
+      throw ServerError(.insufficientCredentials, "users register themselves")
+    }
+    try registrations.remove(device: device, of: user, app: call.app.number)
+    let isRegistered = broker.members { members in
+      members.unregister(group, device: device)
+      return members.isRegistered(group)
+    }
+    if !isRegistered { broker.refuse(group: group) }
+    return Response(204)
+  }
+
+  func subscribe(_ call: Call, _ name: String) throws(ServerError) -> Response {
+    try Self.check(collection: name)
+    let (group, device, broker) = try listener(call)
+    _ = try viewer(call, name).rule(for: .read)
+    guard broker.members({ $0.isRegistered(group, device: device) }) else {
+      throw ServerError(.missingConfiguration, "register-realtime comes first, for this deviceId")
+    }
+    let start = entities.clock.readStart()
+    guard broker.members({ $0.subscribe(group, device: device, name) }) else {
+      throw ServerError(.badRequest, "a device has at most \(LiveMembers.mostCollections)")
+    }
+    try registrations.add(
+      .init(app: call.app.number, user: try call.user(), device: device, collection: name))
+    var response = Answer.json(200, [:])
+    response.headers.append(Self.requestStart(start))
+    return response
+  }
+
+  func unsubscribe(_ call: Call, _ name: String) throws(ServerError) -> Response {
+    try Self.check(collection: name)
+    let (group, device, broker) = try listener(call)
+    try registrations.remove(
+      .init(app: call.app.number, user: try call.user(), device: device, collection: name))
+    broker.members { $0.unsubscribe(group, device: device, name) }
+    return Response(204)
+  }
+
+  private func listener(
+    _ call: Call
+  ) throws(ServerError) -> (group: String, device: String, LiveBroker) {
+    guard let broker = live.broker(of: call.app.number) else { throw ServerError(.appNotFound) }
+    let group = broker.wire.group(of: try call.user())
+    guard let device = try Self.object(call.body)["deviceId"]?.stringValue, !device.isEmpty,
+      device.utf8.count <= 255
+    else { throw ServerError(.incompleteRequestBody, "deviceId must be a text of 1 to 255 bytes") }
+    return (group, device, broker)
+  }
+
+  /// Sessions of a user have ended, perhaps all but one: their polls end too.
+  func endPolls(of user: String, app: Int64, but token: String? = nil) {
+    guard let broker = live.broker(of: app) else { return }
+    broker.refuse(group: broker.wire.group(of: user), butOf: token)
+  }
+
+  /// The user is no more.
+  func forgetListener(_ user: String, app: Int64) throws(ServerError) {
+    guard let broker = live.broker(of: app) else { return }
+    try registrations.removeAll(of: user, app: app)
+    broker.members { $0.unregister(broker.wire.group(of: user)) }
+    endPolls(of: user, app: app)
+  }
+
+  /// Who listened when the server ended.
+  func restoreListeners() throws(SQLiteError) {
+    for row in try registrations.all() {
+      guard let broker = live.broker(of: row.app) else { continue }
+      let group = broker.wire.group(of: row.user)
+      broker.members { members in
+        members.register(group, device: row.device)
+        guard !row.collection.isEmpty else { return }
+        _ = members.subscribe(group, device: row.device, row.collection)
+      }
+    }
+  }
+
+  // MARK: PubNub's side
+
+  /// Answers a long poll, now or later.
+  func poll(_ request: Request, _ key: String, channels: String, _ reply: any Reply) {
+    guard let (app, broker) = live.find(key) else {
+      return reply.send(LiveWire.invalid("Subscribe Key"))
+    }
+    let session: Sessions.Session?
+    do { session = try sessions.find(request.target["auth"] ?? "") } catch {
+      return reply.send(Answer.error(error, to: request))
+    }
+    let named = channels.split(separator: ",").map(String.init)
+    let groups = (request.target["channel-group"] ?? "").split(separator: ",").map(String.init)
+    guard let session, session.app == app.number else {
+      return reply.send(
+        groups.isEmpty ? broker.wire.refusal(of: named) : broker.wire.refusal(ofGroup: groups[0]))
+    }
+    let own = broker.wire.group(of: session.user)
+    if let other = groups.first(where: { $0 != own && $0 != "\(own)-pnpres" }) {
+      return reply.send(broker.wire.refusal(ofGroup: other))
+    }
+    var collections: Set<String>?
+    if groups.isEmpty {
+      let found = named.map { broker.wire.collection(of: $0, for: session.user) }
+      let heard = broker.members { members in
+        found.map { $0.map { members.hears(own, $0) } == true }
+      }
+      let refused = zip(named, heard).filter { !$1 }.map(\.0)
+      guard !named.isEmpty else { return reply.send(LiveWire.invalid("Channel List")) }
+      guard refused.isEmpty else { return reply.send(broker.wire.refusal(of: refused)) }
+      collections = Set(found.compactMap { $0 })
+    }
+    guard let place = Self.place(request.target) else {
+      return reply.send(LiveWire.invalid("Timetoken"))
+    }
+    broker.poll(
+      .init(
+        user: session.user, group: own, token: request.target["auth"] ?? "",
+        expires: session.expires,
+        since: place.time == 0 ? nil : place, collections: collections), reply)
+  }
+
+  private static func place(_ target: Target) -> LivePlace? {
+    guard let time = Int64(target["tt"] ?? "0"), time >= 0 else { return nil }
+    guard let region = target["tr"] else { return LivePlace(time: time) }
+    return Int64(region).map { LivePlace(time: time, run: $0) }
+  }
+
+  /// Calls of the service that say nothing here, and the one that nobody may make.
+  func pubNub(_ call: PubNubCall) -> Response {
+    switch call {
+    case .time:
+      return Answer.json(200, .array([.int(Timestamp.now().milliseconds &* 10_000)]))
+    case .presence(let action):
+      return Answer.json(
+        200,
+        [
+          "status": 200, "message": "OK", "action": .string(action.rawValue),
+          "service": "Presence",
+        ])
+    case .publish(let key, let channel):
+      guard let (_, broker) = live.find(key) else { return LiveWire.invalid("Subscribe Key") }
+      return broker.wire.refusal(of: [channel])
+    }
+  }
+}

@@ -1,0 +1,282 @@
+internal import KVBase
+internal import KVJSON
+internal import KVTestSupport
+import Testing
+
+@testable import KVServer
+
+/// A reply that keeps what it is told.
+final class KeptReply: Reply {
+  private let state = Monitor((response: Response?.none, isAbandoned: false))
+
+  var isAbandoned: Bool { state.peek { $0.isAbandoned } }
+  var status: Int? { state.peek { $0.response?.status } }
+
+  var json: JSONValue {
+    guard case .whole(let body)? = state.peek({ $0.response?.body }) else { return .null }
+    return body.withBytes { (try? JSONValue(parsing: $0)) ?? .null }
+  }
+
+  var payloads: [JSONValue] { json["m"]?.arrayValue?.compactMap { $0["d"] } ?? [] }
+  var ids: [String] { payloads.compactMap { $0["_id"]?.stringValue } }
+  var place: LivePlace? {
+    guard let time = (json["t"]?["t"]?.stringValue).flatMap({ Int64($0) }) else { return nil }
+    return LivePlace(time: time, run: json["t"]?["r"]?.intValue)
+  }
+
+  func send(_ response: Response) { state.peek { $0.response = $0.response ?? response } }
+  func abandon() { state.peek { $0.isAbandoned = true } }
+}
+
+@Suite("The broker of live messages") struct LiveBrokerTests {
+  private let clock = Monitor(Timestamp(milliseconds: 1_700_000_000_000))
+  private let broker: LiveBroker
+  private let notes: EntityCollection
+  private let group: String
+
+  init() {
+    let clock = clock
+    broker = LiveBroker(LiveWire(app: "kid", run: 7), now: { clock.peek { $0 } })
+    notes = EntityCollection(number: 1, app: 1, name: "notes", .init(permissions: Permissions()))
+    let group = broker.wire.group(of: "ana")
+    self.group = group
+    broker.members { members in
+      members.register(group, device: "d")
+      _ = members.subscribe(group, device: "d", "notes")
+    }
+  }
+
+  private func poll(
+    _ since: LivePlace?, user: String = "ana", token: String = "t", expires: Int64? = nil,
+    at ticks: Int64 = 0
+  ) -> KeptReply {
+    let reply = KeptReply()
+    broker.poll(
+      .init(
+        user: user, group: broker.wire.group(of: user), token: token, expires: expires,
+        since: since), at: ticks, reply)
+    return reply
+  }
+
+  private func start() -> LivePlace? { poll(nil).place }
+
+  private func save(_ ids: String..., creator: String = "ana", gr: Bool? = nil, padding: Int = 0) {
+    var changes = LiveChanges(notes)
+    for id in ids {
+      let rights = gr.map { ",\"gr\":\($0)" } ?? ""
+      let text = String(repeating: "x", count: padding)
+      let body =
+        #"{"_id":"\#(id)","p":"\#(text)","_acl":{"creator":"\#(creator)"\#(rights)},"_kmd":{}}"#
+      changes.add(LiveChange(id: id, .create(body: Array(body.utf8))))
+    }
+    broker.publish(changes)
+  }
+
+  @Test("A first poll is answered at once with a place; the next one waits for a message")
+  func waits() {
+    let first = poll(nil)
+    #expect(first.status == 200 && first.ids == [])
+    let second = poll(first.place)
+    #expect(second.status == nil && broker.waitingCount == 1)
+    save("1")
+    #expect(second.ids == ["1"] && broker.waitingCount == 0)
+    let message = second.json["m"]?.arrayValue?.first
+    #expect(message?["c"]?.stringValue == "kid.c-notes")
+    #expect(message?["b"]?.stringValue == group)
+    #expect(message?["u"]?["kvstore"]?["change"]?.stringValue == "create")
+    #expect(["a", "f", "i", "s", "k", "p"].allSatisfy { message?[$0] != nil })
+  }
+
+  @Test("What came while nobody polled is replayed, in order, from any token, a message's own too")
+  func replays() {
+    let place = start()
+    save("1")
+    save("2", "3")
+    let reply = poll(place)
+    #expect(reply.ids == ["1", "2", "3"])
+    let second = reply.json["m"]?.arrayValue?[1]["p"]
+    let middle = LivePlace(time: Int64(second?["t"]?.stringValue ?? "") ?? 0, run: 7)
+    #expect(poll(middle).ids == ["3"])
+    #expect(poll(reply.place).status == nil)
+  }
+
+  @Test("Long replays come in several answers, none twice, none missing")
+  func pages() {
+    var place = start()
+    for number in 0..<250 { save("\(number)") }
+    var ids: [String] = []
+    while let reply = Optional(poll(place)), reply.status != nil {
+      #expect(reply.ids.count <= 100)
+      ids += reply.ids
+      place = reply.place
+    }
+    #expect(ids == (0..<250).map { "\($0)" })
+  }
+
+  @Test("Times never go back, whatever the clock does")
+  func clockJumps() {
+    let place = start()
+    save("1")
+    clock.peek { $0.milliseconds -= 86_400_000 }
+    save("2")
+    let reply = poll(place)
+    #expect(reply.ids == ["1", "2"])
+    let waiting = poll(reply.place)
+    clock.peek { $0.milliseconds += 2 * 86_400_000 }
+    save("3")
+    #expect(waiting.ids == ["3"])
+    #expect(poll(waiting.place).status == nil)
+  }
+
+  @Test("A place of another run, of the future or before the history is told to be incomplete")
+  func incomplete() throws {
+    let place = try #require(start())
+    func isIncomplete(_ place: LivePlace) -> Bool {
+      poll(place).json["kvstore"]?["incomplete"]?.boolValue == true
+    }
+    #expect(isIncomplete(LivePlace(time: place.time, run: 8)))
+    #expect(isIncomplete(LivePlace(time: place.time + 1, run: 7)))
+    #expect(isIncomplete(LivePlace(time: place.time - 1)))
+    #expect(isIncomplete(LivePlace(time: .max)))
+    #expect(!isIncomplete(place))
+    for number in 0...LiveHistory.mostMessages { save("\(number)") }
+    #expect(isIncomplete(place))
+  }
+
+  @Test(
+    "More changes at once than can be remembered are told to be too many, to who waits and who comes"
+  )
+  func cut() {
+    let place = start()
+    let waiting = poll(place)
+    var changes = LiveChanges(notes)
+    for number in 0...LiveChanges.most {
+      changes.add(LiveChange(id: "\(number)", .delete(ACL(), at: Timestamp(milliseconds: 1))))
+    }
+    broker.publish(changes)
+    #expect(waiting.json["kvstore"]?["incomplete"]?.boolValue == true)
+    #expect(poll(place).json["kvstore"]?["incomplete"]?.boolValue == true)
+    #expect(poll(waiting.place).status == nil)
+  }
+
+  @Test("An entity goes to those who may read it; on the personal channel if not everybody may")
+  func audiences() {
+    let other = broker.wire.group(of: "ben")
+    broker.members { members in
+      members.register(other, device: "d")
+      _ = members.subscribe(other, device: "d", "notes")
+    }
+    let place = start()
+    let (ana, ben) = (poll(place), poll(place, user: "ben"))
+    save("1", creator: "ana", gr: false)
+    #expect(ana.ids == ["1"] && ben.status == nil)
+    #expect(
+      ana.json["m"]?.arrayValue?.first?["c"]?.stringValue == "kid.c-notes.u-ana")
+    notes.state.peek { $0.permissions.read = .never }
+    save("2")
+    #expect(ben.status == nil)
+  }
+
+  @Test("An entity above 32 KB becomes a notice, and a deletion is one")
+  func notices() {
+    let waiting = poll(start())
+    save("big", padding: 32 << 10)
+    let message = waiting.json["m"]?.arrayValue?.first
+    #expect(message?["c"]?.stringValue == "kid.x-notes")
+    #expect(message?["d"] == ["_id": "big"])
+    #expect(message?["u"]?["kvstore"]?["change"]?.stringValue == "create")
+    let next = poll(waiting.place)
+    var changes = LiveChanges(notes)
+    changes.add(LiveChange(id: "a\"b", .delete(ACL(), at: Timestamp(milliseconds: 0))))
+    broker.publish(changes)
+    #expect(next.payloads == [["_id": "a\"b", "_kmd": ["lmt": "1970-01-01T00:00:00.000Z"]]])
+    #expect(next.json["m"]?.arrayValue?.first?["c"]?.stringValue == "kid.x-notes")
+  }
+
+  @Test(
+    "A poll is answered empty after 280 s, and when its session runs out; one whose client has gone is dropped"
+  )
+  func ends() {
+    let place = start()
+    let second: Int64 = 1_000_000_000
+    let early = poll(place)
+    let late = poll(place, at: 10 * second)
+    broker.tend(at: 279 * second)
+    #expect(early.status == nil)
+    broker.tend(at: 280 * second)
+    #expect(early.status == 200 && early.ids == [] && late.status == nil)
+    late.abandon()
+    broker.tend(at: 281 * second)
+    #expect(broker.waitingCount == 0)
+    let now = clock.peek { $0.milliseconds }
+    let short = poll(early.place, expires: now + 1000, at: 281 * second)
+    clock.peek { $0.milliseconds += 1000 }
+    broker.tend(at: 282 * second)
+    #expect(short.status == 200)
+  }
+
+  @Test(
+    "The end of a session or of the registration refuses the polls, and a closed broker answers all"
+  )
+  func refusals() {
+    let place = start()
+    let (mine, other) = (poll(place), poll(place, token: "u"))
+    broker.refuse(session: "t")
+    #expect(mine.status == 403 && other.status == nil)
+    #expect(mine.json["payload"]?["channel-groups"]?.arrayValue == [.string(group)])
+    broker.members { $0.unregister(group, device: "d") }
+    broker.refuse(group: group)
+    #expect(other.status == 403)
+    #expect(poll(place).status == 403)
+    broker.members { _ = $0.register(group, device: "e") }
+    let last = poll(place)
+    broker.close()
+    #expect(last.status == 200 && poll(place).status == 200)
+  }
+
+  @Test("What is published without a listener costs nothing and is not replayed")
+  func unheard() {
+    let place = start()
+    broker.members { $0.unsubscribe(group, device: "d", "notes") }
+    save("1")
+    broker.members { _ = $0.subscribe(group, device: "d", "notes") }
+    #expect(poll(place).status == nil)
+  }
+
+  @Test(
+    "A user's oldest device makes room, and a device that goes leaves the others their collections")
+  func devices() {
+    var members = LiveMembers()
+    for number in 0..<LiveMembers.mostDevices {
+      members.register("g", device: "\(number)")
+      let isTaken = members.subscribe("g", device: "\(number)", "c")
+      #expect(isTaken)
+    }
+    let dropped = [
+      members.register("g", device: "new"), members.register("g", device: "new"),
+    ]
+    #expect(dropped == ["0", nil])
+    let isTaken = members.subscribe("g", device: "0", "c")
+    #expect(members.hears("g", "c") && !isTaken)
+    members.unregister("g")
+    #expect(!members.hears("g", "c") && !members.isRegistered("g"))
+    #expect(members.groups(hearing: "c").isEmpty)
+  }
+
+  @Test("Transactions are told in the order of their numbers, failed ones not at all")
+  func order() {
+    let outbox = LiveOutbox([1: broker])
+    let place = start()
+    func end(_ number: Int, _ id: String?) {
+      var changes = LiveChanges(notes)
+      if let id { changes.add(LiveChange(id: id, .delete(ACL(), at: Timestamp(milliseconds: 1)))) }
+      outbox.end(number, id == nil ? nil : changes)
+    }
+    let numbers = (0..<3).map { _ in outbox.begin() }
+    end(numbers[2], "3")
+    end(numbers[0], "1")
+    #expect(poll(place).ids == ["1"])
+    end(numbers[1], nil)
+    #expect(poll(place).ids == ["1", "3"])
+  }
+}

@@ -1,0 +1,250 @@
+internal import KVJSON
+internal import KVTestSupport
+import Testing
+
+@testable import KVServer
+
+@Suite("Live Service over HTTP") struct LiveServiceTests {
+  /// What a registered device knows.
+  private struct Device {
+    var rig: Rig
+    var who: Rig.Who
+    var key: String
+    var group: String
+    var id = "device"
+
+    init(_ rig: Rig, _ who: Rig.Who) throws {
+      self.rig = rig
+      self.who = who
+      let answer = try rig.send(
+        who, "POST", "/user/kid/\(who.id)/register-realtime", #"{"deviceId":"device"}"#)
+      guard let key = answer.json["subscribeKey"]?.stringValue,
+        let group = answer.json["userChannelGroup"]?.stringValue,
+        answer.json["publishKey"]?.stringValue != nil
+      else { throw Rig.Missing(what: "registration: \(answer.text)") }
+      (self.key, self.group) = (key, group)
+    }
+
+    func subscribe(_ collection: String = "notes") throws -> HTTPAnswer {
+      try rig.send(
+        who, "POST", "/appdata/kid/\(collection)/_subscribe", #"{"deviceId":"device"}"#)
+    }
+
+    func target(_ place: JSONValue?) -> String {
+      let token = who.authorization.map { String($0.dropFirst("Kinvey ".count)) } ?? ""
+      let time = place?["t"]?.stringValue ?? "0"
+      let region = place?["r"]?.intValue.map { "&tr=\($0)" } ?? ""
+      return
+        "/v2/subscribe/\(key)/,/0?channel-group=\(group)&tt=\(time)\(region)&auth=\(token)&uuid=u"
+    }
+
+    func poll(_ place: JSONValue?) throws -> HTTPAnswer {
+      try rig.send(.nobody, "GET", target(place))
+    }
+
+    /// A poll on a connection of its own, which waits.
+    func start(_ place: JSONValue?) throws -> RawConnection {
+      guard let connection = RawConnection(port: rig.port) else { throw Rig.Missing(what: "port") }
+      connection.send("GET \(target(place)) HTTP/1.1\r\nHost: test\r\n\r\n")
+      return connection
+    }
+  }
+
+  private func changes(_ answer: HTTPAnswer?) -> [String] {
+    answer?.json["m"]?.arrayValue?.map { message in
+      (message["u"]?["kvstore"]?["change"]?.stringValue ?? "")
+        + " " + (message["d"]?["_id"]?.stringValue ?? "")
+    } ?? []
+  }
+
+  @Test(
+    "Every way to write is told, in its order, to a poll that waits and to one that comes later")
+  func writes() throws {
+    let rig = try Rig()
+    let ana = try rig.user("ana")
+    let device = try Device(rig, ana)
+    #expect(try device.subscribe().status == 200)
+    let place = try device.poll(nil).json["t"]
+    let waiting = try device.start(place)
+    _ = try rig.send(ana, "POST", "/appdata/kid/notes", #"{"_id":"a"}"#)
+    let first = HTTPClient.receive(waiting)
+    #expect(changes(first) == ["create a"])
+    _ = try rig.send(ana, "POST", "/appdata/kid/notes", #"[{"_id":"b"},{"_id":"a"},{"_id":"c"}]"#)
+    _ = try rig.send(ana, "PUT", "/appdata/kid/notes/a", #"{"n":1}"#)
+    _ = try rig.send(ana, "PUT", "/appdata/kid/notes/d", #"{"n":1}"#)
+    _ = try rig.send(ana, "PUT", "/appdata/kid/notes/a", #"{"n":"#)
+    _ = try rig.send(ana, "DELETE", "/appdata/kid/notes/b")
+    _ = try rig.send(ana, "DELETE", query("/appdata/kid/notes", #"{"n":1}"#))
+    _ = try rig.send(ana, "POST", "/appdata/kid/others", #"{"_id":"o"}"#)
+    let later = try device.poll(first?.json["t"])
+    #expect(
+      changes(later) == [
+        "create b", "create c", "update a", "create d", "delete b", "delete a", "delete d",
+      ])
+    #expect(later.json["m"]?.arrayValue?[2]["d"]?["n"]?.intValue == 1)
+  }
+
+  @Test("An entity and its deletion reach those who may read it, and nobody else")
+  func permissions() throws {
+    let rig = try Rig()
+    let (ana, ben) = (try rig.user("ana"), try rig.user("ben"))
+    let (hers, his) = (try Device(rig, ana), try Device(rig, ben))
+    _ = try (hers.subscribe(), his.subscribe())
+    let (her, him) = (try hers.poll(nil).json["t"], try his.poll(nil).json["t"])
+    _ = try rig.send(ana, "POST", "/appdata/kid/notes", #"{"_id":"a","_acl":{"gr":false}}"#)
+    _ = try rig.send(
+      ana, "POST", "/appdata/kid/notes", #"{"_id":"b","_acl":{"gr":false,"r":["\#(ben.id)"]}}"#)
+    _ = try rig.send(ana, "DELETE", "/appdata/kid/notes/a")
+    _ = try rig.send(ana, "DELETE", "/appdata/kid/notes/b")
+    #expect(changes(try hers.poll(her)) == ["create a", "create b", "delete a", "delete b"])
+    let told = try his.poll(him)
+    #expect(changes(told) == ["create b", "delete b"])
+    #expect(
+      told.json["m"]?.arrayValue?.map { $0["c"]?.stringValue } == [
+        "kid.c-notes.u-\(ben.id)", "kid.x-notes.u-\(ben.id)",
+      ])
+    _ = try rig.send(.master, "PUT", "/appdata/kid/secret/_permissions", #"{"read":"never"}"#)
+    #expect(try his.subscribe("secret").error == "InsufficientCredentials")
+  }
+
+  @Test(
+    "Polls without a valid session, group, key, channel or time are refused as PubNub refuses them")
+  func refusals() throws {
+    let rig = try Rig()
+    let (ana, ben) = (try rig.user("ana"), try rig.user("ben"))
+    let device = try Device(rig, ana)
+    var other = device
+    other.who = ben
+    let refused = try other.poll(nil)
+    #expect(refused.status == 403)
+    #expect(refused.json["service"]?.stringValue == "Access Manager")
+    #expect(refused.json["payload"]?["channel-groups"]?.arrayValue == [.string(device.group)])
+    other.who = .user(id: "x", token: "wrong")
+    #expect(try other.poll(nil).status == 403)
+    let base = "/v2/subscribe/\(device.key)"
+    let auth = "auth=\(ana.authorization?.dropFirst(7) ?? "")"
+    for time in ["x", "-1", "99999999999999999999", ""] {
+      let target = "\(base)/,/0?channel-group=\(device.group)&tt=\(time)&\(auth)"
+      #expect(try rig.send(.nobody, "GET", target).status == 400, "tt=\(time)")
+    }
+    #expect(try rig.send(.nobody, "GET", "/v2/subscribe/none/,/0?\(auth)").status == 400)
+    #expect(try rig.send(.nobody, "GET", "\(base)/,/0?\(auth)").status == 400)
+    let many = (0..<1000).map { "kid.c-x\($0)" }.joined(separator: ",")
+    for channel in ["kid.c-notes", "garbage", "%00", "kid.", "%F0%9F%A6%86", many] {
+      let answer = try rig.send(.nobody, "GET", "\(base)/\(channel)/0?\(auth)")
+      #expect(answer.status == 403 || answer.status == 400, "\(channel.prefix(20))")
+    }
+    _ = try device.subscribe()
+    #expect(try rig.send(.nobody, "GET", "\(base)/kid.c-notes/0?\(auth)").status == 200)
+  }
+
+  @Test("Time, presence and publishing are answered")
+  func others() throws {
+    let rig = try Rig()
+    let device = try Device(rig, try rig.user("ana"))
+    #expect(try rig.send(.nobody, "GET", "/time/0").json.arrayValue?.count == 1)
+    for action in ["leave", "heartbeat"] {
+      let target = "/v2/presence/sub-key/\(device.key)/channel/,/\(action)?channel-group=g"
+      #expect(try rig.send(.nobody, "GET", target).json["action"]?.stringValue == action)
+    }
+    let publish = try rig.send(.nobody, "GET", "/publish/p/\(device.key)/0/kid.c-notes/0/%22x%22")
+    #expect(publish.status == 403)
+    #expect(publish.json["payload"]?["channels"]?.arrayValue == ["kid.c-notes"])
+  }
+
+  @Test("Registration is a user's own affair and names a device; subscribing needs it")
+  func registration() throws {
+    let rig = try Rig()
+    let (ana, ben) = (try rig.user("ana"), try rig.user("ben"))
+    let path = "/user/kid/\(ana.id)/register-realtime"
+    let device = #"{"deviceId":"d"}"#
+    #expect(try rig.send(ben, "POST", path, device).error == "InsufficientCredentials")
+    #expect(try rig.send(.master, "POST", path, device).error == "InsufficientCredentials")
+    #expect(try rig.send(ana, "POST", path, "{}").error == "IncompleteRequestBody")
+    #expect(try rig.send(ana, "POST", path, #"{"deviceId":7}"#).error == "IncompleteRequestBody")
+    #expect(try rig.send(ana, "GET", path).status == 405)
+    let join = "/appdata/kid/notes/_subscribe"
+    #expect(try rig.send(ana, "POST", join, device).error == "MissingConfiguration")
+    #expect(try rig.send(ana, "POST", path, device).status == 200)
+    #expect(try rig.send(ana, "POST", path, device).status == 200)
+    #expect(try rig.send(ana, "POST", join, device).status == 200)
+    #expect(try rig.send(ana, "POST", "/appdata/kid/notes/_unsubscribe", device).status == 204)
+    let end = "/user/kid/\(ana.id)/unregister-realtime"
+    #expect(try rig.send(ana, "POST", end, device).status == 204)
+    #expect(try rig.send(ana, "POST", join, device).error == "MissingConfiguration")
+  }
+
+  @Test("A logout and an unregistration end the poll that waits")
+  func endings() throws {
+    let rig = try Rig()
+    let ana = try rig.user("ana")
+    let device = try Device(rig, ana)
+    let place = try device.poll(nil).json["t"]
+    let first = try device.start(place)
+    _ = try rig.send(
+      ana, "POST", "/user/kid/\(ana.id)/unregister-realtime", #"{"deviceId":"device"}"#)
+    #expect(HTTPClient.receive(first)?.status == 403)
+    let again = try Device(rig, ana)
+    let second = try again.start(place)
+    _ = try rig.send(ana, "POST", "/user/kid/_logout")
+    #expect(HTTPClient.receive(second)?.status == 403)
+  }
+
+  @Test("After a restart the subscription stands, and a poll is told that something may be missing")
+  func restart() throws {
+    let directory = TemporaryDirectory()
+    var rig = try Rig(in: directory)
+    let ana = try rig.user("ana")
+    var device = try Device(rig, ana)
+    _ = try device.subscribe()
+    let place = try device.poll(nil).json["t"]
+    let waiting = try device.start(place)
+    rig.server.stop(graceSeconds: 5)
+    let last = HTTPClient.receive(waiting)
+    #expect(last == nil || last?.status == 200 || last?.status == 503)
+    rig = try Rig(in: directory)
+    device.rig = rig
+    _ = try rig.send(ana, "POST", "/appdata/kid/notes", #"{"_id":"a"}"#)
+    let answer = try device.poll(place)
+    #expect(answer.json["kvstore"]?["incomplete"]?.boolValue == true)
+    let next = try device.start(answer.json["t"])
+    _ = try rig.send(ana, "POST", "/appdata/kid/notes", #"{"_id":"b"}"#)
+    #expect(changes(HTTPClient.receive(next)) == ["create b"])
+  }
+
+  @Test(
+    "Writers and listeners at once: every listener is told every write, once, in the order of each entity"
+  )
+  func race() throws {
+    let rig = try Rig()
+    let ana = try rig.user("ana")
+    let device = try Device(rig, ana)
+    _ = try device.subscribe()
+    let place = try device.poll(nil).json["t"]
+    let headers = [("Authorization", ana.authorization ?? "")]
+    let port = rig.port
+    _ = concurrently(6) { thread -> String? in
+      guard thread >= 3 else {
+        guard let client = HTTPClient(port: port) else { return nil }
+        for round in 0..<40 {
+          let body = Array(#"{"n":\#(round)}"#.utf8)
+          _ = client.send("PUT", "/appdata/kid/notes/e\(round % 2)", headers: headers, body: body)
+        }
+        return nil
+      }
+      var (next, told, times) = (place, 0, [String: String]())
+      while told < 120, let answer = try? device.poll(next), answer.status == 200 {
+        for message in answer.json["m"]?.arrayValue ?? [] {
+          told += 1
+          let id = message["d"]?["_id"]?.stringValue ?? ""
+          let time = message["d"]?["_kmd"]?["lmt"]?.stringValue ?? ""
+          #expect(times[id] ?? "" < time)
+          times[id] = time
+        }
+        next = answer.json["t"]
+      }
+      #expect(told == 120)
+      return nil
+    }
+  }
+}
