@@ -10,7 +10,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BINDING = ROOT / "bindings" / "python"
 #: The binding has settings of its own; these share those of the tree.
-PLACES = ["examples", "scripts", "Benchmarks", "Tests/Torture", "Tests/Differential"]
+PLACES = [
+    "examples",
+    "scripts",
+    "Benchmarks",
+    "Tests/Torture",
+    "Tests/Differential",
+    "Tests/PubNub",
+]
 
 
 def main() -> int:

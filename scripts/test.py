@@ -121,6 +121,12 @@ SECTIONS = [
         [f"{PYTHON} Tests/Differential/differential.py 20000"],
         limit=900,
     ),
+    Section(
+        "pubnub",
+        "PubNub's own client against kvstored",
+        ["pytest Tests/PubNub"],
+        env={"PYTHONPATH": f"{ROOT}/scripts"},
+    ),
     Section("examples", "The first programs, in C, Python and Go", ["pytest examples"]),
     Section("demo", "The demo", [f"{PYTHON} examples/demo/run.py"]),
     Section(
