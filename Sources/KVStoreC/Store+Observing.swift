@@ -52,7 +52,7 @@ private func observe(
     try object.client.subscribe(callback, handle: out) { (subscription) throws(StoreError) in
       let feed = ObserverFeed(subscription)
       try feed.begin { (signal) throws(StoreError) in
-        try object.core.engine.observe(wanted, signal)
+        try object.core.observe(wanted, signal)
       }
       return feed
     }
