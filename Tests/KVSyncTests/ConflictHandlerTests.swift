@@ -88,6 +88,8 @@ import Testing
   @Test("may push the same collection itself, which waits for nothing") func pushes() throws {
     let scene = try scene()
     let engine = scene.bench.engine
+    // It holds the engine, which holds it.
+    defer { engine.setConflictHandler(nil) }
     try scene.here(["_id": "other", "n": 7])
     engine.setConflictHandler { _, _ throws(StoreError) in
       _ = try engine.push(Call(deadline: .after(seconds: 5), conflicts: .optimistic))
@@ -99,6 +101,7 @@ import Testing
   @Test("may change the entity itself: then that is what counts") func saves() throws {
     let scene = try scene()
     let engine = scene.bench.engine
+    defer { engine.setConflictHandler(nil) }
     let options = scene.bench.options()
     engine.setConflictHandler { _, _ in
       let entity = Array(#"{"_id":"a","n":8}"#.utf8)
