@@ -48,7 +48,8 @@ import Testing
   @Test("if asking fails, nothing goes") func offline() throws {
     let bench = try scene(changedTo: ["_id": "a", "n": 2, "m": 1])
     bench.remote.readEnd = { [weak remote = bench.remote] in
-      remote?.queries.last?.filterText.contains("$in") == true ? ScriptedRemote.error(.network) : nil
+      let isForIds = remote?.queries.last?.filterText.contains("$in") == true
+      return isForIds ? ScriptedRemote.error(.network) : nil
     }
     #expect(failure { _ = try bench.engine.pull(try query(#"{"n":1}"#), Call()) }?.kind == .network)
     #expect(try bench.local("_id") == ["\"a\"", "\"b\""])
