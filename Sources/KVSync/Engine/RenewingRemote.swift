@@ -1,6 +1,3 @@
-package import KVJSON
-package import KVQuery
-
 /// Proves a session that has run out anew.
 package protocol SessionRenewal: AnyObject, Sendable {
   /// What proves the session now; nil: nobody is logged in.
@@ -26,8 +23,8 @@ extension SessionRenewal {
 
 /// A backend whose requests are repeated once when the session had run out and could be renewed. An answer
 /// that refuses the session is none of the request's: nothing of it was handed over.
-package final class RenewingRemote: Remote {
-  private let remote: any Remote
+package final class RenewingRemote: WrappingRemote {
+  package let remote: any Remote
   private let renewal: any SessionRenewal
 
   package init(_ remote: any Remote, _ renewal: any SessionRenewal) {
@@ -35,57 +32,10 @@ package final class RenewingRemote: Remote {
     self.renewal = renewal
   }
 
-  package var connections: Int { remote.connections }
-  package var keepsConditions: Bool { remote.keepsConditions }
-
-  package func find(
-    _ query: Query, in collection: String, _ call: Call,
-    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
-  ) throws(StoreError) -> ReadAnswer {
-    try renewal.renewing(call) { () throws(StoreError) in
-      try remote.find(query, in: collection, call, receive: receive)
-    }
-  }
-
-  package func changes(
-    of query: Query, since: String, in collection: String, _ call: Call,
-    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
-  ) throws(StoreError) -> ReadAnswer? {
-    try renewal.renewing(call) { () throws(StoreError) in
-      try remote.changes(of: query, since: since, in: collection, call, receive: receive)
-    }
-  }
-
-  package func find(
-    id: String, in collection: String, _ call: Call
-  ) throws(StoreError) -> [UInt8] {
-    try renewal.renewing(call) { () throws(StoreError) in
-      try remote.find(id: id, in: collection, call)
-    }
-  }
-
-  package func count(
-    _ query: Query, in collection: String, _ call: Call
-  ) throws(StoreError) -> CountAnswer {
-    try renewal.renewing(call) { () throws(StoreError) in
-      try remote.count(query, in: collection, call)
-    }
-  }
-
-  package func group(
-    _ wanted: RemoteGroups, of query: Query, in collection: String, _ call: Call
-  ) throws(StoreError) -> JSONValue {
-    try renewal.renewing(call) { () throws(StoreError) in
-      try remote.group(wanted, of: query, in: collection, call)
-    }
-  }
-
-  package func remove(
-    _ query: Query, in collection: String, _ call: Call
-  ) throws(StoreError) -> Int {
-    try renewal.renewing(call) { () throws(StoreError) in
-      try remote.remove(query, in: collection, call)
-    }
+  package func around<R>(
+    _ call: Call, _ request: () throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    try renewal.renewing(call, request)
   }
 
   /// Those that were refused go once more, together.

@@ -5,16 +5,20 @@ internal import KVQuery
 /// A backend whose requests are sent again where that is safe and worthwhile: see `Retry`.
 ///
 /// Reads that arrive in pieces are not: who takes in the pieces starts anew, or goes on from where it is.
-final class RetryingRemote: Remote {
+final class RetryingRemote: WrappingRemote {
   /// So many requests in a row without an answer, and the rest of the round need not be tried.
   private static let patience = 6
 
-  private let remote: any Remote
+  let remote: any Remote
 
   init(_ remote: any Remote) { self.remote = remote }
 
-  var connections: Int { remote.connections }
-  var keepsConditions: Bool { remote.keepsConditions }
+  /// If the answer of a deletion was lost, the next one counts only what was left.
+  func around<R>(
+    _ call: Call, _ request: () throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    try call.repeating(request)
+  }
 
   func find(
     _ query: Query, in collection: String, _ call: Call,
@@ -28,29 +32,6 @@ final class RetryingRemote: Remote {
     receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer? {
     try remote.changes(of: query, since: since, in: collection, call, receive: receive)
-  }
-
-  func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8] {
-    try call.repeating { () throws(StoreError) in try remote.find(id: id, in: collection, call) }
-  }
-
-  func count(
-    _ query: Query, in collection: String, _ call: Call
-  ) throws(StoreError) -> CountAnswer {
-    try call.repeating { () throws(StoreError) in try remote.count(query, in: collection, call) }
-  }
-
-  func group(
-    _ wanted: RemoteGroups, of query: Query, in collection: String, _ call: Call
-  ) throws(StoreError) -> JSONValue {
-    try call.repeating { () throws(StoreError) in
-      try remote.group(wanted, of: query, in: collection, call)
-    }
-  }
-
-  /// If an answer was lost, the next one counts only what was left.
-  func remove(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> Int {
-    try call.repeating { () throws(StoreError) in try remote.remove(query, in: collection, call) }
   }
 
   // MARK: Writes

@@ -1,0 +1,60 @@
+package import KVJSON
+package import KVQuery
+
+/// A backend in front of another one: it does something around each request, and is asked whatever the
+/// other one is. One place passes everything on, so that no layer can forget a request.
+package protocol WrappingRemote: Remote {
+  var remote: any Remote { get }
+
+  /// Carries out a request of the backend behind. A body that has handed over pieces is not its to repeat.
+  func around<R>(_ call: Call, _ request: () throws(StoreError) -> R) throws(StoreError) -> R
+}
+
+extension WrappingRemote {
+  package var connections: Int { remote.connections }
+  package var keepsConditions: Bool { remote.keepsConditions }
+
+  package func find(
+    _ query: Query, in collection: String, _ call: Call,
+    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer {
+    try around(call) { () throws(StoreError) in
+      try remote.find(query, in: collection, call, receive: receive)
+    }
+  }
+
+  package func changes(
+    of query: Query, since: String, in collection: String, _ call: Call,
+    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer? {
+    try around(call) { () throws(StoreError) in
+      try remote.changes(of: query, since: since, in: collection, call, receive: receive)
+    }
+  }
+
+  package func find(
+    id: String, in collection: String, _ call: Call
+  ) throws(StoreError) -> [UInt8] {
+    try around(call) { () throws(StoreError) in try remote.find(id: id, in: collection, call) }
+  }
+
+  package func count(
+    _ query: Query, in collection: String, _ call: Call
+  ) throws(StoreError) -> CountAnswer {
+    try around(call) { () throws(StoreError) in try remote.count(query, in: collection, call) }
+  }
+
+  package func group(
+    _ wanted: RemoteGroups, of query: Query, in collection: String, _ call: Call
+  ) throws(StoreError) -> JSONValue {
+    try around(call) { () throws(StoreError) in
+      try remote.group(wanted, of: query, in: collection, call)
+    }
+  }
+
+  package func remove(
+    _ query: Query, in collection: String, _ call: Call
+  ) throws(StoreError) -> Int {
+    try around(call) { () throws(StoreError) in try remote.remove(query, in: collection, call) }
+  }
+}
