@@ -65,8 +65,7 @@ let package = Package(
         "KVStorage", "KVKinvey", "KVTransport", "KVSync", "KVQuery", "KVJSON", "KVBase",
       ], small),
     room(
-      "KVStoreC", looksInto: ["CKVStore", "KVStore", "KVSync", "KVQuery", "KVJSON", "KVBase"],
-      small),
+      "KVStoreC", looksInto: ["CKVStore", "KVStore", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
 
     // The shared library. Linker flags live here and nowhere else: on a target that tests link
     // they would leak into the test bundle and break it. Functions of the same code become one: nobody

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Glibc
 internal import KVBase
 package import KVQuery
 
@@ -128,6 +129,24 @@ extension Statement {
     case SQLITE_TEXT: .text(copy(column))
     default: .blob(copy(column))
     }
+  }
+
+  /// Whether the current row has this value, of an index, in a column.
+  package func has(_ value: borrowing IndexValue, at column: Int32) -> Bool {
+    switch value {
+    case .int(let known): type(column) == SQLITE_INTEGER && int64(column) == known
+    case .text(let known):
+      type(column) == SQLITE_TEXT && known.withUnsafeBytes { Self.areEqual($0, bytes(column)) }
+    case .null, .double, .blob: self.value(column) == value
+    }
+  }
+
+  private static func areEqual(
+    _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
+  ) -> Bool {
+    guard left.count == right.count, let start = left.baseAddress, let other = right.baseAddress
+    else { return left.count == right.count }
+    return memcmp(start, other, left.count) == 0
   }
 
   /// Binds a value as an index holds it.

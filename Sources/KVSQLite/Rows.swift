@@ -43,21 +43,43 @@ package final class Rows: @unchecked Sendable {
 
   /// Runs `body` on the next row; nil at the end. What `body` borrows is valid until it returns.
   package func next<R>(_ body: (borrowing Statement) -> R) throws(SQLiteError) -> R? {
+    var result: R?
+    try each { row in
+      result = body(row)
+      return false
+    }
+    return result
+  }
+
+  /// Runs `body` on the next rows, until it gives false or they are at an end. What it borrows is valid until
+  /// it returns.
+  package func each(_ body: (borrowing Statement) -> Bool) throws(SQLiteError) {
     guard generation.isCurrent else {
       throw SQLiteError(.misuse, "The cursor was inherited through fork().")
     }
+    let isAtEnd: Bool
     do {
-      guard try advance() else {
-        close()
-        return nil
-      }
+      isAtEnd = try walk(body)
     } catch {
       close()
       throw error
     }
+    if isAtEnd { close() }
+  }
+
+  /// Whether the last row was reached.
+  private func walk(_ body: (borrowing Statement) -> Bool) throws(SQLiteError) -> Bool {
     switch statement {
-    case .some(let statement): return body(statement)
-    case .none: return nil
+    case .some(let statement):
+      if isOnRow {
+        isOnRow = false
+        guard body(statement) else { return false }
+      }
+      while try statement.step() {
+        guard body(statement) else { return false }
+      }
+      return true
+    case .none: return true
     }
   }
 
@@ -78,16 +100,5 @@ package final class Rows: @unchecked Sendable {
     interruptible.peek { $0 = nil }
     statement = nil
     readers.giveBack(seat)
-  }
-
-  private func advance() throws(SQLiteError) -> Bool {
-    if isOnRow {
-      isOnRow = false
-      return true
-    }
-    switch statement {
-    case .some(let statement): return try statement.step()
-    case .none: return false
-    }
   }
 }

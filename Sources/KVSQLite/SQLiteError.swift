@@ -43,6 +43,8 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
   /// What a transaction's body throws to have its changes undone without an error of SQLite.
   package static let rollback = SQLiteError(.rolledBack, "The transaction was rolled back.")
 
+  package static let noMemory = SQLiteError(.other, "There is no memory left.")
+
   /// SQLite's primary result code.
   package var code: Int32 { extendedCode & 0xFF }
 

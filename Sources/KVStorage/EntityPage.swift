@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVQuery
 internal import KVSQLite
 internal import KVSync
@@ -14,19 +15,7 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
   /// How many more of one key than fit, before SQLite has to order them.
   private static let mostTies = 200
 
-  private struct Row {
-    /// Rows of one key have one group; groups are in order.
-    var group: Int
-    /// Both are places in the bytes.
-    var id: Range<Int>
-    var body: Range<Int>
-  }
-
-  /// Ids and bodies, one after the other.
-  private var bytes: [UInt8] = []
-  private var rows: [Row] = []
-  private var next = 0
-  private let projection: Projection?
+  private let page: TextBlock
 
   /// Whether a query asks for a page that is small enough.
   static func isFor(_ query: Query) -> Bool {
@@ -34,68 +23,87 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
     return query.skip <= most && limit <= most && query.skip + limit <= most
   }
 
+  /// Which rows of the result such a query asks for, counted from 0.
+  static func rows(of query: Query) -> Range<Int> {
+    query.skip..<query.skip + max(0, query.limit ?? 0)
+  }
+
   /// Nil if the plan gives no order, or too many entities have one key.
   init?(_ plan: Plan, on db: borrowing Connection) throws(SQLiteError) {
-    guard let walk = plan.walk, let limit = plan.query.limit else { return nil }
-    projection = plan.query.projection
-    let end = plan.query.skip + limit
-    next = plan.query.skip
-    rows.reserveCapacity(end + 1)
-    bytes.reserveCapacity(end * 512)
-    var key = [IndexValue](repeating: .null, count: walk.keys)
-    var group = 0
+    guard let walk = plan.walk else { return nil }
     let statement = try db.statement(walk.sql)
-    try plan.selection.bindWalk(to: statement)
+    _ = try statement.bind(walk.parameters, from: 1)
+    guard let page = try Self.read(walk, statement) else { return nil }
+    self.page = page
+  }
+
+  private static func read(
+    _ walk: Plan.Walk, _ statement: borrowing Statement
+  ) throws(SQLiteError) -> TextBlock? {
+    let (end, page) = (walk.page.upperBound, TextBlock(texts: walk.page.upperBound + 1))
+    var key = [IndexValue](repeating: .null, count: walk.keys)
+    var ties = Ties()
     while try statement.step() {
-      if !Self.update(&key, from: statement) {
-        if rows.count >= end { break }
-        group += 1
+      let count = page.count
+      if !update(&key, from: statement) {
+        if count >= end { break }
+        ties.close(at: count)
       }
-      guard rows.count < end + Self.mostTies else { return nil }
-      rows.append(Row(group: group, id: add(statement.bytes(1)), body: add(statement.bytes(0))))
+      guard count < end + mostTies else { return nil }
+      guard append(statement.bytes(0), walk.projection, to: page) else {
+        throw SQLiteError.noMemory
+      }
     }
-    if group < rows.count { orderTies() }
-    rows.removeSubrange(min(end, rows.count)...)
+    ties.close(at: page.count)
+    if let order = ties.order(in: page) { page.arrange(order) }
+    page.keep(walk.page)
+    return page
   }
 
-  /// Keeps bytes; gives their place.
-  private func add(_ more: UnsafeRawBufferPointer) -> Range<Int> {
-    let start = bytes.count
-    bytes.append(contentsOf: more)
-    return start..<bytes.count
+  private static func append(
+    _ entity: UnsafeRawBufferPointer, _ projection: Projection?, to page: TextBlock
+  ) -> Bool {
+    guard let projection else { return page.append(entity) }
+    return projection.apply(to: entity).withUnsafeBytes(page.append)
   }
 
-  /// Compares the key with that of the row, behind body and id, and takes it over.
+  /// Compares the key with that of the row, behind the body, and takes it over.
   private static func update(_ key: inout [IndexValue], from row: borrowing Statement) -> Bool {
     var isSame = true
-    for place in key.indices {
-      let value = row.value(Int32(place) + 2)
-      if key[place] != value {
-        key[place] = value
-        isSame = false
-      }
+    for place in key.indices where !row.has(key[place], at: Int32(place) + 1) {
+      key[place] = row.value(Int32(place) + 1)
+      isSame = false
     }
     return isSame
   }
 
-  private func orderTies() {
-    rows.sort { left, right in
-      left.group != right.group
-        ? left.group < right.group
-        : bytes[left.id].lexicographicallyPrecedes(bytes[right.id])
-    }
+  func block() -> TextBlock? { page.hasNext ? page : nil }
+
+  func close() { page.clear() }
+}
+
+/// Which rows, one after the other, have the same key.
+private struct Ties {
+  private static let byId = Sorter([Query.SortKey(.id)])
+
+  private var ranges: [Range<Int>] = []
+  private var end = 0
+
+  /// A new key begins, or the rows end.
+  mutating func close(at place: Int) {
+    if place - end > 1 { ranges.append(end..<place) }
+    end = place
   }
 
-  func next<R>(_ body: (UnsafeRawBufferPointer) -> R) throws(StoreError) -> R? {
-    guard next < rows.count else { return nil }
-    let row = rows[next].body
-    next += 1
-    return bytes.withUnsafeBytes { bytes in
-      let entity = UnsafeRawBufferPointer(rebasing: bytes[row])
-      guard let projection else { return body(entity) }
-      return projection.apply(to: entity).withUnsafeBytes(body)
+  /// All rows, those of one key ordered by `_id`; nil if they are in order.
+  func order(in page: TextBlock) -> [Int]? {
+    guard !ranges.isEmpty else { return nil }
+    var order = Array(0..<end)
+    for range in ranges {
+      let ids = range.map { (id: Ties.byId.key(of: page[$0]), place: $0) }
+      order.replaceSubrange(
+        range, with: ids.sorted { $0.id.lexicographicallyPrecedes($1.id) }.map(\.place))
     }
+    return order
   }
-
-  func close() { (bytes, rows) = ([], []) }
 }

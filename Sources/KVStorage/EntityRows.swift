@@ -1,31 +1,57 @@
+internal import KVBase
 internal import KVQuery
 internal import KVSQLite
 internal import KVSync
 
-/// The entities that a query found, read as they are asked for.
+/// The entities that a query found, read as they are asked for: the first one alone, which may be all that is
+/// wanted, then more and more at a time.
 ///
 /// `@unchecked Sendable`: one thread at a time, as `EntityCursor` demands.
 final class EntityRows: EntityCursor, @unchecked Sendable {
+  /// How much is read at a time at the most.
+  private static let most = (entities: 128, bytes: 64 << 10)
+
   /// Nil: there are none.
   private let rows: Rows?
   private let projection: Projection?
+  private let lent = TextBlock()
+  /// How many entities are read next.
+  private var wanted = 1
+  /// What came behind the entities of the block.
+  private var failure: StoreError?
 
   init(_ rows: Rows?, _ projection: Projection?) {
     self.rows = rows
     self.projection = projection
   }
 
-  func next<R>(_ body: (UnsafeRawBufferPointer) -> R) throws(StoreError) -> R? {
+  func block() throws(StoreError) -> TextBlock? {
+    if lent.hasNext { return lent }
+    if let failure {
+      self.failure = nil
+      throw failure
+    }
     guard let rows else { return nil }
+    let (most, limit) = (wanted, Self.most.bytes)
+    wanted = min(wanted * 4, Self.most.entities)
+    lent.clear()
     do throws(SQLiteError) {
-      return try rows.next { row in
-        guard let projection else { return body(row.bytes(0)) }
-        return projection.apply(to: row.bytes(0)).withUnsafeBytes(body)
+      try rows.each { [lent, projection] row in
+        let entity = row.bytes(0)
+        let isKept =
+          projection.map { $0.apply(to: entity).withUnsafeBytes(lent.append) }
+          ?? lent.append(entity)
+        if !isKept { failure = StoreError.noMemory }
+        return isKept && lent.count < most && lent.size < limit
       }
     } catch {
-      throw StoreError(error)
+      failure = StoreError(error)
     }
+    return lent.hasNext || failure != nil ? try block() : nil
   }
 
-  func close() { rows?.close() }
+  func close() {
+    failure = nil
+    rows?.close()
+  }
 }

@@ -74,6 +74,18 @@ final class IndexCatalog: Sendable {
 
 /// A query made ready for one table: the index chosen, the statements written.
 final class Plan: Sendable {
+  /// How a page is read in the order of an index.
+  struct Walk: Sendable {
+    /// SELECT of body and keys as the index gives them, without limit.
+    let sql: SQL
+    let parameters: [SQLSelection.Parameter]
+    /// How many columns the key has.
+    let keys: Int
+    /// Which rows are wanted, counted from 0.
+    let page: Range<Int>
+    let projection: Projection?
+  }
+
   let query: Query
   /// Of the entities; stores in other files may have one of the same name.
   private let table: Table
@@ -83,9 +95,8 @@ final class Plan: Sendable {
   /// SELECT of the bodies of the page.
   let bodies: SQL
   let count: SQL
-  /// SELECT of body, id and keys as the index gives them, without limit, if that is the wanted order but for
-  /// ties; and how many keys.
-  let walk: (sql: SQL, keys: Int)?
+  /// If the index gives the wanted order but for ties, and the page is small.
+  let walk: Walk?
 
   init(
     _ query: Query, _ table: Table, _ version: Int64, _ indexes: [UsableIndex], _ since: Timestamp?
@@ -100,8 +111,14 @@ final class Plan: Sendable {
     self.selection = selection
     bodies = SQL.shared(selection.page("body"))
     count = SQL.shared(selection.count)
-    walk = selection.walk.map { (SQL.shared($0), selection.parts.walk.count) }
+    walk = selection.walk.map { sql in
+      Walk(
+        sql: SQL.shared(sql), parameters: selection.parts.pageParameters,
+        keys: selection.parts.walk.count, page: EntityPage.rows(of: query),
+        projection: query.projection)
+    }
   }
+
   /// Whether it was made of this query, for this table as it is.
   func `is`(for query: Query, _ table: Table, _ version: Int64) -> Bool {
     self.version == version && self.table.number == table.number && self.query == query

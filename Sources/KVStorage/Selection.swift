@@ -35,12 +35,12 @@ struct Selection: Sendable {
       """
   }
 
-  /// A SELECT of body, id and keys in the order of the index, from the first one on; nil if that is not the
+  /// A SELECT of body and keys in the order of the index, from the first one on; nil if that is not the
   /// wanted order.
   var walk: String? {
     guard EntityPage.isFor(query), since == nil, !parts.walk.isEmpty else { return nil }
     return """
-      SELECT body,id,\(parts.walk.map(\.column).joined(separator: ",")) FROM \(parts.pageSource)
+      SELECT body,\(parts.walk.map(\.column).joined(separator: ",")) FROM \(parts.pageSource)
       WHERE \(parts.pageCondition) ORDER BY \(SQLSelection.terms(parts.walk))
       """
   }
@@ -67,11 +67,6 @@ struct Selection: Sendable {
     } else {
       _ = try bindCondition(to: statement)
     }
-  }
-
-  /// The same for `walk`.
-  func bindWalk(to statement: borrowing Statement) throws(SQLiteError) {
-    _ = try statement.bind(parts.pageParameters, from: 1)
   }
 
   /// The same for `page`.

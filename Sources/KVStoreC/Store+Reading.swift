@@ -111,7 +111,7 @@ private func lent(
   try store.client.during { () throws(StoreError) in
     try store.core.lend(id: id) { isCopied = out.copy($0) }
   }
-  guard isCopied else { throw TextBuffer.noMemory }
+  guard isCopied else { throw StoreError.noMemory }
   return true
 }
 

@@ -30,7 +30,7 @@ struct TextOutput {
 
   /// Copies a text to the heap of C, with a NUL behind it. Does nothing if nobody asked.
   func give(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
-    guard copy(bytes) else { throw TextBuffer.noMemory }
+    guard copy(bytes) else { throw StoreError.noMemory }
   }
 
   /// The same; false if there is no memory.

@@ -9,19 +9,20 @@ final class CursorObject: HandleObject {
   private struct State {
     /// nil once closed or at the end.
     var cursor: (any EntityCursor)?
-    let buffer = TextBuffer()
+    /// The cursor's, with what it gave last.
+    var block: TextBlock?
+    let page = TextBuffer()
 
-    /// Copies the next entity behind what is in the buffer; false at the end.
-    mutating func appendNext() throws(StoreError) -> Bool {
-      guard let cursor else { return false }
-      let buffer = self.buffer
-      guard let isCopied = try cursor.next({ buffer.append($0) }) else {
+    /// The next entity, followed by a NUL; nil at the end.
+    mutating func next() throws(StoreError) -> UnsafeBufferPointer<CChar>? {
+      if let text = block?.next() { return text }
+      guard let cursor else { return nil }
+      block = try cursor.block()
+      if block == nil {
         cursor.close()
         self.cursor = nil
-        return false
       }
-      guard isCopied else { throw TextBuffer.noMemory }
-      return true
+      return block?.next()
     }
   }
 
@@ -34,39 +35,31 @@ final class CursorObject: HandleObject {
     self.client = client
   }
 
-  /// The next entity in the cursor's own buffer, followed by NUL; nil at the end.
+  /// The next entity, followed by NUL; nil at the end.
   func next() throws(StoreError) -> UnsafeBufferPointer<CChar>? {
-    try state.peek { (state) throws(StoreError) in
-      state.buffer.clear()
-      guard try state.appendNext() else { return nil }
-      return try state.buffer.text()
-    }
+    try state.peek { (state) throws(StoreError) in try state.next() }
   }
 
-  /// The next entities as an array, in the same buffer; 0 of them at the end.
+  /// The next entities as an array; 0 of them at the end.
   func nextPage(_ most: Int) throws(StoreError) -> (text: UnsafeBufferPointer<CChar>, count: UInt32)
   {
     try state.peek { (state) throws(StoreError) in
-      state.buffer.clear()
-      state.buffer.append("[")
+      state.page.clear()
+      try state.page.append("[")
       var count = 0
-      while count < most {
-        let length = state.buffer.count
-        if count > 0 { state.buffer.append(",") }
-        guard try state.appendNext() else {
-          state.buffer.cut(to: length)
-          break
-        }
+      while count < most, let entity = try state.next() {
+        if count > 0 { try state.page.append(",") }
+        try state.page.append(UnsafeRawBufferPointer(entity))
         count += 1
       }
-      state.buffer.append("]")
-      return (try state.buffer.text(), UInt32(clamping: count))
+      try state.page.append("]")
+      return (try state.page.text(), UInt32(clamping: count))
     }
   }
 
   func close() {
     let cursor = state.peek { state in
-      defer { state.cursor = nil }
+      defer { (state.cursor, state.block) = (nil, nil) }
       return state.cursor
     }
     cursor?.close()

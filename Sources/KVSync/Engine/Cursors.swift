@@ -4,58 +4,64 @@ internal import KVQuery
 
 /// No entities.
 final class EmptyCursor: EntityCursor {
-  func next<R>(_ body: (UnsafeRawBufferPointer) -> R) throws(StoreError) -> R? { nil }
+  func block() -> TextBlock? { nil }
   func close() {}
 }
 
 /// The entities of an answer that is held in memory, in its order.
-final class AnswerCursor: EntityCursor {
-  private struct State {
-    var bytes: [UInt8]
-    var outlines: ArraySlice<EntityOutline>
-  }
-
-  private let state: Monitor<State>
+///
+/// `@unchecked Sendable`: one thread at a time, as `EntityCursor` demands.
+final class AnswerCursor: EntityCursor, @unchecked Sendable {
+  private var bytes: [UInt8]
+  private var outlines: ArraySlice<EntityOutline>
+  private let lent = TextBlock()
 
   init(_ bytes: [UInt8], _ outlines: [EntityOutline]) {
-    state = Monitor(State(bytes: bytes, outlines: outlines[...]))
+    self.bytes = bytes
+    self.outlines = outlines[...]
   }
 
-  func next<R>(_ body: (UnsafeRawBufferPointer) -> R) throws(StoreError) -> R? {
-    state.peek { state in
-      guard let outline = state.outlines.popFirst() else { return nil }
-      return state.bytes.withUnsafeBytes {
-        body(UnsafeRawBufferPointer(rebasing: $0[outline.range]))
-      }
+  func block() throws(StoreError) -> TextBlock? {
+    if lent.hasNext { return lent }
+    guard let outline = outlines.popFirst() else { return nil }
+    lent.clear()
+    try bytes.withBorrowedBytes { (bytes) throws(StoreError) in
+      try lent.add(UnsafeRawBufferPointer(rebasing: bytes[outline.range]))
     }
+    return lent
   }
 
-  func close() { state.peek { $0 = State(bytes: [], outlines: []) } }
+  func close() { (bytes, outlines) = ([], []) }
 }
 
 /// The entities of some ids, in their order, as the local store has them when they are reached. Those
 /// that were deleted meanwhile are left out.
-final class IdCursor: EntityCursor {
-  private let ids: Monitor<ArraySlice<String>>
+///
+/// `@unchecked Sendable`: one thread at a time, as `EntityCursor` demands.
+final class IdCursor: EntityCursor, @unchecked Sendable {
+  private var ids: ArraySlice<String>
   private let local: any LocalStore
   private let collection: String
   private let projection: Projection?
+  private let lent = TextBlock()
 
   init(_ ids: [String], _ local: any LocalStore, _ collection: String, _ projection: Projection?) {
-    self.ids = Monitor(ids[...])
+    self.ids = ids[...]
     self.local = local
     self.collection = collection
     self.projection = projection
   }
 
-  func next<R>(_ body: (UnsafeRawBufferPointer) -> R) throws(StoreError) -> R? {
-    while let id = ids.peek({ $0.popFirst() }) {
+  func block() throws(StoreError) -> TextBlock? {
+    if lent.hasNext { return lent }
+    while let id = ids.popFirst() {
       guard let entity = try local.entity(id, in: collection, writtenSince: nil) else { continue }
-      let shown = projection?.apply(to: entity) ?? entity
-      return shown.withUnsafeBytes { body($0) }
+      lent.clear()
+      try lent.add(projection?.apply(to: entity) ?? entity)
+      return lent
     }
     return nil
   }
 
-  func close() { ids.peek { $0 = [] } }
+  func close() { ids = [] }
 }

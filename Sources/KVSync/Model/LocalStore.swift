@@ -282,11 +282,3 @@ extension RequestKey: Equatable {
       && left.fields.utf8.elementsEqual(right.fields.utf8)
   }
 }
-
-/// Entities one after the other. One thread at a time.
-package protocol EntityCursor: AnyObject, Sendable {
-  /// Runs `body` with the next entity's bytes, borrowed until it returns; nil at the end.
-  func next<R>(_ body: (UnsafeRawBufferPointer) -> R) throws(StoreError) -> R?
-  /// Gives the snapshot back. The cursor is at its end then.
-  func close()
-}
