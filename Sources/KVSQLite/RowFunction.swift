@@ -7,7 +7,9 @@ internal import Synchronization
 ///
 /// The parameter travels as an SQLite pointer: SQL text can neither make one nor look into it. It runs
 /// on the thread that steps the statement.
-final class RowFunction: Sendable {
+///
+/// `@unchecked Sendable`: an unmanaged reference to what is sendable itself.
+final class RowFunction: @unchecked Sendable {
   enum Kind: Sendable {
     case match(Matcher)
     case sortKey(Sorter)
@@ -19,8 +21,17 @@ final class RowFunction: Sendable {
   static let gaveUp = SQLITE_ERROR | 0x7F << 8
 
   let kind: Kind
+  /// The matcher of `kind`, to be called without counting a reference for each row.
+  private let matcher: Unmanaged<Matcher>?
 
-  init(_ kind: Kind) { self.kind = kind }
+  init(_ kind: Kind) {
+    self.kind = kind
+    if case .match(let matcher) = kind {
+      self.matcher = .passUnretained(matcher)
+    } else {
+      matcher = nil
+    }
+  }
 
   /// The type of the pointer, compared as text by SQLite; it lives as long as the process.
   static var tag: UnsafePointer<CChar> {
@@ -49,8 +60,11 @@ final class RowFunction: Sendable {
     let start = sqlite3_value_blob(values[0])
     let body = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(values[0])))
     Unmanaged<RowFunction>.fromOpaque(pointer)._withUnsafeGuaranteedRef { function in
+      if let matcher = function.matcher {
+        return matcher._withUnsafeGuaranteedRef { match(body, $0, context) }
+      }
       switch function.kind {
-      case .match(let matcher): match(body, matcher, context)
+      case .match: break
       case .count(let counter):
         counter.add()
         sqlite3_result_int(context, 1)
