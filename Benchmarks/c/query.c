@@ -209,6 +209,8 @@ static const struct {
     {"equality", "SELECT body FROM entity WHERE " COUNTRY "=?1", ours_equality, raw_equality, 200, 1},
     {"range", "SELECT body FROM entity WHERE " PEOPLE ">=?1 ORDER BY " PEOPLE ",id LIMIT ?2",
      ours_first, raw_first, 5000, 1},
+    /* The same index with totals. */
+    {"totals-group", NULL, ours_grouping, NULL, 2000, 2},
 };
 
 enum { WORKLOADS = sizeof workloads / sizeof *workloads };
@@ -260,6 +262,12 @@ static void fill(sides *both, const char *directory, int count) {
   make_queries(both);
 }
 
+static void make_totals(sides *both) {
+  const char *spec = "{\"name\":\"totals\",\"keys\":{\"country\":1,\"population\":1},\"totals\":true}";
+  kv_error *error = NULL;
+  must(kv_store_create_index(both->store, spec, KV_NUL_TERMINATED, &error), error);
+}
+
 static void make_indexes(sides *both) {
   kv_error *error = NULL;
   const char *specs[] = {"{\"keys\":{\"country\":1}}", "{\"keys\":{\"population\":1}}",
@@ -277,8 +285,9 @@ int main(int count, char **arguments) {
   if (count != 4) raw_fail(arguments[0], "DIRECTORY COUNT ROUNDS");
   sides both = {0};
   fill(&both, arguments[1], atoi(arguments[2]));
-  for (int indexed = 0; indexed < 2; indexed++) {
-    if (indexed) make_indexes(&both);
+  for (int indexed = 0; indexed < 3; indexed++) {
+    if (indexed == 1) make_indexes(&both);
+    if (indexed == 2) make_totals(&both);
     for (int kind = 0; kind < WORKLOADS; kind++) {
       if (workloads[kind].indexed != indexed) continue;
       for (int round = 0; round < atoi(arguments[3]); round++) measure(&both, kind, round);

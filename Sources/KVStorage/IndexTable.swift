@@ -25,6 +25,7 @@ struct IndexTable {
   var create: String {
     """
     \(createTable);
+    \(spec.hasTotals ? createTotals : "")
     CREATE TRIGGER \(name)_insert AFTER INSERT ON \(entities)
       WHEN \(isMine("new")) BEGIN \(add) END;
     CREATE TRIGGER \(name)_update AFTER UPDATE OF body ON \(entities)
@@ -48,10 +49,37 @@ struct IndexTable {
     }
   }
 
+  /// How many rows each group of the first keys has, how many of them have an integer behind, and the sum of
+  /// these, kept by the rows of the index themselves. A sum that leaves the integers is never one again.
+  private var createTotals: String {
+    let keys = spec.paths.count - 1
+    let columns = (0..<keys).map { "k\($0)" }.joined(separator: ", ")
+    let isGroup = (0..<keys).map { "k\($0) = old.k\($0)" }.joined(separator: " AND ")
+    let news = (0..<keys).map { "new.k\($0)" }.joined(separator: ", ")
+    let isInteger = { (row: String) in "typeof(\(row).k\(keys)) = 'integer'" }
+    let integer = { (row: String) in "iif(\(isInteger(row)), \(row).k\(keys), 0)" }
+    return """
+      CREATE TABLE \(totals) (\(columns), n, integers, s, PRIMARY KEY (\(columns))) WITHOUT ROWID;
+      CREATE TRIGGER \(name)_add AFTER INSERT ON \(name) BEGIN
+        INSERT INTO \(totals) VALUES (\(news), 1, \(isInteger("new")), \(integer("new")))
+          ON CONFLICT (\(columns)) DO UPDATE SET n = n + 1, integers = integers + excluded.integers,
+            s = s + excluded.s;
+      END;
+      CREATE TRIGGER \(name)_subtract AFTER DELETE ON \(name) BEGIN
+        UPDATE \(totals) SET n = n - 1, integers = integers - (\(isInteger("old"))),
+          s = s - \(integer("old")) WHERE \(isGroup);
+        DELETE FROM \(totals) WHERE \(isGroup) AND n = 0;
+      END;
+      """
+  }
+
+  private var totals: String { UsableIndex.totals(of: name) }
+
   var drop: String {
     """
     DROP TRIGGER \(name)_insert; DROP TRIGGER \(name)_update; DROP TRIGGER \(name)_delete;
     DROP TABLE \(name);
+    \(spec.hasTotals ? "DROP TABLE \(totals);" : "")
     """
   }
 

@@ -27,13 +27,7 @@ extension Storage {
     let usable = try indexes.usable(of: table, on: db)
     guard let indexed = IndexedGrouping(grouping, query, usable) else { return nil }
     do {
-      if let leaping = indexed.leaping,
-        let groups = try Self.groups(grouping, indexed, leaping, db),
-        groups.count <= IndexedGrouping.mostLeaps
-      {
-        return groups
-      }
-      return try Self.groups(grouping, indexed, indexed.sql, db)
+      return try Self.groups(grouping, indexed, db)
     } catch {
       // A sum that 64 bits do not hold.
       guard error.kind == .other else { throw error }
@@ -43,10 +37,10 @@ extension Storage {
 
   /// Nil if the index can not tell.
   private static func groups(
-    _ grouping: Grouping, _ indexed: IndexedGrouping, _ sql: String, _ db: borrowing Connection
+    _ grouping: Grouping, _ indexed: IndexedGrouping, _ db: borrowing Connection
   ) throws(SQLiteError) -> Groups? {
     var groups = Groups(grouping)
-    let statement = try db.statement(SQL.shared(sql))
+    let statement = try db.statement(SQL.shared(indexed.sql))
     while try statement.step() {
       let row = (0..<indexed.columns).map { statement.value(Int32($0)) }
       guard indexed.add(row, to: &groups) else { return nil }

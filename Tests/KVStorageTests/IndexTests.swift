@@ -7,9 +7,12 @@ import KVTestSupport
 import Testing
 
 extension Storage {
-  func createIndex(_ keys: String, name: String? = nil, in collection: String = "c") throws {
+  func createIndex(
+    _ keys: String, name: String? = nil, totals: Bool = false, in collection: String = "c"
+  ) throws {
     let name = name.map { #""name":"\#($0)","# } ?? ""
-    try createIndex(IndexSpec(parsing: #"{\#(name)"keys":\#(keys)}"#), in: collection)
+    let totals = totals ? #","totals":true"# : ""
+    try createIndex(IndexSpec(parsing: #"{\#(name)"keys":\#(keys)\#(totals)}"#), in: collection)
   }
 
   func explained(
@@ -183,18 +186,52 @@ extension Storage {
       [#"{"_id":"x","country":"C3","n":9223372036854775807}"#],
       [#"{"_id":"x","country":"C3","n":"1"}"#],
       (0..<1200).map { #"{"_id":"x\#($0)","country":"many \#($0)","n":\#($0 % 7)}"# },
-    ])
-  func groups(_ more: [String]) throws {
+    ], [false, true])
+  func groups(_ more: [String], totals: Bool) throws {
     try storage.store(more)
+    let before = try groups()
+    try storage.createIndex(#"{"country":1,"n":-1}"#, totals: totals)
+    #expect(try groups() == before)
+    #expect(before.count >= 10)
+  }
+
+  @Test("totals follow every change, and what 64 bits do not hold") func totals() throws {
+    let other = try openStorage(in: directory, tag: "other")
+    try storage.createIndex(#"{"country":1,"n":1}"#, totals: true)
+    let largest = "9223372036854775807"
+    for change in [
+      #"{"_id":"3","n":5,"country":"C3"}"#, #"{"_id":"4","n":5,"country":"new"}"#,
+      #"{"_id":"5","n":\#(largest),"country":"new"}"#, #"{"_id":"5","n":1,"country":"new"}"#,
+      #"{"_id":"4","country":"new"}"#, #"{"_id":"4","n":"5","country":"C4"}"#,
+    ] {
+      for id in [other, storage] { try id.save(change) }
+      _ = try other.clear(nil, in: "c")
+      try other.store(storage.find("{}"))
+      #expect(try groups() == groups(of: other))
+    }
+    _ = try storage.clear(query(#"{"country":"C3"}"#), in: "c")
+    #expect(try groups().count == 10)
+    #expect(try storage.dropIndex("country_1_n_1", in: "c"))
+    #expect(try groups().count == 10)
+  }
+
+  private func groups(of storage: Storage? = nil) throws -> [JSONObject] {
     let grouping = try Grouping(
       parsing: #"""
         {"keys":["country"],"aggregates":{"a":"count","b":{"sum":"n"},"c":{"avg":"n"},
         "d":{"min":"n"},"e":{"max":"n"}}}
         """#)
-    let before = try storage.group(grouping, of: Query(), in: "c", writtenSince: nil)
-    try storage.createIndex(#"{"country":1,"n":-1}"#)
-    #expect(try storage.group(grouping, of: Query(), in: "c", writtenSince: nil) == before)
-    #expect(before.count >= 10)
+    return try (storage ?? self.storage).group(grouping, of: Query(), in: "c", writtenSince: nil)
+  }
+
+  @Test(
+    "totals need a group and a number",
+    arguments: [
+      #"{"keys":{"a":1},"totals":true}"#, #"{"keys":{"a":"text","b":"text"},"totals":true}"#,
+      #"{"keys":{"a":"2dsphere"},"totals":true}"#, #"{"keys":{"a":1,"b":1},"totals":1}"#,
+    ])
+  func refused(_ spec: String) {
+    #expect(throws: QueryError.self) { try IndexSpec(parsing: spec) }
   }
 
   @Test("clear, wipe and remove by query keep it up") func removing() throws {

@@ -32,6 +32,10 @@ import Testing
       let since = Timestamp(milliseconds: 0)
       #expect(try indexed.count(query, in: "c", writtenSince: since) == count, "\(about)")
       #expect(explanation.returned == expected.count, "\(about)")
+      let grouping = try random.grouping()
+      let groups = try plain.group(grouping, of: Query(), in: "c", writtenSince: nil)
+      let totals = try indexed.group(grouping, of: Query(), in: "c", writtenSince: nil)
+      #expect(totals == groups, "\(about) \(grouping)")
       if explanation.access == .index { used += 1 }
       if found != expected { return }
     }
@@ -147,11 +151,23 @@ private struct RandomQueries {
     guard chance(25) || indexes.isEmpty else { return }
     let keys = pick(Self.keys)
     let name = "index \(random.next())"
-    try storage.createIndex(keys, name: name)
+    let canHaveTotals = keys.contains(",") && !keys.contains("text")
+    try storage.createIndex(keys, name: name, totals: canHaveTotals && chance(60))
     indexes.append(name)
   }
 
   // MARK: Queries
+
+  /// Of members that indexes of several keys begin with.
+  mutating func grouping() throws -> Grouping {
+    let (key, number) = pick([("a", "b"), ("l", "a"), ("o.x", "o.y"), ("n.x", "a"), ("a", "none")])
+    let aggregates =
+      chance(30)
+      ? #""n":"count""#
+      : #""n":"count","s":{"sum":"\#(number)"},"m":{"avg":"\#(number)"},"#
+        + #""least":{"min":"\#(number)"},"most":{"max":"\#(number)"}"#
+    return try Grouping(parsing: #"{"keys":["\#(key)"],"aggregates":{\#(aggregates)}}"#)
+  }
 
   mutating func modifiers() -> String? {
     guard chance(60) else { return nil }

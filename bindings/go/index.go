@@ -18,6 +18,8 @@ type Index struct {
 	Text []string
 	// Place is a member with a place, such as "_geoloc".
 	Place string
+	// Totals keeps count and sum of the last of Keys for each group of the others.
+	Totals bool
 }
 
 // A StoredIndex is an index as a collection has it.
@@ -29,6 +31,8 @@ type StoredIndex struct {
 	State string `json:"state"`
 	// Arrays tells whether some entities have an array there.
 	Arrays bool `json:"arrays"`
+	// Totals tells whether count and sum of the last key are kept for each group of the others.
+	Totals bool `json:"totals"`
 }
 
 // An Explanation tells how a query is carried out, and what it looked at.
@@ -49,6 +53,9 @@ type Explanation struct {
 func (i Index) json() ([]byte, error) {
 	spec := map[string]any{}
 	put(spec, "name", i.Name)
+	if i.Totals {
+		spec["totals"] = true
+	}
 	others := map[string]string{}
 	for _, name := range i.Text {
 		others[name] = "text"

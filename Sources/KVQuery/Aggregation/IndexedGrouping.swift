@@ -8,10 +8,6 @@ internal import KVJSON
 package struct IndexedGrouping: Sendable {
   /// Gives rows for `add(_:to:)`; no parameters.
   package let sql: String
-  /// The same from one key to the next, several times as fast while there are few of them: nil, or at most
-  /// `mostLeaps + 1` rows.
-  package let leaping: String?
-  package static let mostLeaps = 1_000
   private let keys: Int
   private let hasNumbers: Bool
 
@@ -21,46 +17,46 @@ package struct IndexedGrouping: Sendable {
       return nil
     }
     let wanted = grouping.keys + grouping.paths
-    let index = indexes.first { index in
+    let usable = indexes.filter { index in
       guard case .ordered(let keys) = index.spec.kind, index.shape == .plain else { return false }
       return keys.prefix(wanted.count).map(\.path) == wanted
     }
-    guard let index else { return nil }
-    keys = grouping.keys.count
-    hasNumbers = !grouping.paths.isEmpty
-    sql = IndexedGrouping.sql(index.table, keys, hasNumbers)
-    leaping = keys == 1 ? IndexedGrouping.leaping(index.table, hasNumbers) : nil
+    let keys = grouping.keys.count
+    (self.keys, hasNumbers) = (keys, !grouping.paths.isEmpty)
+    if let index = usable.first(where: { $0.spec.hasTotals && $0.spec.paths.count == keys + 1 }) {
+      sql = IndexedGrouping.totals(index, keys, hasNumbers)
+    } else if let index = usable.first {
+      sql = IndexedGrouping.sums(index.table, keys, hasNumbers)
+    } else {
+      return nil
+    }
   }
 
   /// The sum in one pass over the index; the least and the greatest by a look at each end of a group.
-  private static func sql(_ table: String, _ keys: Int, _ hasNumbers: Bool) -> String {
-    let columns = (0..<keys).map { "k\($0)" }
-    let list = columns.joined(separator: ",")
+  private static func sums(_ table: String, _ keys: Int, _ hasNumbers: Bool) -> String {
+    let list = columns(keys)
     guard hasNumbers else { return "SELECT \(list),count(*) FROM \(table) GROUP BY \(list)" }
-    let isGroup = columns.map { "i.\($0)=g.\($0)" }.joined(separator: " AND ")
-    let end = { (order: String) in
-      "(SELECT k\(keys) FROM \(table) AS i WHERE \(isGroup) ORDER BY k\(keys) \(order) LIMIT 1)"
-    }
-    return """
-      SELECT \(list),n,s,\(end("ASC")),\(end("DESC")) FROM
-      (SELECT \(list),count(*) AS n,sum(k\(keys)) AS s FROM \(table) GROUP BY \(list)) AS g
-      """
+    let sums = "SELECT \(list),count(*) AS n,sum(k\(keys)) AS s FROM \(table) GROUP BY \(list)"
+    return "SELECT \(list),n,s,\(ends(table, keys)) FROM (\(sums)) AS g"
   }
 
-  private static func leaping(_ table: String, _ hasNumbers: Bool) -> String {
-    let part = { (what: String, order: String) in
-      "(SELECT \(what) FROM \(table) AS i WHERE i.k0=g.k0\(order))"
-    }
-    let numbers = [
-      part("sum(k1)", ""), part("k1", " ORDER BY k1 LIMIT 1"),
-      part("k1", " ORDER BY k1 DESC LIMIT 1"),
-    ]
-    let columns = ["k0", part("count(*)", "")] + (hasNumbers ? numbers : [])
-    return """
-      WITH RECURSIVE g(k0) AS (SELECT min(k0) FROM \(table) UNION ALL
-      SELECT (SELECT min(i.k0) FROM \(table) AS i WHERE i.k0>g.k0) FROM g WHERE k0 IS NOT NULL)
-      SELECT \(columns.joined(separator: ",")) FROM g WHERE k0 IS NOT NULL LIMIT \(mostLeaps + 1)
-      """
+  /// A row for each group. A sum is none where not all that was added are integers.
+  private static func totals(_ index: UsableIndex, _ keys: Int, _ hasNumbers: Bool) -> String {
+    let list = columns(keys)
+    let numbers = ",CASE integers WHEN n THEN s END,\(ends(index.table, keys))"
+    return "SELECT \(list),n\(hasNumbers ? numbers : "") FROM \(index.totals) AS g"
+  }
+
+  private static func columns(_ keys: Int) -> String {
+    (0..<keys).map { "k\($0)" }.joined(separator: ",")
+  }
+
+  /// The least and the greatest number of the group `g`.
+  private static func ends(_ table: String, _ keys: Int) -> String {
+    let isGroup = (0..<keys).map { "i.k\($0)=g.k\($0)" }.joined(separator: " AND ")
+    return ["ASC", "DESC"].map { order in
+      "(SELECT k\(keys) FROM \(table) AS i WHERE \(isGroup) ORDER BY k\(keys) \(order) LIMIT 1)"
+    }.joined(separator: ",")
   }
 
   /// How many columns a row has.

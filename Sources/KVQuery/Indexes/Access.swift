@@ -10,6 +10,11 @@ package struct UsableIndex: Sendable, Equatable {
     self.table = table
     self.shape = shape
   }
+
+  /// The table of its totals, with the columns `k0`… of all keys but the last, `n`, `integers` and `s`.
+  var totals: String { UsableIndex.totals(of: table) }
+
+  package static func totals(of table: String) -> String { "\(table)_totals" }
 }
 
 /// How the rows that a filter may select are found without looking at all of them.

@@ -2,7 +2,7 @@ package import KVJSON
 
 /// An index that an application asks for: a name, and what is indexed.
 ///
-/// As JSON: `{"name":"…","keys":{"country":1,"population":-1}}`, in MongoDB's words.
+/// As JSON: `{"name":"…","keys":{"country":1,"population":-1}}`, in MongoDB's words; `"totals":true` is ours.
 package struct IndexSpec: Sendable, Equatable {
   /// A member of an ordered index.
   package struct Key: Sendable, Equatable {
@@ -26,6 +26,8 @@ package struct IndexSpec: Sendable, Equatable {
 
   package let name: String
   package let kind: Kind
+  /// Whether count and sum of the last key are kept for each group of the others.
+  package let hasTotals: Bool
 
   /// Reads a specification; an error tells the position in the text.
   package init(parsing text: String) throws(QueryError) {
@@ -39,25 +41,29 @@ package struct IndexSpec: Sendable, Equatable {
     case .ordered(let ordered):
       IndexSpec(
         name,
-        .ordered(ordered.map { Key(path: keys.renamed($0.path), ascending: $0.ascending) }))
+        .ordered(ordered.map { Key(path: keys.renamed($0.path), ascending: $0.ascending) }),
+        hasTotals: hasTotals)
     case .text(let paths): IndexSpec(name, .text(paths.map { keys.renamed($0) }))
     case .place(let path): IndexSpec(name, .place(keys.renamed(path)))
     }
   }
 
-  private init(_ name: String, _ kind: Kind) { (self.name, self.kind) = (name, kind) }
+  private init(_ name: String, _ kind: Kind, hasTotals: Bool = false) {
+    (self.name, self.kind, self.hasTotals) = (name, kind, hasTotals)
+  }
 
   private init(_ value: JSONValue) throws(Misfit) {
     guard let object = value.objectValue else { throw Misfit("an index must be an object", []) }
-    for member in object.members where member.name != "name" && member.name != "keys" {
+    for member in object.members where !["name", "keys", "totals"].contains(member.name) {
       throw Misfit(
-        "unknown member \(member.name): an index has name and keys", [.member(member.name)])
+        "unknown member \(member.name): an index has name, keys and totals", [.member(member.name)])
     }
     guard let keys = object["keys"]?.objectValue, !keys.isEmpty else {
       throw Misfit("an index needs keys, such as {\"country\":1}", [.member("keys")])
     }
     kind = try IndexSpec.kind(keys)
     name = try IndexSpec.name(object["name"], keys)
+    hasTotals = try IndexSpec.totals(object["totals"], kind)
   }
 
   /// `{"country":1,"population":-1}`, or `"text"` for all of them, or `"2dsphere"` for a single one.
@@ -102,6 +108,17 @@ package struct IndexSpec: Sendable, Equatable {
     return ordered
   }
 
+  private static func totals(_ value: JSONValue?, _ kind: Kind) throws(Misfit) -> Bool {
+    guard let value else { return false }
+    guard let hasTotals = value.boolValue else {
+      throw Misfit("totals must be true or false", [.member("totals")])
+    }
+    guard !hasTotals || kind.canHaveTotals else {
+      throw Misfit("totals need the keys of a group and a number behind them", [.member("totals")])
+    }
+    return hasTotals
+  }
+
   /// The name given, or one made of the keys: `country_1_population_-1`.
   private static func name(_ value: JSONValue?, _ keys: JSONObject) throws(Misfit) -> String {
     let made = keys.members.map { member in
@@ -115,7 +132,11 @@ package struct IndexSpec: Sendable, Equatable {
   }
 
   /// Canonical: the same index gives the same text.
-  package var json: JSONObject { ["name": .string(name), "keys": .object(keysJSON)] }
+  package var json: JSONObject {
+    var object: JSONObject = ["name": .string(name), "keys": .object(keysJSON)]
+    if hasTotals { object["totals"] = true }
+    return object
+  }
 
   private var keysJSON: JSONObject {
     switch kind {
@@ -134,5 +155,12 @@ package struct IndexSpec: Sendable, Equatable {
     case .text(let paths): paths
     case .place(let path): [path]
     }
+  }
+}
+
+extension IndexSpec.Kind {
+  fileprivate var canHaveTotals: Bool {
+    guard case .ordered(let keys) = self else { return false }
+    return keys.count > 1
   }
 }

@@ -36,6 +36,16 @@ def test_indexes_are_listed_and_dropped(notes: kvstore.Store) -> None:
         notes.drop_index("a.b_1_c_-1")
 
 
+def test_an_index_with_totals_gives_the_groups_that_entities_give(notes: kvstore.Store) -> None:
+    notes.save_many({"_id": f"n{n}", "of": f"g{n % 3}", "n": n} for n in range(9))
+    before = notes.group(["of"], {"n": "count", "mean": {"avg": "n"}})
+    notes.create_index({"of": 1, "n": 1}, totals=True)
+    assert notes.indexes()[0].totals
+    assert notes.group(["of"], {"n": "count", "mean": {"avg": "n"}}) == before
+    notes.save({"_id": "n0", "of": "g1", "n": 0})
+    assert [group["n"] for group in notes.group(["of"], {"n": "count"})] == [2, 4, 3]
+
+
 def test_what_is_no_index_is_refused(notes: kvstore.Store) -> None:
     with pytest.raises(kvstore.InvalidError) as caught:
         notes.create_index({"a": 2})

@@ -90,6 +90,8 @@ class Index:
     state: Literal["ready", "building", "unusable"]
     #: Whether some entities have an array there.
     arrays: bool
+    #: Whether count and sum of the last key are kept for each group of the others.
+    totals: bool = False
 
 
 @dataclass(frozen=True, slots=True)

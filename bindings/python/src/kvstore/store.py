@@ -327,13 +327,18 @@ class Store(Closing):
 
     # Indexes
 
-    def create_index(self, keys: Mapping[str, int | str], *, name: str | None = None) -> None:
+    def create_index(
+        self, keys: Mapping[str, int | str], *, name: str | None = None, totals: bool = False
+    ) -> None:
         """Make an index, such as ``{"country": 1, "population": -1}``, over what is there too.
 
         The value of a key is 1, -1, ``"text"`` (for words) or ``"2dsphere"`` (for places). If there
-        is the same one already, nothing happens.
+        is the same one already, nothing happens. ``totals`` keeps count and sum of the last key for
+        each group of the others, so that :meth:`group` by these is immediate.
         """
         spec: dict[str, Any] = {"keys": dict(keys)}
+        if totals:
+            spec["totals"] = True
         if name is not None:
             spec["name"] = name
         text = json.dumps(spec).encode()

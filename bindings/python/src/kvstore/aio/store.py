@@ -164,9 +164,11 @@ class Store(Closing):
 
     # Indexes
 
-    async def create_index(self, keys: Mapping[str, int | str], *, name: str | None = None) -> None:
+    async def create_index(
+        self, keys: Mapping[str, int | str], *, name: str | None = None, totals: bool = False
+    ) -> None:
         """Make an index: see :meth:`kvstore.Store.create_index`."""
-        await in_thread(self.blocking.create_index, keys, name=name)
+        await in_thread(self.blocking.create_index, keys, name=name, totals=totals)
 
     async def drop_index(self, name: str) -> None:
         """Drop an index, or raise :class:`kvstore.NotFoundError`."""
