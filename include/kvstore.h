@@ -1048,29 +1048,31 @@ KV_API kv_status kv_live_unregister_async(kv_client *client, const char *options
 
 /**
  * Subscribes to what happens on the backend to the entities of a store's collection. It waits for nothing:
- * what comes of it are events, in this order of life:
- *
- *  - `{"event":"status","status":…}`: `connected`; `unexpectedDisconnect` (it is tried again, after pauses),
- *    `reconnected` (what came meanwhile follows); `disconnected` (unregistered or logged out: the last event)
- *  - `{"event":"ready"}`: every change from now on is told
- *  - `{"event":"change","change":…,"id":…,"entity":{…}}`: an entity was saved, `change` being `create`, `update`
- *    or, where the backend does not tell them apart, `save`; without `entity`: `delete`, or `fetch` (it was
- *    saved, and is too large to be sent, and could not be fetched just now)
- *  - `{"event":"missed"}`: changes were lost that nobody can tell any more, or `receive` did not keep up: more
- *    than 1,024 waited. Whoever wants to know them pulls.
- *  - an error with a status: a failure of `liveToLocal` for one entity, after which events go on; or the user
- *    may not listen, which is the last event
+ * what comes of it is told to four handlers, which share a context and are called one at a time. Each may be
+ * NULL, but not all of them.
  *
  * Every change is told once, also to a subscriber whose connection was away. Several subscriptions to one
  * collection are independent of each other.
  *
+ * @param on_ready   `{"event":"ready"}`: every change from now on is told
+ * @param on_next    `{"event":"change","change":…,"id":…,"entity":{…}}`: an entity was saved, `change` being
+ *                   `create`, `update` or, where the backend does not tell them apart, `save`; without `entity`:
+ *                   `delete`, or `fetch` (it was saved, and is too large to be sent, and could not be fetched
+ *                   just now)
+ * @param on_status  `{"event":"status","status":…}`: `connected`; `unexpectedDisconnect` (it is tried again, after
+ *                   pauses), `reconnected` (what came meanwhile follows); `disconnected` (unregistered or logged
+ *                   out: the last event). `{"event":"missed"}`: changes were lost that nobody can tell any more,
+ *                   or the handlers did not keep up: more than 1,024 waited. Whoever wants to know them pulls.
+ * @param on_error   an error with a status: a failure of `liveToLocal` for one entity, after which events go on; or
+ *                   the user may not listen, which is the last event
  * @param options  NULL or `{"liveToLocal":true}`: changes are written to the local store before they are
  *                 told, never over a pending write and never older over newer
  * @return KV_OK, KV_MISUSE (not registered), KV_INVALID, KV_UNSUPPORTED (no backend; `liveToLocal` of a network
  *         store), KV_INTERNAL (no thread for callbacks)
  */
-KV_API kv_status kv_store_subscribe(kv_store *store, const char *options, kv_event_fn receive,
-                                    void *context, kv_free_fn free_context,
+KV_API kv_status kv_store_subscribe(kv_store *store, const char *options, kv_event_fn on_ready,
+                                    kv_event_fn on_next, kv_event_fn on_status,
+                                    kv_event_fn on_error, void *context, kv_free_fn free_context,
                                     kv_subscription **subscription_out, kv_error **error_out);
 
 /** @} */

@@ -45,31 +45,21 @@ public func kv_live_unregister_async(
 
 @_cdecl("kv_store_subscribe") @implementation
 public func kv_store_subscribe(
-  _ store: OpaquePointer?, _ given: CString?, _ receive: kv_event_fn?,
-  _ context: UnsafeMutableRawPointer?, _ freeContext: kv_free_fn?,
-  _ subscriptionOut: HandleOut?, _ errorOut: HandleOut?
+  _ store: OpaquePointer?, _ given: CString?, _ onReady: kv_event_fn?, _ onNext: kv_event_fn?,
+  _ onStatus: kv_event_fn?, _ onError: kv_event_fn?, _ context: UnsafeMutableRawPointer?,
+  _ freeContext: kv_free_fn?, _ subscriptionOut: HandleOut?, _ errorOut: HandleOut?
 ) -> kv_status {
-  let out = HandleOutput(subscriptionOut)
-  return perform(errorOut) { () throws(StoreError) in
-    let (object, listening): (StoreObject, DataStore.Listening)
-    guard let receive else {
-      freeContext?(context)
-      throw missing("receive")
-    }
-    do throws(StoreError) {
-      object = try StoreObject.borrow(store)
-      listening = try DataStore.Listening(options(given) ?? [:])
-    } catch {
-      freeContext?(context)
-      throw error
-    }
-    try object.client.subscribe(
-      EventCallback(receive, context, free: freeContext), handle: out
-    ) { (subscription) throws(StoreError) in
+  let handlers = EventHandlers(ready: onReady, next: onNext, status: onStatus, failure: onError)
+  return subscribe(handlers, context, freeContext, subscriptionOut, errorOut) {
+    () throws(StoreError) in
+    let object = try StoreObject.borrow(store)
+    let listening = try DataStore.Listening(options(given) ?? [:])
+    let begin = { (subscription: SubscriptionObject) throws(StoreError) -> any EventSource in
       let source = LiveSource(subscription)
       try source.begin(object.core, listening)
       return source
     }
+    return (object.client, begin)
   }
 }
 

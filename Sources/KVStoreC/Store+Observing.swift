@@ -33,29 +33,18 @@ private func observe(
   _ freeContext: kv_free_fn?, _ subscriptionOut: HandleOut?, _ errorOut: HandleOut?,
   _ query: () throws(StoreError) -> Query
 ) -> kv_status {
-  let out = HandleOutput(subscriptionOut)
-  return perform(errorOut) { () throws(StoreError) in
-    let object: StoreObject
-    let wanted: Query
-    guard let receive else {
-      freeContext?(context)
-      throw missing("receive")
-    }
-    do throws(StoreError) {
-      object = try StoreObject.borrow(store)
-      wanted = try query()
-    } catch {
-      freeContext?(context)
-      throw error
-    }
-    let callback = EventCallback(receive, context, free: freeContext)
-    try object.client.subscribe(callback, handle: out) { (subscription) throws(StoreError) in
+  subscribe(
+    receive.map { EventHandlers($0) }, context, freeContext, subscriptionOut, errorOut
+  ) { () throws(StoreError) in
+    let (object, wanted) = (try StoreObject.borrow(store), try query())
+    let begin = { (subscription: SubscriptionObject) throws(StoreError) -> any EventSource in
       let feed = ObserverFeed(subscription)
       try feed.begin { (signal) throws(StoreError) in
         try object.core.observe(wanted, signal)
       }
       return feed
     }
+    return (object.client, begin)
   }
 }
 

@@ -18,8 +18,9 @@ public func kv_client_observe_sync(
   _ client: OpaquePointer?, _ receive: kv_event_fn?, _ context: UnsafeMutableRawPointer?,
   _ freeContext: kv_free_fn?, _ subscriptionOut: HandleOut?, _ errorOut: HandleOut?
 ) -> kv_status {
-  subscribe(receive, context, freeContext, subscriptionOut, errorOut) {
-    () throws(StoreError) in
+  subscribe(
+    receive.map { EventHandlers($0) }, context, freeContext, subscriptionOut, errorOut
+  ) { () throws(StoreError) in
     let client = try ClientObject.borrow(client)
     return (
       client,

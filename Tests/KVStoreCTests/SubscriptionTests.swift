@@ -15,7 +15,7 @@ private final class Listener: Sendable {
 
   var callback: EventCallback {
     EventCallback(
-      { context, event in
+      EventHandlers { context, event in
         guard let context, let event else { return }
         let listener = Unmanaged<Listener>.fromOpaque(context).takeUnretainedValue()
         let error = event.pointee.error.flatMap { kv_error_message($0) }

@@ -110,7 +110,7 @@ func (s *store) subscribe(toLocal bool, receive event, ended func()) (*C.kv_subs
 	var subscription *C.kv_subscription
 	var left *C.kv_error
 	status := C.kv_store_subscribe(s.handle, characters(append([]byte(options), 0)), C.kvgo_event_fn(),
-		remember(watcher{receive, ended}), C.kvgo_free_event_fn(), &subscription, &left)
+		C.kvgo_event_fn(), C.kvgo_event_fn(), C.kvgo_event_fn(), remember(watcher{receive, ended}), C.kvgo_free_event_fn(), &subscription, &left)
 	if err := check(status, left); err != nil {
 		return nil, err
 	}

@@ -22,26 +22,25 @@ func start(
 }
 
 /// The form of a function that begins a subscription: finds the client and what will supply it, and gives the
-/// context back if anything fails.
+/// context back if anything fails. `handlers` nil: the host gave no function.
 func subscribe(
-  _ receive: kv_event_fn?, _ context: UnsafeMutableRawPointer?, _ free: kv_free_fn?,
+  _ handlers: EventHandlers?, _ context: UnsafeMutableRawPointer?, _ free: kv_free_fn?,
   _ subscriptionOut: HandleOut?, _ errorOut: HandleOut?,
   _ prepare: () throws(StoreError) -> (
     ClientObject, (SubscriptionObject) throws(StoreError) -> any EventSource
   )
 ) -> kv_status {
   let out = HandleOutput(subscriptionOut)
-  out.clear()
-  guard let receive else {
-    free?(context)
-    return perform(errorOut) { () throws(StoreError) in throw missing("receive") }
-  }
-  let callback = EventCallback(receive, context, free: free)
   return perform(errorOut) { () throws(StoreError) in
     let client: ClientObject
     let begin: (SubscriptionObject) throws(StoreError) -> any EventSource
-    do throws(StoreError) { (client, begin) = try prepare() } catch {
-      callback.retire()
+    let callback: EventCallback
+    do throws(StoreError) {
+      guard let handlers else { throw missing("a function to call") }
+      callback = EventCallback(handlers, context, free: free)
+      (client, begin) = try prepare()
+    } catch {
+      free?(context)
       throw error
     }
     try client.subscribe(callback, handle: out, begin)

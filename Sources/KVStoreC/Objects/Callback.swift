@@ -27,4 +27,35 @@ extension Callback where Function == kv_answer_fn? {
 typealias AnswerCallback = Callback<kv_answer_fn?>
 typealias LogCallback = Callback<kv_log_fn>
 typealias ConflictCallback = Callback<kv_conflict_fn>
-typealias EventCallback = Callback<kv_event_fn>
+typealias EventCallback = Callback<EventHandlers>
+
+/// The functions that a subscription calls, by what there is to tell; nil: the host does not want to know.
+struct EventHandlers {
+  enum Kind {
+    case ready, next, status, failure
+  }
+
+  private let ready, next, status, failure: kv_event_fn?
+
+  /// One for everything.
+  init(_ receive: @escaping kv_event_fn) {
+    (ready, next, status, failure) = (receive, receive, receive, receive)
+  }
+
+  /// Nil if there is none at all.
+  init?(
+    ready: kv_event_fn?, next: kv_event_fn?, status: kv_event_fn?, failure: kv_event_fn?
+  ) {
+    guard ready != nil || next != nil || status != nil || failure != nil else { return nil }
+    (self.ready, self.next, self.status, self.failure) = (ready, next, status, failure)
+  }
+
+  subscript(_ kind: Kind) -> kv_event_fn? {
+    switch kind {
+    case .ready: ready
+    case .next: next
+    case .status: status
+    case .failure: failure
+    }
+  }
+}

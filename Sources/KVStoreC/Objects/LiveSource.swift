@@ -50,7 +50,7 @@ final class LiveSource: EventSource {
     }
     guard let told else { return }
     state.peek { $0.waiting += 1 }
-    subscription.deliver { [self] in
+    subscription.deliver(as: told.kind) { [self] in
       let isOver = state.peek { state in
         state.waiting -= 1
         if case .missed = told { state.isBehind = false }
@@ -66,6 +66,16 @@ extension LiveEvent {
     switch self {
     case .changed, .missed: true
     case .ready, .status, .failure: false
+    }
+  }
+
+  /// Which handler is for it.
+  fileprivate var kind: EventHandlers.Kind {
+    switch self {
+    case .ready: .ready
+    case .changed: .next
+    case .status, .missed: .status
+    case .failure: .failure
     }
   }
 

@@ -49,24 +49,27 @@ final class SubscriptionObject: HandleObject {
   }
 
   /// Queues an event that is made when its turn comes, so that what changes meanwhile can be part of it;
-  /// nil: there is nothing to tell after all. Returns at once; false if nobody listens any more.
+  /// nil: there is nothing to tell after all. An error goes to whoever wants errors. Returns at once; false
+  /// if nobody listens any more.
   @discardableResult
-  func deliver(_ event: @escaping @Sendable () -> Event?) -> Bool {
+  func deliver(
+    as kind: EventHandlers.Kind = .next, _ event: @escaping @Sendable () -> Event?
+  ) -> Bool {
     guard !state.peek({ $0.isClosed }) else { return false }
     return client.callbacks.add { [self] in
       guard !state.peek({ $0.isClosed }), let event = event() else { return }
-      call(event)
+      call(event, as: kind)
     }
   }
 
   /// Calls the host, unless it has been closed.
-  private func call(_ event: Event) {
+  private func call(_ event: Event, as kind: EventHandlers.Kind) {
     let isOpen = state.withLock { state in
       if !state.isClosed { state.runner = pthread_self() }
       return !state.isClosed
     }
     guard isOpen else { return }
-    hand(event)
+    hand(event, as: kind)
     let isLast = state.withLock { state in
       state.runner = nil
       return state.isClosed
@@ -99,22 +102,24 @@ final class SubscriptionObject: HandleObject {
   }
 
   /// Calls the host. What the event lends lives until it returns.
-  private func hand(_ event: Event) {
+  private func hand(_ event: Event, as kind: EventHandlers.Kind) {
     var lent = kv_event()
     lent.size = UInt32(MemoryLayout<kv_event>.size)
     switch event {
     case .failure(let error):
+      guard let receive = callback.function[.failure] else { return }
       let handle = HandleTable.open(ErrorObject(error), as: .error)
       lent.status = error.kind.code
       lent.error = handle?.pointer
-      callback.function(callback.context, &lent)
+      receive(callback.context, &lent)
       if let handle { HandleTable.discard(handle) }
     case .success(var text):
+      guard let receive = callback.function[kind] else { return }
       lent.length = text.count
       text.append(0)
       text.withUnsafeBytes { bytes in
         lent.json = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-        callback.function(callback.context, &lent)
+        receive(callback.context, &lent)
       }
     }
   }

@@ -118,15 +118,32 @@ def test_iterating_asynchronously(service: Service, client: kvstore.Client) -> N
 def test_a_handler_may_close_the_client(service: Service, client: kvstore.Client) -> None:
     told = threading.Event()
 
-    def receive(event: kvstore.LiveEvent | kvstore.KVError) -> None:
-        assert isinstance(event, kvstore.LiveEvent)
-        if event.event == "ready":
-            client.close()
-            told.set()
+    def ready(_: kvstore.LiveEvent) -> None:
+        client.close()
+        told.set()
 
     client.register_live()
-    client.collection("notes").subscribe(receive)
+    client.collection("notes").subscribe(on_ready=ready)
     assert told.wait(20)
+
+
+def test_each_handler_gets_what_is_for_it(service: Service, client: kvstore.Client) -> None:
+    told: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
+
+    def ready(event: kvstore.LiveEvent) -> None:
+        told.put(("ready", event.event))
+        service.tell({"_id": "a"}, "2")
+
+    client.register_live()
+    client.collection("notes").subscribe(
+        lambda event: told.put(("next", str(event.id))),
+        on_ready=ready,
+        on_status=lambda event: told.put(("status", str(event.status))),
+    )
+    expected = [("status", "connected"), ("ready", "ready"), ("next", "a")]
+    assert [told.get(timeout=20) for _ in expected] == expected
+    with pytest.raises(TypeError):
+        client.collection("notes").subscribe()
 
 
 def test_without_a_registration_it_is_misuse(client: kvstore.Client) -> None:

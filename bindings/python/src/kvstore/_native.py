@@ -162,7 +162,7 @@ _FAILING: Final = {
     "kv_store_set_conflict_handler": "pppp|",
     "kv_live_register+": "ps|",
     "kv_live_unregister+": "ps|",
-    "kv_store_subscribe": "psppp|p",
+    "kv_store_subscribe": "pspppppp|p",
     "kv_store_sync_count": "p|p",
     "kv_store_pending": "psu|pp",
     "kv_store_pending_get": "ps|pp",

@@ -35,17 +35,36 @@ class LiveEvent:
     entity: dict[str, Any] | None = None
 
 
-LiveHandler = Callable[[LiveEvent | KVError], object]
+LiveHandler = Callable[[LiveEvent], object]
+ErrorHandler = Callable[[KVError], object]
 
 
-def subscribe(store: Any, receive: LiveHandler, *, live_to_local: bool) -> Subscription:
+def subscribe(
+    store: Any,
+    on_next: LiveHandler | None = None,
+    on_ready: LiveHandler | None = None,
+    on_status: LiveHandler | None = None,
+    on_error: ErrorHandler | None = None,
+    *,
+    live_to_local: bool,
+) -> Subscription:
     """Begin a subscription of a store."""
+    handlers = {"change": on_next, "ready": on_ready, "status": on_status, "missed": on_status}
+    if on_error is None and not any(handlers.values()):
+        raise TypeError("a subscription needs a handler")
 
     def told(event: bytes | KVError) -> None:
-        receive(event if isinstance(event, KVError) else LiveEvent(**json.loads(event)))
+        if isinstance(event, KVError):
+            if on_error is not None:
+                on_error(event)
+            return
+        members = json.loads(event)
+        handler = handlers.get(members["event"])
+        if handler is not None:
+            handler(LiveEvent(**members))
 
     options = encode_options({"live_to_local": live_to_local})
-    handle = begin("kv_store_subscribe", store, store.handle, options, receive=told)
+    handle = begin("kv_store_subscribe", store, store.handle, options, receive=told, handlers=4)
     return Subscription(handle, store)
 
 
@@ -58,7 +77,14 @@ class LiveStream:
 
     def __init__(self, store: Any, *, live_to_local: bool) -> None:
         self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._subscription = subscribe(store, self._receive, live_to_local=live_to_local)
+        self._subscription = subscribe(
+            store,
+            self._receive,
+            self._receive,
+            self._receive,
+            self._receive,
+            live_to_local=live_to_local,
+        )
 
     def _receive(self, event: LiveEvent | KVError) -> None:
         self._events.put(event)

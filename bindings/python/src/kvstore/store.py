@@ -24,7 +24,7 @@ from .cursor import Cursor
 from .errors import NotFoundError
 from .grouping import Aggregate, group_json
 from .grouping import reduce as reduce_groups
-from .live import LiveHandler, LiveStream, subscribe
+from .live import ErrorHandler, LiveHandler, LiveStream, subscribe
 from .pending import PendingQueue
 from .query import QueryLike, as_query, handle_of
 from .request import CursorReader, OnAnswer, Request, TextReader, start
@@ -299,14 +299,24 @@ class Store(Closing):
         """
         set_handler(self.handle, handler)
 
-    def subscribe(self, receive: LiveHandler, *, live_to_local: bool = False) -> Subscription:
-        """Call a function for whatever happens to this collection on the backend.
+    def subscribe(
+        self,
+        on_next: LiveHandler | None = None,
+        *,
+        on_ready: LiveHandler | None = None,
+        on_status: LiveHandler | None = None,
+        on_error: ErrorHandler | None = None,
+        live_to_local: bool = False,
+    ) -> Subscription:
+        """Call functions for what happens to this collection on the backend.
 
-        It gets :class:`kvstore.LiveEvent` objects and errors, where callbacks run, until the
-        subscription is closed. ``live_to_local`` writes what arrives to the local store first,
-        never over a pending write. :meth:`Client.register_live` comes first.
+        They get :class:`kvstore.LiveEvent` objects, `on_error` an exception, where callbacks run,
+        until the subscription is closed: `on_next` changes, `on_ready` that every change from now
+        on is told, `on_status` how the connection is, and that changes were missed.
+        ``live_to_local`` writes what arrives to the local store first, never over a pending write.
+        :meth:`Client.register_live` comes first.
         """
-        return subscribe(self, receive, live_to_local=live_to_local)
+        return subscribe(self, on_next, on_ready, on_status, on_error, live_to_local=live_to_local)
 
     def live(self, *, live_to_local: bool = False) -> LiveStream:
         """Iterate over what :meth:`subscribe` tells.

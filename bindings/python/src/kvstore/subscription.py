@@ -36,10 +36,14 @@ def begin(
     *arguments: object,
     receive: Callable[[bytes | KVError], object],
     ended: Callable[[], object] | None = None,
+    handlers: int = 1,
 ) -> int:
-    """Call a function that begins a subscription; give its handle."""
+    """Call a function that begins a subscription; give its handle.
+
+    C is given `receive` for each of its `handlers`.
+    """
     delivery = EventDelivery(receive, ended)
     function = _native.function(name)
     return _native.call_for_handle(
-        function, *arguments, EVENT_POINTER, delivery.token, FREE_POINTER
+        function, *arguments, *[EVENT_POINTER] * handlers, delivery.token, FREE_POINTER
     )
