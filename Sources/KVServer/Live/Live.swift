@@ -2,31 +2,66 @@ internal import KVBase
 
 /// Live Service of all apps. Safe from any thread.
 final class Live: Sendable {
+  /// What its threads wait for.
+  private struct State {
+    /// Collections whose subscribers are many, by app, until they are told what is new.
+    var due: [Int64: Set<String>] = [:]
+    /// Whether there is a thread to tell them.
+    var hasTeller = false
+    var isClosed = false
+
+    mutating func next() -> (app: Int64, collection: String)? {
+      guard let app = due.keys.first, let collection = due[app]?.popFirst() else { return nil }
+      if due[app]?.isEmpty == true { due[app] = nil }
+      return (app, collection)
+    }
+  }
+
   let outbox: LiveOutbox
   private let brokers: [Int64: LiveBroker]
   private let byKey: [String: (app: App, broker: LiveBroker)]
-  private let isClosed = Monitor(false)
+  private let state = Monitor(State())
 
   init(_ apps: [App]) {
     // Two runs get the same number once in two thousand million times.
     let run = randomBytes(4).reduce(Int64(0)) { $0 << 8 | Int64($1) } & 0x7FFF_FFFF | 1
     var brokers: [Int64: LiveBroker] = [:]
     var byKey: [String: (app: App, broker: LiveBroker)] = [:]
+    let state = state
     for app in apps {
-      let broker = LiveBroker(LiveWire(app: app.key, run: run))
-      brokers[app.number] = broker
+      let number = app.number
+      let broker = LiveBroker(
+        LiveWire(app: app.key, run: run),
+        handOver: { collection in
+          state.withLock { state in
+            if state.hasTeller { state.due[number, default: []].insert(collection) }
+            return state.hasTeller
+          }
+        })
+      brokers[number] = broker
       byKey[broker.wire.subscribeKey] = (app, broker)
     }
     self.brokers = brokers
     self.byKey = byKey
     outbox = LiveOutbox(brokers)
-    let isClosed = isClosed
-    let all = Array(brokers.values)
+    Self.startThreads(brokers, state)
+  }
+
+  /// One tends the polls that wait, one tells of what many wait for. They end with `isClosed`.
+  private static func startThreads(_ brokers: [Int64: LiveBroker], _ state: Monitor<State>) {
     _ = Worker("kv-live") {
-      while isClosed.wait(until: .after(seconds: 1), for: { $0 ? true : nil }) == nil {
-        for broker in all { broker.tend() }
+      while state.wait(until: .after(seconds: 1), for: { $0.isClosed ? true : nil }) == nil {
+        for broker in brokers.values { broker.tend() }
       }
     }
+    let teller = Worker("kv-live-tell") {
+      while let (app, collection) = state.wait(for: { state -> (Int64, String)?? in
+        state.isClosed ? .some(nil) : state.next().map { .some($0) }
+      }) ?? nil {
+        brokers[app]?.tell(collection)
+      }
+    }
+    state.peek { $0.hasTeller = teller != nil }
   }
 
   deinit { close() }
@@ -38,7 +73,7 @@ final class Live: Sendable {
 
   /// Answers all polls; from now on none waits.
   func close() {
-    isClosed.withLock { $0 = true }
+    state.withLock { $0.isClosed = true }
     for broker in brokers.values { broker.close() }
   }
 }

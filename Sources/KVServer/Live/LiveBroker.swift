@@ -8,6 +8,8 @@ final class LiveBroker: Sendable {
   static let holdSeconds: Int64 = 280
   /// What one answer tells; the next poll goes on from there.
   private static let mostMessages = 100
+  /// How many users' polls are answered before others get the lock, and by the thread that has written.
+  private static let mostAtOnce = 32
   /// Entities above this are not sent: the protocol's rule.
   private static let mostBytes = 32 << 10
 
@@ -54,10 +56,16 @@ final class LiveBroker: Sendable {
   let wire: LiveWire
   private let state: Monitor<State>
   private let now: @Sendable () -> Timestamp
+  /// Gives a collection to somebody who will `tell` of it soon; false: there is nobody.
+  private let handOver: @Sendable (String) -> Bool
 
-  init(_ wire: LiveWire, now: @escaping @Sendable () -> Timestamp = { Timestamp.now() }) {
+  init(
+    _ wire: LiveWire, now: @escaping @Sendable () -> Timestamp = { Timestamp.now() },
+    handOver: @escaping @Sendable (String) -> Bool = { _ in false }
+  ) {
     self.wire = wire
     self.now = now
+    self.handOver = handOver
     state = Monitor(State(history: LiveHistory(at: now())))
   }
 
@@ -111,14 +119,14 @@ final class LiveBroker: Sendable {
 
   // MARK: Changes
 
-  /// Tells what was committed. Calls must come in the order of the commits.
+  /// Tells what was committed. Calls must come in the order of the commits. Whoever has written waits for the
+  /// answers to a few polls at the most.
   func publish(_ changes: LiveChanges) {
     let name = changes.collection.name
     let rule = changes.collection.permissions.read
-    send { state in
+    let groups = state.peek { state -> Set<String> in
       let groups = state.members.groups(hearing: name)
       guard !groups.isEmpty else { return [] }
-      let before = state.history.last
       if changes.isCut {
         state.history.cut(now())
       } else {
@@ -126,20 +134,39 @@ final class LiveBroker: Sendable {
           state.history.add(message(change, name, rule, at: state.history.next(now())))
         }
       }
-      let isKnown = state.history.reaches(back: before)
-      return groups.flatMap { group in
-        (state.waitingOf[group] ?? []).compactMap { number -> Sending? in
-          guard let waiting = state.waiting[number] else { return nil }
-          // Of what came before there was nothing for it.
-          let since = max(waiting.since, before)
-          let response =
-            isKnown
-            ? answer(waiting.poll, since: since, state)
-            : wire.answer([], to: waiting.poll, next: state.history.last, isIncomplete: true)
-          guard let response, let taken = state.take(number) else { return nil }
-          return (taken.reply, response)
-        }
+      return groups
+    }
+    if groups.count > Self.mostAtOnce, handOver(name) { return }
+    tell(groups)
+  }
+
+  /// Tells what is new to the polls of a collection, for whoever `handOver` gave it to. What was told meanwhile is
+  /// not told again.
+  func tell(_ collection: String) { tell(state.peek { $0.members.groups(hearing: collection) }) }
+
+  private func tell(_ groups: Set<String>) {
+    var rest = groups.makeIterator()
+    while true {
+      let some = (0..<Self.mostAtOnce).compactMap { _ in rest.next() }
+      guard !some.isEmpty else { return }
+      send { state in some.flatMap { news(for: $0, &state) } }
+    }
+  }
+
+  /// Answers to the polls of a group that there is something to tell.
+  private func news(for group: String, _ state: inout State) -> [Sending] {
+    (state.waitingOf[group] ?? []).compactMap { number -> Sending? in
+      guard let waiting = state.waiting[number] else { return nil }
+      let response =
+        state.history.reaches(back: waiting.since)
+        ? answer(waiting.poll, since: waiting.since, state)
+        : wire.answer([], to: waiting.poll, next: state.history.last, isIncomplete: true)
+      guard let response, let taken = state.take(number) else {
+        // Of what came until now there is nothing for it.
+        state.waiting[number]?.since = state.history.last
+        return nil
       }
+      return (taken.reply, response)
     }
   }
 

@@ -61,6 +61,16 @@ final class KeptReply: Reply {
   private func start() -> LivePlace? { poll(nil).place }
 
   private func save(_ ids: String..., creator: String = "ana", gr: Bool? = nil, padding: Int = 0) {
+    broker.publish(changes(ids, creator: creator, gr: gr, padding: padding))
+  }
+
+  private func changes(_ id: String, gr: Bool?) -> LiveChanges {
+    changes([id], creator: "somebody", gr: gr, padding: 0)
+  }
+
+  private func changes(
+    _ ids: [String], creator: String, gr: Bool?, padding: Int
+  ) -> LiveChanges {
     var changes = LiveChanges(notes)
     for id in ids {
       let rights = gr.map { ",\"gr\":\($0)" } ?? ""
@@ -69,7 +79,7 @@ final class KeptReply: Reply {
         #"{"_id":"\#(id)","p":"\#(text)","_acl":{"creator":"\#(creator)"\#(rights)},"_kmd":{}}"#
       changes.add(LiveChange(id: id, .create(body: Array(body.utf8))))
     }
-    broker.publish(changes)
+    return changes
   }
 
   @Test("A first poll is answered at once with a place; the next one waits for a message")
@@ -278,5 +288,40 @@ final class KeptReply: Reply {
     #expect(poll(place).ids == ["1"])
     end(numbers[1], nil)
     #expect(poll(place).ids == ["1", "3"])
+  }
+
+  @Test(
+    "Whoever has written waits for a few subscribers, not for many; none is missed or told twice")
+  func many() {
+    let due = Monitor<[String]>([])
+    let clock = clock
+    let broker = LiveBroker(
+      LiveWire(app: "kid", run: 7), now: { clock.peek { $0 } },
+      handOver: { name in
+        due.peek { $0.append(name) }
+        return true
+      })
+    let users = (0..<100).map { "user \($0)" }
+    for user in users {
+      broker.members { members in
+        members.register(broker.wire.group(of: user), device: "d")
+        _ = members.subscribe(broker.wire.group(of: user), device: "d", "notes")
+      }
+    }
+    func poll(_ user: String, _ since: LivePlace?) -> KeptReply {
+      let reply = KeptReply()
+      let group = broker.wire.group(of: user)
+      broker.poll(.init(user: user, group: group, token: "t", expires: nil, since: since), reply)
+      return reply
+    }
+    let polls = users.map { user in poll(user, poll(user, nil).place) }
+    for id in ["a", "b"] { broker.publish(changes(id, gr: true)) }
+    #expect(due.peek { $0 } == ["notes", "notes"])
+    #expect(broker.waitingCount == 100)
+    broker.tell("notes")
+    #expect(polls.allSatisfy { $0.ids == ["a", "b"] })
+    let next = zip(users, polls).map { poll($0, $1.place) }
+    broker.tell("notes")
+    #expect(next.allSatisfy { $0.status == nil } && broker.waitingCount == 100)
   }
 }
