@@ -18,6 +18,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import live
 import local
 import pull
 import query
@@ -31,6 +32,7 @@ PARTS: dict[str, Callable[[], list[Row]]] = {
     "pull": pull.rows,
     "server": server.rows,
     "sync": sync.rows,
+    "live": live.rows,
 }
 RESULT = BUILD / "bench.json"
 PAGE = ROOT / "docs" / "benchmarks.md"

@@ -91,10 +91,15 @@ def rows() -> list[Row]:
 
 def sign_up(address: str) -> Session:
     """A user of its own: its session is what the requests carry."""
+    return sign_up_as(address, "bench")[0]
+
+
+def sign_up_as(address: str, name: str) -> tuple[Session, str]:
+    """The session of a new user, and its id."""
     basic = base64.b64encode(b"kid_bench:secret").decode()
-    user = {"username": "bench", "password": "bench"}
+    user = {"username": name, "password": name}
     answer = json.loads(Session(address, f"Basic {basic}").request("POST", "/user/kid_bench", user))
-    return Session(address, f"Kinvey {answer['_kmd']['authtoken']}")
+    return Session(address, f"Kinvey {answer['_kmd']['authtoken']}"), answer["_id"]
 
 
 def fill(session: Session, place: Path) -> None:

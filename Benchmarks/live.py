@@ -1,0 +1,167 @@
+"""Live data: from a write to another process, and to many polls at once."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from server import Session, sign_up, sign_up_as
+from tools import BUILD, Row, build, free_port, output_of, scratch, serving
+
+WRITES = 500
+USERS = 100
+WARMING = 5_000
+#: Seconds after which the server has surely taken what was sent to it.
+SETTLING = 2
+#: Bytes of a page, as the kernel counts memory.
+PAGE = 4096
+COLLECTION = "/appdata/kid_bench/live"
+
+
+def rows() -> list[Row]:
+    """All rows of this file."""
+    with scratch("live") as place:
+        port = free_port()
+        command = [
+            *(str(BUILD / "bin" / "kvstored"), "--data", str(place / "data")),
+            *("--listen", f"127.0.0.1:{port}", "--app", "kid_bench:secret:master"),
+            *("--access-log", "off", "--log-level", "error"),
+        ]
+        with serving(command, port) as server:
+            session = sign_up(f"http://127.0.0.1:{port}")
+            # Everybody may read what is written here.
+            session.request("PUT", f"{COLLECTION}/first", {"_acl": {"gr": True}})
+            # As in a server that has run for a while, its log has the size that it stays at.
+            for number in range(WARMING):
+                session.request("POST", "/appdata/kid_bench/others", {"number": number})
+            delivered, writer = across_processes(session, place)
+            polls = Polls(session, port, place)
+            many = polls.run(1_000)
+            most = polls.run(10_000, server.pid)
+    saving = statistics.median(save for _, save in writer) / 1000
+    return [
+        *delivered,
+        figure("one write to 1,000 subscribers: the last is told after", many.last, "ms"),
+        figure("one write to 10,000 subscribers: the last is told after", most.last, "ms"),
+        figure(
+            *("a write that 10,000 subscribers hear of", most.written, "ms"),
+            *(saving, "a write that one subscriber hears of"),
+        ),
+        below("server's memory for an idle subscriber, 10,000 of them", most.memory, 32, "KiB"),
+    ]
+
+
+def figure(
+    name: str, ours: float, unit: str, baseline: float | None = None, against: str = ""
+) -> Row:
+    """A row without a goal."""
+    ratio = round(ours / baseline, 3) if baseline else None
+    return Row(name, round(ours, 2), baseline, ratio, unit, "", None, against)
+
+
+def below(name: str, ours: float, most: float, unit: str) -> Row:
+    """A row whose goal is an upper limit."""
+    return Row(name, round(ours, 2), None, None, unit, f"<= {most:g} {unit}", ours <= most, "")
+
+
+def across_processes(session: Session, place: Path) -> tuple[list[Row], list[tuple[float, float]]]:
+    """Two programs with the library: one writes, the other is told; and what the writer saw."""
+    program = build("live", "data.c", "raw.c", "live.c", libraries=("kvstore", "sqlite3", "curl"))
+    directories = [place / name for name in ("watch", "write")]
+    for directory in directories:
+        directory.mkdir()
+    watching = [str(program), "watch", session.address, str(directories[0]), str(WRITES)]
+    with subprocess.Popen(watching, stdout=subprocess.PIPE, text=True) as watcher:
+        assert watcher.stdout is not None
+        if watcher.stdout.readline() != "ready\n":
+            raise RuntimeError("the watcher ended")
+        token = session.token.removeprefix("Kinvey ")
+        output = output_of(program, "write", session.address, directories[1], token, WRITES)
+        told = sorted(float(line) for line in watcher.stdout)
+    written = [(float(get), float(save)) for get, save in map(str.split, output.splitlines())]
+    if len(told) != WRITES:
+        raise RuntimeError(f"{len(told)} of {WRITES} changes were told")
+    plain = [get for get, _ in written]
+    saves = [save for _, save in written]
+    trip = statistics.median(plain)
+    against = "a plain GET on a kept connection"
+    title = "from a write to its delivery in another process"
+    median = statistics.median(told)
+    rows = [
+        Row(
+            *(f"{title}, median", round(median), round(trip), round(median / trip, 2), "us"),
+            *("ratio <= 3", median <= 3 * trip, against),
+        ),
+        figure(f"{title}, 99 of 100", told[WRITES * 99 // 100], "us", trip, against),
+        figure("of which the save itself, median", statistics.median(saves), "us", trip, against),
+    ]
+    return rows, written
+
+
+@dataclass(frozen=True)
+class Told:
+    """Milliseconds, and KiB for each poll."""
+
+    written: float
+    last: float
+    memory: float
+
+
+class Polls:
+    """Long polls of many users on a collection that all may read."""
+
+    def __init__(self, session: Session, port: int, place: Path) -> None:
+        """Signs the users up and lets them listen."""
+        self.session, self.port, self.place = session, port, place
+        self.program = build("polls", "data.c", "raw.c", "polls.c", libraries=("sqlite3",))
+        with ThreadPoolExecutor(4) as pool:
+            self.users = list(pool.map(self._listen, range(USERS)))
+
+    def _listen(self, number: int) -> str:
+        """The path of a user's polls, without the place from which they go on."""
+        session, id_ = sign_up_as(self.session.address, f"listener {number}")
+        device = {"deviceId": "bench"}
+        registered = json.loads(
+            session.request("POST", f"/user/kid_bench/{id_}/register-realtime", device)
+        )
+        session.request("POST", f"{COLLECTION}/_subscribe", device)
+        token = session.token.removeprefix("Kinvey ")
+        return (
+            f"/v2/subscribe/{registered['subscribeKey']}/,/0?auth={token}"
+            f"&channel-group={registered['userChannelGroup']}"
+        )
+
+    def run(self, count: int, server: int | None = None) -> Told:
+        """Lets so many polls wait, and writes once. `server`: whose memory is looked at."""
+        first = json.loads(self.session.request("GET", f"{self.users[0]}&tt=0"))["t"]
+        paths, write = self.place / "polls.paths", self.place / "polls.request"
+        since = f"&tt={first['t']}&tr={first['r']}"
+        paths.write_text("".join(f"{self.users[n % USERS]}{since}\n" for n in range(count)))
+        body = '{"_acl":{"gr":true},"name":"to all"}'
+        write.write_text(
+            f"PUT {COLLECTION}/all HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\n"
+            f"Authorization: {self.session.token}\r\nX-Kinvey-API-Version: 5\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n{body}"
+        )
+        before = resident(server) if server else 0.0
+        words = [str(self.program), str(self.port), str(paths), str(write)]
+        with subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as polls:
+            assert polls.stdin is not None and polls.stdout is not None
+            if polls.stdout.readline() != "waiting\n":
+                raise RuntimeError("the polls ended")
+            time.sleep(SETTLING)
+            memory = (resident(server) - before) / count if server else 0.0
+            written, _, last = polls.communicate("go\n")[0].split()
+        return Told(float(written) / 1000, float(last) / 1000, memory)
+
+
+def resident(process: int) -> float:
+    """KiB of a process in memory."""
+    return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * PAGE / 1024
