@@ -102,23 +102,15 @@ final class ConflictAsker: Sendable {
     }
   }
 
-  private typealias Lent = (start: UnsafePointer<CChar>?, length: Int)
-
   /// Lends texts as C strings; nil as NULL.
   private static func lend<R>(
     _ id: [UInt8], _ base: [UInt8]?, _ local: [UInt8]?, _ remote: [UInt8]?,
-    _ body: (Lent, Lent, Lent, Lent) -> R
+    _ body: (LentText, LentText, LentText, LentText) -> R
   ) -> R {
-    lend(id) { id in
-      lend(base) { base in lend(local) { local in lend(remote) { body(id, base, local, $0) } } }
-    }
-  }
-
-  private static func lend<R>(_ text: [UInt8]?, _ body: (Lent) -> R) -> R {
-    guard var text else { return body((nil, 0)) }
-    text.append(0)
-    return text.withUnsafeBytes {
-      body(($0.baseAddress?.assumingMemoryBound(to: CChar.self), text.count - 1))
+    KVStoreC.lend(id) { id in
+      KVStoreC.lend(base) { base in
+        KVStoreC.lend(local) { local in KVStoreC.lend(remote) { body(id, base, local, $0) } }
+      }
     }
   }
 }

@@ -39,21 +39,18 @@ struct Delivery: Sendable {
     lent.is_local = answer.isLocal ? 1 : 0
     switch answer.result {
     case .failure(let error):
-      let handle = HandleTable.open(ErrorObject(error), as: .error)
-      lent.error = handle?.pointer
-      done(callback.context, &lent)
-      if let handle { HandleTable.discard(handle) }
+      lend(error) {
+        lent.error = $0
+        done(callback.context, &lent)
+      }
     case .success(.entities(let cursor)):
-      let handle = HandleTable.open(CursorObject(cursor), as: .cursor)
-      lent.cursor = handle?.pointer
-      done(callback.context, &lent)
-      if let handle { HandleTable.discard(handle) }
+      lend(CursorObject(cursor), as: .cursor) {
+        lent.cursor = $0
+        done(callback.context, &lent)
+      }
     case .success(let outcome):
-      guard var text = outcome.text else { return done(callback.context, &lent) }
-      lent.length = text.count
-      text.append(0)
-      text.withUnsafeBytes { bytes in
-        lent.json = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+      lend(outcome.text) {
+        (lent.json, lent.length) = ($0.start, $0.length)
         done(callback.context, &lent)
       }
     }

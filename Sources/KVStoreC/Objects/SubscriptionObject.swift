@@ -108,17 +108,14 @@ final class SubscriptionObject: HandleObject {
     switch event {
     case .failure(let error):
       guard let receive = callback.function[.failure] else { return }
-      let handle = HandleTable.open(ErrorObject(error), as: .error)
-      lent.status = error.kind.code
-      lent.error = handle?.pointer
-      receive(callback.context, &lent)
-      if let handle { HandleTable.discard(handle) }
-    case .success(var text):
+      lend(error) {
+        (lent.status, lent.error) = (error.kind.code, $0)
+        receive(callback.context, &lent)
+      }
+    case .success(let text):
       guard let receive = callback.function[kind] else { return }
-      lent.length = text.count
-      text.append(0)
-      text.withUnsafeBytes { bytes in
-        lent.json = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+      lend(text) {
+        (lent.json, lent.length) = ($0.start, $0.length)
         receive(callback.context, &lent)
       }
     }
