@@ -1060,11 +1060,11 @@ KV_API kv_status kv_live_unregister_async(kv_client *client, const char *options
  *                   `delete`, or `fetch` (it was saved, and is too large to be sent, and could not be fetched
  *                   just now)
  * @param on_status  `{"event":"status","status":…}`: `connected`; `unexpectedDisconnect` (it is tried again, after
- *                   pauses), `reconnected` (what came meanwhile follows); `disconnected` (unregistered or logged
- *                   out: the last event). `{"event":"missed"}`: changes were lost that nobody can tell any more,
+ *                   pauses), `reconnected` (what came meanwhile follows); `disconnected` (unregistered, logged
+ *                   out or refused: the last event). `{"event":"missed"}`: changes were lost that nobody can tell any more,
  *                   or the handlers did not keep up: more than 1,024 waited. Whoever wants to know them pulls.
  * @param on_error   an error with a status: a failure of `liveToLocal` for one entity, after which events go on; or
- *                   the user may not listen, which is the last event
+ *                   the user may not listen, and `disconnected` follows
  * @param options  NULL or `{"liveToLocal":true}`: changes are written to the local store before they are
  *                 told, never over a pending write and never older over newer
  * @return KV_OK, KV_MISUSE (not registered), KV_INVALID, KV_UNSUPPORTED (no backend; `liveToLocal` of a network

@@ -175,7 +175,7 @@ extension DataStore {
     return try live.subscribe(to: engine.collection) { event in
       if case .changed(let change) = event {
         do throws(StoreError) { try engine.take(change) } catch {
-          receive(.failure(error, isFinal: false))
+          receive(.failure(error))
         }
       }
       receive(event)

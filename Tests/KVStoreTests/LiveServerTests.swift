@@ -18,7 +18,7 @@ import Testing
         case .ready: "ready"
         case .missed: "missed"
         case .status(let status): status.rawValue
-        case .failure(let error, _): "failure \(error.kind)"
+        case .failure(let error): "failure \(error.kind)"
         case .changed(.saved(_, let id, let cause)): "\(cause) \(id)"
         case .changed(.deleted(let id, _)): "delete \(id)"
         case .changed(.tooLarge(let id, _)): "large \(id)"

@@ -219,11 +219,11 @@ private final class Told: Sendable {
       _ = (notes.first(2), others.first(2))
       let error = StoreError(.forbidden, "no")
       live.put(.success(.refused(["notes"], error)))
-      #expect(notes.first(3).last == .failure(error, isFinal: true))
+      #expect(notes.first(4).suffix(2) == [.failure(error), .status(.disconnected)])
       live.send(Self.message("a", token: "1", in: "others"))
       #expect(others.first(3).last == Self.saved("a"))
       live.put(.success(.refused([], error)))
-      #expect(others.first(4).last == .failure(error, isFinal: true))
+      #expect(others.first(5).suffix(2) == [.failure(error), .status(.disconnected)])
       #expect(feed.registration == nil)
     }
   }

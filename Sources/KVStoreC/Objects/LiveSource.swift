@@ -86,7 +86,7 @@ extension LiveEvent {
     case .missed: .success(Array(#"{"event":"missed"}"#.utf8))
     case .status(let status):
       .success(Array(#"{"event":"status","status":"\#(status.rawValue)"}"#.utf8))
-    case .failure(let error, _): .failure(error)
+    case .failure(let error): .failure(error)
     case .changed(let change): .success(change.json)
     }
   }

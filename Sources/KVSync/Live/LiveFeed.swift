@@ -177,7 +177,8 @@ package final class LiveFeed: Sendable {
 
   func tellLast(_ error: StoreError, _ subscribers: [Subscriber]) {
     for subscriber in subscribers where !subscriber.isOver {
-      subscriber.receive(.failure(error, isFinal: true))
+      subscriber.receive(.failure(error))
+      subscriber.receive(.status(.disconnected))
       subscriber.end()
     }
   }

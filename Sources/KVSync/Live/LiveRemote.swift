@@ -92,13 +92,12 @@ package enum LiveEvent: Sendable, Equatable {
   /// Something may have been missed that cannot be told: the subscriber should read the collection.
   case missed
   case status(LiveStatus)
-  /// `isFinal`: nothing will follow.
-  case failure(StoreError, isFinal: Bool)
+  case failure(StoreError)
 }
 
 package enum LiveStatus: String, Sendable {
   case connected
-  /// Nothing will follow: unregistered or logged out.
+  /// Nothing will follow: unregistered, logged out, or refused, which an error told before.
   case disconnected
   case reconnected
   /// The connection broke; it is tried again.
