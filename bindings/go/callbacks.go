@@ -82,21 +82,10 @@ func contents(answer *C.kv_answer) ([]byte, error) {
 // event receives what a subscription tells; what it is given is its own.
 type event func([]byte, error)
 
-// watcher is an event with a function that is called behind the last one.
-type watcher struct {
-	event
-	ended func()
-}
-
 //export kvgoEvent
 func kvgoEvent(context unsafe.Pointer, told *C.kv_event) {
-	var receiver event
-	switch callback := recall(context).(type) {
-	case event:
-		receiver = callback
-	case watcher:
-		receiver = callback.event
-	default:
+	receiver, ok := recall(context).(event)
+	if !ok {
 		return
 	}
 	if failed(told.status) {
@@ -136,13 +125,8 @@ func kvgoLog(context unsafe.Pointer, level C.int32_t, text *C.char) {
 
 //export kvgoFree
 func kvgoFree(context unsafe.Pointer) {
-	number := *(*C.uintptr_t)(context)
 	callbacks.Lock()
-	callback := callbacks.entries[number]
-	delete(callbacks.entries, number)
+	delete(callbacks.entries, *(*C.uintptr_t)(context))
 	callbacks.Unlock()
 	C.free(context)
-	if watching, ok := callback.(watcher); ok {
-		watching.ended()
-	}
 }

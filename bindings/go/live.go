@@ -14,7 +14,6 @@ import (
 	"context"
 	"encoding/json"
 	"runtime"
-	"sync"
 )
 
 // A LiveKind says what a [LiveEvent] tells.
@@ -61,127 +60,59 @@ func (c *Client) UnregisterLive(ctx context.Context, options ...Option) error {
 	return err
 }
 
+// mostLive is how many changes may wait for who receives them.
+const mostLive = 1024
+
 // Watch tells what happens to the collection on the backend, until the context ends: then the channel is
-// closed. It is also closed when the user logs out or the client is closed. A reader may take its time: other
-// callbacks of the client do not wait for it, and what it does not take in time costs it a [LiveMissed].
-// [Client.RegisterLive] comes first.
+// closed. It is also closed when the user logs out, may not listen, or the client is closed. A reader may take
+// its time: other callbacks of the client do not wait for it; if more than 1,024 changes wait, what follows
+// becomes a [LiveMissed]. [Client.RegisterLive] comes first.
 //
 // With toLocal, changes are written to the local store before they are told, never over a pending write.
 func (c *Collection[T]) Watch(ctx context.Context, toLocal bool) (<-chan LiveEvent[T], error) {
-	out := make(chan LiveEvent[T])
-	waiting := newBacklog(LiveEvent[T]{Kind: LiveMissed})
-	subscription, err := c.store.subscribe(toLocal, func(text []byte, err error) {
-		event := LiveEvent[T]{Err: err}
-		if err == nil {
-			event.Err = json.Unmarshal(text, &event)
-		}
-		waiting.add(event)
-	}, waiting.end)
-	if err != nil {
-		return nil, err
-	}
-	go func() {
-		defer close(out)
-		defer C.kv_subscription_close(subscription)
-		for {
-			event, ok := waiting.next(ctx)
-			if !ok {
-				return
-			}
-			select {
-			case out <- event:
-			case <-ctx.Done():
-				return
-			}
-			if event.Status == "disconnected" {
-				return
-			}
-		}
-	}()
-	return out, nil
+	return channel(ctx, c.store.client.over, mostLive, func(s *stream[LiveEvent[T]]) (*Subscription, error) {
+		return c.store.subscribe(toLocal, watcher(s))
+	})
 }
 
-func (s *store) subscribe(toLocal bool, receive event, ended func()) (*C.kv_subscription, error) {
+// watcher brings what a subscription tells to a stream. What comes behind a LiveMissed is dropped until
+// everything was read.
+func watcher[T any](s *stream[LiveEvent[T]]) event {
+	behind := false
+	return func(text []byte, err error) {
+		told := LiveEvent[T]{Err: err}
+		if err == nil {
+			told.Err = json.Unmarshal(text, &told)
+		}
+		if told.Kind != LiveChange {
+			s.put(told)
+			if told.Status == "disconnected" {
+				s.end()
+			}
+			return
+		}
+		if behind = behind && s.count() > 0; behind {
+			return
+		}
+		if behind = !s.offer(told); behind {
+			s.put(LiveEvent[T]{Kind: LiveMissed})
+		}
+	}
+}
+
+func (s *store) subscribe(toLocal bool, receive event) (*Subscription, error) {
 	defer runtime.KeepAlive(s)
 	options := "{}"
 	if toLocal {
 		options = `{"liveToLocal":true}`
 	}
-	var subscription *C.kv_subscription
+	subscription := &Subscription{}
 	var left *C.kv_error
-	status := C.kv_store_subscribe(s.handle, characters(append([]byte(options), 0)), C.kvgo_event_fn(),
-		C.kvgo_event_fn(), C.kvgo_event_fn(), C.kvgo_event_fn(), remember(watcher{receive, ended}), C.kvgo_free_event_fn(), &subscription, &left)
+	handler := C.kvgo_event_fn()
+	status := C.kv_store_subscribe(s.handle, characters(append([]byte(options), 0)), handler, handler, handler,
+		handler, remember(receive), C.kvgo_free_event_fn(), &subscription.handle, &left)
 	if err := check(status, left); err != nil {
 		return nil, err
 	}
 	return subscription, nil
-}
-
-// A backlog keeps what waits for a reader, up to a bound; the last entry says then that something is
-// missing, and nothing is added until it was read.
-type backlog[E any] struct {
-	lock   sync.Mutex
-	events []E
-	missed E
-	behind bool
-	ended  bool
-	wake   chan struct{}
-}
-
-const mostLive = 1024
-
-func newBacklog[E any](missed E) *backlog[E] {
-	return &backlog[E]{missed: missed, wake: make(chan struct{}, 1)}
-}
-
-func (b *backlog[E]) add(event E) {
-	b.lock.Lock()
-	if !b.behind {
-		b.behind = len(b.events) >= mostLive
-		if b.behind {
-			event = b.missed
-		}
-		b.events = append(b.events, event)
-	}
-	b.lock.Unlock()
-	b.signal()
-}
-
-func (b *backlog[E]) end() {
-	b.lock.Lock()
-	b.ended = true
-	b.lock.Unlock()
-	b.signal()
-}
-
-func (b *backlog[E]) signal() {
-	select {
-	case b.wake <- struct{}{}:
-	default:
-	}
-}
-
-// next waits for an event; false at the end of the context, or of what is told.
-func (b *backlog[E]) next(ctx context.Context) (E, bool) {
-	for {
-		b.lock.Lock()
-		if len(b.events) > 0 {
-			event := b.events[0]
-			b.events = b.events[1:]
-			b.behind = b.behind && len(b.events) > 0
-			b.lock.Unlock()
-			return event, true
-		}
-		ended := b.ended
-		b.lock.Unlock()
-		var none E
-		if ended {
-			return none, false
-		}
-		select {
-		case <-b.wake:
-		case <-ctx.Done():
-			return none, false
-		}
-	}
 }

@@ -35,7 +35,8 @@ type Placed[T any] struct {
 
 // Changes lead from one result of an observed query to the next.
 type Changes[T any] struct {
-	// Initial tells that these are the first: the whole result, as insertions.
+	// Initial tells that this is the whole result, as insertions: the first, and, for a reader that was too
+	// slow, once more.
 	Initial bool
 	// Count is the size of the new result.
 	Count         int
@@ -49,6 +50,9 @@ type Changes[T any] struct {
 
 // Apply gives the new result, made of the old one, which is used up.
 func (c Changes[T]) Apply(result []T) []T {
+	if c.Initial {
+		result = nil
+	}
 	coming := append([]Placed[T]{}, c.Insertions...)
 	going := map[int]bool{}
 	for _, deletion := range c.Deletions {
@@ -78,32 +82,24 @@ func (c Changes[T]) Apply(result []T) []T {
 	return made
 }
 
+// mostChanges is how many changes may wait for who receives them.
+const mostChanges = 100
+
 // Observe follows a query over the local data: its result first, then what changes it, whoever causes
-// that. The channel ends with the context. Whoever receives slowly gets several changes as one, but holds up
-// the callbacks of the client.
+// that. The channel is closed when the context has ended or the client is closed. A reader may take its time: if
+// more than 100 changes wait, those are given, and then the whole result anew.
 func (c *Collection[T]) Observe(ctx context.Context, query *Query) (<-chan Changes[T], error) {
-	changes := make(chan Changes[T])
-	hear := event(func(text []byte, err error) {
-		told, wrong := unmarshal[Changes[T]](text)
-		if err == nil {
-			err = wrong
-		}
-		told.Err = err
-		select {
-		case changes <- told:
-		case <-ctx.Done():
-		}
+	return channel(ctx, c.store.client.over, mostChanges, func(s *stream[Changes[T]]) (*Subscription, error) {
+		return c.store.observe(query, func(text []byte, err error) {
+			told, wrong := unmarshal[Changes[T]](text)
+			if told.Err = err; err == nil {
+				told.Err = wrong
+			}
+			if !s.offer(told) {
+				s.renew()
+			}
+		})
 	})
-	subscription, err := c.store.observe(query, hear)
-	if err != nil {
-		return nil, err
-	}
-	go func() {
-		<-ctx.Done()
-		_ = subscription.Close()
-		close(changes)
-	}()
-	return changes, nil
 }
 
 // ObserveByID does the same for one entity, which need not be there.

@@ -31,3 +31,30 @@ func TestACopyFollowsWritesUntilTheContextEnds(t *testing.T) {
 		t.Fatal("nothing comes behind the end")
 	}
 }
+
+func TestAReaderMayWaitForAnswersAndASlowOneGetsTheWholeResultAgain(t *testing.T) {
+	notes := collection[kvstore.M](t, online(t, host), unique(), kvstore.Sync)
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	changes := must(notes.Observe(watching, nil))(t)
+	result := (<-changes).Apply(nil)
+	// A second observer tells when each change was seen, so that none becomes one with another.
+	seen := must(notes.Observe(watching, nil))(t)
+	<-seen
+	for number := 0; number < 120; number++ {
+		must(notes.Save(ctx, kvstore.M{"_id": fmt.Sprint(number)}))(t)
+		<-seen
+	}
+	pushed := must(notes.Push(ctx))(t)
+	equal(t, pushed.Pushed, 120)
+	whole := 0
+	for len(result) < 120 || whole == 0 {
+		told := <-changes
+		if told.Initial {
+			whole++
+		}
+		result = told.Apply(result)
+	}
+	equal(t, whole, 1)
+	equal(t, len(result), 120)
+}

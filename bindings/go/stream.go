@@ -5,56 +5,94 @@ import (
 	"sync"
 )
 
-// mostWaiting is how many events may wait for who receives them.
-const mostWaiting = 10000
-
-// A stream brings events from the callback thread, which it never holds up, to a channel.
+// A stream brings events from the callback thread, which it never holds up, to a channel: an answer that the
+// reader waits for comes on the same thread.
 type stream[E any] struct {
 	sync.Mutex
 	waiting []E
+	// most may wait of what is offered.
+	most    int
 	ended   bool
+	anew    bool
 	changed chan struct{}
 }
 
-// channel makes a channel of what a subscription tells. It is closed when the context has ended, after the
-// last event once over is closed, and when more events wait than may.
+// channel makes a channel of what a subscription tells. It is closed when the context has ended, and after the
+// last event once over is closed or the stream has ended. A stream that asks for it is subscribed anew.
 func channel[E any](
-	ctx context.Context, over <-chan struct{}, subscribe func(func(E)) (*Subscription, error),
+	ctx context.Context, over <-chan struct{}, most int, subscribe func(*stream[E]) (*Subscription, error),
 ) (<-chan E, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, ended(err)
 	}
-	s := &stream[E]{changed: make(chan struct{}, 1)}
-	subscription, err := subscribe(s.take)
+	s := &stream[E]{most: most, changed: make(chan struct{}, 1)}
+	subscription, err := subscribe(s)
 	if err != nil {
 		return nil, err
 	}
 	out := make(chan E)
 	go func() {
 		defer close(out)
-		defer subscription.Close()
-		s.pass(ctx, over, out)
+		for s.pass(ctx, over, out) {
+			_ = subscription.Close()
+			s.restart()
+			if subscription, err = subscribe(s); err != nil {
+				return
+			}
+		}
+		_ = subscription.Close()
 	}()
 	return out, nil
 }
 
-func (s *stream[E]) take(event E) {
+// put adds an event that must not be dropped.
+func (s *stream[E]) put(event E) {
 	s.Lock()
 	defer s.Unlock()
-	if len(s.waiting) == mostWaiting {
-		s.ended = true
-	}
-	if !s.ended {
+	if !s.ended && !s.anew {
 		s.waiting = append(s.waiting, event)
 	}
 	s.wake()
 }
 
+// offer adds an event unless too many wait.
+func (s *stream[E]) offer(event E) bool {
+	s.Lock()
+	fits := len(s.waiting) < s.most
+	s.Unlock()
+	if fits {
+		s.put(event)
+	}
+	return fits
+}
+
+// count tells how many wait.
+func (s *stream[E]) count() int {
+	s.Lock()
+	defer s.Unlock()
+	return len(s.waiting)
+}
+
+// end says that nothing follows what waits.
 func (s *stream[E]) end() {
 	s.Lock()
 	defer s.Unlock()
 	s.ended = true
 	s.wake()
+}
+
+// renew asks for another subscription behind what waits.
+func (s *stream[E]) renew() {
+	s.Lock()
+	defer s.Unlock()
+	s.anew = true
+	s.wake()
+}
+
+func (s *stream[E]) restart() {
+	s.Lock()
+	defer s.Unlock()
+	s.anew = false
 }
 
 func (s *stream[E]) wake() {
@@ -64,22 +102,31 @@ func (s *stream[E]) wake() {
 	}
 }
 
-// pass sends what waits until nothing will follow.
-func (s *stream[E]) pass(ctx context.Context, over <-chan struct{}, out chan<- E) {
+// next takes what waits first; without it, whether nothing follows, and whether another subscription is due.
+func (s *stream[E]) next() (event E, isThere, last, anew bool) {
+	s.Lock()
+	defer s.Unlock()
+	if len(s.waiting) == 0 {
+		return event, false, s.ended, s.anew
+	}
+	event, s.waiting = s.waiting[0], s.waiting[1:]
+	return event, true, false, false
+}
+
+// pass sends what waits until nothing will follow, or until another subscription is due.
+func (s *stream[E]) pass(ctx context.Context, over <-chan struct{}, out chan<- E) bool {
 	for {
-		s.Lock()
-		events, last := s.waiting, s.ended
-		s.waiting = nil
-		s.Unlock()
-		for _, event := range events {
+		event, isThere, last, anew := s.next()
+		if isThere {
 			select {
 			case out <- event:
+				continue
 			case <-ctx.Done():
-				return
+				return false
 			}
 		}
-		if last {
-			return
+		if last || anew {
+			return !last
 		}
 		select {
 		case <-s.changed:
@@ -87,7 +134,7 @@ func (s *stream[E]) pass(ctx context.Context, over <-chan struct{}, out chan<- E
 			// No event comes any more; those that wait go out.
 			s.end()
 		case <-ctx.Done():
-			return
+			return false
 		}
 	}
 }

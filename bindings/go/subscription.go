@@ -72,8 +72,17 @@ func (c *Client) ObserveSync(receive func(SyncEvent)) (*Subscription, error) {
 	return subscription, nil
 }
 
+// mostSyncEvents is how many may wait for who receives them.
+const mostSyncEvents = 10000
+
 // SyncEvents gives what [Client.ObserveSync] tells by a channel, which is closed when the context has ended or
 // the client is closed. It is closed early if more than 10,000 events wait to be received.
 func (c *Client) SyncEvents(ctx context.Context) (<-chan SyncEvent, error) {
-	return channel(ctx, c.over, c.ObserveSync)
+	return channel(ctx, c.over, mostSyncEvents, func(s *stream[SyncEvent]) (*Subscription, error) {
+		return c.ObserveSync(func(event SyncEvent) {
+			if !s.offer(event) {
+				s.end()
+			}
+		})
+	})
 }

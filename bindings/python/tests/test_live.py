@@ -32,6 +32,11 @@ class Service(ThreadingHTTPServer):
             {"t": place, "m": [{"c": channel, "p": place, "d": entity, "u": {"kvstore": more}}]}
         )
 
+    def refuse(self, collection: str) -> None:
+        """Refuse the poll that waits."""
+        payload = {"channels": [f"k.c-{collection}"]}
+        self.messages.put({"status": 403, "error": True, "payload": payload})
+
 
 class Handler(BaseHTTPRequestHandler):
     """One connection of a client."""
@@ -43,7 +48,8 @@ class Handler(BaseHTTPRequestHandler):
         """Answer a poll."""
         if "tt=0&" in self.path:
             return self.answer({"t": {"t": "1", "r": 1}, "m": []})
-        return self.answer(self.server.messages.get())
+        message = self.server.messages.get()
+        return self.answer(message, 403 if "error" in message else 200)
 
     def do_POST(self) -> None:
         """Register whoever asks."""
@@ -54,10 +60,10 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer({"_id": "u1", "username": "ana", "_kmd": {"authtoken": "t"}})
         return self.answer({})
 
-    def answer(self, body: dict[str, object]) -> None:
+    def answer(self, body: dict[str, object], status: int = 200) -> None:
         """Send JSON."""
         text = json.dumps(body).encode()
-        self.send_response(200)
+        self.send_response(status)
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
         self.wfile.write(text)
@@ -113,6 +119,44 @@ def test_iterating_asynchronously(service: Service, client: kvstore.Client) -> N
 
     client.register_live()
     assert asyncio.run(first_change()).id == "a"
+
+
+def test_who_iterates_too_slowly_is_told_that_something_is_missing(
+    service: Service, client: kvstore.Client
+) -> None:
+    all_told = threading.Event()
+
+    def count(event: kvstore.LiveEvent) -> None:
+        if event.id == "last":
+            all_told.set()
+
+    client.register_live()
+    notes = client.collection("notes")
+    with notes.live() as stream, notes.subscribe(count):
+        assert [next(stream).event, next(stream).event] == ["status", "ready"]
+        for number in range(1100):
+            service.tell({"_id": str(number)}, str(number + 2))
+        service.tell({"_id": "last"}, "9999")
+        assert all_told.wait(60)
+        client.unregister_live()
+        told = list(stream)
+    assert [event.id for event in told[:1024]] == [str(number) for number in range(1024)]
+    assert told[1024:] == [
+        kvstore.LiveEvent("missed"),
+        kvstore.LiveEvent("status", status="disconnected"),
+    ]
+
+
+def test_who_may_not_listen_is_told_so_and_then_iterating_ends(
+    service: Service, client: kvstore.Client
+) -> None:
+    client.register_live()
+    with client.collection("notes").live() as stream:
+        assert [next(stream).event, next(stream).event] == ["status", "ready"]
+        service.refuse("notes")
+        with pytest.raises(kvstore.ForbiddenError):
+            next(stream)
+        assert [event.status for event in stream] == ["disconnected"]
 
 
 def test_a_handler_may_close_the_client(service: Service, client: kvstore.Client) -> None:

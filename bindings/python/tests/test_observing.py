@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 import kvstore
 
@@ -28,6 +32,71 @@ class Mirror:
             assert self._news.wait_for(
                 lambda: [entity["name"] for entity in self.result] == names, timeout=20
             ), self.result
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[kvstore.Client]:
+    with kvstore.Client(app_key="kid", host=None, data_directory=tmp_path) as client:
+        yield client
+
+
+@pytest.fixture
+def notes(client: kvstore.Client) -> kvstore.Store:
+    return client.collection("notes")
+
+
+def test_iterating_gives_changes_until_the_client_is_closed(
+    client: kvstore.Client, notes: kvstore.Store
+) -> None:
+    result: list[kvstore.Entity] = []
+    with notes.changes({"n": {"$gt": 0}}) as changes:
+        next(changes).apply(result)
+        for number in range(3):
+            notes.save({"_id": str(number), "n": number})
+            # What is written inside of the loop comes out of it: nothing waits for the loop.
+            if number > 0:
+                next(changes).apply(result)
+        assert [entity["n"] for entity in result] == [1, 2]
+        client.close()
+        assert list(changes) == []
+
+
+def test_who_iterates_too_slowly_gets_the_whole_result_again(notes: kvstore.Store) -> None:
+    result: list[kvstore.Entity] = []
+    seen = threading.Semaphore(0)
+    with notes.changes() as changes, notes.observe(None, lambda _: seen.release()):
+        seen.acquire(timeout=20)
+        for number in range(300):
+            notes.save({"_id": str(number)})
+            assert seen.acquire(timeout=20)
+        notes.save({"_id": "last"})
+        initial = 0
+        for change in changes:
+            initial += change.initial
+            change.apply(result)
+            if len(result) == 301:
+                break
+        assert initial == 2
+        changes.close()
+        assert list(changes) == []
+
+
+def test_iterating_asynchronously_loses_nothing_to_a_cancelled_wait(notes: kvstore.Store) -> None:
+    async def follow() -> list[int]:
+        counts = []
+        async with notes.changes() as changes:
+            counts.append((await anext(changes)).count)
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(anext(changes), 0.05)
+            notes.save({"_id": "a"})
+            async for change in changes:
+                counts.append(change.count)
+                if change.count == 2:
+                    break
+                notes.save({"_id": "b"})
+        return counts
+
+    assert asyncio.run(follow()) == [0, 1, 2]
 
 
 def test_a_copy_follows_writes_of_this_client_and_of_another_one(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from ._options import (
     StoreType,
     WritePolicy,
 )
-from .changes import Changes, Deletion, Move, Placed
+from .changes import Changes, ChangesStream, Deletion, Move, Placed
 from .client import Client, LogLevel
 from .conflict import Conflict, ConflictHandler, Decision
 from .cursor import Cursor
@@ -68,6 +68,7 @@ from .results import (
     SyncResult,
 )
 from .store import Store
+from .stream import Stream
 from .subscription import Subscription
 
 __version__ = "0.1.0"
@@ -79,6 +80,7 @@ __all__ = [
     "CallOptions",
     "CancelledError",
     "Changes",
+    "ChangesStream",
     "Client",
     "ClientOptions",
     "Conflict",
@@ -129,6 +131,7 @@ __all__ = [
     "Store",
     "StoreOptions",
     "StoreType",
+    "Stream",
     "Subscription",
     "SyncEvent",
     "SyncResult",

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .errors import KVError
 from .results import Entity
+from .stream import Stream
+from .subscription import Subscription
+
+#: How many changes may wait in a stream.
+_MOST = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +45,8 @@ class Placed:
 class Changes:
     """What leads from one result to the next."""
 
-    #: Whether this is the first: the whole result, as insertions.
+    #: Whether this is the whole result, as insertions: the first, and, in a stream that was read
+    #: too slowly, once more.
     initial: bool
     #: The size of the new result.
     count: int
@@ -50,6 +57,8 @@ class Changes:
 
     def apply(self, result: list[Entity]) -> None:
         """Make a list, which is the old result, the new one."""
+        if self.initial:
+            result.clear()
         coming = [(placed.index, placed.entity) for placed in self.insertions]
         coming += [(move.index, result[move.origin]) for move in self.moves]
         going = [deletion.index for deletion in self.deletions]
@@ -81,3 +90,52 @@ def decode_changes(text: bytes) -> Changes:
 def changes_reader(receive: OnChanges) -> Callable[[bytes | KVError], object]:
     """Give what hands events on as changes."""
     return lambda event: receive(decode_changes(event) if isinstance(event, bytes) else event)
+
+
+class ChangesStream(Stream[Changes]):
+    """A query that is followed: made by :meth:`kvstore.Store.changes`.
+
+    If more than 100 changes wait, those are given, and then the whole result anew.
+    """
+
+    def __init__(self, observe: Callable[[OnChanges, Callable[[], object]], Subscription]) -> None:
+        super().__init__(_MOST)
+        self._observe = observe
+        self._changing = threading.RLock()
+        self._closed = False
+        self._begin()
+
+    def _begin(self) -> None:
+        #: Set when another subscription follows this one.
+        over = self._over = threading.Event()
+
+        def ended() -> None:
+            if not over.is_set():
+                self._end()
+
+        self._subscription = self._observe(self._take, ended)
+
+    def _take(self, changes: Changes | KVError) -> None:
+        if isinstance(changes, KVError):
+            self._put(changes)
+        else:
+            self._offer(changes)
+
+    def _resume(self) -> None:
+        with self._changing:
+            if self._closed:
+                return
+            self._over.set()
+            self._subscription.close()
+            self._waiting.clear()
+            try:
+                self._begin()
+            except KVError:
+                self._end()
+                raise
+
+    def close(self) -> None:
+        """End it; whoever waits for a change stops waiting. A second time is harmless."""
+        with self._changing:
+            self._closed = True
+            self._subscription.close()

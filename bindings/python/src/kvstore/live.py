@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import queue
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 from ._options import encode_options
 from .errors import KVError
+from .stream import Stream
 from .subscription import Subscription, begin
 
-#: Ends a :class:`LiveStream` that waits.
-_END = object()
+#: How many changes may wait in a stream.
+_MOST = 1024
 
 
 @dataclass(frozen=True)
@@ -46,6 +45,7 @@ def subscribe(
     on_status: LiveHandler | None = None,
     on_error: ErrorHandler | None = None,
     *,
+    ended: Callable[[], object] | None = None,
     live_to_local: bool,
 ) -> Subscription:
     """Begin a subscription of a store."""
@@ -64,62 +64,39 @@ def subscribe(
             handler(LiveEvent(**members))
 
     options = encode_options({"live_to_local": live_to_local})
-    handle = begin("kv_store_subscribe", store, store.handle, options, receive=told, handlers=4)
+    handle = begin(
+        "kv_store_subscribe", store, store.handle, options, receive=told, ended=ended, handlers=4
+    )
     return Subscription(handle, store)
 
 
-class LiveStream:
-    """The changes of a collection, to be iterated over with ``for`` or ``async for``.
+class LiveStream(Stream[LiveEvent]):
+    """What happens in a collection: made by :meth:`kvstore.Store.live`.
 
-    Iterating waits for the next event. It ends when the stream is closed, or the user logs out;
-    what goes wrong is raised. As a context manager it closes itself.
+    It ends behind ``disconnected`` too. Whoever takes events too slowly, so that more than 1,024
+    changes wait, is told ``missed``.
     """
 
     def __init__(self, store: Any, *, live_to_local: bool) -> None:
-        self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        super().__init__(_MOST)
         self._subscription = subscribe(
             store,
-            self._receive,
-            self._receive,
-            self._receive,
-            self._receive,
+            self._offer,
+            self._put,
+            self._note,
+            self._put,
+            ended=self._end,
             live_to_local=live_to_local,
         )
 
-    def _receive(self, event: LiveEvent | KVError) -> None:
-        self._events.put(event)
-        if isinstance(event, LiveEvent) and event.status == "disconnected":
-            self._events.put(_END)
+    def _note(self, event: LiveEvent) -> None:
+        self._put(event)
+        if event.status == "disconnected":
+            self._end()
+
+    def _resume(self) -> LiveEvent:
+        return LiveEvent("missed")
 
     def close(self) -> None:
         """End it; whoever waits for an event stops waiting. A second time is harmless."""
         self._subscription.close()
-        self._events.put(_END)
-
-    def __iter__(self) -> Iterator[LiveEvent]:
-        return self
-
-    def __next__(self) -> LiveEvent:
-        event = self._events.get()
-        if event is _END:
-            self._events.put(_END)
-            raise StopIteration
-        if isinstance(event, KVError):
-            raise event
-        assert isinstance(event, LiveEvent)
-        return event
-
-    def __aiter__(self) -> AsyncIterator[LiveEvent]:
-        return self
-
-    async def __anext__(self) -> LiveEvent:
-        event = await asyncio.to_thread(next, self, None)
-        if event is None:
-            raise StopAsyncIteration
-        return event
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

@@ -18,7 +18,7 @@ from ._options import (
     entity_json,
     to_text,
 )
-from .changes import OnChanges, changes_reader
+from .changes import ChangesStream, OnChanges, changes_reader
 from .conflict import ConflictHandler, set_handler
 from .cursor import Cursor
 from .errors import NotFoundError
@@ -319,10 +319,7 @@ class Store(Closing):
         return subscribe(self, on_next, on_ready, on_status, on_error, live_to_local=live_to_local)
 
     def live(self, *, live_to_local: bool = False) -> LiveStream:
-        """Iterate over what :meth:`subscribe` tells.
-
-        Not for pumped clients: nobody would dispatch while it waits.
-        """
+        """Iterate over what :meth:`subscribe` tells, with ``for`` or ``async for``."""
         return LiveStream(self, live_to_local=live_to_local)
 
     def purge(self, query: QueryLike = None) -> int:
@@ -373,15 +370,27 @@ class Store(Closing):
         ``receive`` gets the result first, then what changes it, whoever causes that, or an error.
         It runs where callbacks do. :meth:`Changes.apply` keeps a list up to date.
         """
-        made = as_query(query)
-        hear = changes_reader(receive)
-        handle = begin("kv_store_observe", self, self.handle, handle_of(made), receive=hear)
-        return Subscription(handle, self)
+        return self._observe(query, receive, None)
 
     def observe_by_id(self, id: str, receive: OnChanges) -> Subscription:
         """Do the same for one entity, which need not be there."""
         hear = changes_reader(receive)
         handle = begin("kv_store_observe_by_id", self, self.handle, to_text(id, "id"), receive=hear)
+        return Subscription(handle, self)
+
+    def changes(self, query: QueryLike = None) -> ChangesStream:
+        """Iterate over what :meth:`observe` tells, with ``for`` or ``async for``."""
+        made = as_query(query)
+        return ChangesStream(lambda receive, ended: self._observe(made, receive, ended))
+
+    def _observe(
+        self, query: QueryLike, receive: OnChanges, ended: Callable[[], object] | None
+    ) -> Subscription:
+        made = as_query(query)
+        hear = changes_reader(receive)
+        handle = begin(
+            "kv_store_observe", self, self.handle, handle_of(made), receive=hear, ended=ended
+        )
         return Subscription(handle, self)
 
     # The asynchronous forms
