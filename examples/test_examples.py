@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import queue
+import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -71,12 +75,73 @@ def test_the_first_program_in_go(server: Server, tmp_path: Path) -> None:
     assert "pushed 1" in told
 
 
+def live_program(language: str, place: Path) -> list[str]:
+    """Build the program of the two terminals, if it is to be built; give how to start it."""
+    if language == "python":
+        return [sys.executable, str(EXAMPLES / "python" / "live.py")]
+    program = place / "live"
+    if language == "go":
+        run(EXAMPLES / "go", "go", "build", "-o", str(program), "./live")
+    else:
+        flags = run(place, "pkg-config", "--cflags", "--libs", "kvstore").split()
+        source = str(EXAMPLES / "c" / "live.c")
+        run(place, "gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", source, "-o", "live", *flags)
+    return [str(program)]
+
+
+@pytest.mark.parametrize("language", ["c", "python", "go"])
+def test_what_one_terminal_writes_the_other_one_shows(
+    language: str, server: Server, tmp_path: Path
+) -> None:
+    program = live_program(language, tmp_path)
+    text = f"milk for {language}"
+    with watching(tmp_path, [*program, "watch", server.host]) as lines:
+        wait_for(lines, "live: .*connected", "live: .*ready")
+        assert "saved" in run(tmp_path, *program, "write", server.host, text)
+        wait_for(lines, "live: .*create", text)
+
+
+@contextmanager
+def watching(place: Path, command: list[str]) -> Iterator[queue.SimpleQueue[str]]:
+    """Run a program in a terminal of its own; give the lines that it prints, and "" at its end."""
+    with subprocess.Popen(
+        command, cwd=place, env=environment(), stdout=subprocess.PIPE, text=True
+    ) as process:
+        lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+        def read() -> None:
+            for line in process.stdout or ():
+                lines.put(line)
+            lines.put("")
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        try:
+            yield lines
+        finally:
+            process.terminate()
+            reader.join()
+
+
+def wait_for(lines: queue.SimpleQueue[str], *patterns: str) -> None:
+    """Wait until each of these was in a line."""
+    told: list[str] = []
+    while not all(any(re.search(pattern, line) for line in told) for pattern in patterns):
+        told.append(lines.get(timeout=30))
+        assert told[-1], f"it ended: {told}"
+
+
+def environment() -> dict[str, str]:
+    """Give what programs find this library by."""
+    return {**os.environ, "PYTHONPATH": str(EXAMPLES.parent / "bindings" / "python" / "src")}
+
+
 def run(place: Path, *command: str) -> str:
     """Run a program and give what it prints."""
     process = subprocess.run(
         command,
         cwd=place,
-        env={**os.environ, "PYTHONPATH": str(EXAMPLES.parent / "bindings" / "python" / "src")},
+        env=environment(),
         capture_output=True,
         text=True,
         check=False,
