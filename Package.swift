@@ -95,7 +95,8 @@ let package = Package(
 
     // Tests.
     .target(
-      name: "KVTestSupport", dependencies: ["CSQLite", "KVBase"], path: "Tests/KVTestSupport",
+      name: "KVTestSupport", dependencies: ["CSQLite", "KVSync", "KVBase"],
+      path: "Tests/KVTestSupport",
       swiftSettings: house),
     tests(of: "KVBase"),
     tests(of: "KVJSON"),

@@ -6,22 +6,6 @@ import Testing
 
 @testable import KVStorage
 
-/// A copy of a result that only notifications change.
-private struct Copy {
-  var shown: [String] = []
-
-  mutating func apply(_ changes: ResultChanges) {
-    let out = changes.deletions.map(\.index) + changes.moves.map(\.from)
-    var moved: [String: String] = [:]
-    for move in changes.moves { moved[move.id] = shown[move.from] }
-    for place in out.sorted(by: >) { shown.remove(at: place) }
-    var into = changes.insertions.map { ($0.index, String($0.entity)) }
-    into += changes.moves.map { ($0.to, moved[$0.id] ?? "") }
-    for (place, entity) in into.sorted(by: { $0.0 < $1.0 }) { shown.insert(entity, at: place) }
-    for modified in changes.modifications { shown[modified.index] = String(modified.entity) }
-  }
-}
-
 @Suite("Observing") struct ObservingTests {
   private static let queries: [(filter: String, modifiers: String?)] = [
     ("{}", nil), (#"{"n":{"$gt":1}}"#, nil), ("{}", #"{"sort":{"n":1}}"#),
@@ -36,7 +20,7 @@ private struct Copy {
     let directory = TemporaryDirectory()
     let stores = [try openStorage(in: directory), try openStorage(in: directory)]
     var model = Model(random: seed)
-    var copies = Self.queries.map { _ in Copy() }
+    var copies = Self.queries.map { _ in ResultCopy() }
     let observed = try Self.queries.map {
       try stores[0].observe(query($0.filter, $0.modifiers), in: "c") {}
     }
@@ -60,7 +44,7 @@ private struct Copy {
     let directory = TemporaryDirectory()
     let store = try openStorage(in: directory)
     let observed = try store.observe(query("{}", #"{"sort":{"n":1}}"#), in: "c") {}
-    var copy = Copy()
+    var copy = ResultCopy()
     for round in 0..<3 {
       for _ in 0..<2 {
         try store.store((0..<9_000).map { #"{"_id":"\#($0)","n":\#($0 % 7),"r":\#(round)}"# })
@@ -107,5 +91,35 @@ private struct Copy {
     let count = signals.peek { $0 }
     try stores[0].save(#"{"_id":"b"}"#)
     #expect(signals.peek { $0 } == count)
+  }
+
+  @Test("what another process saves is told while it saves, and up to where it was killed")
+  func otherProcess() throws {
+    let directory = TemporaryDirectory()
+    let path = directory.file("data.kvs")
+    let store = try Storage(path: path, durability: .normal)
+    defer { store.close() }
+    let signals = Monitor(0)
+    let observed = try Self.queries.map {
+      try store.observe(query($0.filter, $0.modifiers), in: "c") { signals.withLock { $0 += 1 } }
+    }
+    defer { for one in observed { one.end() } }
+    var copies = Self.queries.map { _ in ResultCopy() }
+    var looks = 0
+    let saver = try ChildProcess([ChildProcess.built("storage-saver"), path, "saver", "2"])
+    defer { saver.end() }
+    while copies[0].shown.count < 300 {
+      let seen = looks
+      let heard = signals.wait(until: .after(seconds: 20)) { $0 > seen ? $0 : nil }
+      looks = try #require(heard, "no signal")
+      for (place, one) in observed.enumerated() {
+        if let changes = try one.changes() { copies[place].apply(changes) }
+      }
+    }
+    saver.end()
+    for (place, wanted) in Self.queries.enumerated() {
+      if let changes = try observed[place].changes() { copies[place].apply(changes) }
+      #expect(try copies[place].shown == store.find(wanted.filter, wanted.modifiers))
+    }
   }
 }
