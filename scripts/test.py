@@ -101,7 +101,7 @@ SECTIONS = [
     Section(
         "leaks",
         "The C interface under valgrind",
-        ["scripts/check-capi --leaks library local async grouping conflicts embedding"],
+        ["scripts/check-capi --leaks library local async grouping conflicts observing embedding"],
         limit=900,
     ),
     Section("fuzz", "The parsers and the evaluator, fuzzed for 60 s each", ["Tests/Fuzz/run 60"]),
