@@ -1,0 +1,125 @@
+package kvstore_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"kvstore"
+)
+
+// listener opens a client of a server with a new user who may listen.
+func listener(t *testing.T, host string) *kvstore.Client {
+	t.Helper()
+	client := online(t, host)
+	if err := client.RegisterLive(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// watch begins to watch a collection, and waits until everything is told.
+func watch(
+	t *testing.T, ctx context.Context, notes *kvstore.Collection[kvstore.M], toLocal bool,
+) <-chan kvstore.LiveEvent[kvstore.M] {
+	t.Helper()
+	events := must(notes.Watch(ctx, toLocal))(t)
+	equal(t, told(t, events).Status, "connected")
+	equal(t, told(t, events).Kind, kvstore.LiveReady)
+	return events
+}
+
+// told gives the next event.
+func told(t *testing.T, events <-chan kvstore.LiveEvent[kvstore.M]) kvstore.LiveEvent[kvstore.M] {
+	t.Helper()
+	select {
+	case event, ok := <-events:
+		if !ok || event.Err != nil {
+			t.Fatal(ok, event.Err)
+		}
+		return event
+	case <-time.After(30 * time.Second):
+		t.Fatal("nothing is told")
+	}
+	panic("not reached")
+}
+
+func change(event kvstore.LiveEvent[kvstore.M]) string { return event.Change + " " + event.ID }
+
+func TestWhatAnotherClientDoesIsToldToAllWhoWatch(t *testing.T) {
+	name := unique()
+	reader := collection[kvstore.M](t, listener(t, host), name, kvstore.Sync)
+	writer := collection[kvstore.M](t, online(t, host), name, kvstore.Network)
+	watching, stop := context.WithCancel(ctx)
+	first, second := watch(t, watching, reader, false), watch(t, ctx, reader, false)
+	must(writer.Save(ctx, kvstore.M{"_id": "a", "n": 1}))(t)
+	created := told(t, first)
+	equal(t, change(created), "create a")
+	equal(t, fmt.Sprint((*created.Entity)["n"]), "1")
+	equal(t, change(told(t, second)), "create a")
+	stop()
+	for range first {
+	}
+	must(writer.Save(ctx, kvstore.M{"_id": "a", "n": 2}))(t)
+	equal(t, change(told(t, second)), "update a")
+	must(writer.RemoveByID(ctx, "a"))(t)
+	equal(t, change(told(t, second)), "delete a")
+}
+
+func TestOnlyWhoMayReadAnEntityIsToldOfIt(t *testing.T) {
+	name := unique()
+	bob, eve := listener(t, host), listener(t, host)
+	toBob := watch(t, ctx, collection[kvstore.M](t, bob, name, kvstore.Sync), false)
+	toEve := watch(t, ctx, collection[kvstore.M](t, eve, name, kvstore.Sync), false)
+	writer := collection[kvstore.M](t, online(t, host), name, kvstore.Network)
+	user := must(bob.ActiveUser())(t)
+	acl := kvstore.M{"gr": false, "r": []string{user.ID}}
+	must(writer.Save(ctx, kvstore.M{"_id": "secret", "_acl": acl}))(t)
+	must(writer.Save(ctx, kvstore.M{"_id": "open", "_acl": kvstore.M{"gr": true}}))(t)
+	equal(t, change(told(t, toEve)), "create open")
+	both := map[string]bool{change(told(t, toBob)): true, change(told(t, toBob)): true}
+	equal(t, both["create secret"] && both["create open"], true)
+}
+
+func TestWhatIsToldIsInTheLocalStoreButNeverOverAPendingWrite(t *testing.T) {
+	name := unique()
+	reader := collection[kvstore.M](t, listener(t, host), name, kvstore.Sync)
+	writer := collection[kvstore.M](t, online(t, host), name, kvstore.Network)
+	must(reader.Save(ctx, kvstore.M{"_id": "mine", "n": 7}))(t)
+	events := watch(t, ctx, reader, true)
+	must(writer.Save(ctx, kvstore.M{"_id": "mine", "n": 1}))(t)
+	must(writer.Save(ctx, kvstore.M{"_id": "other", "n": 2}))(t)
+	equal(t, change(told(t, events)), "create mine")
+	equal(t, change(told(t, events)), "create other")
+	equal(t, fmt.Sprint(must(reader.Get(ctx, "mine"))(t)["n"]), "7")
+	equal(t, fmt.Sprint(must(reader.Get(ctx, "other"))(t)["n"]), "2")
+}
+
+func TestARestartOfTheServerEndsNothingAndALogoutEverything(t *testing.T) {
+	own := must(startServer(t.TempDir()))(t)
+	defer own.kill()
+	client := listener(t, own.host())
+	notes := collection[kvstore.M](t, client, "notes", kvstore.Network)
+	events := watch(t, ctx, notes, false)
+	own.kill()
+	equal(t, told(t, events).Status, "unexpectedDisconnect")
+	if err := own.start(); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, told(t, events).Status, "reconnected")
+	must(notes.Save(ctx, kvstore.M{"_id": "a"}))(t)
+	event := told(t, events)
+	// The server keeps no history of this collection, so that nobody can tell what was missed.
+	if event.Kind == kvstore.LiveMissed {
+		event = told(t, events)
+	}
+	equal(t, event.ID, "a")
+	if err := client.Logout(ctx); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, told(t, events).Status, "disconnected")
+	for range events {
+		t.Fatal("nothing comes behind the end")
+	}
+}
