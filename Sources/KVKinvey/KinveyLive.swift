@@ -24,7 +24,6 @@ package final class KinveyLive: LiveRemote {
 
   // MARK: Registration
 
-  /// Lets a user listen.
   package func register(_ userId: String, _ call: Call) throws(StoreError) -> LiveRegistration {
     let url = service.endpoint.url(.users, [userId, "register-realtime"])
     let answer = try service.exchange("POST", url, body: device, try service.somebody(), call)

@@ -240,7 +240,7 @@ extension Client {
   }
 
   /// Runs a request of the active user, again if that is worthwhile, also if its session had run out.
-  private func renewing<R>(
+  func renewing<R>(
     _ call: Call, _ body: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
     try call.repeating { () throws(StoreError) in

@@ -9,6 +9,8 @@ internal import KVTransport
 final class Live: Sendable {
   private struct Parts {
     var remote: KinveyLive
+    /// The same for who works with the active session: it is renewed where that is due.
+    var renewing: RenewingLive
     var feed: LiveFeed
     var transport: Transport
     var worker: Worker
@@ -22,16 +24,18 @@ final class Live: Sendable {
   private let service: KinveyService
   private let entities: any Remote
   private let session: Session
+  private let renewal: any SessionRenewal
   private let options: TransportOptions
   private let state = Monitor(State())
 
   init(
     _ service: KinveyService, _ entities: any Remote, _ session: Session,
-    _ options: TransportOptions
+    _ renewal: any SessionRenewal, _ options: TransportOptions
   ) {
     self.service = service
     self.entities = entities
     self.session = session
+    self.renewal = renewal
     self.options = options
   }
 
@@ -43,7 +47,7 @@ final class Live: Sendable {
   func register(_ userId: String, _ call: Call) throws(StoreError) {
     let parts = try parts()
     parts.feed.begin(
-      try call.repeating { () throws(StoreError) in try parts.remote.register(userId, call) })
+      try call.repeating { () throws(StoreError) in try parts.renewing.register(userId, call) })
   }
 
   /// Listens to a collection. Throws `.misuse` while the user is not registered.
@@ -89,12 +93,14 @@ final class Live: Sendable {
       throw StoreError(.internal, error.message)
     }
     let remote = KinveyLive(service, polling: transport, deviceId: device)
-    let feed = LiveFeed(remote, entities: entities)
+    let renewing = RenewingLive(remote, renewal)
+    let feed = LiveFeed(renewing, entities: entities)
     guard let worker = Worker("kv-live", { feed.run() }) else {
       transport.close()
       throw StoreError(.internal, "No thread could be started.")
     }
-    return Parts(remote: remote, feed: feed, transport: transport, worker: worker)
+    return Parts(
+      remote: remote, renewing: renewing, feed: feed, transport: transport, worker: worker)
   }
 }
 
@@ -133,8 +139,10 @@ extension Client {
     guard let remote = live.registered else { return }
     live.stop()
     try asking("unregister from live data", options, cancellation) { (call) throws(StoreError) in
-      let user = try active()
-      try remote.unregister(user.id, token: user.token, call)
+      try renewing(call) { () throws(StoreError) in
+        let user = try active()
+        try remote.unregister(user.id, token: user.token, call)
+      }
     }
   }
 

@@ -30,6 +30,10 @@ private final class FakeLive: LiveRemote {
     }
   }
 
+  func register(_ userId: String, _ call: Call) throws(StoreError) -> LiveRegistration {
+    throw StoreError(.unsupported, "")
+  }
+
   func join(_ collection: String, _ call: Call) throws(StoreError) -> String? {
     let error = state.withLock { state -> StoreError? in
       state.joins.append(collection)

@@ -2,6 +2,9 @@
 ///
 /// Its methods block and may be called from any thread; each ends with `.cancelled` when the call is.
 package protocol LiveRemote: AnyObject, Sendable {
+  /// Lets a user listen; harmless if it may already.
+  func register(_ userId: String, _ call: Call) throws(StoreError) -> LiveRegistration
+
   /// Asks for the messages of a collection. Gives when the backend did it, by its own clock, if it says so.
   func join(_ collection: String, _ call: Call) throws(StoreError) -> String?
 

@@ -1,0 +1,44 @@
+/// A live service whose requests are repeated once when the session had run out and could be renewed.
+package final class RenewingLive: LiveRemote {
+  private let remote: any LiveRemote
+  private let renewal: any SessionRenewal
+
+  package init(_ remote: any LiveRemote, _ renewal: any SessionRenewal) {
+    self.remote = remote
+    self.renewal = renewal
+  }
+
+  package func register(_ userId: String, _ call: Call) throws(StoreError) -> LiveRegistration {
+    try renewal.renewing(call) { () throws(StoreError) in try remote.register(userId, call) }
+  }
+
+  package func join(_ collection: String, _ call: Call) throws(StoreError) -> String? {
+    try renewal.renewing(call) { () throws(StoreError) in try remote.join(collection, call) }
+  }
+
+  package func leave(_ collection: String, _ call: Call) throws(StoreError) {
+    try renewal.renewing(call) { () throws(StoreError) in try remote.leave(collection, call) }
+  }
+
+  /// Who polls is not told whether the session has run out or the user may not listen any more. The backend tells
+  /// that, when it is asked once more to let the user listen; a session that was renewed needs that anyway.
+  package func poll(
+    _ registration: LiveRegistration, from place: LivePlace?, _ call: Call
+  ) throws(StoreError) -> LivePoll {
+    let answer = try remote.poll(registration, from: place, call)
+    guard case .refused(let collections, _) = answer, collections.isEmpty else { return answer }
+    do throws(StoreError) {
+      guard try register(registration.userId, call) == registration else { return answer }
+    } catch {
+      switch error.kind {
+      case .unauthorized, .forbidden, .noUser: return answer
+      default: throw error
+      }
+    }
+    return try remote.poll(registration, from: place, call)
+  }
+
+  package func probe(_ registration: LiveRegistration, _ call: Call) throws(StoreError) {
+    try remote.probe(registration, call)
+  }
+}

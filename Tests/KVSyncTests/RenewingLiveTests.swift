@@ -1,0 +1,125 @@
+import KVBase
+import KVSync
+import KVTestSupport
+import Testing
+
+/// A session whose token is good for nothing any more, until it is renewed.
+private final class FakeSession: SessionRenewal {
+  struct State { var token = "old", renewals = 0, isOver = false }
+  let state = Monitor(State())
+
+  func proof() throws(StoreError) -> String? { state.peek { $0.token } }
+
+  func renew(_ refused: String, _ call: Call) throws(StoreError) -> Bool {
+    state.withLock { state in
+      state.renewals += 1
+      if !state.isOver { state.token = "good" }
+      return !state.isOver
+    }
+  }
+}
+
+/// A live service that knows the renewed session only, and polls of those who have registered since.
+private final class FakeService: LiveRemote {
+  struct State {
+    var registers = 0
+    var mayListen = true
+    var isAway = false
+    var refused: [String] = []
+  }
+
+  let session: FakeSession
+  let state = Monitor(State())
+
+  init(_ session: FakeSession) { self.session = session }
+
+  private func prove() throws(StoreError) {
+    if state.peek({ $0.isAway }) { throw StoreError(.network, "away") }
+    guard try session.proof() == "good" else { throw StoreError(.unauthorized, "expired") }
+    guard state.peek({ $0.mayListen }) else { throw StoreError(.forbidden, "no") }
+  }
+
+  func register(_ userId: String, _ call: Call) throws(StoreError) -> LiveRegistration {
+    try prove()
+    state.withLock { $0.registers += 1 }
+    return RenewingLiveTests.registration
+  }
+
+  func join(_ collection: String, _ call: Call) throws(StoreError) -> String? {
+    try prove()
+    return "joined \(collection)"
+  }
+
+  func leave(_ collection: String, _ call: Call) throws(StoreError) { try prove() }
+
+  func poll(
+    _ registration: LiveRegistration, from place: LivePlace?, _ call: Call
+  ) throws(StoreError) -> LivePoll {
+    let state = state.peek { $0 }
+    guard state.refused.isEmpty, state.registers > 0 else {
+      return .refused(state.refused, StoreError(.forbidden, "403"))
+    }
+    return .messages([], next: LivePlace(time: place?.time ?? "1", region: nil))
+  }
+
+  func probe(_ registration: LiveRegistration, _ call: Call) throws(StoreError) {}
+}
+
+@Suite("A session that runs out while live data is told") struct RenewingLiveTests {
+  static let registration = LiveRegistration(
+    userId: "u1", publishKey: "p", subscribeKey: "s", group: "g", origin: "http://h")
+
+  private let session = FakeSession()
+  private let service: FakeService
+  private let live: RenewingLive
+  private let place = LivePlace(time: "7", region: nil)
+  private let refusal = LivePoll.refused([], StoreError(.forbidden, "403"))
+
+  init() {
+    service = FakeService(session)
+    live = RenewingLive(service, session)
+  }
+
+  @Test("is renewed, once, for a registration, a subscription and its end")
+  func requests() throws {
+    #expect(try live.register("u1", Call()) == Self.registration)
+    #expect(try live.join("notes", Call()) == "joined notes")
+    try live.leave("notes", Call())
+    #expect(session.state.peek { $0.renewals } == 1)
+    session.state.withLock { $0.token = "old" }
+    #expect(try live.join("notes", Call()) == "joined notes")
+    session.state.withLock { $0.token = "old" }
+    try live.leave("notes", Call())
+    #expect(session.state.peek { $0.renewals } == 3)
+  }
+
+  @Test("is renewed for a poll that is refused, which goes on from the same place")
+  func poll() throws {
+    #expect(try live.poll(Self.registration, from: place, Call()) == .messages([], next: place))
+    #expect(session.state.peek { $0.renewals } == 1)
+    #expect(service.state.peek { $0.registers } == 1)
+  }
+
+  @Test("ends the polls if it can not be renewed, or the user may not listen any more")
+  func refused() throws {
+    session.state.withLock { $0.isOver = true }
+    #expect(try live.poll(Self.registration, from: place, Call()) == refusal)
+    session.state.withLock { $0.isOver = false }
+    service.state.withLock { $0.mayListen = false }
+    #expect(try live.poll(Self.registration, from: place, Call()) == refusal)
+    #expect(service.state.peek { $0.registers } == 0)
+  }
+
+  @Test("says so if nobody can be asked; a refusal that names collections is none of the session's")
+  func others() throws {
+    service.state.withLock { $0.isAway = true }
+    #expect(throws: StoreError(.network, "away")) {
+      try live.poll(Self.registration, from: place, Call())
+    }
+    service.state.withLock { ($0.isAway, $0.refused) = (false, ["notes"]) }
+    #expect(
+      try live.poll(Self.registration, from: place, Call())
+        == .refused(["notes"], StoreError(.forbidden, "403")))
+    #expect(session.state.peek { $0.renewals } == 0)
+  }
+}
