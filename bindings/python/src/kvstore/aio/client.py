@@ -115,6 +115,14 @@ class Client(Closing):
         """Log the active user out: see :meth:`kvstore.Client.logout`."""
         await finish(lambda done: self.blocking.logout_async(on_answer=done, **options))
 
+    async def register_live(self, **options: Unpack[NetworkOptions]) -> None:
+        """Let the active user listen: :meth:`Store.live`. To be called after each login."""
+        await finish(lambda done: self.blocking.register_live_async(on_answer=done, **options))
+
+    async def unregister_live(self, **options: Unpack[NetworkOptions]) -> None:
+        """End all live subscriptions of this client. A logout does this too."""
+        await finish(lambda done: self.blocking.unregister_live_async(on_answer=done, **options))
+
     async def me(self, **options: Unpack[NetworkOptions]) -> Entity:
         """Read the active user from the backend."""
         return await finish(lambda done: self.blocking.me_async(on_answer=done, **options))

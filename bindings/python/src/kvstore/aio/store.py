@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar, Unpack
 
 from .. import store as blocking
 from .._options import CallOptions
+from ..changes import ChangesStream
 from ..conflict import ConflictHandler
 from ..errors import NotFoundError
 from ..grouping import Aggregate
+from ..live import LiveStream
 from ..query import QueryLike
 from ..results import (
     Entity,
@@ -161,6 +164,26 @@ class Store(Closing):
     async def clear(self, query: QueryLike = None) -> int:
         """Remove matching entities and their pending writes locally only; count the entities."""
         return await in_thread(self.blocking.clear, query)
+
+    # Following
+
+    @asynccontextmanager
+    async def live(self, *, live_to_local: bool = False) -> AsyncIterator[LiveStream]:
+        """Give what happens to this collection on the backend: ``async with``, then ``async for``.
+
+        See :meth:`kvstore.Store.live`; :meth:`Client.register_live` comes first.
+        """
+        with await in_thread(self.blocking.live, live_to_local=live_to_local) as stream:
+            yield stream
+
+    @asynccontextmanager
+    async def changes(self, query: QueryLike = None) -> AsyncIterator[ChangesStream]:
+        """Follow a query over the local data: ``async with``, then ``async for``.
+
+        See :meth:`kvstore.Store.changes`.
+        """
+        with await in_thread(self.blocking.changes, query) as stream:
+            yield stream
 
     # Indexes
 
