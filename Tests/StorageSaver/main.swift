@@ -3,6 +3,7 @@
 //
 //   storage-saver FILE ROUND THREADS
 //   storage-saver FILE fork            forks instead, and ends with 0 if that went as it should
+//   storage-saver FILE index SPEC      makes an index instead
 import Glibc
 import KVBase
 import KVJSON
@@ -40,6 +41,10 @@ func run(_ name: String, on storage: Storage) {
 
 let arguments = CommandLine.arguments
 if arguments.count == 3, arguments[2] == "fork" { exit(try fork(with: arguments[1])) }
+if arguments.count == 4, arguments[2] == "index" {
+  try index(arguments[1], arguments[3])
+  exit(0)
+}
 guard arguments.count == 4, let threads = Int(arguments[3]) else { exit(64) }
 let storage = try Storage(path: arguments[1], durability: .normal)
 let round = arguments[2]
