@@ -56,6 +56,13 @@ import Testing
     )
   }
 
+  @Test("of groups give what it says", arguments: rows(columns: 3, header: "grouping"))
+  func groups(row: [String]) throws {
+    var groups = Groups(try Grouping(parsing: row[0]))
+    for entity in try #require(JSONValue(parsing: row[1]).arrayValue) { groups.add(entity.bytes) }
+    #expect(JSONValue.array(groups.results.map { .object($0) }).text == row[2])
+  }
+
   private func check(_ query: Query, selects: String, leaves: String) throws {
     let matcher = Matcher(query.filter)
     #expect(try matcher.matches(Array(selects.utf8)), "\(selects)")
@@ -97,6 +104,7 @@ import Testing
     #expect(Self.rows(columns: 4, header: "form").count >= 10)
     #expect(Self.rows(columns: 3, header: "predicate").count >= 9)
     #expect(Self.rows(columns: 4, header: "modifier").count >= 6)
+    #expect(Self.rows(columns: 3, header: "grouping").count >= 11)
   }
 }
 
