@@ -104,7 +104,12 @@ SECTIONS = [
         ["scripts/check-capi --leaks library local async grouping conflicts observing embedding"],
         limit=900,
     ),
-    Section("fuzz", "The parsers and the evaluator, fuzzed for 60 s each", ["Tests/Fuzz/run 60"]),
+    Section(
+        "fuzz",
+        "The parsers, the evaluator and groups, fuzzed for 60 s each",
+        ["Tests/Fuzz/run 60"],
+        limit=600,
+    ),
     Section("python", "The Python binding", ["pytest bindings/python"]),
     Section("wheel", "The Python wheel in a fresh environment", ["scripts/check-wheel"]),
     Section(
