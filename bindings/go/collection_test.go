@@ -252,3 +252,34 @@ func TestAPredicateFormatChooses(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestAStoreMayGiveMembersOtherNames(t *testing.T) {
+	client := open(t, kvstore.Options{LocalOnly: true})
+	names := kvstore.WithKeyMap(map[string]string{"title": "t", "pages": "p"})
+	books := collection[kvstore.M](t, client, "books", kvstore.Sync, names)
+	must(books.SaveMany(ctx, []kvstore.M{{"_id": "1", "t": "b", "p": 2}, {"_id": "2", "t": "a", "p": 1}}))(t)
+	found := must(books.All(ctx, &kvstore.Query{
+		Format: "title != %@", Arguments: []any{"x"},
+		Sort: []kvstore.SortKey{kvstore.Ascending("title")}, Fields: []string{"pages"},
+	}))(t)
+	// Entities keep the backend's names.
+	equal(t, fmt.Sprint(found), "[map[_id:2 p:1] map[_id:1 p:2]]")
+	equal(t, must(books.Count(ctx, &kvstore.Query{Filter: kvstore.M{"title": "b"}}))(t), 1)
+	_, err := kvstore.OpenCollection[kvstore.M](
+		client, "books", kvstore.Sync, kvstore.WithKeyMap(map[string]string{"a": ""}))
+	if !errors.Is(err, kvstore.ErrInvalid) {
+		t.Error(err)
+	}
+}
+
+func TestAClientMaySendWhatTheOriginalOneSends(t *testing.T) {
+	for _, isOriginal := range []bool{false, true} {
+		client := open(t, kvstore.Options{AppSecret: appSecret, Host: host, OriginalForms: isOriginal})
+		must(client.Signup(ctx, kvstore.M{"username": unique(), "password": "a password"}))(t)
+		books := collection[kvstore.M](t, client, unique(), kvstore.Network)
+		must(books.SaveMany(ctx, []kvstore.M{{"t": "x"}, {"t": "xy"}, {"t": "/x/"}}))(t)
+		found := must(books.All(ctx, &kvstore.Query{Format: "t LIKE %@", Arguments: []any{"x"}}))(t)
+		equal(t, len(found), 1)
+		equal(t, found[0]["t"] == "/x/", isOriginal)
+	}
+}

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
+from conftest import APP_KEY, APP_SECRET
+from kvstored import Server
 
 import kvstore
 
@@ -115,3 +118,38 @@ def test_a_wrong_format_says_where() -> None:
     with pytest.raises(kvstore.InvalidError, match="expected") as caught:
         kvstore.Query.from_format("a = 1 AND")
     assert caught.value.position == 9
+
+
+def test_a_store_may_give_members_other_names(local: kvstore.Client) -> None:
+    with local.collection("books", key_map={"title": "t", "pages": "p"}) as books:
+        books.save_many([{"_id": "1", "t": "b", "p": 2}, {"_id": "2", "t": "a", "p": 1}])
+        wanted = kvstore.Query.from_format("title != %@", "x", sort={"title": 1}, fields=["pages"])
+        # Entities keep the backend's names.
+        assert [(book["_id"], book["p"], "t" in book) for book in books.find(wanted)] == [
+            ("2", 1, False),
+            ("1", 2, False),
+        ]
+        assert books.count({"title": "b"}) == 1
+        [group] = books.group(aggregates={"sum": {"sum": "pages"}})
+        assert group == {"sum": 3}
+        assert books.distinct("title") == ["a", "b"]
+    with pytest.raises(kvstore.InvalidError):
+        local.collection("books", key_map={"a": ""})
+
+
+@pytest.mark.parametrize(("original", "found"), [(False, "x"), (True, "/x/")])
+def test_a_client_may_send_what_the_original_one_sends(
+    server: Server, tmp_path: Path, unique: str, original: bool, found: str
+) -> None:
+    with kvstore.Client(
+        app_key=APP_KEY,
+        app_secret=APP_SECRET,
+        host=server.host,
+        data_directory=tmp_path / "client",
+        original_forms=original,
+    ) as client:
+        client.signup(unique, "a password")
+        books = client.collection(unique, "network")
+        books.save_many([{"t": "x"}, {"t": "xy"}, {"t": "/x/"}])
+        query = kvstore.Query.from_format("t LIKE %@", "x")
+        assert [book["t"] for book in books.find(query)] == [found]
