@@ -19,6 +19,8 @@ private final class AuthorizedBackend: Sendable {
     /// Whether refresh tokens are refused.
     var isRevoked = false
     var log: [String] = []
+    /// What the next poll is answered with.
+    var message: String?
   }
 
   let state = Monitor(State())
@@ -29,10 +31,11 @@ private final class AuthorizedBackend: Sendable {
   }
 
   /// The session runs out.
-  func expire() { state.peek { $0.authtoken = "expired" } }
+  func expire() { state.withLock { $0.authtoken = "expired" } }
 
   private func reply(to request: ScriptedRequest) -> ScriptedReply {
     let path = String(request.target.split(separator: "?")[0])
+    if path.hasPrefix("/v2/subscribe/") { return poll(request.target) }
     return state.peek { state in
       state.log.append("\(request.method) \(path)")
       switch path {
@@ -46,10 +49,27 @@ private final class AuthorizedBackend: Sendable {
           return ScriptedReply(
             401, #"{"error":"InvalidCredentials","description":"","debug":""}"#)
         }
+        if path.hasSuffix("/register-realtime") {
+          return ScriptedReply(
+            200, #"{"subscribeKey":"s","publishKey":"p","userChannelGroup":"g"}"#)
+        }
         if request.method == "PUT" { return ScriptedReply(200, request.text) }
         return ScriptedReply(200, path.hasSuffix("_count") ? #"{"count":7}"# : "[]")
       }
     }
+  }
+
+  /// Holds a poll until there is a message, or its session has run out.
+  private func poll(_ target: String) -> ScriptedReply {
+    let answer = state.wait(until: .after(seconds: 20)) { state -> ScriptedReply? in
+      guard target.contains("auth=\(state.authtoken)&") else {
+        return ScriptedReply(403, #"{"status":403,"payload":{"channel-groups":["g"]}}"#)
+      }
+      if target.contains("tt=0&") { return ScriptedReply(200, #"{"t":{"t":"1"},"m":[]}"#) }
+      defer { state.message = nil }
+      return state.message.map { ScriptedReply(200, $0) }
+    }
+    return answer ?? ScriptedReply(500, "")
   }
 
   private static func grant(_ form: String, _ state: inout State) -> ScriptedReply {
@@ -170,6 +190,36 @@ private final class AuthorizedBackend: Sendable {
     _ = try store.saveMany([["_id": "a"], ["_id": "b"]])
     backend.expire()
     #expect(try store.push(DataStore.Run()).pushed == 2)
+  }
+
+  @Test("is renewed for live data: a poll that is held goes on, and a subscription is made")
+  func live() throws {
+    let client = try client()
+    defer {
+      backend.expire()
+      client.close()
+      server.stop()
+    }
+    _ = try login(client)
+    let told = Monitor<[LiveEvent]>([])
+    try client.registerLive(Options(), Cancellation())
+    for (round, collection) in ["notes", "others"].enumerated() {
+      _ = try client.store(collection, type: "network", nil).listen(DataStore.Listening([:])) {
+        event in told.withLock { $0.append(event) }
+      }
+      let ready = told.wait(until: .after(seconds: 20)) { $0.count == 2 ? $0 : nil }
+      #expect(ready == [.status(.connected), .ready])
+      backend.expire()
+      backend.state.withLock {
+        $0.message =
+          #"{"t":{"t":"2"},"m":[{"c":"kid.c-notes","p":{"t":"\#(round)"},"d":{"_id":"a"}}]}"#
+      }
+      let last = told.wait(until: .after(seconds: 20)) { $0.count == 3 ? $0.last : nil }
+      #expect(last == .changed(.saved(Array(#"{"_id":"a"}"#.utf8), id: "a", .save)))
+      #expect(backend.state.peek { $0.granted } == 2 + round * 2)
+      backend.expire()
+      told.withLock { $0 = [] }
+    }
   }
 
   @Test("ends when it cannot be renewed: nobody is logged in, and what waits stays") func revoked()
