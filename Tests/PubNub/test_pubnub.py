@@ -173,5 +173,21 @@ def test_time_presence_and_publish_are_answered(backend: Backend, ear: Ear) -> N
     ear.listener.wait_for(PNStatusCategory.PNConnectedCategory)
     ear.client.unsubscribe().channel_groups([ear.group]).execute()
     ear.listener.wait_for(PNStatusCategory.PNAcknowledgmentCategory)
-    with pytest.raises(Exception, match="403"):
+    with pytest.raises(Exception, match="403"):  # a collection's channel is the server's
         ear.client.publish().channel("kid.c-notes").message({"_id": "x"}).sync()
+
+
+@pytest.mark.parametrize("by_post", [False, True])
+def test_a_stream_carries_messages(backend: Backend, ear: Ear, by_post: bool) -> None:
+    stream = f"/stream/kid/chat/{backend.id}"
+    channel = backend.call("POST", f"{stream}/subscribe", {"deviceId": "device"})
+    ear.start()
+    ear.listener.wait_for(PNStatusCategory.PNConnectedCategory)
+    sent = {"text": "50 % / ü?"}
+    publish = ear.client.publish().channel(channel["substreamChannelName"]).message(sent)
+    result = publish.use_post(by_post).sync().result
+    message = ear.next()
+    assert message.message == sent
+    assert message.channel == f"kid.s-chat.u-{backend.id}"
+    assert message.publisher == backend.id
+    assert message.timetoken == result.timetoken

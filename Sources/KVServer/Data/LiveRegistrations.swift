@@ -6,7 +6,7 @@ final class LiveRegistrations: Sendable {
     var app: Int64
     var user: String
     var device: String
-    /// Empty: the registration itself.
+    /// Or the topic of a stream. Empty: the registration itself.
     var collection: String
   }
 
@@ -42,6 +42,25 @@ final class LiveRegistrations: Sendable {
     try run(Self.deleteDevice, app, [user, device])
   }
 
+  /// Takes all devices of a user out of a collection or a stream.
+  func removeAll(of user: String, app: Int64, collection: String) throws(ServerError) {
+    try run(Self.deleteCollection, app, [user, collection])
+  }
+
+  /// Who has subscribed to a collection or a stream.
+  func users(of collection: String, app: Int64) throws(ServerError) -> [String] {
+    try Entities.storage { () throws(SQLiteError) -> [String] in
+      try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
+        let select = try connection.statement(Self.selectUsers)
+        try select.bind(app, at: 1)
+        try select.bind(collection, at: 2)
+        var users: [String] = []
+        while try select.step() { users.append(select.text(0) ?? "") }
+        return users
+      }
+    }
+  }
+
   func removeAll(of user: String, app: Int64) throws(ServerError) {
     try run(Self.deleteUser, app, [user])
   }
@@ -64,5 +83,9 @@ final class LiveRegistrations: Sendable {
     "DELETE FROM live WHERE app = ?1 AND user = ?2 AND device = ?3 AND collection = ?4")
   private static let deleteDevice = SQL(
     "DELETE FROM live WHERE app = ?1 AND user = ?2 AND device = ?3")
+  private static let deleteCollection = SQL(
+    "DELETE FROM live WHERE app = ?1 AND user = ?2 AND collection = ?3")
+  private static let selectUsers = SQL(
+    "SELECT DISTINCT user FROM live WHERE app = ?1 AND collection = ?2")
   private static let deleteUser = SQL("DELETE FROM live WHERE app = ?1 AND user = ?2")
 }

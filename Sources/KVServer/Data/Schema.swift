@@ -57,6 +57,17 @@ enum Schema {
           collection TEXT NOT NULL,
           UNIQUE (app, user, device, collection));
         """),
+    // Whom the users let into their streams.
+    Database.Migration(
+      sql: """
+        CREATE TABLE stream (
+          app INTEGER NOT NULL REFERENCES app (number),
+          name TEXT NOT NULL,
+          owner TEXT NOT NULL,
+          acl TEXT NOT NULL,
+          PRIMARY KEY (app, name, owner));
+        CREATE INDEX stream_owner ON stream (app, owner);
+        """),
   ]
 
   /// What a collection with a history has besides: an index by which changes are found, and the

@@ -10,8 +10,8 @@ final class LiveBroker: Sendable {
   private static let mostMessages = 100
   /// How many users' polls are answered before others get the lock, and by the thread that has written.
   private static let mostAtOnce = 32
-  /// Entities above this are not sent: the protocol's rule.
-  private static let mostBytes = 32 << 10
+  /// Entities and messages above this are not sent: the protocol's rule.
+  static let mostBytes = 32 << 10
 
   /// A poll, understood and permitted.
   struct Poll: Sendable {
@@ -140,6 +140,25 @@ final class LiveBroker: Sendable {
     tell(groups)
   }
 
+  /// Sends a user's message to those who listen to a stream. Gives its time.
+  func send(
+    _ payload: [UInt8], to topic: String, from user: String, audience: Audience
+  ) -> Int64 {
+    let (time, groups) = state.peek { state -> (Int64, Set<String>) in
+      let time = state.history.next(now())
+      let groups = state.members.groups(hearing: topic)
+      if !groups.isEmpty {
+        state.history.add(
+          LiveMessage(
+            time: time, collection: topic, audience: audience, isNotice: false, from: .user(user),
+            payload: payload))
+      }
+      return (time, groups)
+    }
+    if groups.count <= Self.mostAtOnce || !handOver(topic) { tell(groups) }
+    return time
+  }
+
   /// Tells what is new to the polls of a collection, for whoever `handOver` gave it to. What was told meanwhile is
   /// not told again.
   func tell(_ collection: String) { tell(state.peek { $0.members.groups(hearing: collection) }) }
@@ -185,7 +204,7 @@ final class LiveBroker: Sendable {
     }
     return LiveMessage(
       time: time, collection: collection, audience: Audience(rule, change.acl),
-      isNotice: isNotice, change: change.what.name, payload: payload)
+      isNotice: isNotice, from: .change(change.what.name), payload: payload)
   }
 
   // MARK: Endings
@@ -205,6 +224,13 @@ final class LiveBroker: Sendable {
   func refuse(group: String, butOf token: String? = nil) {
     end(where: { $0.poll.group == group && $0.poll.token != token }) { waiting, _ in
       wire.refusal(ofGroup: waiting.poll.group)
+    }
+  }
+
+  /// Refuses the polls of a group that name a channel which it may not hear any more.
+  func refuse(group: String, naming topic: String, channel: String) {
+    end(where: { $0.poll.group == group && $0.poll.collections?.contains(topic) == true }) { _, _ in
+      wire.refusal(of: [channel])
     }
   }
 

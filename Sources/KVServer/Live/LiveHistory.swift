@@ -10,13 +10,20 @@ struct LivePlace: Sendable, Equatable {
 
 /// One message, without what differs from receiver to receiver.
 struct LiveMessage: Sendable {
+  enum Source: Sendable {
+    /// The server: `"create"`, `"update"` or `"delete"`.
+    case change(String)
+    /// A user, on a stream.
+    case user(String)
+  }
+
   let time: Int64
+  /// Or the topic of a stream.
   let collection: String
   let audience: Audience
   /// On the channels of notices, `x-`, which only libkvstore listens to.
   let isNotice: Bool
-  /// `"create"`, `"update"` or `"delete"`.
-  let change: String
+  let from: Source
   let payload: [UInt8]
 }
 

@@ -66,6 +66,11 @@ struct LiveMembers: Sendable {
     settle(group, collection)
   }
 
+  /// For all devices of a group.
+  mutating func unsubscribe(_ group: String, _ collection: String) {
+    for device in devices[group] ?? [] { unsubscribe(group, device: device.id, collection) }
+  }
+
   /// Takes the group out of a collection that none of its devices wants.
   private mutating func settle(_ group: String, _ collection: String) {
     if devices[group]?.contains(where: { $0.collections.contains(collection) }) == true { return }

@@ -20,8 +20,9 @@ struct LiveWire: Sendable {
   /// The channel group of a user. It opens nothing: polls prove who they are by a session.
   func group(of user: String) -> String { Self.name("group", app, user) }
 
-  /// The collection that a channel belongs to; nil: it is no channel of `user` in this app.
+  /// The collection that a channel belongs to, or the topic of a stream; nil: it is no channel of `user` in this app.
   func collection(of channel: String, for user: String) -> String? {
+    if let stream = LiveStream(channel: channel, in: app) { return stream.topic }
     guard channel.hasPrefix("\(app).") else { return nil }
     var rest = channel.dropFirst(app.count + 1)
     if rest.hasSuffix(".u-\(user)") { rest = rest.dropLast(user.count + 3) }
@@ -46,16 +47,29 @@ struct LiveWire: Sendable {
 
   private func add(_ message: LiveMessage, for poll: LiveBroker.Poll, to body: Payload) {
     let place = place(message.time)
-    let kind = message.isNotice ? "x" : "c"
-    let user = message.audience.isEverybody ? "" : ".u-\(poll.user)"
-    let channel = "\(app).\(kind)-\(message.collection)\(user)"
-    body.append("{\"a\":\"1\",\"f\":0,\"i\":\"kvstored\",\"s\":0,\"p\":\(place),")
-    body.append("\"k\":\"\(subscribeKey)\",\"c\":")
+    let (channel, publisher, metadata) = envelope(of: message, for: poll)
+    body.append("{\"a\":\"1\",\"f\":0,\"i\":")
+    body.append(JSONValue.string(publisher).bytes)
+    body.append(",\"s\":0,\"p\":\(place),\"k\":\"\(subscribeKey)\",\"c\":")
     body.append(JSONValue.string(channel).bytes)
-    body.append(",\"b\":\"\(poll.group)\",")
-    body.append("\"u\":{\"kvstore\":{\"change\":\"\(message.change)\"}},\"d\":")
+    body.append(",\"b\":\"\(poll.group)\",\(metadata)\"d\":")
     body.append(message.payload)
     body.append("}")
+  }
+
+  private func envelope(
+    of message: LiveMessage, for poll: LiveBroker.Poll
+  ) -> (channel: String, publisher: String, metadata: String) {
+    switch message.from {
+    case .user(let id): return ("\(app).\(message.collection.dropFirst())", id, "")
+    case .change(let change):
+      let kind = message.isNotice ? "x" : "c"
+      let user = message.audience.isEverybody ? "" : ".u-\(poll.user)"
+      return (
+        "\(app).\(kind)-\(message.collection)\(user)", "kvstored",
+        "\"u\":{\"kvstore\":{\"change\":\"\(change)\"}},"
+      )
+    }
   }
 
   private func place(_ time: Int64) -> String { "{\"t\":\"\(time)\",\"r\":\(run)}" }
@@ -85,6 +99,19 @@ struct LiveWire: Sendable {
         "payload": payload,
       ])
   }
+
+  // MARK: Publishing
+
+  func sent(at time: Int64) -> Response {
+    Answer.json(200, .array([.int(1), "Sent", .string(String(time))]))
+  }
+
+  static func notSent(_ why: String) -> Response {
+    Answer.json(400, .array([.int(0), .string(why), "0"]))
+  }
+
+  static let tooLarge = Answer.json(
+    413, ["status": 413, "error": true, "message": "Request Entity Too Large"])
 
   static func invalid(_ what: String) -> Response {
     Answer.json(400, ["status": 400, "error": true, "message": .string("Invalid \(what)")])

@@ -25,6 +25,11 @@ enum Route: Sendable, Equatable {
   case unregister(app: String, user: String)
   case subscribe(app: String, collection: String)
   case unsubscribe(app: String, collection: String)
+  case streamACL(app: String, LiveStream)
+  case streamPublish(app: String, LiveStream)
+  case streamSubscribe(app: String, LiveStream)
+  case streamUnsubscribe(app: String, LiveStream)
+  case substreams(app: String, stream: String)
   /// A long poll of Live Service: it carries its credentials among its parameters.
   case poll(key: String, channels: String)
   case pubNub(PubNubCall)
@@ -36,6 +41,7 @@ enum Route: Sendable, Equatable {
     case ("healthz", 0): self = .health
     case ("appdata", _): self.init(data: Array(rest))
     case ("user", _): self.init(user: Array(rest))
+    case ("stream", _): self.init(stream: Array(rest))
     case ("rpc", _): self.init(rpc: Array(rest))
     case ("v2", _), ("time", _), ("publish", _): self.init(pubNub: path)
     default: return nil
@@ -80,6 +86,18 @@ enum Route: Sendable, Equatable {
     }
   }
 
+  private init?(stream path: [String]) {
+    switch (path.count, path.last) {
+    case (3, "_substreams"): self = .substreams(app: path[0], stream: path[1])
+    case (3, _): self = .streamACL(app: path[0], LiveStream(path[1], of: path[2]))
+    case (4, "publish"): self = .streamPublish(app: path[0], LiveStream(path[1], of: path[2]))
+    case (4, "subscribe"): self = .streamSubscribe(app: path[0], LiveStream(path[1], of: path[2]))
+    case (4, "unsubscribe"):
+      self = .streamUnsubscribe(app: path[0], LiveStream(path[1], of: path[2]))
+    default: return nil
+    }
+  }
+
   private init?(rpc path: [String]) {
     switch (path.count, path.last) {
     case (2, "check-username-exists"): self = .usernameExists(app: path[0])
@@ -93,7 +111,10 @@ enum Route: Sendable, Equatable {
   private init?(pubNub path: [String]) {
     switch (path[0], path.count) {
     case ("time", 2): self = .pubNub(.time)
-    case ("publish", 7): self = .pubNub(.publish(key: path[2], channel: path[4]))
+    case ("publish", 6), ("publish", 7):
+      let message = path.count == 7 ? path[6] : nil
+      self = .pubNub(
+        .publish(publishKey: path[1], key: path[2], channel: path[4], message: message))
     case ("v2", 5) where path[1] == "subscribe": self = .poll(key: path[2], channels: path[3])
     case ("v2", 7) where path[1] == "presence" && path[2] == "sub-key" && path[4] == "channel":
       guard let action = PubNubCall.Presence(rawValue: path[6]) else { return nil }
@@ -105,13 +126,14 @@ enum Route: Sendable, Equatable {
   /// What may be done here. HEAD is a GET whose body stays at home.
   var methods: [Request.Method] {
     switch self {
-    case .health, .ping, .count, .delta, .me, .poll, .pubNub: [.get]
+    case .pubNub(.publish(_, _, _, let message)): message == nil ? [.post] : [.get]
+    case .health, .ping, .count, .delta, .me, .poll, .pubNub, .substreams: [.get]
     case .collection: [.get, .post, .delete]
     case .entity, .user: [.get, .put, .delete]
-    case .permissions, .history: [.get, .put]
+    case .permissions, .history, .streamACL: [.get, .put]
     case .users: [.get, .post]
     case .login, .logout, .lookup, .usernameExists, .mail, .group, .register, .unregister,
-      .subscribe, .unsubscribe:
+      .subscribe, .unsubscribe, .streamPublish, .streamSubscribe, .streamUnsubscribe:
       [.post]
     case .tokens: [.delete]
     }
@@ -126,7 +148,9 @@ enum Route: Sendable, Equatable {
       .permissions(let app, _), .users(let app), .user(let app, _), .login(let app),
       .logout(let app), .me(let app), .lookup(let app), .tokens(let app, _),
       .usernameExists(let app), .mail(let app), .register(let app, _), .unregister(let app, _),
-      .subscribe(let app, _), .unsubscribe(let app, _):
+      .subscribe(let app, _), .unsubscribe(let app, _), .streamACL(let app, _),
+      .streamPublish(let app, _), .streamSubscribe(let app, _), .streamUnsubscribe(let app, _),
+      .substreams(let app, _):
       app
     }
   }
@@ -138,5 +162,6 @@ enum PubNubCall: Sendable, Equatable {
 
   case time
   case presence(Presence)
-  case publish(key: String, channel: String)
+  /// `message` nil: it is the body.
+  case publish(publishKey: String, key: String, channel: String, message: String?)
 }

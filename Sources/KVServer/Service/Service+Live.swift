@@ -40,17 +40,10 @@ extension Service {
 
   func subscribe(_ call: Call, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
-    let (group, device, broker) = try listener(call)
+    let listener = try listener(call)
     _ = try viewer(call, name).rule(for: .read)
-    guard broker.members({ $0.isRegistered(group, device: device) }) else {
-      throw ServerError(.missingConfiguration, "register-realtime comes first, for this deviceId")
-    }
     let start = entities.clock.readStart()
-    guard broker.members({ $0.subscribe(group, device: device, name) }) else {
-      throw ServerError(.badRequest, "a device has at most \(LiveMembers.mostCollections)")
-    }
-    try registrations.add(
-      .init(app: call.app.number, user: try call.user(), device: device, collection: name))
+    try add(listener, name, call)
     var response = Answer.json(200, [:])
     response.headers.append(Self.requestStart(start))
     return response
@@ -58,16 +51,34 @@ extension Service {
 
   func unsubscribe(_ call: Call, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
-    let (group, device, broker) = try listener(call)
-    try registrations.remove(
-      .init(app: call.app.number, user: try call.user(), device: device, collection: name))
-    broker.members { $0.unsubscribe(group, device: device, name) }
+    try remove(try listener(call), name, call)
     return Response(204)
   }
 
-  private func listener(
-    _ call: Call
-  ) throws(ServerError) -> (group: String, device: String, LiveBroker) {
+  /// A device of the user's, by his channel group.
+  typealias Listener = (group: String, device: String, broker: LiveBroker)
+
+  /// `topic` is a collection, or that of a stream.
+  func add(_ listener: Listener, _ topic: String, _ call: Call) throws(ServerError) {
+    let (group, device, broker) = listener
+    guard broker.members({ $0.isRegistered(group, device: device) }) else {
+      throw ServerError(.missingConfiguration, "register-realtime comes first, for this deviceId")
+    }
+    guard broker.members({ $0.subscribe(group, device: device, topic) }) else {
+      throw ServerError(.badRequest, "a device has at most \(LiveMembers.mostCollections)")
+    }
+    try registrations.add(
+      .init(app: call.app.number, user: try call.user(), device: device, collection: topic))
+  }
+
+  func remove(_ listener: Listener, _ topic: String, _ call: Call) throws(ServerError) {
+    let (group, device, broker) = listener
+    try registrations.remove(
+      .init(app: call.app.number, user: try call.user(), device: device, collection: topic))
+    broker.members { $0.unsubscribe(group, device: device, topic) }
+  }
+
+  func listener(_ call: Call) throws(ServerError) -> Listener {
     guard let broker = live.broker(of: call.app.number) else { throw ServerError(.appNotFound) }
     let group = broker.wire.group(of: try call.user())
     guard let device = try Self.object(call.body)["deviceId"]?.stringValue, !device.isEmpty,
@@ -86,6 +97,7 @@ extension Service {
   func forgetListener(_ user: String, app: Int64) throws(ServerError) {
     guard let broker = live.broker(of: app) else { return }
     try registrations.removeAll(of: user, app: app)
+    try streams.removeAll(of: user, app: app)
     broker.members { $0.unregister(broker.wire.group(of: user)) }
     endPolls(of: user, app: app)
   }
@@ -151,8 +163,8 @@ extension Service {
     return Int64(region).map { LivePlace(time: time, run: $0) }
   }
 
-  /// Calls of the service that say nothing here, and the one that nobody may make.
-  func pubNub(_ call: PubNubCall) -> Response {
+  /// Calls of the service that are answered at once.
+  func pubNub(_ request: Request, _ call: PubNubCall) throws(ServerError) -> Response {
     switch call {
     case .time:
       return Answer.json(200, .array([.int(Timestamp.now().milliseconds &* 10_000)]))
@@ -163,9 +175,9 @@ extension Service {
           "status": 200, "message": "OK", "action": .string(action.rawValue),
           "service": "Presence",
         ])
-    case .publish(let key, let channel):
-      guard let (_, broker) = live.find(key) else { return LiveWire.invalid("Subscribe Key") }
-      return broker.wire.refusal(of: [channel])
+    case .publish(let publishKey, let key, let channel, let message):
+      return try publish(
+        request, publishKey: publishKey, key: key, channel: channel, message: message)
     }
   }
 }

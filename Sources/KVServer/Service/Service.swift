@@ -15,6 +15,7 @@ final class Service: RequestHandler, Sendable {
   let histories: Histories
   let live: Live
   let registrations: LiveRegistrations
+  let streams: LiveStreams
   let hasher: PasswordHasher
   /// A hash that nobody's password has: compared with when a user is unknown, so that this takes as long.
   let nobodysHash: String
@@ -50,6 +51,7 @@ final class Service: RequestHandler, Sendable {
     self.apps = known
     live = Live(Array(known.values))
     registrations = LiveRegistrations(database)
+    streams = LiveStreams(database)
     entities = Entities(database, clock: ServerClock(after: latest), outbox: live.outbox)
     accounts = Accounts(entities, catalog)
     histories = try Histories(entities, catalog, defaultDays: settings.historyDays)
@@ -117,6 +119,7 @@ final class Service: RequestHandler, Sendable {
 
   private func place(for route: Route, _ request: Request) -> Place {
     switch route {
+    case .pubNub(.publish): .worker
     case .health, .ping, .pubNub: .here
     case .entity: request.method == .get || request.method == .head ? .here : .worker
     case .login: .hasher
@@ -124,14 +127,15 @@ final class Service: RequestHandler, Sendable {
     case .user: request.method == .put ? .hasher : .worker
     case .collection, .count, .delta, .group, .history, .permissions, .logout, .me, .lookup,
       .tokens,
-      .usernameExists, .mail, .register, .unregister, .subscribe, .unsubscribe, .poll:
+      .usernameExists, .mail, .register, .unregister, .subscribe, .unsubscribe, .poll,
+      .streamACL, .streamPublish, .streamSubscribe, .streamUnsubscribe, .substreams:
       .worker
     }
   }
 
   private func answer(_ request: Request, _ route: Route) -> Response {
     do throws(ServerError) {
-      if case .pubNub(let call) = route { return pubNub(call) }
+      if case .pubNub(let call) = route { return try pubNub(request, call) }
       guard let key = route.app else { return try health(request) }
       let call = try open(request, app: key)
       var response = try perform(call, route)
@@ -177,6 +181,11 @@ final class Service: RequestHandler, Sendable {
     case .unregister(_, let user): try unregister(call, user)
     case .subscribe(_, let name): try subscribe(call, name)
     case .unsubscribe(_, let name): try unsubscribe(call, name)
+    case .streamACL(_, let stream): try streamACL(call, stream)
+    case .streamPublish(_, let stream): try publish(call, stream)
+    case .streamSubscribe(_, let stream): try subscribe(call, stream)
+    case .streamUnsubscribe(_, let stream): try unsubscribe(call, stream)
+    case .substreams(_, let name): try substreams(call, name)
     }
   }
 

@@ -147,9 +147,6 @@ import Testing
       let target = "/v2/presence/sub-key/\(device.key)/channel/,/\(action)?channel-group=g"
       #expect(try rig.send(.nobody, "GET", target).json["action"]?.stringValue == action)
     }
-    let publish = try rig.send(.nobody, "GET", "/publish/p/\(device.key)/0/kid.c-notes/0/%22x%22")
-    #expect(publish.status == 403)
-    #expect(publish.json["payload"]?["channels"]?.arrayValue == ["kid.c-notes"])
   }
 
   @Test("Registration is a user's own affair and names a device; subscribing needs it")

@@ -35,7 +35,11 @@ import Testing
     #expect(Route(["time", "0"]) == .pubNub(.time))
     #expect(
       Route(["publish", "p", "s", "0", "ch", "0", "{}"])
-        == .pubNub(.publish(key: "s", channel: "ch")))
+        == .pubNub(.publish(publishKey: "p", key: "s", channel: "ch", message: "{}")))
+    let stream = LiveStream("chat", of: "u")
+    #expect(Route(["stream", "k", "chat", "u"]) == .streamACL(app: "k", stream))
+    #expect(Route(["stream", "k", "chat", "u", "publish"]) == .streamPublish(app: "k", stream))
+    #expect(Route(["stream", "k", "chat", "_substreams"]) == .substreams(app: "k", stream: "chat"))
   }
 
   @Test(

@@ -1,0 +1,129 @@
+internal import KVBase
+internal import KVJSON
+
+/// User-to-user streams: who may do what is said over Kinvey's protocol, messages are published over PubNub's.
+extension Service {
+  // MARK: Kinvey's side
+
+  func streamACL(_ call: Call, _ stream: LiveStream) throws(ServerError) -> Response {
+    try check(stream, call)
+    // Who else is let in is the owner's business.
+    if call.principal != .master, try !call.user().utf8.elementsEqual(stream.owner.utf8) {
+      throw ServerError(.insufficientCredentials, "the ACL of a stream is its user's")
+    }
+    if call.request.method == .put {
+      let acl = try LiveStreamACL(try Self.object(call.body))
+      guard try streams.set(acl, of: stream, app: call.app.number) else {
+        throw ServerError(.badRequest, "a user has at most \(LiveStreams.mostOfUser) streams")
+      }
+      try removeStrangers(from: stream, acl, app: call.app.number)
+    }
+    let acl = try streams.acl(of: stream, app: call.app.number)
+    return Answer.json(200, (acl ?? LiveStreamACL()).json)
+  }
+
+  func publish(_ call: Call, _ stream: LiveStream) throws(ServerError) -> Response {
+    try check(stream, call)
+    guard try acl(of: stream, call.app).mayPublish(try call.user(), to: stream) else {
+      throw ServerError(.insufficientCredentials, "the stream's ACL does not let publish")
+    }
+    return Self.answer(stream, call)
+  }
+
+  func subscribe(_ call: Call, _ stream: LiveStream) throws(ServerError) -> Response {
+    try check(stream, call)
+    let listener = try listener(call)
+    let user = try call.user()
+    guard try acl(of: stream, call.app).maySubscribe(user, to: stream) else {
+      throw ServerError(.insufficientCredentials, "the stream's ACL does not let subscribe")
+    }
+    try add(listener, stream.topic, call)
+    return Self.answer(stream, call)
+  }
+
+  func unsubscribe(_ call: Call, _ stream: LiveStream) throws(ServerError) -> Response {
+    try check(stream, call)
+    try remove(try listener(call), stream.topic, call)
+    return Response(204)
+  }
+
+  /// The substreams that the user may subscribe or publish to.
+  func substreams(_ call: Call, _ name: String) throws(ServerError) -> Response {
+    try Self.check(stream: name)
+    let user: String? = call.principal == .master ? nil : try call.user()
+    var found: [JSONValue] = []
+    for owner in try streams.owners(of: name, app: call.app.number) {
+      let stream = LiveStream(name, of: owner)
+      let acl = try acl(of: stream, call.app)
+      if let user, !acl.maySubscribe(user, to: stream), !acl.mayPublish(user, to: stream) {
+        continue
+      }
+      found.append(["_id": .string(owner)])
+    }
+    return Answer.json(200, .array(found))
+  }
+
+  private static func answer(_ stream: LiveStream, _ call: Call) -> Response {
+    Answer.json(200, ["substreamChannelName": .string(stream.channel(in: call.app.key))])
+  }
+
+  private static func check(stream name: String) throws(ServerError) {
+    guard LiveStream.isName(name) else {
+      throw ServerError(
+        .invalidIdentifier, "a stream's name has 1 to 128 letters, digits, hyphens and underscores")
+    }
+  }
+
+  private func check(_ stream: LiveStream, _ call: Call) throws(ServerError) {
+    try Self.check(stream: stream.name)
+    guard try accounts.find(id: stream.owner, of: call.app.number) != nil else {
+      throw ServerError(.userNotFound)
+    }
+  }
+
+  private func acl(of stream: LiveStream, _ app: App) throws(ServerError) -> LiveStreamACL {
+    try streams.acl(of: stream, app: app.number) ?? LiveStreamACL()
+  }
+
+  /// Ends the subscriptions of those whom the ACL no longer lets in.
+  private func removeStrangers(
+    from stream: LiveStream, _ acl: LiveStreamACL, app: Int64
+  ) throws(ServerError) {
+    guard let broker = live.broker(of: app) else { return }
+    for user in try registrations.users(of: stream.topic, app: app)
+    where !acl.maySubscribe(user, to: stream) {
+      try registrations.removeAll(of: user, app: app, collection: stream.topic)
+      let group = broker.wire.group(of: user)
+      broker.members { $0.unsubscribe(group, stream.topic) }
+      broker.refuse(
+        group: group, naming: stream.topic, channel: stream.channel(in: broker.wire.app))
+    }
+  }
+
+  // MARK: PubNub's side
+
+  /// Sends a message to those who listen to a substream. Nothing else can be published to: entities are announced by
+  /// the server alone.
+  func publish(
+    _ request: Request, publishKey: String, key: String, channel: String, message: String?
+  ) throws(ServerError) -> Response {
+    guard let (app, broker) = live.find(key) else { return LiveWire.invalid("Subscribe Key") }
+    guard publishKey == broker.wire.publishKey else { return LiveWire.invalid("Publish Key") }
+    let session = try sessions.find(request.target["auth"] ?? "")
+    guard let session, session.app == app.number,
+      let stream = LiveStream(channel: channel, in: app.key)
+    else { return broker.wire.refusal(of: [channel]) }
+    let acl = try acl(of: stream, app)
+    guard acl.mayPublish(session.user, to: stream),
+      try accounts.find(id: stream.owner, of: app.number) != nil
+    else { return broker.wire.refusal(of: [channel]) }
+    let bytes = message.map { Array($0.utf8) } ?? request.body.withBytes { Array($0) }
+    guard bytes.count <= LiveBroker.mostBytes else { return LiveWire.tooLarge }
+    guard (try? JSONValue(parsing: bytes)) != nil else {
+      return LiveWire.notSent("Invalid JSON")
+    }
+    let time = broker.send(
+      bytes, to: stream.topic, from: session.user, audience: acl.audience(of: stream))
+    return broker.wire.sent(at: time)
+  }
+}
