@@ -20,24 +20,35 @@ final class LiveStreams: Sendable {
       }
     }
     guard let text else { return nil }
+    return try Self.acl(text)
+  }
+
+  private static func acl(_ text: String) throws(ServerError) -> LiveStreamACL {
     guard let object = try? JSONValue(parsing: text).objectValue else {
       throw ServerError(.internalErrorStop, cause: "the ACL of a stream is not JSON")
     }
     return try LiveStreamACL(object)
   }
 
-  /// The owners of a stream's substreams, in the order of their ids.
-  func owners(of name: String, app: Int64) throws(ServerError) -> [String] {
-    try Entities.storage { () throws(SQLiteError) -> [String] in
+  /// The owners of a stream's substreams for which `isWanted` says so, in the order of their ids.
+  func owners(
+    of name: String, app: Int64, where isWanted: (LiveStream, LiveStreamACL) -> Bool
+  ) throws(ServerError) -> [String] {
+    let rows = try Entities.storage { () throws(SQLiteError) -> [(owner: String, acl: String)] in
       try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
-        let select = try connection.statement(Self.selectOwners)
+        let select = try connection.statement(Self.selectAll)
         try select.bind(app, at: 1)
         try select.bind(name, at: 2)
-        var owners: [String] = []
-        while try select.step() { owners.append(select.text(0) ?? "") }
-        return owners
+        var rows: [(owner: String, acl: String)] = []
+        while try select.step() { rows.append((select.text(0) ?? "", select.text(1) ?? "")) }
+        return rows
       }
     }
+    var owners: [String] = []
+    for row in rows where isWanted(LiveStream(name, of: row.owner), try Self.acl(row.acl)) {
+      owners.append(row.owner)
+    }
+    return owners
   }
 
   /// False: the owner has too many.
@@ -77,8 +88,8 @@ final class LiveStreams: Sendable {
 
   private static let select = SQL(
     "SELECT acl FROM stream WHERE app = ?1 AND name = ?2 AND owner = ?3")
-  private static let selectOwners = SQL(
-    "SELECT owner FROM stream WHERE app = ?1 AND name = ?2 ORDER BY owner")
+  private static let selectAll = SQL(
+    "SELECT owner, acl FROM stream WHERE app = ?1 AND name = ?2 ORDER BY owner")
   private static let count = SQL(
     "SELECT count(*) FROM stream WHERE app = ?1 AND name <> ?2 AND owner = ?3")
   private static let upsert = SQL(

@@ -51,16 +51,11 @@ extension Service {
   func substreams(_ call: Call, _ name: String) throws(ServerError) -> Response {
     try Self.check(stream: name)
     let user: String? = call.principal == .master ? nil : try call.user()
-    var found: [JSONValue] = []
-    for owner in try streams.owners(of: name, app: call.app.number) {
-      let stream = LiveStream(name, of: owner)
-      let acl = try acl(of: stream, call.app)
-      if let user, !acl.maySubscribe(user, to: stream), !acl.mayPublish(user, to: stream) {
-        continue
-      }
-      found.append(["_id": .string(owner)])
+    let owners = try streams.owners(of: name, app: call.app.number) { stream, acl in
+      guard let user else { return true }
+      return acl.maySubscribe(user, to: stream) || acl.mayPublish(user, to: stream)
     }
-    return Answer.json(200, .array(found))
+    return Answer.json(200, .array(owners.map { ["_id": .string($0)] }))
   }
 
   private static func answer(_ stream: LiveStream, _ call: Call) -> Response {
