@@ -1077,6 +1077,72 @@ KV_API kv_status kv_store_subscribe(kv_store *store, const char *options, kv_eve
 
 /** @} */
 
+/** @defgroup stream User-to-user streams
+ *  Messages from user to user, which are kept nowhere: see docs/live.md. Each user owns a part of each stream, where
+ *  others may publish and listen as he allows. In all functions `user` is whose part is meant; NULL: the active
+ *  user's own. @{ */
+
+/**
+ * Reads who may do what with a part, besides its owner: `{"subscribe":[ids],"publish":[ids],"groups":{…}}`.
+ *
+ * @return KV_OK, KV_NO_USER, KV_UNSUPPORTED (no backend), KV_FORBIDDEN (not the owner), network and server codes
+ */
+KV_API kv_status kv_stream_acl(kv_client *client, const char *stream, const char *user,
+                               const char *options, char **json_out, size_t *length_out,
+                               kv_error **error_out);
+KV_API kv_status kv_stream_acl_async(kv_client *client, const char *stream, const char *user,
+                                     const char *options, kv_answer_fn done, void *context,
+                                     kv_free_fn free_context, kv_request **request_out,
+                                     kv_error **error_out);
+
+/** Replaces it. Who may not listen any more is told nothing any more. @return as above, KV_INVALID */
+KV_API kv_status kv_stream_set_acl(kv_client *client, const char *stream, const char *user,
+                                   const char *acl_json, size_t length, const char *options,
+                                   kv_error **error_out);
+KV_API kv_status kv_stream_set_acl_async(kv_client *client, const char *stream, const char *user,
+                                         const char *acl_json, size_t length, const char *options,
+                                         kv_answer_fn done, void *context,
+                                         kv_free_fn free_context, kv_request **request_out,
+                                         kv_error **error_out);
+
+/** Lists the users of whose parts the active user may use something: an array of ids.
+ *  @return KV_OK, KV_NO_USER, KV_UNSUPPORTED (no backend), network and server codes */
+KV_API kv_status kv_stream_owners(kv_client *client, const char *stream, const char *options,
+                                  char **json_out, size_t *length_out, kv_error **error_out);
+KV_API kv_status kv_stream_owners_async(kv_client *client, const char *stream, const char *options,
+                                        kv_answer_fn done, void *context, kv_free_fn free_context,
+                                        kv_request **request_out, kv_error **error_out);
+
+/**
+ * Sends a message, any JSON of up to 32 KB, to whoever listens at this moment. It is sent once: when no answer comes
+ * (a network code) it may have been told or not. kv_live_register() comes first.
+ *
+ * @return KV_OK, KV_MISUSE (not registered), KV_INVALID, KV_NO_USER, KV_UNSUPPORTED (no backend), KV_FORBIDDEN
+ *         (the owner does not allow it), network and server codes
+ */
+KV_API kv_status kv_stream_send(kv_client *client, const char *stream, const char *user,
+                                const char *message_json, size_t length, const char *options,
+                                kv_error **error_out);
+KV_API kv_status kv_stream_send_async(kv_client *client, const char *stream, const char *user,
+                                      const char *message_json, size_t length, const char *options,
+                                      kv_answer_fn done, void *context, kv_free_fn free_context,
+                                      kv_request **request_out, kv_error **error_out);
+
+/**
+ * Listens to a part. As kv_store_subscribe(), but that `on_next` gets `{"event":"message","message":…}`, and that
+ * nothing is caught up after an absence that the backend does not remember: `missed` is told.
+ *
+ * @return KV_OK, KV_MISUSE (not registered), KV_NO_USER, KV_UNSUPPORTED (no backend), KV_INTERNAL (no thread for
+ *         callbacks)
+ */
+KV_API kv_status kv_stream_subscribe(kv_client *client, const char *stream, const char *user,
+                                     kv_event_fn on_ready, kv_event_fn on_next,
+                                     kv_event_fn on_status, kv_event_fn on_error, void *context,
+                                     kv_free_fn free_context, kv_subscription **subscription_out,
+                                     kv_error **error_out);
+
+/** @} */
+
 /** @defgroup cursor Cursors
  *  The entities of a find, one after the other, as they were when it ran. A cursor that reads the
  *  local store holds a snapshot of it: close it soon. @{ */

@@ -40,6 +40,7 @@ struct KinveyEndpoint: Sendable {
     case data = "appdata"
     case users = "user"
     case functions = "rpc"
+    case streams = "stream"
   }
 
   struct QueryItem {

@@ -10,9 +10,11 @@ package final class KinveyLive: LiveRemote {
   private static let hostedOrigin = "https://ps.pndsn.com"
   private static let mostBytes = 16 << 20
 
-  private let service: KinveyService
+  let service: KinveyService
   /// For polls alone: they hold connections for minutes, of which others have only so many.
   private let transport: Transport
+  /// The channels of substreams that may be published to, as far as they are known.
+  let channels = Monitor<[LiveTopic: String]>([:])
   private let deviceId: String
 
   /// The transport stays the caller's to close.
@@ -59,17 +61,24 @@ package final class KinveyLive: LiveRemote {
     .bytes(JSONValue.object(["deviceId": .string(deviceId)]).bytes)
   }
 
-  // MARK: Collections
+  // MARK: Topics
 
-  package func join(_ collection: String, _ call: Call) throws(StoreError) -> String? {
-    let url = service.endpoint.url(.data, [collection, "_subscribe"])
+  package func join(_ topic: LiveTopic, _ call: Call) throws(StoreError) -> String? {
+    let url = url(of: topic, collection: "_subscribe", substream: "subscribe")
     let answer = try service.exchange("POST", url, body: device, try service.somebody(), call)
     return answer.head.requestStart
   }
 
-  package func leave(_ collection: String, _ call: Call) throws(StoreError) {
-    let url = service.endpoint.url(.data, [collection, "_unsubscribe"])
+  package func leave(_ topic: LiveTopic, _ call: Call) throws(StoreError) {
+    let url = url(of: topic, collection: "_unsubscribe", substream: "unsubscribe")
     _ = try service.exchange("POST", url, body: device, try service.somebody(), call)
+  }
+
+  private func url(of topic: LiveTopic, collection: String, substream: String) -> String {
+    if let (stream, owner) = topic.substream {
+      return service.endpoint.url(.streams, [stream, owner, substream])
+    }
+    return service.endpoint.url(.data, [topic.collection ?? "", collection])
   }
 
   // MARK: Polling
@@ -89,7 +98,7 @@ package final class KinveyLive: LiveRemote {
       .init("pnsdk", "libkvstore/\(service.configuration.version)"),
     ]
     let path = "v2/subscribe/\(PercentEncoding.segment(registration.subscribeKey))/,/0"
-    let answer = try get(registration, path, items, call)
+    let answer = try ask(registration, path, items, call)
     if answer.head.status == 403 {
       // The session may have been renewed while the poll was held.
       if case .session(let now) = try service.somebody(), now != token {
@@ -111,23 +120,26 @@ package final class KinveyLive: LiveRemote {
   }
 
   package func probe(_ registration: LiveRegistration, _ call: Call) throws(StoreError) {
-    let answer = try get(registration, "time/0", [], call)
+    let answer = try ask(registration, "time/0", [], call)
     guard answer.head.isSuccess else {
       throw KinveyErrors.error(answer.head, answer.body, hiding: [])
     }
   }
 
-  private func get(
+  /// GET, or with a body POST, at the origin.
+  func ask(
     _ registration: LiveRegistration, _ path: String, _ items: [KinveyEndpoint.QueryItem],
-    _ call: Call
+    body: [UInt8]? = nil, _ call: Call
   ) throws(StoreError) -> HTTPResponse {
     // Nothing of the backend's own headers: this may be somebody else's host.
+    var headers = [
+      HTTPHeader("Accept", "application/json"),
+      HTTPHeader("User-Agent", "libkvstore/\(service.configuration.version)"),
+    ]
+    if body != nil { headers.append(HTTPHeader("Content-Type", "application/json")) }
     let request = HTTPRequest(
-      "GET", "\(registration.origin)/\(path)" + KinveyEndpoint.query(items),
-      headers: [
-        HTTPHeader("Accept", "application/json"),
-        HTTPHeader("User-Agent", "libkvstore/\(service.configuration.version)"),
-      ], mostBytes: Self.mostBytes)
+      body == nil ? "GET" : "POST", "\(registration.origin)/\(path)" + KinveyEndpoint.query(items),
+      headers: headers, body: body.map { .once($0) }, mostBytes: Self.mostBytes)
     do throws(TransportError) {
       return try transport.exchange(request, until: call.deadline, call.cancellation)
     } catch {
@@ -141,11 +153,9 @@ package final class KinveyLive: LiveRemote {
     error.kind = .forbidden
     error.message = "The user may not listen."
     let payload = (try? answer.json())?["payload"]
-    let prefix = "\(service.configuration.appKey).c-"
-    let collections = (payload?["channels"]?.arrayValue ?? []).compactMap { channel -> String? in
-      guard let name = channel.stringValue, name.hasPrefix(prefix) else { return nil }
-      return String(name.dropFirst(prefix.count))
+    let topics = (payload?["channels"]?.arrayValue ?? []).compactMap { channel in
+      channel.stringValue.flatMap { LiveChannel($0, appKey: service.configuration.appKey) }?.topic
     }
-    return .refused(collections, error)
+    return .refused(topics, error)
   }
 }

@@ -35,30 +35,17 @@ struct LiveMessages {
     let members = try Self.members(bytes)
     guard let channel = try members["c"].map(JSONValue.init(parsing:))?.stringValue,
       let token = try members["p"].map(JSONValue.init(parsing:))?["t"]?.stringValue,
-      let (kind, collection) = route(channel), let payload = members["d"]
+      let route = LiveChannel(channel, appKey: appKey, userId: userId), let payload = members["d"]
     else { return nil }
     let cause = try members["u"].map(JSONValue.init(parsing:))?["kvstore"]?["change"]?.stringValue
-    guard let change = try Self.change(kind, payload, cause) else { return nil }
-    return LiveMessage(key: "\(channel)\n\(token)", collection: collection, change)
-  }
-
-  private enum Channel { case entities, notices }
-
-  /// `<kid>.c-<coll>` and `<kid>.c-<coll>.u-<userId>`; our server's notices with `x` in the place of `c`.
-  private func route(_ channel: String) -> (Channel, String)? {
-    let prefix = "\(appKey)."
-    guard channel.hasPrefix(prefix) else { return nil }
-    var rest = channel.dropFirst(prefix.count)
-    let personal = ".u-\(userId)"
-    if rest.hasSuffix(personal) { rest = rest.dropLast(personal.count) }
-    if rest.hasPrefix("c-") { return (.entities, String(rest.dropFirst(2))) }
-    if rest.hasPrefix("x-") { return (.notices, String(rest.dropFirst(2))) }
-    return nil
+    guard let change = try Self.change(route.kind, payload, cause) else { return nil }
+    return LiveMessage(key: "\(channel)\n\(token)", topic: route.topic, change)
   }
 
   private static func change(
-    _ kind: Channel, _ payload: [UInt8], _ cause: String?
+    _ kind: LiveChannel.Kind, _ payload: [UInt8], _ cause: String?
   ) throws(JSONError) -> LiveChange? {
+    if kind == .said { return .said(payload) }
     let outline = try EntityScanner.outline(of: payload)
     guard let id = outline.id else { return nil }
     let known = cause.flatMap(LiveChange.Cause.init(rawValue:)) ?? .save
@@ -95,6 +82,34 @@ struct LiveMessages {
         return elements
       }
     }.get()
+  }
+}
+
+/// What a channel's name says: `<kid>.c-<coll>` and `<kid>.c-<coll>.u-<userId>` are a collection's, and our server's
+/// notices with `x` in the place of `c`; `<kid>.s-<stream>.u-<userId>` is a user's part of a stream.
+struct LiveChannel {
+  enum Kind { case entities, notices, said }
+
+  let kind: Kind
+  let topic: LiveTopic
+
+  /// Nil: it is none of this app, or of another user. `userId` nil: of nobody.
+  init?(_ channel: String, appKey: String, userId: String? = nil) {
+    let prefix = "\(appKey)."
+    guard channel.hasPrefix(prefix) else { return nil }
+    var rest = channel.dropFirst(prefix.count)
+    if rest.hasPrefix("s-") {
+      rest = rest.dropFirst(2)
+      guard let dot = rest.firstIndex(of: "."), rest[dot...].hasPrefix(".u-") else { return nil }
+      kind = .said
+      topic = .substream(String(rest[..<dot]), of: String(rest[dot...].dropFirst(3)))
+      return
+    }
+    let personal = userId.map { ".u-\($0)" } ?? ""
+    if rest.hasSuffix(personal) { rest = rest.dropLast(personal.count) }
+    guard rest.hasPrefix("c-") || rest.hasPrefix("x-") else { return nil }
+    kind = rest.hasPrefix("c-") ? .entities : .notices
+    topic = .collection(String(rest.dropFirst(2)))
   }
 }
 

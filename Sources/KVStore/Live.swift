@@ -50,14 +50,25 @@ final class Live: Sendable {
       try call.repeating { () throws(StoreError) in try parts.renewing.register(userId, call) })
   }
 
-  /// Listens to a collection. Throws `.misuse` while the user is not registered.
+  /// The registration of the user, and what speaks for it. Throws `.misuse` without one.
+  func registration() throws(StoreError) -> (KinveyLive, LiveRegistration) {
+    guard let parts = state.peek({ $0.parts }), let registration = parts.feed.registration else {
+      throw StoreError(.misuse, "The user is not registered for live data.")
+    }
+    return (parts.remote, registration)
+  }
+
+  /// The backend's side, registered or not.
+  func remote() throws(StoreError) -> KinveyLive { try parts().remote }
+
+  /// Listens to a topic. Throws `.misuse` while the user is not registered.
   func subscribe(
-    to collection: String, _ receive: @escaping @Sendable (LiveEvent) -> Void
+    to topic: LiveTopic, _ receive: @escaping @Sendable (LiveEvent) -> Void
   ) throws(StoreError) -> LiveSubscription {
     guard let feed = state.peek({ $0.parts?.feed }) else {
       throw StoreError(.misuse, "The user is not registered for live data.")
     }
-    return LiveSubscription(feed, try feed.subscribe(to: collection, receive))
+    return LiveSubscription(feed, try feed.subscribe(to: topic, receive))
   }
 
   /// Nobody is told anything any more when this returns.
@@ -104,7 +115,7 @@ final class Live: Sendable {
   }
 }
 
-/// One subscriber of a collection.
+/// One subscriber of a collection or a stream.
 package final class LiveSubscription: Sendable {
   private let feed: LiveFeed
   private let subscriber: LiveFeed.Subscriber
@@ -146,7 +157,7 @@ extension Client {
     }
   }
 
-  private func hasLive() throws(StoreError) -> Live {
+  func hasLive() throws(StoreError) -> Live {
     guard let live else {
       throw StoreError(.unsupported, "This client has no backend, and therefore no live data.")
     }
@@ -175,12 +186,14 @@ extension DataStore {
     guard let live = surroundings.live else {
       throw StoreError(.unsupported, "This client has no backend, and therefore no live data.")
     }
-    guard how.takesIn else { return try live.subscribe(to: engine.collection, receive) }
+    guard how.takesIn else {
+      return try live.subscribe(to: .collection(engine.collection), receive)
+    }
     guard engine.type.isLocal else {
       throw StoreError(.unsupported, "A network store keeps nothing: leave out \"liveToLocal\".")
     }
     let engine = self.engine
-    return try live.subscribe(to: engine.collection) { event in
+    return try live.subscribe(to: .collection(engine.collection)) { event in
       if case .changed(let change) = event {
         do throws(StoreError) { try engine.take(change) } catch {
           receive(.failure(error))

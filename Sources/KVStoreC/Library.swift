@@ -62,6 +62,7 @@ enum LibraryTexts {
     "indexes",
     "kinvey",
     "live",
+    "streams",
     "log",
     "multi-insert",
     "observers",

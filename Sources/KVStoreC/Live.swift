@@ -56,7 +56,9 @@ public func kv_store_subscribe(
     let listening = try DataStore.Listening(options(given) ?? [:])
     let begin = { (subscription: SubscriptionObject) throws(StoreError) -> any EventSource in
       let source = LiveSource(subscription)
-      try source.begin(object.core, listening)
+      try source.begin { (receive) throws(StoreError) in
+        try object.core.listen(listening, receive)
+      }
       return source
     }
     return (object.client, begin)

@@ -113,6 +113,16 @@ DEFINE(kv_live_register_async, h, NULL, ASYNC)
 DEFINE(kv_live_unregister, h, NULL, e)
 DEFINE(kv_live_unregister_async, h, NULL, ASYNC)
 DEFINE(kv_store_subscribe, h, NULL, NULL, no_event, NULL, NULL, &freed, count_free, &subscription, e)
+DEFINE(kv_stream_acl, h, "chat", NULL, NULL, TEXT_OUT)
+DEFINE(kv_stream_acl_async, h, "chat", NULL, NULL, ASYNC)
+DEFINE(kv_stream_set_acl, h, "chat", NULL, "{}", 2, NULL, e)
+DEFINE(kv_stream_set_acl_async, h, "chat", NULL, "{}", 2, NULL, ASYNC)
+DEFINE(kv_stream_owners, h, "chat", NULL, TEXT_OUT)
+DEFINE(kv_stream_owners_async, h, "chat", NULL, ASYNC)
+DEFINE(kv_stream_send, h, "chat", NULL, "1", 1, NULL, e)
+DEFINE(kv_stream_send_async, h, "chat", NULL, "1", 1, NULL, ASYNC)
+DEFINE(kv_stream_subscribe, h, "chat", NULL, NULL, no_event, NULL, NULL, &freed, count_free,
+       &subscription, e)
 DEFINE(kv_store_sync_count, h, &count, e)
 DEFINE(kv_store_pending, h, NULL, 0, TEXT_OUT)
 DEFINE(kv_store_pending_get, h, "a", TEXT_OUT)
@@ -234,6 +244,15 @@ static const struct {
     {"kv_live_unregister", CLIENT, call_kv_live_unregister, 1, 0, 0},
     {"kv_live_unregister_async", CLIENT, call_kv_live_unregister_async, 1, 0, 1},
     {"kv_store_subscribe", STORE, call_kv_store_subscribe, 1, 0, 1},
+    {"kv_stream_acl", CLIENT, call_kv_stream_acl, 1, 0, 0},
+    {"kv_stream_acl_async", CLIENT, call_kv_stream_acl_async, 1, 0, 1},
+    {"kv_stream_set_acl", CLIENT, call_kv_stream_set_acl, 1, 0, 0},
+    {"kv_stream_set_acl_async", CLIENT, call_kv_stream_set_acl_async, 1, 0, 1},
+    {"kv_stream_owners", CLIENT, call_kv_stream_owners, 1, 0, 0},
+    {"kv_stream_owners_async", CLIENT, call_kv_stream_owners_async, 1, 0, 1},
+    {"kv_stream_send", CLIENT, call_kv_stream_send, 1, 0, 0},
+    {"kv_stream_send_async", CLIENT, call_kv_stream_send_async, 1, 0, 1},
+    {"kv_stream_subscribe", CLIENT, call_kv_stream_subscribe, 1, 0, 1},
     {"kv_store_sync_count", STORE, call_kv_store_sync_count, 1, 0, 0},
     {"kv_store_pending", STORE, call_kv_store_pending, 1, 0, 0},
     {"kv_store_pending_get", STORE, call_kv_store_pending_get, 1, 0, 0},

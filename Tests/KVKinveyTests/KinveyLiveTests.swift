@@ -64,8 +64,8 @@ import Testing
     try withLive { _ in
       ScriptedReply(204, "")
     } _: { backend, live, _ in
-      _ = try live.join("notes", Call())
-      try live.leave("notes", Call())
+      _ = try live.join(.collection("notes"), Call())
+      try live.leave(.collection("notes"), Call())
       #expect(
         backend.server.requests.dropFirst().map(\.target) == [
           "/appdata/kid_x1/notes/_subscribe", "/appdata/kid_x1/notes/_unsubscribe",
@@ -91,15 +91,15 @@ import Testing
           == .messages(
             [
               LiveMessage(
-                key: "\(channel)\n17102791234567890", collection: "notes",
+                key: "\(channel)\n17102791234567890", topic: .collection("notes"),
                 .saved(bytes(#"{"_id":"1","n":1.50}"#), id: "1", .save)),
               LiveMessage(
-                key: "\(channel).u-u1\n2", collection: "notes",
+                key: "\(channel).u-u1\n2", topic: .collection("notes"),
                 .saved(bytes(#"{"_id":"2"}"#), id: "2", .create)),
               LiveMessage(
-                key: "kid_x1.x-notes\n3", collection: "notes", .deleted(id: "3", at: "t")),
+                key: "kid_x1.x-notes\n3", topic: .collection("notes"), .deleted(id: "3", at: "t")),
               LiveMessage(
-                key: "kid_x1.x-notes\n4", collection: "notes", .tooLarge(id: "4", .update)),
+                key: "kid_x1.x-notes\n4", topic: .collection("notes"), .tooLarge(id: "4", .update)),
             ], next: place))
       _ = try live.poll(registration, from: place, Call())
       #expect(
@@ -122,7 +122,7 @@ import Testing
           Issue.record("It was no refusal.")
           return
         }
-        #expect(named == collections)
+        #expect(named.map { $0.collection ?? "" } == collections)
         #expect(error.kind == .forbidden)
       }
     }

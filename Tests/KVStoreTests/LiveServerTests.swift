@@ -11,8 +11,13 @@ import Testing
   private func listen(_ client: Client) throws {
     try client.registerLive(Options(), Cancellation())
     let store = try client.store("notes", type: "network", nil)
+    _ = try store.listen(DataStore.Listening([:]), note)
+    #expect(wait(for: 2) == ["connected", "ready"])
+  }
+
+  private var note: @Sendable (LiveEvent) -> Void {
     let told = told
-    _ = try store.listen(DataStore.Listening([:])) { event in
+    return { event in
       let text =
         switch event {
         case .ready: "ready"
@@ -22,10 +27,10 @@ import Testing
         case .changed(.saved(_, let id, let cause)): "\(cause) \(id)"
         case .changed(.deleted(let id, _)): "delete \(id)"
         case .changed(.tooLarge(let id, _)): "large \(id)"
+        case .changed(.said(let message)): String(decoding: message, as: UTF8.self)
         }
       told.withLock { $0.append(text) }
     }
-    #expect(wait(for: 2) == ["connected", "ready"])
   }
 
   private func wait(for count: Int) -> [String] {
@@ -48,6 +53,45 @@ import Testing
     #expect(Array(events.dropFirst(2).prefix(2)) == ["create a", "update a"])
     #expect(events.count == 6 && events.last == "delete a")
     #expect(events.contains { $0.hasSuffix(" big") })
+  }
+
+  @Test("A user says something to another one, as far as that one allows it")
+  func streams() throws {
+    let world = try World()
+    let (ana, ben) = (try world.member("ana"), try world.member("ben"))
+    defer { [ana, ben].forEach { $0.close() } }
+    let (options, cancellation) = (Options(), Cancellation())
+    let owner = try #require(JSONValue(parsing: ana.activeUser())["_id"]?.stringValue)
+    let friend = try #require(JSONValue(parsing: ben.activeUser())["_id"]?.stringValue)
+    func send(_ text: String, from client: Client) throws {
+      try client.send(Array(text.utf8), to: "chat", owner, options, cancellation)
+    }
+    #expect(throws: StoreError.self) { try send("0", from: ben) }
+    for client in [ana, ben] { try client.registerLive(options, cancellation) }
+    #expect(throws: StoreError.self) { try send("1", from: ben) }
+    _ = try ana.listen(to: "chat", nil, note)
+    #expect(wait(for: 2) == ["connected", "ready"])
+    try ana.setStreamACL(
+      "chat", nil, ["publish": .array([.string(friend)])], options, cancellation)
+    try send(#"{"text":"hello"}"#, from: ben)
+    try send("[1.50]", from: ben)
+    #expect(wait(for: 4) == ["connected", "ready", #"{"text":"hello"}"#, "[1.50]"])
+    let rights = try ana.streamACL("chat", nil, options, cancellation)
+    #expect(rights["publish"]?.arrayValue == [.string(friend)])
+    #expect(try ben.streamOwners("chat", options, cancellation).arrayValue == [.string(owner)])
+    // The channel is known, and refused now; asked for anew it is refused as well.
+    try ana.setStreamACL("chat", nil, [:], options, cancellation)
+    #expect(throws: StoreError.self) { try send("2", from: ben) }
+    try ana.send(Array("3".utf8), to: "chat", nil, options, cancellation)
+    #expect(wait(for: 5).last == "3")
+    // Who may not listen is told so, and nothing else.
+    let refused = Monitor<[LiveEvent]>([])
+    _ = try ben.listen(to: "chat", owner) { event in refused.withLock { $0.append(event) } }
+    let first = refused.wait(until: .after(seconds: 20)) { $0.first }
+    guard case .failure(let error)? = first else {
+      return #expect(Bool(false), "\(String(describing: first))")
+    }
+    #expect(error.kind == .forbidden)
   }
 
   @Test("What happened while the server was restarted is told after the reconnection")

@@ -34,17 +34,17 @@ private final class FakeLive: LiveRemote {
     throw StoreError(.unsupported, "")
   }
 
-  func join(_ collection: String, _ call: Call) throws(StoreError) -> String? {
+  func join(_ topic: LiveTopic, _ call: Call) throws(StoreError) -> String? {
     let error = state.withLock { state -> StoreError? in
-      state.joins.append(collection)
+      state.joins.append(topic.collection ?? "")
       return state.joinError
     }
     if let error { throw error }
     return "2026-01-01T00:00:00.000Z"
   }
 
-  func leave(_ collection: String, _ call: Call) throws(StoreError) {
-    state.withLock { $0.leaves.append(collection) }
+  func leave(_ topic: LiveTopic, _ call: Call) throws(StoreError) {
+    state.withLock { $0.leaves.append(topic.collection ?? "") }
   }
 
   func poll(
@@ -101,7 +101,7 @@ private final class Told: Sendable {
     _ id: String, token: String, in collection: String = "notes", second: Int = 1
   ) -> LiveMessage {
     LiveMessage(
-      key: "k.c-\(collection)\n\(token)", collection: collection,
+      key: "k.c-\(collection)\n\(token)", topic: .collection(collection),
       .saved(entity(id, second), id: id, .save))
   }
 
@@ -122,7 +122,7 @@ private final class Told: Sendable {
   @Test("Without a registration nobody can subscribe")
   func unregistered() throws {
     try withFeed(FakeLive()) { feed in
-      #expect(throws: StoreError.self) { _ = try feed.subscribe(to: "notes") { _ in } }
+      #expect(throws: StoreError.self) { _ = try feed.subscribe(to: .collection("notes")) { _ in } }
     }
   }
 
@@ -132,7 +132,7 @@ private final class Told: Sendable {
     let told = Told()
     try withFeed(live) { feed in
       feed.begin(Self.registration)
-      _ = try feed.subscribe(to: "notes", told.receive)
+      _ = try feed.subscribe(to: .collection("notes"), told.receive)
       #expect(told.first(2) == [.status(.connected), .ready])
       live.send(Self.message("a", token: "1"), Self.message("b", token: "2", in: "others"))
       // Replayed, and new.
@@ -148,9 +148,9 @@ private final class Told: Sendable {
     let (first, second) = (Told(), Told())
     try withFeed(live) { feed in
       feed.begin(Self.registration)
-      let one = try feed.subscribe(to: "notes", first.receive)
+      let one = try feed.subscribe(to: .collection("notes"), first.receive)
       _ = first.first(2)
-      _ = try feed.subscribe(to: "notes", second.receive)
+      _ = try feed.subscribe(to: .collection("notes"), second.receive)
       live.send(Self.message("a", token: "1"))
       #expect(first.first(3).last == Self.saved("a"))
       #expect(second.first(3) == [.status(.connected), .ready, Self.saved("a")])
@@ -168,7 +168,7 @@ private final class Told: Sendable {
     let told = Told()
     try withFeed(live) { feed in
       feed.begin(Self.registration)
-      let one = try feed.subscribe(to: "notes", told.receive)
+      let one = try feed.subscribe(to: .collection("notes"), told.receive)
       _ = told.first(2)
       feed.unsubscribe(one)
       let left = live.state.wait(until: .after(seconds: 10)) { $0.leaves.isEmpty ? nil : $0.leaves }
@@ -183,7 +183,7 @@ private final class Told: Sendable {
     let clock = FakeRetryClock()
     try withFeed(live, ScriptedRemote(), clock) { feed in
       feed.begin(Self.registration)
-      _ = try feed.subscribe(to: "notes", told.receive)
+      _ = try feed.subscribe(to: .collection("notes"), told.receive)
       _ = told.first(2)
       live.put(.failure(StoreError(.network, "cut")))
       live.put(.failure(StoreError(.network, "cut again")))
@@ -204,7 +204,7 @@ private final class Told: Sendable {
     let told = Told()
     try withFeed(live) { feed in
       feed.begin(Self.registration)
-      _ = try feed.subscribe(to: "notes", told.receive)
+      _ = try feed.subscribe(to: .collection("notes"), told.receive)
       _ = told.first(2)
       live.put(.failure(StoreError(.timeout, "")))
       live.send(Self.message("a", token: "1"))
@@ -218,11 +218,11 @@ private final class Told: Sendable {
     let (notes, others) = (Told(), Told())
     try withFeed(live) { feed in
       feed.begin(Self.registration)
-      _ = try feed.subscribe(to: "notes", notes.receive)
-      _ = try feed.subscribe(to: "others", others.receive)
+      _ = try feed.subscribe(to: .collection("notes"), notes.receive)
+      _ = try feed.subscribe(to: .collection("others"), others.receive)
       _ = (notes.first(2), others.first(2))
       let error = StoreError(.forbidden, "no")
-      live.put(.success(.refused(["notes"], error)))
+      live.put(.success(.refused([.collection("notes")], error)))
       #expect(notes.first(4).suffix(2) == [.failure(error), .status(.disconnected)])
       live.send(Self.message("a", token: "1", in: "others"))
       #expect(others.first(3).last == Self.saved("a"))
@@ -238,14 +238,14 @@ private final class Told: Sendable {
     let told = Told()
     try withFeed(live) { feed in
       feed.begin(Self.registration)
-      let subscriber = try feed.subscribe(to: "notes", told.receive)
+      let subscriber = try feed.subscribe(to: .collection("notes"), told.receive)
       _ = told.first(2)
       feed.stop()
       #expect(told.events.peek { $0.last } == .status(.disconnected))
       #expect(subscriber.isOver)
       live.send(Self.message("a", token: "1"))
       feed.begin(Self.registration)
-      _ = try feed.subscribe(to: "others") { _ in }
+      _ = try feed.subscribe(to: .collection("others")) { _ in }
       #expect(told.events.peek { $0.count } == 3)
     }
   }
@@ -262,7 +262,7 @@ private final class Told: Sendable {
     }
     try withFeed(live, remote) { feed in
       feed.begin(Self.registration)
-      _ = try feed.subscribe(to: "notes", told.receive)
+      _ = try feed.subscribe(to: .collection("notes"), told.receive)
       _ = told.first(2)
       live.send(Self.message("a", token: "1"), isIncomplete: true)
       #expect(
@@ -279,7 +279,7 @@ private final class Told: Sendable {
     let time = Monitor(0.0)
     try withFeed(live, now: { time.peek { $0 } }) { feed in
       feed.begin(Self.registration)
-      _ = try feed.subscribe(to: "notes", told.receive)
+      _ = try feed.subscribe(to: .collection("notes"), told.receive)
       _ = told.first(2)
       // The clock was set back by a day.
       time.withLock { $0 = -86_400 }
@@ -295,7 +295,10 @@ private final class Told: Sendable {
       feed.begin(Self.registration)
       let ends = concurrently(8) { thread -> Int? in
         for round in 0..<125 {
-          guard let one = try? feed.subscribe(to: "c\((thread + round) % 5)", { _ in }) else {
+          guard
+            let one = try? feed.subscribe(
+              to: .collection("c\((thread + round) % 5)"), { _ in })
+          else {
             return nil
           }
           feed.unsubscribe(one)
@@ -304,7 +307,7 @@ private final class Told: Sendable {
       }
       #expect(ends.count == 8)
       let told = Told()
-      _ = try feed.subscribe(to: "notes", told.receive)
+      _ = try feed.subscribe(to: .collection("notes"), told.receive)
       _ = told.first(2)
       live.send(Self.message("a", token: "1"))
       #expect(told.first(3).last == Self.saved("a"))

@@ -25,7 +25,7 @@ private final class FakeService: LiveRemote {
     var registers = 0
     var mayListen = true
     var isAway = false
-    var refused: [String] = []
+    var refused: [LiveTopic] = []
   }
 
   let session: FakeSession
@@ -45,12 +45,12 @@ private final class FakeService: LiveRemote {
     return RenewingLiveTests.registration
   }
 
-  func join(_ collection: String, _ call: Call) throws(StoreError) -> String? {
+  func join(_ topic: LiveTopic, _ call: Call) throws(StoreError) -> String? {
     try prove()
-    return "joined \(collection)"
+    return "joined \(topic.collection ?? "")"
   }
 
-  func leave(_ collection: String, _ call: Call) throws(StoreError) { try prove() }
+  func leave(_ topic: LiveTopic, _ call: Call) throws(StoreError) { try prove() }
 
   func poll(
     _ registration: LiveRegistration, from place: LivePlace?, _ call: Call
@@ -83,13 +83,13 @@ private final class FakeService: LiveRemote {
   @Test("is renewed, once, for a registration, a subscription and its end")
   func requests() throws {
     #expect(try live.register("u1", Call()) == Self.registration)
-    #expect(try live.join("notes", Call()) == "joined notes")
-    try live.leave("notes", Call())
+    #expect(try live.join(.collection("notes"), Call()) == "joined notes")
+    try live.leave(.collection("notes"), Call())
     #expect(session.state.peek { $0.renewals } == 1)
     session.state.withLock { $0.token = "old" }
-    #expect(try live.join("notes", Call()) == "joined notes")
+    #expect(try live.join(.collection("notes"), Call()) == "joined notes")
     session.state.withLock { $0.token = "old" }
-    try live.leave("notes", Call())
+    try live.leave(.collection("notes"), Call())
     #expect(session.state.peek { $0.renewals } == 3)
   }
 
@@ -116,10 +116,10 @@ private final class FakeService: LiveRemote {
     #expect(throws: StoreError(.network, "away")) {
       try live.poll(Self.registration, from: place, Call())
     }
-    service.state.withLock { ($0.isAway, $0.refused) = (false, ["notes"]) }
+    service.state.withLock { ($0.isAway, $0.refused) = (false, [.collection("notes")]) }
     #expect(
       try live.poll(Self.registration, from: place, Call())
-        == .refused(["notes"], StoreError(.forbidden, "403")))
+        == .refused([.collection("notes")], StoreError(.forbidden, "403")))
     #expect(session.state.peek { $0.renewals } == 0)
   }
 }

@@ -26,6 +26,8 @@ const (
 	LiveStatus LiveKind = "status"
 	// LiveChange: see the Change, the ID and the Entity of the event.
 	LiveChange LiveKind = "change"
+	// LiveMessage: see the Message of the event.
+	LiveMessage LiveKind = "message"
 	// LiveMissed: changes were lost; whoever wants to know them pulls.
 	LiveMissed LiveKind = "missed"
 )
@@ -40,6 +42,8 @@ type LiveEvent[T any] struct {
 	ID     string `json:"id"`
 	// Entity is nil for "delete" and "fetch".
 	Entity *T `json:"entity"`
+	// Message is what was said in a [UserStream].
+	Message *T `json:"message"`
 	// Err is an error in the place of anything else.
 	Err error `json:"-"`
 }
@@ -84,7 +88,7 @@ func watcher[T any](s *stream[LiveEvent[T]]) event {
 		if err == nil {
 			told.Err = json.Unmarshal(text, &told)
 		}
-		if told.Kind != LiveChange {
+		if told.Kind != LiveChange && told.Kind != LiveMessage {
 			s.put(told)
 			if told.Status == "disconnected" {
 				s.end()

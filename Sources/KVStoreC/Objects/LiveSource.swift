@@ -23,8 +23,10 @@ final class LiveSource: EventSource {
 
   init(_ subscription: SubscriptionObject) { self.subscription = subscription }
 
-  func begin(_ store: DataStore, _ listening: DataStore.Listening) throws(StoreError) {
-    let live = try store.listen(listening) { [weak self] in self?.take($0) }
+  func begin(
+    _ listen: (@escaping @Sendable (LiveEvent) -> Void) throws(StoreError) -> LiveSubscription
+  ) throws(StoreError) {
+    let live = try listen { [weak self] in self?.take($0) }
     let isTooLate = state.peek { state in
       if !state.isEnded { state.live = live }
       return state.isEnded
@@ -99,6 +101,8 @@ extension LiveChange {
       Self.head(cause.rawValue, id) + Array(#","entity":"#.utf8) + entity + [UInt8(ascii: "}")]
     case .deleted(let id, _): Self.head("delete", id) + [UInt8(ascii: "}")]
     case .tooLarge(let id, _): Self.head("fetch", id) + [UInt8(ascii: "}")]
+    case .said(let message):
+      Array(#"{"event":"message","message":"#.utf8) + message + [UInt8(ascii: "}")]
     }
   }
 

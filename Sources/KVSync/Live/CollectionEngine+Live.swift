@@ -7,7 +7,7 @@ extension CollectionEngine {
     switch change {
     case .saved(let entity, let id, _): try store(entity, id, in: local)
     case .deleted(let id, let moment): try forget(id, at: moment, in: local)
-    case .tooLarge: break
+    case .tooLarge, .said: break
     }
   }
 

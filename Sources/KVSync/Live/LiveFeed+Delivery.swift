@@ -9,17 +9,18 @@ extension LiveFeed {
 
   /// Tells of a message, unless it has been told.
   func deliver(_ message: LiveMessage, _ call: Call, _ step: Cancellation) {
-    let key = EntityKey(message.collection)
     guard state.peek({ $0.messages.insert(message.key) }) else { return }
-    guard let change = fetched(message.change, message.collection, call) else { return }
-    tell(change, to: key, during: step)
+    guard let change = fetched(message.change, message.topic, call) else { return }
+    tell(change, to: message.topic, during: step)
   }
 
   /// What is too large for a message; nil if it is gone by now, which is told by itself.
   private func fetched(
-    _ change: LiveChange, _ collection: String, _ call: Call
+    _ change: LiveChange, _ topic: LiveTopic, _ call: Call
   ) -> LiveChange? {
-    guard case .tooLarge(let id, let cause) = change else { return change }
+    guard case .tooLarge(let id, let cause) = change, let collection = topic.collection else {
+      return change
+    }
     var fetching = call
     fetching.deadline = .after(seconds: 60)
     fetching.retry = Retry(most: 3, clock: clock)
@@ -30,15 +31,16 @@ extension LiveFeed {
     }
   }
 
-  private func tell(_ change: LiveChange, to key: EntityKey, during step: Cancellation) {
+  private func tell(_ change: LiveChange, to topic: LiveTopic, during step: Cancellation) {
     if let version = change.version {
       let isNew = state.peek { state in
-        Self.advance(&state.joined[key], to: version.at)
-        return state.versions.insert("\(key.id)\n\(version.id)\n\(version.at)")
+        Self.advance(&state.joined[topic], to: version.at)
+        let collection = topic.collection ?? ""
+        return state.versions.insert("\(collection)\n\(version.id)\n\(version.at)")
       }
       guard isNew else { return }
     }
-    tell(.changed(change), to: key, during: step)
+    tell(.changed(change), to: topic, during: step)
   }
 
   /// What was changed long before what has been told now has been told too.
@@ -52,32 +54,34 @@ extension LiveFeed {
 
   /// Tells what has changed since everything was told last; that it cannot be told, if so.
   func catchUp(
-    _ key: EntityKey, _ call: Call, _ step: Cancellation
+    _ topic: LiveTopic, _ call: Call, _ step: Cancellation
   ) throws(StoreError) {
-    guard let since = state.peek({ $0.joined[key]?.since }) else { return missed(key, step) }
+    // Of what is said in streams nobody keeps a history.
+    guard let collection = topic.collection, let since = state.peek({ $0.joined[topic]?.since })
+    else { return missed(topic, step) }
     var body: [UInt8] = []
-    let answer = try entities.changes(of: Query(), since: since, in: key.id, call) {
+    let answer = try entities.changes(of: Query(), since: since, in: collection, call) {
       (piece) throws(StoreError) in body.append(contentsOf: piece)
     }
-    guard let answer else { return missed(key, step) }
+    guard let answer else { return missed(topic, step) }
     let changes = try Changes(body)
-    for id in changes.deleted { tell(.deleted(id: id, at: nil), to: key, during: step) }
+    for id in changes.deleted { tell(.deleted(id: id, at: nil), to: topic, during: step) }
     for outline in changes.changed.outlines {
       guard let id = outline.id else { continue }
       let start = changes.changed.bytes.startIndex
       let range = (start + outline.range.lowerBound)..<(start + outline.range.upperBound)
-      tell(.saved(Array(changes.changed.bytes[range]), id: id, .save), to: key, during: step)
+      tell(.saved(Array(changes.changed.bytes[range]), id: id, .save), to: topic, during: step)
     }
     state.peek { state in
       guard state.step === step else { return }
-      state.joined[key]?.mustCatchUp = false
-      if let startedAt = answer.startedAt { state.joined[key]?.since = startedAt }
+      state.joined[topic]?.mustCatchUp = false
+      if let startedAt = answer.startedAt { state.joined[topic]?.since = startedAt }
     }
   }
 
-  func missed(_ key: EntityKey, _ step: Cancellation) {
-    state.peek { $0.joined[key]?.mustCatchUp = false }
-    tell(.missed, to: key, during: step)
+  func missed(_ topic: LiveTopic, _ step: Cancellation) {
+    state.peek { $0.joined[topic]?.mustCatchUp = false }
+    tell(.missed, to: topic, during: step)
   }
 }
 
@@ -90,7 +94,7 @@ extension LiveChange {
       else { return nil }
       return (id, String(decoding: entity[range], as: UTF8.self))
     case .deleted(let id, let at): return at.map { (id, "deleted \($0)") }
-    case .tooLarge: return nil
+    case .tooLarge, .said: return nil
     }
   }
 }

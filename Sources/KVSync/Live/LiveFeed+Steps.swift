@@ -3,7 +3,7 @@ internal import KVBase
 /// The loop.
 extension LiveFeed {
   private enum Step {
-    case join(String), leave(EntityKey), catchUp(EntityKey), poll, reconnect
+    case join(LiveTopic), leave(LiveTopic), catchUp(LiveTopic), poll, reconnect
   }
 
   /// Seconds: the service answers a poll that nothing happens for after 280.
@@ -42,7 +42,7 @@ extension LiveFeed {
   private static func step(_ state: State) -> Step? {
     let wanted = state.wanted
     if state.isDown { return wanted.isEmpty ? nil : .reconnect }
-    if let new = wanted.first(where: { state.joined[$0] == nil }) { return .join(new.id) }
+    if let new = wanted.first(where: { state.joined[$0] == nil }) { return .join(new) }
     if let old = state.joined.keys.first(where: { !wanted.contains($0) }) { return .leave(old) }
     guard !wanted.isEmpty else { return nil }
     if state.place != nil, let late = state.joined.first(where: { $0.value.mustCatchUp }) {
@@ -55,21 +55,21 @@ extension LiveFeed {
     _ step: Step, _ registration: LiveRegistration, _ cancellation: Cancellation
   ) throws(StoreError) {
     let call = Call(deadline: .after(seconds: Self.callSeconds), cancellation: cancellation)
-    // Whoever came to a collection that is joined already is not to wait for an answer.
+    // Whoever came to a topic that is joined already is not to wait for an answer.
     announce(cancellation)
     switch step {
-    case .join(let collection):
-      let since = try remote.join(collection, call)
+    case .join(let topic):
+      let since = try remote.join(topic, call)
       state.peek { state in
         guard state.step === cancellation, state.registration != nil else { return }
-        state.joined[EntityKey(collection)] = Joined(since: since)
+        state.joined[topic] = Joined(since: since)
       }
-    case .leave(let collection):
+    case .leave(let topic):
       // Gone from here in any case: what still comes finds nobody.
-      state.peek { state in if state.step === cancellation { state.joined[collection] = nil } }
-      try? remote.leave(collection.id, call)
-    case .catchUp(let collection):
-      try catchUp(collection, call, cancellation)
+      state.peek { state in if state.step === cancellation { state.joined[topic] = nil } }
+      try? remote.leave(topic, call)
+    case .catchUp(let topic):
+      try catchUp(topic, call, cancellation)
     case .poll:
       try poll(registration, cancellation)
     case .reconnect:
@@ -85,7 +85,7 @@ extension LiveFeed {
     let call = Call(deadline: .after(seconds: Self.pollSeconds), cancellation: step)
     let place = state.peek { $0.place }
     switch try remote.poll(registration, from: place, call) {
-    case .refused(let collections, let error): refuse(collections, error)
+    case .refused(let topics, let error): refuse(Set(topics), error)
     case .messages(let messages, let next, let isIncomplete):
       guard !isOver(step) else { return }
       let wasAway = noteSuccess()
@@ -94,7 +94,7 @@ extension LiveFeed {
         guard state.registration != nil, state.step === step else { return }
         state.place = next
         guard place != nil, isIncomplete || wasAway else { return }
-        for key in state.joined.keys { state.joined[key]?.mustCatchUp = true }
+        for topic in state.joined.keys { state.joined[topic]?.mustCatchUp = true }
       }
       announce(step)
     }
@@ -117,7 +117,7 @@ extension LiveFeed {
       guard state.place != nil, !state.isDown, state.step === step else { return [] }
       state.isConnected = true
       let new = state.subscribers.filter {
-        state.joined[$0.value.key] != nil && !state.ready.contains($0.key)
+        state.joined[$0.value.topic] != nil && !state.ready.contains($0.key)
       }
       state.ready.formUnion(new.keys)
       return Array(new.values)
@@ -128,9 +128,8 @@ extension LiveFeed {
     }
   }
 
-  /// Some collections, or – none of ours being named – all.
-  private func refuse(_ collections: [String], _ error: StoreError) {
-    let named = Set(collections.map(EntityKey.init))
+  /// Some topics, or – none of ours being named – all.
+  private func refuse(_ named: Set<LiveTopic>, _ error: StoreError) {
     let isOurs = state.peek { !$0.wanted.isDisjoint(with: named) }
     if isOurs { fail(error, named) } else { giveUp(error) }
   }
@@ -153,8 +152,8 @@ extension LiveFeed {
       return disconnect(cancellation)
     }
     switch step {
-    case .join(let collection): fail(error, [EntityKey(collection)])
-    case .catchUp(let collection): missed(collection, cancellation)
+    case .join(let topic): fail(error, [topic])
+    case .catchUp(let topic): missed(topic, cancellation)
     case .poll, .reconnect: giveUp(error)
     case .leave: break
     }

@@ -1,6 +1,6 @@
 internal import KVBase
 
-/// Live data: one long poll for all collections that somebody listens to, and what it means.
+/// Live data: one long poll for all collections and streams that somebody listens to, and what it means.
 ///
 ///     idle ── registered, somebody listens ──> join ──> poll ──> deliver ──┐
 ///                                               ▲                         │
@@ -12,25 +12,23 @@ internal import KVBase
 /// state and wakes the thread. Subscribers are called on that thread, with no lock held, in order: they must not
 /// wait.
 package final class LiveFeed: Sendable {
-  /// Who is told about one collection.
+  /// Who is told about one topic.
   package final class Subscriber: Sendable {
-    let collection: String
+    let topic: LiveTopic
     let receive: @Sendable (LiveEvent) -> Void
     private let over = Monitor(false)
 
-    init(_ collection: String, _ receive: @escaping @Sendable (LiveEvent) -> Void) {
-      self.collection = collection
+    init(_ topic: LiveTopic, _ receive: @escaping @Sendable (LiveEvent) -> Void) {
+      self.topic = topic
       self.receive = receive
     }
-
-    var key: EntityKey { EntityKey(collection) }
 
     /// Whether it has ended: what it was told before, and has not looked at, is of no interest any more.
     package var isOver: Bool { over.peek { $0 } }
     func end() { over.peek { $0 = true } }
   }
 
-  /// A collection that the backend sends us messages about.
+  /// A topic that the backend sends us messages about.
   struct Joined {
     /// Before it everything has been told, by the backend's clock; nil: unknown.
     var since: String?
@@ -43,7 +41,7 @@ package final class LiveFeed: Sendable {
     var subscribers: [ObjectIdentifier: Subscriber] = [:]
     /// Those that were told that they are ready.
     var ready: Set<ObjectIdentifier> = []
-    var joined: [EntityKey: Joined] = [:]
+    var joined: [LiveTopic: Joined] = [:]
     var isConnected = false
     /// The service could not be reached, and was not probed with success since.
     var isDown = false
@@ -58,7 +56,7 @@ package final class LiveFeed: Sendable {
     var step: Cancellation?
     var isClosed = false
 
-    var wanted: Set<EntityKey> { Set(subscribers.values.map(\.key)) }
+    var wanted: Set<LiveTopic> { Set(subscribers.values.map(\.topic)) }
   }
 
   let remote: any LiveRemote
@@ -110,12 +108,12 @@ package final class LiveFeed: Sendable {
     stop()
   }
 
-  /// Listens to a collection. Throws `.misuse` without a registration. Otherwise nothing is waited for, and what
+  /// Listens to a topic. Throws `.misuse` without a registration. Otherwise nothing is waited for, and what
   /// goes wrong is an event.
   package func subscribe(
-    to collection: String, _ receive: @escaping @Sendable (LiveEvent) -> Void
+    to topic: LiveTopic, _ receive: @escaping @Sendable (LiveEvent) -> Void
   ) throws(StoreError) -> Subscriber {
-    let subscriber = Subscriber(collection, receive)
+    let subscriber = Subscriber(topic, receive)
     let (isOpen, step) = state.withLock { state -> (Bool, Cancellation?) in
       guard state.registration != nil, !state.isClosed else { return (false, nil) }
       state.subscribers[ObjectIdentifier(subscriber)] = subscriber
@@ -124,7 +122,7 @@ package final class LiveFeed: Sendable {
     guard isOpen else {
       throw StoreError(.misuse, "The user is not registered for live data.")
     }
-    // The poll starts anew from the same place, with the collection in it.
+    // The poll starts anew from the same place, with the topic in it.
     step?.cancel()
     return subscriber
   }
@@ -135,7 +133,7 @@ package final class LiveFeed: Sendable {
     let step = state.withLock { state -> Cancellation? in
       state.ready.remove(ObjectIdentifier(subscriber))
       guard state.subscribers.removeValue(forKey: ObjectIdentifier(subscriber)) != nil,
-        !state.wanted.contains(subscriber.key)
+        !state.wanted.contains(subscriber.topic)
       else { return nil }
       return state.step
     }
@@ -144,12 +142,12 @@ package final class LiveFeed: Sendable {
 
   // MARK: Telling
 
-  /// Tells those who listen to a collection, or to any; not those who were not told yet that they are ready.
-  func tell(_ event: LiveEvent, to collection: EntityKey? = nil, during step: Cancellation) {
+  /// Tells those who listen to a topic, or to any; not those who were not told yet that they are ready.
+  func tell(_ event: LiveEvent, to topic: LiveTopic? = nil, during step: Cancellation) {
     let subscribers = state.peek { state in
       state.step === step
         ? state.subscribers.filter {
-          state.ready.contains($0.key) && (collection == nil || $0.value.key == collection)
+          state.ready.contains($0.key) && (topic == nil || $0.value.topic == topic)
         }.map(\.value) : []
     }
     for subscriber in subscribers where !subscriber.isOver && !isOver(step) {
@@ -162,10 +160,10 @@ package final class LiveFeed: Sendable {
     state.peek { $0.registration == nil || $0.step !== step }
   }
 
-  /// Tells those who listen to some collections that nothing will follow.
-  func fail(_ error: StoreError, _ collections: Set<EntityKey>) {
+  /// Tells those who listen to some topics that nothing will follow.
+  func fail(_ error: StoreError, _ topics: Set<LiveTopic>) {
     let failed = state.withLock { state -> [Subscriber] in
-      let failed = state.subscribers.filter { collections.contains($0.value.key) }
+      let failed = state.subscribers.filter { topics.contains($0.value.topic) }
       for id in failed.keys {
         state.subscribers[id] = nil
         state.ready.remove(id)

@@ -5,10 +5,10 @@ package protocol LiveRemote: AnyObject, Sendable {
   /// Lets a user listen; harmless if it may already.
   func register(_ userId: String, _ call: Call) throws(StoreError) -> LiveRegistration
 
-  /// Asks for the messages of a collection. Gives when the backend did it, by its own clock, if it says so.
-  func join(_ collection: String, _ call: Call) throws(StoreError) -> String?
+  /// Asks for the messages of a topic. Gives when the backend did it, by its own clock, if it says so.
+  func join(_ topic: LiveTopic, _ call: Call) throws(StoreError) -> String?
 
-  func leave(_ collection: String, _ call: Call) throws(StoreError)
+  func leave(_ topic: LiveTopic, _ call: Call) throws(StoreError)
 
   /// Waits for messages behind a place; nil: gives the present place at once.
   func poll(
@@ -54,24 +54,24 @@ package struct LivePlace: Sendable, Equatable {
 package enum LivePoll: Sendable, Equatable {
   /// `isIncomplete`: the service no longer has all that came behind the place that was asked for.
   case messages([LiveMessage], next: LivePlace, isIncomplete: Bool = false)
-  /// The user may not listen to these collections; to nothing at all if the list is empty.
-  case refused([String], StoreError)
+  /// The user may not listen to these; to nothing at all if the list is empty.
+  case refused([LiveTopic], StoreError)
 }
 
 package struct LiveMessage: Sendable, Equatable {
   /// Channel and publish token: what tells it from every other.
   package var key: String
-  package var collection: String
+  package var topic: LiveTopic
   package var change: LiveChange
 
-  package init(key: String, collection: String, _ change: LiveChange) {
+  package init(key: String, topic: LiveTopic, _ change: LiveChange) {
     self.key = key
-    self.collection = collection
+    self.topic = topic
     self.change = change
   }
 }
 
-/// What happened to an entity.
+/// What happened to an entity, or was said in a stream.
 package enum LiveChange: Sendable, Equatable {
   package enum Cause: String, Sendable {
     case create, update
@@ -85,6 +85,8 @@ package enum LiveChange: Sendable, Equatable {
   case deleted(id: String, at: String?)
   /// It was saved, and is too large for a message: it has to be fetched.
   case tooLarge(id: String, Cause)
+  /// JSON that a user has sent.
+  case said([UInt8])
 }
 
 /// What a subscriber is told.

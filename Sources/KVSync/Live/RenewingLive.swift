@@ -12,12 +12,12 @@ package final class RenewingLive: LiveRemote {
     try renewal.renewing(call) { () throws(StoreError) in try remote.register(userId, call) }
   }
 
-  package func join(_ collection: String, _ call: Call) throws(StoreError) -> String? {
-    try renewal.renewing(call) { () throws(StoreError) in try remote.join(collection, call) }
+  package func join(_ topic: LiveTopic, _ call: Call) throws(StoreError) -> String? {
+    try renewal.renewing(call) { () throws(StoreError) in try remote.join(topic, call) }
   }
 
-  package func leave(_ collection: String, _ call: Call) throws(StoreError) {
-    try renewal.renewing(call) { () throws(StoreError) in try remote.leave(collection, call) }
+  package func leave(_ topic: LiveTopic, _ call: Call) throws(StoreError) {
+    try renewal.renewing(call) { () throws(StoreError) in try remote.leave(topic, call) }
   }
 
   /// Who polls is not told whether the session has run out or the user may not listen any more. The backend tells
@@ -26,7 +26,7 @@ package final class RenewingLive: LiveRemote {
     _ registration: LiveRegistration, from place: LivePlace?, _ call: Call
   ) throws(StoreError) -> LivePoll {
     let answer = try remote.poll(registration, from: place, call)
-    guard case .refused(let collections, _) = answer, collections.isEmpty else { return answer }
+    guard case .refused(let topics, _) = answer, topics.isEmpty else { return answer }
     do throws(StoreError) {
       guard try register(registration.userId, call) == registration else { return answer }
     } catch {

@@ -70,6 +70,7 @@ from .results import (
 from .store import Store
 from .stream import Stream
 from .subscription import Subscription
+from .userstream import UserStream
 
 __version__ = "0.1.0"
 
@@ -139,6 +140,7 @@ __all__ = [
     "TooLargeError",
     "UnauthorizedError",
     "UnsupportedError",
+    "UserStream",
     "WritePolicy",
     "has_feature",
     "live_objects",

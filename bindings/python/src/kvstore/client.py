@@ -31,6 +31,7 @@ from .results import (
 )
 from .store import Store
 from .subscription import Subscription, begin
+from .userstream import UserStream
 
 T = TypeVar("T")
 LogLevel = Literal["error", "warning", "info", "debug"]
@@ -153,6 +154,10 @@ class Client(Closing):
         Unsent work is only wiped with ``discard_pending=True``, else :class:`kvstore.PendingError`.
         """
         self.logout_async(**options).finish()
+
+    def stream(self, name: str) -> UserStream:
+        """Give a user-to-user stream; nothing is asked of anybody yet."""
+        return UserStream(self, name)
 
     def register_live(self, **options: Unpack[NetworkOptions]) -> None:
         """Let the active user listen: :meth:`Store.subscribe`. To be called after each login."""

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ._options import encode_options
 from .errors import KVError
 from .stream import Stream
 from .subscription import Subscription, begin
@@ -21,7 +20,8 @@ class LiveEvent:
     """Something that a subscriber is told.
 
     ``event`` is ``"ready"``, ``"status"`` (see ``status``), ``"change"`` (see ``change``, ``id``
-    and ``entity``) or ``"missed"``: changes were lost, and whoever wants to know them pulls.
+    and ``entity``), ``"message"`` (see ``message``) or ``"missed"``: changes were lost, and whoever
+    wants to know them pulls.
     """
 
     event: str
@@ -32,25 +32,34 @@ class LiveEvent:
     id: str | None = None
     #: The entity as it is now; None for ``delete`` and ``fetch``.
     entity: dict[str, Any] | None = None
+    #: What was said in a :class:`kvstore.UserStream`.
+    message: Any = None
 
 
 LiveHandler = Callable[[LiveEvent], object]
 ErrorHandler = Callable[[KVError], object]
 
 
-def subscribe(
-    store: Any,
-    on_next: LiveHandler | None = None,
-    on_ready: LiveHandler | None = None,
-    on_status: LiveHandler | None = None,
-    on_error: ErrorHandler | None = None,
-    *,
+Handlers = tuple[LiveHandler | None, LiveHandler | None, LiveHandler | None, ErrorHandler | None]
+
+
+def begin_live(
+    function: str,
+    owner: object,
+    *arguments: object,
+    handlers: Handlers,
     ended: Callable[[], object] | None = None,
-    live_to_local: bool,
 ) -> Subscription:
-    """Begin a subscription of a store."""
-    handlers = {"change": on_next, "ready": on_ready, "status": on_status, "missed": on_status}
-    if on_error is None and not any(handlers.values()):
+    """Begin a subscription by a function of C; `handlers` for next, ready, status and error."""
+    on_next, on_ready, on_status, on_error = handlers
+    by_event = {
+        "change": on_next,
+        "message": on_next,
+        "ready": on_ready,
+        "status": on_status,
+        "missed": on_status,
+    }
+    if not any(handlers):
         raise TypeError("a subscription needs a handler")
 
     def told(event: bytes | KVError) -> None:
@@ -59,34 +68,29 @@ def subscribe(
                 on_error(event)
             return
         members = json.loads(event)
-        handler = handlers.get(members["event"])
+        handler = by_event.get(members["event"])
         if handler is not None:
             handler(LiveEvent(**members))
 
-    options = encode_options({"live_to_local": live_to_local})
-    handle = begin(
-        "kv_store_subscribe", store, store.handle, options, receive=told, ended=ended, handlers=4
-    )
-    return Subscription(handle, store)
+    handle = begin(function, owner, *arguments, receive=told, ended=ended, handlers=4)
+    return Subscription(handle, owner)
 
 
 class LiveStream(Stream[LiveEvent]):
-    """What happens in a collection: made by :meth:`kvstore.Store.live`.
+    """What happens in a collection, or is said in a stream: see :meth:`kvstore.Store.live`.
 
     It ends behind ``disconnected`` too. Whoever takes events too slowly, so that more than 1,024
     changes wait, is told ``missed``.
     """
 
-    def __init__(self, store: Any, *, live_to_local: bool) -> None:
+    def __init__(self, function: str, owner: object, *arguments: object) -> None:
         super().__init__(_MOST)
-        self._subscription = subscribe(
-            store,
-            self._offer,
-            self._put,
-            self._note,
-            self._put,
+        self._subscription = begin_live(
+            function,
+            owner,
+            *arguments,
+            handlers=(self._offer, self._put, self._note, self._put),
             ended=self._end,
-            live_to_local=live_to_local,
         )
 
     def _note(self, event: LiveEvent) -> None:

@@ -24,7 +24,7 @@ from .cursor import Cursor
 from .errors import NotFoundError
 from .grouping import Aggregate, group_json
 from .grouping import reduce as reduce_groups
-from .live import ErrorHandler, LiveHandler, LiveStream, subscribe
+from .live import ErrorHandler, LiveHandler, LiveStream, begin_live
 from .pending import PendingQueue
 from .query import QueryLike, as_query, handle_of
 from .request import CursorReader, OnAnswer, Request, TextReader, start
@@ -316,11 +316,14 @@ class Store(Closing):
         ``live_to_local`` writes what arrives to the local store first, never over a pending write.
         :meth:`Client.register_live` comes first.
         """
-        return subscribe(self, on_next, on_ready, on_status, on_error, live_to_local=live_to_local)
+        return begin_live(
+            *("kv_store_subscribe", self, self.handle, _live_options(live_to_local)),
+            handlers=(on_next, on_ready, on_status, on_error),
+        )
 
     def live(self, *, live_to_local: bool = False) -> LiveStream:
         """Iterate over what :meth:`subscribe` tells, with ``for`` or ``async for``."""
-        return LiveStream(self, live_to_local=live_to_local)
+        return LiveStream("kv_store_subscribe", self, self.handle, _live_options(live_to_local))
 
     def purge(self, query: QueryLike = None) -> int:
         """Forget the pending writes of matching entities and count them; the entities stay."""
@@ -627,3 +630,7 @@ def _array_json(entities: Iterable[EntityLike]) -> bytes:
     if isinstance(entities, (bytes, str, Mapping)):
         raise TypeError("save_many takes several entities; save takes one")
     return b"[" + b",".join(map(entity_json, entities)) + b"]"
+
+
+def _live_options(live_to_local: bool) -> bytes | None:
+    return encode_options({"live_to_local": live_to_local})

@@ -1,0 +1,79 @@
+internal import KVBase
+package import KVJSON
+package import KVSync
+internal import KVTransport
+
+/// User-to-user streams: rights at the backend, messages at the origin of Live Service.
+extension KinveyLive {
+  /// Who may publish and listen.
+  package func acl(
+    of stream: String, _ owner: String, _ call: Call
+  ) throws(StoreError) -> JSONValue {
+    let url = service.endpoint.url(.streams, [stream, owner])
+    return try service.exchange("GET", url, try service.somebody(), call).json()
+  }
+
+  package func setACL(
+    of stream: String, _ owner: String, _ acl: [UInt8], _ call: Call
+  ) throws(StoreError) {
+    let url = service.endpoint.url(.streams, [stream, owner])
+    _ = try service.exchange("PUT", url, body: .bytes(acl), try service.somebody(), call)
+  }
+
+  /// The ids of users whose substreams are known, as far as the backend tells them.
+  package func owners(of stream: String, _ call: Call) throws(StoreError) -> [JSONValue] {
+    let url = service.endpoint.url(.streams, [stream, "_substreams"])
+    let answer = try service.exchange("GET", url, try service.somebody(), call)
+    guard let list = try answer.json().arrayValue else {
+      throw KinveyErrors.unusable(answer.head, "The backend's answer is no list of substreams.")
+    }
+    return list.compactMap { $0["_id"] ?? ($0.stringValue == nil ? nil : $0) }
+  }
+
+  /// Publishes a message once: it is not repeated when no answer comes. A channel that is refused is asked for
+  /// anew, once.
+  package func send(
+    _ message: [UInt8], to stream: String, _ owner: String, _ registration: LiveRegistration,
+    _ call: Call
+  ) throws(StoreError) {
+    let topic = LiveTopic.substream(stream, of: owner)
+    if let known = channels.peek({ $0[topic] }) {
+      if try publish(message, on: known, registration, call) == nil { return }
+    }
+    let channel = try channel(of: stream, owner, call)
+    channels.peek { $0[topic] = channel }
+    guard let refused = try publish(message, on: channel, registration, call) else { return }
+    channels.peek { $0[topic] = nil }
+    throw refused
+  }
+
+  private func channel(
+    of stream: String, _ owner: String, _ call: Call
+  ) throws(StoreError) -> String {
+    let url = service.endpoint.url(.streams, [stream, owner, "publish"])
+    let answer = try service.exchange(
+      "POST", url, body: .bytes(Array("{}".utf8)), try service.somebody(), call)
+    guard let channel = try answer.json()["substreamChannelName"]?.stringValue else {
+      throw KinveyErrors.unusable(answer.head, "The backend's answer names no channel.")
+    }
+    return channel
+  }
+
+  /// As a POST, which no transport repeats by itself. Gives the error of a refusal.
+  private func publish(
+    _ message: [UInt8], on channel: String, _ registration: LiveRegistration, _ call: Call
+  ) throws(StoreError) -> StoreError? {
+    guard case .session(let token) = try service.somebody() else {
+      throw StoreError(.noUser, "Nobody is logged in.")
+    }
+    let names = [registration.publishKey, registration.subscribeKey, "0", channel, "0"]
+    let path = "publish/" + names.map { PercentEncoding.segment($0) }.joined(separator: "/")
+    let answer = try ask(registration, path, [.init("auth", token)], body: message, call)
+    if answer.head.isSuccess { return nil }
+    var error = KinveyErrors.error(answer.head, answer.body, hiding: [token])
+    guard answer.head.status == 403 else { throw error }
+    error.kind = .forbidden
+    error.message = "The user may not publish to this stream."
+    return error
+  }
+}

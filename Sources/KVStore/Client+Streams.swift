@@ -1,0 +1,75 @@
+package import KVBase
+package import KVJSON
+internal import KVKinvey
+package import KVSync
+
+/// User-to-user streams: each user has a part of a stream, a substream, which he owns. `owner` nil is the active
+/// user.
+extension Client {
+  package func streamACL(
+    _ stream: String, _ owner: String?, _ options: Options, _ cancellation: Cancellation
+  ) throws(StoreError) -> JSONValue {
+    try asking("read the rights of a stream", options, cancellation) {
+      (call) throws(StoreError) in
+      let (remote, owner) = try substream(owner)
+      return try renewing(call) { () throws(StoreError) in
+        try remote.acl(of: stream, owner, call)
+      }
+    }
+  }
+
+  package func setStreamACL(
+    _ stream: String, _ owner: String?, _ acl: JSONObject, _ options: Options,
+    _ cancellation: Cancellation
+  ) throws(StoreError) {
+    try asking("set the rights of a stream", options, cancellation) { (call) throws(StoreError) in
+      let (remote, owner) = try substream(owner)
+      try renewing(call) { () throws(StoreError) in
+        try remote.setACL(of: stream, owner, JSONValue.object(acl).bytes, call)
+      }
+    }
+  }
+
+  package func streamOwners(
+    _ stream: String, _ options: Options, _ cancellation: Cancellation
+  ) throws(StoreError) -> JSONValue {
+    try asking("list the parts of a stream", options, cancellation) { (call) throws(StoreError) in
+      let remote = try hasLive().remote()
+      return .array(
+        try renewing(call) { () throws(StoreError) in try remote.owners(of: stream, call) })
+    }
+  }
+
+  /// Sends a message, once: what no answer comes for may have been told.
+  package func send(
+    _ message: [UInt8], to stream: String, _ owner: String?, _ options: Options,
+    _ cancellation: Cancellation
+  ) throws(StoreError) {
+    try asking("send to a stream", options, cancellation) { (call) throws(StoreError) in
+      let (remote, registration) = try hasLive().registration()
+      let owner = try part(of: owner)
+      let send = { () throws(StoreError) in
+        try remote.send(message, to: stream, owner, registration, call)
+      }
+      // A session that has run out is found out before the message is on its way.
+      guard let renewal else { return try send() }
+      try renewal.renewing(call, send)
+    }
+  }
+
+  /// Tells what is said in a substream, on a thread of the library that must not be kept waiting.
+  package func listen(
+    to stream: String, _ owner: String?, _ receive: @escaping @Sendable (LiveEvent) -> Void
+  ) throws(StoreError) -> LiveSubscription {
+    try hasLive().subscribe(to: .substream(stream, of: try part(of: owner)), receive)
+  }
+
+  private func substream(_ owner: String?) throws(StoreError) -> (KinveyLive, String) {
+    (try hasLive().remote(), try part(of: owner))
+  }
+
+  private func part(of owner: String?) throws(StoreError) -> String {
+    if let owner { return owner }
+    return try active().id
+  }
+}

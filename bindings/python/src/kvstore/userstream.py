@@ -1,0 +1,151 @@
+"""User-to-user streams: messages from user to user, which are kept nowhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Unpack
+
+from ._options import NetworkOptions, encode_options, to_json, to_text
+from .live import ErrorHandler, LiveHandler, LiveStream, begin_live
+from .request import OnAnswer, Request, TextReader, start
+from .results import decode_nothing
+from .subscription import Subscription
+
+if TYPE_CHECKING:
+    from .client import Client
+
+_JSON: Final[TextReader[Any]] = TextReader(json.loads)
+_NOTHING: Final = TextReader(decode_nothing)
+
+
+class UserStream:
+    """A stream of a client's backend. Each user owns a part of it; `user` says whose is meant.
+
+    Without `user` it is the active user's own. :meth:`Client.register_live` comes before sending
+    and listening.
+    """
+
+    def __init__(self, client: Client, name: str) -> None:
+        self._client = client
+        self._name = to_text(name, "name")
+
+    def acl(self, user: str | None = None, **options: Unpack[NetworkOptions]) -> dict[str, Any]:
+        """Read who may publish and listen: ``{"subscribe": […], "publish": […]}`` of user ids."""
+        return self.acl_async(user, **options).finish()
+
+    def set_acl(
+        self,
+        *,
+        subscribe: Sequence[str] = (),
+        publish: Sequence[str] = (),
+        groups: Mapping[str, Sequence[str]] | None = None,
+        user: str | None = None,
+        **options: Unpack[NetworkOptions],
+    ) -> None:
+        """Say who may publish and listen, besides the owner; who may not any more does not."""
+        self.set_acl_async(
+            subscribe=subscribe, publish=publish, groups=groups, user=user, **options
+        ).finish()
+
+    def owners(self, **options: Unpack[NetworkOptions]) -> list[str]:
+        """List the users of whose parts the active user may use something."""
+        return self.owners_async(**options).finish()
+
+    def send(
+        self, message: object, *, user: str | None = None, **options: Unpack[NetworkOptions]
+    ) -> None:
+        """Send something to whoever listens now: any JSON of up to 32 KB.
+
+        It is sent once: after a :class:`kvstore.NetworkError` it may have been told or not.
+        """
+        self.send_async(message, user=user, **options).finish()
+
+    def subscribe(
+        self,
+        on_next: LiveHandler | None = None,
+        *,
+        on_ready: LiveHandler | None = None,
+        on_status: LiveHandler | None = None,
+        on_error: ErrorHandler | None = None,
+        user: str | None = None,
+    ) -> Subscription:
+        """Call functions for what is said: see :meth:`kvstore.Store.subscribe`.
+
+        `on_next` gets events with a ``message``.
+        """
+        return begin_live(
+            *("kv_stream_subscribe", self._client, self._client.handle, *self._part(user)),
+            handlers=(on_next, on_ready, on_status, on_error),
+        )
+
+    def live(self, user: str | None = None) -> LiveStream:
+        """Iterate over what :meth:`subscribe` tells, with ``for`` or ``async for``.
+
+        Not for pumped clients: nobody would dispatch while it waits.
+        """
+        return LiveStream(
+            *("kv_stream_subscribe", self._client, self._client.handle, *self._part(user))
+        )
+
+    # The asynchronous forms
+
+    def acl_async(
+        self,
+        user: str | None = None,
+        *,
+        on_answer: OnAnswer[dict[str, Any]] | None = None,
+        **options: Unpack[NetworkOptions],
+    ) -> Request[dict[str, Any]]:
+        """Start to read who may publish and listen."""
+        return self._start("kv_stream_acl", _JSON, *self._part(user), options=options, on=on_answer)
+
+    def set_acl_async(
+        self,
+        *,
+        subscribe: Sequence[str] = (),
+        publish: Sequence[str] = (),
+        groups: Mapping[str, Sequence[str]] | None = None,
+        user: str | None = None,
+        on_answer: OnAnswer[None] | None = None,
+        **options: Unpack[NetworkOptions],
+    ) -> Request[None]:
+        """Start to say who may publish and listen."""
+        acl: dict[str, Any] = {"subscribe": list(subscribe), "publish": list(publish)}
+        if groups is not None:
+            acl["groups"] = dict(groups)
+        text = to_json(acl)
+        arguments = (*self._part(user), text, len(text))
+        return self._start("kv_stream_set_acl", _NOTHING, *arguments, options=options, on=on_answer)
+
+    def owners_async(
+        self, *, on_answer: OnAnswer[list[str]] | None = None, **options: Unpack[NetworkOptions]
+    ) -> Request[list[str]]:
+        """Start to list the owners."""
+        return self._start("kv_stream_owners", _JSON, self._name, options=options, on=on_answer)
+
+    def send_async(
+        self,
+        message: object,
+        *,
+        user: str | None = None,
+        on_answer: OnAnswer[None] | None = None,
+        **options: Unpack[NetworkOptions],
+    ) -> Request[None]:
+        """Start to send something."""
+        text = json.dumps(message, allow_nan=False).encode()
+        arguments = (*self._part(user), text, len(text))
+        return self._start("kv_stream_send", _NOTHING, *arguments, options=options, on=on_answer)
+
+    def _part(self, user: str | None) -> tuple[bytes, bytes | None]:
+        return self._name, None if user is None else to_text(user, "user")
+
+    def _start(
+        self,
+        name: str,
+        reader: TextReader[Any],
+        *arguments: object,
+        options: Mapping[str, object],
+        on: OnAnswer[Any] | None,
+    ) -> Request[Any]:
+        return start(name, reader, self._client, *arguments, encode_options(options), on_answer=on)
