@@ -101,7 +101,10 @@ SECTIONS = [
     Section(
         "leaks",
         "The C interface under valgrind",
-        ["scripts/check-capi --leaks library local async grouping conflicts observing embedding"],
+        [
+            "scripts/check-capi --leaks library local async grouping conflicts observing live"
+            " embedding"
+        ],
         limit=900,
     ),
     Section(

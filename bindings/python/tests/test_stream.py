@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import open_client
+from conftest import APP_KEY, APP_SECRET, open_client
 from kvstored import Server
 
 import kvstore
+from kvstore import aio
 
 
 @pytest.fixture
@@ -54,20 +55,32 @@ def test_a_user_hears_what_another_one_says(pair: tuple[kvstore.Client, kvstore.
             pass
 
 
-def test_listening_asynchronously(pair: tuple[kvstore.Client, kvstore.Client]) -> None:
-    ana, _ = pair
-    stream = ana.stream("notes-to-self")
-
-    async def first() -> object:
-        with stream.live() as said:
+def test_with_asyncio(server: Server, tmp_path: Path, unique: str) -> None:
+    async def first(ana: aio.Client) -> object:
+        await ana.signup(unique, "a password")
+        await ana.register_live()
+        stream = ana.stream("notes-to-self")
+        await stream.set_acl(publish=["somebody"])
+        assert (await stream.acl())["publish"] == ["somebody"]
+        assert len(await stream.owners()) == 1
+        async with stream.live() as said:
             async for event in said:
                 if event.event == "ready":
-                    stream.send([1, 2])
+                    await stream.send([1, 2])
                 if event.event == "message":
                     return event.message
         raise AssertionError
 
-    assert asyncio.run(first()) == [1, 2]
+    async def run() -> object:
+        async with aio.Client(
+            app_key=APP_KEY,
+            app_secret=APP_SECRET,
+            host=server.host,
+            data_directory=tmp_path / "aio",
+        ) as ana:
+            return await first(ana)
+
+    assert asyncio.run(run()) == [1, 2]
 
 
 def test_what_is_no_message_or_stream_is_refused(

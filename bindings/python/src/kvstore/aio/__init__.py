@@ -21,5 +21,6 @@ from .cursor import Cursor
 from .events import Events
 from .pending import PendingQueue
 from .store import Store
+from .userstream import UserStream
 
-__all__ = ["Client", "Cursor", "Events", "PendingQueue", "Store"]
+__all__ = ["Client", "Cursor", "Events", "PendingQueue", "Store", "UserStream"]

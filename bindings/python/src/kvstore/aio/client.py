@@ -12,6 +12,7 @@ from ..results import Entity, SyncEvent
 from ._waiting import Closing, finish, in_thread
 from .events import Events
 from .store import Store
+from .userstream import UserStream
 
 
 class Client(Closing):
@@ -114,6 +115,10 @@ class Client(Closing):
     async def logout(self, **options: Unpack[LogoutOptions]) -> None:
         """Log the active user out: see :meth:`kvstore.Client.logout`."""
         await finish(lambda done: self.blocking.logout_async(on_answer=done, **options))
+
+    def stream(self, name: str) -> UserStream:
+        """Give a user-to-user stream; nothing is asked of anybody yet."""
+        return UserStream(self.blocking.stream(name))
 
     async def register_live(self, **options: Unpack[NetworkOptions]) -> None:
         """Let the active user listen: :meth:`Store.live`. To be called after each login."""
