@@ -117,44 +117,64 @@ extension Service {
 
   // MARK: PubNub's side
 
+  /// A poll that is answered at once.
+  private struct Refusal: Error {
+    let response: Response
+    init(_ response: Response) { self.response = response }
+  }
+
   /// Answers a long poll, now or later.
   func poll(_ request: Request, _ key: String, channels: String, _ reply: any Reply) {
     guard let (app, broker) = live.find(key) else {
       return reply.send(LiveWire.invalid("Subscribe Key"))
     }
-    let session: Sessions.Session?
-    do { session = try sessions.find(request.target["auth"] ?? "") } catch {
-      return reply.send(Answer.error(error, to: request))
-    }
     let named = channels.split(separator: ",").map(String.init)
+    do throws(Refusal) {
+      broker.poll(try permitted(request, named, app, broker), reply)
+    } catch {
+      reply.send(error.response)
+    }
+  }
+
+  /// A poll of the user's own group, or of channels that it has subscribed to.
+  private func permitted(
+    _ request: Request, _ channels: [String], _ app: App, _ broker: LiveBroker
+  ) throws(Refusal) -> LiveBroker.Poll {
+    let token = request.target["auth"] ?? ""
     let groups = (request.target["channel-group"] ?? "").split(separator: ",").map(String.init)
+    let session: Sessions.Session?
+    do { session = try sessions.find(token) } catch {
+      throw Refusal(Answer.error(error, to: request))
+    }
     guard let session, session.app == app.number else {
-      return reply.send(
-        groups.isEmpty ? broker.wire.refusal(of: named) : broker.wire.refusal(ofGroup: groups[0]))
+      throw Refusal(
+        groups.first.map { broker.wire.refusal(ofGroup: $0) } ?? broker.wire.refusal(of: channels))
     }
     let own = broker.wire.group(of: session.user)
     if let other = groups.first(where: { $0 != own && $0 != "\(own)-pnpres" }) {
-      return reply.send(broker.wire.refusal(ofGroup: other))
+      throw Refusal(broker.wire.refusal(ofGroup: other))
     }
-    var collections: Set<String>?
-    if groups.isEmpty {
-      let found = named.map { broker.wire.collection(of: $0, for: session.user) }
-      let heard = broker.members { members in
-        found.map { $0.map { members.hears(own, $0) } == true }
-      }
-      let refused = zip(named, heard).filter { !$1 }.map(\.0)
-      guard !named.isEmpty else { return reply.send(LiveWire.invalid("Channel List")) }
-      guard refused.isEmpty else { return reply.send(broker.wire.refusal(of: refused)) }
-      collections = Set(found.compactMap { $0 })
-    }
+    let topics = groups.isEmpty ? try topics(of: channels, session.user, broker) : nil
     guard let place = Self.place(request.target) else {
-      return reply.send(LiveWire.invalid("Timetoken"))
+      throw Refusal(LiveWire.invalid("Timetoken"))
     }
-    broker.poll(
-      .init(
-        user: session.user, group: own, token: request.target["auth"] ?? "",
-        expires: session.expires,
-        since: place.time == 0 ? nil : place, collections: collections), reply)
+    return LiveBroker.Poll(
+      user: session.user, group: own, token: token, expires: session.expires,
+      since: place.time == 0 ? nil : place, collections: topics)
+  }
+
+  private func topics(
+    of channels: [String], _ user: String, _ broker: LiveBroker
+  ) throws(Refusal) -> Set<String> {
+    guard !channels.isEmpty else { throw Refusal(LiveWire.invalid("Channel List")) }
+    let found = channels.map { broker.wire.collection(of: $0, for: user) }
+    let group = broker.wire.group(of: user)
+    let heard = broker.members { members in
+      found.map { $0.map { members.hears(group, $0) } == true }
+    }
+    let refused = zip(channels, heard).filter { !$1 }.map(\.0)
+    guard refused.isEmpty else { throw Refusal(broker.wire.refusal(of: refused)) }
+    return Set(found.compactMap { $0 })
   }
 
   private static func place(_ target: Target) -> LivePlace? {
