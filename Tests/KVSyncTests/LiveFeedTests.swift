@@ -11,6 +11,10 @@ private final class FakeLive: LiveRemote {
     var answers: [Result<LivePoll, StoreError>] = []
     var joins: [String] = []
     var leaves: [String] = []
+    /// Whether requests to leave get an answer.
+    var lets = true
+    var isLeaving = false
+    var cutLeaves = 0
     var places: [LivePlace?] = []
     var probes = 0
     var joinError: StoreError?
@@ -44,7 +48,18 @@ private final class FakeLive: LiveRemote {
   }
 
   func leave(_ topic: LiveTopic, _ call: Call) throws(StoreError) {
-    state.withLock { $0.leaves.append(topic.collection ?? "") }
+    state.withLock { $0.isLeaving = true }
+    let cancellation = call.cancellation
+    let isCut = cancellation.notifying {
+      self.state.withLock { _ in }
+    } during: {
+      state.wait { state -> Bool? in cancellation.isCancelled ? true : state.lets ? false : nil }
+    }
+    state.withLock { state in
+      state.isLeaving = false
+      if isCut == true { state.cutLeaves += 1 }
+      state.leaves.append(topic.collection ?? "")
+    }
   }
 
   func poll(
@@ -173,6 +188,60 @@ private final class Told: Sendable {
       feed.unsubscribe(one)
       let left = live.state.wait(until: .after(seconds: 10)) { $0.leaves.isEmpty ? nil : $0.leaves }
       #expect(left == ["notes"])
+    }
+  }
+
+  @Test("Who comes back while the client is on its way out enters behind that, not before it")
+  func comesBack() throws {
+    let live = FakeLive()
+    let told = Told()
+    try withFeed(live) { feed in
+      feed.begin(Self.registration)
+      let first = try feed.subscribe(to: .collection("notes"), told.receive)
+      _ = told.first(2)
+      live.state.withLock { $0.lets = false }
+      feed.unsubscribe(first)
+      #expect(live.state.wait(until: .after(seconds: 10)) { $0.isLeaving ? true : nil } == true)
+      let again = Told()
+      _ = try feed.subscribe(to: .collection("notes"), again.receive)
+      feed.unsubscribe(try feed.subscribe(to: .collection("others")) { _ in })
+      // A request that is given up may still be carried out, after the one that follows it.
+      live.state.withLock { $0.lets = true }
+      #expect(again.first(2) == [.status(.connected), .ready])
+      #expect(live.state.peek { $0.cutLeaves } == 0)
+    }
+  }
+
+  @Test("Stopping does not wait for a client that is on its way out of a collection")
+  func stopsLeaving() throws {
+    let live = FakeLive()
+    let told = Told()
+    try withFeed(live) { feed in
+      feed.begin(Self.registration)
+      let one = try feed.subscribe(to: .collection("notes"), told.receive)
+      _ = told.first(2)
+      live.state.withLock { $0.lets = false }
+      feed.unsubscribe(one)
+      #expect(live.state.wait(until: .after(seconds: 10)) { $0.isLeaving ? true : nil } == true)
+      feed.stop()
+      #expect(live.state.peek { $0.cutLeaves } == 1)
+    }
+  }
+
+  @Test("An answer to a poll that is none breaks the connection; it does not end what was begun")
+  func garbled() throws {
+    let live = FakeLive()
+    let told = Told()
+    try withFeed(live) { feed in
+      feed.begin(Self.registration)
+      _ = try feed.subscribe(to: .collection("notes"), told.receive)
+      _ = told.first(2)
+      live.put(.failure(StoreError(.proto, "half an answer")))
+      live.send(Self.message("a", token: "1"))
+      #expect(
+        told.first(5).dropFirst(2) == [
+          .status(.unexpectedDisconnect), .status(.reconnected), Self.saved("a"),
+        ])
     }
   }
 

@@ -4,6 +4,14 @@ internal import KVBase
 extension LiveFeed {
   private enum Step {
     case join(LiveTopic), leave(LiveTopic), catchUp(LiveTopic), poll, reconnect
+
+    /// Into something that is listened to, or out of it.
+    var moves: Bool {
+      switch self {
+      case .join, .leave: true
+      case .catchUp, .poll, .reconnect: false
+      }
+    }
   }
 
   /// Seconds: the service answers a poll that nothing happens for after 280.
@@ -34,6 +42,7 @@ extension LiveFeed {
       guard let registration = state.registration, let step = Self.step(state) else { return nil }
       let cancellation = Cancellation()
       state.step = cancellation
+      state.isMoving = step.moves
       return (step, registration, cancellation)
     }
     return next ?? nil
@@ -152,6 +161,8 @@ extension LiveFeed {
       return disconnect(cancellation)
     }
     switch step {
+    // Somebody else answers for the service, such as the login page of a network.
+    case .poll where error.kind == .proto: disconnect(cancellation)
     case .join(let topic): fail(error, [topic])
     case .catchUp(let topic): missed(topic, cancellation)
     case .poll, .reconnect: giveUp(error)

@@ -54,9 +54,15 @@ package final class LiveFeed: Sendable {
     var versions = RecentKeys(most: 4096)
     /// Stops the step that runs.
     var step: Cancellation?
+    /// Whether that step takes us into a collection or out of it. It is only stopped with everything: a request
+    /// that is given up may still be carried out, behind the one that follows it.
+    var isMoving = false
     var isClosed = false
 
     var wanted: Set<LiveTopic> { Set(subscribers.values.map(\.topic)) }
+
+    /// The step that is stopped when something else is wanted.
+    var interruptible: Cancellation? { isMoving ? nil : step }
   }
 
   let remote: any LiveRemote
@@ -117,7 +123,7 @@ package final class LiveFeed: Sendable {
     let (isOpen, step) = state.withLock { state -> (Bool, Cancellation?) in
       guard state.registration != nil, !state.isClosed else { return (false, nil) }
       state.subscribers[ObjectIdentifier(subscriber)] = subscriber
-      return (true, state.step)
+      return (true, state.interruptible)
     }
     guard isOpen else {
       throw StoreError(.misuse, "The user is not registered for live data.")
@@ -135,7 +141,7 @@ package final class LiveFeed: Sendable {
       guard state.subscribers.removeValue(forKey: ObjectIdentifier(subscriber)) != nil,
         !state.wanted.contains(subscriber.topic)
       else { return nil }
-      return state.step
+      return state.interruptible
     }
     step?.cancel()
   }
