@@ -113,7 +113,7 @@ let package = Package(
     tests(of: "KVTransport"),
     tests(of: "KVKinvey", with: ["KVTransport", "KVSync", "KVQuery", "KVJSON"]),
     tests(of: "KVStore", with: ["KVSync", "KVQuery", "KVJSON", "KVBase", "KVServer"]),
-    tests(of: "KVStoreC", with: ["CKVStore", "KVSync", "KVBase"]),
+    tests(of: "KVStoreC", with: ["CKVStore", "KVServer", "KVSync", "KVBase"]),
     tests(of: "KVServer", with: ["KVSQLite", "KVQuery", "KVJSON"]),
   ]
 )
