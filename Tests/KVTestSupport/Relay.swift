@@ -2,10 +2,13 @@ internal import Glibc
 internal import KVBase
 
 /// A TCP relay on a free port of 127.0.0.1 in front of a real server, which can lose the server's answers:
-/// what was asked has been done then, and whoever asked never learns it.
+/// what was asked has been done then, and whoever asked never learns it. It can also cut what is open, and answers in
+/// their middle.
 package final class Relay: Sendable {
   private struct State {
     var losesAnswers = false
+    /// How many answers are cut in their middle next.
+    var halves = 0
     var lost = 0
     var descriptors: Set<Int32> = []
     var threads: [Worker] = []
@@ -51,6 +54,16 @@ package final class Relay: Sendable {
     defer { state.peek { $0.losesAnswers = false } }
     return try body()
   }
+
+  /// Cuts the connections that are open; new ones are accepted.
+  package func cut() {
+    state.peek { state in
+      for descriptor in state.descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }
+    }
+  }
+
+  /// Cuts the next answer in its middle.
+  package func halveNextAnswer() { state.peek { $0.halves += 1 } }
 
   /// Cuts all connections and waits for the threads.
   package func stop() {
@@ -106,20 +119,22 @@ package final class Relay: Sendable {
     while poll(&both, 2, -1) > 0 {
       if both[0].revents != 0, !pass(client, upstream) { return }
       if both[1].revents != 0 {
-        let isLost = state.peek { state in
+        let (isLost, isHalf) = state.peek { state in
           if state.losesAnswers { state.lost += 1 }
-          return state.losesAnswers
+          defer { if state.halves > 0 { state.halves -= 1 } }
+          return (state.losesAnswers, state.halves > 0)
         }
-        if isLost || !pass(upstream, client) { return }
+        if isLost || !pass(upstream, client, half: isHalf) || isHalf { return }
       }
     }
   }
 
   /// Hands on what there is; false at the end.
-  private func pass(_ from: Int32, _ to: Int32) -> Bool {
+  private func pass(_ from: Int32, _ to: Int32, half: Bool = false) -> Bool {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    let count = recv(from, &buffer, buffer.count, 0)
-    guard count > 0 else { return false }
+    let received = recv(from, &buffer, buffer.count, 0)
+    guard received > 0 else { return false }
+    let count = half ? (received + 1) / 2 : received
     var sent = 0
     while sent < count {
       let more = buffer[sent..<count].withUnsafeBytes {
