@@ -130,7 +130,11 @@ extension Service {
     }
     let named = channels.split(separator: ",").map(String.init)
     do throws(Refusal) {
-      broker.poll(try permitted(request, named, app, broker), reply)
+      let poll = try permitted(request, named, app, broker)
+      broker.poll(poll, reply)
+      // The session may have ended between the two, when nobody knew of a poll to end.
+      let isOver = (try? sessions.find(poll.token) == nil) ?? false
+      if isOver { broker.refuse(session: poll.token) }
     } catch {
       reply.send(error.response)
     }
