@@ -8,7 +8,7 @@ final class LiveBroker: Sendable {
   static let holdSeconds: Int64 = 280
   /// What one answer tells; the next poll goes on from there.
   private static let mostMessages = 100
-  /// How many users' polls are answered before others get the lock, and by the thread that has written.
+  /// How many polls are answered before others get the lock, and by the thread that has written.
   private static let mostAtOnce = 32
   /// Entities and messages above this are not sent: the protocol's rule.
   static let mostBytes = 32 << 10
@@ -136,8 +136,7 @@ final class LiveBroker: Sendable {
       }
       return groups
     }
-    if groups.count > Self.mostAtOnce, handOver(name) { return }
-    tell(groups)
+    announce(name, to: groups)
   }
 
   /// Sends a user's message to those who listen to a stream. Gives its time.
@@ -155,38 +154,58 @@ final class LiveBroker: Sendable {
       }
       return (time, groups)
     }
-    if groups.count <= Self.mostAtOnce || !handOver(topic) { tell(groups) }
+    announce(topic, to: groups)
     return time
+  }
+
+  /// Tells the polls of some groups, or leaves that to somebody else if they are many.
+  private func announce(_ topic: String, to groups: Set<String>) {
+    if let few = state.peek({ Self.polls(of: groups, $0, most: Self.mostAtOnce) }) {
+      tell(few)
+    } else if !handOver(topic) {
+      tell(topic)
+    }
   }
 
   /// Tells what is new to the polls of a collection, for whoever `handOver` gave it to. What was told meanwhile is
   /// not told again.
-  func tell(_ collection: String) { tell(state.peek { $0.members.groups(hearing: collection) }) }
+  func tell(_ topic: String) {
+    let polls = state.peek { state in
+      Self.polls(of: state.members.groups(hearing: topic), state, most: .max)
+    }
+    tell(polls ?? [])
+  }
 
-  private func tell(_ groups: Set<String>) {
-    var rest = groups.makeIterator()
-    while true {
-      let some = (0..<Self.mostAtOnce).compactMap { _ in rest.next() }
-      guard !some.isEmpty else { return }
-      send { state in some.flatMap { news(for: $0, &state) } }
+  /// The polls that wait; nil: more than so many.
+  private static func polls(of groups: Set<String>, _ state: State, most: Int) -> [Int]? {
+    var polls: [Int] = []
+    for group in groups {
+      polls += state.waitingOf[group] ?? []
+      if polls.count > most { return nil }
+    }
+    return polls
+  }
+
+  private func tell(_ polls: [Int]) {
+    for start in stride(from: 0, to: polls.count, by: Self.mostAtOnce) {
+      let some = polls[start..<min(start + Self.mostAtOnce, polls.count)]
+      send { state in some.compactMap { news(for: $0, &state) } }
     }
   }
 
-  /// Answers to the polls of a group that there is something to tell.
-  private func news(for group: String, _ state: inout State) -> [Sending] {
-    (state.waitingOf[group] ?? []).compactMap { number -> Sending? in
-      guard let waiting = state.waiting[number] else { return nil }
-      let response =
-        state.history.reaches(back: waiting.since)
-        ? answer(waiting.poll, since: waiting.since, state)
-        : wire.answer([], to: waiting.poll, next: state.history.last, isIncomplete: true)
-      guard let response, let taken = state.take(number) else {
-        // Of what came until now there is nothing for it.
-        state.waiting[number]?.since = state.history.last
-        return nil
-      }
-      return (taken.reply, response)
+  /// The answer to a poll, if there is something to tell it.
+  private func news(for number: Int, _ state: inout State) -> Sending? {
+    guard let waiting = state.waiting[number] else { return nil }
+    let response =
+      state.history.reaches(back: waiting.since)
+      ? answer(waiting.poll, since: waiting.since, state)
+      : wire.answer([], to: waiting.poll, next: state.history.last, isIncomplete: true)
+    guard let response, let taken = state.take(number) else {
+      // Of what came until now there is nothing for it.
+      state.waiting[number]?.since = state.history.last
+      return nil
     }
+    return (taken.reply, response)
   }
 
   private func message(
