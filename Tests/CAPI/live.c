@@ -1,8 +1,11 @@
 /* Live data from a real server: the four handlers, what they are given, and when they end. */
+#define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include "fixture.h"
 
 #include <poll.h>
+#include <semaphore.h>
+#include <time.h>
 
 static int port;
 
@@ -112,6 +115,101 @@ static void a_handler_closes_the_client(void) {
   NUMBER(1, told.freed);
 }
 
+/* A subscriber on the client's own callback thread, and what its handler does there. */
+typedef struct doer {
+  kv_store *store;
+  kv_subscription *own;
+  sem_t ready, told, go_on;
+  int is_busy;
+  char ids[100];
+} doer;
+
+static void wait_for(sem_t *event) {
+  struct timespec end;
+  clock_gettime(CLOCK_REALTIME, &end);
+  end.tv_sec += 20;
+  CHECK(sem_timedwait(event, &end) == 0);
+}
+
+static void doer_ready(void *context, const kv_event *event) {
+  (void)event;
+  sem_post(&((doer *)context)->ready);
+}
+
+static int is_of(const kv_event *event, const char *id) {
+  char wanted[40];
+  snprintf(wanted, sizeof wanted, "\"id\":\"%s\"", id);
+  return strstr(event->json, wanted) != NULL;
+}
+
+/* Of "a" it makes "b"; with "b" it unsubscribes, and makes "c". */
+static void doer_next(void *context, const kv_event *event) {
+  doer *self = context;
+  const char *id = is_of(event, "a") ? "a" : is_of(event, "b") ? "b" : is_of(event, "c") ? "c" : "d";
+  strcat(self->ids, id);
+  if (*id == 'a' && self->is_busy) {
+    sem_post(&self->ready);
+    wait_for(&self->go_on);
+  }
+  if (*id == 'a' && !self->is_busy) saved(self->store, "{\"_id\":\"b\"}");
+  if (*id == 'b' && !self->is_busy) {
+    OK(kv_subscription_close(self->own));
+    saved(self->store, "{\"_id\":\"c\"}");
+  }
+  sem_post(&self->told);
+}
+
+static void subscribed(doer *self) {
+  sem_init(&self->ready, 0, 0);
+  sem_init(&self->told, 0, 0);
+  sem_init(&self->go_on, 0, 0);
+  OK(kv_store_subscribe(self->store, NULL, doer_ready, doer_next, NULL, NULL, self, NULL, &self->own,
+                        &error));
+  wait_for(&self->ready);
+}
+
+/* A client whose callbacks have a thread, with a collection. */
+static kv_store *threaded_store(kv_client **client, const char *name) {
+  *client = server_client(port, NULL, "");
+  OK(kv_user_signup(*client, NULL, 0, NULL, NULL, NULL, &error));
+  OK(kv_live_register(*client, NULL, &error));
+  return opened_store(*client, name, "network");
+}
+
+static void a_handler_calls_back(void) {
+  kv_client *client;
+  doer first = {.store = threaded_store(&client, "calls")}, witness = {.store = first.store, .is_busy = 1};
+  subscribed(&first);
+  subscribed(&witness);
+  sem_post(&witness.go_on);
+  saved(first.store, "{\"_id\":\"a\"}");
+  for (int i = 0; i < 2; i++) wait_for(&first.told);
+  for (int i = 0; i < 3; i++) wait_for(&witness.told);
+  saved(first.store, "{\"_id\":\"d\"}");
+  wait_for(&witness.told);
+  TEXT("ab", first.ids);
+  TEXT("abcd", witness.ids);
+  OK(kv_client_close(client));
+}
+
+static void a_handler_blocks(void) {
+  kv_client *client;
+  doer slow = {.store = threaded_store(&client, "blocks"), .is_busy = 1};
+  subscribed(&slow);
+  saved(slow.store, "{\"_id\":\"a\"}");
+  wait_for(&slow.ready);
+  /* Calls go on meanwhile, and what happens is told afterwards. */
+  int64_t count = 0;
+  saved(slow.store, "{\"_id\":\"b\"}");
+  OK(kv_store_count(slow.store, NULL, NULL, &count, &error));
+  NUMBER(2, count);
+  TEXT("a", slow.ids);
+  sem_post(&slow.go_on);
+  for (int i = 0; i < 2; i++) wait_for(&slow.told);
+  TEXT("ab", slow.ids);
+  OK(kv_client_close(client));
+}
+
 static void what_is_refused(void) {
   diary told = {.client = listener()};
   kv_store *store = opened_store(told.client, "refused", "network");
@@ -131,6 +229,8 @@ int main(void) {
   port = start_server();
   RUN("handlers are told what happens, each its own; closing one leaves the other", handlers_are_told);
   RUN("a handler may close the client", a_handler_closes_the_client);
+  RUN("a handler may call the backend and end itself; it hears nothing more, others do", a_handler_calls_back);
+  RUN("a handler that blocks keeps callbacks waiting, and nobody else", a_handler_blocks);
   RUN("wrong handlers are refused, and the context is given back", what_is_refused);
   return finish();
 }
