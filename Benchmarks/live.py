@@ -1,4 +1,4 @@
-"""Live data: from a write to another process, and to many polls at once."""
+"""Live data: from a write to another process, and to many polls at once; observers of local data."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from server import Session, sign_up, sign_up_as
 from tools import BUILD, Row, build, free_port, output_of, scratch, serving
 
 WRITES = 500
+CHANGES = 1_000
 USERS = 100
 WARMING = 5_000
 #: Seconds after which the server has surely taken what was sent to it.
@@ -53,6 +54,27 @@ def rows() -> list[Row]:
             *(saving, "a write that one subscriber hears of"),
         ),
         below("server's memory for an idle subscriber, 10,000 of them", most.memory, 32, "KiB"),
+        *observers(),
+    ]
+
+
+def observers() -> list[Row]:
+    """What a change costs an observer of few and of many, and what the observer costs a save."""
+    program = build("observe", "data.c", "raw.c", "observe.c", libraries=("kvstore", "sqlite3"))
+    told: dict[tuple[int, int], tuple[float, float]] = {}
+    for count, observed in ((1_000, 1), (100_000, 1), (100_000, 0)):
+        with scratch("observe") as place:
+            output = output_of(program, place, count, CHANGES, observed)
+        lines = [line.split() for line in output.splitlines()]
+        saves, events = ([float(line[column]) for line in lines] for column in (0, 1))
+        told[count, observed] = (statistics.median(saves), statistics.median(events))
+    few, many = told[1_000, 1][1], told[100_000, 1][1]
+    return [
+        figure("a change told to an observer of 100,000 entities", many, "us", few, "of 1,000"),
+        figure(
+            *("a save that an observer hears of", told[100_000, 1][0], "us"),
+            *(told[100_000, 0][0], "one that nobody observes"),
+        ),
     ]
 
 
@@ -61,7 +83,9 @@ def figure(
 ) -> Row:
     """A row without a goal."""
     ratio = round(ours / baseline, 3) if baseline else None
-    return Row(name, round(ours, 2), baseline, ratio, unit, "", None, against)
+    return Row(
+        name, round(ours, 2), baseline and round(baseline, 2), ratio, unit, "", None, against
+    )
 
 
 def below(name: str, ours: float, most: float, unit: str) -> Row:
