@@ -1,4 +1,4 @@
-"""Live data: from a write to another process, and to many polls at once; observers of local data."""
+"""Live data, to another process and to many polls at once; observers of local data."""
 
 from __future__ import annotations
 
