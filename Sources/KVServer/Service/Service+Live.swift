@@ -132,11 +132,22 @@ extension Service {
     do throws(Refusal) {
       let poll = try permitted(request, named, app, broker)
       broker.poll(poll, reply)
-      // The session may have ended between the two, when nobody knew of a poll to end.
-      let isOver = (try? sessions.find(poll.token) == nil) ?? false
-      if isOver { broker.refuse(session: poll.token) }
+      refuseIfOver(poll, named, broker)
     } catch {
       reply.send(error.response)
+    }
+  }
+
+  /// The session may have ended, or a right been taken away, before the poll was among those that wait, when
+  /// nobody knew of a poll to end.
+  private func refuseIfOver(_ poll: LiveBroker.Poll, _ channels: [String], _ broker: LiveBroker) {
+    if (try? sessions.find(poll.token) == nil) ?? false { broker.refuse(session: poll.token) }
+    guard poll.collections != nil else { return }
+    for channel in channels {
+      guard let topic = broker.wire.collection(of: channel, for: poll.user),
+        !broker.members({ $0.hears(poll.group, topic) })
+      else { continue }
+      broker.refuse(group: poll.group, naming: topic, channel: channel)
     }
   }
 
