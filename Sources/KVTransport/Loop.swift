@@ -8,12 +8,14 @@ final class Loop {
   private let multi: MultiHandle
   private let mailbox: Mailbox
   private let options: TransportOptions
+  private var admission: Admission
   private var transfers: [ObjectIdentifier: Transfer] = [:]
 
   init(_ multi: MultiHandle, _ mailbox: Mailbox, _ options: TransportOptions) {
     self.multi = multi
     self.mailbox = mailbox
     self.options = options
+    admission = Admission(most: options.connections)
   }
 
   /// Runs until the mailbox says that it is closing.
@@ -31,9 +33,7 @@ final class Loop {
   }
 
   private func setLimits() {
-    let most = max(1, options.connections)
-    kvcurl_multi_set_long(multi.raw, CURLMOPT_MAX_HOST_CONNECTIONS, most)
-    kvcurl_multi_set_long(multi.raw, CURLMOPT_MAXCONNECTS, most &* 2)
+    kvcurl_multi_set_long(multi.raw, CURLMOPT_MAXCONNECTS, max(1, options.connections) &* 2)
     // One stream for each HTTP/2 connection: a receiver that is slow pauses its own connection only.
     kvcurl_multi_set_long(multi.raw, CURLMOPT_MAX_CONCURRENT_STREAMS, 1)
   }
@@ -41,26 +41,34 @@ final class Loop {
   // MARK: Mail
 
   private func handle(_ mail: Mailbox.Mail) {
-    for exchange in mail.starting { start(exchange) }
+    for exchange in mail.starting where admission.admit(exchange) { start(exchange) }
     for exchange in mail.resuming { transfers[ObjectIdentifier(exchange)]?.resume() }
     for exchange in mail.dropping { drop(exchange) }
   }
 
   private func start(_ exchange: Exchange) {
-    do throws(TransportError) {
-      let transfer = try Transfer(exchange, options)
-      guard curl_multi_add_handle(multi.raw, transfer.easy) == CURLM_OK else {
-        throw .outOfMemory
+    var next: Exchange? = exchange
+    while let exchange = next {
+      do throws(TransportError) {
+        let transfer = try Transfer(exchange, options)
+        guard curl_multi_add_handle(multi.raw, transfer.easy) == CURLM_OK else {
+          throw .outOfMemory
+        }
+        transfers[ObjectIdentifier(exchange)] = transfer
+        return
+      } catch {
+        exchange.sink.end(error)
+        next = admission.leave(exchange)
       }
-      transfers[ObjectIdentifier(exchange)] = transfer
-    } catch {
-      exchange.sink.end(error)
     }
   }
 
   private func drop(_ exchange: Exchange) {
-    guard let transfer = transfers.removeValue(forKey: ObjectIdentifier(exchange)) else { return }
+    guard let transfer = transfers.removeValue(forKey: ObjectIdentifier(exchange)) else {
+      return admission.forget(exchange)
+    }
     curl_multi_remove_handle(multi.raw, transfer.easy)
+    if let next = admission.leave(exchange) { start(next) }
   }
 
   // MARK: Work
@@ -88,8 +96,8 @@ final class Loop {
 
   /// libcurl could not go on at all, for want of memory most likely.
   private func failAll(_ failure: TransportError = .outOfMemory) {
-    let exchanges = transfers.values.map(\.exchange)
-    for exchange in exchanges {
+    for exchange in admission.dismiss() { exchange.sink.end(failure) }
+    for exchange in transfers.values.map(\.exchange) {
       drop(exchange)
       exchange.sink.end(failure)
     }

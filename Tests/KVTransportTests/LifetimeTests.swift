@@ -117,6 +117,33 @@ import Testing
     }
   }
 
+  @Test("What waits for a connection begins as soon as there is one, and can be given up")
+  func waiting() throws {
+    let first = Gate()
+    let busy = Gate()
+    try withServer(connections: 1) { request, connection in
+      if request.target == "/first" {
+        busy.open()
+        first.wait()
+      }
+      connection.send(ScriptedReply())
+    } run: { transport, server in
+      func ask(_ target: String, _ cancellation: Cancellation = Cancellation()) -> Worker? {
+        Worker("test-asks") { _ = try? transport.get("\(server.url)/\(target)", cancellation) }
+      }
+      let holder = ask("first")
+      busy.wait()
+      let givenUp = Cancellation()
+      let others = [ask("second"), ask("third"), ask("never", givenUp)]
+      givenUp.cancel()
+      others[2]?.join()
+      first.open()
+      for asking in [holder] + others { asking?.join() }
+      #expect(Set(server.requests.map(\.target)) == ["/first", "/second", "/third"])
+      #expect(server.connectionCount == 1)
+    }
+  }
+
   @Test("A cancellation among many: all of them end, those not yet sent too")
   func cancelMany() throws {
     try withServer { request, connection in

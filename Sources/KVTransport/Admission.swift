@@ -1,0 +1,46 @@
+/// Which exchanges may begin: so many for each host, the others wait in the order in which they came.
+///
+/// libcurl has such a limit as well (`CURLMOPT_MAX_HOST_CONNECTIONS`). But it does not always notice that a connection
+/// has become free, so that a transfer waited until its time to connect was over; and it counts the wait as part of
+/// that time.
+struct Admission {
+  private struct Host {
+    var running = 0
+    var waiting: [Exchange] = []
+  }
+
+  private let most: Int
+  private var hosts: [String: Host] = [:]
+
+  init(most: Int) { self.most = max(1, most) }
+
+  /// True: it may begin. False: it waits.
+  mutating func admit(_ exchange: Exchange) -> Bool {
+    var host = hosts[exchange.host, default: Host()]
+    let mayBegin = host.running < most
+    if mayBegin { host.running += 1 } else { host.waiting.append(exchange) }
+    hosts[exchange.host] = host
+    return mayBegin
+  }
+
+  /// One that was admitted has ended; gives the one that may begin in its place.
+  mutating func leave(_ exchange: Exchange) -> Exchange? {
+    guard var host = hosts[exchange.host] else { return nil }
+    let next = host.waiting.isEmpty ? nil : host.waiting.removeFirst()
+    if next == nil { host.running -= 1 }
+    hosts[exchange.host] = host.running > 0 ? host : nil
+    return next
+  }
+
+  /// One that may be waiting is not to begin any more.
+  mutating func forget(_ exchange: Exchange) {
+    hosts[exchange.host]?.waiting.removeAll { $0 === exchange }
+  }
+
+  /// Gives all that wait, which do not any more.
+  mutating func dismiss() -> [Exchange] {
+    let waiting = hosts.values.flatMap(\.waiting)
+    for name in hosts.keys { hosts[name]?.waiting = [] }
+    return waiting
+  }
+}
