@@ -40,6 +40,18 @@ static inline CURLcode kvcurl_set_open_socket(CURL *easy, curl_opensocket_callba
   return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
 }
 
+/* CURLOPT_PREREQFUNCTION. */
+static inline CURLcode kvcurl_set_prereq(CURL *easy, curl_prereq_callback value) {
+  return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);
+}
+
+/* How many bytes of the request have been sent, over all connections that were tried. */
+static inline long kvcurl_sent_bytes(CURL *easy) {
+  long count = 0;
+  curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &count);
+  return count;
+}
+
 /* What CURLOPT_PRIVATE remembers. */
 static inline void *kvcurl_private(CURL *easy) {
   void *value = NULL;

@@ -35,6 +35,15 @@ func rewindBody(_ context: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ ori
   return transfer.rewind() ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
 }
 
+/// libcurl has a connection and is about to send the request: for the first time, or again.
+func beforeSending(
+  _ context: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<CChar>?,
+  _: UnsafeMutablePointer<CChar>?, _: CInt, _: CInt
+) -> CInt {
+  guard let transfer = Transfer.from(context) else { return CURL_PREREQFUNC_ABORT }
+  return transfer.maySend() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+}
+
 /// Opens a socket that no program inherits which the host runs: it would keep our connections open.
 func openSocket(
   _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype,
@@ -78,12 +87,7 @@ extension Transfer {
 
   fileprivate func send(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
     switch exchange.request.body {
-    case nil, .bytes?: return 0
-    case .once(let bytes)?:
-      let rest = bytes[sentBytes...].prefix(buffer.count)
-      buffer.copyBytes(from: rest)
-      sentBytes += rest.count
-      return rest.count
+    case nil, .bytes?, .once?: return 0
     case .source(let source)?:
       if let count = source.read(into: buffer), (0...buffer.count).contains(count) { return count }
       refusal = TransportError(.invalid, "The body of the request could not be read.")
@@ -91,10 +95,19 @@ extension Transfer {
     }
   }
 
+  /// Whether nothing of the request has been sent yet, over a connection that broke.
+  fileprivate func maySend() -> Bool {
+    let sent = kvcurl_sent_bytes(easy)
+    defer { sentBeforehand = sent }
+    if sentBeforehand == nil || sentBeforehand == sent { return true }
+    refusal = TransportError(
+      .reset, "The connection broke, and the request may have been carried out.")
+    return false
+  }
+
   fileprivate func rewind() -> Bool {
     switch exchange.request.body {
-    case nil, .bytes?: true
-    case .once?: sentBytes == 0
+    case nil, .bytes?, .once?: true
     case .source(let source)?: source.rewind()
     }
   }

@@ -9,14 +9,13 @@ final class Transfer {
   /// Why a callback stopped the transfer, which libcurl reports as a failure to write or read.
   var refusal: TransportError?
   var head = HeadReader()
+  /// How much had been sent before a request that is sent once only: to a proxy, for a way through it.
+  var sentBeforehand: Int?
 
   /// Read from the socket at once. More is hardly faster: 512 KiB saves a tenth of the time that goes
   /// into receiving. But what is read is unpacked at once, and when the sink is full libcurl keeps the
   /// rest, up to 64 MiB: that is 1,024 times this, as much as gzip can unpack to.
   private static let readBytes = 64 << 10
-
-  /// How much of a body that is sent once has been sent.
-  var sentBytes = 0
 
   private var headerList: UnsafeMutablePointer<curl_slist>?
   private let errorText: UnsafeMutablePointer<CChar>
@@ -134,18 +133,25 @@ final class Transfer {
     switch exchange.request.body {
     case nil:
       if method == "HEAD" { try set(CURLOPT_NOBODY, 1) }
-    case .bytes(let bytes)?:
-      try check(kvcurl_set_size(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(bytes.count)))
-      try check(
-        bytes.isEmpty
-          ? kvcurl_set_text(easy, CURLOPT_COPYPOSTFIELDS, "")
-          : bytes.withUnsafeBytes {
-            kvcurl_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, $0.baseAddress)
-          })
-    case .once(let bytes)?: try setUpload(bytes.count)
+    case .bytes(let bytes)?: try setBytes(bytes)
+    case .once(let bytes)?:
+      try setBytes(bytes)
+      try check(kvcurl_set_prereq(easy, beforeSending))
+      try set(CURLOPT_PREREQDATA, Unmanaged.passUnretained(self).toOpaque())
     case .source(let source)?: try setUpload(source.byteCount)
     }
     try set(CURLOPT_CUSTOMREQUEST, method)
+  }
+
+  /// A body that libcurl sends together with the head, if it is short.
+  private func setBytes(_ bytes: [UInt8]) throws(TransportError) {
+    try check(kvcurl_set_size(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(bytes.count)))
+    try check(
+      bytes.isEmpty
+        ? kvcurl_set_text(easy, CURLOPT_COPYPOSTFIELDS, "")
+        : bytes.withUnsafeBytes {
+          kvcurl_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, $0.baseAddress)
+        })
   }
 
   /// A body that the callback provides; without a count it is sent in chunks.

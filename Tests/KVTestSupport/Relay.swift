@@ -18,10 +18,11 @@ package final class Relay: Sendable {
   package let port: UInt16
   private let listener: Int32
   private let server: UInt16
+  private let isProxy: Bool
   private let state = Monitor(State())
 
-  /// Relays to a port of 127.0.0.1.
-  package init(to server: UInt16) throws(ScriptedServer.Refusal) {
+  /// Relays to a port of 127.0.0.1. `asProxy`: to clients that ask for a tunnel first, wherever to.
+  package init(to server: UInt16, asProxy: Bool = false) throws(ScriptedServer.Refusal) {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     guard listener >= 0 else { throw ScriptedServer.Refusal() }
     var address = loopback(port: 0)
@@ -37,6 +38,7 @@ package final class Relay: Sendable {
     }
     self.listener = listener
     self.server = server
+    isProxy = asProxy
     port = UInt16(bigEndian: address.sin_port)
     start { [self] in acceptAll() }
   }
@@ -111,7 +113,7 @@ package final class Relay: Sendable {
         connect(upstream, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
       }
     }
-    guard isConnected else { return }
+    guard isConnected, !isProxy || openTunnel(client) else { return }
     var both = [
       pollfd(fd: client, events: Int16(POLLIN), revents: 0),
       pollfd(fd: upstream, events: Int16(POLLIN), revents: 0),
@@ -127,6 +129,18 @@ package final class Relay: Sendable {
         if isLost || !pass(upstream, client, half: isHalf) || isHalf { return }
       }
     }
+  }
+
+  /// Reads what asks for a tunnel, and agrees.
+  private func openTunnel(_ client: Int32) -> Bool {
+    var request: [UInt8] = []
+    while request.suffix(4) != [13, 10, 13, 10] {
+      var byte: UInt8 = 0
+      guard recv(client, &byte, 1, 0) == 1 else { return false }
+      request.append(byte)
+    }
+    let answer = Array("HTTP/1.1 200 Connection established\r\n\r\n".utf8)
+    return send(client, answer, answer.count, Int32(MSG_NOSIGNAL)) == answer.count
   }
 
   /// Hands on what there is; false at the end.

@@ -14,6 +14,11 @@ func makeTransport(
 
 extension Transport {
   /// One exchange with a deadline that only a defect reaches.
+  func exchange(_ request: HTTPRequest) throws(TransportError) -> HTTPResponse {
+    try exchange(request, until: .after(seconds: 20), Cancellation())
+  }
+
+  /// One exchange with a deadline that only a defect reaches.
   func get(
     _ url: String, mostBytes: Int = 1 << 20, until deadline: Deadline = .after(seconds: 20),
     _ cancellation: Cancellation = Cancellation()

@@ -59,6 +59,19 @@ import Testing
     }
   }
 
+  @Test("What may be sent once only goes through the tunnel of a proxy")
+  func tunnel() throws {
+    let authority = try Authority()
+    let server = try TLSServer(authority, names: "DNS:localhost")
+    let proxy = try Relay(to: #require(UInt16(server.port)), asProxy: true)
+    defer { proxy.stop() }
+    let transport = try Transport(
+      TransportOptions(caFile: authority.file, proxy: proxy.url))
+    defer { transport.close() }
+    let request = HTTPRequest("GET", server.url("localhost"), body: .once([0x7B, 0x7D]))
+    #expect(try transport.exchange(request).head.status == 200)
+  }
+
   @Test("A server that speaks no TLS")
   func plain() throws {
     try withServer { _, _ in
@@ -155,7 +168,7 @@ private struct Authority {
 /// An HTTPS server on a free port of 127.0.0.1 whose one page tells about the connection.
 private final class TLSServer: Sendable {
   private let process: ChildProcess
-  private let port: String
+  let port: String
 
   init(_ authority: Authority, names: String) throws {
     let (key, certificate) = try authority.issue(for: names)
