@@ -36,12 +36,13 @@ package final class Monitor<Value>: @unchecked Sendable {
     value.deallocate()
   }
 
-  /// Runs `body` with the lock held, then wakes everybody who waits.
+  /// Runs `body` with the lock held, then wakes everybody who waits: once the lock is free, or those who are woken
+  /// would have to wait for it.
   package func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
     pthread_mutex_lock(mutex)
     defer {
-      pthread_cond_broadcast(condition)
       pthread_mutex_unlock(mutex)
+      pthread_cond_broadcast(condition)
     }
     return try body(&value.pointee)
   }
@@ -51,8 +52,8 @@ package final class Monitor<Value>: @unchecked Sendable {
   package func wakingOne<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
     pthread_mutex_lock(mutex)
     defer {
-      pthread_cond_signal(condition)
       pthread_mutex_unlock(mutex)
+      pthread_cond_signal(condition)
     }
     return try body(&value.pointee)
   }
