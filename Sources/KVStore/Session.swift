@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 internal import KVKinvey
 internal import KVStorage
@@ -5,7 +6,8 @@ internal import KVSync
 
 /// Who is logged in, as kept in the data directory.
 ///
-/// It is read anew each time: another process of the same application may have logged in or out.
+/// It is read anew each time: another process of the same application may have logged in or out. Only what the text
+/// says is remembered, as long as it stays the same: each call to the backend asks several times.
 final class Session: Sendable {
   /// A user and the proof of the session.
   struct User: Sendable {
@@ -18,6 +20,7 @@ final class Session: Sendable {
   }
 
   private let store: SessionStore
+  private let last = Monitor<(text: String, user: User)?>(nil)
 
   init(_ store: SessionStore) { self.store = store }
 
@@ -26,10 +29,17 @@ final class Session: Sendable {
   /// The active user; nil if there is none.
   func current() throws(StoreError) -> User? {
     guard let text = try store.user() else { return nil }
+    if let known = last.peek({ $0?.text == text ? $0?.user : nil }) { return known }
+    let user = try Self.user(text)
+    last.peek { $0 = (text, user) }
+    return user
+  }
+
+  private static func user(_ text: String) throws(StoreError) -> User {
     guard let saved = try? JSONValue(parsing: text), let token = saved["token"]?.stringValue,
       let json = saved["user"]?.objectValue, let id = json["_id"]?.stringValue
     else { throw StoreError(.corrupt, "What was kept of the session cannot be read.") }
-    return User(id: id, token: token, json: json, grant: Self.grant(saved["oauth"]))
+    return User(id: id, token: token, json: json, grant: grant(saved["oauth"]))
   }
 
   /// Makes `user` the active one. `token`: for an answer that brought none. `grant`: what will renew the session.

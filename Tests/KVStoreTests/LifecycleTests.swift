@@ -67,6 +67,31 @@ import Testing
     _ = try second.store("notes", type: "network", nil).save(["a": 1])
   }
 
+  @Test("who logs in or out with one client of a directory does so for the others")
+  func sharedSession() throws {
+    let world = try World()
+    let first = try world.member("ana")
+    let second = try world.client("ana")
+    defer {
+      first.close()
+      second.close()
+    }
+    let notes = try second.store("notes", type: "network", nil)
+    func creator() throws -> JSONValue? { try notes.save(["a": 1])["_acl"]?["creator"] }
+    func active(_ client: Client) throws -> JSONValue? {
+      try JSONValue(parsing: client.activeUser())["_id"]
+    }
+    let ana = try active(first)
+    #expect(try active(second) == ana)
+    #expect(try creator() == ana)
+    try first.logout(Client.Leaving(), Cancellation())
+    #expect(failure { _ = try second.activeUser() }?.kind == .noUser)
+    _ = try first.signup(
+      ["username": "bea", "password": "pw"], Options(), Cancellation())
+    #expect(try active(second) != ana)
+    #expect(try creator() == active(first))
+  }
+
   @Test("logout refuses to lose unsent work, unless told to") func logout() throws {
     let world = try World()
     let client = try world.member()
