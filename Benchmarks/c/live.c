@@ -1,11 +1,11 @@
 /* What is written is told in another process: how long that takes.
  *
- *   live watch HOST DIRECTORY COUNT   prints "ready", then for each of COUNT changes the microseconds since
- *                                     they began to be written
- *   live write HOST DIRECTORY TOKEN COUNT   saves COUNT entities, one at a time; prints for each the microseconds of a
- *                                     plain GET on a connection that is kept, and of the save
+ *   live HOST DIRECTORY TOKEN COUNT   prints COUNT lines: the microseconds of a plain GET and of a plain POST of the same
+ *                                     entity to another collection, both on a connection that is kept, of a save, and from
+ *                                     before that save until the other process was told
  *
- * Both log in as the same user. The clock is the machine's monotonic one, which all processes share. */
+ * Two processes of this program log in as the same user: one saves, one watches. All of it happens one after the
+ * other. The clock is the machine's monotonic one, which all processes share. */
 #include "data.h"
 #include "raw.h"
 
@@ -15,23 +15,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct times {
+  double get, post, save, told;
+} times;
 
 typedef struct watcher {
   pthread_mutex_t lock;
   pthread_cond_t changed;
   int left;
-  double *microseconds;
+  int channel;
 } watcher;
 
 static void must(kv_status status, kv_error *error) {
   if (status != KV_OK) raw_fail(kv_status_name(status), kv_error_json(error));
 }
 
-static kv_client *log_in(const char *host, const char *directory) {
-  char options[512];
+static kv_client *log_in(const char *host, const char *parent, const char *name) {
+  char options[512], directory[256];
   kv_client *client;
   kv_error *error = NULL;
+  snprintf(directory, sizeof directory, "%s/%s", parent, name);
   snprintf(options, sizeof options,
            "{\"appKey\":\"kid_bench\",\"appSecret\":\"secret\",\"host\":\"%s\",\"dataDirectory\":\"%s\"}",
            host, directory);
@@ -42,19 +48,30 @@ static kv_client *log_in(const char *host, const char *directory) {
   return client;
 }
 
+/* Of one process to the other: that it is ready, and then when it was told of each change. */
+static void send_time(int channel, double time) {
+  if (write(channel, &time, sizeof time) != sizeof time) raw_fail("watch", "nobody listens");
+}
+
+static double receive_time(int channel) {
+  double time;
+  if (read(channel, &time, sizeof time) != sizeof time) raw_fail("write", "the watcher ended");
+  return time;
+}
+
 static void on_ready(void *context, const kv_event *event) {
-  (void)context, (void)event;
-  puts("ready");
-  fflush(stdout);
+  watcher *watch = context;
+  (void)event;
+  send_time(watch->channel, 0);
 }
 
 static void on_next(void *context, const kv_event *event) {
   double now = data_now();
   watcher *watch = context;
-  const char *begun = strstr(event->json, "\"begun\":");
-  if (!begun) raw_fail("watch", event->json);
+  (void)event;
+  send_time(watch->channel, now);
   pthread_mutex_lock(&watch->lock);
-  if (watch->left > 0) watch->microseconds[--watch->left] = (now - atof(begun + 8)) * 1e6;
+  watch->left--;
   pthread_cond_signal(&watch->changed);
   pthread_mutex_unlock(&watch->lock);
 }
@@ -64,12 +81,11 @@ static void on_error(void *context, const kv_event *event) {
   raw_fail("watch", kv_error_message(event->error));
 }
 
-static void watch(const char *host, const char *directory, int count) {
-  watcher watch = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, count, NULL};
-  kv_client *client = log_in(host, directory);
+static void watch(const char *host, const char *directory, int count, int channel) {
+  watcher watch = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, count, channel};
+  kv_client *client = log_in(host, directory, "watch");
   kv_store *store;
   kv_error *error = NULL;
-  watch.microseconds = calloc((size_t)count, sizeof *watch.microseconds);
   must(kv_store_open(client, "live", "network", NULL, &store, &error), error);
   must(kv_live_register(client, NULL, &error), error);
   must(kv_store_subscribe(store, NULL, on_ready, on_next, NULL, on_error, &watch, NULL, NULL, &error),
@@ -77,10 +93,8 @@ static void watch(const char *host, const char *directory, int count) {
   pthread_mutex_lock(&watch.lock);
   while (watch.left > 0) pthread_cond_wait(&watch.changed, &watch.lock);
   pthread_mutex_unlock(&watch.lock);
-  for (int i = 0; i < count; i++) printf("%.1f\n", watch.microseconds[i]);
   must(kv_store_close(store), NULL);
   must(kv_client_close(client), NULL);
-  free(watch.microseconds);
 }
 
 static size_t ignore(char *bytes, size_t size, size_t count, void *context) {
@@ -88,54 +102,74 @@ static size_t ignore(char *bytes, size_t size, size_t count, void *context) {
   return size * count;
 }
 
-static CURL *plain_get(const char *host, const char *token) {
-  static char header[256], url[256];
+/* A handle for a path of the app. */
+static CURL *plain(const char *host, const char *token, const char *path) {
+  char header[256], url[256];
+  struct curl_slist *headers = NULL;
   CURL *curl = curl_easy_init();
-  snprintf(url, sizeof url, "%s/appdata/kid_bench/live/first", host);
+  snprintf(url, sizeof url, "%s/appdata/kid_bench/%s", host, path);
   snprintf(header, sizeof header, "Authorization: Kinvey %s", token);
+  headers = curl_slist_append(headers, header);
+  headers = curl_slist_append(headers, "Content-Type: application/json");
   curl_easy_setopt(curl, CURLOPT_URL, url);
-  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, curl_slist_append(NULL, header));
+  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, ignore);
   curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
   return curl;
 }
 
-static void pause_for(long microseconds) {
-  struct timespec time = {0, microseconds * 1000};
-  nanosleep(&time, NULL);
+static double perform(CURL *curl) {
+  double start = data_now();
+  if (curl_easy_perform(curl)) raw_fail("plain request", "failed");
+  return data_now() - start;
 }
 
-static void write_all(const char *host, const char *directory, const char *token, int count) {
-  kv_client *client = log_in(host, directory);
+static void write_all(const char *host, const char *directory, const char *token, times *times,
+                      int count, int channel) {
+  kv_client *client = log_in(host, directory, "write");
+  CURL *get = plain(host, token, "live/first"), *post = plain(host, token, "others");
   kv_store *store;
   kv_error *error = NULL;
-  CURL *curl = plain_get(host, token);
   must(kv_store_open(client, "live", "network", NULL, &store, &error), error);
-  for (int i = -20; i < count; i++) {
+  receive_time(channel);
+  for (int i = 0; i < count; i++) {
     char entity[128];
+    times[i].get = perform(get);
+    snprintf(entity, sizeof entity, "{\"number\":%d,\"name\":\"an entity of some bytes\"}", i);
+    curl_easy_setopt(post, CURLOPT_POSTFIELDS, entity);
+    times[i].post = perform(post);
     double start = data_now();
-    if (curl_easy_perform(curl)) raw_fail("plain GET", "failed");
-    double plain = data_now() - start;
-    /* The watcher has its next poll under way. */
-    pause_for(2000);
-    start = data_now();
-    snprintf(entity, sizeof entity, "{\"begun\":%.9f,\"name\":\"an entity of some bytes\"}", start);
     must(kv_store_save(store, entity, KV_NUL_TERMINATED, NULL, NULL, NULL, &error), error);
-    if (i >= 0) printf("%.1f %.1f\n", plain * 1e6, (data_now() - start) * 1e6);
-    pause_for(2000);
+    times[i].save = data_now() - start;
+    times[i].told = receive_time(channel) - start;
   }
-  curl_easy_cleanup(curl);
+  curl_easy_cleanup(get);
+  curl_easy_cleanup(post);
   must(kv_store_close(store), NULL);
   must(kv_client_close(client), NULL);
 }
 
-int main(int count, char **arguments) {
-  if (count == 5 && !strcmp(arguments[1], "watch")) {
-    watch(arguments[2], arguments[3], atoi(arguments[4]));
-  } else if (count == 6 && !strcmp(arguments[1], "write")) {
-    write_all(arguments[2], arguments[3], arguments[4], atoi(arguments[5]));
-  } else {
-    raw_fail(arguments[0], "watch HOST DIRECTORY COUNT | write HOST DIRECTORY TOKEN COUNT");
+int main(int arguments, char **argument) {
+  int channel[2];
+  if (arguments != 5) raw_fail(argument[0], "HOST DIRECTORY TOKEN COUNT");
+  const char *host = argument[1], *directory = argument[2];
+  int count = atoi(argument[4]);
+  times *times = calloc((size_t)count, sizeof *times);
+  if (pipe(channel)) raw_fail(argument[0], "no pipe");
+  pid_t watcher = fork();
+  if (watcher == 0) {
+    close(channel[0]);
+    watch(host, directory, count, channel[1]);
+    return 0;
   }
+  close(channel[1]);
+  write_all(host, directory, argument[3], times, count, channel[0]);
+  int status;
+  if (watcher < 0 || waitpid(watcher, &status, 0) != watcher || status)
+    raw_fail(argument[0], "the watcher failed");
+  for (int i = 0; i < count; i++)
+    printf("%.1f %.1f %.1f %.1f\n", times[i].get * 1e6, times[i].post * 1e6, times[i].save * 1e6,
+           times[i].told * 1e6);
+  free(times);
   return 0;
 }
