@@ -20,26 +20,35 @@ enum SHA256 {
   }
 
   private static func add(block: ArraySlice<UInt8>, to state: inout [UInt32]) {
-    var words = [UInt32](repeating: 0, count: 64)
-    for (place, byte) in block.enumerated() {
-      words[place / 4] = words[place / 4] << 8 | UInt32(byte)
+    withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { words in
+      words.initialize(repeating: 0)
+      for (place, byte) in block.enumerated() {
+        words[place / 4] = words[place / 4] << 8 | UInt32(byte)
+      }
+      for place in 16..<64 {
+        let (early, late) = (words[place - 15], words[place - 2])
+        let small = turn(early, 7) ^ turn(early, 18) ^ early >> 3
+        let large = turn(late, 17) ^ turn(late, 19) ^ late >> 10
+        words[place] = words[place - 16] &+ small &+ words[place - 7] &+ large
+      }
+      add(UnsafeBufferPointer(words), to: &state)
     }
-    for place in 16..<64 {
-      let (early, late) = (words[place - 15], words[place - 2])
-      let small = turn(early, 7) ^ turn(early, 18) ^ early >> 3
-      let large = turn(late, 17) ^ turn(late, 19) ^ late >> 10
-      words[place] = words[place - 16] &+ small &+ words[place - 7] &+ large
-    }
-    var v = state
+  }
+
+  /// The 64 rounds; the variables have the names of the standard.
+  private static func add(_ words: UnsafeBufferPointer<UInt32>, to state: inout [UInt32]) {
+    var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+    var (e, f, g, h) = (state[4], state[5], state[6], state[7])
     for round in 0..<64 {
-      let mix = turn(v[4], 6) ^ turn(v[4], 11) ^ turn(v[4], 25)
-      let choice = v[4] & v[5] ^ ~v[4] & v[6]
-      let first = v[7] &+ mix &+ choice &+ constants[round] &+ words[round]
-      let blend = turn(v[0], 2) ^ turn(v[0], 13) ^ turn(v[0], 22)
-      let majority = v[0] & v[1] ^ v[0] & v[2] ^ v[1] & v[2]
-      v = [first &+ blend &+ majority, v[0], v[1], v[2], v[3] &+ first, v[4], v[5], v[6]]
+      let mix = turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)
+      let choice = e & f ^ ~e & g
+      let first = h &+ mix &+ choice &+ constants[round] &+ words[round]
+      let blend = turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)
+      let majority = a & b ^ a & c ^ b & c
+      (h, g, f, e) = (g, f, e, d &+ first)
+      (d, c, b, a) = (c, b, a, first &+ blend &+ majority)
     }
-    for place in 0..<8 { state[place] &+= v[place] }
+    for (place, value) in [a, b, c, d, e, f, g, h].enumerated() { state[place] &+= value }
   }
 
   private static func turn(_ word: UInt32, _ places: UInt32) -> UInt32 {
