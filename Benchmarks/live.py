@@ -15,7 +15,7 @@ from tools import BUILD, Row, build, free_port, output_of, scratch, serving
 
 WRITES = 500
 CHANGES = 1_000
-USERS = 100
+USERS = 1_000
 WARMING = 5_000
 #: Seconds after which the server has surely taken what was sent to it.
 SETTLING = 2
