@@ -96,6 +96,34 @@ func TestWhatIsToldIsInTheLocalStoreButNeverOverAPendingWrite(t *testing.T) {
 	equal(t, fmt.Sprint(must(reader.Get(ctx, "other"))(t)["n"]), "2")
 }
 
+func TestWhoDoesNotReadHoldsUpNobodyElseAndLosesNothing(t *testing.T) {
+	name := unique()
+	ana, ben := listener(t, host), listener(t, host)
+	notes := collection[kvstore.M](t, ana, name, kvstore.Network)
+	others := collection[kvstore.M](t, ben, name, kvstore.Network)
+	unread := watch(t, ctx, notes, false)
+	read := watch(t, ctx, others, false)
+	ids := []string{"first", "second", "third"}
+	for _, id := range ids {
+		// Who does not read can still write.
+		must(notes.Save(ctx, kvstore.M{"_id": id, "_acl": kvstore.M{"gr": true}}))(t)
+		equal(t, change(told(t, read)), "create "+id)
+	}
+	for _, id := range ids {
+		equal(t, change(told(t, unread)), "create "+id)
+	}
+	must(notes.Save(ctx, kvstore.M{"_id": "last", "_acl": kvstore.M{"gr": true}}))(t)
+	equal(t, change(told(t, read)), "create last")
+	if err := ana.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for event := range unread {
+		if event.Err != nil {
+			t.Fatal(event.Err)
+		}
+	}
+}
+
 func TestARestartOfTheServerEndsNothingAndALogoutEverything(t *testing.T) {
 	own := must(startServer(t.TempDir()))(t)
 	defer own.kill()

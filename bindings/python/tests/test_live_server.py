@@ -151,6 +151,60 @@ def test_a_handler_may_ask_the_backend(member: Member) -> None:
         assert told.wait(20)
 
 
+def test_a_handler_that_blocks_holds_up_nobody_else_and_loses_nothing(member: Member) -> None:
+    ana, ben = member("ana"), member("ben").collection("notes", "network")
+    ready, entered, release, done = (threading.Event() for _ in range(4))
+    told: list[str | None] = []
+
+    def block(event: kvstore.LiveEvent) -> None:
+        entered.set()
+        assert release.wait(20)
+        told.append(event.id)
+        if event.id == "last":
+            done.set()
+
+    notes = ana.collection("notes", "network")
+    with (
+        notes.subscribe(block, on_ready=lambda _: ready.set()),
+        ben.live() as stream,
+    ):
+        begin(stream)
+        assert ready.wait(20)
+        for id_ in ("first", "second"):
+            ben.save({"_id": id_, "_acl": {"gr": True}})
+            assert what(next(stream)) == ("create", id_)
+        assert entered.wait(20)
+        # Other threads may use the client meanwhile.
+        notes.save({"_id": "last", "_acl": {"gr": True}})
+        assert what(next(stream)) == ("create", "last")
+        assert told == []
+        release.set()
+        assert done.wait(20)
+    assert told == ["first", "second", "last"]
+
+
+def test_a_handler_may_end_its_subscription(member: Member) -> None:
+    notes = member("ana").collection("notes", "network")
+    ready, ended = threading.Event(), threading.Event()
+    told: list[str | None] = []
+
+    def end(event: kvstore.LiveEvent) -> None:
+        told.append(event.id)
+        subscription.close()
+        ended.set()
+
+    subscription = notes.subscribe(end, on_ready=lambda _: ready.set())
+    assert ready.wait(20)
+    notes.save({"_id": "a"})
+    assert ended.wait(20)
+    notes.save({"_id": "b"})
+    with notes.live() as stream:
+        begin(stream)
+        notes.save({"_id": "c"})
+        assert what(next(stream)) == ("create", "c")
+    assert told == ["a"]
+
+
 def test_a_task_iterates_and_may_be_cancelled(own_server: Server, tmp_path: Path) -> None:
     async def follow() -> None:
         async with aio.Client(
