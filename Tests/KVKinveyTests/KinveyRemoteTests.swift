@@ -1,4 +1,5 @@
 import KVBase
+import KVJSON
 import KVKinvey
 import KVQuery
 import KVSync
@@ -177,6 +178,36 @@ import Testing
         try backend.remote.count(.init(), in: "notes", Call())
       }
       #expect(error?.kind == .proto)
+    }
+  }
+
+  @Test("Groups are a list of objects")
+  func groups() throws {
+    try withBackend { _ in
+      ScriptedReply(200, #"[{"state":"MA","n":2},{"state":null,"n":1}]"#)
+    } run: { backend in
+      let wanted = RemoteGroups(
+        keys: ["state"], initial: ["n": 0], reduce: "function(doc,out){ out.n++; }")
+      let groups = try backend.remote.group(wanted, of: Query(), in: "things", Call())
+      #expect(groups == [["state": "MA", "n": 2], ["state": .null, "n": 1]])
+      #expect(
+        try backend.request.text
+          == #"{"key":["state"],"initial":{"n":0},"reduce":"function(doc,out){ out.n++; }"}"#)
+      #expect(try backend.request.target == "/appdata/kid_x1/things/_group")
+    }
+  }
+
+  @Test("Groups that are none", arguments: ["{}", "[1]", #"[{"n":1},null]"#, "null"])
+  func noGroups(answer: String) throws {
+    try withBackend { _ in
+      ScriptedReply(200, answer)
+    } run: { backend in
+      let wanted = RemoteGroups(keys: [], initial: [:], reduce: "")
+      let error = failure { () throws(StoreError) in
+        try backend.remote.group(wanted, of: Query(), in: "things", Call())
+      }
+      #expect(error?.kind == .proto)
+      #expect(error?.answer?.status == 200)
     }
   }
 

@@ -63,12 +63,10 @@ package struct RemoteGrouping: Sendable {
     return "if (\(field.isNumber)) { \(step) } "
   }
 
-  /// The groups of an answer, with the members' own names, ordered by the keys. Nil: that is no answer.
-  package func results(_ answer: JSONValue) -> [JSONObject]? {
-    guard let groups = answer.arrayValue else { return nil }
+  /// The groups of an answer, with the members' own names, ordered by the keys.
+  package func results(_ groups: [JSONObject]) -> [JSONObject] {
     var found: [(identity: [UInt8], result: JSONObject)] = []
     for group in groups {
-      guard let group = group.objectValue else { return nil }
       var identity: [UInt8] = []
       var members: [JSONObject.Member] = []
       for (key, name) in zip(grouping.keys, grouping.keyNames) {

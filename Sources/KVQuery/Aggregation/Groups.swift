@@ -163,7 +163,7 @@ extension Number {
 
 extension JSONValue {
   /// The same with every number in one form: 1 and 1.0 are equal, and whichever came first must not show.
-  var plain: JSONValue {
+  package var plain: JSONValue {
     switch self {
     case .null, .bool, .string: self
     case .int(let value): .int(value)

@@ -61,17 +61,9 @@ struct GroupReader {
     guard let number = value.doubleValue, let begin = start?.doubleValue else { return value }
     return switch aggregate {
     case .average: value
-    case .count, .numbers, .sum: begin == 0 ? value : Self.json(begin + number)
-    case .minimum: begin < number ? Self.json(begin) : value
-    case .maximum: begin > number ? Self.json(begin) : value
+    case .count, .numbers, .sum: begin == 0 ? value : JSONValue.double(begin + number).plain
+    case .minimum: begin < number ? JSONValue.double(begin).plain : value
+    case .maximum: begin > number ? JSONValue.double(begin).plain : value
     }
-  }
-
-  /// As JavaScript writes numbers: without a fraction if there is none.
-  private static func json(_ number: Double) -> JSONValue {
-    if abs(number) < 9_007_199_254_740_992, let whole = Int64(exactly: number) {
-      return .int(whole)
-    }
-    return .double(number)
   }
 }

@@ -39,11 +39,7 @@ extension CollectionEngine {
     let remote = try backend(for: "group on the network")
     switch wanted {
     case .script(let script):
-      let answer = try remote.group(script, of: query.selection, in: collection, call)
-      guard let groups = answer.arrayValue, groups.allSatisfy({ $0.objectValue != nil }) else {
-        throw .badAnswer("The backend answered with something that is no list of groups.")
-      }
-      return groups.compactMap(\.objectValue)
+      return try remote.group(script, of: query.selection, in: collection, call)
     case .numbers(let grouping):
       guard query.isRemote, let form = RemoteGrouping(grouping) else {
         // No backend understands it: what may matter is fetched, and grouped here.
@@ -53,11 +49,7 @@ extension CollectionEngine {
       }
       let script = RemoteGroups(
         keys: grouping.keys.map(\.text), initial: form.initial, reduce: form.reduce)
-      let answer = try remote.group(script, of: query.selection, in: collection, call)
-      guard let results = form.results(answer) else {
-        throw .badAnswer("The backend answered with something that is no list of groups.")
-      }
-      return results
+      return form.results(try remote.group(script, of: query.selection, in: collection, call))
     }
   }
 

@@ -56,7 +56,7 @@ package final class FinishingRemote: Remote {
   /// What the backend groups must be what the query selects: `each` is for the others.
   package func group(
     _ wanted: RemoteGroups, of query: Query, in collection: String, _ call: Call
-  ) throws(StoreError) -> JSONValue {
+  ) throws(StoreError) -> [JSONObject] {
     guard query.isRemote else {
       throw StoreError(.unsupported, "No backend can select what this query does.")
     }

@@ -46,7 +46,7 @@ extension WrappingRemote {
 
   package func group(
     _ wanted: RemoteGroups, of query: Query, in collection: String, _ call: Call
-  ) throws(StoreError) -> JSONValue {
+  ) throws(StoreError) -> [JSONObject] {
     try around(call) { () throws(StoreError) in
       try remote.group(wanted, of: query, in: collection, call)
     }

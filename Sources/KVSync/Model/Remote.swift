@@ -33,7 +33,7 @@ package protocol Remote: AnyObject, Sendable {
   /// group. Fails with `unsupported` if it does not understand the function.
   func group(
     _ wanted: RemoteGroups, of query: Query, in collection: String, _ call: Call
-  ) throws(StoreError) -> JSONValue
+  ) throws(StoreError) -> [JSONObject]
 
   /// Deletes what matches; gives how many.
   func remove(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> Int
@@ -59,7 +59,7 @@ extension Remote {
   /// For backends that cannot.
   package func group(
     _ wanted: RemoteGroups, of query: Query, in collection: String, _ call: Call
-  ) throws(StoreError) -> JSONValue {
+  ) throws(StoreError) -> [JSONObject] {
     throw StoreError(.unsupported, "This backend makes no groups.")
   }
 }
