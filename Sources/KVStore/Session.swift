@@ -28,7 +28,10 @@ final class Session: Sendable {
 
   /// The active user; nil if there is none.
   func current() throws(StoreError) -> User? {
-    guard let text = try store.user() else { return nil }
+    guard let text = try store.user() else {
+      last.peek { $0 = nil }
+      return nil
+    }
     if let known = last.peek({ $0?.text == text ? $0?.user : nil }) { return known }
     let user = try Self.user(text)
     last.peek { $0 = (text, user) }
