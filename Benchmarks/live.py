@@ -59,7 +59,9 @@ def rows() -> list[Row]:
 
 def observers() -> list[Row]:
     """What a change costs an observer of few and of many, and what the observer costs a save."""
-    program = build("observe", "data.c", "raw.c", "observe.c", libraries=("kvstore", "sqlite3"))
+    program = build(
+        "observe", "data.c", "raw.c", "ours.c", "observe.c", libraries=("kvstore", "sqlite3")
+    )
     told: dict[tuple[int, int], tuple[float, float]] = {}
     for count, observed in ((1_000, 1), (100_000, 1), (100_000, 0)):
         with scratch("observe") as place:
@@ -94,7 +96,9 @@ def below(name: str, ours: float, most: float, unit: str) -> Row:
 
 def across_processes(session: Session, place: Path) -> tuple[list[Row], float]:
     """Two processes with the library: one writes, one is told. Gives the median save in ms, too."""
-    program = build("live", "data.c", "raw.c", "live.c", libraries=("kvstore", "sqlite3", "curl"))
+    program = build(
+        "live", "data.c", "raw.c", "ours.c", "live.c", libraries=("kvstore", "sqlite3", "curl")
+    )
     for name in ("watch", "write"):
         (place / name).mkdir()
     token = session.token.removeprefix("Kinvey ")

@@ -34,7 +34,7 @@ WORKLOADS = [
 def rows() -> list[Row]:
     """All rows of this file."""
     program = build(
-        "local", "data.c", "raw.c", "local.c", libraries=("kvstore", "sqlite3", "pthread")
+        "local", "data.c", "raw.c", "ours.c", "local.c", libraries=("kvstore", "sqlite3", "pthread")
     )
     return [
         *(workload_row(program, workload) for workload in WORKLOADS),

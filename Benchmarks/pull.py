@@ -23,7 +23,9 @@ LOCATIONS = """
 def rows() -> list[Row]:
     """All rows of this file."""
     raw = build("pull_raw", "data.c", "raw.c", "pull_raw.c", libraries=("curl", "sqlite3"))
-    ours = build("pull_ours", "data.c", "raw.c", "pull_ours.c", libraries=("kvstore", "sqlite3"))
+    ours = build(
+        "pull_ours", "data.c", "raw.c", "ours.c", "pull_ours.c", libraries=("kvstore", "sqlite3")
+    )
     speed: dict[str, list[float]] = {"ours": [], "raw": []}
     peak: dict[str, list[float]] = {"ours": [], "raw": []}
     with scratch("pull") as place:

@@ -13,7 +13,9 @@ INDEX = "an index on json_extract(), prepared"
 
 def rows() -> list[Row]:
     """All rows of this file."""
-    program = build("query", "data.c", "raw.c", "query.c", libraries=("kvstore", "sqlite3"))
+    program = build(
+        "query", "data.c", "raw.c", "ours.c", "query.c", libraries=("kvstore", "sqlite3")
+    )
     with scratch("query") as place:
         output = output_of(program, place, COUNT, ROUNDS)
     rates: dict[tuple[str, str], list[float]] = {}

@@ -49,7 +49,9 @@ class Bench:
         self.place = place
         self.server = server
         self.session = session
-        self.program = build("sync", "data.c", "raw.c", "sync.c", libraries=("kvstore", "sqlite3"))
+        self.program = build(
+            "sync", "data.c", "raw.c", "ours.c", "sync.c", libraries=("kvstore", "sqlite3")
+        )
 
     def run(self, runs: Runs, directory: str, *words: object, expected: int) -> None:
         """Runs it once and adds what came of it."""

@@ -7,11 +7,12 @@
  * Two processes of this program log in as the same user: one saves, one watches. All of it happens one after the
  * other. The clock is the machine's monotonic one, which all processes share. */
 #include "data.h"
+#include "ours.h"
 #include "raw.h"
 
 #include <curl/curl.h>
 #include <kvstore.h>
-#include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,15 +24,9 @@ typedef struct times {
 } times;
 
 typedef struct watcher {
-  pthread_mutex_t lock;
-  pthread_cond_t changed;
-  int left;
+  sem_t told;
   int channel;
 } watcher;
-
-static void must(kv_status status, kv_error *error) {
-  if (status != KV_OK) raw_fail(kv_status_name(status), kv_error_json(error));
-}
 
 static kv_client *log_in(const char *host, const char *parent, const char *name) {
   char options[512], directory[256];
@@ -70,10 +65,7 @@ static void on_next(void *context, const kv_event *event) {
   watcher *watch = context;
   (void)event;
   send_time(watch->channel, now);
-  pthread_mutex_lock(&watch->lock);
-  watch->left--;
-  pthread_cond_signal(&watch->changed);
-  pthread_mutex_unlock(&watch->lock);
+  sem_post(&watch->told);
 }
 
 static void on_error(void *context, const kv_event *event) {
@@ -82,17 +74,16 @@ static void on_error(void *context, const kv_event *event) {
 }
 
 static void watch(const char *host, const char *directory, int count, int channel) {
-  watcher watch = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, count, channel};
+  watcher watch = {.channel = channel};
   kv_client *client = log_in(host, directory, "watch");
   kv_store *store;
   kv_error *error = NULL;
+  sem_init(&watch.told, 0, 0);
   must(kv_store_open(client, "live", "network", NULL, &store, &error), error);
   must(kv_live_register(client, NULL, &error), error);
   must(kv_store_subscribe(store, NULL, on_ready, on_next, NULL, on_error, &watch, NULL, NULL, &error),
        error);
-  pthread_mutex_lock(&watch.lock);
-  while (watch.left > 0) pthread_cond_wait(&watch.changed, &watch.lock);
-  pthread_mutex_unlock(&watch.lock);
+  for (int i = 0; i < count; i++) sem_wait(&watch.told);
   must(kv_store_close(store), NULL);
   must(kv_client_close(client), NULL);
 }

@@ -4,6 +4,7 @@
  *
  * Prints "ours RATE" and "raw RATE" in turns, ROUNDS times each: entities (or calls) per second. */
 #include "data.h"
+#include "ours.h"
 #include "raw.h"
 
 #include <kvstore.h>
@@ -29,10 +30,6 @@ typedef struct ours {
   kv_store *store;
 } ours;
 
-static void must(kv_status status, kv_error *error) {
-  if (status != KV_OK) raw_fail(kv_status_name(status), kv_error_message(error));
-}
-
 static void ours_open(ours *opened, const job *job) {
   char options[512];
   kv_error *error = NULL;
@@ -55,13 +52,9 @@ static void ours_save(kv_store *store, const entity *entity) {
 
 static double ours_bulk(const job *job) {
   ours opened;
-  kv_error *error = NULL;
   ours_open(&opened, job);
   double start = data_now();
-  for (int i = 0; i < job->work->batch_count; i++)
-    must(kv_store_save_many(opened.store, job->work->batches[i], job->work->batch_lengths[i], NULL,
-                            NULL, NULL, &error),
-         error);
+  save_batches(opened.store, job->work);
   double seconds = data_now() - start;
   ours_close(&opened);
   return job->work->count / seconds;

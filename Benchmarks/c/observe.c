@@ -5,6 +5,7 @@
  * Prints for each of CHANGES single saves among COUNT entities the microseconds of the save, and until the observer was
  * told (0 without one). Each change moves an entity in the order of the query. */
 #include "data.h"
+#include "ours.h"
 #include "raw.h"
 
 #include <kvstore.h>
@@ -17,10 +18,6 @@ typedef struct watcher {
   double at;
 } watcher;
 
-static void must(kv_status status, kv_error *error) {
-  if (status != KV_OK) raw_fail(kv_status_name(status), kv_error_json(error));
-}
-
 static void on_event(void *context, const kv_event *event) {
   watcher *watch = context;
   if (event->status != KV_OK) raw_fail("observer", kv_error_message(event->error));
@@ -29,12 +26,9 @@ static void on_event(void *context, const kv_event *event) {
 }
 
 static void fill(kv_store *store, int count) {
-  kv_error *error = NULL;
   data work;
   data_make(&work, count, 1);
-  for (int i = 0; i < work.batch_count; i++)
-    must(kv_store_save_many(store, work.batches[i], work.batch_lengths[i], NULL, NULL, NULL, &error),
-         error);
+  save_batches(store, &work);
   data_free(&work);
 }
 

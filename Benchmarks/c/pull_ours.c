@@ -4,16 +4,13 @@
  *
  * Prints "COUNT SECONDS PEAK_KIB" of the whole process. */
 #include "data.h"
+#include "ours.h"
 #include "raw.h"
 
 #include <kvstore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void must(kv_status status, kv_error *error) {
-  if (status != KV_OK) raw_fail(kv_status_name(status), kv_error_json(error));
-}
 
 int main(int count, char **arguments) {
   if (count != 3) raw_fail(arguments[0], "HOST DIRECTORY");

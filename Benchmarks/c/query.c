@@ -6,6 +6,7 @@
  * table, prepared statements and json_extract(); where it has an index, that is on the expression. Both sides
  * have to come to the same sums. */
 #include "data.h"
+#include "ours.h"
 #include "raw.h"
 
 #include <kvstore.h>
@@ -23,10 +24,6 @@ typedef struct sides {
   /* Made once and used many times, as the raw side's statements are. */
   kv_query *equality[VARIANTS], *first[VARIANTS], *counting[VARIANTS];
 } sides;
-
-static void must(kv_status status, kv_error *error) {
-  if (status != KV_OK) raw_fail(kv_status_name(status), kv_error_message(error));
-}
 
 /* ---- ours ---- */
 

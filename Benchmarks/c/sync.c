@@ -6,6 +6,7 @@
  * Prints "COUNT SECONDS BYTES CPU_SECONDS PEAK_KIB": of the synchronising the first four, of the whole process
  * the last. */
 #include "data.h"
+#include "ours.h"
 #include "raw.h"
 
 #include <kvstore.h>
@@ -13,10 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-static void must(kv_status status, kv_error *error) {
-  if (status != KV_OK) raw_fail(kv_status_name(status), kv_error_json(error));
-}
 
 static double processor_time(void) {
   struct timespec time;
@@ -31,12 +28,8 @@ static long member(const char *json, const char *name) {
 
 static void save_many(kv_store *store, int count) {
   data made;
-  kv_error *error = NULL;
   data_make(&made, count, 7);
-  for (int batch = 0; batch < made.batch_count; batch++)
-    must(kv_store_save_many(store, made.batches[batch], made.batch_lengths[batch], NULL, NULL, NULL,
-                            &error),
-         error);
+  save_batches(store, &made);
   data_free(&made);
 }
 
