@@ -49,15 +49,10 @@ private final class FakeLive: LiveRemote {
 
   func leave(_ topic: LiveTopic, _ call: Call) throws(StoreError) {
     state.withLock { $0.isLeaving = true }
-    let cancellation = call.cancellation
-    let isCut = cancellation.notifying {
-      self.state.withLock { _ in }
-    } during: {
-      state.wait { state -> Bool? in cancellation.isCancelled ? true : state.lets ? false : nil }
-    }
+    let isAnswered: Bool? = wait(call) { $0.lets ? true : nil }
     state.withLock { state in
       state.isLeaving = false
-      if isCut == true { state.cutLeaves += 1 }
+      if isAnswered == nil { state.cutLeaves += 1 }
       state.leaves.append(topic.collection ?? "")
     }
   }
@@ -69,17 +64,21 @@ private final class FakeLive: LiveRemote {
     guard place != nil else {
       return .messages([], next: LivePlace(time: "100", region: "4"))
     }
+    let answer = wait(call) { $0.answers.isEmpty ? nil : $0.answers.removeFirst() }
+    guard let answer else { throw StoreError(.cancelled, "") }
+    return try answer.get()
+  }
+
+  /// Waits until `body` gives something; nil: the call was cancelled.
+  private func wait<R>(_ call: Call, for body: (inout State) -> R?) -> R? {
     let cancellation = call.cancellation
-    let answer = cancellation.notifying {
+    return cancellation.notifying {
       self.state.withLock { _ in }
     } during: {
-      state.wait { state -> Result<LivePoll, StoreError>? in
-        if cancellation.isCancelled { return .failure(StoreError(.cancelled, "")) }
-        return state.answers.isEmpty ? nil : state.answers.removeFirst()
-      }
+      state.wait { state -> R?? in
+        cancellation.isCancelled ? .some(nil) : body(&state).map(Optional.some)
+      } ?? nil
     }
-    guard let answer else { throw StoreError(.internal, "") }
-    return try answer.get()
   }
 
   func probe(_ registration: LiveRegistration, _ call: Call) throws(StoreError) {
@@ -134,6 +133,15 @@ private final class Told: Sendable {
     try body(feed)
   }
 
+  /// Begins, and lets `told` listen to "notes": it has heard that it is connected and ready.
+  @discardableResult
+  private func listening(_ feed: LiveFeed, _ told: Told) throws -> LiveFeed.Subscriber {
+    feed.begin(Self.registration)
+    let subscriber = try feed.subscribe(to: .collection("notes"), told.receive)
+    _ = told.first(2)
+    return subscriber
+  }
+
   @Test("Without a registration nobody can subscribe")
   func unregistered() throws {
     try withFeed(FakeLive()) { feed in
@@ -162,9 +170,7 @@ private final class Told: Sendable {
     let live = FakeLive()
     let (first, second) = (Told(), Told())
     try withFeed(live) { feed in
-      feed.begin(Self.registration)
-      let one = try feed.subscribe(to: .collection("notes"), first.receive)
-      _ = first.first(2)
+      let one = try listening(feed, first)
       _ = try feed.subscribe(to: .collection("notes"), second.receive)
       live.send(Self.message("a", token: "1"))
       #expect(first.first(3).last == Self.saved("a"))
@@ -182,9 +188,7 @@ private final class Told: Sendable {
     let live = FakeLive()
     let told = Told()
     try withFeed(live) { feed in
-      feed.begin(Self.registration)
-      let one = try feed.subscribe(to: .collection("notes"), told.receive)
-      _ = told.first(2)
+      let one = try listening(feed, told)
       feed.unsubscribe(one)
       let left = live.state.wait(until: .after(seconds: 10)) { $0.leaves.isEmpty ? nil : $0.leaves }
       #expect(left == ["notes"])
@@ -196,9 +200,7 @@ private final class Told: Sendable {
     let live = FakeLive()
     let told = Told()
     try withFeed(live) { feed in
-      feed.begin(Self.registration)
-      let first = try feed.subscribe(to: .collection("notes"), told.receive)
-      _ = told.first(2)
+      let first = try listening(feed, told)
       live.state.withLock { $0.lets = false }
       feed.unsubscribe(first)
       #expect(live.state.wait(until: .after(seconds: 10)) { $0.isLeaving ? true : nil } == true)
@@ -217,9 +219,7 @@ private final class Told: Sendable {
     let live = FakeLive()
     let told = Told()
     try withFeed(live) { feed in
-      feed.begin(Self.registration)
-      let one = try feed.subscribe(to: .collection("notes"), told.receive)
-      _ = told.first(2)
+      let one = try listening(feed, told)
       live.state.withLock { $0.lets = false }
       feed.unsubscribe(one)
       #expect(live.state.wait(until: .after(seconds: 10)) { $0.isLeaving ? true : nil } == true)
@@ -233,9 +233,7 @@ private final class Told: Sendable {
     let live = FakeLive()
     let told = Told()
     try withFeed(live) { feed in
-      feed.begin(Self.registration)
-      _ = try feed.subscribe(to: .collection("notes"), told.receive)
-      _ = told.first(2)
+      try listening(feed, told)
       live.put(.failure(StoreError(.proto, "half an answer")))
       live.send(Self.message("a", token: "1"))
       #expect(
@@ -251,9 +249,7 @@ private final class Told: Sendable {
     let told = Told()
     let clock = FakeRetryClock()
     try withFeed(live, ScriptedRemote(), clock) { feed in
-      feed.begin(Self.registration)
-      _ = try feed.subscribe(to: .collection("notes"), told.receive)
-      _ = told.first(2)
+      try listening(feed, told)
       live.put(.failure(StoreError(.network, "cut")))
       live.put(.failure(StoreError(.network, "cut again")))
       live.send(Self.message("a", token: "1"))
@@ -272,9 +268,7 @@ private final class Told: Sendable {
     let live = FakeLive()
     let told = Told()
     try withFeed(live) { feed in
-      feed.begin(Self.registration)
-      _ = try feed.subscribe(to: .collection("notes"), told.receive)
-      _ = told.first(2)
+      try listening(feed, told)
       live.put(.failure(StoreError(.timeout, "")))
       live.send(Self.message("a", token: "1"))
       #expect(told.first(3).last == Self.saved("a"))
@@ -306,9 +300,7 @@ private final class Told: Sendable {
     let live = FakeLive()
     let told = Told()
     try withFeed(live) { feed in
-      feed.begin(Self.registration)
-      let subscriber = try feed.subscribe(to: .collection("notes"), told.receive)
-      _ = told.first(2)
+      let subscriber = try listening(feed, told)
       feed.stop()
       #expect(told.events.peek { $0.last } == .status(.disconnected))
       #expect(subscriber.isOver)
@@ -330,9 +322,7 @@ private final class Told: Sendable {
       return #"{"changed":[\#(changed)],"deleted":[{"_id":"z"}]}"#
     }
     try withFeed(live, remote) { feed in
-      feed.begin(Self.registration)
-      _ = try feed.subscribe(to: .collection("notes"), told.receive)
-      _ = told.first(2)
+      try listening(feed, told)
       live.send(Self.message("a", token: "1"), isIncomplete: true)
       #expect(
         told.first(5).dropFirst(2) == [
@@ -347,9 +337,7 @@ private final class Told: Sendable {
     let told = Told()
     let time = Monitor(0.0)
     try withFeed(live, now: { time.peek { $0 } }) { feed in
-      feed.begin(Self.registration)
-      _ = try feed.subscribe(to: .collection("notes"), told.receive)
-      _ = told.first(2)
+      try listening(feed, told)
       // The clock was set back by a day.
       time.withLock { $0 = -86_400 }
       live.send()
