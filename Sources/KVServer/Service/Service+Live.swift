@@ -169,7 +169,7 @@ extension Service {
     if let other = groups.first(where: { $0 != own && $0 != "\(own)-pnpres" }) {
       throw Refusal(broker.wire.refusal(ofGroup: other))
     }
-    let topics = groups.isEmpty ? try topics(of: channels, session.user, broker) : nil
+    let topics = groups.isEmpty ? try topics(of: channels, session.user, own, broker) : nil
     guard let place = Self.place(request.target) else {
       throw Refusal(LiveWire.invalid("Timetoken"))
     }
@@ -179,11 +179,10 @@ extension Service {
   }
 
   private func topics(
-    of channels: [String], _ user: String, _ broker: LiveBroker
+    of channels: [String], _ user: String, _ group: String, _ broker: LiveBroker
   ) throws(Refusal) -> Set<String> {
     guard !channels.isEmpty else { throw Refusal(LiveWire.invalid("Channel List")) }
     let found = channels.map { broker.wire.collection(of: $0, for: user) }
-    let group = broker.wire.group(of: user)
     let heard = broker.members { members in
       found.map { $0.map { members.hears(group, $0) } == true }
     }
