@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 
 /// A test, prepared for many entities: which values at the path have to pass what.
@@ -10,10 +11,10 @@ indirect enum Check: Sendable {
   case whole(Probe)
   /// The texts at the path, all together.
   case text(TextSearch)
-  case all([Check])
-  case notAll([Check])
+  case all(Checks)
+  case notAll(Checks)
 
-  init(_ test: Test) {
+  init(_ test: Test, within budget: WorkBudget) {
     switch test {
     case .equal(let value): self = .some(.equal(Operand(value)))
     case .notEqual(let value): self = .no(.equal(Operand(value)))
@@ -23,22 +24,23 @@ indirect enum Check: Sendable {
     case .exists(let wanted): self = wanted ? .some(.exists) : .no(.exists)
     case .type(let types): self = .some(.type(types))
     case .size(let size): self = .whole(.size(size))
-    case .all(let values): self = Check.every(values.map { .some(.equal(Operand($0))) })
-    case .allElements(let tests): self = Check.every(tests.map(Check.init))
+    case .all(let values):
+      self = Check.every(Checks(values.map { .some(.equal(Operand($0))) }, budget))
+    case .allElements(let tests): self = Check.every(Checks(tests, within: budget))
     case .mod(let divisor, let remainder): self = .some(.mod(divisor, remainder))
     case .regex(let pattern): self = .some(.regex(pattern.regex))
-    case .element(let predicate): self = .whole(.element(Matcher(predicate)))
-    case .elementValue(let tests): self = .whole(.elementValue(tests.map(Check.init)))
+    case .element(let predicate): self = .whole(.element(Matcher(predicate, within: budget)))
+    case .elementValue(let tests): self = .whole(.elementValue(Checks(tests, within: budget)))
     case .near(let nearness): self = .some(.near(nearness))
     case .within(let region): self = .some(.within(region))
     case .text(let search): self = .text(search)
-    case .not(let tests): self = .notAll(tests.map(Check.init))
+    case .not(let tests): self = .notAll(Checks(tests, within: budget))
     }
   }
 
   /// All of them; none holds for nothing to check, as `$all` of an empty array.
-  private static func every(_ checks: [Check]) -> Check {
-    checks.isEmpty ? .notAll([]) : .all(checks)
+  private static func every(_ checks: Checks) -> Check {
+    checks.isEmpty ? .notAll(checks) : .all(checks)
   }
 
   /// Whether it holds for what is at `path` in `value`.
@@ -57,16 +59,9 @@ indirect enum Check: Sendable {
         try probe.accepts(found)
       }
     case .text(let search): return search.holds(value, at: path)
-    case .all(let checks): return try Check.allHold(checks, value, path)
-    case .notAll(let checks): return try !Check.allHold(checks, value, path)
+    case .all(let checks): return try checks.hold(for: value, at: path)
+    case .notAll(let checks): return try !checks.hold(for: value, at: path)
     }
-  }
-
-  private static func allHold(
-    _ checks: [Check], _ value: RawValue?, _ path: RawValue.Components
-  ) throws(QueryError) -> Bool {
-    for check in checks where try !check.holds(value, at: path) { return false }
-    return true
   }
 
   /// Whether it holds for one element itself, which is not expanded if it is an array.
@@ -75,14 +70,9 @@ indirect enum Check: Sendable {
     case .some(let probe), .whole(let probe): return try probe.accepts(element)
     case .no(let probe): return try !probe.accepts(element)
     case .text(let search): return search.holds(element, at: [])
-    case .all(let checks): return try Check.allHold(checks, element)
-    case .notAll(let checks): return try !Check.allHold(checks, element)
+    case .all(let checks): return try checks.hold(forElement: element)
+    case .notAll(let checks): return try !checks.hold(forElement: element)
     }
-  }
-
-  private static func allHold(_ checks: [Check], _ element: RawValue) throws(QueryError) -> Bool {
-    for check in checks where try !check.holds(element: element) { return false }
-    return true
   }
 }
 
@@ -97,7 +87,7 @@ enum Probe: Sendable {
   case mod(Int64, Int64)
   case regex(Regex)
   case element(Matcher)
-  case elementValue([Check])
+  case elementValue(Checks)
   case near(Nearness)
   case within(Region)
 
@@ -130,8 +120,7 @@ enum Probe: Sendable {
     case .elementValue(let checks):
       guard let value, value.kind == .array else { return false }
       return try value.containsElement { (element, _) throws(QueryError) in
-        for check in checks where try !check.holds(element: element) { return false }
-        return true
+        try checks.hold(forElement: element)
       }
     }
   }

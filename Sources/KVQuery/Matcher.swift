@@ -1,4 +1,5 @@
 internal import CScan
+package import KVBase
 internal import KVJSON
 
 /// A predicate, prepared to be held against many entities. Immutable; safe from any thread.
@@ -9,7 +10,7 @@ package final class Matcher: Sendable {
     case or([Node])
     case nor([Node])
     /// Checks of what is behind the top-level member number `slot`.
-    case field(slot: Int, rest: [Path.Component], checks: [Check])
+    case field(slot: Int, rest: [Path.Component], checks: Checks)
     case text(TextSearch)
     case comparison(Comparison)
   }
@@ -18,40 +19,48 @@ package final class Matcher: Sendable {
   private typealias Slot = kv_span
 
   private let root: Node
+  private let budget: WorkBudget
   /// The top-level members that are looked at.
   private let members: MemberFinder
   private let places: [Int?]
   /// The predicate in the form that most have; nil if this one has not.
   private let quick: QuickTests?
 
-  package init(_ predicate: Predicate) {
+  /// `budget`: of whoever asks; it is looked at for each entity, and inside of an entity where a long predicate
+  /// or a long array makes that take long.
+  package init(_ predicate: Predicate, within budget: WorkBudget = .unlimited) {
     var names: [[UInt8]] = []
-    root = Matcher.prepare(predicate, &names)
+    root = Matcher.prepare(predicate, &names, budget)
+    self.budget = budget
     members = MemberFinder(names)
     quick = QuickTests(predicate, names)
     places = names.map { Path.Component(Substring(String(decoding: $0, as: UTF8.self))).index }
   }
 
-  private static func prepare(_ predicate: Predicate, _ names: inout [[UInt8]]) -> Node {
+  private static func prepare(
+    _ predicate: Predicate, _ names: inout [[UInt8]], _ budget: WorkBudget
+  ) -> Node {
     switch predicate {
     case .everything: return .constant(true)
     case .nothing: return .constant(false)
-    case .and(let parts): return .and(parts.map { prepare($0, &names) })
-    case .or(let parts): return .or(parts.map { prepare($0, &names) })
-    case .nor(let parts): return .nor(parts.map { prepare($0, &names) })
+    case .and(let parts): return .and(parts.map { prepare($0, &names, budget) })
+    case .or(let parts): return .or(parts.map { prepare($0, &names, budget) })
+    case .nor(let parts): return .nor(parts.map { prepare($0, &names, budget) })
     case .field(let path, let tests):
       let name = path.components[0].name
       let slot = names.firstIndex(of: name) ?? names.count
       if slot == names.count { names.append(name) }
       return .field(
-        slot: slot, rest: Array(path.components.dropFirst()), checks: tests.map(Check.init))
+        slot: slot, rest: Array(path.components.dropFirst()),
+        checks: Checks(tests, within: budget))
     case .text(let search): return .text(search)
     case .comparison(let comparison): return .comparison(comparison)
     }
   }
 
   /// Whether a stored entity is what the predicate asks for. At most one pass over its bytes, which ends
-  /// when all that is asked for was seen. Throws when a regular expression takes too long.
+  /// when all that is asked for was seen. Throws when a regular expression takes too long, and when the budget is
+  /// exhausted.
   package func matches(_ entity: UnsafeRawBufferPointer) throws(QueryError) -> Bool {
     let scanner = ByteScanner(entity)
     let start = scanner.skipSpace(0)
@@ -67,6 +76,7 @@ package final class Matcher: Sendable {
 
   /// The same for an object, or for an array whose places serve as names, inside an entity.
   func matches(_ value: RawValue) throws(QueryError) -> Bool {
+    if budget.isExhausted { throw .exhausted }
     let kind = value.kind
     guard kind == .object || kind == .array else { return false }
     return try withUnsafeTemporaryAllocation(of: Slot.self, capacity: members.names.count) {
@@ -110,8 +120,7 @@ package final class Matcher: Sendable {
     case .field(let slot, let rest, let checks):
       let found = slots[slot]
       let value = found.end == 0 ? nil : RawValue(entity.scanner, found.start..<found.end)
-      for check in checks where try !check.holds(value, at: rest[...]) { return false }
-      return true
+      return try checks.hold(for: value, at: rest[...])
     case .text(let search): return search.holds(entity: entity)
     case .comparison(let comparison):
       var evaluation = Evaluation(entity)
@@ -122,5 +131,10 @@ package final class Matcher: Sendable {
 
 extension Query {
   /// What tells whether an entity matches the filter; nil: everything does.
-  package var matcher: Matcher? { filter == .everything ? nil : Matcher(filter) }
+  package var matcher: Matcher? { matcher(within: .unlimited) }
+
+  /// The same, which gives up when the budget is exhausted.
+  package func matcher(within budget: WorkBudget) -> Matcher? {
+    filter == .everything ? nil : Matcher(filter, within: budget)
+  }
 }

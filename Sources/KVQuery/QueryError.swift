@@ -7,6 +7,8 @@ package struct QueryError: Error, Sendable, Equatable {
     case syntax
     /// A regular expression took more steps than it may.
     case budget
+    /// The `WorkBudget` of whoever asked is exhausted.
+    case exhausted
     /// A local store cannot answer this.
     case unsupported
   }
@@ -16,6 +18,9 @@ package struct QueryError: Error, Sendable, Equatable {
   package var message: String
   /// The byte offset in the text the query was made from, if it was made from a text.
   package var position: Int?
+
+  /// What is thrown when a `WorkBudget` is exhausted.
+  package static let exhausted = QueryError(.exhausted, "the query was stopped")
 
   package init(_ kind: Kind, _ message: String, at position: Int? = nil) {
     self.kind = kind

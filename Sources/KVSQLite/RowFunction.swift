@@ -84,7 +84,7 @@ final class RowFunction: @unchecked Sendable {
     } catch {
       sqlite3_result_error(context, error.message, -1)
       // Behind the text: the other way round the text would reset the code.
-      sqlite3_result_error_code(context, gaveUp)
+      sqlite3_result_error_code(context, error.kind == .exhausted ? SQLITE_INTERRUPT : gaveUp)
     }
   }
 }
