@@ -19,7 +19,7 @@ enum FilterParser {
     }
   }
 
-  private static func checkDepth(
+  static func checkDepth(
     _ value: JSONValue, _ trail: Trail, _ left: Int
   ) throws(Misfit) {
     guard left > 0 else { throw Misfit("the filter is nested too deeply", trail) }
@@ -93,7 +93,7 @@ enum FilterParser {
   // MARK: Tests
 
   /// What a member of a filter demands of its path: operators, or a value to be equal to.
-  private static func tests(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> [Test] {
+  static func tests(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> [Test] {
     guard let object = value.objectValue, isOperators(object) else { return [.equal(value)] }
     return try tests(object, trail)
   }

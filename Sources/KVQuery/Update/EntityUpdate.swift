@@ -1,0 +1,81 @@
+package import KVBase
+internal import KVJSON
+
+/// A change of some members of an entity, in MongoDB's update language:
+/// `{"$set":{"address.city":"Ulm"},"$inc":{"visits":1}}`. Immutable; safe from any thread.
+///
+/// What it does not name stays byte for byte as it is stored. The operators are `$set`, `$unset`, `$inc`,
+/// `$mul`, `$min`, `$max`, `$rename`, `$push` (with `$each`, `$position`, `$slice`, `$sort`), `$addToSet`
+/// (with `$each`), `$pop`, `$pull` and `$currentDate`.
+package struct EntityUpdate: Sendable {
+  struct Step: Sendable {
+    let path: Path
+    let name: String
+    let operation: UpdateOperation
+  }
+
+  /// The JSON it was made from.
+  package let text: String
+  /// In the order of their paths; no path leads to, or into, another one's.
+  let steps: [Step]
+
+  /// Throws `.json` or `.syntax` with the position in the text.
+  package init(_ text: String) throws(QueryError) {
+    self.text = text
+    steps = try UpdateParser.parse(text)
+  }
+
+  /// The entity after the update; nil if it stays as it is.
+  ///
+  /// `now`: what `$currentDate` writes. Throws `.syntax` if the update does not fit the entity, such as a
+  /// `$inc` of a string, or would change its `_id`. The result may be nested too deeply or too large to be
+  /// stored: whoever stores it looks at that.
+  package func apply(
+    to entity: UnsafeRawBufferPointer, now: Timestamp
+  ) throws(QueryError) -> [UInt8]? {
+    let original = EditableValue(entity)
+    var root = original
+    var isChanged = false
+    for step in steps {
+      do throws(UpdateError) {
+        isChanged = try step.apply(to: &root, now) || isChanged
+      } catch {
+        throw QueryError(.syntax, "\(step.name) of \"\(step.path.text)\": \(error.message)")
+      }
+    }
+    return isChanged ? root.text : nil
+  }
+
+  package func apply(to entity: [UInt8], now: Timestamp) throws(QueryError) -> [UInt8]? {
+    try entity.withBorrowed { (bytes) throws(QueryError) in
+      try apply(to: UnsafeRawBufferPointer(bytes), now: now)
+    }
+  }
+}
+
+extension EntityUpdate.Step {
+  /// Whether it changed anything.
+  fileprivate func apply(
+    to root: inout EditableValue, _ now: Timestamp
+  ) throws(UpdateError) -> Bool {
+    if case .rename(let source) = operation { return try rename(source, in: &root) }
+    var isChanged = false
+    try root.update(at: path.components[...], creating: operation.creates) {
+      (value) throws(UpdateError) in
+      let before = value?.text
+      try operation.apply(to: &value, now: now)
+      isChanged = before != value?.text
+    }
+    return isChanged
+  }
+
+  private func rename(
+    _ source: Path, in root: inout EditableValue
+  ) throws(UpdateError) -> Bool {
+    guard let value = try root.value(at: source.components[...]) else { return false }
+    try root.update(at: source.components[...], creating: false) { $0 = nil }
+    _ = try root.value(at: path.components[...])
+    try root.update(at: path.components[...], creating: true) { $0 = value }
+    return true
+  }
+}

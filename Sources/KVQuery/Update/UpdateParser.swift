@@ -1,0 +1,196 @@
+internal import KVJSON
+
+/// Reads MongoDB's update documents.
+enum UpdateParser {
+  typealias Trail = FilterParser.Trail
+  typealias Step = EntityUpdate.Step
+
+  /// The operators of MongoDB that an entity's update has no use for, and why.
+  private static let refused = [
+    "$setOnInsert": "an update never inserts",
+    "$bit": "there are no bit operations",
+    "$pullAll": "write $pull with $in",
+  ]
+
+  static func parse(_ text: String) throws(QueryError) -> [Step] {
+    let value = try parseJSON(text)
+    do throws(Misfit) {
+      try FilterParser.checkDepth(value, [], FilterParser.maximumDepth)
+      return try steps(value)
+    } catch {
+      throw error.located(in: text)
+    }
+  }
+
+  private static func steps(_ value: JSONValue) throws(Misfit) -> [Step] {
+    guard let object = value.objectValue, !object.isEmpty else {
+      throw Misfit("an update must be an object with operators, such as {\"$set\":{…}}", [])
+    }
+    var steps: [Step] = []
+    var paths = UpdatePaths()
+    for member in object.members {
+      let here: Trail = [.member(member.name)]
+      for target in try targets(member, here) {
+        let trail = here + [.member(target.name)]
+        let step = try step(member.name, target, trail)
+        try paths.insert(step.path, trail)
+        if case .rename(let source) = step.operation { try paths.insert(source, trail) }
+        steps.append(step)
+      }
+    }
+    return steps.sorted { UpdatePaths.precedes($0.path, $1.path) }
+  }
+
+  /// What an operator is to be applied to: paths and operands.
+  private static func targets(
+    _ member: JSONObject.Member, _ trail: Trail
+  ) throws(Misfit) -> [JSONObject.Member] {
+    guard member.name.starts(with: "$") else {
+      throw Misfit(
+        "an update takes operators only, such as $set; to replace an entity, save it", trail)
+    }
+    guard let targets = member.value.objectValue else {
+      throw Misfit("\(member.name) needs an object", trail)
+    }
+    return targets.members
+  }
+
+  private static func step(
+    _ name: String, _ target: JSONObject.Member, _ trail: Trail
+  ) throws(Misfit) -> Step {
+    let path = try path(target.name, trail)
+    guard name == "$rename" else {
+      return Step(path: path, name: name, operation: try operation(name, target.value, trail))
+    }
+    guard let destination = target.value.stringValue else {
+      throw Misfit("$rename needs the new name, a string", trail)
+    }
+    return Step(
+      path: try self.path(destination, trail), name: name, operation: .rename(from: path))
+  }
+
+  private static func path(_ text: String, _ trail: Trail) throws(Misfit) -> Path {
+    let path = Path(text)
+    guard path.components.count <= FilterParser.maximumDepth else {
+      throw Misfit("the path has too many parts", trail)
+    }
+    for component in path.components {
+      if component.name.isEmpty { throw Misfit("the path has an empty part", trail) }
+      if component.name.first == UInt8(ascii: "$") {
+        throw Misfit("positional operators are not supported: \(component.quoted)", trail)
+      }
+    }
+    guard path.components[0] != Path.id.components[0] else {
+      throw Misfit("the _id of an entity never changes", trail)
+    }
+    return path
+  }
+
+  private static func operation(
+    _ name: String, _ value: JSONValue, _ trail: Trail
+  ) throws(Misfit) -> UpdateOperation {
+    switch name {
+    case "$set": return .set(value)
+    case "$unset": return .unset
+    case "$inc": return .increment(try number(name, value, trail))
+    case "$mul": return .multiply(try number(name, value, trail))
+    case "$min": return .minimum(value)
+    case "$max": return .maximum(value)
+    case "$push": return .push(try push(value, trail))
+    case "$addToSet": return .addToSet(try each(value, trail) ?? [value])
+    case "$pop": return try pop(value, trail)
+    case "$pull": return .pull(try pull(value, trail))
+    case "$currentDate": return try currentDate(value, trail)
+    default: break
+    }
+    let reason = refused[name].map { ": \($0)" } ?? ""
+    throw Misfit("unknown operator \(name)\(reason)", Array(trail.prefix(1)))
+  }
+
+  private static func number(
+    _ name: String, _ value: JSONValue, _ trail: Trail
+  ) throws(Misfit) -> Number {
+    guard let number = Number(value) else { throw Misfit("\(name) needs a number", trail) }
+    return number
+  }
+
+  private static func pop(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> UpdateOperation {
+    switch value.intValue {
+    case 1: return .popLast
+    case -1: return .popFirst
+    default: throw Misfit("$pop needs 1, for the last element, or -1, for the first", trail)
+    }
+  }
+
+  /// Times are texts here, whichever of MongoDB's types is asked for.
+  private static func currentDate(
+    _ value: JSONValue, _ trail: Trail
+  ) throws(Misfit) -> UpdateOperation {
+    if value.boolValue == true { return .currentDate }
+    if value["$type"]?.stringValue == "date", value.objectValue?.count == 1 { return .currentDate }
+    throw Misfit("$currentDate needs true or {\"$type\":\"date\"}", trail)
+  }
+
+  // MARK: Arrays
+
+  /// The elements of `{"$each":[…]}`; nil for any other value.
+  private static func each(
+    _ value: JSONValue, _ trail: Trail, others: [String] = []
+  ) throws(Misfit) -> [JSONValue]? {
+    guard let object = value.objectValue, FilterParser.isOperators(object) else { return nil }
+    guard let elements = object["$each"]?.arrayValue else {
+      throw Misfit("$each is needed here, with an array", trail)
+    }
+    for member in object.members where member.name != "$each" && !others.contains(member.name) {
+      throw Misfit("unknown operator \(member.name)", trail + [.member(member.name)])
+    }
+    return elements
+  }
+
+  private static func push(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> ArrayPush {
+    let modifiers = ["$position", "$sort", "$slice"]
+    guard let elements = try each(value, trail, others: modifiers) else {
+      return ArrayPush(elements: [value])
+    }
+    var push = ArrayPush(elements: elements)
+    push.position = try integer("$position", of: value, trail)
+    push.slice = try integer("$slice", of: value, trail)
+    if let order = value["$sort"] { push.order = try self.order(order, trail + [.member("$sort")]) }
+    return push
+  }
+
+  private static func integer(
+    _ name: String, of value: JSONValue, _ trail: Trail
+  ) throws(Misfit) -> Int? {
+    guard let value = value[name] else { return nil }
+    guard let number = value.intValue, abs(number) <= Int64(Int32.max) else {
+      throw Misfit("\(name) needs an integer", trail + [.member(name)])
+    }
+    return Int(number)
+  }
+
+  private static func order(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> ArrayPush.Order {
+    if let direction = value.intValue, abs(direction) == 1 {
+      return .elements(ascending: direction == 1)
+    }
+    guard let object = value.objectValue, !object.isEmpty else {
+      throw Misfit("$sort needs 1, -1, or an object with members and 1 or -1", trail)
+    }
+    var keys: [Query.SortKey] = []
+    for member in object.members {
+      guard let direction = member.value.intValue, abs(direction) == 1 else {
+        throw Misfit("$sort needs 1 or -1", trail + [.member(member.name)])
+      }
+      keys.append(Query.SortKey(Path(member.name), ascending: direction == 1))
+    }
+    return .members(keys)
+  }
+
+  private static func pull(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> ArrayPull {
+    guard let object = value.objectValue else { return .equal(EditableValue(value).sortKey) }
+    guard FilterParser.isOperators(object) else {
+      return .filter(Matcher(try FilterParser.predicate(value, trail)))
+    }
+    return .checks(try FilterParser.tests(value, trail).map(Check.init))
+  }
+}
