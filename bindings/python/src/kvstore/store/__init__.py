@@ -1,0 +1,19 @@
+"""Stores: one collection, seen through one of four types."""
+
+from __future__ import annotations
+
+from .following import Following
+from .grouping import Grouping
+from .indexing import Indexing
+from .reading import Reading
+from .syncing import Syncing
+from .writing import Writing
+
+
+class Store(Reading, Grouping, Writing, Syncing, Following, Indexing):
+    """A collection; open it with :meth:`kvstore.Client.collection`. Any thread may use it.
+
+    Entities are dictionaries with an ``_id``. Where a query is asked for, a filter such as
+    ``{"population": {"$gte": 50_000}}`` will do, and None means all. Every call takes the options
+    of :class:`kvstore.CallOptions` as keywords. The ``_async`` forms return at once.
+    """

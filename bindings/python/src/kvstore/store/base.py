@@ -1,0 +1,97 @@
+"""What all parts of a store need: its handle, and how its operations are started."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Final, TypeVar
+
+from .. import _native
+from .._callbacks import Owner, Reader
+from .._closing import Closing
+from .._options import CallOptions, StoreOptions, StoreType, encode_options, to_text
+from ..query import QueryLike, as_query, handle_of
+from ..request import OnAnswer, Request, start
+
+T = TypeVar("T")
+
+_open = _native.function("kv_store_open")
+_close = _native.function("kv_store_close")
+
+_FORCE_LOCAL: Final = "forceLocal"
+
+
+class StoreBase(Closing):
+    """An open collection."""
+
+    def __init__(
+        self,
+        client: Owner,
+        collection: str,
+        type: StoreType,
+        options: StoreOptions,
+    ) -> None:
+        self.name = collection
+        self.type = type
+        self.pumped = client.pumped
+        self._client = client
+        self._reads_locally = _stays_local(type, options.get("read_policy"))
+        self._writes_locally = _stays_local(type, options.get("write_policy"))
+        self.handle = _native.call_for_handle(
+            _open,
+            client.handle,
+            to_text(collection, "collection"),
+            to_text(type, "type"),
+            encode_options(options),
+        )
+        self._quick_handle = _native.quick_handle(self.handle)
+        self._finalizer = weakref.finalize(self, _close, self.handle)
+
+    def close(self) -> None:
+        """Close the store; a second time is harmless. Its requests and cursors go on."""
+        self._finalizer()
+
+    def __repr__(self) -> str:
+        return f"<kvstore.Store {self.name!r} of type {self.type!r}>"
+
+    # Starting requests
+
+    def _start_query(
+        self,
+        name: str,
+        reader: Reader[T],
+        query: QueryLike,
+        options: CallOptions,
+        on_answer: OnAnswer[T] | None,
+    ) -> Request[T]:
+        made = as_query(query)
+        return self._start(name, reader, handle_of(made), options=options, on_answer=on_answer)
+
+    def _start(
+        self,
+        name: str,
+        reader: Reader[T],
+        *arguments: object,
+        options: CallOptions,
+        on_answer: OnAnswer[T] | None,
+    ) -> Request[T]:
+        return start(
+            name,
+            reader,
+            self,
+            *arguments,
+            encode_options(options),
+            on_answer=on_answer,
+        )
+
+    def _reads(self, options: CallOptions) -> bool:
+        """Tell whether a read stays on this machine, so that it need not be interruptible."""
+        policy = options.get("read_policy")
+        return self._reads_locally if policy is None else policy == _FORCE_LOCAL
+
+    def _writes(self, options: CallOptions) -> bool:
+        policy = options.get("write_policy")
+        return self._writes_locally if policy is None else policy == _FORCE_LOCAL
+
+
+def _stays_local(type: StoreType, policy: str | None) -> bool:
+    return type == "sync" if policy is None else policy == _FORCE_LOCAL

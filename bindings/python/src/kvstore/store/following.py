@@ -1,0 +1,75 @@
+"""What happens to a store's entities, here and on the backend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .._options import encode_options, to_text
+from ..changes import ChangesStream, OnChanges, changes_reader
+from ..live import ErrorHandler, LiveHandler, LiveStream, begin_live
+from ..query import QueryLike, as_query, handle_of
+from ..subscription import Subscription, begin
+from .base import StoreBase
+
+
+class Following(StoreBase):
+    """Tells of changes."""
+
+    def subscribe(
+        self,
+        on_next: LiveHandler | None = None,
+        *,
+        on_ready: LiveHandler | None = None,
+        on_status: LiveHandler | None = None,
+        on_error: ErrorHandler | None = None,
+        live_to_local: bool = False,
+    ) -> Subscription:
+        """Call functions for what happens to this collection on the backend.
+
+        They get :class:`kvstore.LiveEvent` objects, `on_error` an exception, where callbacks run,
+        until the subscription is closed: `on_next` changes, `on_ready` that every change from now
+        on is told, `on_status` how the connection is, and that changes were missed.
+        ``live_to_local`` writes what arrives to the local store first, never over a pending write.
+        :meth:`Client.register_live` comes first.
+        """
+        return begin_live(
+            *("kv_store_subscribe", self, self.handle, _live_options(live_to_local)),
+            handlers=(on_next, on_ready, on_status, on_error),
+        )
+
+    def live(self, *, live_to_local: bool = False) -> LiveStream:
+        """Iterate over what :meth:`subscribe` tells, with ``for`` or ``async for``."""
+        return LiveStream("kv_store_subscribe", self, self.handle, _live_options(live_to_local))
+
+    def observe(self, query: QueryLike, receive: OnChanges) -> Subscription:
+        """Follow a query over the local data, until the subscription is closed.
+
+        ``receive`` gets the result first, then what changes it, whoever causes that, or an error.
+        It runs where callbacks do. :meth:`Changes.apply` keeps a list up to date.
+        """
+        return self._observe(query, receive, None)
+
+    def observe_by_id(self, id: str, receive: OnChanges) -> Subscription:
+        """Do the same for one entity, which need not be there."""
+        hear = changes_reader(receive)
+        handle = begin("kv_store_observe_by_id", self, self.handle, to_text(id, "id"), receive=hear)
+        return Subscription(handle, self)
+
+    def changes(self, query: QueryLike = None) -> ChangesStream:
+        """Iterate over what :meth:`observe` tells, with ``for`` or ``async for``."""
+        made = as_query(query)
+        return ChangesStream(lambda receive, ended: self._observe(made, receive, ended))
+
+    def _observe(
+        self, query: QueryLike, receive: OnChanges, ended: Callable[[], object] | None
+    ) -> Subscription:
+        made = as_query(query)
+        hear = changes_reader(receive)
+        handle = begin(
+            "kv_store_observe", self, self.handle, handle_of(made), receive=hear, ended=ended
+        )
+        return Subscription(handle, self)
+
+
+def _live_options(live_to_local: bool) -> bytes | None:
+    return encode_options({"live_to_local": live_to_local})

@@ -1,0 +1,52 @@
+"""The indexes of a store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from .. import _native
+from .._options import to_text
+from ..query import QueryLike, as_query, handle_of
+from ..results import Explanation, Index, decode_explanation, decode_indexes
+from .base import StoreBase
+
+_create_index = _native.function("kv_store_create_index")
+_drop_index = _native.function("kv_store_drop_index")
+_indexes = _native.function("kv_store_indexes")
+_explain = _native.function("kv_store_explain")
+
+
+class Indexing(StoreBase):
+    """Makes indexes, and tells how they are used."""
+
+    def create_index(
+        self, keys: Mapping[str, int | str], *, name: str | None = None, totals: bool = False
+    ) -> None:
+        """Make an index, such as ``{"country": 1, "population": -1}``, over what is there too.
+
+        The value of a key is 1, -1, ``"text"`` (for words) or ``"2dsphere"`` (for places). If there
+        is the same one already, nothing happens. ``totals`` keeps count and sum of the last key for
+        each group of the others, so that :meth:`group` by these is immediate.
+        """
+        spec: dict[str, Any] = {"keys": dict(keys)}
+        if totals:
+            spec["totals"] = True
+        if name is not None:
+            spec["name"] = name
+        text = json.dumps(spec).encode()
+        _native.call(_create_index, self.handle, text, len(text))
+
+    def drop_index(self, name: str) -> None:
+        """Drop an index, or raise :class:`kvstore.NotFoundError`."""
+        _native.call(_drop_index, self.handle, to_text(name, "name"))
+
+    def indexes(self) -> list[Index]:
+        """List the indexes of the collection."""
+        return decode_indexes(_native.call_for_text(_indexes, self.handle))
+
+    def explain(self, query: QueryLike = None) -> Explanation:
+        """Run a find in the local data and tell how it is carried out."""
+        made = as_query(query)
+        return decode_explanation(_native.call_for_text(_explain, self.handle, handle_of(made)))

@@ -1,0 +1,153 @@
+"""The reads of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final, TypeVar, Unpack, overload
+
+from .. import _native
+from .._callbacks import Done, Reader
+from .._options import CallOptions, encode_options, to_text
+from ..cursor import Cursor
+from ..errors import NotFoundError
+from ..query import QueryLike, as_query, handle_of
+from ..request import CursorReader, OnAnswer, Request, TextReader
+from ..results import Answer, Entity, decode_count, decode_entity
+from .base import StoreBase
+
+T = TypeVar("T")
+
+_find = _native.function("kv_store_find")
+_find_by_id = _native.quick_function("kv_store_find_by_id")
+_count = _native.function("kv_store_count")
+
+_BYTES: Final = TextReader(bytes)
+_CURSOR: Final = CursorReader()
+_ENTITY: Final = TextReader(decode_entity)
+_COUNT: Final = TextReader(decode_count)
+
+
+class Reading(StoreBase):
+    """Finds and counts entities."""
+
+    def find(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> Cursor:
+        """Find the entities that match; they are fetched as they are iterated over."""
+        if not self._reads(options):
+            return self.find_async(query, **options).finish()
+        made = as_query(query)
+        return Cursor(
+            _native.call_for_handle(_find, self.handle, handle_of(made), encode_options(options)),
+            self,
+        )
+
+    def find_by_id(self, id: str, **options: Unpack[CallOptions]) -> Entity:
+        """Find one entity, or raise :class:`kvstore.NotFoundError`."""
+        return decode_entity(self.get_bytes(id, **options))
+
+    def get_bytes(self, id: str, **options: Unpack[CallOptions]) -> bytes:
+        """Find one entity and give its JSON as it is stored: the fastest way to read."""
+        if options or not self._reads_locally:
+            if not self._reads(options):
+                return self._start_find_by_id(_BYTES, id, options).finish()
+            options_json = encode_options(options)
+        else:
+            options_json = None
+        key = to_text(id, "id")
+        outs = _native.outs
+        try:
+            out = outs.pop()
+        except IndexError:
+            out = _native.Out()
+        try:
+            status = _find_by_id(self._quick_handle, key, options_json, *out.refs)
+            if status:
+                raise _native.failure(status, out)
+            text = out.text.value
+            _native.free(out.text)
+            return text or b""
+        finally:
+            outs.append(out)
+
+    def get(
+        self, id: str, default: T | None = None, **options: Unpack[CallOptions]
+    ) -> Entity | T | None:
+        """Find one entity, or give `default`."""
+        try:
+            return self.find_by_id(id, **options)
+        except NotFoundError:
+            return default
+
+    def __getitem__(self, id: str) -> Entity:
+        return self.find_by_id(id)
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, str) and self.get(id) is not None
+
+    def __iter__(self) -> Iterator[Entity]:
+        return self.find()
+
+    def count(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> int:
+        """Count the entities that match."""
+        if not self._reads(options):
+            return self.count_async(query, **options).finish()
+        made = as_query(query)
+        return _native.call_for_count(_count, self.handle, handle_of(made), encode_options(options))
+
+    # The asynchronous forms
+
+    @overload
+    def find_async(
+        self,
+        query: QueryLike = None,
+        *,
+        on_answer: Done | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Request[Cursor]: ...
+
+    @overload
+    def find_async(
+        self,
+        query: QueryLike = None,
+        *,
+        on_answer: Callable[[Answer[Cursor]], object],
+        **options: Unpack[CallOptions],
+    ) -> Request[None]: ...
+
+    def find_async(
+        self,
+        query: QueryLike = None,
+        *,
+        on_answer: OnAnswer[Cursor] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Request[Cursor] | Request[None]:
+        """Start a find. With `on_answer` the entities are in the answers, and nowhere else.
+
+        The cursor of an answer is closed when the callback returns.
+        """
+        return self._start_query("kv_store_find", _CURSOR, query, options, on_answer)
+
+    def find_by_id_async(
+        self, id: str, *, on_answer: OnAnswer[Entity] | None = None, **options: Unpack[CallOptions]
+    ) -> Request[Entity]:
+        """Start to find one entity."""
+        return self._start_find_by_id(_ENTITY, id, options, on_answer)
+
+    def count_async(
+        self,
+        query: QueryLike = None,
+        *,
+        on_answer: OnAnswer[int] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Request[int]:
+        """Start to count."""
+        return self._start_query("kv_store_count", _COUNT, query, options, on_answer)
+
+    def _start_find_by_id(
+        self,
+        reader: Reader[T],
+        id: str,
+        options: CallOptions,
+        on_answer: OnAnswer[T] | None = None,
+    ) -> Request[T]:
+        key = to_text(id, "id")
+        return self._start("kv_store_find_by_id", reader, key, options=options, on_answer=on_answer)

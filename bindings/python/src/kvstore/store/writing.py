@@ -1,0 +1,135 @@
+"""The writes of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, Unpack
+
+from .. import _native
+from .._callbacks import Reader
+from .._options import CallOptions, encode_options, entity_json, to_text
+from ..query import QueryLike, as_query, handle_of
+from ..request import OnAnswer, Request, TextReader
+from ..results import (
+    Entity,
+    EntityLike,
+    SaveManyResult,
+    decode_count,
+    decode_entity,
+    decode_save_many,
+)
+from .base import StoreBase, T
+
+_save = _native.function("kv_store_save")
+_save_many = _native.function("kv_store_save_many")
+_remove_by_id = _native.function("kv_store_remove_by_id")
+_remove = _native.function("kv_store_remove")
+_clear = _native.function("kv_store_clear")
+
+_ENTITY: Final = TextReader(decode_entity)
+_SAVED: Final = TextReader(decode_save_many)
+_COUNT: Final = TextReader(decode_count)
+
+
+class Writing(StoreBase):
+    """Saves and removes entities."""
+
+    def save(self, entity: EntityLike, **options: Unpack[CallOptions]) -> Entity:
+        """Save one entity and give it as stored, with an ``_id`` if it had none."""
+        if not self._writes(options):
+            return self.save_async(entity, **options).finish()
+        text = entity_json(entity)
+        return decode_entity(
+            _native.call_for_text(_save, self.handle, text, len(text), encode_options(options))
+        )
+
+    def save_many(
+        self, entities: Iterable[EntityLike], **options: Unpack[CallOptions]
+    ) -> SaveManyResult:
+        """Save many entities, locally in one transaction; the result says which ones failed."""
+        if not self._writes(options):
+            return self.save_many_async(entities, **options).finish()
+        text = _array_json(entities)
+        return decode_save_many(
+            _native.call_for_text(_save_many, self.handle, text, len(text), encode_options(options))
+        )
+
+    def remove_by_id(self, id: str, **options: Unpack[CallOptions]) -> int:
+        """Remove one entity; give 1, or 0 if there was none."""
+        if not self._writes(options):
+            return self.remove_by_id_async(id, **options).finish()
+        return _native.call_for_count(
+            _remove_by_id, self.handle, to_text(id, "id"), encode_options(options)
+        )
+
+    def remove(self, query: QueryLike, **options: Unpack[CallOptions]) -> int:
+        """Remove the entities that match and count them; None removes all."""
+        if not self._writes(options):
+            return self.remove_async(query, **options).finish()
+        made = as_query(query)
+        return _native.call_for_count(
+            _remove, self.handle, handle_of(made), encode_options(options)
+        )
+
+    def clear(self, query: QueryLike = None) -> int:
+        """Remove matching entities and their pending writes locally only; count the entities."""
+        made = as_query(query)
+        return _native.call_for_count(_clear, self.handle, handle_of(made))
+
+    # The asynchronous forms
+
+    def save_async(
+        self,
+        entity: EntityLike,
+        *,
+        on_answer: OnAnswer[Entity] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Request[Entity]:
+        """Start to save one entity."""
+        return self._start_save("kv_store_save", _ENTITY, entity_json(entity), options, on_answer)
+
+    def save_many_async(
+        self,
+        entities: Iterable[EntityLike],
+        *,
+        on_answer: OnAnswer[SaveManyResult] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Request[SaveManyResult]:
+        """Start to save many entities."""
+        text = _array_json(entities)
+        return self._start_save("kv_store_save_many", _SAVED, text, options, on_answer)
+
+    def remove_by_id_async(
+        self, id: str, *, on_answer: OnAnswer[int] | None = None, **options: Unpack[CallOptions]
+    ) -> Request[int]:
+        """Start to remove one entity."""
+        key = to_text(id, "id")
+        return self._start(
+            "kv_store_remove_by_id", _COUNT, key, options=options, on_answer=on_answer
+        )
+
+    def remove_async(
+        self,
+        query: QueryLike,
+        *,
+        on_answer: OnAnswer[int] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Request[int]:
+        """Start to remove what matches."""
+        return self._start_query("kv_store_remove", _COUNT, query, options, on_answer)
+
+    def _start_save(
+        self,
+        name: str,
+        reader: Reader[T],
+        text: bytes,
+        options: CallOptions,
+        on_answer: OnAnswer[T] | None,
+    ) -> Request[T]:
+        return self._start(name, reader, text, len(text), options=options, on_answer=on_answer)
+
+
+def _array_json(entities: Iterable[EntityLike]) -> bytes:
+    if isinstance(entities, (bytes, str, Mapping)):
+        raise TypeError("save_many takes several entities; save takes one")
+    return b"[" + b",".join(map(entity_json, entities)) + b"]"
