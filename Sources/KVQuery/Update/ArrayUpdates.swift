@@ -58,7 +58,7 @@ enum ArrayPull: Sendable {
   /// The value's sort key.
   case equal([UInt8])
   /// Conditions of the element itself.
-  case checks([Check])
+  case checks(Checks)
   /// A filter over the members of elements that are objects.
   case filter(Matcher)
 
@@ -77,8 +77,7 @@ enum ArrayPull: Sendable {
         return try element.withRawValue { (value) throws(QueryError) in try matcher.matches(value) }
       case .checks(let checks):
         return try element.withRawValue { (value) throws(QueryError) in
-          for check in checks where try !check.holds(value, at: []) { return false }
-          return true
+          try checks.hold(forElement: value)
         }
       }
     } catch {

@@ -191,6 +191,6 @@ enum UpdateParser {
     guard FilterParser.isOperators(object) else {
       return .filter(Matcher(try FilterParser.predicate(value, trail)))
     }
-    return .checks(try FilterParser.tests(value, trail).map(Check.init))
+    return .checks(Checks(try FilterParser.tests(value, trail), within: .unlimited))
   }
 }
