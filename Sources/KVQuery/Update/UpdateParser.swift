@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 
 /// Reads MongoDB's update documents.
