@@ -9,10 +9,13 @@ package struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertibl
 
   package init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
-  package static func now() -> Timestamp {
+  package static func now() -> Timestamp { Timestamp(milliseconds: microsecondsNow() / 1000) }
+
+  /// Microseconds since 1970, by the system's clock: fewer than 2^53 until the year 2255.
+  package static func microsecondsNow() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
-    return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
   }
 
   package static func < (left: Timestamp, right: Timestamp) -> Bool {

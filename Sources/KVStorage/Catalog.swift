@@ -9,6 +9,7 @@ final class Catalog: Sendable {
     let table: Table
     /// What rows written now carry.
     var generation: Int64
+    let rows: RowNumbers
   }
 
   private struct State {
@@ -74,8 +75,8 @@ final class Catalog: Sendable {
   }
 
   /// The numbers of all collections.
-  func numbers(on db: borrowing Connection) throws(SQLiteError) -> [Int64] {
-    let statement = try db.statement(Self.all)
+  static func numbers(on db: borrowing Connection) throws(SQLiteError) -> [Int64] {
+    let statement = try db.statement(all)
     var numbers: [Int64] = []
     while try statement.step() { numbers.append(statement.int64(0)) }
     return numbers
@@ -94,7 +95,10 @@ final class Catalog: Sendable {
     let statement = try db.statement(find)
     try statement.bind(collection, at: 1)
     guard try statement.step() else { return nil }
-    return Entry(table: Table(number: statement.int64(0)), generation: statement.int64(1))
+    let table = Table(number: statement.int64(0))
+    return Entry(
+      table: table, generation: statement.int64(1),
+      rows: RowNumbers(table))
   }
 
   private static func make(
@@ -104,7 +108,7 @@ final class Catalog: Sendable {
     try statement.bind(collection, at: 1)
     try statement.run()
     let table = Table(number: db.lastInsertRow)
-    try db.execute(Schema.createEntities(table.entities))
-    return Entry(table: table, generation: 1)
+    try db.execute(Schema.createEntities(table.entities, number: table.number))
+    return Entry(table: table, generation: 1, rows: RowNumbers(table))
   }
 }

@@ -13,8 +13,7 @@ struct EntitySaver: ~Copyable {
   init(_ change: Storage.Change, _ db: borrowing Connection) throws(SQLiteError) {
     let insert = try db.statement(change.table.insert)
     let queue = try db.statement(change.table.queue)
-    try insert.bind(change.generation, at: 2)
-    try insert.bind(change.now, at: 3)
+    try change.bindConstants(to: insert)
     try queue.bind(change.now, at: 4)
     self.change = change
     self.insert = insert
@@ -28,7 +27,7 @@ struct EntitySaver: ~Copyable {
       try entity.bytes.withBorrowedBytes { (body) throws(SQLiteError) in
         try insert.bind(borrowedText: id, at: 1)
         try insert.bind(borrowedText: body, at: 4)
-        try insert.run()
+        try change.insert(with: insert, on: db)
         guard db.changes == 0 else { return try enqueue(id, operation, queue) }
         try replace(id, body, operation, db)
       }

@@ -76,14 +76,36 @@ package enum Schema {
         CREATE TRIGGER changes_cut AFTER INSERT ON changes WHEN new.n % 1024 = 0
           BEGIN DELETE FROM changes WHERE n <= new.n - 16384; END;
         """),
+    Database.Migration { (db: borrowing Connection) throws(SQLiteError) in
+      try db.execute(
+        """
+        -- The largest row number that was ever given and is free again: see RowNumbers.
+        ALTER TABLE collections ADD COLUMN freed INTEGER NOT NULL DEFAULT 0;
+        """)
+      for number in try Catalog.numbers(on: db) {
+        let table = "e\(number)"
+        try db.execute("ALTER TABLE \(table) ADD COLUMN version INTEGER NOT NULL DEFAULT 1")
+        try db.execute(rememberFreedRows(of: table, number: number))
+      }
+    },
   ]
 
   /// A collection's own table. The body comes last: what is in front of it is read without it.
-  static func createEntities(_ table: String) -> String {
+  static func createEntities(_ table: String, number: Int64) -> String {
     """
     CREATE TABLE \(table) (
       n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, gen INTEGER NOT NULL,
-      at INTEGER NOT NULL, body TEXT NOT NULL)
+      at INTEGER NOT NULL, version INTEGER NOT NULL, body TEXT NOT NULL);
+    \(rememberFreedRows(of: table, number: number))
+    """
+  }
+
+  /// When the last row of a table goes, its number would be given again: so it is noted.
+  private static func rememberFreedRows(of table: String, number: Int64) -> String {
+    """
+    CREATE TRIGGER \(table)_freed AFTER DELETE ON \(table)
+      WHEN NOT EXISTS (SELECT 1 FROM \(table) WHERE n > old.n)
+      BEGIN UPDATE collections SET freed = max(freed, old.n) WHERE number = \(number); END;
     """
   }
 }

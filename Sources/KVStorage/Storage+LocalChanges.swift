@@ -47,18 +47,30 @@ extension Storage {
 
   // MARK: Steps
 
-  /// Writes one row with a statement that takes id, generation, time and body; false: it wrote none.
+  /// Inserts or replaces an entity.
   static func put(
-    _ body: [UInt8], as id: String, _ change: Change, _ db: borrowing Connection, _ sql: SQL
-  ) throws(SQLiteError) -> Bool {
+    _ body: [UInt8], as id: String, _ change: Change, _ db: borrowing Connection
+  ) throws(SQLiteError) {
     try body.withBorrowedBytes { (bytes) throws(SQLiteError) in
-      let statement = try db.statement(sql)
+      let statement = try db.statement(change.table.put)
+      try change.bindConstants(to: statement)
+      try statement.bind(id, at: 1)
+      try statement.bind(borrowedText: bytes, at: 4)
+      try change.insert(with: statement, on: db)
+    }
+  }
+
+  /// Replaces an entity, if it is there.
+  static func replace(
+    _ body: [UInt8], of id: String, _ change: Change, _ db: borrowing Connection
+  ) throws(SQLiteError) {
+    try body.withBorrowedBytes { (bytes) throws(SQLiteError) in
+      let statement = try db.statement(change.table.update)
       try statement.bind(id, at: 1)
       try statement.bind(change.generation, at: 2)
       try statement.bind(change.now, at: 3)
       try statement.bind(borrowedText: bytes, at: 4)
       try statement.run()
-      return db.changes > 0
     }
   }
 

@@ -23,15 +23,13 @@ extension Storage {
     _ settled: [(write: PendingWrite, theirs: TheirVersion)]
   ) throws(StoreError) {
     try write { (db: borrowing Connection) throws(SQLiteError) in
-      let now = Timestamp.now().milliseconds
       for (write, theirs) in settled {
         let entry = try catalog.entry(write.collection, on: db)
         guard try Self.removeUnchanged(write, entry.table, db) else {
           _ = try Self.rebase(write, theirs.bytes, entry.table, db)
           continue
         }
-        let change = Change(table: entry.table, generation: entry.generation, now: now)
-        try Self.replaceEntity(write.id, by: theirs.bytes, change, db)
+        try Self.replaceEntity(write.id, by: theirs.bytes, Change(entry), db)
       }
     }
   }
@@ -86,7 +84,7 @@ extension Storage {
     _ id: String, by body: [UInt8]?, _ change: Change, _ db: borrowing Connection
   ) throws(SQLiteError) {
     if let body {
-      _ = try put(body, as: id, change, db, change.table.put)
+      try put(body, as: id, change, db)
     } else {
       _ = try run(change.table.delete, id, db)
     }

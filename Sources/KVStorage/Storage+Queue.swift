@@ -106,7 +106,8 @@ extension Storage {
       try statement.bind(change.now, at: 4)
       try statement.run()
       guard db.changes > 0 else { return false }
-      return try Self.put(body, as: id, change, db, change.table.put)
+      try Self.put(body, as: id, change, db)
+      return true
     }
   }
 
@@ -156,7 +157,7 @@ extension Storage {
     let unsent = try write { (db: borrowing Connection) throws(SQLiteError) -> Int in
       let unsent = Int(try db.integer("SELECT count(*) FROM pending") ?? 0)
       guard unsent == 0 || discardingPending else { return unsent }
-      for number in try catalog.numbers(on: db) {
+      for number in try Catalog.numbers(on: db) {
         try db.execute("DELETE FROM \(Table(number: number).entities)")
       }
       try db.execute("DELETE FROM pending; DELETE FROM requests")

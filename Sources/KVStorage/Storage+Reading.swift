@@ -29,6 +29,16 @@ extension Storage {
     return isFound ?? false
   }
 
+  package func version(
+    of id: String, in collection: String
+  ) throws(StoreError) -> Int64? {
+    try read(from: collection) { (db, table) throws(SQLiteError) -> Int64? in
+      let statement = try db.statement(table.version)
+      try statement.bind(id, at: 1)
+      return try statement.step() ? statement.int64(0) : nil
+    }
+  }
+
   package func find(
     _ query: Query, in collection: String, writtenSince: Timestamp?
   ) throws(StoreError) -> any EntityCursor {

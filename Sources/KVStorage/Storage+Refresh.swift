@@ -22,14 +22,13 @@ extension Storage {
       let isGuarded = try Self.hasPending(change.table, db)
       let table = change.table
       let statement = try db.statement(isGuarded ? table.putUnlessPending : table.put)
-      try statement.bind(change.generation, at: 2)
-      try statement.bind(change.now, at: 3)
+      try change.bindConstants(to: statement)
       var stored = 0
       for outline in outlines {
         let body = UnsafeRawBufferPointer(rebasing: bytes[outline.range])
         try statement.bind(outline.id, at: 1)
         try statement.bind(borrowedText: body, at: 4)
-        try statement.run()
+        try change.insert(with: statement, on: db)
         stored += db.changes
         if db.changes == 0, let id = outline.id { try Self.note(body, of: id, table, db) }
       }

@@ -18,10 +18,8 @@ extension Storage {
 
   package func confirm(_ done: [(write: PendingWrite, stored: [UInt8]?)]) throws(StoreError) {
     try write { (db: borrowing Connection) throws(SQLiteError) in
-      let now = Timestamp.now().milliseconds
       for (write, stored) in done {
-        let entry = try catalog.entry(write.collection, on: db)
-        let change = Change(table: entry.table, generation: entry.generation, now: now)
+        let change = Change(try catalog.entry(write.collection, on: db))
         try Self.confirm(write, stored, change, db)
       }
     }
@@ -72,14 +70,14 @@ extension Storage {
   ) throws(SQLiteError) {
     if try removeUnchanged(write, change.table, db) {
       guard let stored, write.operation != .delete else { return }
-      _ = try put(stored, as: write.id, change, db, change.table.put)
+      try put(stored, as: write.id, change, db)
       return
     }
     if try rebase(write, stored, change.table, db) { return }
     if write.operation == .delete {
       _ = try run(change.table.delete, write.id, db)
     } else if let stored, try isNewer(stored, than: write.id, change.table, db) {
-      _ = try put(stored, as: write.id, change, db, change.table.update)
+      try replace(stored, of: write.id, change, db)
     }
   }
 

@@ -56,10 +56,39 @@ package final class Storage: LocalStore {
   /// What the steps of one write to a collection share.
   struct Change {
     let table: Table
+    let rows: RowNumbers
     /// What rows written now carry.
     let generation: Int64
     /// Milliseconds since 1970.
     let now: Int64
+    /// The version of rows made now. A record's version goes up by one with each change; one that is made
+    /// anew with an old id starts behind all of the old one's, because it starts with the time in
+    /// microseconds.
+    let firstVersion: Int64
+
+    init(_ entry: Catalog.Entry) {
+      table = entry.table
+      rows = entry.rows
+      generation = entry.generation
+      firstVersion = Timestamp.microsecondsNow()
+      now = firstVersion / 1000
+    }
+
+    /// Gives a statement that inserts what is the same for all rows of the transaction.
+    func bindConstants(to statement: borrowing Statement) throws(SQLiteError) {
+      try statement.bind(generation, at: 2)
+      try statement.bind(now, at: 3)
+      try statement.bind(firstVersion, at: 6)
+    }
+
+    /// Runs a statement that inserts, with the next row number.
+    func insert(
+      with statement: borrowing Statement, on db: borrowing Connection
+    ) throws(SQLiteError) {
+      try statement.bind(try rows.next(on: db), at: 5)
+      try statement.run()
+      rows.use(db.lastInsertRow)
+    }
   }
 
   /// Runs `body` in one transaction that is durable when this returns. `durably` false: what it writes can
@@ -83,9 +112,7 @@ package final class Storage: LocalStore {
   ) throws(StoreError) -> R {
     try write(durably: durably) { (db: borrowing Connection) throws(SQLiteError) in
       let entry = try catalog.entry(collection, on: db)
-      let change = Change(
-        table: entry.table, generation: entry.generation, now: Timestamp.now().milliseconds)
-      return try body(db, change)
+      return try body(db, Change(entry))
     }
   }
 

@@ -9,10 +9,15 @@ final class Table: Sendable {
   /// Gives what changes when queries have to be planned anew.
   let indexVersion: SQL
 
+  /// The highest row number that was ever given.
+  let lastRow: SQL
   let get: SQL
+  let version: SQL
   let getSince: SQL
-  /// Inserts, unless the id is there already.
+  /// Inserts, unless the id is there already. Parameters of what inserts: id, generation, time, body, row number,
+  /// first version; see `Storage.Change.bind`.
   let insert: SQL
+  /// Replaces, with the first four of these parameters.
   let update: SQL
   /// Inserts or replaces.
   let put: SQL
@@ -52,19 +57,29 @@ final class Table: Sendable {
     let entities = "e\(number)"
     self.entities = entities
     indexVersion = SQL("SELECT index_version FROM collections WHERE number = \(number)")
+    lastRow = SQL(
+      """
+      SELECT max(freed, ifnull((SELECT max(n) FROM \(entities)), 0)) FROM collections
+      WHERE number = \(number)
+      """)
+    version = SQL("SELECT version FROM \(entities) WHERE id = ?1")
     get = SQL("SELECT body FROM \(entities) WHERE id = ?1")
     getSince = SQL("SELECT body FROM \(entities) WHERE id = ?1 AND at >= ?2")
 
-    let columns = "INSERT INTO \(entities) (id, gen, at, body)"
+    let columns = "INSERT INTO \(entities) (n, id, gen, at, version, body)"
+    let values = "?5, ?1, ?2, ?3, ?6, ?4"
+    // What is stored again as it is keeps its version.
     let replacing = """
-      ON CONFLICT (id) DO UPDATE SET gen = excluded.gen, at = excluded.at, body = excluded.body
+      ON CONFLICT (id) DO UPDATE SET gen = excluded.gen, at = excluded.at,
+      version = version + (body <> excluded.body), body = excluded.body
       """
     let isPending = "SELECT 1 FROM pending WHERE collection = \(number) AND id = ?1"
-    insert = SQL("\(columns) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (id) DO NOTHING")
-    update = SQL("UPDATE \(entities) SET gen = ?2, at = ?3, body = ?4 WHERE id = ?1")
-    put = SQL("\(columns) VALUES (?1, ?2, ?3, ?4) \(replacing)")
+    insert = SQL("\(columns) VALUES (\(values)) ON CONFLICT (id) DO NOTHING")
+    update = SQL(
+      "UPDATE \(entities) SET gen = ?2, at = ?3, version = version + 1, body = ?4 WHERE id = ?1")
+    put = SQL("\(columns) VALUES (\(values)) \(replacing)")
     putUnlessPending = SQL(
-      "\(columns) SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS (\(isPending)) \(replacing)")
+      "\(columns) SELECT \(values) WHERE NOT EXISTS (\(isPending)) \(replacing)")
     see = SQL("UPDATE \(entities) SET gen = ?2 WHERE id = ?1")
     delete = SQL("DELETE FROM \(entities) WHERE id = ?1")
     deleteUnlessPending = SQL(

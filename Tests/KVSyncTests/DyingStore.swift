@@ -35,6 +35,10 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     }
   }
 
+  func version(of id: String, in collection: String) throws(StoreError) -> Int64? {
+    try live { () throws(StoreError) in try real.version(of: id, in: collection) }
+  }
+
   func find(
     _ query: Query, in collection: String, writtenSince: Timestamp?
   ) throws(StoreError) -> any EntityCursor {

@@ -2,6 +2,7 @@
 // be there afterwards.
 //
 //   storage-saver FILE ROUND THREADS
+//   storage-saver FILE open            opens the file, with whatever that changes, and ends
 //   storage-saver FILE fork            forks instead, and ends with 0 if that went as it should
 //   storage-saver FILE index SPEC      makes an index instead
 import Glibc
@@ -41,6 +42,10 @@ func run(_ name: String, on storage: Storage) {
 
 let arguments = CommandLine.arguments
 if arguments.count == 3, arguments[2] == "fork" { exit(try fork(with: arguments[1])) }
+if arguments.count == 3, arguments[2] == "open" {
+  try Storage(path: arguments[1]).close()
+  exit(0)
+}
 if arguments.count == 4, arguments[2] == "index" {
   try index(arguments[1], arguments[3])
   exit(0)

@@ -20,6 +20,11 @@ package protocol LocalStore: AnyObject, Sendable {
     to body: (UnsafeRawBufferPointer) -> Void
   ) throws(StoreError) -> Bool
 
+  /// The local version of one entity; nil if there is none. It goes up by one with each change of the entity
+  /// here, whoever makes it: a save, a pull, live data, another process. One that is made anew under an old id
+  /// has a higher one than any that the old one had. It fits into 53 bits.
+  func version(of id: String, in collection: String) throws(StoreError) -> Int64?
+
   /// The entities that match, in the query's order, as a snapshot that lives as long as the cursor.
   func find(
     _ query: Query, in collection: String, writtenSince: Timestamp?
