@@ -5,8 +5,9 @@ from __future__ import annotations
 import gc
 import itertools
 import socket
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -82,6 +83,16 @@ def open_client(
         data_directory=directory,
         callbacks=callbacks,
     )
+
+
+Printed = Callable[[], str]
+
+
+@pytest.fixture
+def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Printed:
+    """Let the interpreter's own hook print what nobody catches; give what has been printed."""
+    monkeypatch.setattr(sys, "unraisablehook", sys.__unraisablehook__)
+    return lambda: capsys.readouterr().err
 
 
 class Silence:

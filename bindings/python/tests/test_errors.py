@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,12 +39,33 @@ def test_each_status_has_a_class(
 def test_an_error_has_all_members() -> None:
     error = error_from_json(
         b'{"status":23,"name":"KV_SERVER","message":"refused","http":500,"error":"E",'
-        b'"description":"d","debug":"g","requestId":"r","index":3,"id":"i","position":9,"code":7}'
+        b'"description":"words","debug":"more","requestId":"r","index":3,"id":"i","position":9,"code":7}'
     )
-    assert str(error) == "refused (KV_SERVER)"
-    assert (error.http, error.error, error.description, error.debug) == (500, "E", "d", "g")
+    assert str(error) == "refused (KV_SERVER, HTTP 500, id 'i', index 3, at byte 9): words: more"
+    assert (error.http, error.error, error.description, error.debug) == (500, "E", "words", "more")
     assert (error.request_id, error.index, error.id) == ("r", 3, "i")
     assert (error.position, error.code) == (9, 7)
+
+
+def test_what_the_message_says_already_is_not_said_again() -> None:
+    error = error_from_json(b'{"status":23,"name":"KV_SERVER","message":"d: g","debug":"g"}')
+    assert str(error) == "d: g (KV_SERVER)"
+
+
+def test_an_error_says_which_id_and_where(notes: kvstore.Store) -> None:
+    with pytest.raises(kvstore.NotFoundError, match="id 'nothing'"):
+        notes.find_by_id("nothing")
+    with pytest.raises(kvstore.InvalidError, match="at byte 5"):
+        kvstore.Query.from_format("a == == %@", 1)
+    with pytest.raises(kvstore.InvalidError, match=r"unknown operator \$gtx.*at byte 6"):
+        kvstore.Query({"a": {"$gtx": 1}})
+
+
+@pytest.mark.parametrize("id", [None, 5, b"n1", 1.5])
+def test_an_id_is_text(notes: kvstore.Store, id: Any) -> None:
+    for call in (notes.find_by_id, notes.get, notes.remove_by_id, notes.pending.get):
+        with pytest.raises(kvstore.InvalidError, match=f"a str, not {type(id).__name__}"):
+            call(id)
 
 
 def test_a_client_without_a_key_is_invalid() -> None:

@@ -59,7 +59,7 @@ def test_a_cursor_gives_all_entities_once(numbers: kvstore.Store) -> None:
 def test_a_cursor_shows_the_moment_of_its_find(numbers: kvstore.Store) -> None:
     with numbers.find() as cursor:
         first = next(cursor)
-        numbers.remove(None)
+        numbers.remove(all=True)
         assert len([first, *cursor]) == 1000
     assert list(numbers.find()) == []
 

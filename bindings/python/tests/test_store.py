@@ -76,7 +76,14 @@ def test_removed_entities_are_counted(notes: kvstore.Store) -> None:
     assert notes.remove_by_id("n0") == 1
     assert notes.remove_by_id("n0") == 0
     assert notes.remove({"number": {"$gte": 5}}) == 5
-    assert notes.remove(None) == 4
+    with pytest.raises(kvstore.InvalidError, match="all=True"):
+        notes.remove()
+    with pytest.raises(kvstore.InvalidError, match="all=True"):
+        notes.remove(None, read_policy="forceLocal")
+    with pytest.raises(kvstore.InvalidError, match="no query"):
+        notes.remove({"n": 1}, all=True)
+    assert notes.count() == 4
+    assert notes.remove(all=True) == 4
     assert notes.count() == 0
 
 

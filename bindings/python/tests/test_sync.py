@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from conftest import open_client
+from conftest import Printed, open_client
 from kvstored import Server
 
 import kvstore
@@ -162,15 +163,13 @@ def test_a_handler_decides_conflicts(ana: kvstore.Client, other: kvstore.Client)
 
 
 def test_a_handler_that_raises_leaves_the_conflict_open(
-    ana: kvstore.Client, other: kvstore.Client, monkeypatch: pytest.MonkeyPatch
+    ana: kvstore.Client, other: kvstore.Client, printed: Printed
 ) -> None:
     notes = changed_on_both_sides(ana, other)
-    reports: list[object] = []
-    monkeypatch.setattr("sys.unraisablehook", reports.append)
     notes.set_conflict_handler(lambda conflict: {"number": int(conflict.id)})
     [error] = notes.push().errors
     assert isinstance(error, kvstore.ConflictError)
-    assert len(reports) == 1
+    assert "ValueError: invalid literal for int() with base 10: 'n1'" in printed()
     detail = notes.pending.get("n1")
     assert detail.state == "conflict"
     assert detail.remote
@@ -178,6 +177,19 @@ def test_a_handler_that_raises_leaves_the_conflict_open(
     notes.pending.revert("n1")
     assert notes["n1"]["text"] == "theirs"
     assert not notes.pending
+
+
+@pytest.mark.parametrize("answer", [None, 1, 2, True, object(), ()])
+def test_a_handler_that_decides_nothing_leaves_the_conflict_open(
+    ana: kvstore.Client, other: kvstore.Client, printed: Printed, answer: Any
+) -> None:
+    notes = changed_on_both_sides(ana, other)
+    notes.set_conflict_handler(lambda conflict: answer)
+    [error] = notes.push().errors
+    assert isinstance(error, kvstore.ConflictError)
+    assert "a conflict handler gives a kvstore.Decision or an entity" in printed()
+    assert notes["n1"]["text"] == "ours"
+    assert other.collection("notes", "network")["n1"]["text"] == "theirs"
 
 
 def test_a_pumped_client_asks_where_it_waits(

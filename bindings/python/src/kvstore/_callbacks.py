@@ -7,12 +7,11 @@ callback alive until C says that no call will follow.
 from __future__ import annotations
 
 import ctypes
+import inspect
 import itertools
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import SimpleNamespace
 from typing import Any, Final, Protocol, TypeVar, final
 
 from . import _native
@@ -24,6 +23,13 @@ T_co = TypeVar("T_co", covariant=True)
 
 _table: Final[dict[int, Delivery | Done | EventDelivery | LogDelivery | ConflictDelivery]] = {}
 _tokens: Final = itertools.count(1)
+
+
+def refuse_coroutine(function: object, what: str) -> None:
+    """Refuse an ``async def`` as a callback: C calls it, and nobody would await what it gives."""
+    called = getattr(function, "__call__", None)  # noqa: B004
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called):
+        raise TypeError(f"{what} is called, not awaited: it can not be an async function")
 
 
 class Owner(Protocol):
@@ -58,6 +64,7 @@ class Delivery:
     def __init__(
         self, reader: Reader[Any], on_answer: Callable[[Answer[Any]], object], *, pumped: bool
     ) -> None:
+        refuse_coroutine(on_answer, "on_answer")
         self.token = next(_tokens)
         _table[self.token] = self
         self._reader = reader
@@ -208,7 +215,7 @@ class ConflictDelivery:
                 _this_thread.raised.append(error)
             else:
                 _report(error, self._decide)
-            return 0
+            return _native.KV_CONFLICT_LEAVE
         finally:
             _this_thread.calling = before
 
@@ -259,16 +266,30 @@ def dispatching() -> Iterator[None]:
         raise raised[0]
 
 
+class _Raiser:
+    """Raises an exception on behalf of the callback that let it out."""
+
+    def __init__(self, error: BaseException, source: object) -> None:
+        self._error = error
+        self._source = source
+
+    def __call__(self) -> None:
+        raise self._error
+
+    def __repr__(self) -> str:
+        return repr(self._source)
+
+
+_VOID_FN: Final = ctypes.CFUNCTYPE(None)
+
+
 def _report(error: BaseException, source: object) -> None:
-    sys.unraisablehook(
-        SimpleNamespace(
-            exc_type=type(error),
-            exc_value=error,
-            exc_traceback=error.__traceback__,
-            err_msg="Exception ignored in callback",
-            object=source,
-        )
-    )
+    """Let ``sys.unraisablehook`` have an exception.
+
+    The hook's argument can not be made in Python. So the exception is raised in a function that is
+    called through C, from where the interpreter itself hands it to the hook.
+    """
+    _VOID_FN(_Raiser(error, source))()
 
 
 def _on_answer(token: int, answer: Any) -> None:
@@ -287,7 +308,7 @@ def _on_conflict(token: int, conflict: Any, merged_out: Any) -> int:
     delivery = _table.get(token)
     if isinstance(delivery, ConflictDelivery):
         return delivery.deliver(conflict.contents, merged_out)
-    return 0
+    return _native.KV_CONFLICT_LEAVE
 
 
 def _on_log(token: int, level: int, text: bytes) -> None:

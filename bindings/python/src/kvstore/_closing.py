@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from types import TracebackType
-from typing import Self
+from typing import NoReturn, Self
 
 
 class Closing(ABC):
@@ -15,6 +15,12 @@ class Closing(ABC):
     @abstractmethod
     def close(self) -> None:
         """Close it; a second time is harmless."""
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"a {type(self).__name__} can be neither copied nor pickled: it stands for something"
+            " that is open in this process; open another one where it is needed"
+        )
 
     def __enter__(self) -> Self:
         return self

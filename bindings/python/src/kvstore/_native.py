@@ -19,6 +19,9 @@ KV_PARTIAL: Final = 1
 KV_DONE: Final = 2
 KV_TIMEOUT: Final = 21
 
+#: What a conflict handler answers to leave the conflict open.
+KV_CONFLICT_LEAVE: Final = 0
+
 #: Statuses that are not failures.
 SUCCESSES: Final = frozenset((KV_OK, KV_PARTIAL, KV_DONE))
 

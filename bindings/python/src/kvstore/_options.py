@@ -133,6 +133,8 @@ def to_json(value: object) -> bytes:
 
 def to_text(text: str, what: str) -> bytes:
     """Write a name or an id; C would take a NUL inside it for its end."""
+    if not isinstance(text, str):
+        raise invalid(f"{what} must be a str, not {type(text).__name__}")
     try:
         encoded = text.encode()
     except UnicodeEncodeError as error:

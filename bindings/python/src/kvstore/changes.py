@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ._callbacks import refuse_coroutine
 from .errors import KVError
 from .results import Entity
 from .stream import Stream
@@ -89,6 +90,7 @@ def decode_changes(text: bytes) -> Changes:
 
 def changes_reader(receive: OnChanges) -> Callable[[bytes | KVError], object]:
     """Give what hands events on as changes."""
+    refuse_coroutine(receive, "who receives changes")
     return lambda event: receive(decode_changes(event) if isinstance(event, bytes) else event)
 
 

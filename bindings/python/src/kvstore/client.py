@@ -7,7 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, TypeVar, Unpack
 
 from . import _native
-from ._callbacks import FREE_POINTER, LOG_POINTER, LogDelivery, dispatching
+from ._callbacks import (
+    FREE_POINTER,
+    LOG_POINTER,
+    LogDelivery,
+    dispatching,
+    refuse_coroutine,
+)
 from ._closing import Closing
 from ._options import (
     ClientOptions,
@@ -19,7 +25,7 @@ from ._options import (
     to_json,
     to_text,
 )
-from .errors import KVError, NoUserError
+from .errors import KVError, NoUserError, invalid
 from .request import OnAnswer, Request, TextReader, start
 from .results import (
     Entity,
@@ -65,6 +71,7 @@ class Client(Closing):
     def __init__(self, **options: Unpack[ClientOptions]) -> None:
         text = encode_options(options) or b"{}"
         self.pumped = options.get("callbacks") == "pump"
+        self._app_key = options.get("app_key")
         self.handle = _native.call_for_handle(_open, text, len(text))
         self._finalizer = weakref.finalize(self, _close, self.handle)
 
@@ -328,6 +335,7 @@ class Client(Closing):
         a session that ends. ``receive`` runs where callbacks do, and so does ``ended``, once, when
         no event will follow.
         """
+        refuse_coroutine(receive, "who hears events")
 
         def hear(event: bytes | KVError) -> None:
             if isinstance(event, bytes):
@@ -343,12 +351,18 @@ class Client(Closing):
 
         Tokens, secrets and bodies are never logged.
         """
+        if level not in _LEVELS:
+            raise invalid(f"the level of the log is one of {', '.join(_LEVELS)}, not {level!r}")
+        refuse_coroutine(log, "a log")
         number = _LEVELS.index(level) + 1
         if log is None:
             _native.call(_set_log, self.handle, number, None, None, None)
             return
         delivery = LogDelivery(lambda number, text: log(_LEVELS[number - 1], text))
         _native.call(_set_log, self.handle, number, LOG_POINTER, delivery.token, FREE_POINTER)
+
+    def __repr__(self) -> str:
+        return f"<kvstore.Client of {self._app_key!r}{'' if self._finalizer.alive else ', closed'}>"
 
     # Starting requests
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _native
-from ._callbacks import CONFLICT_POINTER, FREE_POINTER, ConflictDelivery
+from ._callbacks import CONFLICT_POINTER, FREE_POINTER, ConflictDelivery, refuse_coroutine
 from ._options import entity_json
 from .results import Entity, EntityLike
 
@@ -34,7 +34,7 @@ class Decision(enum.Enum):
     """What a conflict handler says, if it gives no entity."""
 
     #: Nothing: the write is set aside, in conflict.
-    LEAVE = 0
+    LEAVE = _native.KV_CONFLICT_LEAVE
     #: Ours replaces theirs.
     KEEP = 1
     #: Theirs replaces ours.
@@ -52,6 +52,7 @@ def set_handler(store: int, handler: ConflictHandler | None) -> None:
     if handler is None:
         _native.call(_set_handler, store, None, None, None)
         return
+    refuse_coroutine(handler, "a conflict handler")
 
     def decide(lent: _native.ConflictStruct) -> tuple[int, bytes | None]:
         answer = handler(

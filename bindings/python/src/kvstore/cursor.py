@@ -71,6 +71,9 @@ class Cursor(Closing, Iterator[Entity]):
             self._page = []
             self._close_handle()
 
+    def __repr__(self) -> str:
+        return f"<kvstore.Cursor{', closed' if self._handle is None else ''}>"
+
     def _fetch(self) -> list[Entity]:
         """Fetch a page, last entity first. The lock keeps the borrowed text until it is read."""
         if self._handle is None:

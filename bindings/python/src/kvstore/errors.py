@@ -56,7 +56,18 @@ class KVError(Exception):
         super().__init__(self.details)
 
     def __str__(self) -> str:
-        return f"{self.message} ({self.name})" if self.message else self.name
+        """Give the message, what it is about, and what the backend said besides."""
+        facts = {
+            "HTTP {}": self.http,
+            "id {!r}": self.id,
+            "index {}": self.index,
+            "at byte {}": self.position,
+        }
+        told = [words.format(fact) for words, fact in facts.items() if fact is not None]
+        where = ", ".join([self.name, *told])
+        text = f"{self.message} ({where})" if self.message else where
+        words = (self.description, self.debug)
+        return ": ".join([text, *(said for said in words if said and said not in self.message)])
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"

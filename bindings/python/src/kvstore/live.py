@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ._callbacks import refuse_coroutine
 from .errors import KVError
 from .stream import Stream
 from .subscription import Subscription, begin
@@ -36,6 +37,18 @@ class LiveEvent:
     message: Any = None
 
 
+def decode_live_event(members: Mapping[str, Any]) -> LiveEvent:
+    """Read an event as the library writes it; members that are not known here may be in it."""
+    return LiveEvent(
+        members["event"],
+        status=members.get("status"),
+        change=members.get("change"),
+        id=members.get("id"),
+        entity=members.get("entity"),
+        message=members.get("message"),
+    )
+
+
 LiveHandler = Callable[[LiveEvent], object]
 ErrorHandler = Callable[[KVError], object]
 
@@ -61,6 +74,8 @@ def begin_live(
     }
     if not any(handlers):
         raise TypeError("a subscription needs a handler")
+    for handler in handlers:
+        refuse_coroutine(handler, "a live handler")
 
     def told(event: bytes | KVError) -> None:
         if isinstance(event, KVError):
@@ -70,7 +85,7 @@ def begin_live(
         members = json.loads(event)
         handler = by_event.get(members["event"])
         if handler is not None:
-            handler(LiveEvent(**members))
+            handler(decode_live_event(members))
 
     handle = begin(function, owner, *arguments, receive=told, ended=ended, handlers=4)
     return Subscription(handle, owner)

@@ -42,6 +42,10 @@ class PendingQueue:
         self._handle = store.handle
 
     def __len__(self) -> int:
+        return self.count()
+
+    def count(self) -> int:
+        """Count the writes, as ``len(queue)`` does."""
         return _native.call_for_count(_count, self._handle)
 
     def __iter__(self) -> Iterator[PendingWrite]:
@@ -97,3 +101,6 @@ class PendingQueue:
     def drop(self, id: str) -> None:
         """Forget one write; the local entity stays as it is."""
         _native.call(_drop, self._handle, to_text(id, "id"))
+
+    def __repr__(self) -> str:
+        return f"<kvstore.PendingQueue of {self._store!r}>"

@@ -166,8 +166,15 @@ class Query:
         result: dict[str, Any] = json.loads(_native.call_for_text(_json, self._handle))
         return result
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _of_dict, (self.to_dict(),)
+
     def __repr__(self) -> str:
         return f"Query({self.to_dict()})"
+
+
+def _of_dict(members: dict[str, Any]) -> Query:
+    return Query(members.pop("filter", None), **members)
 
 
 def _combined(combination: str, parts: Sequence[QueryLike], modifiers: bytes | None = None) -> int:

@@ -130,6 +130,11 @@ class Request(Closing, Generic[T]):
         finally:
             self.close()
 
+    def __repr__(self) -> str:
+        if not self._finalizer.alive:
+            return "<kvstore.Request, closed>"
+        return f"<kvstore.Request, {'done' if self.done() else 'running'}>"
+
     def _wait(self, timeout: float | None) -> None:
         end = None if timeout is None else time.monotonic() + timeout
         while not _is_done(self._handle):

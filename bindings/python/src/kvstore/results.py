@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, Generic, Literal, TypeVar
 
@@ -215,12 +215,18 @@ def decode_nothing(text: bytes) -> None:
 
 def decode_indexes(text: bytes) -> list[Index]:
     """Read a list of indexes."""
-    return [Index(**members) for members in json.loads(text)]
+    return [Index(**_known(Index, members)) for members in json.loads(text)]
 
 
 def decode_explanation(text: bytes) -> Explanation:
     """Read how a query is carried out."""
-    return Explanation(**json.loads(text))
+    return Explanation(**_known(Explanation, json.loads(text)))
+
+
+def _known(result: type, members: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out members that a newer library has added."""
+    names = {field.name for field in fields(result)}
+    return {name: value for name, value in members.items() if name in names}
 
 
 def decode_pull(text: bytes) -> PullResult:

@@ -153,4 +153,4 @@ class Client(Closing):
         )
 
     def __repr__(self) -> str:
-        return f"<kvstore.aio.Client at {id(self):#x}>"
+        return f"<kvstore.aio.Client of {self.blocking!r}>"

@@ -45,6 +45,9 @@ class Cursor(Closing, AsyncIterator[Entity]):
         if self._cursor is not None:
             await in_thread(self._cursor.close)
 
+    def __repr__(self) -> str:
+        return f"<kvstore.aio.Cursor at {id(self):#x}>"
+
     async def _fetch(self) -> list[Entity]:
         if self._cursor is None:
             if self._begin is None:

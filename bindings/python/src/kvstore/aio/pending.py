@@ -48,3 +48,6 @@ class PendingQueue:
     async def drop(self, id: str) -> None:
         """Forget one write; the local entity stays as it is."""
         await in_thread(self._queue.drop, id)
+
+    def __repr__(self) -> str:
+        return f"<kvstore.aio.PendingQueue of {self._queue!r}>"

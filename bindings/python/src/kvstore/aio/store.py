@@ -122,10 +122,12 @@ class Store(Closing):
             lambda done: self.blocking.remove_by_id_async(id, on_answer=done, **options)
         )
 
-    async def remove(self, query: QueryLike, **options: Unpack[CallOptions]) -> int:
-        """Remove the entities that match and count them; None removes all."""
+    async def remove(
+        self, query: QueryLike = None, *, all: bool = False, **options: Unpack[CallOptions]
+    ) -> int:
+        """Remove the entities that match and count them; None asks for ``all=True``."""
         return await finish(
-            lambda done: self.blocking.remove_async(query, on_answer=done, **options)
+            lambda done: self.blocking.remove_async(query, all=all, on_answer=done, **options)
         )
 
     # Synchronising

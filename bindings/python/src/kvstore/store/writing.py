@@ -8,7 +8,8 @@ from typing import Final, Unpack
 from .. import _native
 from .._callbacks import Reader
 from .._options import CallOptions, encode_options, entity_json, to_text
-from ..query import QueryLike, as_query, handle_of
+from ..errors import invalid
+from ..query import Query, QueryLike, as_query, handle_of
 from ..request import OnAnswer, Request, TextReader
 from ..results import (
     Entity,
@@ -62,11 +63,13 @@ class Writing(StoreBase):
             _remove_by_id, self.handle, to_text(id, "id"), encode_options(options)
         )
 
-    def remove(self, query: QueryLike, **options: Unpack[CallOptions]) -> int:
-        """Remove the entities that match and count them; None removes all."""
+    def remove(
+        self, query: QueryLike = None, *, all: bool = False, **options: Unpack[CallOptions]
+    ) -> int:
+        """Remove the entities that match and count them; None asks for ``all=True``."""
         if not self._writes(options):
-            return self.remove_async(query, **options).finish()
-        made = as_query(query)
+            return self.remove_async(query, all=all, **options).finish()
+        made = _chosen(query, all)
         return _native.call_for_count(
             _remove, self.handle, handle_of(made), encode_options(options)
         )
@@ -110,13 +113,15 @@ class Writing(StoreBase):
 
     def remove_async(
         self,
-        query: QueryLike,
+        query: QueryLike = None,
         *,
+        all: bool = False,
         on_answer: OnAnswer[int] | None = None,
         **options: Unpack[CallOptions],
     ) -> Request[int]:
         """Start to remove what matches."""
-        return self._start_query("kv_store_remove", _COUNT, query, options, on_answer)
+        chosen = _chosen(query, all)
+        return self._start_query("kv_store_remove", _COUNT, chosen, options, on_answer)
 
     def _start_save(
         self,
@@ -127,6 +132,17 @@ class Writing(StoreBase):
         on_answer: OnAnswer[T] | None,
     ) -> Request[T]:
         return self._start(name, reader, text, len(text), options=options, on_answer=on_answer)
+
+
+def _chosen(query: QueryLike, all: bool) -> Query | None:
+    """Give what is to be removed; everything only if that was said."""
+    if query is None and not all:
+        raise invalid(
+            "without a query every entity would be removed: say all=True if that is meant"
+        )
+    if query is not None and all:
+        raise invalid("all=True goes with no query")
+    return as_query(query)
 
 
 def _array_json(entities: Iterable[EntityLike]) -> bytes:
