@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 internal import KVQuery
 
@@ -20,7 +21,8 @@ struct BackendEntity {
   /// Whether this user made it, as far as one knows.
   func isMade(by user: String?) -> Bool {
     let creator = acl?["creator"]?.stringValue
-    return creator == nil || user == nil || creator == user
+    guard let creator, let user else { return true }
+    return creator.hasSameBytes(as: user)
   }
 
   /// Whether it says the same as what we sent, the backend's own members aside.
@@ -58,8 +60,8 @@ extension CollectionEngine {
   /// What the backend has under these ids, as far as this user may see it.
   func backendEntities(
     _ ids: [String], _ remote: any Remote, _ call: Call
-  ) throws(StoreError) -> [EntityKey: BackendEntity] {
-    var found: [EntityKey: BackendEntity] = [:]
+  ) throws(StoreError) -> [RecordID: BackendEntity] {
+    var found: [RecordID: BackendEntity] = [:]
     for start in stride(from: 0, to: ids.count, by: Self.mostIds) {
       let part = ids[start..<min(start + Self.mostIds, ids.count)]
       let query = Query(.field(.id, [.isIn(part.map { .string($0) })]))
@@ -73,7 +75,7 @@ extension CollectionEngine {
       do throws(JSONError) {
         for outline in try EntityScanner.outlines(ofArray: answer) {
           guard let id = outline.id else { continue }
-          found[EntityKey(id)] = BackendEntity(Array(answer[outline.range]))
+          found[RecordID(id)] = BackendEntity(Array(answer[outline.range]))
         }
       } catch {
         throw .badAnswer(error)

@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 
 /// What a backend says has changed: `{"changed":[…],"deleted":[{"_id":…}],"left":[{"_id":…}]}`.
@@ -21,9 +22,9 @@ struct Changes {
       }
     }
     // What was deleted and made again is in both lists: deletions come first.
-    let alive = Set(changed.outlines.compactMap { $0.id.map(EntityKey.init) })
-    deleted.removeAll { alive.contains(EntityKey($0)) }
-    left.removeAll { alive.contains(EntityKey($0)) }
+    let alive = Set(changed.outlines.compactMap { $0.id.map(RecordID.init) })
+    deleted.removeAll { alive.contains(RecordID($0)) }
+    left.removeAll { alive.contains(RecordID($0)) }
   }
 
   private static func members(_ body: [UInt8]) throws(StoreError) -> [(String, Range<Int>)] {
@@ -44,6 +45,7 @@ struct Changes {
     }
     let members: [(String, Range<Int>)]
     do throws(JSONError) { members = try result.get() } catch { throw .badAnswer(error) }
+    // Three words of ours.
     let names = Set(members.map(\.0))
     guard names.isSuperset(of: ["changed", "deleted"]), names.count == members.count else {
       throw StoreError.badAnswer(

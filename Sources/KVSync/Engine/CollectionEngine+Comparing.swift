@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 internal import KVQuery
 
@@ -24,7 +25,7 @@ extension CollectionEngine {
       while case let page = try intake.versions(of: query, after: listed.last, pageSize),
         let last = page.last
       {
-        guard !last.id.isSameId(as: listed.last ?? "") else {
+        guard !last.id.hasSameBytes(as: listed.last ?? "") else {
           throw StoreError.badAnswer("The backend sent the same page twice.")
         }
         let differing = try local.differing(page, in: collection)

@@ -26,7 +26,7 @@ extension CollectionEngine {
         guard let id = error.id else { continue }
         switch try ask(handler, about: id, call) {
         case .leftOpen: continue
-        case .settled: result.errors.removeAll { $0.id?.isSameId(as: id) == true }
+        case .settled: result.errors.removeAll { $0.id?.hasSameBytes(as: id) == true }
         case .sendAgain: again.append(id)
         }
       }
@@ -86,25 +86,25 @@ extension CollectionEngine {
     guard let own = outline.id else {
       return entity.withBorrowedBytes { EntityEditing.inserting(id: id, into: $0, outline) }
     }
-    return own.isSameId(as: id) ? Array(entity[outline.range]) : nil
+    return own.hasSameBytes(as: id) ? Array(entity[outline.range]) : nil
   }
 }
 
 extension PushResult {
   /// This result with what came of some of its entities when they were sent again.
   fileprivate func followed(by next: PushResult, about ids: [String]) -> PushResult {
-    let keys = Set(ids.map(EntityKey.init))
-    var places: [EntityKey: Int] = [:]
+    let keys = Set(ids.map(RecordID.init))
+    var places: [RecordID: Int] = [:]
     var merged = PushResult(pushed: pushed + next.pushed)
     for error in errors {
-      guard let key = error.id.map(EntityKey.init), keys.contains(key) else {
+      guard let key = error.id.map(RecordID.init), keys.contains(key) else {
         merged.errors.append(error)
         continue
       }
       places[key] = error.index
     }
     for var error in next.errors {
-      error.index = error.id.flatMap { places[EntityKey($0)] } ?? error.index
+      error.index = error.id.flatMap { places[RecordID($0)] } ?? error.index
       merged.errors.append(error)
     }
     return merged

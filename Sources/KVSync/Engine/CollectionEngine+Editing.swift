@@ -1,3 +1,4 @@
+internal import KVBase
 package import KVJSON
 
 extension CollectionEngine {
@@ -6,7 +7,7 @@ extension CollectionEngine {
     _ id: String, _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline
   ) throws(StoreError) {
     let local = try localStore(for: "edit a pending write")
-    guard outline.id?.isSameId(as: id) ?? true else {
+    guard outline.id?.hasSameBytes(as: id) ?? true else {
       throw StoreError(.invalid, "The entity has another _id than the pending write.")
     }
     let found = try pending(id)

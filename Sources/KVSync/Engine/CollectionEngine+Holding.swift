@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 internal import KVQuery
 
@@ -53,14 +54,14 @@ extension CollectionEngine.Intake {
   /// of the others.
   func settle(_ ids: [String], heldBy others: [Query]) throws(StoreError) -> [String] {
     guard !ids.isEmpty, !others.isEmpty else { return ids }
-    var gone = Set(ids.map(EntityKey.init))
+    var gone = Set(ids.map(RecordID.init))
     for (key, entity) in try engine.backendEntities(ids, remote, call)
     where others.contains(where: { $0.holds(entity.bytes) }) {
-      let outline = try engine.accepted(entity.bytes, as: key.id)
+      let outline = try engine.accepted(entity.bytes, as: key.text)
       _ = try engine.store((entity.bytes[...], [outline]), in: local, of: reading)
       gone.remove(key)
     }
-    return ids.filter { gone.contains(EntityKey($0)) }
+    return ids.filter { gone.contains(RecordID($0)) }
   }
 }
 

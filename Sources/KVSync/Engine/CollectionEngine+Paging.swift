@@ -119,7 +119,7 @@ extension CollectionEngine.Intake {
       let before = refreshed.received
       try take(page, &refreshed)
       if refreshed.received == before { return }
-      guard let last = refreshed.last, after.map({ !$0.isSameId(as: last) }) ?? true else {
+      guard let last = refreshed.last, after.map({ !$0.hasSameBytes(as: last) }) ?? true else {
         throw StoreError.badAnswer("The backend sent the same page twice.")
       }
       after = last

@@ -50,9 +50,9 @@ extension CollectionEngine {
   func sendOnce(_ ids: [String], _ call: Call) throws(StoreError) -> PushResult {
     let local = try localStore(for: "push")
     var push = Push(self, local, try backend(for: "push"), call, user: try writer())
-    var seen: Set<EntityKey> = []
+    var seen: Set<RecordID> = []
     var page: [PendingWrite] = []
-    for id in ids where seen.insert(EntityKey(id)).inserted {
+    for id in ids where seen.insert(RecordID(id)).inserted {
       guard let write = try local.pending(id, in: collection)?.write else { continue }
       page.append(write)
       guard page.count == Self.pageSize else { continue }

@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 package import KVQuery
 
@@ -189,7 +190,7 @@ extension CollectionEngine {
     do throws(JSONError) { outline = try EntityScanner.outline(of: entity) } catch {
       throw .badAnswer(error)
     }
-    guard let answered = outline.id, id.map(answered.isSameId) ?? true else {
+    guard let answered = outline.id, id.map(answered.hasSameBytes) ?? true else {
       throw .badAnswer("The backend answered with an entity of another id.")
     }
     return outline

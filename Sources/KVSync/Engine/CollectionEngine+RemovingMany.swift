@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 package import KVQuery
 
@@ -64,11 +65,11 @@ extension CollectionEngine {
         }
       }
       let left = try backendEntities(deletions.map(\.id), remote, call)
-      let gone = deletions.filter { left[EntityKey($0.id)] == nil }
+      let gone = deletions.filter { left[RecordID($0.id)] == nil }
       try inFlight.settlements.settling(gone.map(\.id)) { () throws(StoreError) in
         try local.confirm(gone.map { ($0, nil) })
       }
-      let result = try send(left.keys.map(\.id), call)
+      let result = try send(left.keys.map(\.text), call)
       if let error = result.errors.first { throw error }
     }
   }

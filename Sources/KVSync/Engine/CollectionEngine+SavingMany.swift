@@ -1,3 +1,4 @@
+internal import KVBase
 package import KVJSON
 
 extension CollectionEngine {
@@ -40,11 +41,11 @@ extension CollectionEngine {
     _ saved: [SavedEntity], _ push: PushResult, _ local: any LocalStore
   ) throws(StoreError) -> SaveManyResult {
     let failures = Dictionary(
-      push.errors.compactMap { error in error.id.map { (EntityKey($0), error) } },
+      push.errors.compactMap { error in error.id.map { (RecordID($0), error) } },
       uniquingKeysWith: { first, _ in first })
     var result = SaveManyResult(entities: [], errors: [])
     for (place, entity) in saved.enumerated() {
-      if var error = failures[EntityKey(entity.id)] {
+      if var error = failures[RecordID(entity.id)] {
         error.index = place
         result.entities.append(nil)
         result.errors.append(error)
@@ -65,7 +66,7 @@ extension CollectionEngine {
     _ = try writer()
     let (writes, places) = requests(bytes, outlines)
     var results = [Result<[UInt8], StoreError>?](repeating: nil, count: outlines.count)
-    let ids = Set(outlines.compactMap { $0.id.map(EntityKey.init) }).map(\.id)
+    let ids = Set(outlines.compactMap { $0.id.map(RecordID.init) }).map(\.text)
     return try inFlight.sending(ids, call) { () throws(StoreError) in
       let queued = try queued(ids)
       remote.send(writes, in: collection, call) { request, outcome in
@@ -98,10 +99,10 @@ extension CollectionEngine {
     // Of entities that come twice only the last one goes: two requests could overtake each other.
     let byId = Dictionary(
       grouping: outlines.indices.filter { outlines[$0].id != nil },
-      by: { EntityKey(outlines[$0].id ?? "") })
+      by: { RecordID(outlines[$0].id ?? "") })
     for (key, same) in byId.sorted(by: { $0.value[0] < $1.value[0] }) {
       guard let last = same.last else { continue }
-      writes.append(.update(id: key.id, Array(bytes[outlines[last].range])))
+      writes.append(.update(id: key.text, Array(bytes[outlines[last].range])))
       places.append(same)
     }
     return (writes, places)

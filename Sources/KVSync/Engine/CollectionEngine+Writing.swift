@@ -1,3 +1,4 @@
+internal import KVBase
 package import KVJSON
 package import KVQuery
 
@@ -97,11 +98,11 @@ extension CollectionEngine {
       throw .badAnswer(error)
     }
     let places = Dictionary(
-      outlines.enumerated().map { (EntityKey($0.element.id ?? ""), $0.offset) },
+      outlines.enumerated().map { (RecordID($0.element.id ?? ""), $0.offset) },
       uniquingKeysWith: { _, last in last })
-    let done = queued.compactMap { write in places[EntityKey(write.id)].map { (write, stored[$0]) }
+    let done = queued.compactMap { write in places[RecordID(write.id)].map { (write, stored[$0]) }
     }
-    try inFlight.settlements.settling(places.keys.map(\.id)) { () throws(StoreError) in
+    try inFlight.settlements.settling(places.keys.map(\.text)) { () throws(StoreError) in
       if !done.isEmpty { try local.confirm(done) }
       let result = array.withUnsafeBytes { bytes in
         Result { () throws(StoreError) in try local.store(bytes, outlines, in: collection) }

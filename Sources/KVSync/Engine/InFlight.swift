@@ -6,7 +6,7 @@ internal import KVBase
 /// what it holds at the end would be older than what the queue says was accepted.
 package final class InFlight: Sendable {
   private struct State {
-    var ids: Set<EntityKey> = []
+    var ids: Set<RecordID> = []
     var isPushing = false
   }
 
@@ -24,7 +24,7 @@ package final class InFlight: Sendable {
   func sending<R>(
     _ ids: [String], _ call: Call, _ body: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    let keys = ids.map(EntityKey.init)
+    let keys = ids.map(RecordID.init)
     try wait(call) { state in
       guard state.ids.isDisjoint(with: keys) else { return false }
       state.ids.formUnion(keys)

@@ -1,3 +1,5 @@
+internal import KVBase
+
 /// How a push notices that somebody else was faster, and what it does about it.
 extension Push {
   /// A write that has met another version than the one that it changes.
@@ -34,7 +36,7 @@ extension Push {
     let theirs = try engine.backendEntities(asked.map(\.write.id), remote, call)
     var conflicts: [Conflicted] = []
     ready.removeAll { sent in
-      let found = theirs[EntityKey(sent.write.id)]
+      let found = theirs[RecordID(sent.write.id)]
       guard !sent.condition.holds(for: found) else { return false }
       conflicts.append(
         Conflicted(
@@ -58,7 +60,7 @@ extension Push {
     var again: [PendingWrite] = []
     for conflict in conflicts {
       let write = conflict.sent.write
-      let key = EntityKey(write.id)
+      let key = RecordID(write.id)
       let theirs = conflict.theirs ?? found[key].map { .entity($0.bytes) } ?? .gone
       guard let now = try local.pending(write.id, in: engine.collection),
         now.write.revision == write.revision

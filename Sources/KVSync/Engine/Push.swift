@@ -12,7 +12,7 @@ struct Push {
   private var pushed = 0
   private var failures: [StoreError] = []
   /// The places in the whole queue of the writes of this page, and of those without an answer.
-  private var places: [EntityKey: Int] = [:]
+  private var places: [RecordID: Int] = [:]
   private var tried = 0
   private var reachability = Reachability()
   /// Why the rest is not worth trying.
@@ -38,7 +38,7 @@ struct Push {
     var confirmed: [(write: PendingWrite, stored: [UInt8]?)] = []
     var failed: [(write: PendingWrite, error: StoreError)] = []
     /// What the backend has of those that failed, where that is known.
-    var theirs: [EntityKey: TheirVersion] = [:]
+    var theirs: [RecordID: TheirVersion] = [:]
     /// Those that have met another version than the one that they change.
     var conflicts: [Conflicted] = []
     /// Creates whose id the backend has already.
@@ -52,9 +52,9 @@ struct Push {
   /// Sends a page of the queue. Throws if it is not worth going on.
   mutating func send(_ page: [PendingWrite]) throws(StoreError) {
     // Those that still wait for somebody to answer keep their places.
-    let waiting = Set(reachability.unanswered.map { EntityKey($0.write.id) })
+    let waiting = Set(reachability.unanswered.map { RecordID($0.write.id) })
     places = places.filter { waiting.contains($0.key) }
-    for (offset, write) in page.enumerated() { places[EntityKey(write.id)] = tried + offset }
+    for (offset, write) in page.enumerated() { places[RecordID(write.id)] = tried + offset }
     tried += page.count
     var rest = page[...]
     while !rest.isEmpty {
@@ -97,9 +97,9 @@ struct Push {
   private func beginSendingChanged(
     _ slice: [PendingWrite], _ outgoing: [OutgoingWrite]
   ) throws(StoreError) -> [OutgoingWrite] {
-    let begun = Set(outgoing.map { EntityKey($0.write.id) })
+    let begun = Set(outgoing.map { RecordID($0.write.id) })
     var changed: [PendingWrite] = []
-    for write in slice where !begun.contains(EntityKey(write.id)) {
+    for write in slice where !begun.contains(RecordID(write.id)) {
       if let now = try local.pending(write.id, in: engine.collection)?.write { changed.append(now) }
     }
     return changed.isEmpty ? [] : try local.beginSending(changed)
@@ -145,13 +145,13 @@ struct Push {
     let passing = round.failed.filter { !$0.error.isRefusalForGood }
     if !passing.isEmpty { try local.recordFailure(passing) }
     let refused = round.failed.filter { $0.error.isRefusalForGood }.map { write, error in
-      QuarantinedWrite(write: write, error: error, theirs: round.theirs[EntityKey(write.id)])
+      QuarantinedWrite(write: write, error: error, theirs: round.theirs[RecordID(write.id)])
     }
     if !refused.isEmpty { try local.quarantine(refused) }
     for one in refused { call.quarantined(one.write.id, one.error) }
     failures += round.failed.map { failed in
       var error = failed.error
-      error.index = places[EntityKey(failed.write.id)]
+      error.index = places[RecordID(failed.write.id)]
       return error
     }
     call.progress.update { $0.entitiesDone += UInt64(round.failed.count) }
@@ -230,10 +230,10 @@ struct Push {
     var again: [PendingWrite] = []
     for (sent, refusal) in duplicates {
       let id = sent.write.id
-      guard let existing = theirs[EntityKey(id)], existing.isMade(by: user) else {
-        let existing = theirs[EntityKey(id)].map { TheirVersion.entity($0.bytes) }
+      guard let existing = theirs[RecordID(id)], existing.isMade(by: user) else {
+        let existing = theirs[RecordID(id)].map { TheirVersion.entity($0.bytes) }
         if call.conflicts == .clientWins || existing == nil {
-          round.theirs[EntityKey(id)] = existing
+          round.theirs[RecordID(id)] = existing
           fail(sent.write, refusal, &round)
         } else {
           met.append(Conflicted(sent: sent, refusal: refusal, theirs: existing))

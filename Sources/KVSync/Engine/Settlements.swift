@@ -13,7 +13,7 @@ final class Settlements: Sendable {
     var reads = 0
     var moment = 0
     /// When the fate of an entity was settled last; empty while nobody reads.
-    var settled: [EntityKey: Int] = [:]
+    var settled: [RecordID: Int] = [:]
   }
 
   private let state = Monitor(State())
@@ -46,7 +46,7 @@ final class Settlements: Sendable {
     try state.peek { (state) throws(StoreError) in
       guard state.moment > reading.moment else { return try body(nil) }
       let settled = state.settled
-      return try body { id in settled[EntityKey(id)].map { $0 > reading.moment } ?? false }
+      return try body { id in settled[RecordID(id)].map { $0 > reading.moment } ?? false }
     }
   }
 
@@ -57,7 +57,7 @@ final class Settlements: Sendable {
     try state.peek { (state) throws(StoreError) in
       if state.reads > 0 {
         state.moment += 1
-        for id in ids { state.settled[EntityKey(id)] = state.moment }
+        for id in ids { state.settled[RecordID(id)] = state.moment }
       }
       return try body()
     }

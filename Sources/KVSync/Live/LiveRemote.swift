@@ -1,3 +1,5 @@
+internal import KVBase
+
 /// What a live service has to offer: who listens, and one long poll for all that a client listens to.
 ///
 /// Its methods block and may be called from any thread; each ends with `.cancelled` when the call is.
@@ -37,6 +39,14 @@ package struct LiveRegistration: Sendable, Equatable {
     self.subscribeKey = subscribeKey
     self.group = group
     self.origin = origin
+  }
+
+  package static func == (left: LiveRegistration, right: LiveRegistration) -> Bool {
+    left.identity == right.identity
+  }
+
+  private var identity: [RecordID] {
+    [userId, publishKey, subscribeKey, group, origin].map { RecordID($0) }
   }
 }
 
