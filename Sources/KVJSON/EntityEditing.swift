@@ -1,3 +1,5 @@
+internal import KVBase
+
 /// New bytes for an entity, made by copying slices: what is not replaced stays as it was written.
 package enum EntityEditing {
   /// The entity with `"_id":…` as its first member. For an entity that has none.
@@ -32,7 +34,9 @@ package enum EntityEditing {
     var members = try MemberCursor(scanner, at: outline.range.lowerBound)
     while let member = try members.next() {
       let name = scanner.text(member.name)
-      guard name != "_id", !replacements.contains(where: { $0.name == name }) else { continue }
+      guard name != "_id", !replacements.contains(where: { $0.name.hasSameBytes(as: name) }) else {
+        continue
+      }
       separate(&out)
       out.append(contentsOf: bytes[member.name.lowerBound &- 1..<member.name.upperBound &+ 1])
       out.append(UInt8(ascii: ":"))

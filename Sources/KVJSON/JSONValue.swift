@@ -1,4 +1,9 @@
+internal import KVBase
+
 /// Small JSON as a value: options, filters, error bodies. Entities stay bytes (see `EntityScanner`).
+///
+/// Two values are equal if their types are, and the bytes of their texts; names of members are compared the same
+/// way.
 package enum JSONValue: Sendable, Equatable {
   case null
   case bool(Bool)
@@ -7,6 +12,20 @@ package enum JSONValue: Sendable, Equatable {
   case string(String)
   case array([JSONValue])
   case object(JSONObject)
+
+  package static func == (left: JSONValue, right: JSONValue) -> Bool {
+    switch (left, right) {
+    case (.null, .null): true
+    case (.bool(let left), .bool(let right)): left == right
+    case (.int(let left), .int(let right)): left == right
+    case (.double(let left), .double(let right)): left == right
+    case (.string(let left), .string(let right)): left.hasSameBytes(as: right)
+    case (.array(let left), .array(let right)): left == right
+    case (.object(let left), .object(let right)): left == right
+    case (.null, _), (.bool, _), (.int, _), (.double, _), (.string, _), (.array, _), (.object, _):
+      false
+    }
+  }
 
   package var isNull: Bool { self == .null }
 
@@ -56,6 +75,10 @@ package struct JSONObject: Sendable, Equatable {
       self.name = name
       self.value = value
     }
+
+    package static func == (left: Member, right: Member) -> Bool {
+      left.name.hasSameBytes(as: right.name) && left.value == right.value
+    }
   }
 
   package var members: [Member]
@@ -67,9 +90,9 @@ package struct JSONObject: Sendable, Equatable {
 
   /// Linear in the number of members. Setting replaces in place or appends; nil removes.
   package subscript(_ name: String) -> JSONValue? {
-    get { members.first { $0.name == name }?.value }
+    get { members.first { $0.name.hasSameBytes(as: name) }?.value }
     set {
-      let place = members.firstIndex { $0.name == name }
+      let place = members.firstIndex { $0.name.hasSameBytes(as: name) }
       switch (place, newValue) {
       case (let place?, let value?): members[place].value = value
       case (let place?, nil): members.remove(at: place)

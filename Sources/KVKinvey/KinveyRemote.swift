@@ -54,7 +54,7 @@ package final class KinveyRemote: Remote {
     guard !id.isEmpty else { throw StoreError(.invalid, "The id is empty.") }
     let url = service.endpoint.url(.data, [collection, id])
     let answer = try service.exchange("GET", url, try service.anybody(), call)
-    guard try answer.entityId() == id else {
+    guard try answer.entityId().hasSameBytes(as: id) else {
       throw KinveyErrors.unusable(answer.head, "The backend answered with another entity.")
     }
     return answer.body

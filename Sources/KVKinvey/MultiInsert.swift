@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 internal import KVSync
 internal import KVTransport
@@ -44,7 +45,7 @@ enum MultiInsert {
         return .failure(
           KinveyErrors.unusable(response.head, "The backend said nothing about this entity."))
       }
-      guard id(of: entity) ?? storedId == storedId else {
+      guard (id(of: entity) ?? storedId).hasSameBytes(as: storedId) else {
         return .failure(
           KinveyErrors.unusable(
             response.head, "The backend stored the entity under another id."))

@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 
 /// JSON that is not the query it should be. Values know no positions; the trail leads to the place, which
@@ -46,7 +47,7 @@ struct Misfit: Error {
   ) -> MemberCursor.Member? {
     guard var members = try? MemberCursor(scanner, at: object) else { return nil }
     while let member = try? members.next() {
-      if scanner.text(member.name) == name { return member }
+      if scanner.text(member.name).hasSameBytes(as: name) { return member }
     }
     return nil
   }

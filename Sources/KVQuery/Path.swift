@@ -1,3 +1,5 @@
+internal import KVBase
+
 /// The way to a member: names separated by dots. A component that is a number also means a place in an
 /// array.
 package struct Path: Sendable, Hashable {
@@ -22,6 +24,12 @@ package struct Path: Sendable, Hashable {
     self.text = text
     components = text.parts(between: ".").map(Component.init)
   }
+
+  package static func == (left: Path, right: Path) -> Bool {
+    left.text.hasSameBytes(as: right.text)
+  }
+
+  package func hash(into hasher: inout Hasher) { RecordID(text).hash(into: &hasher) }
 
   /// The member at the top of the entity that this leads into.
   package var top: Path { Path(String(text.parts(between: ".")[0])) }

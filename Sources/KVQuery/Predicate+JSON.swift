@@ -1,3 +1,4 @@
+internal import KVBase
 package import KVJSON
 
 extension Predicate {
@@ -24,7 +25,7 @@ extension Predicate {
 
   /// One object when every part has one member and all names differ, else `$and`.
   static func merged(_ parts: [JSONObject]) -> JSONObject {
-    let names = Set(parts.compactMap { $0.count == 1 ? $0.members[0].name : nil })
+    let names = Set(parts.compactMap { $0.count == 1 ? RecordID($0.members[0].name) : nil })
     guard names.count == parts.count else { return ["$and": .array(parts.map { .object($0) })] }
     return JSONObject(parts.flatMap(\.members))
   }
@@ -34,6 +35,7 @@ extension Predicate {
       return [name: value]
     }
     let objects = tests.map(\.json)
+    // Operators: words of ours.
     let names = Set(objects.flatMap { $0.members.map(\.name) })
     guard names.count == objects.reduce(0, { $0 + $1.count }) else {
       return ["$and": .array(objects.map { .object([name: .object($0)]) })]

@@ -15,13 +15,13 @@ final class Catalog: Sendable {
   private struct State {
     /// Tables that were seen committed, and the one that was asked for last: comparing a name with itself
     /// costs less than hashing it.
-    var known: [String: Table] = [:]
-    var last: (name: String, table: Table)?
+    var known: [RecordID: Table] = [:]
+    var last: (name: RecordID, table: Table)?
     /// What the writer saw, as long as the epoch of its connection is this one.
-    var current: [String: Entry] = [:]
+    var current: [RecordID: Entry] = [:]
     var epoch = 0
 
-    mutating func known(_ collection: String) -> Table? {
+    mutating func known(_ collection: RecordID) -> Table? {
       if let last, last.name == collection { return last.table }
       guard let table = known[collection] else { return nil }
       last = (collection, table)
@@ -39,9 +39,10 @@ final class Catalog: Sendable {
   func table(
     _ collection: String, on db: borrowing Connection
   ) throws(SQLiteError) -> Table? {
-    if let table = state.peek({ $0.known(collection) }) { return table }
+    let name = RecordID(collection)
+    if let table = state.peek({ $0.known(name) }) { return table }
     guard let entry = try Self.look(for: collection, on: db) else { return nil }
-    state.peek { $0.known[collection] = entry.table }
+    state.peek { $0.known[name] = entry.table }
     return entry.table
   }
 
@@ -51,7 +52,7 @@ final class Catalog: Sendable {
   ) throws(SQLiteError) -> Entry {
     let epoch = db.epoch
     let kept = state.peek { state -> Entry? in
-      state.epoch == epoch ? state.current[collection] : nil
+      state.epoch == epoch ? state.current[RecordID(collection)] : nil
     }
     if let kept { return kept }
     if let found = try Self.look(for: collection, on: db) {
@@ -85,7 +86,7 @@ final class Catalog: Sendable {
   private func keep(_ entry: Entry, _ collection: String, _ epoch: Int) {
     state.peek { state in
       if state.epoch != epoch { (state.epoch, state.current) = (epoch, [:]) }
-      state.current[collection] = entry
+      state.current[RecordID(collection)] = entry
     }
   }
 

@@ -261,7 +261,7 @@ extension Client {
   private func begin(
     _ user: KinveyUser, _ session: Session, grant: KinveyGrant? = nil
   ) throws(StoreError) {
-    if try session.current()?.id != user.id {
+    if try session.current()?.id.hasSameBytes(as: user.id) != true {
       live?.stop()
       for storage in try storages() { try storage.forgetRequests() }
     }
@@ -277,7 +277,9 @@ extension Client {
   private func keep(
     _ user: KinveyUser, _ before: Session.User, _ session: Session
   ) throws(StoreError) {
-    guard let now = try session.current(), now.id == user.id, now.id == before.id else { return }
+    guard let now = try session.current(), now.id.hasSameBytes(as: user.id),
+      now.id.hasSameBytes(as: before.id)
+    else { return }
     try session.adopt(user, token: user.token ?? now.token, grant: now.grant)
   }
 }

@@ -12,6 +12,7 @@ internal import KVTransport
 /// waits for it.
 package final class Client: Sendable {
   private struct State {
+    /// Tags are letters, digits and hyphens: as texts they are equal when their bytes are.
     var tags: [String: Tag] = [:]
     var isClosed = false
   }
@@ -21,7 +22,7 @@ package final class Client: Sendable {
     var storage: Storage
     var inFlight: SharedInFlight
     /// The application's stores by their collections, as long as it has them.
-    var stores: [String: [WeakStore]] = [:]
+    var stores: [RecordID: [WeakStore]] = [:]
   }
 
   private struct WeakStore: Sendable {
@@ -123,7 +124,7 @@ package final class Client: Sendable {
     try Self.check(collection: collection)
     var reader = OptionReader(options ?? [:])
     let tag = try ClientOptions.tag(&reader)
-    let names = try reader.names("keyMap")
+    let names = try reader.names("keyMap") ?? KeyMap()
     let validation = try reader.filter("validation")
     let calls = try Options(from: &reader).over(self.options.calls)
     try reader.finish()
@@ -139,23 +140,26 @@ package final class Client: Sendable {
         if let user = try session?.current() { return user.id }
         guard hasMaster else { throw StoreError(.noUser, "Nobody is logged in.") }
         return nil
-      }, validation: validation?.renamed(by: KeyMap(names ?? [:])).filter ?? .everything)
-    let store = DataStore(engine, calls, KeyMap(names ?? [:]), surroundings)
+      }, validation: validation?.renamed(by: names).filter ?? .everything)
+    let store = DataStore(engine, calls, names, surroundings)
     if type.isLocal { remember(store, tag ?? self.options.tag) }
     return store
   }
 
   private func remember(_ store: DataStore, _ tag: String) {
     state.peek { state in
-      let others = state.tags[tag]?.stores[store.engine.collection] ?? []
-      state.tags[tag]?.stores[store.engine.collection] =
+      let name = RecordID(store.engine.collection)
+      let others = state.tags[tag]?.stores[name] ?? []
+      state.tags[tag]?.stores[name] =
         others.filter { $0.value != nil } + [WeakStore(value: store)]
     }
   }
 
   /// The store of the application, if it has one, that says what happens to conflicts of a collection.
   private func decidingStore(_ collection: String, _ tag: String) -> DataStore? {
-    let stores = state.peek { $0.tags[tag]?.stores[collection]?.compactMap(\.value) ?? [] }
+    let stores = state.peek {
+      $0.tags[tag]?.stores[RecordID(collection)]?.compactMap(\.value) ?? []
+    }
     return stores.last { $0.decidesConflicts }
   }
 

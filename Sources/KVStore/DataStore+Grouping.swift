@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 package import KVQuery
 package import KVSync
@@ -49,10 +50,10 @@ extension GroupRequest {
 
   /// A group with the application's names. Of a script only the keys are ours to name.
   fileprivate func result(_ group: JSONObject, renamedBy names: KeyMap) -> JSONObject {
-    guard case .script(let script) = self, !names.names.isEmpty else { return group }
+    guard case .script(let script) = self, !names.isEmpty else { return group }
     return JSONObject(
       group.members.map { member in
-        let key = script.keys.first { names.renamed(Path($0)).text == member.name }
+        let key = script.keys.first { names.renamed(Path($0)).text.hasSameBytes(as: member.name) }
         return JSONObject.Member(key ?? member.name, member.value)
       })
   }

@@ -76,9 +76,9 @@ struct OptionReader {
   }
 
   /// An object of names to names, both of one component.
-  mutating func names(_ key: String) throws(StoreError) -> [String: String]? {
+  mutating func names(_ key: String) throws(StoreError) -> KeyMap? {
     guard let value = take(key) else { return nil }
-    var names: [String: String] = [:]
+    var names = KeyMap()
     for member in value.objectValue?.members ?? [] {
       guard let name = member.value.stringValue, Self.isName(name), Self.isName(member.name) else {
         throw wrong(key, "an object of names to names, without \".\" and \"$\"")

@@ -32,7 +32,9 @@ final class Session: Sendable {
       last.peek { $0 = nil }
       return nil
     }
-    if let known = last.peek({ $0?.text == text ? $0?.user : nil }) { return known }
+    if let known = last.peek({ $0?.text.hasSameBytes(as: text) == true ? $0?.user : nil }) {
+      return known
+    }
     let user = try Self.user(text)
     last.peek { $0 = (text, user) }
     return user
@@ -60,7 +62,7 @@ final class Session: Sendable {
 
   /// Replaces what will renew the session of the active user, unless that has changed.
   func keep(_ grant: KinveyGrant, of user: User) throws(StoreError) {
-    guard try current()?.token == user.token else { return }
+    guard try current()?.token.hasSameBytes(as: user.token) == true else { return }
     try save(["token": .string(user.token), "user": .object(user.json)], grant)
   }
 

@@ -7,11 +7,12 @@ final class Shared<Object: AnyObject & Sendable>: Sendable {
     weak var value: Object?
   }
 
-  private let all = Monitor<[String: Weak]>([:])
+  private let all = Monitor<[RecordID: Weak]>([:])
 
   /// That of the file at a path; made if there is none.
   func of(path: String, _ make: () -> Object) -> Object {
-    all.peek { all in
+    let path = RecordID(path)
+    return all.peek { all in
       if let known = all[path]?.value { return known }
       all = all.filter { $0.value.value != nil }
       let new = make()

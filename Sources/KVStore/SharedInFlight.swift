@@ -6,7 +6,7 @@ internal import KVSync
 final class SharedInFlight: Sendable {
   private static let all = Shared<SharedInFlight>()
 
-  private let collections = Monitor<[String: InFlight]>([:])
+  private let collections = Monitor<[RecordID: InFlight]>([:])
 
   private let turn: ProcessLock
   /// Which process pushes by itself for all.
@@ -23,7 +23,8 @@ final class SharedInFlight: Sendable {
   }
 
   func of(_ collection: String) -> InFlight {
-    collections.peek { collections in
+    let collection = RecordID(collection)
+    return collections.peek { collections in
       if let known = collections[collection] { return known }
       let new = InFlight(turn: turn)
       collections[collection] = new

@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test("map the application's own names") func mapsNames() throws {
-    let keys = KeyMap(["title": "t"])
+    let keys: KeyMap = ["title": "t"]
     #expect(
       try Query(
         format: "title = 1 AND a.title = 2 AND %K = 3", arguments: #"["title"]"#, keys: keys

@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test("keeps what restricts the query, and an application's names") func restricted() throws {
-    let keys = KeyMap(["title": "t"])
+    let keys: KeyMap = ["title": "t"]
     let query = try Query(format: "title LIKE %@", arguments: #"["x"]"#).renamed(by: keys)
     #expect(query.originalFilter.text == #"{"t":{"$regex":"/(x)/"}}"#)
     #expect(query.selection.originalFilter == query.originalFilter)

@@ -54,6 +54,27 @@ import Testing
     withExtendedLifetime(directory) {}
   }
 
+  /// `é` as one character, and as `e` with a mark: equal to Swift's strings.
+  @Test("keeps collections apart whose names only look the same") func lookalikes() throws {
+    let (client, directory) = try localClient()
+    let names = ["caf\u{E9}", "cafe\u{301}"]
+    func ids(_ client: Client, _ name: String) throws -> [String?] {
+      try client.store(name, type: "sync", nil).all().map { $0["_id"]?.stringValue }
+    }
+    for name in names {
+      _ = try client.store(name, type: "sync", nil).save(["_id": .string("of \(name)")])
+    }
+    for name in names { #expect(try ids(client, name).count == 1) }
+    client.close()
+    let again = try Client([
+      "appKey": "k", "host": .null, "dataDirectory": .string(directory.path),
+    ])
+    defer { again.close() }
+    for name in names.reversed() {
+      #expect(try ids(again, name).map { $0.map { Array($0.utf8) } } == [Array("of \(name)".utf8)])
+    }
+  }
+
   @Test("works without a backend, as a database") func localOnly() throws {
     let (client, directory) = try localClient()
     defer { client.close() }

@@ -1,3 +1,5 @@
+internal import KVBase
+
 /// The `reduce` of a `_group` request: JavaScript, of which no word is run here. What SDKs send for counts,
 /// sums, averages and extremes is recognised, one or several at once; what is not recognised for certain
 /// is refused.
@@ -57,7 +59,7 @@ package struct ReduceFunction: Sendable, Equatable {
   }
 
   private subscript(_ name: String) -> Grouping.Aggregate? {
-    members.first { $0.name == name }?.aggregate
+    members.first { $0.name.hasSameBytes(as: name) }?.aggregate
   }
 
   private mutating func add(_ name: String, _ aggregate: Grouping.Aggregate?) -> Bool {

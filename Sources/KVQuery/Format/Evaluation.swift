@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 
 /// Evaluates comparisons that have no form in MongoDB's language, over one entity.
@@ -21,7 +22,7 @@ struct Evaluation {
   static let budget = 1_000_000
 
   private let root: RawValue?
-  private var bindings: [(name: String, item: Item)] = []
+  private var bindings: [(name: RecordID, item: Item)] = []
   private var steps = 0
 
   /// `root` nil: there is no entity; only constants have values.
@@ -84,7 +85,8 @@ struct Evaluation {
     case .constant(let value): return value.isNull ? nil : .value(value)
     case .current: return root.map { .raw($0) }
     case .variable(let name): return bindings.last { $0.name == name }?.item
-    case .member(let base, let name): return try value(of: base).flatMap { member(name, of: $0) }
+    case .member(let base, let name):
+      return try value(of: base).flatMap { member(name.text, of: $0) }
     case .element(let base, let place): return try element(place, of: try value(of: base))
     case .aggregate(let aggregate, let base):
       return Evaluation.item(aggregate.apply(try value(of: base)?.json))
@@ -154,7 +156,7 @@ struct Evaluation {
   }
 
   private mutating func selection(
-    from item: Item?, _ name: String, _ predicate: Predicate
+    from item: Item?, _ name: RecordID, _ predicate: Predicate
   ) throws(QueryError) -> Item? {
     guard let item else { return nil }
     var selected: [JSONValue] = []

@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 
 extension Expression {
@@ -22,9 +23,9 @@ extension Expression {
 
   private var components: [String]? {
     switch self {
-    case .member(.current, let name) where !name.isEmpty: [name]
-    case .member(let base, let name) where !name.isEmpty && !name.contains("."):
-      base.components.map { $0 + [name] }
+    case .member(.current, let name) where !name.text.isEmpty: [name.text]
+    case .member(let base, let name) where name.isComponent:
+      base.components.map { $0 + [name.text] }
     case .element(let base, .first): base.components.map { $0 + ["0"] }
     case .element(let base, .number(let number)):
       number.constant?.intValue.flatMap { place in
@@ -38,11 +39,16 @@ extension Expression {
   var lastName: String? {
     switch self {
     case .current, .variable: nil
-    case .member(.current, let name): name
-    case .member(.variable, let name): name
+    case .member(.current, let name): name.text
+    case .member(.variable, let name): name.text
     default: ""
     }
   }
+}
+
+extension RecordID {
+  /// Whether a path can have it between its dots.
+  fileprivate var isComponent: Bool { !text.isEmpty && !text.utf8.contains(UInt8(ascii: ".")) }
 }
 
 extension Query {

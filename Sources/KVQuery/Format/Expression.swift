@@ -1,3 +1,4 @@
+package import KVBase
 package import KVJSON
 
 /// One side of a comparison in a predicate format.
@@ -6,9 +7,9 @@ package indirect enum Expression: Sendable, Equatable {
   /// The object that the predicate is held against (`SELF`).
   case current
   /// What a name stands for inside a `SUBQUERY`.
-  case variable(String)
+  case variable(RecordID)
   /// A member; of an array, that member of each element.
-  case member(Expression, String)
+  case member(Expression, RecordID)
   /// `[n]`, `[first]`, `[last]`.
   case element(Expression, Place)
   /// `@count` and its kind, over a collection.
@@ -18,7 +19,7 @@ package indirect enum Expression: Sendable, Equatable {
   /// `{a, b}`.
   case list([Expression])
   /// `SUBQUERY(collection, $x, predicate)`: the elements the predicate selects.
-  case subquery(Expression, variable: String, Predicate)
+  case subquery(Expression, variable: RecordID, Predicate)
   /// `TERNARY(predicate, a, b)`.
   case ternary(Predicate, Expression, Expression)
 

@@ -14,7 +14,8 @@ extension FormatParser {
     try expect("(")
     let collection = try argument()
     try expect(",")
-    guard case .variable(let name) = token else { throw expected("a variable such as $x") }
+    guard case .variable(let text) = token else { throw expected("a variable such as $x") }
+    let name = RecordID(text)
     try advance()
     try expect(",")
     bound.append(name)

@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 
 extension FormatParser {
@@ -68,7 +69,7 @@ extension FormatParser {
       return try collectionOperator(over: base)
     case .word(let name, let isEscaped):
       try advance()
-      return .member(base, isEscaped ? name : keys.name(name, in: base.lastName))
+      return .member(base, RecordID(isEscaped ? name : keys.name(name, in: base.lastName)))
     case .argument("K"):
       return try keyPath(argument("K"), of: base)
     default: throw expected("a name")
@@ -124,7 +125,7 @@ extension FormatParser {
         else { throw expected("the name of a key as the argument") }
         path = .aggregate(aggregate, path)
       } else {
-        path = .member(path, keys.name(String(component), in: path.lastName))
+        path = .member(path, RecordID(keys.name(String(component), in: path.lastName)))
       }
     }
     return path
@@ -154,7 +155,7 @@ extension FormatParser {
     case .variable(let name): return .expression(try variable(name))
     case .word(let name, true):
       try advance()
-      return .expression(.member(.current, name))
+      return .expression(.member(.current, RecordID(name)))
     case .word(let name, false): return try word(name)
     case .symbol("("): return try parenthesized()
     case .symbol("{"): return .expression(try list())
@@ -185,9 +186,9 @@ extension FormatParser {
   }
 
   private mutating func variable(_ name: String) throws(QueryError) -> Expression {
-    if bound.contains(name) {
+    if bound.contains(RecordID(name)) {
       try advance()
-      return .variable(name)
+      return .variable(RecordID(name))
     }
     guard let value = arguments.variable(name) else {
       throw QueryError(.syntax, "the variable $\(name) has no value", at: start)
@@ -226,7 +227,7 @@ extension FormatParser {
         .syntax, "\(name) is a reserved word; write #\(name) for a key", at: position)
     }
     guard !isNext("(") else { throw QueryError(.syntax, "unknown function \(name)", at: position) }
-    return .expression(.member(.current, keys.name(name, in: nil)))
+    return .expression(.member(.current, RecordID(keys.name(name, in: nil))))
   }
 
   private static let reserved: Set<String> = [

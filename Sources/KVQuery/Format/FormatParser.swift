@@ -22,7 +22,7 @@ struct FormatParser {
   /// Whether comparisons become MongoDB's tests wherever there are some for them.
   private let lowers: Bool
   /// The names that `SUBQUERY`s around here have bound.
-  var bound: [String] = []
+  var bound: [RecordID] = []
   private(set) var token: FormatLexer.Token
   private(set) var start: Int
   private var depth = 0

@@ -1,3 +1,4 @@
+internal import KVBase
 package import KVJSON
 
 /// Writes predicates as format text which reads back as the same predicate.
@@ -66,8 +67,8 @@ struct FormatPrinter {
     case .constant(let value): return text(value)
     case .current: return "SELF"
     case .variable(let name): return "$\(name)"
-    case .member(.current, let name): return self.name(name)
-    case .member(let base, let name): return "\(text(base)).\(self.name(name))"
+    case .member(.current, let name): return self.name(name.text)
+    case .member(let base, let name): return "\(text(base)).\(self.name(name.text))"
     case .element(let base, .first): return "\(text(base))[FIRST]"
     case .element(let base, .last): return "\(text(base))[LAST]"
     case .element(let base, .number(let number)):
@@ -98,7 +99,7 @@ struct FormatPrinter {
       return "\(prefix)@\(aggregate.rawValue)"
     }
     let prefix = collection == .current ? "" : text(collection) + "."
-    return "\(prefix)@\(aggregate.rawValue).\(name(member))"
+    return "\(prefix)@\(aggregate.rawValue).\(name(member.text))"
   }
 
   private mutating func text(

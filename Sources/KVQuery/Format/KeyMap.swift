@@ -1,10 +1,26 @@
+internal import KVBase
+
 /// What the names in a predicate are called in the backend. Component by component.
-package struct KeyMap: Sendable, Equatable {
+package struct KeyMap: Sendable, Equatable, ExpressibleByDictionaryLiteral {
   /// The application's own names, top-level.
-  package var names: [String: String]
+  private var names: [RecordID: RecordID] = [:]
 
-  package init(_ names: [String: String] = [:]) { self.names = names }
+  /// No name is another one in the backend.
+  package init() {}
 
+  package init(dictionaryLiteral names: (String, String)...) {
+    for (name, other) in names { self[name] = other }
+  }
+
+  package var isEmpty: Bool { names.isEmpty }
+
+  /// The backend's name for one of the application's own; nil if it is the same.
+  package subscript(_ name: String) -> String? {
+    get { names[RecordID(name)]?.text }
+    set { names[RecordID(name)] = newValue.map { RecordID($0) } }
+  }
+
+  // Words of ours: no other text is equal to one of them.
   private static let reserved = ["entityId": "_id", "acl": "_acl", "metadata": "_kmd"]
   private static let acl = [
     "readers": "r", "writers": "w", "globalRead": "gr", "globalWrite": "gw",
@@ -14,7 +30,7 @@ package struct KeyMap: Sendable, Equatable {
   /// The backend's name of a member at the top of an entity, or inside `parent` (a backend's name).
   func name(_ name: String, in parent: String?) -> String {
     switch parent {
-    case nil: names[name] ?? KeyMap.reserved[name] ?? name
+    case nil: self[name] ?? KeyMap.reserved[name] ?? name
     case "_acl": KeyMap.acl[name] ?? name
     case "_kmd": KeyMap.metadata[name] ?? name
     default: name
@@ -34,7 +50,7 @@ package struct KeyMap: Sendable, Equatable {
   /// Only the application's own names are replaced, which stand at the top of an entity.
   package func renamed(_ path: Path) -> Path {
     let parts = path.text.parts(between: ".").map(String.init)
-    guard let first = parts.first, let name = names[first] else { return path }
+    guard let first = parts.first, let name = self[first] else { return path }
     return Path(([name] + parts.dropFirst()).joined(separator: "."))
   }
 }

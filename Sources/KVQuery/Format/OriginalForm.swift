@@ -22,6 +22,12 @@ struct OriginalForm: Sendable, Equatable {
     self.now = now
   }
 
+  static func == (left: OriginalForm, right: OriginalForm) -> Bool {
+    left.format.hasSameBytes(as: right.format) && left.arguments.hasSameBytes(as: right.arguments)
+      && left.keys == right.keys && left.now == right.now && left.renaming == right.renaming
+      && left.restriction == right.restriction
+  }
+
   func renamed(by keys: KeyMap) -> OriginalForm {
     var form = self
     form.renaming = keys

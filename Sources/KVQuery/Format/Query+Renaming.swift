@@ -1,8 +1,10 @@
+internal import KVBase
+
 extension Query {
   /// The same query in the backend's names, if it was made in the application's own. Those of a filter's
   /// inner objects (`$elemMatch`, `SUBQUERY`) are not the application's, only those at the top are.
   package func renamed(by keys: KeyMap) -> Query {
-    guard !keys.names.isEmpty else { return self }
+    guard !keys.isEmpty else { return self }
     var query = self
     query.filter = filter.renamed(by: keys)
     query.original = original?.renamed(by: keys)
@@ -32,7 +34,8 @@ extension Expression {
   fileprivate func renamed(by keys: KeyMap) -> Expression {
     switch self {
     case .constant, .current, .variable: self
-    case .member(.current, let name): .member(.current, keys.names[name] ?? name)
+    case .member(.current, let name):
+      .member(.current, keys[name.text].map { RecordID($0) } ?? name)
     case .member(let base, let name): .member(base.renamed(by: keys), name)
     case .element(let base, .number(let place)):
       .element(base.renamed(by: keys), .number(place.renamed(by: keys)))

@@ -1,3 +1,5 @@
+internal import KVBase
+
 /// An index as the planner sees it.
 package struct UsableIndex: Sendable, Equatable {
   package let spec: IndexSpec
@@ -65,9 +67,8 @@ indirect enum Access: Sendable {
     case .range(let range): return [range.index.spec.name]
     case .table(let table): return [table.index.spec.name]
     case .union(let parts):
-      var names: [String] = []
-      for name in parts.flatMap(\.names) where !names.contains(name) { names.append(name) }
-      return names
+      var seen: Set<RecordID> = []
+      return parts.flatMap(\.names).filter { seen.insert(RecordID($0)).inserted }
     }
   }
 }

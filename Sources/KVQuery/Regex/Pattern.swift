@@ -1,3 +1,5 @@
+internal import KVBase
+
 /// A regular expression as `$regex` and `$options` give it, understood.
 package struct Pattern: Sendable, Equatable {
   package let source: String
@@ -14,7 +16,7 @@ package struct Pattern: Sendable, Equatable {
   }
 
   package static func == (left: Pattern, right: Pattern) -> Bool {
-    left.source == right.source && left.options == right.options
+    left.source.hasSameBytes(as: right.source) && left.options == right.options
   }
 
   /// Text that stands for itself in an expression.

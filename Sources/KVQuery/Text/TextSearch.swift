@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 
 /// What `$text` asks for, in MongoDB's notation: words, some of which have to be there; `"quoted words"`, all of
@@ -24,6 +25,10 @@ package struct TextSearch: Sendable, Equatable {
       }
     }
     (self.words, self.phrases, self.excluded) = (words, phrases, excluded)
+  }
+
+  package static func == (left: TextSearch, right: TextSearch) -> Bool {
+    left.text.hasSameBytes(as: right.text)
   }
 
   /// Whether nothing can be found: there is nothing to look for.

@@ -1,0 +1,25 @@
+import Testing
+
+@testable import KVSync
+
+@Suite("Merging entities") struct EntityMergeTests {
+  private static let composed = "\u{E9}"
+  private static let decomposed = "e\u{301}"
+
+  private func merged(_ base: String, _ ours: String, _ theirs: String) -> String? {
+    EntityMerge.merged(base: Array(base.utf8), ours: Array(ours.utf8), theirs: Array(theirs.utf8))
+      .map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  @Test("another spelling of a text is a change") func spelling() throws {
+    let found = merged(
+      #"{"a":"\#(Self.composed)"}"#, #"{"a":"\#(Self.decomposed)"}"#,
+      #"{"a":"\#(Self.composed)","b":1}"#)
+    #expect(Array(try #require(found).utf8) == Array(#"{"a":"\#(Self.decomposed)","b":1}"#.utf8))
+  }
+
+  @Test("two spellings by two writers are a conflict") func conflict() {
+    #expect(
+      merged(#"{"a":1}"#, #"{"a":"\#(Self.decomposed)"}"#, #"{"a":"\#(Self.composed)"}"#) == nil)
+  }
+}
