@@ -13,8 +13,8 @@ package import KVQuery
 enum IndexFunctions {
   /// What is known of the paths: the same few texts come with every row.
   private struct Known {
-    var keys: [String: IndexKeys] = [:]
-    var words: [String: IndexWords] = [:]
+    var keys: [RecordID: IndexKeys] = [:]
+    var words: [RecordID: IndexWords] = [:]
   }
 
   private static let known = Monitor(Known())
@@ -79,14 +79,15 @@ enum IndexFunctions {
   }
 
   private static func kept<T: Sendable>(
-    _ value: OpaquePointer?, _ place: WritableKeyPath<Known, [String: T]>, make: (String) -> T?
+    _ value: OpaquePointer?, _ place: WritableKeyPath<Known, [RecordID: T]>, make: (String) -> T?
   ) -> T? {
-    let text = String(decoding: bytes(value), as: UTF8.self)
-    if let found = known.peek({ $0[keyPath: place][text] }) { return found }
-    guard let made = make(text) else { return nil }
+    // By its bytes: members whose names only look the same have an index each.
+    let paths = RecordID(String(decoding: bytes(value), as: UTF8.self))
+    if let found = known.peek({ $0[keyPath: place][paths] }) { return found }
+    guard let made = make(paths.text) else { return nil }
     known.peek { known in
       if known[keyPath: place].count >= mostKnown { known[keyPath: place] = [:] }
-      known[keyPath: place][text] = made
+      known[keyPath: place][paths] = made
     }
     return made
   }

@@ -25,6 +25,7 @@ package struct SQL: Sendable {
   }
 
   private static let mostShared = 256
+  // Names of tables and columns, all of them ours: no two such texts are equal but for the same bytes.
   private static let shared = Monitor<[String: SQL]>([:])
   private static let next = Atomic<Int>(0)
 }

@@ -88,6 +88,9 @@ package enum Schema {
         try db.execute(rememberFreedRows(of: table, number: number))
       }
     },
+    Database.Migration { (db: borrowing Connection) throws(SQLiteError) in
+      try IndexRepair.run(db)
+    },
   ]
 
   /// A collection's own table. The body comes last: what is in front of it is read without it.

@@ -1,0 +1,54 @@
+internal import KVBase
+internal import KVQuery
+internal import KVSQLite
+
+/// A step of the migration: makes indexes anew that may hold the values of other members.
+///
+/// Before it, the triggers that keep indexes up took names of members for the same that only look the same (`é` as one
+/// character, and as `e` with a mark), in whichever collections of whichever files the process had open. So every
+/// index of a name that can be written in two ways may be wrong, and so may one that looks like another of its
+/// file.
+enum IndexRepair {
+  static func run(_ db: borrowing Connection) throws(SQLiteError) {
+    let indexes = try all(on: db)
+    let look = Dictionary(grouping: indexes) { names(of: $0.spec) }
+    for index in indexes {
+      let names = names(of: index.spec)
+      guard !names.utf8.allSatisfy({ $0 < 0x80 }) || (look[names]?.count ?? 0) > 1 else { continue }
+      try remake(index, on: db)
+    }
+  }
+
+  /// The names of the members, in one text that is equal, as Swift compares text, to that of an index which may have
+  /// been taken for this one.
+  private static func names(of spec: IndexSpec) -> String { IndexKeys.text(of: spec.paths) }
+
+  private static func all(on db: borrowing Connection) throws(SQLiteError) -> [IndexTable] {
+    let statement = try db.prepare("SELECT number, collection, spec FROM indexes")
+    var indexes: [IndexTable] = []
+    while try statement.step() {
+      guard let spec = try? IndexSpec(parsing: statement.text(2) ?? "") else { continue }
+      let table = Table(number: statement.int64(1))
+      indexes.append(IndexTable(number: statement.int64(0), spec, on: table))
+    }
+    return indexes
+  }
+
+  /// All at once: a process that dies meanwhile leaves the file as it was.
+  private static func remake(
+    _ index: IndexTable, on db: borrowing Connection
+  ) throws(SQLiteError) {
+    try db.execute(
+      """
+      \(index.drop)
+      UPDATE indexes SET shape = 0, progress = NULL WHERE number = \(index.number);
+      \(index.create)
+      """)
+    for case let sql? in [index.fillShape, index.fill] {
+      let statement = try db.prepare(sql)
+      try statement.bind(Int64.min, at: 1)
+      try statement.bind(Int64.max, at: 2)
+      try statement.run()
+    }
+  }
+}
