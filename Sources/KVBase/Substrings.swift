@@ -14,4 +14,16 @@ extension StringProtocol {
     }
     return nil
   }
+
+  /// What follows a text that this begins with; nil if it does not. Byte by byte: `hasPrefix` compares characters.
+  package func dropping(prefix: String) -> SubSequence? {
+    guard utf8.starts(with: prefix.utf8) else { return nil }
+    return self[utf8.index(startIndex, offsetBy: prefix.utf8.count)...]
+  }
+
+  /// What precedes a text that this ends with; nil if it does not. Byte by byte.
+  package func dropping(suffix: String) -> SubSequence? {
+    guard utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8) else { return nil }
+    return self[..<utf8.index(endIndex, offsetBy: -suffix.utf8.count)]
+  }
 }

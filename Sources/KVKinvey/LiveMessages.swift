@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 internal import KVSync
 
@@ -62,6 +63,7 @@ struct LiveMessages {
       Result { () throws(JSONError) in
         let scanner = ByteScanner(buffer)
         var cursor = try MemberCursor(scanner, at: scanner.skipSpace(0))
+        // Asked for by words of ours.
         var members: [String: [UInt8]] = [:]
         while let member = try cursor.next() {
           let name = String(decoding: buffer[member.name], as: UTF8.self)
@@ -95,21 +97,20 @@ struct LiveChannel {
 
   /// Nil: it is none of this app, or of another user. `userId` nil: of nobody.
   init?(_ channel: String, appKey: String, userId: String? = nil) {
-    let prefix = "\(appKey)."
-    guard channel.hasPrefix(prefix) else { return nil }
-    var rest = channel.dropFirst(prefix.count)
-    if rest.hasPrefix("s-") {
-      rest = rest.dropFirst(2)
-      guard let dot = rest.firstIndex(of: "."), rest[dot...].hasPrefix(".u-") else { return nil }
+    guard var rest = channel.dropping(prefix: "\(appKey).") else { return nil }
+    if let substream = rest.dropping(prefix: "s-") {
+      guard let dot = substream.utf8.firstIndex(of: UInt8(ascii: ".")),
+        let owner = substream[dot...].dropping(prefix: ".u-")
+      else { return nil }
       kind = .said
-      topic = .substream(String(rest[..<dot]), of: String(rest[dot...].dropFirst(3)))
+      topic = .substream(String(substream[..<dot]), of: String(owner))
       return
     }
-    let personal = userId.map { ".u-\($0)" } ?? ""
-    if rest.hasSuffix(personal) { rest = rest.dropLast(personal.count) }
-    guard rest.hasPrefix("c-") || rest.hasPrefix("x-") else { return nil }
-    kind = rest.hasPrefix("c-") ? .entities : .notices
-    topic = .collection(String(rest.dropFirst(2)))
+    rest = userId.flatMap { rest.dropping(suffix: ".u-\($0)") } ?? rest
+    let entities = rest.dropping(prefix: "c-")
+    guard let name = entities ?? rest.dropping(prefix: "x-") else { return nil }
+    kind = entities == nil ? .notices : .entities
+    topic = .collection(String(name))
   }
 }
 

@@ -10,6 +10,7 @@ struct Admission {
   }
 
   private let most: Int
+  /// By `Exchange.host`. Two names that only look the same would share a limit, which does no harm.
   private var hosts: [String: Host] = [:]
 
   init(most: Int) { self.most = max(1, most) }

@@ -7,7 +7,12 @@ internal import KVSQLite
 final class Catalog: Sendable {
   private struct Key: Hashable {
     var app: Int64
-    var name: String
+    var name: RecordID
+
+    init(_ app: Int64, _ name: String) {
+      self.app = app
+      self.name = RecordID(name)
+    }
   }
 
   private let database: Database
@@ -39,7 +44,7 @@ final class Catalog: Sendable {
   }
 
   func find(_ name: String, of app: Int64) -> EntityCollection? {
-    collections.peek { $0[Key(app: app, name: name)] }
+    collections.peek { $0[Key(app, name)] }
   }
 
   func permissions(of name: String, of app: Int64) -> Permissions {
@@ -54,7 +59,7 @@ final class Catalog: Sendable {
       try Self.make(name, app, connection)
     }
     return collections.peek { collections in
-      let key = Key(app: app, name: name)
+      let key = Key(app, name)
       if let found = collections[key] { return found }
       let made = EntityCollection(
         number: number, app: app, name: name, .init(permissions: defaults))
@@ -77,7 +82,7 @@ final class Catalog: Sendable {
 
   /// All collections that clients can name.
   var all: [EntityCollection] {
-    collections.peek { $0.filter { $0.key.name != Schema.users }.map(\.value) }
+    collections.peek { $0.filter { $0.key.name != RecordID(Schema.users) }.map(\.value) }
   }
 
   private static func make(
@@ -116,9 +121,9 @@ final class Catalog: Sendable {
         state.history = .on(
           since: Timestamp(milliseconds: select.int64(5)), days: state.wantedDays ?? 0)
       }
-      let key = Key(app: select.int64(1), name: select.text(2) ?? "")
-      found[key] = EntityCollection(
-        number: select.int64(0), app: key.app, name: key.name, state)
+      let (app, name) = (select.int64(1), select.text(2) ?? "")
+      found[Key(app, name)] = EntityCollection(
+        number: select.int64(0), app: app, name: name, state)
     }
     return found
   }

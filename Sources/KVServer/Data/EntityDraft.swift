@@ -16,7 +16,7 @@ struct EntityDraft: Sendable {
     _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, id wanted: String? = nil,
     replacing replacements: [(name: String, json: [UInt8]?)] = []
   ) throws(ServerError) {
-    if let wanted, let own = outline.id, own != wanted {
+    if let wanted, let own = outline.id, !own.hasSameBytes(as: wanted) {
       throw ServerError(.invalidIdentifier, "_id differs from the id in the path")
     }
     id = wanted ?? outline.id ?? Identifier.object()

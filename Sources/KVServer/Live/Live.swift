@@ -5,7 +5,7 @@ final class Live: Sendable {
   /// What its threads wait for.
   private struct State {
     /// Collections whose subscribers are many, by app, until they are told what is new.
-    var due: [Int64: Set<String>] = [:]
+    var due: [Int64: Set<RecordID>] = [:]
     /// Whether there is a thread to tell them.
     var hasTeller = false
     var isClosed = false
@@ -13,12 +13,13 @@ final class Live: Sendable {
     mutating func next() -> (app: Int64, collection: String)? {
       guard let app = due.keys.first, let collection = due[app]?.popFirst() else { return nil }
       if due[app]?.isEmpty == true { due[app] = nil }
-      return (app, collection)
+      return (app, collection.text)
     }
   }
 
   let outbox: LiveOutbox
   private let brokers: [Int64: LiveBroker]
+  /// By subscribe key: hexadecimal digits of a hash behind a word of ours.
   private let byKey: [String: (app: App, broker: LiveBroker)]
   private let state = Monitor(State())
 
@@ -34,7 +35,7 @@ final class Live: Sendable {
         LiveWire(app: app.key, run: run),
         handOver: { collection in
           state.withLock { state in
-            if state.hasTeller { state.due[number, default: []].insert(collection) }
+            if state.hasTeller { state.due[number, default: []].insert(RecordID(collection)) }
             return state.hasTeller
           }
         })

@@ -24,7 +24,7 @@ final class LiveBroker: Sendable {
     /// nil: the first one, which only wants a place.
     var since: LivePlace?
     /// The collections it names; nil: all of the group's.
-    var collections: Set<String>?
+    var collections: Set<RecordID>?
   }
 
   private struct Waiting {
@@ -39,6 +39,7 @@ final class LiveBroker: Sendable {
     var members = LiveMembers()
     var history: LiveHistory
     var waiting: [Int: Waiting] = [:]
+    /// By channel group.
     var waitingOf: [String: Set<Int>] = [:]
     var count = 0
     var isClosed = false
@@ -106,7 +107,7 @@ final class LiveBroker: Sendable {
   private func answer(_ poll: Poll, since: Int64, _ state: State) -> Response? {
     var found: [LiveMessage] = []
     for message in state.history.after(since) where found.count < Self.mostMessages {
-      if poll.collections?.contains(message.collection) != false,
+      if poll.collections?.contains(RecordID(message.collection)) != false,
         state.members.hears(poll.group, message.collection), message.audience.contains(poll.user)
       {
         found.append(message)
@@ -248,7 +249,8 @@ final class LiveBroker: Sendable {
 
   /// Refuses the polls of a group that name a channel which it may not hear any more.
   func refuse(group: String, naming topic: String, channel: String) {
-    end(where: { $0.poll.group == group && $0.poll.collections?.contains(topic) == true }) { _, _ in
+    end(where: { $0.poll.group == group && $0.poll.collections?.contains(RecordID(topic)) == true })
+    { _, _ in
       wire.refusal(of: [channel])
     }
   }

@@ -18,11 +18,11 @@ struct LiveStream: Sendable, Equatable {
 
   /// nil: it is not the channel of a stream of this app. A name has no dot, so that there is one reading.
   init?(channel: String, in app: String) {
-    let start = "\(app).s-"
-    guard channel.hasPrefix(start) else { return nil }
-    let rest = channel.dropFirst(start.count)
-    guard let dot = rest.firstIndex(of: "."), rest[dot...].hasPrefix(".u-") else { return nil }
-    self.init(String(rest[..<dot]), of: String(rest[dot...].dropFirst(3)))
+    guard let rest = channel.dropping(prefix: "\(app).s-"),
+      let dot = rest.utf8.firstIndex(of: UInt8(ascii: ".")),
+      let owner = rest[dot...].dropping(prefix: ".u-")
+    else { return nil }
+    self.init(String(rest[..<dot]), of: String(owner))
     guard Self.isName(name), !owner.isEmpty else { return nil }
   }
 

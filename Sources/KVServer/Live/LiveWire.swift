@@ -23,11 +23,9 @@ struct LiveWire: Sendable {
   /// The collection that a channel belongs to, or the topic of a stream; nil: it is no channel of `user` in this app.
   func collection(of channel: String, for user: String) -> String? {
     if let stream = LiveStream(channel: channel, in: app) { return stream.topic }
-    guard channel.hasPrefix("\(app).") else { return nil }
-    var rest = channel.dropFirst(app.count + 1)
-    if rest.hasSuffix(".u-\(user)") { rest = rest.dropLast(user.count + 3) }
-    guard rest.hasPrefix("c-") || rest.hasPrefix("x-") else { return nil }
-    return String(rest.dropFirst(2))
+    guard var rest = channel.dropping(prefix: "\(app).") else { return nil }
+    rest = rest.dropping(suffix: ".u-\(user)") ?? rest
+    return (rest.dropping(prefix: "c-") ?? rest.dropping(prefix: "x-")).map { String($0) }
   }
 
   func answer(

@@ -28,10 +28,12 @@ struct Authenticator: Sendable {
 
   private func basic(_ value: Substring, _ app: App) throws(ServerError) -> Principal {
     let text = Base64.decode(value).flatMap { String(validating: $0, as: UTF8.self) }
-    guard let text, let colon = text.firstIndex(of: ":"), text[..<colon] == app.key else {
+    guard let text, let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")),
+      text.utf8[..<colon].elementsEqual(app.key.utf8)
+    else {
       throw ServerError(.invalidCredentials, "Basic takes base64(appKey:secret) of this app")
     }
-    let secret = String(text[text.index(after: colon)...])
+    let secret = String(text[text.utf8.index(after: colon)...])
     if isEqual(secret, app.secret) { return .app }
     if let master = app.masterSecret, isEqual(secret, master) { return .master }
     throw ServerError(.invalidCredentials)

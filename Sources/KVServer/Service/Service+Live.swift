@@ -128,7 +128,7 @@ extension Service {
     guard let (app, broker) = live.find(key) else {
       return reply.send(LiveWire.invalid("Subscribe Key"))
     }
-    let named = channels.split(separator: ",").map(String.init)
+    let named = Self.list(channels)
     do throws(Refusal) {
       let poll = try permitted(request, named, app, broker)
       broker.poll(poll, reply)
@@ -156,7 +156,7 @@ extension Service {
     _ request: Request, _ channels: [String], _ app: App, _ broker: LiveBroker
   ) throws(Refusal) -> LiveBroker.Poll {
     let token = request.target["auth"] ?? ""
-    let groups = (request.target["channel-group"] ?? "").split(separator: ",").map(String.init)
+    let groups = Self.list(request.target["channel-group"] ?? "")
     let session: Sessions.Session?
     do { session = try sessions.find(token) } catch {
       throw Refusal(Answer.error(error, to: request))
@@ -180,7 +180,7 @@ extension Service {
 
   private func topics(
     of channels: [String], _ user: String, _ group: String, _ broker: LiveBroker
-  ) throws(Refusal) -> Set<String> {
+  ) throws(Refusal) -> Set<RecordID> {
     guard !channels.isEmpty else { throw Refusal(LiveWire.invalid("Channel List")) }
     let found = channels.map { broker.wire.collection(of: $0, for: user) }
     let heard = broker.members { members in
@@ -188,7 +188,11 @@ extension Service {
     }
     let refused = zip(channels, heard).filter { !$1 }.map(\.0)
     guard refused.isEmpty else { throw Refusal(broker.wire.refusal(of: refused)) }
-    return Set(found.compactMap { $0 })
+    return Set(found.compactMap { $0.map { RecordID($0) } })
+  }
+
+  private static func list(_ text: String) -> [String] {
+    text.utf8.split(separator: UInt8(ascii: ",")).map { String(Substring($0)) }
   }
 
   private static func place(_ target: Target) -> LivePlace? {

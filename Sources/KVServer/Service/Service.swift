@@ -7,7 +7,7 @@ internal import KVSQLite
 /// Event threads run it, so only what is sure to be quick is done there; the rest goes to workers, and
 /// what hashes passwords to a few threads of its own, so that logins cannot crowd out everything else.
 final class Service: RequestHandler, Sendable {
-  let apps: [String: App]
+  let apps: [RecordID: App]
   let catalog: Catalog
   let entities: Entities
   let accounts: Accounts
@@ -42,10 +42,10 @@ final class Service: RequestHandler, Sendable {
       return (catalog, try Self.latest(database, catalog))
     }
     self.catalog = catalog
-    var known: [String: App] = [:]
+    var known: [RecordID: App] = [:]
     for app in apps {
       let number = try Entities.storage { () throws(SQLiteError) in try catalog.app(app.key) }
-      known[app.key] = App(
+      known[RecordID(app.key)] = App(
         key: app.key, secret: app.secret, masterSecret: app.masterSecret, number: number)
     }
     self.apps = known
@@ -149,7 +149,7 @@ final class Service: RequestHandler, Sendable {
 
   /// Proves who asks, before anything of the request is looked at.
   private func open(_ request: Request, app key: String) throws(ServerError) -> Call {
-    guard let app = apps[key] else { throw ServerError(.appNotFound) }
+    guard let app = apps[RecordID(key)] else { throw ServerError(.appNotFound) }
     let (principal, token) = try Authenticator(sessions: sessions).authenticate(
       request.headers[.authorization], for: app)
     let version = try APIVersion.read(request.headers[.apiVersion])

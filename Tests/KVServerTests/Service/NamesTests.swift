@@ -1,0 +1,58 @@
+import KVSQLite
+import KVTestSupport
+import Testing
+
+@testable import KVServer
+
+/// Names that Swift's strings take for equal: `é` as one character, and as `e` with a mark.
+@Suite("Names that only look the same, over HTTP") struct ServerNamesTests {
+  /// Of collections only: what an address can name is ASCII.
+  @Test("are two collections, after a restart too") func collections() throws {
+    let directory = TemporaryDirectory()
+    func open() throws -> Database {
+      try Database(
+        .init(path: directory.file("data.kvd"), applicationId: Schema.applicationId),
+        migrations: Schema.migrations)
+    }
+    let first = try open()
+    let catalog = try Catalog(first, defaults: Permissions())
+    let app = try catalog.app("kid")
+    let numbers = try ["caf\u{E9}", "cafe\u{301}"].map { try catalog.make($0, of: app).number }
+    #expect(Set(numbers).count == 2)
+    #expect(catalog.find("cafe\u{301}", of: app)?.number == numbers[1])
+    first.close()
+    let second = try open()
+    defer { second.close() }
+    let again = try Catalog(second, defaults: Permissions())
+    #expect(again.find("cafe\u{301}", of: app)?.number == numbers[1])
+    #expect(again.find("caf\u{E9}", of: app)?.number == numbers[0])
+  }
+
+  @Test("are not another collection's name in an address") func address() throws {
+    let rig = try Rig()
+    #expect(try rig.send(.master, "PUT", "/appdata/kid/Kelvin/1", "{}").status == 201)
+    // The sign for Kelvin, which is equivalent to the letter.
+    #expect(try rig.send(.master, "GET", "/appdata/kid/%E2%84%AAelvin").status == 400)
+    #expect(try rig.send(.master, "GET", "/appdata/k%E2%84%AA/Kelvin").status == 404)
+  }
+
+  @Test("are two ids, of which a body cannot say one and the path the other") func ids() throws {
+    let rig = try Rig()
+    let answer = try rig.send(
+      .master, "PUT", "/appdata/kid/c/caf%C3%A9", "{\"_id\":\"cafe\u{301}\"}")
+    #expect(answer.status == 400)
+    #expect(answer.error == "InvalidIdentifier")
+  }
+
+  @Test("are two topics to listen to, and two devices that listen") func live() {
+    var members = LiveMembers()
+    members.register("g", device: "caf\u{E9}")
+    members.register("g", device: "cafe\u{301}")
+    let isSubscribed = members.subscribe("g", device: "caf\u{E9}", "a\u{E9}")
+    #expect(isSubscribed)
+    #expect(members.hears("g", "a\u{E9}"))
+    #expect(!members.hears("g", "ae\u{301}"))
+    members.unregister("g", device: "cafe\u{301}")
+    #expect(members.hears("g", "a\u{E9}"))
+  }
+}
