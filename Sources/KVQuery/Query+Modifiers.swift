@@ -21,7 +21,8 @@ extension Query {
       switch member.name {
       case "sort": sort = try Query.sortKeys(member.value, trail)
       case "skip": skip = try Query.count(member.value, trail)
-      case "limit": limit = member.value.isNull ? nil : try Query.count(member.value, trail)
+      case "limit":
+        limit = member.value.isNull ? nil : Query.limit(try Query.count(member.value, trail))
       case "fields": fields = try Query.paths(member.value, trail)
       default: throw Misfit("unknown modifier \(member.name)", trail)
       }
@@ -55,6 +56,9 @@ extension Query {
     }
     return keys
   }
+
+  /// How many at the most for a number that somebody gave: 0 is no limit, as in MongoDB.
+  package static func limit(_ number: Int) -> Int? { number == 0 ? nil : number }
 
   private static func count(_ value: JSONValue, _ trail: [Misfit.Step]) throws(Misfit) -> Int {
     guard let number = value.intValue, number >= 0, let count = Int(exactly: number) else {

@@ -62,14 +62,21 @@ import Testing
   }
 
   @Test("reads and prints modifiers") func readsModifiers() throws {
-    let text = #"{"filter":{"a":1},"sort":{"b":-1,"a":1},"skip":2,"limit":0,"fields":["a","b.c"]}"#
+    let text = #"{"filter":{"a":1},"sort":{"b":-1,"a":1},"skip":2,"limit":4,"fields":["a","b.c"]}"#
     let query = try Query(
       filter: #"{"a":1}"#,
-      modifiers: #"{"fields":["a","b.c"],"limit":0,"skip":2,"sort":{"b":-1,"a":1}}"#)
+      modifiers: #"{"fields":["a","b.c"],"limit":4,"skip":2,"sort":{"b":-1,"a":1}}"#)
     #expect(query.text == text)
     #expect(query.sortText == #"{"b":-1,"a":1}"#)
     #expect(query.fieldsText == "a,b.c")
     #expect(try Query(filter: nil, modifiers: nil).text == "{}")
+  }
+
+  @Test("a limit of 0 is none") func zeroLimit() throws {
+    for modifiers in [#"{"limit":0}"#, #"{"limit":null}"#] {
+      let query = try Query(filter: nil, modifiers: modifiers)
+      #expect(query.limit == nil && query.text == "{}")
+    }
   }
 
   @Test(

@@ -5,7 +5,7 @@ import "context"
 // A Collection holds entities of type T: a struct, [M], or [json.RawMessage] for entities as the
 // bytes they are. T's "_id" is the entity's; without one a save chooses it.
 //
-// A nil query means all entities.
+// A nil query means all entities, but for [Collection.Remove].
 type Collection[T any] struct {
 	store *store
 }
@@ -81,9 +81,17 @@ func (c *Collection[T]) RemoveByID(ctx context.Context, id string, options ...Op
 	return c.store.removeByID(ctx, id, options)
 }
 
-// Remove removes the entities that match and counts them.
+// Remove removes the entities that match and counts them. A nil query is ErrInvalid: see [Collection.RemoveAll].
 func (c *Collection[T]) Remove(ctx context.Context, query *Query, options ...Option) (int, error) {
+	if query == nil {
+		return 0, invalid("without a query every entity goes: say RemoveAll if that is meant")
+	}
 	return c.store.remove(ctx, query, options)
+}
+
+// RemoveAll removes every entity of the collection and counts them.
+func (c *Collection[T]) RemoveAll(ctx context.Context, options ...Option) (int, error) {
+	return c.store.remove(ctx, nil, options)
 }
 
 // Pull fetches the entities that match into the local store; ErrPending if writes are pending.

@@ -49,7 +49,7 @@ func TestWhatIsNotThereIsNotFound(t *testing.T) {
 	}
 	equal(t, described.ID, "nothing")
 	equal(t, described.Index, -1)
-	if !strings.Contains(err.Error(), "KV_NOT_FOUND") {
+	if !strings.Contains(err.Error(), `(KV_NOT_FOUND, id "nothing")`) {
 		t.Error(err)
 	}
 }
@@ -150,7 +150,10 @@ func TestRemovedEntitiesAreCounted(t *testing.T) {
 	equal(t, must(notes.RemoveByID(ctx, "n0000"))(t), 0)
 	big := &kvstore.Query{Filter: kvstore.M{"number": kvstore.M{"$gte": 5}}}
 	equal(t, must(notes.Remove(ctx, big))(t), 5)
-	equal(t, must(notes.Remove(ctx, nil))(t), 4)
+	if _, err := notes.Remove(ctx, nil); !errors.Is(err, kvstore.ErrInvalid) {
+		t.Errorf("%v", err)
+	}
+	equal(t, must(notes.RemoveAll(ctx))(t), 4)
 }
 
 func TestANulInAnIDIsRefused(t *testing.T) {

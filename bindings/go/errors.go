@@ -30,12 +30,36 @@ type Error struct {
 	Cause error
 }
 
-// Error gives the message and the name of the status.
+// Error gives the message, the name of the status, what it is about, and what the backend said besides.
 func (e *Error) Error() string {
-	if e.Message == "" {
-		return "kvstore: " + e.Status.Error()
+	text := "kvstore: " + e.where()
+	if e.Message != "" {
+		text = fmt.Sprintf("kvstore: %s (%s)", e.Message, e.where())
 	}
-	return fmt.Sprintf("kvstore: %s (%s)", e.Message, e.Status.Error())
+	for _, said := range []string{e.Description, e.Debug} {
+		if said != "" && !strings.Contains(e.Message, said) {
+			text += ": " + said
+		}
+	}
+	return text
+}
+
+// where gives the name of the status and what the error is about.
+func (e *Error) where() string {
+	facts := []string{e.Status.Error()}
+	if e.HTTP != 0 {
+		facts = append(facts, fmt.Sprintf("HTTP %d", e.HTTP))
+	}
+	if e.ID != "" {
+		facts = append(facts, fmt.Sprintf("id %q", e.ID))
+	}
+	if e.Index >= 0 {
+		facts = append(facts, fmt.Sprintf("index %d", e.Index))
+	}
+	if e.Position >= 0 {
+		facts = append(facts, fmt.Sprintf("at byte %d", e.Position))
+	}
+	return strings.Join(facts, ", ")
 }
 
 // Is tells whether target is the status of the error.

@@ -25,7 +25,7 @@ type Query struct {
 	Variables M
 	// Sort is by the first key, then by the second, and so on; ties are broken by "_id".
 	Sort []SortKey
-	// Skip and Limit choose a page; 0 means none.
+	// Skip and Limit choose a page; a Limit of 0 is none, as in every language.
 	Skip, Limit int
 	// Fields chooses members; "_id" always comes.
 	Fields []string

@@ -12,7 +12,7 @@ enum QueryParameters {
     }
     if let fields = call["fields"] { query.fields = Query.fields(parsing: fields) }
     query.skip = try number("skip", call) ?? 0
-    query.limit = try number("limit", call)
+    query.limit = try number("limit", call).flatMap(Query.limit)
     return query
   }
 

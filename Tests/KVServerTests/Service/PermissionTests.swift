@@ -52,6 +52,7 @@ import Testing
       try create("n\(number)", acl: number % 2 == 0 ? #"{"gr":false}"# : nil)
     }
     #expect(try rig.send(bob, "GET", path + "?skip=1&limit=3").ids == ["n3", "n5", "n7"])
+    #expect(try rig.send(bob, "GET", path + "?limit=0").ids == rig.send(bob, "GET", path).ids)
     let sorted = target(path, [("sort", #"{"_id":-1}"#), ("limit", "2")])
     #expect(try rig.send(bob, "GET", sorted).ids == ["n9", "n7"])
     #expect(try rig.send(bob, "GET", path + "/_count").text == #"{"count":5}"#)

@@ -19,6 +19,13 @@ def numbers(notes: kvstore.Store) -> kvstore.Store:
     return notes
 
 
+def test_a_limit_of_0_is_none(numbers: kvstore.Store) -> None:
+    everything = numbers.count()
+    assert len(list(numbers.find(kvstore.Query(limit=0)))) == everything
+    assert numbers.count(kvstore.Query().limit(0)) == everything
+    assert "limit" not in kvstore.Query(limit=0).to_dict()
+
+
 def test_a_filter_chooses(numbers: kvstore.Store) -> None:
     assert [found["number"] for found in numbers.find({"number": {"$lt": 3}})] == [0, 1, 2]
     assert numbers.count({"$or": [{"number": 1}, {"number": {"$gt": 997}}]}) == 3

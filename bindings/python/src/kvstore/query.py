@@ -101,7 +101,7 @@ class Query:
         return self._with(skip=count)
 
     def limit(self, count: int) -> Query:
-        """Give so many at the most."""
+        """Give so many at the most; 0: no limit."""
         return self._with(limit=count)
 
     def fields(self, *names: str) -> Query:
