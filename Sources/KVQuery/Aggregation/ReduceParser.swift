@@ -1,235 +1,226 @@
-/// A piece of JavaScript, as far as reduce functions need it.
-enum JavaScriptToken: Equatable {
-  case name(String)
-  case number(String)
-  case text(String)
-  /// One or two characters: `++`, `+=`, `==`, …
-  case mark(String)
-
-  /// nil for what these functions never contain: escapes in texts, other characters.
-  static func read(_ source: String) -> [JavaScriptToken]? {
-    guard source.utf8.count <= 10_000 else { return nil }
-    var tokens: [JavaScriptToken] = []
-    var rest = source[...]
-    while let first = rest.first {
-      if first.isWhitespace {
-        rest.removeFirst()
-      } else if first.isLetter || first == "_" || first == "$" {
-        let word = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "$" }
-        tokens.append(.name(String(word)))
-        rest = rest.dropFirst(word.count)
-      } else if first.isNumber {
-        let digits = rest.prefix { $0.isNumber || $0 == "." }
-        tokens.append(.number(String(digits)))
-        rest = rest.dropFirst(digits.count)
-      } else if first == "\"" || first == "'" {
-        let inner = rest.dropFirst().prefix { $0 != first }
-        guard inner.endIndex < rest.endIndex, !inner.contains("\\") else { return nil }
-        tokens.append(.text(String(inner)))
-        rest = rest[rest.index(after: inner.endIndex)...]
-      } else if let double = ["++", "+=", "==="].first(where: rest.hasPrefix) {
-        tokens.append(.mark(double))
-        rest = rest.dropFirst(double.count)
-      } else if let double = ["==", "!=", "&&"].first(where: rest.hasPrefix) {
-        tokens.append(.mark(double))
-        rest = rest.dropFirst(double.count)
-      } else if "(){}[];,.=+*/?:".contains(first) {
-        tokens.append(.mark(String(first)))
-        rest.removeFirst()
-      } else {
-        return nil
-      }
-    }
-    return tokens
-  }
-}
-
-/// Reads the statements of a reduce function. Every method gives nil, with the place unspecified, for
+/// Reads the statements of a reduce function. Every method gives nil or false, with the offset unspecified, for
 /// what it does not know.
 struct ReduceParser {
+  /// Deeper parentheses are refused: the parser calls itself.
+  private static let maximumDepth = 50
+
   private let tokens: [JavaScriptToken]
-  private var place = 0
-  private var document = ""
-  private var group = ""
+  private var offset = 0
+  private var depth = 0
+  private var document: [UInt8] = []
+  private var group: [UInt8] = []
   /// Variables that stand for a member of the group: `var count = (out.c == undefined) ? 0 : out.c`.
-  private var variables: [String: String] = [:]
+  private var variables: [[UInt8]: [UInt8]] = [:]
   /// The field whose being a number the statements depend on.
-  private var condition: String?
+  private var condition: [UInt8]?
 
   init(_ tokens: [JavaScriptToken]) { self.tokens = tokens }
 
   /// `function(doc, out) { … }`, to the end.
   mutating func function() -> [ReduceStatement]? {
-    guard take(.name("function")), take(.mark("(")), let document = name(), take(.mark(",")),
-      let group = name(), take(.mark(")")), take(.mark("{")), document != group
+    guard take(.name("function")), take("("), let document = name(), take(","), let group = name(),
+      take(")"), take("{"), document != group
     else { return nil }
     (self.document, self.group) = (document, group)
     var statements: [ReduceStatement] = []
     guard block(&statements) else { return nil }
-    while take(.mark(";")) {}
-    return place == tokens.count ? statements : nil
+    while take(";") {}
+    return offset == tokens.count ? statements : nil
   }
 
   // MARK: Statements
 
   /// Behind `{`, up to and with `}`.
   private mutating func block(_ statements: inout [ReduceStatement]) -> Bool {
-    while !take(.mark("}")) {
-      if take(.mark(";")) { continue }
+    while !take("}") {
+      if take(";") { continue }
+      if take(.name("return")) { return result() }
       if take(.name("if")) {
         // Conditions do not stand inside of each other.
         guard condition == nil, let field = isNumber() else { return false }
         condition = field
         defer { condition = nil }
-        guard take(.mark("{")) ? block(&statements) : simple(&statements) else { return false }
+        guard take("{") ? block(&statements) : simple(&statements) else { return false }
         continue
       }
-      guard take(.name("var")) ? variable() : simple(&statements),
-        take(.mark(";")) || tokens[safe: place] == .mark("}")
+      guard take(.name("var")) ? variable() : simple(&statements), take(";") || isNext("}")
       else { return false }
     }
     return true
   }
 
+  /// Behind `return`: the group itself, at the end of the function.
+  private mutating func result() -> Bool {
+    guard condition == nil, take(.name(group)) else { return false }
+    while take(";") {}
+    return take("}")
+  }
+
   /// One statement without a block. Under a condition it may look at nothing but what that is about.
   private mutating func simple(_ statements: inout [ReduceStatement]) -> Bool {
-    guard let statement = statement() else { return false }
-    if let condition, let field = statement.field, field != condition { return false }
-    statements.append(statement)
+    guard let expression = statement(),
+      let steps = ReduceStatement.steps(of: expression, condition: condition)
+    else { return false }
+    for step in steps {
+      if let condition, let field = step.field, field != condition { return false }
+      // What stood for the member stands for what it was before.
+      variables = variables.filter { $0.value != step.target }
+    }
+    statements += steps
     return true
   }
 
   /// Behind `if`: `(doc.a != null && typeof doc.a.b === "number")`; gives `a.b`.
-  private mutating func isNumber() -> String? {
-    guard take(.mark("(")) else { return nil }
-    var parents: [String] = []
+  private mutating func isNumber() -> [UInt8]? {
+    guard take("(") else { return nil }
+    var parents: [[UInt8]] = []
     while !take(.name("typeof")) {
-      guard let parent = field(), take(.mark("!=")), take(.name("null")), take(.mark("&&")) else {
+      guard let parent = path(of: document), take("!="), take(.name("null")), take("&&") else {
         return nil
       }
       parents.append(parent)
     }
-    guard let field = field(), take(.mark("===")) || take(.mark("==")), take(.text("number")),
-      take(.mark(")")), parents.allSatisfy({ field.hasPrefix($0 + ".") })
+    guard let field = path(of: document), take("===") || take("=="),
+      take(.text(Array("number".utf8))), take(")"),
+      parents.allSatisfy({ field.starts(with: $0 + [UInt8(ascii: ".")]) })
     else { return nil }
     return field
   }
 
+  /// Behind `var`.
   private mutating func variable() -> Bool {
-    guard let variable = name(), take(.mark("=")) else { return false }
-    let hasParentheses = take(.mark("("))
-    guard let member = member(), take(.mark("==")) || take(.mark("===")), take(.name("undefined"))
+    guard let variable = name(), take("=") else { return false }
+    let hasParentheses = take("(")
+    guard let member = member(), take("==") || take("==="), take(.name("undefined"))
     else { return false }
-    if hasParentheses, !take(.mark(")")) { return false }
-    guard take(.mark("?")), take(.number("0")), take(.mark(":")), self.member() == member else {
-      return false
-    }
+    if hasParentheses, !take(")") { return false }
+    guard take("?"), take(.number(0)), take(":"), self.member() == member else { return false }
     variables[variable] = member
     return true
   }
 
-  private mutating func statement() -> ReduceStatement? {
-    guard let target = member() else { return nil }
-    if take(.mark("++")) { return .increment(target, of: condition) }
-    if take(.mark("+=")) {
-      if take(.number("1")) { return .increment(target, of: condition) }
-      return field().map { .add(target, field: $0) }
+  private mutating func statement() -> JavaScriptExpression? {
+    let expression = expression()
+    guard take("++") else { return expression }
+    guard case .member(let name)? = expression else { return nil }
+    return .assignment(name, .sum(.member(name), .number(1)))
+  }
+
+  // MARK: Expressions
+
+  private mutating func expression() -> JavaScriptExpression? {
+    depth += 1
+    defer { depth -= 1 }
+    guard depth <= Self.maximumDepth else { return nil }
+    let start = offset
+    if let target = member() {
+      if take("=") { return expression().map { .assignment(target, $0) } }
+      if take("+=") { return expression().map { .assignment(target, .sum(.member(target), $0)) } }
     }
-    guard take(.mark("=")) else { return nil }
-    if take(.name("Math")) { return extreme(target) }
-    if take(.mark("(")) { return mean(target) }
-    guard let left = counter() else { return nil }
-    if take(.mark("/")) { return counter().map { .divide(target, sum: left, count: $0) } }
-    guard left == target, take(.mark("+")) else { return nil }
-    if take(.number("1")) { return .increment(target, of: condition) }
-    return field().map { .add(target, field: $0) }
+    offset = start
+    return sum()
   }
 
-  /// Behind `out.a = Math`.
-  private mutating func extreme(_ target: String) -> ReduceStatement? {
-    guard take(.mark(".")), let function = name(), function == "min" || function == "max",
-      take(.mark("("))
-    else { return nil }
-    var found: String?
-    if member() == target {
-      guard take(.mark(",")) else { return nil }
-      found = field()
-    } else {
-      found = field()
-      guard take(.mark(",")), member() == target else { return nil }
+  private mutating func sum() -> JavaScriptExpression? {
+    guard var left = product() else { return nil }
+    while take("+") {
+      guard let right = product() else { return nil }
+      left = .sum(left, right)
     }
-    guard let found, take(.mark(")")) else { return nil }
-    return .extreme(target, field: found, isMinimum: function == "min")
+    return left
   }
 
-  /// Behind `out.a = (`.
-  private mutating func mean(_ target: String) -> ReduceStatement? {
-    guard member() == target, take(.mark("*")), let count = counter(), take(.mark("+")),
-      let found = field(), take(.mark(")")), take(.mark("/")), take(.mark("(")),
-      counter() == count, take(.mark("+")), take(.number("1")), take(.mark(")"))
-    else { return nil }
-    return .mean(target, field: found, count: count)
-  }
-
-  // MARK: Operands
-
-  /// A member of the group, or a variable that stands for one.
-  private mutating func counter() -> String? {
-    if case .name(let name)? = tokens[safe: place], let member = variables[name] {
-      place += 1
-      return member
-    }
-    return member()
-  }
-
-  /// `out.a` or `out["a"]`.
-  private mutating func member() -> String? {
-    let start = place
-    if let path = path(of: group), !path.contains(".") { return path }
-    place = start
-    return nil
-  }
-
-  /// `doc.a.b` or `doc["a.b"]`.
-  private mutating func field() -> String? {
-    let start = place
-    if let path = path(of: document) { return path }
-    place = start
-    return nil
-  }
-
-  private mutating func path(of object: String) -> String? {
-    guard take(.name(object)) else { return nil }
-    var parts: [String] = []
+  private mutating func product() -> JavaScriptExpression? {
+    guard var left = operand() else { return nil }
     while true {
-      if take(.mark(".")) {
-        guard let name = name() else { return nil }
-        parts.append(name)
-      } else if take(.mark("[")) {
-        guard case .text(let text)? = tokens[safe: place], !text.isEmpty else { return nil }
-        place += 1
-        guard take(.mark("]")) else { return nil }
-        parts.append(text)
+      if take("*") {
+        guard let right = operand() else { return nil }
+        left = .product(left, right)
+      } else if take("/") {
+        guard let right = operand() else { return nil }
+        left = .quotient(left, right)
       } else {
-        return parts.isEmpty ? nil : parts.joined(separator: ".")
+        return left
       }
     }
   }
 
-  private mutating func name() -> String? {
-    guard case .name(let name)? = tokens[safe: place] else { return nil }
-    place += 1
+  private mutating func operand() -> JavaScriptExpression? {
+    if take("(") {
+      guard let inner = expression(), take(")") else { return nil }
+      return inner
+    }
+    if take("++") { return member().map { .assignment($0, .sum(.member($0), .number(1))) } }
+    if take(.name("Math")) { return extreme() }
+    if case .number(let value)? = next {
+      offset += 1
+      return .number(value)
+    }
+    if let member = member() { return .member(member) }
+    if case .name(let name)? = next, let member = variables[name] {
+      offset += 1
+      return .member(member)
+    }
+    return path(of: document).map { .field($0) }
+  }
+
+  /// Behind `Math`. One release of the Android SDK calls the functions by names that a tool gave them.
+  private mutating func extreme() -> JavaScriptExpression? {
+    guard take("."), let function = name() else { return nil }
+    let isMinimum = function.starts(with: "min".utf8)
+    let isKnown = ["min", "max", "minBlocking", "maxBlocking"].contains {
+      function == Array($0.utf8)
+    }
+    guard isKnown, take("("), let left = expression(), take(","), let right = expression(),
+      take(")")
+    else { return nil }
+    return .extreme(left, right, isMinimum: isMinimum)
+  }
+
+  // MARK: Names
+
+  /// `out.a` or `out["a"]`.
+  private mutating func member() -> [UInt8]? {
+    let start = offset
+    if let path = path(of: group), !path.contains(UInt8(ascii: ".")) { return path }
+    offset = start
+    return nil
+  }
+
+  /// What is behind an object: `.a.b` or `["a.b"]`.
+  private mutating func path(of object: [UInt8]) -> [UInt8]? {
+    guard take(.name(object)) else { return nil }
+    var parts: [[UInt8]] = []
+    while true {
+      if take(".") {
+        guard let name = name() else { return nil }
+        parts.append(name)
+      } else if take("[") {
+        guard case .text(let text)? = next, !text.isEmpty else { return nil }
+        offset += 1
+        guard take("]") else { return nil }
+        parts.append(text)
+      } else {
+        return parts.isEmpty ? nil : Array(parts.joined(separator: [UInt8(ascii: ".")]))
+      }
+    }
+  }
+
+  private mutating func name() -> [UInt8]? {
+    guard case .name(let name)? = next else { return nil }
+    offset += 1
     return name
   }
 
+  private var next: JavaScriptToken? { offset < tokens.count ? tokens[offset] : nil }
+
+  private func isNext(_ mark: String) -> Bool { next == .mark(mark) }
+
+  private mutating func take(_ mark: String) -> Bool { take(.mark(mark)) }
+
   private mutating func take(_ token: JavaScriptToken) -> Bool {
-    guard tokens[safe: place] == token else { return false }
-    place += 1
+    guard next == token else { return false }
+    offset += 1
     return true
   }
-}
-
-extension Array {
-  /// nil behind the end.
-  fileprivate subscript(safe place: Int) -> Element? { place < count ? self[place] : nil }
 }

@@ -8,7 +8,9 @@ extension Service {
     let viewer = viewer(call, name)
     _ = try viewer.rule(for: .read)
     let object = try Self.object(call.body)
-    guard let initial = object["initial"]?.objectValue, let source = object["reduce"]?.stringValue
+    // Some versions of the JavaScript SDK send the function by its other name, some by both.
+    let reduce = object["reduce"] ?? object["reduceFn"]
+    guard let initial = object["initial"]?.objectValue, let source = reduce?.stringValue
     else { throw ServerError(.incompleteRequestBody, "initial and reduce are required") }
     guard let function = ReduceFunction(source) else {
       throw ServerError(

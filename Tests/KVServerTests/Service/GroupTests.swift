@@ -58,6 +58,60 @@ import Testing
     #expect(average.text == #"[{"country":"PT","sum":71.5,"count":2,"avg":35.75}]"#)
   }
 
+  /// The bodies that the published SDKs send, letter by letter, and what they read.
+  @Test(
+    "answer every SDK's requests",
+    arguments: [
+      // JavaScript 8: every member that its aggregation has.
+      (
+        #"{"key":{"country":true},"initial":{"count":0},"reduce":"function(doc, out) {  out.count += 1;  return out;}","reduceFn":"function(doc, out) {  out.count += 1;  return out;}","condition":{},"query":null}"#,
+        #"[{"country":null,"count":1},{"country":"PT","count":2},{"country":"US","count":2}]"#
+      ),
+      // JavaScript 4 to 5.
+      (
+        #"{"initial":{"sum":0},"key":{},"reduceFn":"function(doc, out) { out.sum += doc[\"age\"]; return out; }","condition":{}}"#,
+        #"[{"sum":95.5}]"#
+      ),
+      (
+        #"{"initial":{"count":0,"average":0},"key":{"country":true},"reduce":"function(doc, out) {  out.average = (out.average * out.count + doc[\"age\"]) / (out.count + 1);  out.count += 1;  return out;}","condition":{"country":"PT"},"query":null}"#,
+        #"[{"country":"PT","count":2,"average":35.75}]"#
+      ),
+      (
+        #"{"initial":{"min":9007199254740991},"key":{},"reduce":"function(doc, out) {  out.min = Math.min(out.min, doc[\"age\"]);  return out;}","condition":{}}"#,
+        #"[{"min":1}]"#
+      ),
+      (
+        #"{"initial":{"max":-9007199254740991},"key":{},"reduce":"function(doc, out) {  out.max = Math.max(out.max, doc[\"age\"]);  return out;}","condition":{}}"#,
+        #"[{"max":50}]"#
+      ),
+      // .NET.
+      (
+        #"{"key":{"country":true},"initial":{"result":0,"count":0},"reduce":"function(doc,out){ out.result = (((out.result * out.count) + doc.age) / (out.count += 1)); }","condition":{"country":"PT"}}"#,
+        #"[{"country":"PT","result":35.75,"count":2}]"#
+      ),
+      (
+        #"{"key":{},"initial":{"result":2147483647},"reduce":"function(doc,out){ out.result = Math.min(out.result, doc.age); }"}"#,
+        #"[{"result":1}]"#
+      ),
+      // Android and Objective-C.
+      (
+        #"{"condition":{"country":"PT"},"initial":{"_result":0},"key":{"country":true},"reduce":"function(doc,out){ var count = (out._kcs_count == undefined) ? 0 : out._kcs_count; out._result =(out._result * count + doc.age) / (count + 1); out._kcs_count = count+1;}"}"#,
+        #"[{"country":"PT","_result":35.75,"_kcs_count":2}]"#
+      ),
+      (
+        #"{"key":{"country":true},"initial":{"sum":0},"reduce":"function(doc,out){ out.sum = out.sum + doc.age;}","condition":{"country":"PT"}}"#,
+        #"[{"country":"PT","sum":71.5}]"#
+      ),
+      // Swift.
+      (
+        #"{"key":["country"],"initial":{"sum":0.0,"count":0},"reduce":"function(doc, out) { out.count++; out.sum += doc.age; out.avg = out.sum / out.count; }","condition":{"country":"PT"}}"#,
+        #"[{"country":"PT","sum":71.5,"count":2,"avg":35.75}]"#
+      ),
+    ] as [(String, String)])
+  func sdks(body: String, answer: String) throws {
+    #expect(try group(body).text == answer)
+  }
+
   @Test("hold what the user may read, and nothing else")
   func access() throws {
     _ = try rig.send(ana, "POST", path, #"{"country":"XX","_acl":{"gr":false}}"#)
