@@ -23,6 +23,15 @@ struct KinveyEndpoint: Sendable {
     return url + Self.query(items)
   }
 
+  /// The URL of what has an id: an entity, a user, a substream. Fails with `invalid` for an id that the backend
+  /// would not take for one.
+  func url(
+    _ family: Family, _ segments: String..., id: String, _ items: [QueryItem] = []
+  ) throws(StoreError) -> String {
+    if let misfit = family.misfit(id) { throw misfit }
+    return url(family, segments + [id], items)
+  }
+
   /// `?name=value&…`, or nothing.
   static func query(_ items: [QueryItem]) -> String {
     var query = ""
@@ -41,6 +50,33 @@ struct KinveyEndpoint: Sendable {
     case users = "user"
     case functions = "rpc"
     case streams = "stream"
+
+    /// Whether a segment in the place of an id means something else. The backend decodes a segment before it
+    /// looks: encoding does not help.
+    func hasOperation(_ segment: String) -> Bool {
+      operations.contains { $0.utf8.elementsEqual(segment.utf8) }
+    }
+
+    /// Why a segment cannot stand for an id; nil if it can.
+    func misfit(_ id: String) -> StoreError? {
+      guard !id.isEmpty else { return StoreError(.invalid, "The id is empty.") }
+      guard hasOperation(id) else { return nil }
+      return StoreError(
+        .invalid, "\(id) is the name of an operation of the backend: no URL leads to such an id.")
+    }
+
+    /// Those of the hosted service and those of our server.
+    private var operations: [String] {
+      switch self {
+      case .data:
+        [
+          "_count", "_group", "_deltaset", "_history", "_permissions", "_subscribe", "_unsubscribe",
+        ]
+      case .users: ["login", "_logout", "_me", "_lookup"]
+      case .functions: []
+      case .streams: ["_substreams"]
+      }
+    }
   }
 
   struct QueryItem {

@@ -9,14 +9,14 @@ extension KinveyLive {
   package func acl(
     of stream: String, _ owner: String, _ call: Call
   ) throws(StoreError) -> JSONValue {
-    let url = service.endpoint.url(.streams, [stream, owner])
+    let url = try service.endpoint.url(.streams, stream, id: owner)
     return try service.exchange("GET", url, try service.somebody(), call).json()
   }
 
   package func setACL(
     of stream: String, _ owner: String, _ acl: [UInt8], _ call: Call
   ) throws(StoreError) {
-    let url = service.endpoint.url(.streams, [stream, owner])
+    let url = try service.endpoint.url(.streams, stream, id: owner)
     _ = try service.exchange("PUT", url, body: .bytes(acl), try service.somebody(), call)
   }
 

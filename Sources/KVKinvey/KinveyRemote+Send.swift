@@ -14,10 +14,10 @@ extension KinveyRemote {
       for place in writes.indices { outcome(place, .failure(error)) }
       return
     }
-    // Without its id the URL of one entity would be that of the collection.
-    let places = writes.indices.filter { writes[$0].id?.isEmpty != true }
-    for place in writes.indices where writes[place].id?.isEmpty == true {
-      outcome(place, .failure(StoreError(.invalid, "The id is empty.")))
+    let places = writes.indices.filter { place in
+      guard let error = writes[place].misfit else { return true }
+      outcome(place, .failure(error))
+      return false
     }
     service.transport.exchangeAll(
       places.count, most: service.configuration.connections, until: call.deadline,
@@ -46,6 +46,8 @@ extension KinveyRemote {
         body: Self.body(MultiInsert.body(of: entities), creating: entities))
     case .update(let id, let entity, let condition):
       service.request("PUT", url(id), headers, body: .bytes(entity)).with(condition)
+    case .delete(let id, _) where KinveyEndpoint.Family.data.hasOperation(id):
+      service.request("DELETE", self.url(of: id, in: collection), headers)
     case .delete(let id, let condition):
       service.request("DELETE", url(id), headers).with(condition)
     }
@@ -136,10 +138,13 @@ extension StoreError {
 }
 
 extension RemoteWrite {
-  fileprivate var id: String? {
+  /// Why it cannot be sent: no URL leads to what it changes.
+  fileprivate var misfit: StoreError? {
     switch self {
     case .create, .createMany: nil
-    case .update(let id, _, _), .delete(let id, _): id
+    case .update(let id, _, _): KinveyEndpoint.Family.data.misfit(id)
+    // One that is named like an operation is deleted by a query.
+    case .delete(let id, _): id.isEmpty ? KinveyEndpoint.Family.data.misfit(id) : nil
     }
   }
 

@@ -51,13 +51,38 @@ package final class KinveyRemote: Remote {
   package func find(
     id: String, in collection: String, _ call: Call
   ) throws(StoreError) -> [UInt8] {
-    guard !id.isEmpty else { throw StoreError(.invalid, "The id is empty.") }
-    let url = service.endpoint.url(.data, [collection, id])
+    guard !KinveyEndpoint.Family.data.hasOperation(id) else {
+      return try findByQuery(id: id, in: collection, call)
+    }
+    let url = try service.endpoint.url(.data, collection, id: id)
     let answer = try service.exchange("GET", url, try service.anybody(), call)
     guard try answer.entityId().hasSameBytes(as: id) else {
       throw KinveyErrors.unusable(answer.head, "The backend answered with another entity.")
     }
     return answer.body
+  }
+
+  /// For an id that no URL leads to.
+  private func findByQuery(
+    id: String, in collection: String, _ call: Call
+  ) throws(StoreError) -> [UInt8] {
+    let answer = try service.exchange(
+      "GET", url(of: id, in: collection), try service.anybody(), call)
+    let found: [EntityOutline]
+    do throws(JSONError) { found = try EntityScanner.outlines(ofArray: answer.body) } catch {
+      throw KinveyErrors.unusable(
+        answer.head, "The backend's answer is no array: \(error.message).", at: error.position)
+    }
+    guard let entity = found.first else {
+      throw StoreError(.notFound, "There is no entity of this id.")
+    }
+    return Array(answer.body[entity.range])
+  }
+
+  /// The collection, restricted to one entity by a query.
+  func url(of id: String, in collection: String) -> String {
+    let filter = Query(.field(.id, [.equal(.string(id))])).filterText
+    return service.endpoint.url(.data, [collection], [.init("query", filter)])
   }
 
   package func count(

@@ -63,7 +63,7 @@ package final class KinveyUsers: Sendable {
   package func update(
     id: String, _ user: [UInt8], _ call: Call
   ) throws(StoreError) -> KinveyUser {
-    let url = service.endpoint.url(.users, [id])
+    let url = try service.endpoint.url(.users, id: id)
     return try KinveyUser(
       try service.exchange("PUT", url, body: .bytes(user), try service.somebody(), call))
   }
@@ -71,7 +71,7 @@ package final class KinveyUsers: Sendable {
   /// Disables a user, or deletes it for good.
   package func delete(id: String, isHard: Bool, _ call: Call) throws(StoreError) {
     let items = isHard ? [KinveyEndpoint.QueryItem("hard", "true")] : []
-    let url = service.endpoint.url(.users, [id], items)
+    let url = try service.endpoint.url(.users, id: id, items)
     _ = try service.exchange("DELETE", url, try service.somebody(), call)
   }
 

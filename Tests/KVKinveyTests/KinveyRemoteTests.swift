@@ -154,6 +154,50 @@ import Testing
     }
   }
 
+  /// The backend decodes a segment before it looks for operations: only a query leads to such an id.
+  @Test(
+    "An entity whose id is the name of an operation is found and deleted by a query",
+    arguments: ["_count", "_group", "_deltaset", "_permissions", "_history", "_subscribe"])
+  func operationAsId(id: String) throws {
+    let target = "/appdata/kid_x1/notes?query=%7B%22_id%22%3A%22\(id)%22%7D"
+    let isThere = Monitor(true)
+    try withBackend { request in
+      if request.method == "DELETE" { return ScriptedReply(200, #"{"count":1}"#) }
+      return ScriptedReply(200, isThere.peek { $0 } ? #"[{"_id":"\#(id)","n":1.5}]"# : "[]")
+    } run: { backend throws in
+      let found = try backend.remote.find(id: id, in: "notes", Call())
+      #expect(String(decoding: found, as: UTF8.self) == #"{"_id":"\#(id)","n":1.5}"#)
+      #expect(backend.remote.outcome(.delete(id: id))?.value == .deleted(1))
+      #expect(backend.server.requests.map(\.target) == [target, target])
+      isThere.peek { $0 = false }
+      let error = failure { () throws(StoreError) in
+        try backend.remote.find(id: id, in: "notes", Call())
+      }
+      #expect(error?.kind == .notFound)
+    }
+  }
+
+  @Test("Nothing is written where the backend would take the id for an operation")
+  func operationAsTarget() throws {
+    try withBackend { _ in
+      ScriptedReply(200, "{}")
+    } run: { backend in
+      let write = RemoteWrite.update(id: "_count", bytes(#"{"_id":"_count"}"#))
+      #expect(backend.remote.outcome(write)?.failure?.kind == .invalid)
+      for id in ["", "login", "_logout", "_me", "_lookup"] {
+        let update = failure { () throws(StoreError) in
+          try backend.users.update(id: id, bytes("{}"), Call())
+        }
+        #expect(update?.kind == .invalid)
+        let delete = failure { () throws(StoreError) in
+          try backend.users.delete(id: id, isHard: true, Call())
+        }
+        #expect(delete?.kind == .invalid)
+      }
+      #expect(backend.server.requests.isEmpty)
+    }
+  }
+
   @Test("A count")
   func count() throws {
     try withBackend { _ in
