@@ -48,38 +48,60 @@ extension RawValue {
     }
   }
 
-  /// Every value at a path that counts as one: the elements of an array at the end of the path, none if it
-  /// is empty. Nil for what is missing.
+  /// What `visit` finds at a path.
+  enum Visited {
+    case value(RawValue)
+    /// An array without elements at the end of the path.
+    case emptyArray
+    case missing
+  }
+
+  /// What a path leads to when entities are ordered, as MongoDB walks it: of an array at its end, the elements.
+  ///
+  /// A number is an index into an array; behind the array's end, or if it is no number, it is the name of a member of
+  /// each element. There is always something to visit, if only what is missing.
   static func visit(
-    _ value: RawValue?, at path: RawValue.Components, _ body: (RawValue?) -> Void
+    _ value: RawValue?, at path: RawValue.Components, _ body: (Visited) -> Void
   ) {
-    guard let value else { return body(nil) }
+    guard let value else { return body(.missing) }
     guard let component = path.first else {
-      guard value.kind == .array else { return body(value) }
-      return each(value) { element, _ in body(element) }
+      guard value.kind == .array else { return body(.value(value)) }
+      let isEmpty = !eachElement(of: value) { body(.value($0)) }
+      return isEmpty ? body(.emptyArray) : ()
     }
     let rest = path.dropFirst()
     switch value.kind {
     case .object: visit(value.member(component.name), at: rest, body)
     case .array:
-      var isEmpty = true
-      each(value) { element, place in
-        isEmpty = false
-        if place == component.index {
-          visit(element, at: rest, body)
-        } else if component.index == nil {
-          visit(element.kind == .object ? element.member(component.name) : nil, at: rest, body)
-        }
+      if let element = component.index.flatMap({ value.element(at: $0) }) {
+        return visit(element, at: rest, body)
       }
-      if isEmpty { body(nil) }
-    default: body(nil)
+      let isEmpty = !eachElement(of: value) { element in
+        visit(element.kind == .object ? element.member(component.name) : nil, at: rest, body)
+      }
+      if isEmpty { body(.missing) }
+    default: body(.missing)
     }
   }
 
-  private static func each(_ array: RawValue, _ body: (RawValue, Int) -> Void) {
-    _ = array.containsElement { element, place in
-      body(element, place)
+  /// Whether an array has elements.
+  private static func eachElement(of array: RawValue, _ body: (RawValue) -> Void) -> Bool {
+    var hasElements = false
+    _ = array.containsElement { element, _ in
+      hasElements = true
+      body(element)
       return false
     }
+    return hasElements
+  }
+
+  private func element(at index: Int) -> RawValue? {
+    var found: RawValue?
+    _ = containsElement { element, place in
+      guard place == index else { return false }
+      found = element
+      return true
+    }
+    return found
   }
 }

@@ -67,10 +67,10 @@ package final class Sorter: Sendable {
     var best: [UInt8]?
     RawValue.visit(root, at: path) { found in
       var encoded: [UInt8] = []
-      if let found {
-        ValueEncoding.append(found, to: &encoded)
-      } else {
-        encoded.append(RawValue.Kind.null.rawValue)
+      switch found {
+      case .value(let value): ValueEncoding.append(value, to: &encoded)
+      case .emptyArray: encoded.append(ValueEncoding.emptyArray)
+      case .missing: encoded.append(RawValue.Kind.null.rawValue)
       }
       guard let known = best else {
         best = encoded
@@ -79,7 +79,7 @@ package final class Sorter: Sendable {
       let order = ValueEncoding.compare(encoded, known)
       if smallest ? order < 0 : order > 0 { best = encoded }
     }
-    return best ?? [ValueEncoding.emptyArray]
+    return best ?? []
   }
 }
 

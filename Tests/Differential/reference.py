@@ -17,6 +17,8 @@ class _Missing:
 
 
 MISSING = _Missing()
+#: An array without elements, to sort by.
+EMPTY = _Missing()
 
 
 def matches(filter: dict[str, Any], entity: Value) -> bool:
@@ -329,11 +331,28 @@ def _compare(left: Value, right: Value, path: list[str], direction: int) -> int:
 
 def _sort_value(entity: Value, path: list[str], direction: int) -> tuple[int, Value]:
     """Give the value to sort by, behind a 0 for an empty array, which comes before null."""
-    found = list(values(entity, path, False))
-    plain: list[Value] = []
-    for value in found:
-        if value == [] and isinstance(value, list):
-            return (0, None)
-        plain += value if isinstance(value, list) else [None if value is MISSING else value]
+    found = list(_sortable(entity, path))
+    plain = [value for value in found if value is not EMPTY]
+    if not plain or (direction > 0 and len(plain) < len(found)):
+        return (0, None)
     choose = min if direction > 0 else max
-    return (1, choose(plain or [None], key=functools.cmp_to_key(order)))
+    return (1, choose(plain, key=functools.cmp_to_key(order)))
+
+
+def _sortable(value: Value, path: list[str]) -> Iterator[Value]:
+    """Give what a path leads to for a sort: the elements of an array at its end, EMPTY if it has none.
+
+    A number is an index; behind the array's end it is a name, as in every element.
+    """
+    if not path:
+        yield from (value or [EMPTY]) if isinstance(value, list) else [value]
+    elif isinstance(value, dict):
+        yield from _sortable(value.get(path[0]), path[1:])
+    elif isinstance(value, list) and path[0] in map(str, range(len(value))):
+        yield from _sortable(value[int(path[0])], path[1:])
+    elif isinstance(value, list) and value:
+        for element in value:
+            member = element.get(path[0]) if isinstance(element, dict) else None
+            yield from _sortable(member, path[1:])
+    else:
+        yield None

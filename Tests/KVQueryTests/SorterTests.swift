@@ -29,6 +29,33 @@ import Testing
     #expect(key(#"{"v":[7,8]}"#, true, "v.1") == key(#"{"v":{"1":8}}"#, true, "v.1"))
   }
 
+  /// As MongoDB makes the keys of a sort.
+  @Test(
+    "finds null where a path leads to nothing",
+    arguments: [
+      (#"{"v":[7]}"#, "v.1"), (#"{"v":[]}"#, "v.0"), (#"{"v":[]}"#, "v.w"), (#"{"v":[7]}"#, "v.w"),
+      (#"{"v":[{"w":1}]}"#, "v.1"), (#"{"v":[{"w":1}]}"#, "v.1.w"), (#"{"v":[[7]]}"#, "v.0.1"),
+      (#"{"v":7}"#, "v.0"), (#"{"v":"text"}"#, "v.0"), (#"{"v":[null]}"#, "v"), ("{}", "v.0"),
+      (#"{"v":[7,8]}"#, "v.01"), (#"{"v":[7,8]}"#, "v.-1"),
+    ])
+  func findsNothing(entity: String, path: String) {
+    for isAscending in [true, false] {
+      #expect(key(entity, isAscending, path) == key("{}", isAscending))
+    }
+  }
+
+  @Test("takes a number behind an array's end as a name in its elements") func namesInElements() {
+    #expect(key(#"{"v":[{"1":5}]}"#, true, "v.1") == key(#"{"v":5}"#, true))
+    #expect(key(#"{"v":[{"1":5},{"1":6}]}"#, true, "v.1") == key(#"{"v":{"1":6}}"#, true))
+  }
+
+  @Test("takes an empty array among others as one below null") func emptyAmongOthers() {
+    let entity = #"{"v":[{"w":[]},{"w":1},{}]}"#
+    #expect(key(entity, true, "v.w") == key(#"{"v":[]}"#, true))
+    #expect(key(entity, false, "v.w") == key(#"{"v":1}"#, false))
+    #expect(key(#"{"v":[[]]}"#, true) != key(#"{"v":[]}"#, true))
+  }
+
   @Test("treats missing and null alike, and equal numbers of two kinds") func treatsAlike() {
     #expect(key("{}", true) == key(#"{"v":null}"#, true))
     #expect(key(#"{"v":1}"#, true) == key(#"{"v":1.0}"#, true))

@@ -14,8 +14,8 @@ package struct Distinct: Sendable {
     let scanner = ByteScanner(entity)
     let start = scanner.skipSpace(0)
     guard start < scanner.end else { return }
-    RawValue.visit(RawValue(scanner, start..<scanner.end), at: path.components[...]) { value in
-      guard let value else { return }
+    RawValue.visit(RawValue(scanner, start..<scanner.end), at: path.components[...]) { found in
+      guard case .value(let value) = found else { return }
       var encoded: [UInt8] = []
       ValueEncoding.append(value, to: &encoded)
       if values[encoded] == nil { values[encoded] = value.json.plain }
