@@ -188,7 +188,10 @@ class Generator:
         pick = self.random
         chosen: dict[str, Any] = {}
         if pick.random() < 0.5:
-            names = pick.sample(["a", "b", "d", "n.x", "l", "l.1", "m.0", "o.x", "o.1.x", "_id"], pick.randrange(1, 3))
+            names = pick.sample(
+                ["a", "b", "d", "n.x", "l", "l.1", "m.0", "o.x", "o.1.x", "_id"],
+                pick.randrange(1, 3),
+            )
             chosen["sort"] = {name: pick.choice([1, -1]) for name in names}
         if pick.random() < 0.3:
             chosen["skip"] = pick.randrange(5)

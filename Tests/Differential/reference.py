@@ -340,7 +340,7 @@ def _sort_value(entity: Value, path: list[str], direction: int) -> tuple[int, Va
 
 
 def _sortable(value: Value, path: list[str]) -> Iterator[Value]:
-    """Give what a path leads to for a sort: the elements of an array at its end, EMPTY if it has none.
+    """Give what a path leads to for a sort: of an array at its end the elements, or EMPTY.
 
     A number is an index; behind the array's end it is a name, as in every element.
     """

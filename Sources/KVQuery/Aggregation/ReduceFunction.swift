@@ -1,5 +1,3 @@
-internal import KVBase
-
 /// The `reduce` of a `_group` request: JavaScript, of which no word is run here. What SDKs send for counts,
 /// sums, averages and extremes is recognised, one or several at once; what is not recognised for certain
 /// is refused.
