@@ -61,7 +61,7 @@ final class Accounts: Sendable {
 
   // MARK: Changing
 
-  /// Makes a user. Throws `.userAlreadyExists` if the name or the id is taken.
+  /// Makes a user. Throws `.userAlreadyExists` if the name is taken, or the id is or ever was.
   func create(
     _ draft: EntityDraft, name: String, password: String, of app: Int64
   ) throws(ServerError) -> [UInt8] {
@@ -130,6 +130,10 @@ final class Accounts: Sendable {
       try account.bind(id, at: 2)
       try account.run()
       if permanently {
+        let remember = try connection.statement(Self.remember)
+        try remember.bind(app, at: 1)
+        try remember.bind(id, at: 2)
+        try remember.run()
         let delete = try connection.statement(users.sql(.deleteRow))
         try delete.bind(stored.row, at: 1)
         try delete.run()
@@ -174,7 +178,8 @@ final class Accounts: Sendable {
     "SELECT id, name, password, disabled FROM account WHERE app = ?1 AND id = ?2")
   private static let insert = SQL(
     """
-    INSERT INTO account (app, id, name, password) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING
+    INSERT INTO account (app, id, name, password) SELECT ?1, ?2, ?3, ?4
+    WHERE NOT EXISTS (SELECT 1 FROM former_user WHERE app = ?1 AND id = ?2) ON CONFLICT DO NOTHING
     """)
   private static let change = SQL(
     """
@@ -182,5 +187,7 @@ final class Accounts: Sendable {
     WHERE app = ?1 AND id = ?2
     """)
   private static let disable = SQL("UPDATE account SET disabled = 1 WHERE app = ?1 AND id = ?2")
+  private static let remember = SQL(
+    "INSERT INTO former_user (app, id) VALUES (?1, ?2) ON CONFLICT DO NOTHING")
   private static let remove = SQL("DELETE FROM account WHERE app = ?1 AND id = ?2")
 }

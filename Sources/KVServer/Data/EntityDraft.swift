@@ -20,7 +20,7 @@ struct EntityDraft: Sendable {
       throw ServerError(.invalidIdentifier, "_id differs from the id in the path")
     }
     id = wanted ?? outline.id ?? Identifier.object()
-    try Self.check(id: id)
+    try EntityID.check(id)
     try Self.checkLocation(bytes, outline)
     if let range = outline.acl {
       acl = try ACL(parsing: UnsafeRawBufferPointer(rebasing: bytes[range]))
@@ -42,21 +42,6 @@ struct EntityDraft: Sendable {
     body += acl.json
     body += ",\"_kmd\":{\"ect\":\"\(created)\",\"lmt\":\"\(modified)\"\(metadata)}}".utf8
     return body
-  }
-
-  /// An id must fit into a path and must not be the name of an operation.
-  static func check(id: String) throws(ServerError) {
-    let operations = [
-      "_count", "_group", "_deltaset", "_history", "_subscribe", "_unsubscribe", "_permissions",
-      "_me",
-      "_lookup", "_logout", "login",
-    ]
-    guard !id.isEmpty, id.utf8.count <= 255, !operations.contains(id),
-      id.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
-    else {
-      throw ServerError(
-        .invalidIdentifier, "an _id has 1 to 255 bytes, no control characters, and is no operation")
-    }
   }
 
   /// Refuses a `_geoloc` that is not [longitude, latitude].

@@ -11,10 +11,9 @@ struct Viewer: Sendable {
     if case .user(let id) = principal { id } else { "" }
   }
 
-  /// Who is named as the creator of what this viewer creates. The administrator is no user; the app key
-  /// would be a stranger's id to any client, so it is a word that no id can be.
+  /// Who is named as the creator of what this viewer creates.
   var owner: String {
-    if case .user(let id) = principal { id } else { "master" }
+    if case .user(let id) = principal { id } else { EntityID.administrator }
   }
 
   /// The rule for an operation. Throws if nothing of this kind is possible at all.

@@ -3,7 +3,8 @@ internal import KVSQLite
 /// The tables of the server's database.
 ///
 ///     app ──< collection ──< e<number>   the entities of one collection, one table each
-///      └────< account ──< session
+///      ├────< account ──< session
+///      └────< former_user
 ///
 /// Users are entities of a collection that clients cannot name; what must never be read back, the
 /// password's hash, is in `account`.
@@ -67,6 +68,17 @@ enum Schema {
           acl TEXT NOT NULL,
           PRIMARY KEY (app, name, owner));
         CREATE INDEX stream_owner ON stream (app, owner);
+        """),
+    // The ids of users who were deleted for good: what is kept of theirs, or names them, must never become somebody
+    // else's. Who signed up under the administrator's name when that was possible is kept out.
+    Database.Migration(
+      sql: """
+        CREATE TABLE former_user (
+          app INTEGER NOT NULL REFERENCES app (number),
+          id TEXT NOT NULL,
+          PRIMARY KEY (app, id)) WITHOUT ROWID;
+        UPDATE account SET disabled = 1 WHERE id = 'master';
+        DELETE FROM session WHERE user = 'master';
         """),
   ]
 

@@ -71,7 +71,7 @@ extension Service {
       throw ServerError(.featureUnavailable, "users sign up with a name and a password here")
     }
     let draft = try Self.draft(
-      call.body,
+      call.body, id: try Self.id(ofNew: object, call),
       replacing: [("username", JSONValue.string(name).bytes), ("password", nil)])
     if try accounts.find(name: name, of: call.app.number) != nil {
       throw ServerError(.userAlreadyExists)
@@ -84,6 +84,20 @@ extension Service {
     // Nobody else knows a password that we made.
     if given == nil { body = Self.prefixing("password", password, to: body) }
     return Answer.json(201, body)
+  }
+
+  /// Only the administrator names the id of a user: whoever may choose it can choose one that rights were given to.
+  private static func id(ofNew user: JSONObject, _ call: Call) throws(ServerError) -> String {
+    guard let wanted = user["_id"] else { return Identifier.object() }
+    guard call.principal == .master else {
+      throw ServerError(
+        .insufficientCredentials, "only the master secret can name the _id of a user")
+    }
+    guard let id = wanted.stringValue else {
+      throw ServerError(.inputValidationFailed, "_id must be a text")
+    }
+    try EntityID.check(user: id)
+    return id
   }
 
   private func show(_ call: Call, _ id: String) throws(ServerError) -> Response {
