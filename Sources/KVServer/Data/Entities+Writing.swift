@@ -216,7 +216,8 @@ extension Entities {
     try statement.bind(flag ? 1 : 0, at: place)
   }
 
-  private static func run(
+  /// Runs a statement whose parameter 9 is the body.
+  static func run(
     _ statement: borrowing Statement, with body: [UInt8]
   ) throws(SQLiteError) {
     let result = body.withUnsafeBytes { bytes -> Result<Void, SQLiteError> in

@@ -48,6 +48,8 @@ final class EntityCollection: Sendable {
     case get(Permissions.Rule)
     case look(Permissions.Rule)
     case insert, update
+    /// Replaces the body alone.
+    case rewrite
     case deleteRow
     /// The n and the body of what matches.
     case scan(Selection)
@@ -119,6 +121,7 @@ final class EntityCollection: Sendable {
       UPDATE \(table) SET creator = ?2, gr = ?3, gw = ?4, readers = ?5, writers = ?6, ect = ?7,
         lmt = ?8, body = ?9 WHERE n = ?1
       """
+    case .rewrite: "UPDATE \(table) SET body = ?9 WHERE n = ?1"
     case .deleteRow: "DELETE FROM \(table) WHERE n = ?1"
     case .scan(let which):
       """

@@ -34,6 +34,16 @@ struct EntityDraft: Sendable {
     stem.removeLast()
   }
 
+  /// Takes an entity as it is stored, to be written again.
+  init(
+    stored bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, id: String
+  ) throws(JSONError) {
+    self.id = id
+    stem = try EntityEditing.rewriting(
+      bytes, outline, id: id, replacing: [("_acl", nil), ("_kmd", nil)])
+    stem.removeLast()
+  }
+
   /// The entity as it is stored: `_acl` and `_kmd` are its last members.
   func body(_ acl: ACL, created: Timestamp, modified: Timestamp) -> [UInt8] {
     var body = stem

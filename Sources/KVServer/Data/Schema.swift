@@ -80,6 +80,12 @@ enum Schema {
         UPDATE account SET disabled = 1 WHERE id = 'master';
         DELETE FROM session WHERE user = 'master';
         """),
+    // What ends all sessions of a user makes a new generation of his account.
+    Database.Migration(
+      sql: """
+        ALTER TABLE account ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE session ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
+        """),
   ]
 
   /// What a collection with a history has besides: an index by which changes are found, and the

@@ -2,29 +2,57 @@ internal import KVBase
 internal import KVSQLite
 
 /// Who is logged in. Tokens are random; the database knows only their hashes. Safe from any thread.
+///
+/// A session belongs to one generation of its user's account. Whatever ends all sessions of a user – a new password,
+/// a deletion – makes a new generation, in the transaction that does it; a session of another generation is none,
+/// whenever it was inserted or read.
 final class Sessions: Sendable {
   struct Session: Sendable, Equatable {
     var app: Int64
     var user: String
+    /// Of the account.
+    var generation: Int64
     /// In milliseconds; nil: it does not end by itself.
     var expires: Int64?
 
     func isValid(at now: Timestamp) -> Bool { expires.map { now.milliseconds < $0 } ?? true }
   }
 
+  /// A session that is about to start. Its token cannot be had again.
+  struct New: Sendable {
+    let token: String
+    fileprivate let expires: Int64?
+  }
+
   /// More sessions than this are read again from the database when they are used.
-  private static let mostKept = 10_000
+  private static let maxKept = 10_000
 
   private let database: Database
   private let lifetime: Int64?
   /// Sessions by token, so that a request needs no hash and no statement.
   private let kept = Monitor(Kept())
 
+  private struct UserKey: Hashable {
+    var app: Int64
+    var user: RecordID
+
+    init(_ app: Int64, _ user: String) { (self.app, self.user) = (app, RecordID(user)) }
+  }
+
   private struct Kept {
-    var sessions: [String: Session] = [:]
+    var sessions: [RecordID: Session] = [:]
+    /// The generations of the accounts that these sessions are of. An account that changes is forgotten.
+    var generations: [UserKey: Int64] = [:]
     /// How often sessions were ended: what was read from the database before the last time may be one
     /// of them, and is not kept.
-    var ends = 0
+    var endings = 0
+
+    func session(_ token: String) -> Session? {
+      guard let session = sessions[RecordID(token)],
+        generations[UserKey(session.app, session.user)] == session.generation
+      else { return nil }
+      return session
+    }
   }
 
   /// `lifetimeSeconds` nil: sessions last until they are ended.
@@ -33,30 +61,13 @@ final class Sessions: Sendable {
     lifetime = lifetimeSeconds
   }
 
-  /// Starts a session; gives its token, which cannot be had again.
-  func start(app: Int64, user: String) throws(ServerError) -> String {
-    let token = hexText(randomBytes(32))
-    let expires = lifetime.map { Timestamp.now().milliseconds &+ $0 &* 1000 }
-    try Entities.storage { () throws(SQLiteError) in
-      try database.write { (connection: borrowing Connection) throws(SQLiteError) in
-        let insert = try connection.statement(Self.insert)
-        try Self.bind(token, to: insert)
-        try insert.bind(app, at: 2)
-        try insert.bind(user, at: 3)
-        if let expires { try insert.bind(expires, at: 4) }
-        try insert.run()
-      }
-    }
-    return token
-  }
-
   /// The session of a token; nil if there is none any more.
   func find(_ token: String) throws(ServerError) -> Session? {
-    let (known, ends) = kept.peek { ($0.sessions[token], $0.ends) }
+    let (known, endings) = kept.peek { ($0.session(token), $0.endings) }
     var found = known
     if found == nil {
       found = try load(token)
-      if let found { keep(found, token, since: ends) }
+      if let found { keep(found, token, since: endings) }
     }
     guard let found, found.isValid(at: .now()) else { return nil }
     return found
@@ -72,61 +83,137 @@ final class Sessions: Sendable {
       }
     }
     kept.peek { kept in
-      kept.ends += 1
-      kept.sessions[token] = nil
+      kept.endings += 1
+      kept.sessions[RecordID(token)] = nil
     }
   }
 
-  /// Ends the sessions of a user, all but one of them if told to.
-  func endAll(app: Int64, user: String, but token: String? = nil) throws(ServerError) {
+  /// Ends the sessions of a user.
+  func endAll(app: Int64, user: String) throws(ServerError) {
     try Entities.storage { () throws(SQLiteError) in
       try database.write { (connection: borrowing Connection) throws(SQLiteError) in
-        let delete = try connection.statement(Self.deleteAll)
-        try Self.bind(token ?? "", to: delete)
-        try delete.bind(app, at: 2)
-        try delete.bind(user, at: 3)
-        try delete.run()
+        try Self.endAll(app: app, user: user, connection)
       }
     }
-    kept.peek { kept in
-      kept.ends += 1
-      kept.sessions = kept.sessions.filter {
-        $0.key == token || $0.value.app != app || $0.value.user != user
-      }
+    forget(app: app, user: user)
+  }
+
+  // MARK: Inside transactions of others
+
+  func new() -> New {
+    New(
+      token: hexText(randomBytes(32)),
+      expires: lifetime.map { Timestamp.now().milliseconds &+ $0 &* 1000 })
+  }
+
+  /// Starts a session of a user, unless his account is disabled or of another generation by now: then false.
+  static func insert(
+    _ session: New, app: Int64, user: String, generation: Int64,
+    _ connection: borrowing Connection
+  ) throws(SQLiteError) -> Bool {
+    let purge = try connection.statement(Self.purge)
+    try purge.bind(app, at: 1)
+    try purge.bind(user, at: 2)
+    try purge.bind(Timestamp.now().milliseconds, at: 3)
+    try purge.run()
+    let insert = try connection.statement(Self.insert)
+    try bind(session.token, to: insert)
+    try insert.bind(app, at: 2)
+    try insert.bind(user, at: 3)
+    if let expires = session.expires { try insert.bind(expires, at: 4) }
+    try insert.bind(generation, at: 5)
+    try insert.run()
+    return connection.changes == 1
+  }
+
+  /// Makes a new generation of a user's account: his sessions end, all but one of them if told to. `forget` must
+  /// follow the commit.
+  static func endAll(
+    app: Int64, user: String, but token: String? = nil, _ connection: borrowing Connection
+  ) throws(SQLiteError) {
+    let renew = try connection.statement(Self.renew)
+    try renew.bind(app, at: 2)
+    try renew.bind(user, at: 3)
+    try renew.run()
+    for sql in [deleteAll, carryOver] {
+      let statement = try connection.statement(sql)
+      try bind(token ?? "", to: statement)
+      try statement.bind(app, at: 2)
+      try statement.bind(user, at: 3)
+      try statement.run()
     }
   }
 
-  private func keep(_ session: Session, _ token: String, since ends: Int) {
+  /// A user's sessions have ended in the database: nobody finds them here any more.
+  func forget(app: Int64, user: String) {
     kept.peek { kept in
-      guard kept.ends == ends else { return }
-      if kept.sessions.count >= Self.mostKept { kept.sessions = [:] }
-      kept.sessions[token] = session
+      kept.endings += 1
+      kept.generations[UserKey(app, user)] = nil
     }
   }
 
-  private func load(_ token: String) throws(ServerError) -> Session? {
+  // MARK: Parts
+
+  /// How often sessions were ended, for `keep`.
+  var endings: Int { kept.peek { $0.endings } }
+
+  /// Keeps what was read from the database, unless sessions were ended since then.
+  func keep(_ session: Session, _ token: String, since endings: Int) {
+    kept.peek { kept in
+      guard kept.endings == endings else { return }
+      if kept.sessions.count >= Self.maxKept { (kept.sessions, kept.generations) = ([:], [:]) }
+      kept.sessions[RecordID(token)] = session
+      kept.generations[UserKey(session.app, session.user)] = session.generation
+    }
+  }
+
+  func load(_ token: String) throws(ServerError) -> Session? {
     try Entities.storage { () throws(SQLiteError) -> Session? in
       try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
         let select = try connection.statement(Self.select)
         try Self.bind(token, to: select)
         guard try select.step() else { return nil }
         return Session(
-          app: select.int64(0), user: select.text(1) ?? "",
-          expires: select.isNull(2) ? nil : select.int64(2))
+          app: select.int64(0), user: select.text(1) ?? "", generation: select.int64(2),
+          expires: select.isNull(3) ? nil : select.int64(3))
       }
     }
   }
 
+  /// What a token is stored under.
+  static func hash(_ token: String) -> String { hexText(SHA256.hash(token.utf8)) }
+
   private static func bind(
     _ token: String, to statement: borrowing Statement
   ) throws(SQLiteError) {
-    try statement.bind(hexText(SHA256.hash(token.utf8)), at: 1)
+    try statement.bind(hash(token), at: 1)
   }
 
   private static let insert = SQL(
-    "INSERT INTO session (token, app, user, expires) VALUES (?1, ?2, ?3, ?4)")
-  private static let select = SQL("SELECT app, user, expires FROM session WHERE token = ?1")
+    """
+    INSERT INTO session (token, app, user, expires, generation)
+    SELECT ?1, ?2, ?3, ?4, ?5 FROM account
+    WHERE app = ?2 AND id = ?3 AND generation = ?5 AND disabled = 0
+    """)
+  private static let purge = SQL(
+    "DELETE FROM session WHERE app = ?1 AND user = ?2 AND expires <= ?3")
+  private static let select = SQL(
+    """
+    SELECT session.app, user, session.generation, expires FROM session
+    JOIN account ON account.app = session.app AND account.id = user
+    WHERE token = ?1 AND session.generation = account.generation
+    """)
   private static let delete = SQL("DELETE FROM session WHERE token = ?1")
+
+  // The three that end all sessions of user ?3 but that of token ?1.
+  private static let renew = SQL(
+    "UPDATE account SET generation = generation + 1 WHERE app = ?2 AND id = ?3")
   private static let deleteAll = SQL(
     "DELETE FROM session WHERE app = ?2 AND user = ?3 AND token <> ?1")
+  private static let carryOver = SQL(
+    """
+    UPDATE session SET generation =
+      (SELECT generation FROM account WHERE account.app = ?2 AND account.id = ?3)
+    WHERE token = ?1 AND app = ?2 AND user = ?3
+    """)
 }

@@ -1,3 +1,5 @@
+internal import KVBase
+
 /// Which texts may be an `_id`.
 enum EntityID {
   /// Who is named as the creator of what the administrator makes. No user has this id.
@@ -31,7 +33,7 @@ enum EntityID {
   private static let underscore = UInt8(ascii: "_")
 
   private static func isAdministrator(_ id: String) -> Bool {
-    id.utf8.elementsEqual(administrator.utf8)
+    id.hasSameBytes(as: administrator)
   }
 
   /// Clients and proxies take these out of paths.

@@ -1,3 +1,5 @@
+internal import KVBase
+
 /// One app that the server serves: its key, what proves that a request is its own, and its number in
 /// the database.
 struct App: Sendable {
@@ -29,8 +31,24 @@ struct Call: Sendable {
     return id
   }
 
+  /// Whether this is a session of the user with this id.
+  func isUser(_ id: String) -> Bool {
+    guard case .user(let own) = principal else { return false }
+    return own.hasSameBytes(as: id)
+  }
+
+  var isAdministrator: Bool { principal == .master }
+
+  /// That a user asks this for himself, or the administrator for him.
+  func requireUserOrMaster(_ id: String, to action: String) throws(ServerError) {
+    guard isAdministrator || isUser(id) else {
+      throw ServerError(
+        .insufficientCredentials, "only the user and the master secret can \(action)")
+    }
+  }
+
   func requireMaster() throws(ServerError) {
-    guard principal == .master else {
+    guard isAdministrator else {
       throw ServerError(.insufficientCredentials, "this needs the master secret")
     }
   }

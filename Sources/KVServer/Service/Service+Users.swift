@@ -20,46 +20,6 @@ extension Service {
 
   func me(_ call: Call) throws(ServerError) -> Response { try show(call, try call.user()) }
 
-  // MARK: Sessions
-
-  func login(_ call: Call) throws(ServerError) -> Response {
-    let object = try Self.object(call.body)
-    if object["_socialIdentity"] != nil {
-      throw ServerError(.featureUnavailable, "users log in with a name and a password here")
-    }
-    guard let name = object["username"]?.stringValue,
-      let password = object["password"]?.stringValue
-    else { throw ServerError(.incompleteRequestBody, "username and password are required") }
-    let account = try accounts.find(name: name, of: call.app.number)
-    let matches = PasswordHasher.matches(password, account?.password ?? nobodysHash)
-    guard let account, matches, !account.isDisabled else { throw ServerError(.invalidCredentials) }
-    let body = try body(of: account.id, call)
-    let token = try sessions.start(app: call.app.number, user: account.id)
-    return Answer.json(200, Self.adding(token, to: body))
-  }
-
-  func logout(_ call: Call) throws(ServerError) -> Response {
-    _ = try call.user()
-    if let token = call.token {
-      try sessions.end(token)
-      live.broker(of: call.app.number)?.refuse(session: token)
-    }
-    return Response(204)
-  }
-
-  /// Ends all sessions of a user: his own, or any with the master secret.
-  func endSessions(_ call: Call, of id: String) throws(ServerError) -> Response {
-    if call.principal != .master, try call.user() != id {
-      throw ServerError(.insufficientCredentials)
-    }
-    guard try accounts.find(id: id, of: call.app.number) != nil else {
-      throw ServerError(.userNotFound)
-    }
-    try sessions.endAll(app: call.app.number, user: id)
-    endPolls(of: id, app: call.app.number)
-    return Response(204)
-  }
-
   // MARK: Users
 
   private func signUp(_ call: Call) throws(ServerError) -> Response {
@@ -76,11 +36,10 @@ extension Service {
     if try accounts.find(name: name, of: call.app.number) != nil {
       throw ServerError(.userAlreadyExists)
     }
+    let session = call.apiVersion <= APIVersion.lastWithTokenAtSignup ? sessions.new() : nil
     var body = try accounts.create(
-      draft, name: name, password: try hash(password), of: call.app.number)
-    if call.apiVersion <= APIVersion.lastWithTokenAtSignup {
-      body = Self.adding(try sessions.start(app: call.app.number, user: draft.id), to: body)
-    }
+      draft, name: name, password: try hash(password), session: session, of: call.app.number)
+    if let session { body = Self.adding(session.token, to: body) }
     // Nobody else knows a password that we made.
     if given == nil { body = Self.prefixing("password", password, to: body) }
     return Answer.json(201, body)
@@ -113,72 +72,40 @@ extension Service {
     let viewer = userViewer(call)
     _ = try viewer.rule(for: .update)
     let object = try Self.object(call.body)
-    guard let account = try accounts.find(id: id, of: call.app.number), !account.isDisabled else {
-      throw ServerError(.userNotFound)
-    }
-    let name = try Self.text("username", object) ?? account.name
+    let name = try Self.text("username", object)
     let password = try Self.text("password", object)
-    let draft = try Self.draft(
-      call.body, id: id,
-      replacing: [("username", JSONValue.string(name).bytes), ("password", nil)])
     var hashed: String?
-    if let password { hashed = try hash(password) }
-    let body = try accounts.update(
-      draft, name: name, password: hashed, for: viewer, of: call.app.number)
-    // Whoever knew the old password is out; who changed it stays.
-    if password != nil {
-      try sessions.endAll(app: call.app.number, user: id, but: call.token)
-      endPolls(of: id, app: call.app.number, but: call.token)
+    let body = try settled { () throws(ServerError) in
+      guard let account = try accounts.find(id: id, of: call.app.number), !account.isDisabled else {
+        throw ServerError(.userNotFound)
+      }
+      // By what a user logs in is not the business of others who may write to him.
+      if password != nil || name?.hasSameBytes(as: account.name) == false {
+        try call.requireUserOrMaster(id, to: "change a username or a password")
+      }
+      if let password, hashed == nil { hashed = try hash(password) }
+      let draft = try Self.draft(
+        call.body, id: id,
+        replacing: [
+          ("username", JSONValue.string(name ?? account.name).bytes), ("password", nil),
+        ])
+      let change = Accounts.Change(
+        name: name ?? account.name, password: hashed, keptToken: call.token)
+      return try accounts.update(
+        draft, of: account, change, for: viewer, app: call.app.number)
     }
+    // Whoever knew the old password is out; who changed it stays.
+    if password != nil { endPolls(of: id, app: call.app.number, but: call.token) }
     return Answer.json(200, body)
   }
 
   private func delete(_ call: Call, _ id: String) throws(ServerError) -> Response {
+    try call.requireUserOrMaster(id, to: "delete a user")
     try accounts.delete(
       id, permanently: call["hard"]?.lowercased() == "true", for: userViewer(call),
       of: call.app.number)
-    try sessions.endAll(app: call.app.number, user: id)
     try forgetListener(id, app: call.app.number)
     return Response(204)
-  }
-
-  // MARK: Discovery
-
-  private static let searchable = ["_id", "username", "first_name", "last_name", "email"]
-  private static let shown = ["_id", "username", "first_name", "last_name"]
-  private static let mostDiscovered: Int = 1000
-
-  func lookup(_ call: Call) throws(ServerError) -> Response {
-    _ = try call.principal == .master ? "" : call.user()
-    var filter = try Self.object(call.body)
-    for member in filter.members {
-      guard Self.searchable.contains(member.name), member.value.stringValue != nil else {
-        throw ServerError(
-          .invalidQuerySyntax,
-          "users are found by the text of \(Self.searchable.joined(separator: ", "))")
-      }
-    }
-    filter["_kmd.status.val"] = ["$ne": "disabled"]
-    var query: Query
-    do { query = try Query(filter: filter.text) } catch { throw ServerError(error) }
-    query.limit = Self.mostDiscovered
-    let found = try accounts.discover(query, of: call.app.number)
-    return Answer.json(
-      200,
-      .array(
-        found.map { user in
-          .object(
-            JSONObject(
-              Self.shown.compactMap { name in user[name].map { .init(name, $0) } }))
-        }))
-  }
-
-  func usernameExists(_ call: Call) throws(ServerError) -> Response {
-    guard let name = try Self.object(call.body)["username"]?.stringValue else {
-      throw ServerError(.incompleteRequestBody, "username is required")
-    }
-    let exists = try accounts.find(name: name, of: call.app.number) != nil
-    return Answer.json(200, ["usernameExists": .bool(exists)])
   }
 
   // MARK: Parts
@@ -187,10 +114,12 @@ extension Service {
     Viewer(principal: call.principal, permissions: Accounts.permissions)
   }
 
-  private func body(of id: String, _ call: Call) throws(ServerError) -> [UInt8] {
-    let viewer = Viewer(principal: .master, permissions: Accounts.permissions)
-    return try entities.get(id, in: try accounts.users(of: call.app.number), for: viewer)
-      .body.withBytes { Array($0) }
+  /// Repeats what gives nil because the account has changed since it was read.
+  func settled<R>(_ body: () throws(ServerError) -> R?) throws(ServerError) -> R {
+    for _ in 0..<10 {
+      if let result = try body() { return result }
+    }
+    throw ServerError(.internalErrorRetry)
   }
 
   private func hash(_ password: String) throws(ServerError) -> String {
@@ -210,7 +139,7 @@ extension Service {
   }
 
   /// A stored user with a token in his `_kmd`, which is the last member of every stored entity.
-  private static func adding(_ token: String, to body: [UInt8]) -> [UInt8] {
+  static func adding(_ token: String, to body: [UInt8]) -> [UInt8] {
     guard body.suffix(2).elementsEqual("}}".utf8) else { return body }
     return body.dropLast(2) + Array(",\"authtoken\":\"\(token)\"}}".utf8)
   }

@@ -53,9 +53,9 @@ final class Service: RequestHandler, Sendable {
     registrations = LiveRegistrations(database)
     streams = LiveStreams(database)
     entities = Entities(database, clock: ServerClock(after: latest), outbox: live.outbox)
-    accounts = Accounts(entities, catalog)
-    histories = try Histories(entities, catalog, defaultDays: settings.historyDays)
     sessions = Sessions(database, lifetimeSeconds: settings.sessionSeconds)
+    accounts = Accounts(entities, catalog, sessions)
+    histories = try Histories(entities, catalog, defaultDays: settings.historyDays)
     self.settings = settings
     self.workers = workers
     self.hashers = hashers

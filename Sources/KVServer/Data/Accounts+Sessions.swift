@@ -1,0 +1,62 @@
+internal import KVBase
+internal import KVJSON
+internal import KVSQLite
+
+/// Logging in.
+extension Accounts {
+  /// Starts a session of a user whose password was found right. Gives the user, with the moment in `_kmd.llt`; nil if
+  /// the account is not any more what it was when it was read.
+  func begin(
+    _ session: Sessions.New, of account: Account, app: Int64
+  ) throws(ServerError) -> [UInt8]? {
+    let users = try users(of: app)
+    return try entities.write { (connection, now) throws(SQLiteError) -> [UInt8]? in
+      let isStarted = try Sessions.insert(
+        session, app: app, user: account.id, generation: account.generation, connection)
+      guard isStarted, let stored = try Self.look(account.id, in: users, connection) else {
+        return nil
+      }
+      return try Self.note(stored, of: account.id, in: users, connection) {
+        $0["llt"] = .string(now.description)
+      }
+    }
+  }
+
+  /// Changes what `_kmd` says of a user. That is no change of the user himself: his `lmt` stays.
+  static func note(
+    _ stored: Entities.StoredRow, of id: String, in users: EntityCollection,
+    _ connection: borrowing Connection, _ change: (inout UserMetadata) -> Void
+  ) throws(SQLiteError) -> [UInt8] {
+    var draft = try draft(of: stored, id: id)
+    var metadata = UserMetadata(of: stored.body)
+    change(&metadata)
+    draft.metadata = metadata.text
+    let body = draft.body(
+      ACL(of: stored.body), created: stored.created, modified: stored.modified)
+    let rewrite = try connection.statement(users.sql(.rewrite))
+    try rewrite.bind(stored.row, at: 1)
+    try Entities.run(rewrite, with: body)
+    return body
+  }
+
+  /// A user as he is stored, whoever looks.
+  static func look(
+    _ id: String, in users: EntityCollection, _ connection: borrowing Connection
+  ) throws(SQLiteError) -> Entities.StoredRow? {
+    let look = try connection.statement(users.sql(.look(.always)))
+    try look.bind(id, at: 2)
+    return try look.step() ? Entities.StoredRow(look) : nil
+  }
+
+  /// A stored user, to be written again.
+  static func draft(
+    of stored: Entities.StoredRow, id: String
+  ) throws(SQLiteError) -> EntityDraft {
+    let draft = stored.body.withUnsafeBytes { bytes -> EntityDraft? in
+      guard let outline = try? EntityScanner.outline(of: bytes) else { return nil }
+      return try? EntityDraft(stored: bytes, outline, id: id)
+    }
+    guard let draft else { throw SQLiteError.rollback }
+    return draft
+  }
+}

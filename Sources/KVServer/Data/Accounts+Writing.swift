@@ -1,0 +1,176 @@
+internal import KVBase
+internal import KVJSON
+internal import KVSQLite
+
+/// Making, changing and deleting users. What ends sessions ends them in the same transaction.
+extension Accounts {
+  /// Makes a user, and logs him in if a session is given. Throws `.userAlreadyExists` if the name is taken, or the id
+  /// is or ever was.
+  func create(
+    _ draft: EntityDraft, name: String, password: String, session: Sessions.New? = nil,
+    of app: Int64
+  ) throws(ServerError) -> [UInt8] {
+    let users = try users(of: app)
+    var acl = draft.acl ?? ACL()
+    acl.creator = draft.id
+    let body = try entities.write { (connection, now) throws(SQLiteError) -> [UInt8]? in
+      let insert = try connection.statement(Self.insert)
+      try insert.bind(app, at: 1)
+      try insert.bind(draft.id, at: 2)
+      try insert.bind(name, at: 3)
+      try insert.bind(password, at: 4)
+      try insert.run()
+      guard connection.changes == 1 else { return nil }
+      if let session {
+        _ = try Sessions.insert(session, app: app, user: draft.id, generation: 0, connection)
+      }
+      let written = try Entities.insert(draft, acl, users, connection, now)
+      if case .success(let written) = written { return written.body }
+      // An entity without an account is left over from nothing we do; refuse the whole.
+      throw SQLiteError.rollback
+    }
+    guard let body else { throw ServerError(.userAlreadyExists) }
+    return body
+  }
+
+  /// What a change makes of an account.
+  struct Change: Sendable {
+    var name: String
+    /// The hash of a new password; nil: the old one stays.
+    var password: String?
+    /// The session that a new password does not end.
+    var keptToken: String?
+  }
+
+  /// Replaces a user's entity, and his name and password as `change` says. nil if the account is not any more what it
+  /// was when it was read.
+  func update(
+    _ draft: EntityDraft, of account: Account, _ change: Change, for viewer: Viewer, app: Int64
+  ) throws(ServerError) -> [UInt8]? {
+    let users = try users(of: app)
+    let rule = try viewer.rule(for: .update)
+    let result = try entities.write {
+      (connection, now) throws(SQLiteError) -> Result<[UInt8]?, ServerError> in
+      guard try Self.isCurrent(account, app, connection) else { return .success(nil) }
+      let look = try connection.statement(users.sql(.look(rule)))
+      try look.bind(viewer.user, at: 1)
+      try look.bind(account.id, at: 2)
+      guard try look.step() else { return .failure(ServerError(.userNotFound)) }
+      guard look.int64(0) != 0 else { return .failure(Entities.forbidden(account.id)) }
+      let stored = Entities.StoredRow(look)
+      look.reset()
+      guard try Self.apply(change, to: account.id, app, connection) else {
+        return .failure(ServerError(.userAlreadyExists))
+      }
+      var draft = draft
+      draft.metadata = UserMetadata(of: stored.body).text
+      return .success(
+        try entities.update(stored, draft, users, viewer, connection, now).body)
+    }
+    if change.password != nil { sessions.forget(app: app, user: account.id) }
+    return try result.get()
+  }
+
+  /// Deletes a user for good, or only keeps him from logging in. His sessions end.
+  func delete(
+    _ id: String, permanently: Bool, for viewer: Viewer, of app: Int64
+  ) throws(ServerError) {
+    let users = try users(of: app)
+    let problem = try entities.write { (connection, now) throws(SQLiteError) -> ServerError? in
+      guard let stored = try Self.look(id, in: users, connection) else {
+        return ServerError(.userNotFound)
+      }
+      if permanently {
+        try Self.remove(stored, id, users, app, connection)
+      } else {
+        try Self.run(Self.disable, app, id, connection)
+        try markDisabled(stored, id, users, viewer, connection, now)
+      }
+      try Sessions.endAll(app: app, user: id, connection)
+      return nil
+    }
+    sessions.forget(app: app, user: id)
+    if let problem { throw problem }
+  }
+
+  // MARK: Inside transactions
+
+  private static func isCurrent(
+    _ account: Account, _ app: Int64, _ connection: borrowing Connection
+  ) throws(SQLiteError) -> Bool {
+    let select = try connection.statement(Self.selectCurrent)
+    try select.bind(app, at: 1)
+    try select.bind(account.id, at: 2)
+    try select.bind(account.name, at: 3)
+    try select.bind(account.generation, at: 4)
+    return try select.step()
+  }
+
+  /// False: somebody else has the name.
+  private static func apply(
+    _ change: Change, to id: String, _ app: Int64, _ connection: borrowing Connection
+  ) throws(SQLiteError) -> Bool {
+    let update = try connection.statement(Self.change)
+    try update.bind(app, at: 1)
+    try update.bind(id, at: 2)
+    try update.bind(change.name, at: 3)
+    try update.bind(change.password, at: 4)
+    try update.run()
+    guard connection.changes == 1 else { return false }
+    if change.password != nil {
+      try Sessions.endAll(app: app, user: id, but: change.keptToken, connection)
+    }
+    return true
+  }
+
+  private static func remove(
+    _ stored: Entities.StoredRow, _ id: String, _ users: EntityCollection, _ app: Int64,
+    _ connection: borrowing Connection
+  ) throws(SQLiteError) {
+    try run(Self.remember, app, id, connection)
+    try run(Self.remove, app, id, connection)
+    let delete = try connection.statement(users.sql(.deleteRow))
+    try delete.bind(stored.row, at: 1)
+    try delete.run()
+  }
+
+  private func markDisabled(
+    _ stored: Entities.StoredRow, _ id: String, _ users: EntityCollection, _ viewer: Viewer,
+    _ connection: borrowing Connection, _ now: Timestamp
+  ) throws(SQLiteError) {
+    var draft = try Self.draft(of: stored, id: id)
+    var metadata = UserMetadata(of: stored.body)
+    metadata["status"] = ["val": "disabled", "lastChange": .string(now.description)]
+    draft.metadata = metadata.text
+    _ = try entities.update(stored, draft, users, viewer, connection, now)
+  }
+
+  private static func run(
+    _ sql: SQL, _ app: Int64, _ id: String, _ connection: borrowing Connection
+  ) throws(SQLiteError) {
+    let statement = try connection.statement(sql)
+    try statement.bind(app, at: 1)
+    try statement.bind(id, at: 2)
+    try statement.run()
+  }
+
+  private static let selectCurrent = SQL(
+    """
+    SELECT 1 FROM account
+    WHERE app = ?1 AND id = ?2 AND name = ?3 AND generation = ?4 AND disabled = 0
+    """)
+  private static let insert = SQL(
+    """
+    INSERT INTO account (app, id, name, password) SELECT ?1, ?2, ?3, ?4
+    WHERE NOT EXISTS (SELECT 1 FROM former_user WHERE app = ?1 AND id = ?2) ON CONFLICT DO NOTHING
+    """)
+  private static let change = SQL(
+    """
+    UPDATE OR IGNORE account SET name = ?3, password = coalesce(?4, password)
+    WHERE app = ?1 AND id = ?2
+    """)
+  private static let disable = SQL("UPDATE account SET disabled = 1 WHERE app = ?1 AND id = ?2")
+  private static let remember = SQL(
+    "INSERT INTO former_user (app, id) VALUES (?1, ?2) ON CONFLICT DO NOTHING")
+  private static let remove = SQL("DELETE FROM account WHERE app = ?1 AND id = ?2")
+}

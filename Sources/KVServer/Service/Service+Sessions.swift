@@ -1,0 +1,50 @@
+internal import KVJSON
+
+/// Logging in and out.
+extension Service {
+  func login(_ call: Call) throws(ServerError) -> Response {
+    let object = try Self.object(call.body)
+    if object["_socialIdentity"] != nil {
+      throw ServerError(.featureUnavailable, "users log in with a name and a password here")
+    }
+    guard let name = object["username"]?.stringValue,
+      let password = object["password"]?.stringValue
+    else { throw ServerError(.incompleteRequestBody, "username and password are required") }
+    let session = sessions.new()
+    let user = try settled { () throws(ServerError) in
+      let account = try verified(name, password, call.app)
+      return try accounts.begin(session, of: account, app: call.app.number)
+    }
+    return Answer.json(200, Self.adding(session.token, to: user))
+  }
+
+  /// The account that a name and a password open. What was wrong with them is not told, nor how long it took.
+  private func verified(
+    _ name: String, _ password: String, _ app: App
+  ) throws(ServerError) -> Accounts.Account {
+    let account = try accounts.find(name: name, of: app.number)
+    let matches = PasswordHasher.matches(password, account?.password ?? nobodysHash)
+    guard let account, matches, !account.isDisabled else { throw ServerError(.invalidCredentials) }
+    return account
+  }
+
+  func logout(_ call: Call) throws(ServerError) -> Response {
+    _ = try call.user()
+    if let token = call.token {
+      try sessions.end(token)
+      live.broker(of: call.app.number)?.refuse(session: token)
+    }
+    return Response(204)
+  }
+
+  /// Ends all sessions of a user: his own, or any with the master secret.
+  func endSessions(_ call: Call, of id: String) throws(ServerError) -> Response {
+    try call.requireUserOrMaster(id, to: "end the user's sessions")
+    guard try accounts.find(id: id, of: call.app.number) != nil else {
+      throw ServerError(.userNotFound)
+    }
+    try sessions.endAll(app: call.app.number, user: id)
+    endPolls(of: id, app: call.app.number)
+    return Response(204)
+  }
+}

@@ -1,0 +1,108 @@
+internal import KVBase
+internal import KVSQLite
+internal import KVTestSupport
+import Testing
+
+@testable import KVServer
+
+@Suite("Accounts and their sessions") struct AccountsTests {
+  private let directory = TemporaryDirectory()
+  private let database: Database
+  private let accounts: Accounts
+  private let app: Int64
+  private var sessions: Sessions { accounts.sessions }
+
+  init() throws {
+    database = try Database(
+      .init(path: directory.path + "/data.db", applicationId: Schema.applicationId),
+      migrations: Schema.migrations)
+    let catalog = try Catalog(database, defaults: Permissions())
+    app = try catalog.app("kid")
+    let entities = Entities(database, clock: ServerClock(after: 0), outbox: LiveOutbox([:]))
+    accounts = Accounts(entities, catalog, Sessions(database, lifetimeSeconds: nil))
+  }
+
+  @Test("start no session once the password, that was right when it was looked at, has changed")
+  func changedMeanwhile() throws {
+    let account = try user("ana")
+    _ = try accounts.update(
+      try draft(account.id), of: account, .init(name: "ana", password: "new"), for: master, app: app
+    )
+    #expect(try accounts.begin(sessions.new(), of: account, app: app) == nil)
+    let now = try #require(try accounts.find(name: "ana", of: app))
+    #expect(try accounts.begin(sessions.new(), of: now, app: app) != nil)
+  }
+
+  @Test("start no session once they are disabled or gone", arguments: [false, true])
+  func deletedMeanwhile(permanently: Bool) throws {
+    let account = try user("ana")
+    try accounts.delete(account.id, permanently: permanently, for: master, of: app)
+    #expect(try accounts.begin(sessions.new(), of: account, app: app) == nil)
+  }
+
+  @Test("are not changed by who has read them before somebody else changed them")
+  func renamedMeanwhile() throws {
+    let account = try user("ana")
+    _ = try accounts.update(
+      try draft(account.id), of: account, .init(name: "anna"), for: master, app: app)
+    let late = try accounts.update(
+      try draft(account.id), of: account, .init(name: "ana", password: nil), for: master, app: app)
+    #expect(late == nil)
+    #expect(try accounts.find(id: account.id, of: app)?.name == "anna")
+  }
+
+  @Test("A session that ends while it is looked up is not found afterwards")
+  func endedWhileRead() throws {
+    let account = try user("ana")
+    let session = sessions.new()
+    _ = try accounts.begin(session, of: account, app: app)
+    for end in [
+      { try sessions.endAll(app: app, user: account.id) }, { try sessions.end(session.token) },
+    ] {
+      let endings = sessions.endings
+      let read = Sessions.Session(app: app, user: account.id, generation: account.generation)
+      try end()
+      sessions.keep(read, session.token, since: endings)
+      #expect(try sessions.find(session.token) == nil)
+    }
+  }
+
+  @Test("A session that was kept in memory ends with its generation")
+  func keptGeneration() throws {
+    let account = try user("ana")
+    let session = sessions.new()
+    _ = try accounts.begin(session, of: account, app: app)
+    #expect(try sessions.find(session.token)?.user == account.id)
+    // A row of an older generation, as an insertion that came too late would have left it.
+    try database.write { (connection: borrowing Connection) throws(SQLiteError) in
+      try connection.execute("UPDATE account SET generation = generation + 1")
+    }
+    sessions.forget(app: app, user: account.id)
+    #expect(try sessions.find(session.token) == nil)
+  }
+
+  @Test("Sessions that have run out are taken out of the database by the next login")
+  func purge() throws {
+    let account = try user("ana")
+    let short = Sessions(database, lifetimeSeconds: -1)
+    _ = try accounts.begin(short.new(), of: account, app: app)
+    _ = try accounts.begin(sessions.new(), of: account, app: app)
+    let count = try database.read { (connection: borrowing Connection) throws(SQLiteError) in
+      try connection.integer("SELECT count(*) FROM session")
+    }
+    #expect(count == 1)
+  }
+
+  private var master: Viewer { Viewer(principal: .master, permissions: Accounts.permissions) }
+
+  private func user(_ name: String) throws -> Accounts.Account {
+    _ = try accounts.create(
+      try draft(Identifier.object()), name: name, password: "hash", of: app)
+    return try #require(try accounts.find(name: name, of: app))
+  }
+
+  private func draft(_ id: String) throws -> EntityDraft {
+    let body = Payload(Array("{}".utf8))
+    return try Service.draft(body, id: id)
+  }
+}

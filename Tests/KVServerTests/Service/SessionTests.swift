@@ -1,0 +1,107 @@
+internal import KVJSON
+internal import KVTestSupport
+import Testing
+
+@testable import KVServer
+
+@Suite("Sessions over HTTP") struct SessionTests {
+  private let rig: Rig
+
+  init() throws { rig = try Rig() }
+
+  @Test("that start while the password changes are ended by it")
+  func passwordRace() throws {
+    for round in 0..<10 {
+      let ana = try rig.user("ana\(round)", password: "old")
+      let rig = self.rig
+      let answers = concurrently(5) { thread -> HTTPAnswer? in
+        if thread == 2 {
+          return try? rig.send(ana, "PUT", "/user/kid/\(ana.id)", #"{"password":"new"}"#)
+        }
+        return try? Self.logIn(rig, "ana\(round)", "old")
+      }
+      for answer in answers where answer.json["_kmd"]?["authtoken"] != nil {
+        try expectEnded(answer, but: ana)
+      }
+      #expect(try rig.send(ana, "GET", "/user/kid/_me").status == 200)
+    }
+  }
+
+  @Test(
+    "that start while the user is disabled or deleted are ended by it",
+    arguments: ["", "?hard=true"])
+  func deletionRace(how: String) throws {
+    for round in 0..<10 {
+      let ana = try rig.user("ana\(round)", password: "old")
+      let rig = self.rig
+      let answers = concurrently(5) { thread -> HTTPAnswer? in
+        if thread == 2 { return try? rig.send(.master, "DELETE", "/user/kid/\(ana.id)\(how)") }
+        return try? Self.logIn(rig, "ana\(round)", "old")
+      }
+      for answer in answers where answer.status == 200 { try expectEnded(answer) }
+      #expect(try rig.send(ana, "GET", "/user/kid/_me").status == 401)
+    }
+  }
+
+  @Test("of a user whose id differs only in its spelling go on when all of the other's are ended")
+  func spelling() throws {
+    let composed = try user(id: "caf\u{E9}")
+    let decomposed = try user(id: "cafe\u{301}")
+    #expect(try rig.send(.master, "DELETE", "/user/kid/caf%C3%A9/tokens").status == 204)
+    #expect(try rig.send(composed, "GET", "/user/kid/_me").status == 401)
+    #expect(try rig.send(decomposed, "GET", "/user/kid/_me").status == 200)
+    let others = try rig.send(decomposed, "DELETE", "/user/kid/caf%C3%A9/tokens")
+    #expect(others.error == "InsufficientCredentials")
+  }
+
+  @Test("of a user who may write to another do not let him set name or password, nor delete")
+  func writers() throws {
+    let (ana, bob) = (try rig.user("ana"), try rig.user("bob"))
+    let path = "/user/kid/\(ana.id)"
+    let shared = try rig.send(ana, "PUT", path, #"{"_acl":{"w":["\#(bob.id)"]}}"#)
+    #expect(shared.json["_acl"]?["w"] == [.string(bob.id)])
+    #expect(try rig.send(bob, "PUT", path, #"{"age":8,"username":"ana"}"#).json["age"] == 8)
+    for change in [#"{"password":"stolen"}"#, #"{"username":"other"}"#, #"{"password":""}"#] {
+      let answer = try rig.send(bob, "PUT", path, change)
+      #expect(answer.status == 401 || answer.error == "InputValidationFailed", "\(change)")
+    }
+    for how in ["", "?hard=true"] {
+      #expect(try rig.send(bob, "DELETE", path + how).error == "InsufficientCredentials")
+    }
+    #expect(try Self.logIn(rig, "ana", "pass").status == 200)
+    #expect(try rig.send(.master, "PUT", path, #"{"password":"reset"}"#).status == 200)
+    #expect(try Self.logIn(rig, "ana", "reset").status == 200)
+  }
+
+  @Test("tell when the user logged in last, without changing when he was changed")
+  func lastLogin() throws {
+    let ana = try rig.user("ana")
+    let before = try rig.send(ana, "GET", "/user/kid/_me").json["_kmd"]
+    #expect(before?["llt"] == nil)
+    let login = try Self.logIn(rig, "ana", "pass")
+    let last = try #require(login.json["_kmd"]?["llt"]?.stringValue)
+    let after = try rig.send(ana, "PUT", "/user/kid/\(ana.id)", #"{"age":1}"#).json["_kmd"]
+    #expect(after?["llt"]?.stringValue == last)
+    #expect(login.json["_kmd"]?["lmt"] == before?["lmt"])
+    #expect(after?["lmt"] != before?["lmt"])
+  }
+
+  private static func logIn(_ rig: Rig, _ name: String, _ password: String) throws -> HTTPAnswer {
+    try rig.send(
+      .app, "POST", "/user/kid/login", "{\"username\":\"\(name)\",\"password\":\"\(password)\"}")
+  }
+
+  private func user(id: String) throws -> Rig.Who {
+    let user: JSONValue = ["username": .string("u-\(id)"), "password": "p", "_id": .string(id)]
+    let answer = try rig.send(.master, "POST", "/user/kid", user.text)
+    let token = try #require(answer.json["_kmd"]?["authtoken"]?.stringValue)
+    return .user(id: id, token: token)
+  }
+
+  private func expectEnded(_ login: HTTPAnswer, but who: Rig.Who = .nobody) throws {
+    let token = try #require(login.json["_kmd"]?["authtoken"]?.stringValue)
+    if case .user(_, token) = who { return }
+    let answer = try rig.send(.user(id: "", token: token), "GET", "/user/kid/_me")
+    #expect(answer.status == 401 && answer.error == "InvalidCredentials")
+  }
+}
