@@ -83,6 +83,12 @@ package final class Database: Sendable {
     }
   }
 
+  /// Begins to read one state of the data, in several steps.
+  package func snapshot() throws(SQLiteError) -> Snapshot {
+    try checkProcess()
+    return try Snapshot(readers)
+  }
+
   /// Copies the log into the file as far as readers allow, without waiting for anybody.
   package func checkpoint() throws(SQLiteError) {
     try withReader { (connection: borrowing Connection) throws(SQLiteError) in

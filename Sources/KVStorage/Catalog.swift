@@ -46,6 +46,13 @@ final class Catalog: Sendable {
     return entry.table
   }
 
+  /// The table of a collection, as the snapshot that is open on `db` has it; nil if it has none.
+  static func table(
+    _ collection: String, inSnapshot db: borrowing Connection
+  ) throws(SQLiteError) -> Table? {
+    try look(for: collection, on: db)?.table
+  }
+
   /// The collection, made if there is none, for the write transaction that is open on `db`.
   func entry(
     _ collection: String, on db: borrowing Connection

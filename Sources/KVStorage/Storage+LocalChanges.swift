@@ -8,13 +8,7 @@ extension Storage {
   package func save(
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String
   ) throws(StoreError) -> [SavedEntity] {
-    let entities = outlines.map { outline in
-      guard let id = outline.id else {
-        let id = makeId()
-        return SavedEntity(id: id, bytes: EntityEditing.inserting(id: id, into: bytes, outline))
-      }
-      return SavedEntity(id: id, bytes: [UInt8](bytes[outline.range]))
-    }
+    let entities = entities(bytes, outlines)
     try write(to: collection) { (db, change) throws(SQLiteError) in
       let saver = try EntitySaver(change, db)
       for (entity, outline) in zip(entities, outlines) {
@@ -22,6 +16,17 @@ extension Storage {
       }
     }
     return entities
+  }
+
+  /// The entities of a buffer, each with an id: one that comes without gets a new one.
+  func entities(_ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline]) -> [SavedEntity] {
+    outlines.map { outline in
+      guard let id = outline.id else {
+        let id = makeId()
+        return SavedEntity(id: id, bytes: EntityEditing.inserting(id: id, into: bytes, outline))
+      }
+      return SavedEntity(id: id, bytes: [UInt8](bytes[outline.range]))
+    }
   }
 
   package func remove(_ id: String, in collection: String) throws(StoreError) -> Int {
@@ -42,6 +47,31 @@ extension Storage {
         if let id { _ = try Self.remove(id, change, db) }
       }
       return numbers.count
+    }
+  }
+
+  package func update(
+    _ query: Query, _ update: EntityUpdate, in collection: String
+  ) throws(StoreError) -> UpdateResult {
+    try attempt { (db: borrowing Connection) throws(SQLiteError) in
+      let change = Change(try catalog.entry(collection, on: db))
+      let numbers = try numbers(of: query, change.table, db)
+      let find = try db.statement(change.table.bodyOfRow)
+      let saver = try EntitySaver(change, db)
+      var result = UpdateResult(matched: numbers.count)
+      for number in numbers {
+        try find.bind(number, at: 1)
+        let body = try find.step() ? find.copy(0) : []
+        find.reset()
+        let changed: SavedEntity?
+        do throws(StoreError) { changed = try update.applied(to: body, change.now) } catch {
+          return .failure(error)
+        }
+        guard let changed else { continue }
+        try saver.save(changed, .update, db)
+        result.modified += 1
+      }
+      return .success(result)
     }
   }
 
@@ -75,7 +105,7 @@ extension Storage {
   }
 
   /// Deletes an entity and queues that; false if it was not there.
-  private static func remove(
+  static func remove(
     _ id: String, _ change: Change, _ db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     let isUnsent = try run(change.table.dropUnsentCreate, id, db)

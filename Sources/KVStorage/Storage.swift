@@ -116,6 +116,25 @@ package final class Storage: LocalStore {
     }
   }
 
+  /// The same for a body that may fail in its own ways: what it did is undone then.
+  func attempt<R>(
+    _ body: (borrowing Connection) throws(SQLiteError) -> Result<R, StoreError>
+  ) throws(StoreError) -> R {
+    var failure: StoreError?
+    do throws(StoreError) {
+      return try write { (db: borrowing Connection) throws(SQLiteError) in
+        switch try body(db) {
+        case .success(let result): return result
+        case .failure(let error):
+          failure = error
+          throw .rollback
+        }
+      }
+    } catch {
+      throw failure ?? error
+    }
+  }
+
   /// Runs `body` on a reader. More than one statement may see more than one state of the data.
   func read<R>(
     _ body: (borrowing Connection) throws(SQLiteError) -> R

@@ -13,6 +13,9 @@ final class Table: Sendable {
   let lastRow: SQL
   let get: SQL
   let version: SQL
+  /// Row number, version and body.
+  let record: SQL
+  let bodyOfRow: SQL
   let getSince: SQL
   /// Inserts, unless the id is there already. Parameters of what inserts: id, generation, time, body, row number,
   /// first version; see `Storage.Change.bind`.
@@ -62,6 +65,8 @@ final class Table: Sendable {
       SELECT max(freed, ifnull((SELECT max(n) FROM \(entities)), 0)) FROM collections
       WHERE number = \(number)
       """)
+    record = SQL("SELECT n, version, body FROM \(entities) WHERE id = ?1")
+    bodyOfRow = SQL("SELECT body FROM \(entities) WHERE n = ?1")
     version = SQL("SELECT version FROM \(entities) WHERE id = ?1")
     get = SQL("SELECT body FROM \(entities) WHERE id = ?1")
     getSince = SQL("SELECT body FROM \(entities) WHERE id = ?1 AND at >= ?2")

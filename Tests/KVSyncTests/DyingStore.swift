@@ -35,6 +35,16 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     }
   }
 
+  func update(
+    _ query: Query, _ update: EntityUpdate, in collection: String
+  ) throws(StoreError) -> UpdateResult {
+    try live { () throws(StoreError) in try real.update(query, update, in: collection) }
+  }
+
+  func beginTransaction() throws(StoreError) -> any LocalTransaction {
+    try live { () throws(StoreError) in try real.beginTransaction() }
+  }
+
   func version(of id: String, in collection: String) throws(StoreError) -> Int64? {
     try live { () throws(StoreError) in try real.version(of: id, in: collection) }
   }

@@ -69,6 +69,16 @@ package protocol LocalStore: AnyObject, Sendable {
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String
   ) throws(StoreError) -> [SavedEntity]
 
+  /// Changes the entities that match, in one transaction, and queues a write of each that was changed. If the
+  /// update does not fit one of them, or would make an entity that cannot be stored, it is `.invalid` with that
+  /// one's id, and nothing is changed.
+  func update(
+    _ query: Query, _ update: EntityUpdate, in collection: String
+  ) throws(StoreError) -> UpdateResult
+
+  /// Begins a transaction over any of the collections. Nothing is locked by it.
+  func beginTransaction() throws(StoreError) -> any LocalTransaction
+
   /// Deletes one entity and queues its deletion. Gives 1, or 0 if it was not there (nothing queued).
   func remove(_ id: String, in collection: String) throws(StoreError) -> Int
 

@@ -1,0 +1,48 @@
+internal import KVBase
+
+/// One state of the data for any number of statements: as it was when the snapshot was made. One thread at a
+/// time; no writer waits for it, but the log grows while it lives.
+///
+/// `@unchecked Sendable`: it may move between threads; its user sees to it that one uses it at a time.
+package final class Snapshot: @unchecked Sendable {
+  private let readers: ReaderPool
+  private let generation = ProcessGeneration.current
+  /// Nil once the snapshot was given back.
+  private var seat: Seat?
+
+  /// A transaction that has read nothing has no snapshot yet.
+  private static let begin = SQL("SELECT 1 FROM sqlite_schema LIMIT 1")
+
+  init(_ readers: ReaderPool) throws(SQLiteError) {
+    self.readers = readers
+    let seat = try readers.take()
+    do {
+      try seat.connection.run(Connection.Control.beginRead)
+      try seat.connection.run(Self.begin)
+    } catch {
+      readers.giveBack(seat)
+      throw error
+    }
+    self.seat = seat
+  }
+
+  deinit { close() }
+
+  /// Runs `body` on the snapshot; `.misuse` once it is closed.
+  package func read<R>(
+    _ body: (borrowing Connection) throws(SQLiteError) -> R
+  ) throws(SQLiteError) -> R {
+    guard generation.isCurrent, let seat else {
+      throw SQLiteError(.misuse, "The transaction has ended.")
+    }
+    return try body(seat.connection)
+  }
+
+  /// Gives the snapshot back.
+  package func close() {
+    guard let seat else { return }
+    self.seat = nil
+    guard generation.isCurrent else { return leak(seat) }
+    readers.giveBack(seat)
+  }
+}

@@ -1,0 +1,214 @@
+internal import KVBase
+internal import KVJSON
+internal import KVQuery
+internal import KVSQLite
+package import KVSync
+
+extension Storage {
+  /// Begins a transaction over any of the collections.
+  package func beginTransaction() throws(StoreError) -> any LocalTransaction {
+    do throws(SQLiteError) { return StorageTransaction(self, try database.snapshot()) } catch {
+      throw StoreError(error)
+    }
+  }
+}
+
+/// A transaction that locks nothing: it reads a snapshot, keeps its writes in memory, and looks at its end
+/// whether what it has read is still so.
+///
+/// `@unchecked Sendable`: its state is touched by whoever holds `lock`.
+final class StorageTransaction: LocalTransaction, @unchecked Sendable {
+  private let storage: Storage
+  private let snapshot: Snapshot
+  private let lock = Monitor(())
+  private var overlays: [RecordID: TransactionOverlay] = [:]
+  private var reads = TransactionReads()
+  /// In the order in which they were asked for.
+  private var writes: [TransactionWrite] = []
+  private var hasEnded = false
+
+  init(_ storage: Storage, _ snapshot: Snapshot) {
+    self.storage = storage
+    self.snapshot = snapshot
+  }
+
+  // MARK: Reading
+
+  func entity(_ id: String, in collection: String) throws(StoreError) -> [UInt8]? {
+    try perform { () throws(StoreError) in try current(id, collection) }
+  }
+
+  func find(_ query: Query, in collection: String) throws(StoreError) -> any EntityCursor {
+    try perform { () throws(StoreError) in
+      let found = try found(query, collection)
+      let projection = query.projection
+      return TransactionCursor(found.records) { [weak self] record throws(StoreError) in
+        let body = try self?.perform { () throws(StoreError) in
+          try self?.body(of: record, found.table)
+        }
+        guard let body = body ?? nil else {
+          throw StoreError(.misuse, "The transaction has ended.")
+        }
+        return projection?.apply(to: body) ?? body
+      }
+    }
+  }
+
+  func count(_ query: Query, in collection: String) throws(StoreError) -> Int {
+    try perform { () throws(StoreError) in try found(query, collection).records.count }
+  }
+
+  // MARK: Writing
+
+  func save(
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String
+  ) throws(StoreError) -> [SavedEntity] {
+    let entities = storage.entities(bytes, outlines)
+    try perform { () throws(StoreError) in
+      for (entity, outline) in zip(entities, outlines) {
+        try write(entity, outline.id == nil ? .create : .update, collection)
+      }
+    }
+    return entities
+  }
+
+  func remove(_ id: String, in collection: String) throws(StoreError) -> Int {
+    try perform { () throws(StoreError) in
+      guard try current(id, collection) != nil else { return 0 }
+      try write(id, nil, .delete, collection)
+      return 1
+    }
+  }
+
+  func remove(_ query: Query, in collection: String) throws(StoreError) -> Int {
+    try perform { () throws(StoreError) in
+      let found = try found(query, collection)
+      for record in found.records {
+        let body = try body(of: record, found.table)
+        try write(try StoredEntity.id(of: body), nil, .delete, collection)
+      }
+      return found.records.count
+    }
+  }
+
+  func update(
+    _ query: Query, _ update: EntityUpdate, in collection: String
+  ) throws(StoreError) -> UpdateResult {
+    try perform { () throws(StoreError) in
+      let found = try found(query, collection)
+      let now = Timestamp.now().milliseconds
+      var result = UpdateResult(matched: found.records.count)
+      for record in found.records {
+        let body = try body(of: record, found.table)
+        guard let changed = try update.applied(to: body, now) else { continue }
+        try write(changed, .update, collection)
+        result.modified += 1
+      }
+      return result
+    }
+  }
+
+  // MARK: The end
+
+  func commit() throws(StoreError) {
+    try perform { () throws(StoreError) in
+      defer { end() }
+      guard !writes.isEmpty else { return }
+      try storage.commit(writes, ifUnchanged: reads)
+    }
+  }
+
+  func close() { lock.peek { _ in end() } }
+
+  private func end() {
+    hasEnded = true
+    snapshot.close()
+    (overlays, writes) = ([:], [])
+  }
+
+  /// Runs `body` alone.
+  private func perform<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+    try lock.peek { _ throws(StoreError) in
+      guard !hasEnded else { throw StoreError(.misuse, "The transaction has ended.") }
+      return try body()
+    }
+  }
+
+  // MARK: Steps
+
+  private func read<R>(
+    _ body: (borrowing Connection) throws(SQLiteError) -> R
+  ) throws(StoreError) -> R {
+    do throws(SQLiteError) { return try snapshot.read(body) } catch { throw StoreError(error) }
+  }
+
+  /// The entity as the transaction sees it.
+  private func current(_ id: String, _ collection: String) throws(StoreError) -> [UInt8]? {
+    if let entry = overlays[RecordID(collection)]?.entries[RecordID(id)] { return entry.body }
+    let stored = try stored(id, collection)
+    reads.note(id, in: collection, version: stored?.version)
+    return stored?.body
+  }
+
+  /// The entity as the snapshot has it.
+  private func stored(_ id: String, _ collection: String) throws(StoreError) -> StoredRecord? {
+    try read { (db: borrowing Connection) throws(SQLiteError) -> StoredRecord? in
+      guard let table = try Catalog.table(collection, inSnapshot: db) else { return nil }
+      return try StoredRecord(id, table, db)
+    }
+  }
+
+  /// Which entities match, in the query's order, and the table of those that are not our own.
+  private func found(
+    _ query: Query, _ collection: String
+  ) throws(StoreError) -> (records: [TransactionRecord], table: Table?) {
+    let overlay = overlays[RecordID(collection)]
+    let asked = overlay.map { $0.widened(query) } ?? query
+    let (rows, table) = try read {
+      (db: borrowing Connection) throws(SQLiteError) -> ([FoundRow], Table?) in
+      guard let table = try Catalog.table(collection, inSnapshot: db) else { return ([], nil) }
+      return (try storage.rows(of: asked, table, on: db), table)
+    }
+    reads.note(asked, in: collection, rows)
+    guard let overlay else { return (rows.map { .row($0.number) }, table) }
+    let records = try overlay.merged(rows.map(\.number), query) { (number) throws(StoreError) in
+      try body(of: .row(number), table)
+    }
+    return (records, table)
+  }
+
+  private func body(
+    of record: TransactionRecord, _ table: Table?
+  ) throws(StoreError) -> [UInt8] {
+    switch record {
+    case .own(let body): return body
+    case .row(let number):
+      let body = try read { (db: borrowing Connection) throws(SQLiteError) -> [UInt8]? in
+        guard let table else { return nil }
+        let statement = try db.statement(table.bodyOfRow)
+        try statement.bind(number, at: 1)
+        return try statement.step() ? statement.copy(0) : nil
+      }
+      guard let body else { throw StoreError(.internal, "A snapshot has lost a row.") }
+      return body
+    }
+  }
+
+  private func write(
+    _ entity: SavedEntity, _ operation: PendingWrite.Operation, _ collection: String
+  ) throws(StoreError) {
+    try write(entity.id, entity.bytes, operation, collection)
+  }
+
+  private func write(
+    _ id: String, _ body: [UInt8]?, _ operation: PendingWrite.Operation, _ collection: String
+  ) throws(StoreError) {
+    let key = RecordID(collection)
+    var overlay = overlays[key] ?? TransactionOverlay()
+    let row = overlay.contains(id) ? nil : try stored(id, collection)?.number
+    overlay.set(id, body, row: row)
+    overlays[key] = overlay
+    writes.append(
+      TransactionWrite(collection: collection, id: id, body: body, operation: operation))
+  }
+}

@@ -1,0 +1,132 @@
+internal import KVBase
+internal import KVJSON
+internal import KVQuery
+internal import KVSync
+
+/// What a transaction has written to one collection, seen on top of its snapshot.
+struct TransactionOverlay: Sendable {
+  struct Entry: Sendable {
+    /// Nil: deleted.
+    var body: [UInt8]?
+    /// Its row in the snapshot; nil: it is new.
+    let row: Int64?
+    /// Which of the transaction's records it is, counted from 0.
+    let number: Int
+  }
+
+  private(set) var entries: [RecordID: Entry] = [:]
+
+  func contains(_ id: String) -> Bool { entries[RecordID(id)] != nil }
+
+  /// Notes a write. `row`: of the snapshot; it counts for the first write of a record.
+  mutating func set(_ id: String, _ body: [UInt8]?, row: Int64?) {
+    let new = Entry(body: body, row: row, number: entries.count)
+    entries[RecordID(id), default: new].body = body
+  }
+
+  /// A query that finds in the snapshot what is needed to answer this one: its page begins earlier, and ends
+  /// later by as many rows as are hidden.
+  func widened(_ query: Query) -> Query {
+    var wide = query
+    wide.skip = 0
+    wide.limit = query.limit.map { $0 + query.skip + entries.count }
+    return wide
+  }
+
+  /// The rows that the snapshot gives for the widened query, without those that were written, together with what
+  /// was written and matches, in the query's order; of that the query's page.
+  ///
+  /// `body` reads a row: of as many as finding the places takes.
+  func merged(
+    _ rows: [Int64], _ query: Query, _ body: (Int64) throws(StoreError) -> [UInt8]
+  ) throws(StoreError) -> [TransactionRecord] {
+    let hidden = Set(entries.values.compactMap(\.row))
+    let order = TransactionOrder(query)
+    let kept = rows.filter { !hidden.contains($0) }
+    var records: [TransactionRecord] = []
+    var next = 0
+    for (key, own) in try matching(query, order) {
+      let position = try kept.partitioningIndex(from: next) { (row) throws(StoreError) in
+        try order.precedes(key, order.key(ofRow: row, body))
+      }
+      records += kept[next..<position].map { .row($0) }
+      records.append(.own(own))
+      next = position
+    }
+    records += kept[next...].map { .row($0) }
+    let page = records.dropFirst(query.skip)
+    return Array(query.limit.map { page.prefix($0) } ?? page)
+  }
+
+  /// What was written and matches, ordered.
+  private func matching(
+    _ query: Query, _ order: TransactionOrder
+  ) throws(StoreError) -> [(key: TransactionOrder.Key, body: [UInt8])] {
+    let matcher = query.matcher
+    var found: [(key: TransactionOrder.Key, body: [UInt8])] = []
+    for (id, entry) in entries {
+      guard let body = entry.body else { continue }
+      do throws(QueryError) {
+        guard try matcher?.matches(body) ?? true else { continue }
+      } catch {
+        throw StoreError(error)
+      }
+      found.append((order.key(of: body, id: id.text, entry), body))
+    }
+    return found.sorted { order.precedes($0.key, $1.key) }
+  }
+}
+
+/// The order of a query's answer, for records that are not in one table.
+struct TransactionOrder {
+  /// Compares as the entity does: by the query's order and then by the id, or by its row.
+  struct Key {
+    var sort: [UInt8]
+    var id: [UInt8]
+    /// Rows of the snapshot by their numbers, new records behind them.
+    var row: (isNew: Bool, number: Int64)
+  }
+
+  private let sorter: Sorter?
+
+  init(_ query: Query) { sorter = query.sorter }
+
+  func key(of body: [UInt8], id: String, _ entry: TransactionOverlay.Entry) -> Key {
+    Key(
+      sort: sorter?.key(of: body) ?? [], id: Array(id.utf8),
+      row: entry.row.map { (false, $0) } ?? (true, Int64(entry.number)))
+  }
+
+  func key(
+    ofRow row: Int64, _ body: (Int64) throws(StoreError) -> [UInt8]
+  ) throws(StoreError) -> Key {
+    guard let sorter else { return Key(sort: [], id: [], row: (false, row)) }
+    let body = try body(row)
+    let id = try StoredEntity.id(of: body)
+    return Key(sort: sorter.key(of: body), id: Array(id.utf8), row: (false, row))
+  }
+
+  func precedes(_ left: Key, _ right: Key) -> Bool {
+    guard sorter != nil else {
+      return left.row.isNew == right.row.isNew
+        ? left.row.number < right.row.number : !left.row.isNew
+    }
+    if left.sort != right.sort { return left.sort.lexicographicallyPrecedes(right.sort) }
+    return left.id.lexicographicallyPrecedes(right.id)
+  }
+}
+
+extension [Int64] {
+  /// The first index, not before `start`, of an element for which `test` holds, and for all behind it; the end if
+  /// there is none.
+  fileprivate func partitioningIndex(
+    from start: Int, where test: (Int64) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Int {
+    var (low, high) = (start, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if try test(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}

@@ -1,0 +1,103 @@
+internal import KVBase
+internal import KVQuery
+internal import KVSQLite
+internal import KVSync
+
+/// What a transaction has read: it may commit if all of it would be read the same once more.
+struct TransactionReads: Sendable {
+  private struct Scan: Sendable {
+    let collection: String
+    let query: Query
+    /// Of the rows found and their versions, in their order.
+    let digest: Int
+  }
+
+  private struct Key: Hashable, Sendable {
+    let collection: RecordID
+    let id: RecordID
+  }
+
+  /// The versions of records; nil: it was not there.
+  private var records: [Key: Int64?] = [:]
+  private var scans: [Scan] = []
+
+  mutating func note(_ id: String, in collection: String, version: Int64?) {
+    records[Key(collection: RecordID(collection), id: RecordID(id))] = version
+  }
+
+  mutating func note(_ query: Query, in collection: String, _ rows: [FoundRow]) {
+    scans.append(Scan(collection: collection, query: query, digest: rows.hashValue))
+  }
+
+  /// What has changed since, for the error; nil: nothing.
+  func change(
+    in storage: Storage, on db: borrowing Connection
+  ) throws(SQLiteError) -> StoreError? {
+    for (key, version) in records {
+      if try Self.version(key, on: db) != version {
+        return .conditionFailed(key.id.text, "was changed by somebody else meanwhile")
+      }
+    }
+    for scan in scans {
+      let table = try Catalog.table(scan.collection, inSnapshot: db)
+      let rows = try table.map { (table) throws(SQLiteError) in
+        try storage.rows(of: scan.query, table, on: db)
+      }
+      if (rows ?? []).hashValue != scan.digest {
+        return StoreError(
+          .conflict,
+          "What a query of the transaction has found in \"\(scan.collection)\" has changed meanwhile."
+        )
+      }
+    }
+    return nil
+  }
+
+  private static func version(
+    _ key: Key, on db: borrowing Connection
+  ) throws(SQLiteError) -> Int64? {
+    guard let table = try Catalog.table(key.collection.text, inSnapshot: db) else { return nil }
+    let statement = try db.statement(table.version)
+    try statement.bind(key.id.text, at: 1)
+    return try statement.step() ? statement.int64(0) : nil
+  }
+}
+
+extension Storage {
+  /// The rows that a query finds, in its order.
+  func rows(
+    of query: Query, _ table: Table, on db: borrowing Connection
+  ) throws(SQLiteError) -> [FoundRow] {
+    let selection = try indexes.plan(query, table, on: db).selection
+    let statement = try db.prepare(selection.page("e.n,e.version"))
+    try selection.bindPage(to: statement)
+    var rows: [FoundRow] = []
+    while try statement.step() {
+      rows.append(FoundRow(number: statement.int64(0), version: statement.int64(1)))
+    }
+    return rows
+  }
+
+  /// Makes a transaction's changes, in one transaction of the database, unless something that it has read has
+  /// changed: `.conflict` then.
+  func commit(
+    _ writes: [TransactionWrite], ifUnchanged reads: TransactionReads
+  ) throws(StoreError) {
+    try attempt { (db: borrowing Connection) throws(SQLiteError) -> Result<Void, StoreError> in
+      if let change = try reads.change(in: self, on: db) { return .failure(change) }
+      for write in writes { try perform(write, on: db) }
+      return .success(())
+    }
+  }
+
+  private func perform(
+    _ write: TransactionWrite, on db: borrowing Connection
+  ) throws(SQLiteError) {
+    let change = Change(try catalog.entry(write.collection, on: db))
+    guard let body = write.body else {
+      _ = try Self.remove(write.id, change, db)
+      return
+    }
+    try EntitySaver(change, db).save(SavedEntity(id: write.id, bytes: body), write.operation, db)
+  }
+}

@@ -1,0 +1,41 @@
+internal import KVSQLite
+internal import KVSync
+
+/// One change that a transaction will make.
+struct TransactionWrite: Sendable {
+  let collection: String
+  let id: String
+  /// Nil: the entity is deleted.
+  let body: [UInt8]?
+  let operation: PendingWrite.Operation
+}
+
+/// One entity that a transaction has found.
+enum TransactionRecord: Sendable {
+  /// A row of the snapshot.
+  case row(Int64)
+  /// What the transaction itself has written.
+  case own([UInt8])
+}
+
+/// A row that a query has found.
+struct FoundRow: Sendable, Hashable {
+  let number: Int64
+  let version: Int64
+}
+
+/// An entity as the snapshot has it.
+struct StoredRecord {
+  let number: Int64
+  let version: Int64
+  let body: [UInt8]
+
+  /// Nil if there is none.
+  init?(_ id: String, _ table: Table, _ db: borrowing Connection) throws(SQLiteError) {
+    let statement = try db.statement(table.record)
+    try statement.bind(id, at: 1)
+    guard try statement.step() else { return nil }
+    (number, version) = (statement.int64(0), statement.int64(1))
+    body = statement.copy(2)
+  }
+}
