@@ -214,11 +214,6 @@ def test_what_no_backend_understands_is_refused_at_once(wrong: Callable[[], Any]
         wrong()
 
 
-def test_bytes_are_refused_by_their_name() -> None:
-    with pytest.raises(kvstore.InvalidError, match="type bytes"):
-        F.a == b"x"  # noqa: B015
-
-
 def test_members_can_be_copied_and_shown() -> None:
     assert repr(copy.copy(F.a.b)) == "F['a.b']"
     assert repr(pickle.loads(pickle.dumps(F.a))) == "F['a']"

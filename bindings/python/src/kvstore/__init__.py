@@ -71,6 +71,7 @@ from .store import Store
 from .stream import Stream
 from .subscription import Subscription
 from .userstream import UserStream
+from .values import register_type, to_json_value
 
 __version__ = "0.1.0"
 
@@ -144,5 +145,7 @@ __all__ = [
     "WritePolicy",
     "has_feature",
     "live_objects",
+    "register_type",
+    "to_json_value",
     "version",
 ]

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, Required, TypedDict
 
 from .errors import invalid
+from .values import to_json_value
 
 StoreType = Literal["sync", "auto", "cache", "network"]
 ReadPolicy = Literal["forceLocal", "forceNetwork", "both", "networkOtherwiseLocal"]
@@ -113,22 +114,45 @@ def encode_options(options: Mapping[str, object]) -> bytes | None:
     return to_json({_camel(name): value for name, value in options.items()})
 
 
-def _path(value: object) -> str:
-    """Write a path; anything else that is not JSON is refused by its type's name."""
-    if isinstance(value, os.PathLike):
-        return os.fsdecode(value)
-    raise TypeError(f"a value of type {type(value).__name__}")
-
-
 def to_json(value: object) -> bytes:
-    """Write a value as JSON; what JSON can not say is an :class:`InvalidError`."""
+    """Write a value as JSON; what can not be written is an :class:`InvalidError` that names it."""
     try:
-        text = json.dumps(
-            value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_path
-        )
-        return text.encode()
+        return _text(value)
     except (TypeError, ValueError, RecursionError) as error:
-        raise invalid(f"not JSON: {error}") from error
+        raise invalid(f"not JSON: {_blame(value) or error}") from error
+
+
+def _text(value: object) -> bytes:
+    return json.dumps(
+        value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=to_json_value
+    ).encode()
+
+
+def _blame(value: object) -> str | None:
+    """Say which member can not be written, and why."""
+    try:
+        return _fault(value, "")
+    except RecursionError:
+        return None
+
+
+def _fault(value: object, path: str) -> str | None:
+    if isinstance(value, dict):
+        for name, member in value.items():
+            if fault := _fault(member, f"{path}.{name}" if path else str(name)):
+                return fault
+    elif isinstance(value, (list, tuple)):
+        for place, element in enumerate(value):
+            if fault := _fault(element, f"{path}[{place}]"):
+                return fault
+    try:
+        written = to_json_value(value)
+        if written is not value:
+            return _fault(written, path)
+        _text(value)
+    except (TypeError, ValueError) as error:
+        return f"{path}: {error}" if path else str(error)
+    return None
 
 
 def to_text(text: str, what: str) -> bytes:

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any, Final, NoReturn
 
 from .errors import invalid
@@ -28,8 +27,8 @@ class Field:
 
     Members of it are ``F.address.city`` or ``F.address["odd name"]``, elements ``F.tags[0]``; use
     brackets too for a member that is called like a method. Where an array is compared, an element
-    that fits is enough. A ``datetime``, which must know its time zone, is compared as the backend
-    writes dates.
+    that fits is enough. Values that JSON has not, such as a ``datetime``, are compared as they are
+    written in entities: :mod:`kvstore.values`.
     """
 
     __slots__ = ("__path",)
@@ -235,12 +234,6 @@ def _values(values: Iterable[object]) -> list[object]:
 
 
 def _value(value: object) -> object:
-    """Give a value as JSON has it."""
     if isinstance(value, Field):
         raise TypeError("a member is compared with a value, or with another by a comparison alone")
-    if not isinstance(value, datetime):
-        return value
-    if value.tzinfo is None:
-        raise invalid("a datetime needs a time zone")
-    moment = value.astimezone(UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z"
+    return value

@@ -133,7 +133,7 @@ class UserStream:
         **options: Unpack[NetworkOptions],
     ) -> Request[None]:
         """Start to send something."""
-        text = json.dumps(message, allow_nan=False).encode()
+        text = to_json(message)
         arguments = (*self._part(user), text, len(text))
         return self._start("kv_stream_send", _NOTHING, *arguments, options=options, on=on_answer)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from .. import _native
-from .._options import to_text
+from .._options import to_json, to_text
 from ..query import QueryLike, as_query, handle_of
 from ..results import Explanation, Index, decode_explanation, decode_indexes
 from .base import StoreBase
@@ -35,7 +34,7 @@ class Indexing(StoreBase):
             spec["totals"] = True
         if name is not None:
             spec["name"] = name
-        text = json.dumps(spec).encode()
+        text = to_json(spec)
         _native.call(_create_index, self.handle, text, len(text))
 
     def drop_index(self, name: str) -> None:
