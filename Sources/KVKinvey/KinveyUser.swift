@@ -17,6 +17,14 @@ package struct KinveyUser: Sendable, Equatable {
     self.json = json
   }
 
+  mutating func removePassword() {
+    guard var user = (try? JSONValue(parsing: json))?.objectValue, user["password"] != nil else {
+      return
+    }
+    user["password"] = nil
+    json = JSONValue.object(user).bytes
+  }
+
   /// Reads `{…,"_kmd":{"authtoken":…}}` or, from version 6 of the protocol, `{"user":{…},"authToken":…}`.
   init(_ response: HTTPResponse) throws(StoreError) {
     let answer = try response.json()

@@ -21,16 +21,23 @@ package final class KinveyUsers: Sendable {
 
   /// Creates a user and logs it in. `user` is a JSON object; `{}` makes an implicit user.
   ///
-  /// From version 6 of the protocol on a new user has no session yet: then a login follows, if the user
-  /// has a name and a password of its own.
+  /// From version 6 of the protocol on a new user has no session yet: then a login follows.
   package func signup(_ user: [UInt8], _ call: Call) throws(StoreError) -> KinveyUser {
     let url = service.endpoint.url(.users, [])
     let answer = try service.exchange("POST", url, body: .once(user), service.application, call)
-    let created = try KinveyUser(answer)
-    guard created.token == nil, let credentials = Self.credentials(in: user) else {
+    var created = try KinveyUser(answer)
+    if let credentials = Self.credentials(in: user) {
+      // Some backends repeat the password. Who gave it knows it, and it is not to be kept.
+      created.removePassword()
+      return created.token == nil ? try login(credentials, call) : created
+    }
+    guard created.token == nil, let credentials = Self.credentials(in: created.json) else {
       return created
     }
-    return try login(credentials, call)
+    // The password that the backend made up is told this once.
+    var user = try login(credentials, call)
+    user.json = created.json
+    return user
   }
 
   /// `credentials` is `{"username":…,"password":…}` or `{"_socialIdentity":…}`. Fails with `unauthorized`.

@@ -38,6 +38,33 @@ import Testing
     }
   }
 
+  @Test("The password that was given does not come back with the user; one that was made up does")
+  func passwords() throws {
+    let answer = #"{"_id":"u1","username":"ana","password":"pw","_kmd":{"authtoken":"t0k"}}"#
+    for (body, keeps) in [(#"{"username":"ana","password":"pw"}"#, false), ("{}", true)] {
+      try withBackend { _ in
+        ScriptedReply(201, answer)
+      } run: { backend throws in
+        let user = try backend.users.signup(bytes(body), Call())
+        #expect(String(decoding: user.json, as: UTF8.self).contains("pw") == keeps)
+      }
+    }
+  }
+
+  @Test("An implicit user who has no session yet is logged in with what the backend made up")
+  func implicitThenLogin() throws {
+    let created = #"{"_id":"u1","username":"made","password":"up","_kmd":{}}"#
+    try withBackend { request in
+      request.target.hasSuffix("login")
+        ? ScriptedReply(200, Self.user) : ScriptedReply(201, created)
+    } run: { backend throws in
+      let user = try backend.users.signup(bytes("{}"), Call())
+      #expect(user == KinveyUser(id: "u1", token: "t0k", json: bytes(created)))
+      #expect(
+        backend.server.requests.last?.text == #"{"username":"made","password":"up"}"#)
+    }
+  }
+
   @Test("A taken name is a conflict")
   func taken() throws {
     try withBackend { _ in

@@ -45,6 +45,19 @@ final class Accounts: Sendable {
     try find(Self.selectById, id, app)
   }
 
+  /// The ids of all users.
+  func ids(of app: Int64) throws(ServerError) -> [String] {
+    try Entities.storage { () throws(SQLiteError) -> [String] in
+      try entities.database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
+        let select = try connection.statement(Self.selectIds)
+        try select.bind(app, at: 1)
+        var ids: [String] = []
+        while try select.step() { ids.append(select.text(0) ?? "") }
+        return ids
+      }
+    }
+  }
+
   /// The entities of the users that match and are not disabled, whoever asks: for discovery, which
   /// shows little of them.
   func discover(_ query: Query, of app: Int64) throws(ServerError) -> [JSONValue] {
@@ -76,6 +89,7 @@ final class Accounts: Sendable {
   }
 
   private static let columns = "id, name, password, disabled, generation"
+  private static let selectIds = SQL("SELECT id FROM account WHERE app = ?1")
   private static let selectByName = SQL(
     "SELECT \(columns) FROM account WHERE app = ?1 AND name = ?2")
   private static let selectById = SQL("SELECT \(columns) FROM account WHERE app = ?1 AND id = ?2")

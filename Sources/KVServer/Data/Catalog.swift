@@ -68,16 +68,17 @@ final class Catalog: Sendable {
     }
   }
 
-  func set(_ permissions: Permissions, of name: String, of app: Int64) throws(SQLiteError) {
+  /// nil: the collection has no permissions of its own any more.
+  func set(_ permissions: Permissions?, of name: String, of app: Int64) throws(SQLiteError) {
     let collection = try make(name, of: app)
     try database.write { (connection: borrowing Connection) throws(SQLiteError) in
       let update = try connection.prepare(
         "UPDATE collection SET permissions = ?2 WHERE number = ?1")
       try update.bind(collection.number, at: 1)
-      try update.bind(permissions.json.text, at: 2)
+      try update.bind(permissions?.json.text, at: 2)
       try update.run()
     }
-    collection.state.peek { $0.permissions = permissions }
+    collection.state.peek { $0.permissions = permissions ?? defaults }
   }
 
   /// All collections that clients can name.

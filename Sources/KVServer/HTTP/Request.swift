@@ -49,7 +49,7 @@ struct Request: Sendable {
 /// The request headers that the server reads; no others are kept.
 enum Header: Int, CaseIterable, Sendable {
   case authorization, apiVersion, requestId, includeItemsCount, contentLength, host, ifMatch
-  case ifNoneMatch
+  case ifNoneMatch, deleteEntireCollection, retainMetadata
 
   var name: StaticString {
     switch self {
@@ -61,6 +61,8 @@ enum Header: Int, CaseIterable, Sendable {
     case .host: "Host"
     case .ifMatch: "If-Match"
     case .ifNoneMatch: "If-None-Match"
+    case .deleteEntireCollection: "X-Kinvey-Delete-Entire-Collection"
+    case .retainMetadata: "X-Kinvey-Retain-Collection-Metadata"
     }
   }
 

@@ -19,8 +19,12 @@ enum Route: Sendable, Equatable {
   case lookup(app: String)
   case tokens(app: String, user: String)
   case usernameExists(app: String)
-  /// Mail that this server does not send: forgotten names, reset passwords, verified addresses.
+  /// Mail that this server does not send: forgotten names, reset passwords.
   case mail(app: String)
+  case verifyAddress(app: String, name: String)
+  case removeCollection(app: String)
+  /// Business logic, of which there is none here.
+  case customEndpoint(app: String)
   case register(app: String, user: String)
   case unregister(app: String, user: String)
   case subscribe(app: String, collection: String)
@@ -101,9 +105,12 @@ enum Route: Sendable, Equatable {
   private init?(rpc path: [String]) {
     switch (path.count, path.last) {
     case (2, "check-username-exists"): self = .usernameExists(app: path[0])
-    case (2, "user-forgot-username"), (3, "user-password-reset-initiate"),
-      (3, "user-email-verification-initiate"):
+    case (2, "user-forgot-username"), (3, "user-password-reset-initiate"):
       self = .mail(app: path[0])
+    case (2, "remove-collection"): self = .removeCollection(app: path[0])
+    case (3, "user-email-verification-initiate"):
+      self = .verifyAddress(app: path[0], name: path[1])
+    case (3, _) where path[1] == "custom": self = .customEndpoint(app: path[0])
     default: return nil
     }
   }
@@ -132,8 +139,9 @@ enum Route: Sendable, Equatable {
     case .entity, .user: [.get, .put, .delete]
     case .permissions, .history, .streamACL: [.get, .put]
     case .users: [.get, .post]
-    case .login, .logout, .lookup, .usernameExists, .mail, .group, .register, .unregister,
-      .subscribe, .unsubscribe, .streamPublish, .streamSubscribe, .streamUnsubscribe:
+    case .login, .logout, .lookup, .usernameExists, .mail, .verifyAddress, .removeCollection,
+      .customEndpoint, .group, .register, .unregister, .subscribe, .unsubscribe, .streamPublish,
+      .streamSubscribe, .streamUnsubscribe:
       [.post]
     case .tokens: [.delete]
     }
@@ -147,7 +155,9 @@ enum Route: Sendable, Equatable {
       .delta(let app, _), .group(let app, _), .history(let app, _),
       .permissions(let app, _), .users(let app), .user(let app, _), .login(let app),
       .logout(let app), .me(let app), .lookup(let app), .tokens(let app, _),
-      .usernameExists(let app), .mail(let app), .register(let app, _), .unregister(let app, _),
+      .usernameExists(let app), .mail(let app), .verifyAddress(let app, _),
+      .removeCollection(let app), .customEndpoint(let app), .register(let app, _),
+      .unregister(let app, _),
       .subscribe(let app, _), .unsubscribe(let app, _), .streamACL(let app, _),
       .streamPublish(let app, _), .streamSubscribe(let app, _), .streamUnsubscribe(let app, _),
       .substreams(let app, _):

@@ -16,7 +16,8 @@ struct ServerError: Error, Sendable, Equatable {
     self.cause = cause
   }
 
-  /// The value of `error`. Clients decide by it and by the status; texts are free to change.
+  /// The value of `error`. Clients decide by it and by the status. Some of the original ones compare the descriptions of
+  /// wrong credentials and of what does not exist, too; the other texts are free to change.
   enum Code: String, Sendable, CaseIterable {
     case parameterValueOutOfRange = "ParameterValueOutOfRange"
     case invalidQuerySyntax = "InvalidQuerySyntax"
@@ -38,6 +39,8 @@ struct ServerError: Error, Sendable, Equatable {
     case entityNotFound = "EntityNotFound"
     case appNotFound = "AppNotFound"
     case userNotFound = "UserNotFound"
+    case collectionNotFound = "CollectionNotFound"
+    case endpointNotFound = "EndpointDoesNotExist"
     case routeNotFound = "NotFound"
     case methodNotAllowed = "MethodNotAllowed"
     case userAlreadyExists = "UserAlreadyExists"
@@ -63,7 +66,9 @@ extension ServerError.Code {
       400
     case .invalidCredentials, .insufficientCredentials: 401
     case .writesToCollectionDisallowed, .missingConfiguration: 403
-    case .entityNotFound, .appNotFound, .userNotFound, .routeNotFound: 404
+    case .entityNotFound, .appNotFound, .userNotFound, .collectionNotFound, .endpointNotFound,
+      .routeNotFound:
+      404
     case .methodNotAllowed: 405
     case .userAlreadyExists, .staleRequest: 409
     case .payloadTooLarge: 413
@@ -89,14 +94,18 @@ extension ServerError.Code {
     case .resultSetSizeExceeded: "There are more results than may be returned."
     case .inputValidationFailed: "A reserved member has a value that is not allowed."
     case .invalidCredentials:
-      "Invalid credentials. Check the app key, the secret, the session or the user's password."
+      "Invalid credentials. Please retry your request with correct credentials."
     case .insufficientCredentials:
       "The credentials of this request are not sufficient for this operation."
     case .writesToCollectionDisallowed: "This collection cannot be written to."
     case .missingConfiguration: "This feature is not configured for this app or collection."
     case .entityNotFound: "There is no such entity in this collection."
     case .appNotFound: "There is no such app."
-    case .userNotFound: "There is no such user."
+    case .userNotFound: "This user does not exist for this app backend."
+    case .collectionNotFound: "This collection not found for this app backend."
+    case .endpointNotFound:
+      "The custom endpoint you tried to access does not exist. Please configure custom Business Logic"
+        + " endpoints through the Kinvey Console."
     case .routeNotFound: "There is nothing at this path."
     case .methodNotAllowed: "This method is not allowed here."
     case .userAlreadyExists: "This user name is taken. Choose another."

@@ -1,5 +1,10 @@
 internal import KVJSON
 
+extension Payload {
+  /// Whether it holds nothing but white space.
+  var isBlank: Bool { withBytes { $0.allSatisfy { $0 <= 0x20 } } }
+}
+
 /// Reading request bodies.
 extension Service {
   static func isArray(_ body: Payload) -> Bool {

@@ -3,13 +3,14 @@ internal import KVQuery
 
 /// Finding other users.
 extension Service {
+  /// What users are found by, and what is shown of them.
   private static let searchable = ["_id", "username", "first_name", "last_name", "email"]
-  private static let shown = ["_id", "username", "first_name", "last_name"]
   private static let maxFound: Int = 1000
 
   func lookup(_ call: Call) throws(ServerError) -> Response {
     _ = try call.isAdministrator ? "" : call.user()
     var filter = try Self.object(call.body)
+    guard !filter.isEmpty else { throw ServerError(.missingQuery, "nobody can list all users") }
     for member in filter.members {
       guard Self.searchable.contains(member.name), member.value.stringValue != nil else {
         throw ServerError(
@@ -28,7 +29,7 @@ extension Service {
         found.map { user in
           .object(
             JSONObject(
-              Self.shown.compactMap { name in user[name].map { .init(name, $0) } }))
+              Self.searchable.compactMap { name in user[name].map { .init(name, $0) } }))
         }))
   }
 

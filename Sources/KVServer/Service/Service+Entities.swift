@@ -91,7 +91,7 @@ extension Service {
     guard let result = results.first else { throw ServerError(.internalErrorRetry) }
     let written = try result.get()
     var response = Answer.json(201, written.body)
-    response.headers.append(("Location", location(call, name, written.id)))
+    response.headers.append(("Location", location(call, "appdata", name, written.id)))
     response.headers.append(Self.revision(written.modified))
     return response
   }
@@ -117,7 +117,7 @@ extension Service {
       draft, into: try make(name, call), for: viewer, if: try Self.precondition(call))
     var response = Answer.json(written.isNew ? 201 : 200, written.body)
     response.headers.append(Self.revision(written.modified))
-    if written.isNew { response.headers.append(("Location", location(call, name, id))) }
+    if written.isNew { response.headers.append(("Location", location(call, "appdata", name, id))) }
     return response
   }
 
@@ -167,11 +167,12 @@ extension Service {
     return made
   }
 
-  private func location(_ call: Call, _ name: String, _ id: String) -> String {
-    let path =
-      "/appdata/\(percentEncoded(call.app.key))/\(percentEncoded(name))/\(percentEncoded(id))"
-    guard let host = call.request.headers[.host] else { return path }
-    return (settings.usesTLS ? "https://" : "http://") + host + path
+  /// The URL of what was created: `service` and `path` are around the key of the app.
+  func location(_ call: Call, _ service: String, _ path: String...) -> String {
+    let pieces = [service, call.app.key] + path
+    let target = pieces.map { "/" + percentEncoded($0) }.joined()
+    guard let host = call.request.headers[.host] else { return target }
+    return (settings.usesTLS ? "https://" : "http://") + host + target
   }
 
   /// What `If-Match` takes.
@@ -188,10 +189,19 @@ extension Service {
     ("X-Kinvey-Request-Start", time.description)
   }
 
-  /// Collections have names of 1 to 128 letters, digits, `-`, `_` and `.`, that start with a letter or
-  /// a digit.
   static func check(collection name: String) throws(ServerError) {
-    let isValid =
+    guard isCollection(name) else {
+      throw ServerError(
+        .invalidIdentifier,
+        "a collection's name has up to 128 letters, digits, -, _ and ., and starts with a letter or digit"
+      )
+    }
+  }
+
+  /// Collections that clients can name have names of 1 to 128 letters, digits, `-`, `_` and `.`, that start with a
+  /// letter or a digit.
+  static func isCollection(_ name: String) -> Bool {
+    let isText =
       name.utf8.count <= 128
       && name.utf8.allSatisfy { byte in
         switch byte {
@@ -202,11 +212,6 @@ extension Service {
         default: false
         }
       }
-    guard isValid, name.first?.isLetter == true || name.first?.isNumber == true else {
-      throw ServerError(
-        .invalidIdentifier,
-        "a collection's name has up to 128 letters, digits, -, _ and ., and starts with a letter or digit"
-      )
-    }
+    return isText && (name.first?.isLetter == true || name.first?.isNumber == true)
   }
 }

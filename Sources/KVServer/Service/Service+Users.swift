@@ -3,7 +3,7 @@ internal import KVJSON
 internal import KVQuery
 internal import KVSQLite
 
-/// `/user` and `/rpc`.
+/// `/user`.
 extension Service {
   func users(_ call: Call) throws(ServerError) -> Response {
     if call.request.method == .post { return try signUp(call) }
@@ -23,15 +23,16 @@ extension Service {
   // MARK: Users
 
   private func signUp(_ call: Call) throws(ServerError) -> Response {
-    let object = try Self.object(call.body)
+    // Without a body the user is an implicit one: name and password are made up.
+    let sent = call.body.isBlank ? Payload(Array("{}".utf8)) : call.body
+    let object = try Self.object(sent)
     let name = try Self.text("username", object) ?? Identifier.request()
-    let given = try Self.text("password", object)
-    let password = given ?? hexText(randomBytes(16))
+    let password = try Self.text("password", object) ?? hexText(randomBytes(16))
     if object["_socialIdentity"] != nil {
       throw ServerError(.featureUnavailable, "users sign up with a name and a password here")
     }
     let draft = try Self.draft(
-      call.body, id: try Self.id(ofNew: object, call),
+      sent, id: try Self.id(ofNew: object, call),
       replacing: [("username", JSONValue.string(name).bytes), ("password", nil)])
     if try accounts.find(name: name, of: call.app.number) != nil {
       throw ServerError(.userAlreadyExists)
@@ -40,9 +41,9 @@ extension Service {
     var body = try accounts.create(
       draft, name: name, password: try hash(password), session: session, of: call.app.number)
     if let session { body = Self.adding(session.token, to: body) }
-    // Nobody else knows a password that we made.
-    if given == nil { body = Self.prefixing("password", password, to: body) }
-    return Answer.json(201, body)
+    var response = Answer.json(201, Self.prefixing("password", password, to: body))
+    response.headers.append(("Location", location(call, "user", draft.id)))
+    return response
   }
 
   /// Only the administrator names the id of a user: whoever may choose it can choose one that rights were given to.
@@ -61,9 +62,14 @@ extension Service {
 
   private func show(_ call: Call, _ id: String) throws(ServerError) -> Response {
     let start = entities.clock.readStart()
-    var response = Answer.json(
-      200,
-      try entities.get(id, in: try accounts.users(of: call.app.number), for: userViewer(call)).body)
+    let users = try accounts.users(of: call.app.number)
+    let body: Payload
+    do throws(ServerError) {
+      body = try entities.get(id, in: users, for: userViewer(call)).body
+    } catch {
+      throw error.code == .entityNotFound ? ServerError(.userNotFound) : error
+    }
+    var response = Answer.json(200, body)
     response.headers.append(Self.requestStart(start))
     return response
   }
@@ -96,16 +102,21 @@ extension Service {
     }
     // Whoever knew the old password is out; who changed it stays.
     if password != nil { endPolls(of: id, app: call.app.number, but: call.token) }
-    return Answer.json(200, body)
+    // Who updates himself keeps the answer as his session.
+    guard let token = call.token, call.isUser(id) else { return Answer.json(200, body) }
+    return Answer.json(200, Self.adding(token, to: body))
   }
 
   private func delete(_ call: Call, _ id: String) throws(ServerError) -> Response {
     try call.requireUserOrMaster(id, to: "delete a user")
-    try accounts.delete(
-      id, permanently: call["hard"]?.lowercased() == "true", for: userViewer(call),
-      of: call.app.number)
-    try forgetListener(id, app: call.app.number)
+    try remove(user: id, permanently: call["hard"]?.lowercased() == "true", call)
     return Response(204)
+  }
+
+  func remove(user id: String, permanently: Bool, _ call: Call) throws(ServerError) {
+    try accounts.delete(
+      id, permanently: permanently, for: userViewer(call), of: call.app.number)
+    try forgetListener(id, app: call.app.number)
   }
 
   // MARK: Parts

@@ -127,7 +127,8 @@ final class Service: RequestHandler, Sendable {
     case .user: request.method == .put ? .hasher : .worker
     case .collection, .count, .delta, .group, .history, .permissions, .logout, .me, .lookup,
       .tokens,
-      .usernameExists, .mail, .register, .unregister, .subscribe, .unsubscribe, .poll,
+      .usernameExists, .mail, .verifyAddress, .removeCollection, .customEndpoint, .register,
+      .unregister, .subscribe, .unsubscribe, .poll,
       .streamACL, .streamPublish, .streamSubscribe, .streamUnsubscribe, .substreams:
       .worker
     }
@@ -177,6 +178,9 @@ final class Service: RequestHandler, Sendable {
     case .tokens(_, let user): try endSessions(call, of: user)
     case .usernameExists: try usernameExists(call)
     case .mail: Response(204)
+    case .verifyAddress(_, let name): try verifyAddress(call, of: name)
+    case .removeCollection: try removeCollection(call)
+    case .customEndpoint: throw ServerError(.endpointNotFound)
     case .register(_, let user): try register(call, user)
     case .unregister(_, let user): try unregister(call, user)
     case .subscribe(_, let name): try subscribe(call, name)

@@ -22,7 +22,11 @@ import Testing
     #expect(Route(["rpc", "k", "check-username-exists"]) == .usernameExists(app: "k"))
     #expect(Route(["rpc", "k", "user-forgot-username"]) == .mail(app: "k"))
     #expect(Route(["rpc", "k", "ana", "user-password-reset-initiate"]) == .mail(app: "k"))
-    #expect(Route(["rpc", "k", "ana", "user-email-verification-initiate"]) == .mail(app: "k"))
+    #expect(
+      Route(["rpc", "k", "ana", "user-email-verification-initiate"])
+        == .verifyAddress(app: "k", name: "ana"))
+    #expect(Route(["rpc", "k", "remove-collection"]) == .removeCollection(app: "k"))
+    #expect(Route(["rpc", "k", "custom", "f"]) == .customEndpoint(app: "k"))
     #expect(Route(["user", "k", "u", "register-realtime"]) == .register(app: "k", user: "u"))
     #expect(Route(["user", "k", "u", "unregister-realtime"]) == .unregister(app: "k", user: "u"))
     #expect(Route(["appdata", "k", "c", "_subscribe"]) == .subscribe(app: "k", collection: "c"))
@@ -58,7 +62,10 @@ import Testing
     let table: [Int: [ServerError.Code]] = [
       401: [.invalidCredentials, .insufficientCredentials],
       403: [.writesToCollectionDisallowed, .missingConfiguration],
-      404: [.entityNotFound, .appNotFound, .userNotFound, .routeNotFound],
+      404: [
+        .entityNotFound, .appNotFound, .userNotFound, .collectionNotFound, .endpointNotFound,
+        .routeNotFound,
+      ],
       405: [.methodNotAllowed], 409: [.userAlreadyExists, .staleRequest], 413: [.payloadTooLarge],
       500: [.internalErrorRetry, .internalErrorStop], 501: [.apiVersionNotImplemented],
       503: [.stopping],

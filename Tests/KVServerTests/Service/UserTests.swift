@@ -17,15 +17,21 @@ import Testing
     #expect(five.status == 201 && five.json["age"] == 7 && five.json["username"] == "ana")
     #expect(five.json["_kmd"]?["authtoken"]?.stringValue?.utf8.count == 64)
     #expect(five.json["_acl"]?["creator"] == five.json["_id"])
-    #expect(!five.text.contains("password"))
+    #expect(five.json["password"] == "p")
+    let id = try #require(five.json["_id"]?.stringValue)
+    #expect(five.headers["location"] == "http://test/user/kid/\(id)")
+    for path in ["/user/kid/\(id)", query("/user/kid", #"{"username":"ana"}"#)] {
+      #expect(!(try rig.send(.master, "GET", path).text.contains("password")))
+    }
     let six = try rig.send(
       .app, "POST", "/user/kid", #"{"username":"bob","password":"p"}"#, version: 6)
     #expect(six.status == 201 && six.json["_kmd"]?["authtoken"] == nil)
   }
 
-  @Test("sign up without saying who they are")
-  func implicit() throws {
-    let answer = try rig.send(.app, "POST", "/user/kid", "{}")
+  @Test("sign up without saying who they are", arguments: ["{}", "", " \n", nil])
+  func implicit(body: String?) throws {
+    let answer = try rig.send(.app, "POST", "/user/kid", body)
+    #expect(answer.status == 201)
     let name = try #require(answer.json["username"]?.stringValue)
     let password = try #require(answer.json["password"]?.stringValue)
     let login = "{\"username\":\"\(name)\",\"password\":\"\(password)\"}"
@@ -113,7 +119,8 @@ import Testing
       #"{"username":"bob","password":"p","first_name":"Bob","email":"b@x.org","secret":1}"#)
     let found = try rig.send(ana, "POST", "/user/kid/_lookup", #"{"email":"b@x.org"}"#)
     let user = try #require(found.json.arrayValue?.first?.objectValue)
-    #expect(user.members.map(\.name) == ["_id", "username", "first_name"])
+    #expect(user.members.map(\.name) == ["_id", "username", "first_name", "email"])
+    #expect(try rig.send(ana, "POST", "/user/kid/_lookup", "{}").error == "MissingQuery")
     #expect(
       try rig.send(ana, "POST", "/user/kid/_lookup", #"{"secret":"1"}"#).error
         == "InvalidQuerySyntax")
@@ -133,7 +140,25 @@ import Testing
     #expect(taken.status == 409 && taken.error == "UserAlreadyExists")
     #expect(
       try rig.send(bob, "PUT", "/user/kid/\(ana.id)", "{}").error == "InsufficientCredentials")
+    #expect(try rig.send(ana, "GET", "/user/kid/nobody").error == "UserNotFound")
     #expect(try rig.send(.master, "PUT", "/user/kid/nobody", "{}").error == "UserNotFound")
+  }
+
+  @Test("who change themselves get the token of the session back in which they do it")
+  func updateKeepsSession() throws {
+    let ana = try rig.user("ana")
+    for change in [#"{"age":8}"#, #"{"age":9,"password":"new"}"#] {
+      let answer = try rig.send(ana, "PUT", "/user/kid/\(ana.id)", change)
+      #expect(
+        "Kinvey " + (answer.json["_kmd"]?["authtoken"]?.stringValue ?? "") == ana.authorization)
+    }
+    let byMaster = try rig.send(.master, "PUT", "/user/kid/\(ana.id)", #"{"age":8}"#)
+    #expect(byMaster.status == 200 && byMaster.json["_kmd"]?["authtoken"] == nil)
+    let shared = #"{"_acl":{"gw":true}}"#
+    _ = try rig.send(ana, "PUT", "/user/kid/\(ana.id)", shared)
+    let byBob = try rig.send(try rig.user("bob"), "PUT", "/user/kid/\(ana.id)", "{}")
+    #expect(byBob.status == 200 && byBob.json["_kmd"]?["authtoken"] == nil)
+    #expect(try rig.send(ana, "GET", "/user/kid/\(ana.id)").json["_kmd"]?["authtoken"] == nil)
   }
 
   @Test("change their password, which ends their other sessions")
@@ -188,10 +213,25 @@ import Testing
   func mail() throws {
     for path in [
       "/rpc/kid/user-forgot-username", "/rpc/kid/ana/user-password-reset-initiate",
-      "/rpc/kid/ana/user-email-verification-initiate",
+      "/rpc/kid/nobody/user-email-verification-initiate",
     ] {
       #expect(try rig.send(.app, "POST", path, #"{"email":"x@y.z"}"#).status == 204)
     }
+  }
+
+  @Test("see that the verification of their address is under way")
+  func verification() throws {
+    let ana = try rig.user("ana")
+    let path = "/rpc/kid/ana/user-email-verification-initiate"
+    #expect(try rig.send(.app, "POST", path).status == 204)
+    #expect(try rig.send(ana, "GET", "/user/kid/_me").json["_kmd"]?["emailVerification"] == nil)
+    let before = try rig.send(ana, "PUT", "/user/kid/\(ana.id)", #"{"email":"a@x.org"}"#)
+    #expect(try rig.send(.app, "POST", path).status == 204)
+    let metadata = try rig.send(ana, "GET", "/user/kid/_me").json["_kmd"]
+    #expect(metadata?["emailVerification"]?["status"] == "sent")
+    #expect(metadata?["emailVerification"]?["emailAddress"] == "a@x.org")
+    #expect(metadata?["emailVerification"]?["lastStateChangeAt"]?.stringValue?.utf8.count == 24)
+    #expect(metadata?["lmt"] == before.json["_kmd"]?["lmt"])
   }
 
   private func login(_ password: String) throws -> Rig.Who {

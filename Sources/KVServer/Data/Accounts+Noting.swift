@@ -2,7 +2,7 @@ internal import KVBase
 internal import KVJSON
 internal import KVSQLite
 
-/// Logging in.
+/// Logging in, and what else is noted of users without being a change of theirs.
 extension Accounts {
   /// Starts a session of a user whose password was found right. Gives the user, with the moment in `_kmd.llt`; nil if
   /// the account is not any more what it was when it was read.
@@ -18,6 +18,22 @@ extension Accounts {
       }
       return try Self.note(stored, of: account.id, in: users, connection) {
         $0["llt"] = .string(now.description)
+      }
+    }
+  }
+
+  /// Notes that the user's address, if he has one, is to be verified.
+  func noteVerification(of account: Account, app: Int64) throws(ServerError) {
+    let users = try users(of: app)
+    _ = try entities.write { (connection, now) throws(SQLiteError) in
+      guard let stored = try Self.look(account.id, in: users, connection),
+        let user = try? JSONValue(parsing: stored.body), let address = user["email"]?.stringValue
+      else { return }
+      _ = try Self.note(stored, of: account.id, in: users, connection) {
+        $0["emailVerification"] = [
+          "status": "sent", "lastStateChangeAt": .string(now.description),
+          "emailAddress": .string(address),
+        ]
       }
     }
   }

@@ -1,0 +1,55 @@
+internal import KVBase
+internal import KVJSON
+internal import KVQuery
+internal import KVSQLite
+
+/// `/rpc`.
+extension Service {
+  /// Notes that a user asked to have his address verified. No mail is sent; who asks is not told whether there is such a
+  /// user.
+  func verifyAddress(_ call: Call, of name: String) throws(ServerError) -> Response {
+    if let account = try accounts.find(name: name, of: call.app.number), !account.isDisabled {
+      try accounts.noteVerification(of: account, app: call.app.number)
+    }
+    return Response(204)
+  }
+
+  /// Removes all entities of a collection, or all users: for administrators. The collection keeps its rules and its
+  /// history only if that is asked for.
+  func removeCollection(_ call: Call) throws(ServerError) -> Response {
+    try call.requireMaster()
+    guard Self.isTrue(call, .deleteEntireCollection) else {
+      throw ServerError(
+        .missingRequestHeader, "\(Header.deleteEntireCollection.name): true is required")
+    }
+    guard let name = try Self.object(call.body)["collectionName"]?.stringValue else {
+      throw ServerError(.incompleteRequestBody, "collectionName is required")
+    }
+    let count =
+      name.hasSameBytes(as: "user") ? try removeUsers(call) : try removeEntities(of: name, call)
+    return Answer.json(200, ["count": .int(Int64(count))])
+  }
+
+  private func removeUsers(_ call: Call) throws(ServerError) -> Int {
+    let ids = try accounts.ids(of: call.app.number)
+    for id in ids { try remove(user: id, permanently: true, call) }
+    return ids.count
+  }
+
+  private func removeEntities(of name: String, _ call: Call) throws(ServerError) -> Int {
+    guard Self.isCollection(name), let collection = catalog.find(name, of: call.app.number) else {
+      throw ServerError(.collectionNotFound)
+    }
+    let count = try entities.delete(Query(), in: collection, for: viewer(call, name))
+    guard !Self.isTrue(call, .retainMetadata) else { return count }
+    try Entities.storage { () throws(SQLiteError) in
+      try catalog.set(nil, of: name, of: call.app.number)
+    }
+    try histories.set(days: nil, of: collection)
+    return count
+  }
+
+  private static func isTrue(_ call: Call, _ header: Header) -> Bool {
+    call.request.headers[header]?.lowercased() == "true"
+  }
+}
