@@ -125,15 +125,19 @@ struct Evaluation {
   private mutating func element(
     _ place: Expression.Place, of item: Item?
   ) throws(QueryError) -> Item? {
-    guard let item, item.isArray else { return nil }
+    guard let item else { return nil }
+    var named: JSONValue?
+    if case .number(let number) = place { named = try value(of: number)?.json }
+    if case .string(let name)? = named { return member(name, of: item) }
+    guard item.isArray else { return nil }
     let elements = elements(of: item)
     let index: Int64
     switch place {
     case .first: index = 0
     case .last: index = Int64(elements.count) - 1
-    case .number(let number):
-      guard let value = try value(of: number)?.json.intValue else { return nil }
-      index = value
+    case .number:
+      guard let number = named?.intValue else { return nil }
+      index = number
     }
     guard index >= 0, index < elements.count else { return nil }
     return Evaluation.item(elements[Int(index)].json)

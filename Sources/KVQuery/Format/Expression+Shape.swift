@@ -16,23 +16,11 @@ extension Expression {
     }
   }
 
-  /// The path, as MongoDB writes it, of an expression that only walks down from the entity.
+  /// The path, as MongoDB writes it, of an expression that only walks down from the entity, the same way in every
+  /// entity.
   var path: Path? {
-    components.map { Path($0.joined(separator: ".")) }
-  }
-
-  private var components: [String]? {
-    switch self {
-    case .member(.current, let name) where !name.text.isEmpty: [name.text]
-    case .member(let base, let name) where name.isComponent:
-      base.components.map { $0 + [name.text] }
-    case .element(let base, .first): base.components.map { $0 + ["0"] }
-    case .element(let base, .number(let number)):
-      number.constant?.intValue.flatMap { place in
-        place >= 0 ? base.components.map { $0 + [String(place)] } : nil
-      }
-    default: nil
-    }
+    guard let routes, routes.count == 1 else { return nil }
+    return routes[0].path
   }
 
   /// The backend's name of the member this ends in, if it is at the top of the entity.
@@ -44,11 +32,6 @@ extension Expression {
     default: ""
     }
   }
-}
-
-extension RecordID {
-  /// Whether a path can have it between its dots.
-  fileprivate var isComponent: Bool { !text.isEmpty && !text.utf8.contains(UInt8(ascii: ".")) }
 }
 
 extension Query {

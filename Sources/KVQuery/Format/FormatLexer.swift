@@ -14,8 +14,8 @@ struct FormatLexer {
     case end
   }
 
-  private let bytes: [UInt8]
-  private(set) var place = 0
+  let bytes: [UInt8]
+  var place = 0
   /// A point behind these belongs to a path, not to a number.
   private var endsOperand = false
   /// Digits behind such a point are a name: `a.0.1`.
@@ -49,9 +49,9 @@ struct FormatLexer {
     case UInt8(ascii: "#"):
       place += 1
       return .word(try name(after: "#"), isEscaped: true)
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): return isBehindPoint ? digits() : try number()
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): return isBehindPoint ? index() : try number()
     case UInt8(ascii: ".") where !endsOperand && isDigit(place + 1): return try number()
-    case _ where isNameByte(byte) || follows("%%"):
+    case _ where isNameByte(byte) || byte == UInt8(ascii: "\\") || follows("%%"):
       return .word(try name(after: ""), isEscaped: false)
     default: return try symbol()
     }
@@ -59,13 +59,15 @@ struct FormatLexer {
 
   // MARK: Names
 
-  /// Letters of any script, digits, underscores, and `%%` for a per cent sign.
+  /// Letters of any script, digits, underscores, `%%` for a per cent sign, and characters by their numbers.
   private mutating func name(after mark: String) throws(QueryError) -> String {
     var name: [UInt8] = []
     while place < bytes.count {
       if follows("%%") {
         name.append(UInt8(ascii: "%"))
         place += 2
+      } else if let character = try codedCharacter() {
+        name += character
       } else if isNameByte(bytes[place]) {
         name.append(bytes[place])
         place += 1
@@ -77,118 +79,23 @@ struct FormatLexer {
     return String(decoding: name, as: UTF8.self)
   }
 
-  private func isNameByte(_ byte: UInt8) -> Bool {
+  func isNameByte(_ byte: UInt8) -> Bool {
     byte >= 0x80 || byte == UInt8(ascii: "_") || byte &- 0x30 <= 9 || (byte | 0x20) &- 0x61 < 26
   }
 
-  private func isDigit(_ at: Int) -> Bool { at < bytes.count && bytes[at] &- 0x30 <= 9 }
-
-  private func follows(_ text: StaticString) -> Bool {
-    let count = text.utf8CodeUnitCount
-    guard place + count <= bytes.count else { return false }
-    return (0..<count).allSatisfy { bytes[place + $0] == text.utf8Start[$0] }
-  }
-
-  // MARK: Constants
-
-  private mutating func quoted(_ quote: UInt8) throws(QueryError) -> String {
-    let start = place
-    place += 1
-    var text: [UInt8] = []
-    while place < bytes.count, bytes[place] != quote {
-      if bytes[place] == UInt8(ascii: "\\") {
-        text += try escape()
-      } else {
-        text.append(bytes[place])
-        place += 1
-      }
-    }
-    guard place < bytes.count else {
-      throw QueryError(.syntax, "expected a closing quote", at: start)
-    }
-    place += 1
-    return String(decoding: text, as: UTF8.self)
-  }
-
-  private mutating func escape() throws(QueryError) -> [UInt8] {
-    guard place + 1 < bytes.count else { throw error("expected a character behind the backslash") }
-    let letter = bytes[place + 1]
-    switch letter {
-    case UInt8(ascii: "n"): return skip(2, [0x0A])
-    case UInt8(ascii: "r"): return skip(2, [0x0D])
-    case UInt8(ascii: "t"): return skip(2, [0x09])
-    case UInt8(ascii: "b"): return skip(2, [0x08])
-    case UInt8(ascii: "f"): return skip(2, [0x0C])
-    case UInt8(ascii: "x"), UInt8(ascii: "u"), UInt8(ascii: "U"):
-      let most = letter == UInt8(ascii: "x") ? 2 : letter == UInt8(ascii: "u") ? 4 : 8
-      var end = place + 2
-      while end < bytes.count, end < place + 2 + most, hexDigit(bytes[end]) != nil { end += 1 }
-      let digits = String(decoding: bytes[place + 2..<end], as: UTF8.self)
-      guard end == place + 2 + most, let code = UInt32(digits, radix: 16),
-        let scalar = Unicode.Scalar(code)
-      else { throw error("expected \(most) hexadecimal digits of a character") }
-      return skip(2 + most, Array(String(scalar).utf8))
-    default:
-      return skip(2, letter < 0x80 ? [letter] : [UInt8(ascii: "\\"), letter])
-    }
-  }
-
-  private mutating func skip(_ count: Int, _ text: [UInt8]) -> [UInt8] {
-    place += count
-    return text
-  }
-
-  private func hexDigit(_ byte: UInt8) -> UInt8? {
-    let lower = byte | 0x20
-    return byte &- 0x30 <= 9 ? byte &- 0x30 : lower &- 0x61 < 6 ? lower &- 0x57 : nil
-  }
-
-  /// A place in an array, as a name.
-  private mutating func digits() -> Token {
+  /// An index into an array, as a name.
+  private mutating func index() -> Token {
     let start = place
     while isDigit(place) { place += 1 }
     return .word(String(decoding: bytes[start..<place], as: UTF8.self), isEscaped: true)
   }
 
-  private mutating func number() throws(QueryError) -> Token {
-    let start = place
-    let isHex = follows("0x") || follows("0X")
-    if isHex { place += 2 }
-    while place < bytes.count, isHex ? hexDigit(bytes[place]) != nil : isDigit(place) { place += 1 }
-    if isHex { return try hexadecimal(from: start) }
-    if place < bytes.count, bytes[place] == UInt8(ascii: "."), isDigit(place + 1) {
-      place += 1
-      while isDigit(place) { place += 1 }
-    }
-    try exponent()
-    if place < bytes.count, isNameByte(bytes[place]) { throw error("expected an operator") }
-    let text = String(decoding: bytes[start..<place], as: UTF8.self)
-    if let integer = Int64(text) { return .number(.int(integer)) }
-    let padded = text.hasPrefix(".") ? "0" + text : text
-    guard let double = Double(padded), double.isFinite else {
-      throw QueryError(.syntax, "the number is out of range", at: start)
-    }
-    return .number(.double(double))
-  }
+  func isDigit(_ at: Int) -> Bool { at < bytes.count && bytes[at] &- 0x30 <= 9 }
 
-  private mutating func hexadecimal(from start: Int) throws(QueryError) -> Token {
-    let digits = String(decoding: bytes[start + 2..<place], as: UTF8.self)
-    guard !digits.isEmpty else { throw error("expected hexadecimal digits") }
-    guard let value = Int64(digits, radix: 16) else {
-      throw QueryError(.syntax, "the number is out of range", at: start)
-    }
-    return .number(.int(value))
-  }
-
-  private mutating func exponent() throws(QueryError) {
-    guard place < bytes.count, bytes[place] | 0x20 == UInt8(ascii: "e") else { return }
-    var at = place + 1
-    if at < bytes.count, bytes[at] == UInt8(ascii: "+") || bytes[at] == UInt8(ascii: "-") {
-      at += 1
-    }
-    place = at
-    guard isDigit(place) else { throw error("expected the digits of an exponent") }
-    while isDigit(place) { place += 1 }
+  func follows(_ text: StaticString) -> Bool {
+    let count = text.utf8CodeUnitCount
+    guard place + count <= bytes.count else { return false }
+    return (0..<count).allSatisfy { bytes[place + $0] == text.utf8Start[$0] }
   }
 
   // MARK: Arguments and symbols
@@ -218,7 +125,7 @@ struct FormatLexer {
     throw error("unexpected character")
   }
 
-  private func error(_ message: String) -> QueryError {
+  func error(_ message: String) -> QueryError {
     QueryError(.syntax, message, at: min(place, bytes.count))
   }
 }

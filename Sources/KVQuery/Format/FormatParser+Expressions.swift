@@ -37,8 +37,8 @@ extension FormatParser {
 
   private mutating func signed() throws(QueryError) -> Node {
     var isNegative = false
-    while isNext("-") || isNext("+") {
-      if isNext("-") { isNegative.toggle() }
+    while isNext("-") {
+      isNegative.toggle()
       try advance()
     }
     let at = start
@@ -46,100 +46,9 @@ extension FormatParser {
     return isNegative ? .expression(.function(.negate, [try expression(node, at)])) : node
   }
 
-  // MARK: Paths
-
-  /// An operand and what is asked of it: `.name`, `.@count`, `[0]`.
-  private mutating func postfixed() throws(QueryError) -> Node {
-    let at = start
-    var node = try operand()
-    while isNext(".") || isNext("[") {
-      try countStep()
-      let base = try expression(node, at)
-      let isIndex = isNext("[")
-      try advance()
-      node = .expression(isIndex ? try index(of: base) : try member(of: base))
-    }
-    return node
-  }
-
-  private mutating func member(of base: Expression) throws(QueryError) -> Expression {
-    switch token {
-    case .symbol("@"):
-      try advance()
-      return try collectionOperator(over: base)
-    case .word(let name, let isEscaped):
-      try advance()
-      return .member(base, RecordID(isEscaped ? name : keys.name(name, in: base.lastName)))
-    case .argument("K"):
-      return try keyPath(argument("K"), of: base)
-    default: throw expected("a name")
-    }
-  }
-
-  /// `@count`, or `@sum.path` and its kind.
-  mutating func collectionOperator(over base: Expression) throws(QueryError) -> Expression {
-    guard case .word(let name, _) = token, let aggregate = Expression.Aggregate(rawValue: name)
-    else {
-      throw expected("count, sum, min, max or avg")
-    }
-    try advance()
-    guard aggregate != .count else { return .aggregate(.count, base) }
-    var path = base
-    while isNext(".") {
-      try advance()
-      path = try member(of: path)
-    }
-    return .aggregate(aggregate, path)
-  }
-
-  private mutating func index(of base: Expression) throws(QueryError) -> Expression {
-    let result: Expression
-    if isNext("FIRST") {
-      result = .element(base, .first)
-      try advance()
-    } else if isNext("LAST") {
-      result = .element(base, .last)
-      try advance()
-    } else if isNext("SIZE") {
-      result = .aggregate(.count, base)
-      try advance()
-    } else {
-      let at = start
-      result = .element(base, .number(try expression(try disjunction(), at)))
-    }
-    try expect("]")
-    return result
-  }
-
-  /// The path that an argument names; its components are mapped like written ones.
-  private func keyPath(_ text: String, of base: Expression) throws(QueryError) -> Expression {
-    var path = base
-    let components = text.parts(between: ".")
-    guard components.count <= FormatParser.maximumDepth, !components.contains("") else {
-      throw expected("the name of a key")
-    }
-    for component in components {
-      if component.utf8.first == UInt8(ascii: "@") {
-        guard let aggregate = Expression.Aggregate(rawValue: String(component.dropFirst())),
-          aggregate == .count
-        else { throw expected("the name of a key as the argument") }
-        path = .aggregate(aggregate, path)
-      } else {
-        path = .member(path, RecordID(keys.name(String(component), in: path.lastName)))
-      }
-    }
-    return path
-  }
-
-  private mutating func argument(_ letter: Character) throws(QueryError) -> String {
-    let value = try arguments.next(for: letter, at: start)
-    try advance()
-    return value.stringValue ?? ""
-  }
-
   // MARK: Operands
 
-  private mutating func operand() throws(QueryError) -> Node {
+  mutating func operand() throws(QueryError) -> Node {
     switch token {
     case .number(let value):
       try advance()
@@ -147,7 +56,7 @@ extension FormatParser {
     case .string(let text):
       try advance()
       return .expression(.constant(.string(text)))
-    case .argument("K"): return .expression(try keyPath(try argument("K"), of: .current))
+    case .argument("K"): return .expression(try keyPathArgument(of: .current))
     case .argument(let letter):
       let value = try arguments.next(for: letter, at: start)
       try advance()
@@ -234,6 +143,6 @@ extension FormatParser {
     "AND", "OR", "IN", "NOT", "ALL", "ANY", "SOME", "NONE", "LIKE", "CASEINSENSITIVE", "CI",
     "MATCHES",
     "CONTAINS", "BEGINSWITH", "ENDSWITH", "BETWEEN", "ANYKEY", "SUBQUERY", "CAST", "TERNARY",
-    "FIRST", "LAST", "SIZE",
+    "FIRST", "LAST", "SIZE", "FETCH",
   ]
 }

@@ -122,9 +122,10 @@ struct FormatParser {
       return left
     }
     let leftSide = try expression(left, at)
-    let options = try options()
+    let options = try options(of: operation)
     let rightAt = start
     let rightSide = try expression(try sum(), rightAt)
+    try check(rightSide, of: operation, rightAt)
     do throws(RegexError) {
       let built =
         try lowers
@@ -171,11 +172,38 @@ struct FormatParser {
     return found
   }
 
+  /// Refuses a constant that nothing can be compared with in this way.
+  private func check(
+    _ right: Expression, of operation: Comparison.Operator, _ position: Int
+  ) throws(QueryError) {
+    let isFitting: Bool
+    let wanted: String
+    switch operation {
+    case .between:
+      wanted = "two bounds: {low, high}"
+      if case .list(let bounds) = right {
+        isFitting = bounds.count == 2
+      } else {
+        isFitting = right.constant.map { $0.arrayValue?.count == 2 } ?? true
+      }
+    case .beginsWith, .endsWith, .like, .matches:
+      wanted = "a text"
+      isFitting = right.constant.map { $0.stringValue != nil || $0.isNull } ?? true
+    default: return
+    }
+    guard isFitting else { throw QueryError(.syntax, "expected \(wanted)", at: position) }
+  }
+
   /// `[c]`, `[d]`, `[cd]`; `[n]` and `[l]` change nothing here: texts are always compared by code point.
-  private mutating func options() throws(QueryError) -> Comparison.Options {
+  private mutating func options(
+    of operation: Comparison.Operator
+  ) throws(QueryError) -> Comparison.Options {
     guard isNext("[") else { return [] }
+    guard operation != .between else { throw expected("two bounds: BETWEEN has no options") }
     try advance()
-    guard case .word(let letters, _) = token, letters.allSatisfy({ "cdnlCDNL".contains($0) }) else {
+    guard case .word(let letters, _) = token, letters.allSatisfy({ "cdnlCDNL".contains($0) }),
+      Set(letters.lowercased()).count == letters.count
+    else {
       throw expected("c, d or cd")
     }
     try advance()

@@ -3,9 +3,9 @@ package import KVJSON
 
 /// Writes predicates as format text which reads back as the same predicate.
 ///
-/// Names are written with `#`, so that none is taken for a reserved word or mapped again. What cannot be
-/// written becomes an argument: objects (`%@`) and names with other characters than letters (`%K`). What
-/// Apple's syntax has no form for is written as `FILTER("…")`, around a MongoDB filter.
+/// Names are written with `#`, or in `["…"]`, so that none is taken for a reserved word or mapped again. Objects and
+/// negative numbers become arguments (`%@`). What Apple's syntax has no form for is written as `FILTER("…")`, around
+/// a MongoDB filter.
 struct FormatPrinter {
   private(set) var arguments: [JSONValue] = []
 
@@ -37,15 +37,18 @@ struct FormatPrinter {
 
   /// Nil if Apple's syntax has no such test, or the path holds other characters.
   private mutating func field(_ path: Path, _ tests: [Test]) -> String? {
-    guard tests.count == 1, path.components.allSatisfy({ isPlain($0.text) }) else { return nil }
+    guard tests.count == 1, path.components.allSatisfy({ isPlain($0.text) }),
+      !tests[0].isOfRegion
+    else { return nil }
     let key = path.components.map { name($0.text) }.joined(separator: ".")
     switch tests[0] {
     case .equal(let value): return "\(key) == \(text(value))"
     case .notEqual(let value): return "\(key) != \(text(value))"
     case .compare(let comparison, let value): return "\(key) \(comparison.symbol) \(text(value))"
     case .isIn(let values): return "\(key) IN \(text(.array(values)))"
-    case .not(let inner) where inner.count == 1:
-      return field(path, inner).flatMap { $0.hasPrefix("NOT") ? nil : "NOT (\($0))" }
+    // Read again, two negations of a test would be none.
+    case .not(let inner) where inner.count == 1 && !inner[0].isNegation:
+      return field(path, inner).map { "NOT (\($0))" }
     default: return nil
     }
   }
@@ -67,13 +70,12 @@ struct FormatPrinter {
     case .constant(let value): return text(value)
     case .current: return "SELF"
     case .variable(let name): return "$\(name)"
-    case .member(.current, let name): return self.name(name.text)
-    case .member(let base, let name): return "\(text(base)).\(self.name(name.text))"
-    case .element(let base, .first): return "\(text(base))[FIRST]"
-    case .element(let base, .last): return "\(text(base))[LAST]"
+    case .member(let base, let name): return text(base, name.text)
+    case .element(let base, .first): return "\(whole(base))[FIRST]"
+    case .element(let base, .last): return "\(whole(base))[LAST]"
     case .element(let base, .number(let number)):
-      let place = text(base)
-      return "\(place)[\(text(number))]"
+      let array = whole(base)
+      return "\(array)[\(text(number))]"
     case .aggregate(let aggregate, let base): return text(aggregate, base)
     case .function(let function, let arguments): return text(function, arguments)
     case .list(let elements): return "{\(text(elements))}"
@@ -92,14 +94,30 @@ struct FormatPrinter {
     return texts.joined(separator: ", ")
   }
 
+  private mutating func text(_ base: Expression, _ member: String) -> String {
+    guard isPlain(member) else { return "\(whole(base))[\(quoted(member))]" }
+    return base == .current ? name(member) : "\(whole(base)).\(name(member))"
+  }
+
+  /// In parentheses where what is written behind it would become a part of it: the path of `@sum` goes on.
+  private mutating func whole(_ expression: Expression) -> String {
+    guard case .aggregate(let aggregate, _) = expression, aggregate != .count else {
+      return text(expression)
+    }
+    return "(\(text(expression)))"
+  }
+
   /// `@sum` and its kind stand before the member that is summed.
   private mutating func text(_ aggregate: Expression.Aggregate, _ base: Expression) -> String {
-    guard aggregate != .count, case .member(let collection, let member) = base else {
-      let prefix = base == .current ? "" : text(base) + "."
-      return "\(prefix)@\(aggregate.rawValue)"
+    let (collection, member): (Expression, String)
+    switch base {
+    case _ where aggregate == .count: (collection, member) = (base, "")
+    case .member(let inner, let last) where isPlain(last.text):
+      (collection, member) = (inner, "." + name(last.text))
+    default: (collection, member) = (base, ".self")
     }
-    let prefix = collection == .current ? "" : text(collection) + "."
-    return "\(prefix)@\(aggregate.rawValue).\(name(member.text))"
+    let prefix = collection == .current ? "" : whole(collection) + "."
+    return "\(prefix)@\(aggregate.rawValue)\(member)"
   }
 
   private mutating func text(
@@ -124,12 +142,8 @@ struct FormatPrinter {
 
   // MARK: Names and constants
 
-  private mutating func name(_ name: String) -> String {
-    guard isPlain(name) else {
-      arguments.append(.string(name))
-      return "%K"
-    }
-    return "#" + name.parts(between: "%").joined(separator: "%%")
+  private func name(_ name: String) -> String {
+    "#" + name.parts(between: "%").joined(separator: "%%")
   }
 
   private func isPlain(_ name: String) -> Bool {
@@ -159,10 +173,28 @@ struct FormatPrinter {
   private func quoted(_ text: String) -> String {
     var out = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
+      // In C a text ends there.
+      guard scalar != "\0" else {
+        out.append(contentsOf: "\\x00".unicodeScalars)
+        continue
+      }
       if scalar == "\"" || scalar == "\\" { out.append("\\") }
       out.append(scalar)
     }
     return "\"\(String(out))\""
+  }
+}
+
+extension Test {
+  fileprivate var isNegation: Bool { if case .not = self { true } else { false } }
+
+  /// Whether it compares with an object that a format would take for a region.
+  fileprivate var isOfRegion: Bool {
+    switch self {
+    case .equal(let value), .notEqual(let value): Region(argument: value) != nil
+    case .isIn(let values): values.contains { Region(argument: $0) != nil }
+    default: false
+    }
   }
 }
 

@@ -9,6 +9,10 @@ enum Lowering {
     _ left: Expression, _ operation: Comparison.Operator, _ right: Expression,
     _ options: Comparison.Options, _ quantifier: Comparison.Quantifier?
   ) throws(RegexError) -> Predicate {
+    // A collection contains what is one of its elements.
+    if operation == .contains, quantifier == nil, left.isCollection {
+      return try self.comparison(right, .isIn, left, options, nil)
+    }
     let comparison = try Comparison(
       left, operation, right.folded, options, quantifier)
     if left.constant != nil, right.constant != nil {
@@ -28,10 +32,10 @@ enum Lowering {
       return nil
     }
     if let constant = comparison.right.constant {
-      if case .aggregate(.count, let counted) = comparison.left, let path = counted.path {
-        return size(path, comparison.operator, constant)
+      if case .aggregate(.count, let counted) = comparison.left {
+        return counted.routesToCount?.predicate { size($0, comparison.operator, constant) }
       }
-      return comparison.left.path.flatMap { test($0, comparison, constant) }
+      return comparison.left.routes?.predicate { test($0, comparison, constant) }
     }
     // `"x" IN tags`: the array has an element that is equal.
     guard comparison.operator == .isIn, let path = comparison.right.path,
@@ -67,8 +71,9 @@ enum Lowering {
       return ignoresCase ? nil : .field(path, [.compare(.greaterOrEqual, value)])
     case .between: return ignoresCase ? nil : between(path, value, comparison.quantifier)
     case .isIn:
-      // A lone value is a set of one.
-      let values = value.arrayValue ?? [value]
+      // Of an object its values; a lone value is a set of one.
+      let values =
+        value.arrayValue ?? value.objectValue.map { $0.members.map(\.value) } ?? [value]
       guard ignoresCase, !values.isEmpty else { return .field(path, [.isIn(values)]) }
       let tests = values.compactMap { test(path, equalTo: $0, options) }
       return tests.count == values.count ? .or(tests.map { .field(path, [$0]) }) : nil
@@ -147,6 +152,11 @@ enum Lowering {
 extension Expression {
   /// Its constant, if it is one.
   var folded: Expression { constant.map { .constant($0) } ?? self }
+
+  /// Whether it is written as a collection, or an argument that is one.
+  fileprivate var isCollection: Bool {
+    if case .list = self { true } else { constant?.arrayValue != nil }
+  }
 }
 
 extension Predicate {

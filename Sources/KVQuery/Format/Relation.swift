@@ -76,6 +76,7 @@ struct Relation {
     switch right {
     case .array(let elements)?:
       spread(left, nil) { value, _ in elements.contains { isEqual(value, present($0)) } }
+    case .object(let object)?: isIn(left, .array(object.members.map(\.value)))
     case .string?: isPart(left, of: right, as: .contains)
     case nil: false
     case .some(let other): isEqual(left, other)
