@@ -45,6 +45,7 @@ let package = Package(
     .systemLibrary(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+    .systemLibrary(name: "CPCRE2", providers: [.apt(["libpcre2-dev"])]),
     .systemLibrary(
       name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     .systemLibrary(name: "CCrypt", pkgConfig: "libcrypt", providers: [.apt(["libcrypt-dev"])]),
@@ -52,7 +53,7 @@ let package = Package(
     // The rooms, from the ground up.
     room("KVBase", looksInto: ["CSystem"]),
     room("KVJSON", looksInto: ["CJansson", "CScan", "KVBase"]),
-    room("KVQuery", looksInto: ["KVJSON", "CScan", "KVBase"]),
+    room("KVQuery", looksInto: ["CPCRE2", "KVJSON", "CScan", "CSystem", "KVBase"]),
     room("KVSQLite", looksInto: ["CSQLite", "KVQuery", "KVJSON", "KVBase"]),
     room("KVSync", looksInto: ["KVQuery", "KVJSON", "KVBase"], small),
     room(

@@ -1,8 +1,12 @@
 /* What of libc is a GNU or Linux extension, and therefore not in Swift's Glibc module. */
 #pragma once
 #include <pthread.h>
+#include <stddef.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 
 /* Declared here because the headers hide it without _GNU_SOURCE. */
 extern int pthread_setname_np(pthread_t thread, const char *name);
+
+/* Where bytes are found first in others, in linear time; NULL if nowhere. */
+extern void *memmem(const void *bytes, size_t count, const void *wanted, size_t length);

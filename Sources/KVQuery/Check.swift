@@ -28,7 +28,7 @@ indirect enum Check: Sendable {
       self = Check.every(Checks(values.map { .some(.equal(Operand($0))) }, budget))
     case .allElements(let tests): self = Check.every(Checks(tests, within: budget))
     case .mod(let divisor, let remainder): self = .some(.mod(divisor, remainder))
-    case .regex(let pattern): self = .some(.regex(pattern.regex))
+    case .regex(let pattern): self = .some(.regex(pattern.regex, budget))
     case .element(let predicate): self = .whole(.element(Matcher(predicate, within: budget)))
     case .elementValue(let tests): self = .whole(.elementValue(Checks(tests, within: budget)))
     case .near(let nearness): self = .some(.near(nearness))
@@ -85,7 +85,7 @@ enum Probe: Sendable {
   case type([ValueType])
   case size(Int64)
   case mod(Int64, Int64)
-  case regex(Regex)
+  case regex(Regex, WorkBudget)
   case element(Matcher)
   case elementValue(Checks)
   case near(Nearness)
@@ -105,9 +105,11 @@ enum Probe: Sendable {
     case .mod(let divisor, let remainder):
       guard let value, value.kind == .number, let number = value.number.whole else { return false }
       return number.remainderReportingOverflow(dividingBy: divisor).partialValue == remainder
-    case .regex(let regex):
+    case .regex(let regex, let budget):
       guard let value, value.kind == .string else { return false }
-      return try value.withText { (text) throws(QueryError) in try regex.matches(text) }
+      return try value.withText { (text) throws(QueryError) in
+        try regex.matches(text, within: budget)
+      }
     case .near(let nearness):
       return value.flatMap { GeoPoint($0) }.map(nearness.accepts) ?? false
     case .within(let region):

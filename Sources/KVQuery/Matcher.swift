@@ -123,7 +123,7 @@ package final class Matcher: Sendable {
       return try checks.hold(for: value, at: rest[...])
     case .text(let search): return search.holds(entity: entity)
     case .comparison(let comparison):
-      var evaluation = Evaluation(entity)
+      var evaluation = Evaluation(entity, within: budget)
       return try evaluation.holds(comparison)
     }
   }

@@ -82,7 +82,8 @@ import Testing
     }
   }
 
-  @Test("that makes other engines hang ends with an error") func catastrophes() throws {
+  @Test("that makes other engines hang has an answer, or ends with an error")
+  func catastrophes() throws {
     let entity = Array(#"{"a":"\#(String(repeating: "a", count: 5000))!"}"#.utf8)
     for query in [
       try Query(filter: #"{"a":{"$regex":"^(a+)+$"}}"#),
@@ -92,10 +93,11 @@ import Testing
       try Query(format: #"a MATCHES[d] "(.*a){20}x""#),
       try Query(format: #"a LIKE "*a*a*a*a*a*a*a*a*a*a*b""#),
     ] {
-      let error = try #require(throws: QueryError.self) {
-        try Matcher(query.filter).matches(entity)
+      do throws(QueryError) {
+        #expect(try !Matcher(query.filter).matches(entity))
+      } catch {
+        #expect(error.kind == .budget)
       }
-      #expect(error.kind == .budget)
     }
   }
 

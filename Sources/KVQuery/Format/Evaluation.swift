@@ -22,11 +22,15 @@ struct Evaluation {
   static let budget = 1_000_000
 
   private let root: RawValue?
+  private let budget: WorkBudget
   private var bindings: [(name: RecordID, item: Item)] = []
   private var steps = 0
 
   /// `root` nil: there is no entity; only constants have values.
-  init(_ root: RawValue?) { self.root = root }
+  init(_ root: RawValue?, within budget: WorkBudget = .unlimited) {
+    self.root = root
+    self.budget = budget
+  }
 
   // MARK: Predicates
 
@@ -45,8 +49,9 @@ struct Evaluation {
       for part in parts where try holds(part) { return false }
       return true
     case .field, .text:
-      return try root.map { (root) throws(QueryError) in try Matcher(predicate).matches(root) }
-        ?? false
+      return try root.map { (root) throws(QueryError) in
+        try Matcher(predicate, within: budget).matches(root)
+      } ?? false
     case .comparison(let comparison): return try holds(comparison)
     }
   }
@@ -54,7 +59,7 @@ struct Evaluation {
   mutating func holds(_ comparison: Comparison) throws(QueryError) -> Bool {
     let left = try value(of: comparison.left)
     let right = try value(of: comparison.right)?.json
-    let relation = Relation(comparison)
+    let relation = Relation(comparison, within: budget)
     switch comparison.quantifier {
     case nil: return try relation.holds(left?.json, right)
     case .any?:
@@ -75,6 +80,7 @@ struct Evaluation {
     guard steps <= Evaluation.budget else {
       throw QueryError(.budget, "the predicate takes too many steps")
     }
+    if budget.isExhausted { throw .exhausted }
   }
 
   // MARK: Expressions

@@ -119,6 +119,7 @@ package struct Comparison: Sendable, Equatable {
   static func pattern(
     _ operation: Operator, _ text: String, _ options: Options
   ) throws(RegexError) -> Pattern {
+    try Pattern.checkLength(of: text)
     let text = options.contains(.ignoreMarks) ? TextFolding.withoutMarks(text) : text
     let flags = options.contains(.ignoreCase) ? "i" : ""
     if operation == .like {

@@ -147,10 +147,12 @@ struct FormatPrinter {
   }
 
   private func isPlain(_ name: String) -> Bool {
-    !name.isEmpty
-      && name.unicodeScalars.allSatisfy {
-        $0.value >= 0x80 || ScalarSet.isWord($0.value) || $0 == "%"
-      }
+    !name.isEmpty && name.utf8.allSatisfy { $0 >= 0x80 || Self.isWord($0) || $0 == 0x25 }
+  }
+
+  /// An ASCII letter, a digit or the underscore.
+  private static func isWord(_ byte: UInt8) -> Bool {
+    (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || byte == 0x5F
   }
 
   private mutating func text(_ value: JSONValue) -> String {

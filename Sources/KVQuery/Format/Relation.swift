@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 
 /// Whether two values stand in the relation that an operator names. Null and nil are the same.
@@ -6,8 +7,12 @@ internal import KVJSON
 /// unequal, it has to be unequal to all.
 struct Relation {
   private let comparison: Comparison
+  private let budget: WorkBudget
 
-  init(_ comparison: Comparison) { self.comparison = comparison }
+  init(_ comparison: Comparison, within budget: WorkBudget) {
+    self.comparison = comparison
+    self.budget = budget
+  }
 
   func holds(_ left: JSONValue?, _ right: JSONValue?) throws(QueryError) -> Bool {
     let (left, right) = (present(left), present(right))
@@ -101,7 +106,10 @@ struct Relation {
     switch operation ?? comparison.operator {
     case .beginsWith: return bytes.starts(with: sought)
     case .endsWith: return bytes.suffix(sought.count).elementsEqual(sought)
-    default: return bytes.contains(sought)
+    default:
+      return bytes.withUnsafeBufferPointer { bytes in
+        sought.withUnsafeBytes { bytes.position(of: $0) } != nil
+      }
     }
   }
 
@@ -115,29 +123,7 @@ struct Relation {
       guard case .string(let text) = value else { continue }
       let marked =
         comparison.options.contains(.ignoreMarks) ? TextFolding.withoutMarks(text) : text
-      if try pattern.regex.matches(marked) { return true }
-    }
-    return false
-  }
-}
-
-extension [UInt8] {
-  /// Whether these bytes hold others somewhere. Linear (Knuth, Morris, Pratt).
-  fileprivate func contains(_ sought: [UInt8]) -> Bool {
-    guard !sought.isEmpty else { return true }
-    // For each beginning of `sought`: how long its longest own beginning is that also ends it.
-    var overlaps = [0]
-    var length = 0
-    for byte in sought.dropFirst() {
-      while length > 0, sought[length] != byte { length = overlaps[length - 1] }
-      if sought[length] == byte { length += 1 }
-      overlaps.append(length)
-    }
-    length = 0
-    for byte in self {
-      while length > 0, sought[length] != byte { length = overlaps[length - 1] }
-      if sought[length] == byte { length += 1 }
-      if length == sought.count { return true }
+      if try pattern.regex.matches(marked, within: budget) { return true }
     }
     return false
   }

@@ -9,11 +9,9 @@ enum TextFolding {
 
   /// Letters that differ in case only become one.
   static func withoutCase(_ text: String) -> String {
-    var out = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
-      out.append(Unicode.Scalar(CaseFolding.folded(scalar.value)) ?? scalar)
+    Array(text.utf8).withUnsafeBufferPointer { text in
+      text.withFoldedCase { String(decoding: $0, as: UTF8.self) }
     }
-    return String(out)
   }
 
   /// Letters lose what is put on them in any script: accents, vowel points, tone marks.

@@ -2,6 +2,9 @@ internal import KVBase
 
 /// A regular expression as `$regex` and `$options` give it, understood.
 package struct Pattern: Sendable, Equatable {
+  /// As long as an expression may be, in bytes of UTF-8: what MongoDB allows.
+  package static let maximumLength = 32_764
+
   package let source: String
   /// Some of `i`, `m`, `s`, `x`, in this order.
   package let options: String
@@ -15,6 +18,14 @@ package struct Pattern: Sendable, Equatable {
     regex = try Regex(source, RegexFlags(sorted))
   }
 
+  /// Throws for a text that is longer than an expression may be, before anything looks at it.
+  static func checkLength(of source: String) throws(RegexError) {
+    guard source.utf8.count <= maximumLength else {
+      throw RegexError(
+        message: "the expression is longer than \(maximumLength) bytes", position: 0)
+    }
+  }
+
   package static func == (left: Pattern, right: Pattern) -> Bool {
     left.source.hasSameBytes(as: right.source) && left.options == right.options
   }
@@ -23,9 +34,7 @@ package struct Pattern: Sendable, Equatable {
   package static func escaping(_ text: String) -> String {
     var out = ""
     for scalar in text.unicodeScalars {
-      if "\\^$.|?*+()[]{}#-/".unicodeScalars.contains(scalar), scalar != "-", scalar != "/" {
-        out.unicodeScalars.append("\\")
-      }
+      if "\\^$.|?*+()[]{}#".unicodeScalars.contains(scalar) { out.unicodeScalars.append("\\") }
       out.unicodeScalars.append(scalar)
     }
     return out
@@ -39,7 +48,7 @@ package struct RegexError: Error, Sendable, Equatable {
   package var position: Int
 }
 
-/// What `$options` and `(?imsx)` switch on.
+/// What `$options` switches on.
 struct RegexFlags: OptionSet, Sendable {
   let rawValue: UInt8
   /// `i`: letters match in either case.
@@ -55,17 +64,13 @@ struct RegexFlags: OptionSet, Sendable {
 
   init(_ letters: String) {
     self = letters.unicodeScalars.reduce(into: []) { flags, letter in
-      flags.formUnion(RegexFlags(letter: letter) ?? [])
-    }
-  }
-
-  init?(letter: Unicode.Scalar) {
-    switch letter {
-    case "i": self = .ignoreCase
-    case "m": self = .multiline
-    case "s": self = .dotAll
-    case "x": self = .extended
-    default: return nil
+      switch letter {
+      case "i": flags.insert(.ignoreCase)
+      case "m": flags.insert(.multiline)
+      case "s": flags.insert(.dotAll)
+      case "x": flags.insert(.extended)
+      default: break
+      }
     }
   }
 }

@@ -111,7 +111,7 @@ import Testing
   func budget() throws {
     let long = String(repeating: "a", count: 3000)
     _ = try rig.send(ana, "POST", path, "{\"long\":\"\(long)\"}")
-    let slow = query(path, #"{"long":{"$regex":"(a*)*(a*)*(a*)*b$"}}"#)
+    let slow = query(path, #"{"long":{"$regex":"[a-z]*[a-z]*[a-z]*[0-9]"}}"#)
     let answer = try rig.send(ana, "GET", slow)
     #expect(answer.status == 400 && answer.error == "InvalidQuerySyntax")
     #expect(try rig.send(ana, "DELETE", slow).status == 400)
