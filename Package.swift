@@ -113,7 +113,8 @@ let package = Package(
       path: "Tests/StorageSaver", swiftSettings: house),
     tests(of: "KVTransport"),
     tests(of: "KVKinvey", with: ["KVTransport", "KVSync", "KVQuery", "KVJSON"]),
-    tests(of: "KVStore", with: ["KVSync", "KVQuery", "KVJSON", "KVBase", "KVServer"]),
+    tests(
+      of: "KVStore", with: ["KVTransport", "KVSync", "KVQuery", "KVJSON", "KVBase", "KVServer"]),
     tests(of: "KVStoreC", with: ["CKVStore", "KVServer", "KVSync", "KVBase"]),
     tests(of: "KVServer", with: ["KVSQLite", "KVQuery", "KVJSON"]),
   ]

@@ -9,6 +9,9 @@ package struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertibl
 
   package init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
+  /// 1970: before anything that is stored.
+  package static var distantPast: Timestamp { Timestamp(milliseconds: 0) }
+
   package static func now() -> Timestamp { Timestamp(milliseconds: microsecondsNow() / 1000) }
 
   /// Microseconds since 1970, by the system's clock: fewer than 2^53 until the year 2255.

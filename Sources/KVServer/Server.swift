@@ -95,7 +95,7 @@ package final class Server: Sendable {
     settings.passwordCost = UInt(clamping: configuration.passwordCost)
     settings.sessionSeconds = configuration.sessionDays.map { Int64($0) * 86_400 }
     settings.permissions = configuration.permissions
-    settings.historyDays = configuration.historyDays
+    settings.historyDays = configuration.historyDays ?? 0
     do {
       return try Service(
         database, apps: configuration.apps, settings: settings, workers: workers, hashers: hashers,

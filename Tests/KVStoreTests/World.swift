@@ -5,6 +5,7 @@ import KVServer
 import KVStore
 import KVSync
 import KVTestSupport
+import KVTransport
 
 /// A real server with one app, which can be stopped and started again on its port and its data.
 final class World: @unchecked Sendable {
@@ -55,6 +56,29 @@ final class World: @unchecked Sendable {
     ]
     for member in more.members { options[member.name] = member.value }
     return try Client(options)
+  }
+
+  /// A client that may do everything, without a user.
+  func administrator() throws -> Client { try client("administrator", ["masterSecret": "master"]) }
+
+  /// A request with the master secret, which must succeed.
+  @discardableResult
+  func administer(_ method: String, _ path: String, _ body: JSONValue? = nil) throws -> JSONValue {
+    let transport = try Transport()
+    defer { transport.close() }
+    let secret = Base64.encode("\(Self.app.key):\(Self.app.masterSecret ?? "")")
+    let answer = try transport.exchange(
+      HTTPRequest(
+        method, url + path,
+        headers: [
+          HTTPHeader("Authorization", "Basic \(secret)"), HTTPHeader("X-Kinvey-API-Version", "5"),
+        ],
+        body: body.map { .bytes($0.bytes) }, mostBytes: 1 << 20),
+      until: .after(seconds: 20), Cancellation())
+    guard answer.head.isSuccess else {
+      throw StoreError(.internal, String(decoding: answer.body, as: UTF8.self))
+    }
+    return try JSONValue(parsing: answer.body)
   }
 
   /// A client whose user is logged in.

@@ -17,12 +17,17 @@ final class Catalog: Sendable {
 
   private let database: Database
   private let defaults: Permissions
+  private let historyDays: Int
   private let collections: Monitor<[Key: EntityCollection]>
 
-  /// `defaults`: for collections without permissions of their own.
-  init(_ database: Database, defaults: Permissions) throws(SQLiteError) {
+  /// `defaults`: for collections without permissions of their own. `historyDays`: how long those without a setting of
+  /// their own keep deletions; 0: not at all.
+  init(
+    _ database: Database, defaults: Permissions, historyDays: Int = 0
+  ) throws(SQLiteError) {
     self.database = database
     self.defaults = defaults
+    self.historyDays = historyDays
     let found = try database.read {
       (connection: borrowing Connection) throws(SQLiteError) -> [Key: EntityCollection] in
       try Self.load(connection, defaults)
@@ -54,22 +59,38 @@ final class Catalog: Sendable {
   /// The collection, made if there is none: collections come about when they are first written to.
   func make(_ name: String, of app: Int64) throws(SQLiteError) -> EntityCollection {
     if let found = find(name, of: app) { return found }
-    let number = try database.write {
-      (connection: borrowing Connection) throws(SQLiteError) -> Int64 in
-      try Self.make(name, app, connection)
+    let made = try database.write {
+      (connection: borrowing Connection) throws(SQLiteError) -> EntityCollection in
+      try make(name, app, connection)
     }
     return collections.peek { collections in
       let key = Key(app, name)
       if let found = collections[key] { return found }
-      let made = EntityCollection(
-        number: number, app: app, name: name, .init(permissions: defaults))
       collections[key] = made
       return made
     }
   }
 
+  /// Where a history is wanted it begins with the collection: it knows everything from the beginning of time.
+  private func make(
+    _ name: String, _ app: Int64, _ connection: borrowing Connection
+  ) throws(SQLiteError) -> EntityCollection {
+    var state = EntityCollection.State(permissions: defaults)
+    state.knownRule = defaults.read
+    if historyDays > 0, !name.hasSameBytes(as: Schema.users) {
+      state.history = .on(since: .distantPast, days: historyDays)
+    }
+    let made = EntityCollection(
+      number: try Self.insert(name, app, state, connection), app: app, name: name, state)
+    try connection.execute(Schema.createEntities(made.table))
+    if state.history != .off { try connection.execute(Schema.createHistory(of: made)) }
+    return made
+  }
+
   /// nil: the collection has no permissions of its own any more.
-  func set(_ permissions: Permissions?, of name: String, of app: Int64) throws(SQLiteError) {
+  func set(
+    _ permissions: Permissions?, of name: String, of app: Int64
+  ) throws(SQLiteError) -> EntityCollection {
     let collection = try make(name, of: app)
     try database.write { (connection: borrowing Connection) throws(SQLiteError) in
       let update = try connection.prepare(
@@ -79,6 +100,7 @@ final class Catalog: Sendable {
       try update.run()
     }
     collection.state.peek { $0.permissions = permissions ?? defaults }
+    return collection
   }
 
   /// All collections that clients can name.
@@ -86,21 +108,26 @@ final class Catalog: Sendable {
     collections.peek { $0.filter { $0.key.name != RecordID(Schema.users) }.map(\.value) }
   }
 
-  private static func make(
-    _ name: String, _ app: Int64, _ connection: borrowing Connection
+  /// Gives its number, or that of the collection that somebody else has made meanwhile.
+  private static func insert(
+    _ name: String, _ app: Int64, _ state: EntityCollection.State,
+    _ connection: borrowing Connection
   ) throws(SQLiteError) -> Int64 {
     let insert = try connection.prepare(
-      "INSERT INTO collection (app, name) VALUES (?1, ?2) ON CONFLICT DO NOTHING")
+      """
+      INSERT INTO collection (app, name, read_rule, history_since) VALUES (?1, ?2, ?3, ?4)
+      ON CONFLICT DO NOTHING
+      """)
     try insert.bind(app, at: 1)
     try insert.bind(name, at: 2)
+    try insert.bind(state.permissions.read.rawValue, at: 3)
+    if case .on(let since, _) = state.history { try insert.bind(since.milliseconds, at: 4) }
     try insert.run()
     let select = try connection.prepare(
       "SELECT number FROM collection WHERE app = ?1 AND name = ?2")
     try select.bind(app, at: 1)
     try select.bind(name, at: 2)
-    let number = try select.step() ? select.int64(0) : 0
-    try connection.execute(Schema.createEntities("e\(number)"))
-    return number
+    return try select.step() ? select.int64(0) : 0
   }
 
   private static func load(
@@ -108,7 +135,10 @@ final class Catalog: Sendable {
   ) throws(SQLiteError) -> [Key: EntityCollection] {
     var found: [Key: EntityCollection] = [:]
     let select = try connection.prepare(
-      "SELECT number, app, name, permissions, history_days, history_since FROM collection")
+      """
+      SELECT number, app, name, permissions, history_days, history_since, read_rule, rule_since
+      FROM collection
+      """)
     while try select.step() {
       var state = EntityCollection.State(permissions: defaults)
       if let text = select.text(3), let value = try? JSONValue(parsing: text),
@@ -122,6 +152,8 @@ final class Catalog: Sendable {
         state.history = .on(
           since: Timestamp(milliseconds: select.int64(5)), days: state.wantedDays ?? 0)
       }
+      state.knownRule = select.text(6).flatMap(Permissions.Rule.init)
+      state.ruleSince = Timestamp(milliseconds: select.int64(7))
       let (app, name) = (select.int64(1), select.text(2) ?? "")
       found[Key(app, name)] = EntityCollection(
         number: select.int64(0), app: app, name: name, state)

@@ -6,14 +6,16 @@ internal import KVSQLite
 /// What has changed in a collection since a moment, as one viewer may see it.
 struct Delta: Sendable {
   private var changed: [Int64] = []
-  private var deleted: [JSONValue] = []
-  private var left: [JSONValue] = []
+  private var deleted: [String] = []
+  private var left: [String] = []
   private let selection: RowSelection
 
   /// Reads the changes in one snapshot. Throws if there are more than an answer may hold: a part of them
   /// would be taken for all.
   ///
-  /// What changed at the very moment `since` is included, since a client's read may have missed it.
+  /// What changed at the very moment `since` is included, since a client's read may have missed it. What the viewer may
+  /// not read any more has `left`; a client that does not know this list is told that it was deleted. Ids are told
+  /// only of what he could read at some time since.
   init(
     _ query: Query, since: Timestamp, withLeft: Bool, in collection: EntityCollection,
     of database: Database, for viewer: Viewer
@@ -28,8 +30,10 @@ struct Delta: Sendable {
           bytes += rows.int(1)
         }
         deleted = try ids(.deleted(selection.shape), since, collection, connection)
-        if withLeft, selection.shape.filter != nil {
+        if withLeft {
           left = try ids(.left(selection.shape), since, collection, connection)
+        } else {
+          deleted += try ids(.closed(selection.shape), since, collection, connection)
         }
       }
     }
@@ -46,20 +50,27 @@ struct Delta: Sendable {
     _ projection: Projection?, withLeft: Bool, in collection: EntityCollection,
     of database: Database
   ) -> Finding {
-    var tail = "],\"deleted\":" + JSONValue.array(deleted).text
-    if withLeft { tail += ",\"left\":" + JSONValue.array(left).text }
+    var tail = "],\"deleted\":" + Self.list(deleted)
+    if withLeft { tail += ",\"left\":" + Self.list(left) }
     return Finding(
       changed, selection, projection, in: collection, of: database, head: "{\"changed\":[",
       tail: tail + "}")
   }
 
+  /// Each id once.
+  private static func list(_ ids: [String]) -> String {
+    var seen: Set<RecordID> = []
+    let once = ids.filter { seen.insert(RecordID($0)).inserted }
+    return JSONValue.array(once.map { ["_id": .string($0)] }).text
+  }
+
   private func ids(
     _ shape: EntityCollection.Shape, _ since: Timestamp, _ collection: EntityCollection,
     _ connection: borrowing Connection
-  ) throws(SQLiteError) -> [JSONValue] {
+  ) throws(SQLiteError) -> [String] {
     let rows = try select(shape, since, collection, connection)
-    var ids: [JSONValue] = []
-    while try rows.step() { ids.append(["_id": .string(rows.text(0) ?? "")]) }
+    var ids: [String] = []
+    while try rows.step() { ids.append(rows.text(0) ?? "") }
     return ids
   }
 

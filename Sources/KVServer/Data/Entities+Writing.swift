@@ -190,6 +190,13 @@ extension Entities {
     if viewer.principal != .master || acl.creator.isEmpty { acl.creator = stored.creator }
     let modified = clock.time(now, after: stored.modified)
     let body = draft.body(acl, created: stored.created, modified: modified)
+    // Looked up here, inside the transaction, as `remove` does it.
+    if draft.acl != nil, collection.history != .off {
+      let note = try connection.statement(collection.sql(.noteAccess))
+      try note.bind(stored.row, at: 1)
+      try Self.bind(acl, created: stored.created, modified: modified, to: note)
+      try note.run()
+    }
     let update = try connection.statement(collection.sql(.update))
     try update.bind(stored.row, at: 1)
     try Self.bind(acl, created: stored.created, modified: modified, to: update)

@@ -10,6 +10,9 @@ final class EntityCollection: Sendable {
     /// Days to keep the history; nil: as the server's default says; 0: none.
     var wantedDays: Int?
     var history = History.off
+    /// The read rule that was in force until now, and since when; nil: nobody knows.
+    var knownRule: Permissions.Rule?
+    var ruleSince = Timestamp.distantPast
   }
 
   /// Whether deletions are recorded, so that clients can ask for changes.
@@ -28,6 +31,8 @@ final class EntityCollection: Sendable {
   let table: String
   /// Entities that were deleted, as they were last.
   let tombs: String
+  /// Whom entities let in before their access lists were changed.
+  let formerAccess: String
   let state: Monitor<State>
   private let statements = Monitor([Shape: SQL]())
 
@@ -37,11 +42,13 @@ final class EntityCollection: Sendable {
     self.name = name
     table = "e\(number)"
     tombs = "d\(number)"
+    formerAccess = "a\(number)"
     self.state = Monitor(state)
   }
 
   var permissions: Permissions { state.peek { $0.permissions } }
   var history: History { state.peek { $0.history } }
+  var ruleSince: Timestamp { state.peek { $0.ruleSince } }
 
   /// What a statement does; each is made once.
   enum Shape: Hashable {
@@ -65,11 +72,16 @@ final class EntityCollection: Sendable {
     case access
     /// Copies a row that is about to be deleted to the tombs.
     case bury
+    /// Keeps the access lists of a row that are about to be replaced, if they differ from the new ones.
+    case noteAccess
     /// The n and the size of what has changed since.
     case changed(Selection)
-    /// The ids of what was deleted since.
+    /// The ids of what was deleted since and matched at the end.
     case deleted(Selection)
-    /// The ids of what has changed since and is not what the filter asks for.
+    /// The ids of what could be read at some time since, and cannot any more or is gone; without those of `deleted`.
+    case closed(Selection)
+    /// The ids of what may have been what the selection asks for at some time since, and is not now; of those of
+    /// `deleted` only what was made again.
     case left(Selection)
   }
 
@@ -148,22 +160,52 @@ final class EntityCollection: Sendable {
       INSERT INTO \(tombs) (at, id, creator, gr, gw, readers, writers, body)
       SELECT ?2, id, creator, gr, gw, readers, writers, body FROM \(table) WHERE n = ?1
       """
+    case .noteAccess:
+      """
+      INSERT INTO \(formerAccess) (at, id, creator, gr, gw, readers, writers)
+      SELECT ?8, id, creator, gr, gw, readers, writers FROM \(table) WHERE n = ?1
+        AND NOT (creator = ?2 AND gr IS ?3 AND gw IS ?4 AND readers IS ?5 AND writers IS ?6)
+      """
     case .changed(let which):
       """
       SELECT n, length(CAST(body AS BLOB)) FROM \(table) INDEXED BY \(table)_lmt
       WHERE lmt >= ?4 AND \(which.condition) ORDER BY lmt, n LIMIT ?5
       """
-    case .deleted(let which):
-      """
-      SELECT DISTINCT id FROM \(tombs) INDEXED BY \(tombs)_at
-      WHERE at >= ?4 AND \(which.condition) LIMIT ?5
-      """
-    case .left(let which):
-      """
-      SELECT id FROM \(table) INDEXED BY \(table)_lmt
-      WHERE lmt >= ?4 AND \(which.access) AND NOT (\(which.filter ?? "1")) LIMIT ?5
-      """
+    case .deleted(let which): "\(deleted(which)) LIMIT ?5"
+    case .closed(let which): "\(closed(to: which)) EXCEPT \(deleted(which)) LIMIT ?5"
+    case .left(let which): "\(left(which)) LIMIT ?5"
     }
+  }
+
+  private func deleted(_ which: Selection) -> String {
+    """
+    SELECT DISTINCT id FROM \(tombs) INDEXED BY \(tombs)_at WHERE at >= ?4 AND \(which.condition)
+    """
+  }
+
+  private func closed(to which: Selection) -> String {
+    """
+    SELECT DISTINCT id FROM \(formerAccess) AS was INDEXED BY \(formerAccess)_at
+    WHERE at >= ?4 AND \(which.access) AND \(isUnreadable(which))
+    """
+  }
+
+  private func left(_ which: Selection) -> String {
+    guard let filter = which.filter else { return "\(closed(to: which)) EXCEPT \(deleted(which))" }
+    // Read from left to right.
+    return """
+      \(closed(to: which))
+      UNION SELECT id FROM \(tombs) AS was INDEXED BY \(tombs)_at
+        WHERE at >= ?4 AND \(which.access) AND NOT (\(filter)) AND \(isUnreadable(which))
+      EXCEPT \(deleted(which))
+      UNION SELECT id FROM \(table) INDEXED BY \(table)_lmt
+        WHERE lmt >= ?4 AND \(which.access) AND NOT (\(filter))
+      """
+  }
+
+  /// That there is no entity of the id of the row `was` which may be read.
+  private func isUnreadable(_ which: Selection) -> String {
+    "NOT EXISTS (SELECT 1 FROM \(table) AS now WHERE now.id = was.id AND \(which.access))"
   }
 }
 

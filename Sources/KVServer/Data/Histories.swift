@@ -2,6 +2,9 @@ internal import KVBase
 internal import KVSQLite
 
 /// Starts and ends the histories of collections, and forgets what is too old. Safe from any thread.
+///
+/// What a client may see is a part of what has changed. Who is let in by an entity's access list is in the history; a
+/// change of a collection's read rule may concern every entity, so a history reaches back to the last one only.
 final class Histories: Sendable {
   /// The protocol's bounds and its default.
   static let mostDays = 30
@@ -9,18 +12,21 @@ final class Histories: Sendable {
 
   private let entities: Entities
   private let catalog: Catalog
-  /// For collections without a setting of their own; nil: they have no history.
-  private let defaultDays: Int?
+  /// For collections without a setting of their own; 0: they have no history.
+  private let defaultDays: Int
   /// One setting at a time.
   private let turn = Monitor(())
   private let isClosed = Monitor(false)
 
   /// Brings all collections to what is wanted, and has old deletions forgotten from time to time.
-  init(_ entities: Entities, _ catalog: Catalog, defaultDays: Int?) throws(ServerError) {
+  init(_ entities: Entities, _ catalog: Catalog, defaultDays: Int) throws(ServerError) {
     self.entities = entities
     self.catalog = catalog
     self.defaultDays = defaultDays
-    for collection in catalog.all { try settle(collection) }
+    for collection in catalog.all {
+      try settleRule(of: collection)
+      try settle(collection)
+    }
     try forgetOld()
   }
 
@@ -52,13 +58,46 @@ final class Histories: Sendable {
     try settle(collection)
   }
 
+  /// Sets who may do what in a collection; nil: what is the default.
+  func set(_ permissions: Permissions?, of name: String, app: Int64) throws(ServerError) {
+    let collection = try Entities.storage { () throws(SQLiteError) in
+      try catalog.set(permissions, of: name, of: app)
+    }
+    try settleRule(of: collection)
+  }
+
+  /// Notes when the read rule has changed. It is in force before the time is taken: who has read by the old one has a
+  /// time that is not later.
+  private func settleRule(of collection: EntityCollection) throws(ServerError) {
+    try turn.withLock { (_) throws(ServerError) in
+      let (rule, known) = collection.state.peek { ($0.permissions.read, $0.knownRule) }
+      guard rule != known else { return }
+      let since = try entities.write { (connection, now) throws(SQLiteError) in
+        let since = Timestamp(milliseconds: now.milliseconds + 1)
+        let update = try connection.prepare(
+          "UPDATE collection SET read_rule = ?2, rule_since = ?3 WHERE number = ?1")
+        try update.bind(collection.number, at: 1)
+        try update.bind(rule.rawValue, at: 2)
+        try update.bind(since.milliseconds, at: 3)
+        try update.run()
+        return since
+      }
+      collection.state.peek {
+        $0.knownRule = rule
+        $0.ruleSince = since
+      }
+    }
+  }
+
   /// Makes a collection's history what its setting or the default wants.
   func settle(_ collection: EntityCollection) throws(ServerError) {
     try turn.withLock { (_) throws(ServerError) in
-      let days = collection.state.peek { $0.wantedDays } ?? defaultDays ?? 0
+      let days = collection.state.peek { $0.wantedDays } ?? defaultDays
       switch collection.history {
       case .on where days == 0: try end(collection)
       case .on(let since, _):
+        // An older server may have begun it, which kept less.
+        try createTables(of: collection)
         collection.state.peek { $0.history = .on(since: since, days: days) }
       case .off, .starting:
         if days > 0 { try begin(collection, days: days) }
@@ -66,22 +105,26 @@ final class Histories: Sendable {
     }
   }
 
-  /// Deletes what was deleted longer ago than its collection wants to know.
+  /// Deletes what happened longer ago than its collection wants to know.
   func forgetOld() throws(ServerError) {
     for collection in catalog.all {
       guard case .on(_, let days) = collection.history else { continue }
       let limit = Self.start(of: days)
       _ = try entities.write { (connection, _) throws(SQLiteError) in
         guard collection.history != .off else { return }
-        try connection.execute("DELETE FROM \(collection.tombs) WHERE at < \(limit.milliseconds)")
+        for table in [collection.tombs, collection.formerAccess] {
+          try connection.execute("DELETE FROM \(table) WHERE at < \(limit.milliseconds)")
+        }
       }
     }
   }
 
-  /// The earliest moment from which on all changes are known; nil without a history.
-  static func start(of collection: EntityCollection) -> Timestamp? {
+  /// The earliest moment from which on all changes are known; nil without a history. A collection that does not exist
+  /// yet has one if it will have one.
+  func start(of collection: EntityCollection?) -> Timestamp? {
+    guard let collection else { return defaultDays > 0 ? Self.start(of: defaultDays) : nil }
     guard case .on(let since, let days) = collection.history else { return nil }
-    return max(since, start(of: days))
+    return max(since, collection.ruleSince, Self.start(of: days))
   }
 
   private static func start(of days: Int) -> Timestamp {
@@ -93,15 +136,19 @@ final class Histories: Sendable {
   // nothing is missed.
 
   private func begin(_ collection: EntityCollection, days: Int) throws(ServerError) {
-    _ = try entities.write { (connection, _) throws(SQLiteError) in
-      try connection.execute(Schema.createHistory(of: collection))
-    }
+    try createTables(of: collection)
     collection.state.peek { $0.history = .starting }
     let since = try entities.write { (connection, now) throws(SQLiteError) in
       try Self.note(now, collection, connection)
       return now
     }
     collection.state.peek { $0.history = .on(since: since, days: days) }
+  }
+
+  private func createTables(of collection: EntityCollection) throws(ServerError) {
+    _ = try entities.write { (connection, _) throws(SQLiteError) in
+      try connection.execute(Schema.createHistory(of: collection))
+    }
   }
 
   private func end(_ collection: EntityCollection) throws(ServerError) {

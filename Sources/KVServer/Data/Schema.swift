@@ -86,10 +86,16 @@ enum Schema {
         ALTER TABLE account ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE session ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
         """),
+    // `read_rule` has been in force since `rule_since`. NULL: nobody knows what was before.
+    Database.Migration(
+      sql: """
+        ALTER TABLE collection ADD COLUMN read_rule TEXT;
+        ALTER TABLE collection ADD COLUMN rule_since INTEGER NOT NULL DEFAULT 0;
+        """),
   ]
 
-  /// What a collection with a history has besides: an index by which changes are found, and the
-  /// entities that were deleted, as they were last.
+  /// What a collection with a history has besides: an index by which changes are found, the entities that were
+  /// deleted, as they were last, and whom the others let in before their access lists were changed.
   static func createHistory(of collection: EntityCollection) -> String {
     """
     CREATE INDEX IF NOT EXISTS \(collection.table)_lmt ON \(collection.table) (lmt);
@@ -104,11 +110,25 @@ enum Schema {
       writers TEXT,
       body TEXT NOT NULL);
     CREATE INDEX IF NOT EXISTS \(collection.tombs)_at ON \(collection.tombs) (at);
+    CREATE TABLE IF NOT EXISTS \(collection.formerAccess) (
+      n INTEGER PRIMARY KEY,
+      at INTEGER NOT NULL,
+      id TEXT NOT NULL,
+      creator TEXT NOT NULL,
+      gr INTEGER,
+      gw INTEGER,
+      readers TEXT,
+      writers TEXT);
+    CREATE INDEX IF NOT EXISTS \(collection.formerAccess)_at ON \(collection.formerAccess) (at);
     """
   }
 
   static func dropHistory(of collection: EntityCollection) -> String {
-    "DROP INDEX IF EXISTS \(collection.table)_lmt; DROP TABLE IF EXISTS \(collection.tombs)"
+    """
+    DROP INDEX IF EXISTS \(collection.table)_lmt;
+    DROP TABLE IF EXISTS \(collection.tombs);
+    DROP TABLE IF EXISTS \(collection.formerAccess);
+    """
   }
 
   /// The table of a collection. `creator` to `writers` repeat the entity's `_acl`, so that SQL can tell

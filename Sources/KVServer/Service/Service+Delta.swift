@@ -7,31 +7,52 @@ internal import KVSQLite
 extension Service {
   func delta(_ call: Call, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
+    // First: what happens from now on is told the next time, a change of the rule included.
+    let start = entities.clock.readStart()
     let viewer = viewer(call, name)
     _ = try viewer.rule(for: .read)
     let query = try QueryParameters.read(call)
-    let withLeft = call["left"] == "true"
+    let collection = catalog.find(name, of: call.app.number)
+    let since = try since(call, in: collection)
+    var response = try changes(of: query, since: since, in: collection, call, viewer)
+    response.headers.append(Self.requestStart(start))
+    return response
+  }
+
+  /// A time from which on all changes of a collection are known.
+  private func since(
+    _ call: Call, in collection: EntityCollection?
+  ) throws(ServerError) -> Timestamp {
     guard let text = call["since"] else {
       throw ServerError(.missingRequestParameter, "since is required")
     }
-    guard let collection = catalog.find(name, of: call.app.number),
-      let first = Histories.start(of: collection)
-    else { throw ServerError(.missingConfiguration, "the collection keeps no history") }
+    guard let first = histories.start(of: collection) else {
+      throw ServerError(.missingConfiguration, "the collection keeps no history")
+    }
     guard let since = Timestamp(text) else {
       throw ServerError(.parameterValueOutOfRange, "since is a time like 2024-03-12T21:00:01.120Z")
     }
     guard since >= first else {
       throw ServerError(.parameterValueOutOfRange, "the history starts at \(first)")
     }
-    let start = entities.clock.readStart()
+    return since
+  }
+
+  private func changes(
+    of query: Query, since: Timestamp, in collection: EntityCollection?, _ call: Call,
+    _ viewer: Viewer
+  ) throws(ServerError) -> Response {
+    let withLeft = call["left"] == "true"
+    guard let collection else {
+      var nothing: JSONObject = ["changed": [], "deleted": []]
+      if withLeft { nothing["left"] = [] }
+      return Answer.json(200, .object(nothing))
+    }
     let delta = try Delta(
       query.selection, since: since, withLeft: withLeft, in: collection, of: entities.database,
       for: viewer)
-    let finding = delta.body(
-      query.projection, withLeft: withLeft, in: collection, of: entities.database)
-    var response = try stream(finding)
-    response.headers.append(Self.requestStart(start))
-    return response
+    return try stream(
+      delta.body(query.projection, withLeft: withLeft, in: collection, of: entities.database))
   }
 
   /// `{"enabled":…,"days":…,"since":…}`: whether deletions are known, and how long.

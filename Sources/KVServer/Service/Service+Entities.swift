@@ -14,8 +14,7 @@ extension Service {
     case .post: return try create(call, name)
     case .delete: return try deleteMatching(call, name)
     default:
-      return try find(
-        call, in: catalog.find(name, of: call.app.number), for: viewer(call, name))
+      return try find(call, in: catalog.find(name, of: call.app.number)) { viewer(call, name) }
     }
   }
 
@@ -49,12 +48,14 @@ extension Service {
     return response
   }
 
-  /// The find of collections and of users.
+  /// The find of collections and of users. The rule is looked up after the time is taken, so that a rule which changes
+  /// meanwhile has changed since then.
   func find(
-    _ call: Call, in collection: EntityCollection?, for viewer: Viewer
+    _ call: Call, in collection: EntityCollection?, by viewer: () -> Viewer
   ) throws(ServerError) -> Response {
     let query = try QueryParameters.read(call)
     let start = entities.clock.readStart()
+    let viewer = viewer()
     var response: Response
     if let collection {
       response = try stream(
@@ -142,9 +143,7 @@ extension Service {
       try permissions.apply(try Self.object(call.body))
       let wanted = permissions
       _ = try make(name, call)
-      try Entities.storage { () throws(SQLiteError) in
-        try catalog.set(wanted, of: name, of: call.app.number)
-      }
+      try histories.set(wanted, of: name, app: call.app.number)
     }
     return Answer.json(200, permissions.json)
   }

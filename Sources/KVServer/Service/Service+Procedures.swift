@@ -42,9 +42,7 @@ extension Service {
     }
     let count = try entities.delete(Query(), in: collection, for: viewer(call, name))
     guard !Self.isTrue(call, .retainMetadata) else { return count }
-    try Entities.storage { () throws(SQLiteError) in
-      try catalog.set(nil, of: name, of: call.app.number)
-    }
+    try histories.set(nil, of: name, app: call.app.number)
     try histories.set(days: nil, of: collection)
     return count
   }

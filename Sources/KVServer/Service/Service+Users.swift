@@ -7,7 +7,7 @@ internal import KVSQLite
 extension Service {
   func users(_ call: Call) throws(ServerError) -> Response {
     if call.request.method == .post { return try signUp(call) }
-    return try find(call, in: try accounts.users(of: call.app.number), for: userViewer(call))
+    return try find(call, in: try accounts.users(of: call.app.number)) { userViewer(call) }
   }
 
   func user(_ call: Call, _ id: String) throws(ServerError) -> Response {

@@ -30,7 +30,8 @@ final class Service: RequestHandler, Sendable {
     var passwordCost: UInt = 5
     var sessionSeconds: Int64?
     var permissions = Permissions()
-    var historyDays: Int?
+    /// Of collections without a setting of their own; 0: they keep no history.
+    var historyDays = 0
   }
 
   init(
@@ -38,7 +39,8 @@ final class Service: RequestHandler, Sendable {
     settings: Settings, workers: WorkerPool, hashers: WorkerPool, log: Log
   ) throws(ServerError) {
     let (catalog, latest) = try Entities.storage { () throws(SQLiteError) in
-      let catalog = try Catalog(database, defaults: settings.permissions)
+      let catalog = try Catalog(
+        database, defaults: settings.permissions, historyDays: settings.historyDays)
       return (catalog, try Self.latest(database, catalog))
     }
     self.catalog = catalog

@@ -7,7 +7,8 @@ struct Changes {
   private(set) var changed: (bytes: ArraySlice<UInt8>, outlines: [EntityOutline]) = ([], [])
   /// Ids of what is gone, except for what was made again.
   private(set) var deleted: [String] = []
-  /// Ids of what is there, but no longer what the query asks for. Only some backends tell.
+  /// Ids of what the query may have had and has no more: it is something else now, may not be read any more, or was
+  /// deleted as something else. Only some backends tell.
   private(set) var left: [String] = []
 
   /// Throws `.proto` for what is none of this, or has an entity without `_id`.
@@ -21,10 +22,12 @@ struct Changes {
       default: left = outlines.compactMap(\.id)
       }
     }
-    // What was deleted and made again is in both lists: deletions come first.
+    // What was deleted and made again is in two lists: deletions come first.
     let alive = Set(changed.outlines.compactMap { $0.id.map(RecordID.init) })
     deleted.removeAll { alive.contains(RecordID($0)) }
     left.removeAll { alive.contains(RecordID($0)) }
+    let elsewhere = Set(left.map(RecordID.init))
+    deleted.removeAll { elsewhere.contains(RecordID($0)) }
   }
 
   private static func members(_ body: [UInt8]) throws(StoreError) -> [(String, Range<Int>)] {

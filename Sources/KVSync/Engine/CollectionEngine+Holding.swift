@@ -51,17 +51,26 @@ extension CollectionEngine.Intake {
   }
 
   /// Brings entities up to date that one of these queries asks for as they are on the backend; gives the ids
-  /// of the others.
+  /// of the others. The backend is asked only about what is here.
   func settle(_ ids: [String], heldBy others: [Query]) throws(StoreError) -> [String] {
     guard !ids.isEmpty, !others.isEmpty else { return ids }
     var gone = Set(ids.map(RecordID.init))
-    for (key, entity) in try engine.backendEntities(ids, remote, call)
+    for (key, entity) in try engine.backendEntities(try known(ids), remote, call)
     where others.contains(where: { $0.holds(entity.bytes) }) {
       let outline = try engine.accepted(entity.bytes, as: key.text)
       _ = try engine.store((entity.bytes[...], [outline]), in: local, of: reading)
       gone.remove(key)
     }
     return ids.filter { gone.contains(RecordID($0)) }
+  }
+
+  /// Those that are in the local store.
+  private func known(_ ids: [String]) throws(StoreError) -> [String] {
+    var known: [String] = []
+    for id in ids where try local.lend(id, in: engine.collection, writtenSince: nil, to: { _ in }) {
+      known.append(id)
+    }
+    return known
   }
 }
 

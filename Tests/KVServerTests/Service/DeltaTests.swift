@@ -88,6 +88,85 @@ import Testing
       ids(own, "changed").sorted() == ["public", "secret"] && ids(own, "deleted") == ["gone"])
   }
 
+  @Test(
+    "tell who may not read an entity any more that it has left, deleted or not, and no stranger")
+  func closing() throws {
+    try switchOn()
+    let (bob, eve) = (try rig.user("bob"), try rig.user("eve"))
+    let (letIn, closed) = (#"{"_acl":{"gr":false,"r":["\#(bob.id)"]}}"#, #"{"_acl":{"gr":false}}"#)
+    for id in ["closed", "gone", "open", "untouched"] { try put(id, letIn) }
+    let start = try now()
+    for id in ["closed", "gone", "open"] { try put(id, closed) }
+    try put("open", letIn)
+    try put("untouched", #"{"n":1}"#)
+    try put("secret", closed)
+    for id in ["gone", "secret"] { _ = try rig.send(ana, "DELETE", path + "/" + id) }
+    let answer = try changes(start, bob, left: true)
+    #expect(ids(answer, "left").sorted() == ["closed", "gone"])
+    #expect(ids(answer, "changed").sorted() == ["open", "untouched"])
+    #expect(ids(answer, "deleted") == [])
+    // The protocol's own clients know no such list: for them it is gone.
+    #expect(ids(try changes(start, bob), "deleted").sorted() == ["closed", "gone"])
+    for list in ["left", "deleted", "changed"] {
+      #expect(ids(try changes(start, eve, left: true), list) == [])
+      #expect(ids(try changes(start, eve), list) == [])
+    }
+    #expect(ids(try changes(start, ana, left: true), "left") == [])
+  }
+
+  @Test("tell that an entity has left which left the query before it was deleted")
+  func leavingAndDeletion() throws {
+    try switchOn()
+    for id in ["a", "b"] { try put(id, #"{"done":false}"#) }
+    let start = try now()
+    try put("a", #"{"done":true}"#)
+    for id in ["a", "b"] { _ = try rig.send(ana, "DELETE", path + "/" + id) }
+    let answer = try changes(start, ana, #"{"done":false}"#, left: true)
+    #expect(ids(answer, "left") == ["a"] && ids(answer, "deleted") == ["b"])
+    #expect(ids(try changes(start, ana, #"{"done":false}"#), "deleted") == ["b"])
+  }
+
+  @Test("are not known from before the collection's read rule was changed, also by a restart")
+  func rules() throws {
+    try switchOn()
+    try put("x", "{}")
+    let start = try now()
+    func set(_ rule: String) throws {
+      let answer = try rig.send(.master, "PUT", path + "/_permissions", #"{"read":"\#(rule)"}"#)
+      #expect(answer.status == 200)
+    }
+    try set("creator")
+    #expect(try delta(start, nil).error == "ParameterValueOutOfRange")
+    let closed = try later()
+    #expect(try delta(closed, nil).status == 200)
+    try set("creator")
+    #expect(try delta(closed, nil).status == 200)
+    try set("shared")
+    #expect(try delta(closed, nil).error == "ParameterValueOutOfRange")
+
+    try rig.send(.master, "PUT", "/appdata/kid/plain/_history", #"{"enabled":true}"#).expect(200)
+    let plain = try later()
+    rig.server.stop()
+    let again = try Rig(in: rig.directory) { $0.permissions.read = .acl }
+    let since = [("since", plain)]
+    for (name, status) in [("notes", 200), ("plain", 400)] {
+      let target = target("/appdata/kid/\(name)/_deltaset", since)
+      try again.send(ana, "GET", target).expect(status)
+    }
+  }
+
+  @Test("of a collection that does not exist yet are none, and its history knows everything")
+  func beginning() throws {
+    let rig = try Rig { $0.historyDays = 5 }
+    let ana = try rig.user("ana")
+    let start = try rig.send(ana, "GET", path).headers["x-kinvey-request-start"] ?? ""
+    let target = target(path + "/_deltaset", [("since", start), ("left", "true")])
+    let before = try rig.send(ana, "GET", target).expect(200)
+    #expect(before.json == ["changed": [], "deleted": [], "left": []])
+    try rig.send(ana, "POST", path, #"{"_id":"x"}"#).expect(201)
+    #expect(ids(try rig.send(ana, "GET", target).expect(200), "changed") == ["x"])
+  }
+
   @Test("come with the wanted fields only")
   func fields() throws {
     try switchOn()
@@ -242,9 +321,22 @@ import Testing
     }
   }
 
+  /// A time after the one that the server has come to.
+  private func later() throws -> String {
+    let before = try now()
+    while true { if case let time = try now(), time > before { return time } }
+  }
+
   private func delta(_ since: String, _ filter: String?) throws -> HTTPAnswer {
-    let parameters = [("since", since)] + (filter.map { [("query", $0)] } ?? [])
-    return try rig.send(ana, "GET", target(path + "/_deltaset", parameters))
+    try changes(since, ana, filter)
+  }
+
+  private func changes(
+    _ since: String, _ who: Rig.Who, _ filter: String? = nil, left: Bool = false
+  ) throws -> HTTPAnswer {
+    var parameters = [("since", since)] + (filter.map { [("query", $0)] } ?? [])
+    if left { parameters.append(("left", "true")) }
+    return try rig.send(who, "GET", target(path + "/_deltaset", parameters))
   }
 
   private func ids(_ answer: HTTPAnswer, _ list: String) -> [String] {

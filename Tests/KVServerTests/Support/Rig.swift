@@ -1,6 +1,7 @@
 internal import KVJSON
 internal import KVServer
 internal import KVTestSupport
+import Testing
 
 /// A server of the test's own on a free port, with one app `kid` (secret `sec`, master secret `mas`), and
 /// the requests that tests make.
@@ -98,6 +99,13 @@ func target(_ path: String, _ parameters: [(String, String)]) -> String {
 func query(_ path: String, _ filter: String) -> String { target(path, [("query", filter)]) }
 
 extension HTTPAnswer {
+  /// This answer, which must have that status.
+  @discardableResult
+  func expect(_ status: Int, _ location: SourceLocation = #_sourceLocation) -> HTTPAnswer {
+    #expect(self.status == status, "\(text)", sourceLocation: location)
+    return self
+  }
+
   /// The `_id`s of an array of entities.
   var ids: [String] { json.arrayValue?.compactMap { $0["_id"]?.stringValue } ?? [] }
 }
