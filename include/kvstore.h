@@ -21,6 +21,9 @@
  *   handle, also from inside a callback. A thread needs 512 KiB of stack.
  * - **Text in** is UTF-8, otherwise #KV_INVALID. Names, ids and options end with NUL. JSON comes with
  *   a length in bytes, or #KV_NUL_TERMINATED. It is copied (or consumed) before the call returns.
+ * - **Dates** are text: ISO 8601, in UTC, with milliseconds, such as `"2026-02-03T04:05:06.789Z"`. Texts of
+ *   this form are in the order of their moments. The bindings write and compare dates in this form, cut
+ *   to milliseconds; see docs/dates-and-numbers.md.
  * - **NULL** for a text, or for a place that a result has to go to, is #KV_MISUSE, unless the
  *   function says that it may be NULL.
  * - **Text out** through a `char **` is owned by the caller: kv_free(). It ends with NUL, which its

@@ -26,7 +26,7 @@ type Error struct {
 	ID, Operation string
 	// Position is the byte offset in a text that could not be parsed.
 	Position int
-	// Cause is the error of the context, if that ended.
+	// Cause is the error of the context, if that ended, or of encoding/json, if an entity is not what its type says.
 	Cause error
 }
 
@@ -68,7 +68,7 @@ func (e *Error) Is(target error) bool {
 	return ok && status == e.Status
 }
 
-// Unwrap gives the error of the context, if that ended.
+// Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
 // Timeout tells whether time has passed, as in net.Error.

@@ -1,16 +1,12 @@
 package kvstore
 
-import (
-	"time"
-)
-
 // A Path is a member of entities; what compares it gives a query:
 //
 //	large := kvstore.Field("population").GreaterThan(50000)
 //	query := large.And(kvstore.Field("address.city").Equals("Boston")).OrderBy(kvstore.Descending("population"))
 //
-// Where an array is compared, an element that fits is enough. A [time.Time] is compared as the backend
-// writes dates. What is wrong with a query is told by the call that gets it, as ErrInvalid.
+// Where an array is compared, an element that fits is enough. A [time.Time] is compared as it
+// is written in entities: in UTC, with milliseconds. What is wrong with a query is told by the call that gets it, as ErrInvalid.
 type Path struct{ name string }
 
 // Field begins a query with a member, nested ones ("address.city") and elements ("tags.0") included.
@@ -20,31 +16,31 @@ func Field(name string) Path { return Path{name} }
 const earthRadius = 6371000
 
 // Equals selects what has this value; nil: null or missing.
-func (p Path) Equals(value any) *Query { return p.test("$eq", operand(value)) }
+func (p Path) Equals(value any) *Query { return p.test("$eq", value) }
 
 // NotEquals selects what has not this value.
-func (p Path) NotEquals(value any) *Query { return p.test("$ne", operand(value)) }
+func (p Path) NotEquals(value any) *Query { return p.test("$ne", value) }
 
 // LessThan selects what is below a value of the same type.
-func (p Path) LessThan(value any) *Query { return p.test("$lt", operand(value)) }
+func (p Path) LessThan(value any) *Query { return p.test("$lt", value) }
 
 // AtMost selects what is not above a value of the same type.
-func (p Path) AtMost(value any) *Query { return p.test("$lte", operand(value)) }
+func (p Path) AtMost(value any) *Query { return p.test("$lte", value) }
 
 // GreaterThan selects what is above a value of the same type.
-func (p Path) GreaterThan(value any) *Query { return p.test("$gt", operand(value)) }
+func (p Path) GreaterThan(value any) *Query { return p.test("$gt", value) }
 
 // AtLeast selects what is not below a value of the same type.
-func (p Path) AtLeast(value any) *Query { return p.test("$gte", operand(value)) }
+func (p Path) AtLeast(value any) *Query { return p.test("$gte", value) }
 
 // Between selects what is neither below low nor above high.
 func (p Path) Between(low, high any) *Query { return p.AtLeast(low).And(p.AtMost(high)) }
 
 // In selects what is one of the values.
-func (p Path) In(values ...any) *Query { return p.test("$in", operands(values)) }
+func (p Path) In(values ...any) *Query { return p.test("$in", list(values)) }
 
 // NotIn selects what is none of the values, or missing.
-func (p Path) NotIn(values ...any) *Query { return p.test("$nin", operands(values)) }
+func (p Path) NotIn(values ...any) *Query { return p.test("$nin", list(values)) }
 
 // Exists selects what has this member, be it null.
 func (p Path) Exists() *Query { return p.test("$exists", true) }
@@ -68,7 +64,7 @@ func (p Path) Like(pattern string) *Query { return p.text("LIKE", pattern) }
 func (p Path) Matches(pattern string) *Query { return p.text("MATCHES", pattern) }
 
 // Contains selects arrays that have all of the values as elements.
-func (p Path) Contains(values ...any) *Query { return p.test("$all", operands(values)) }
+func (p Path) Contains(values ...any) *Query { return p.test("$all", list(values)) }
 
 // Any selects arrays with an object that meets the whole condition.
 func (p Path) Any(condition *Query) *Query {
@@ -126,21 +122,8 @@ func (p Path) text(word, text string) *Query {
 	return &Query{Filter: M{p.name: printed.Filter["x"]}}
 }
 
-// operand is a value as the backend has it.
-func operand(value any) any {
-	if moment, ok := value.(time.Time); ok {
-		return moment.UTC().Format("2006-01-02T15:04:05.000Z")
-	}
-	return value
-}
-
-func operands(values []any) []any {
-	all := make([]any, len(values))
-	for place, value := range values {
-		all[place] = operand(value)
-	}
-	return all
-}
+// list gives values as JSON has them, also if there are none.
+func list(values []any) []any { return append([]any{}, values...) }
 
 // And selects what this query and the others select; see the function [And].
 func (q *Query) And(others ...*Query) *Query { return And(append([]*Query{q}, others...)...) }

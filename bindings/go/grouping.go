@@ -12,6 +12,8 @@ import (
 	"context"
 	"encoding/json"
 	"unsafe"
+
+	"kvstore/internal/wire"
 )
 
 // An Aggregate is a number about a group: [Count], or one of [Sum], [Average], [Minimum] and [Maximum].
@@ -34,7 +36,7 @@ func Minimum(path string) Aggregate { return Aggregate{M{"min": path}} }
 func Maximum(path string) Aggregate { return Aggregate{M{"max": path}} }
 
 // MarshalJSON writes the aggregate as the library reads it.
-func (a Aggregate) MarshalJSON() ([]byte, error) { return json.Marshal(a.json) }
+func (a Aggregate) MarshalJSON() ([]byte, error) { return wire.Marshal(a.json) }
 
 // A Grouping says by which members entities are grouped, and which numbers are wanted.
 type Grouping struct {

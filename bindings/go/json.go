@@ -4,23 +4,23 @@ package kvstore
 import "C"
 
 import (
-	"bytes"
 	"encoding/json"
+	"fmt"
 	"unsafe"
+
+	"kvstore/internal/wire"
 )
 
-// marshal writes a value as JSON; raw JSON passes as it is.
+// marshal writes a value as JSON, moments as the backend has them; raw JSON passes as it is.
 func marshal(value any) ([]byte, error) {
 	if raw, ok := value.(json.RawMessage); ok {
 		return raw, nil
 	}
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
+	text, err := wire.Marshal(value)
+	if err != nil {
 		return nil, invalid("not JSON: %v", err)
 	}
-	return bytes.TrimSuffix(text.Bytes(), []byte{'\n'}), nil
+	return text, nil
 }
 
 // marshalAll writes values as a JSON array.
@@ -46,8 +46,11 @@ func unmarshal[T any](text []byte) (T, error) {
 		*raw = text
 		return value, nil
 	}
-	err := json.Unmarshal(text, &value)
-	return value, err
+	if err := wire.Unmarshal(text, &value); err != nil {
+		message := fmt.Sprintf("what was read is no %T: %v", value, err)
+		return value, &Error{Status: ErrInvalid, Message: message, Index: -1, Position: -1, Cause: err}
+	}
+	return value, nil
 }
 
 // characters lets C read Go's bytes during one call; NULL for none.

@@ -12,7 +12,6 @@ import "C"
 
 import (
 	"context"
-	"encoding/json"
 	"runtime"
 )
 
@@ -84,9 +83,9 @@ func (c *Collection[T]) Watch(ctx context.Context, toLocal bool) (<-chan LiveEve
 func watcher[T any](s *stream[LiveEvent[T]]) event {
 	behind := false
 	return func(text []byte, err error) {
-		told := LiveEvent[T]{Err: err}
-		if err == nil {
-			told.Err = json.Unmarshal(text, &told)
+		told, wrong := unmarshal[LiveEvent[T]](text)
+		if told.Err = err; err == nil {
+			told.Err = wrong
 		}
 		if told.Kind != LiveChange && told.Kind != LiveMessage {
 			s.put(told)

@@ -61,7 +61,7 @@ func TestWatchTellsWhatHappensUntilTheContextEnds(t *testing.T) {
 	}
 	messages <- `{"t":{"t":"2","r":1},"m":[{"c":"` + appKey + `.c-notes","p":{"t":"2"},"d":{"_id":"a","n":3}}]}`
 	event := <-events
-	if event.Kind != kvstore.LiveChange || event.ID != "a" || event.Entity == nil || (*event.Entity)["n"] != 3.0 {
+	if event.Kind != kvstore.LiveChange || event.ID != "a" || event.Entity == nil || (*event.Entity)["n"] != int64(3) {
 		t.Fatal(event)
 	}
 	cancel()

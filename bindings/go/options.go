@@ -3,6 +3,8 @@ package kvstore
 import (
 	"encoding/json"
 	"time"
+
+	"kvstore/internal/wire"
 )
 
 // A StoreType says where a collection is read and written.
@@ -120,7 +122,7 @@ func (o Options) MarshalJSON() ([]byte, error) {
 	} else {
 		put(members, "retries", o.Retries)
 	}
-	return json.Marshal(members)
+	return wire.Marshal(members)
 }
 
 // put adds a member unless it is zero.
@@ -260,9 +262,9 @@ func (o callOptions) text() ([]byte, error) {
 	if o.members == nil {
 		return nil, nil
 	}
-	text, err := json.Marshal(o.members)
+	text, err := marshal(o.members)
 	if err != nil {
-		return nil, invalid("options are not JSON: %v", err)
+		return nil, err
 	}
 	return append(text, 0), nil
 }

@@ -8,7 +8,9 @@ import (
 	"encoding/json"
 )
 
-// M is a JSON object, for filters and for entities without a type of their own.
+// M is a JSON object, for filters and for entities without a type of their own. A number that is read into it, or into
+// any other interface, is an int64 where it is written as an integer and fits, else a float64 where that is the same
+// number, else a [json.Number]: what is read and saved again stays what it was.
 type M = map[string]any
 
 // A Query says which entities, in which order, and which part of them. nil means everything.

@@ -1,0 +1,60 @@
+package wire
+
+import (
+	"math"
+	"reflect"
+	"strconv"
+)
+
+// leaf writes a value as encoding/json does, the usual kinds without asking it.
+func (e *encoder) leaf(v reflect.Value) error {
+	switch kind := v.Kind(); {
+	case kind == reflect.Bool:
+		e.out = strconv.AppendBool(e.out, v.Bool())
+		return nil
+	case v.CanInt():
+		e.out = strconv.AppendInt(e.out, v.Int(), 10)
+		return nil
+	case v.CanUint():
+		e.out = strconv.AppendUint(e.out, v.Uint(), 10)
+		return nil
+	case kind == reflect.Float64 && isUsual(v.Float()):
+		e.out = strconv.AppendFloat(e.out, v.Float(), 'f', -1, 64)
+		return nil
+	case kind == reflect.String && v.Type() != numberType:
+		e.text(v.String())
+		return nil
+	}
+	if v.CanAddr() {
+		v = v.Addr()
+	}
+	text, err := plain(v.Interface())
+	e.out = append(e.out, text...)
+	return err
+}
+
+// isUsual tells whether encoding/json writes a number without an exponent.
+func isUsual(number float64) bool {
+	size := math.Abs(number)
+	return number == 0 || size >= 1e-6 && size < 1e21
+}
+
+func (e *encoder) text(text string) {
+	if isSimple(text) {
+		e.out = append(append(append(e.out, '"'), text...), '"')
+		return
+	}
+	// There is no text that encoding/json does not write.
+	written, _ := plain(text)
+	e.out = append(e.out, written...)
+}
+
+// isSimple tells whether a text stands in JSON as it is.
+func isSimple(text string) bool {
+	for place := 0; place < len(text); place++ {
+		if letter := text[place]; letter < ' ' || letter > '~' || letter == '"' || letter == '\\' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,306 @@
+package wire
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maximumDepth is how deep values may be nested; what goes round in a circle gets there.
+const maximumDepth = 1000
+
+// Marshal writes a value as encoding/json does, without escapes for HTML; but every time.Time in it is written in UTC
+// with milliseconds, finer ones cut off: "2026-02-03T04:05:06.789Z". An error names the member.
+func Marshal(value any) ([]byte, error) {
+	v := reflect.ValueOf(value)
+	if v.IsValid() && holdsMoments.of(v.Type()) {
+		e := encoder{}
+		err := e.value(v, 0)
+		return e.out, err
+	}
+	text, err := plain(value)
+	if err == nil {
+		return text, nil
+	}
+	// What is wrong is found by looking again, part by part.
+	e := encoder{looksAtAll: true}
+	if found := e.value(v, 0); found != nil {
+		err = found
+	}
+	return nil, err
+}
+
+// plain writes what has no moments in it.
+func plain(value any) ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(text.Bytes(), []byte{'\n'}), nil
+}
+
+// An encoder writes one value.
+type encoder struct {
+	out []byte
+	// looksAtAll says that parts without moments are looked into too.
+	looksAtAll bool
+}
+
+func (e *encoder) value(v reflect.Value, depth int) error {
+	if !v.IsValid() {
+		e.write("null")
+		return nil
+	}
+	if depth > maximumDepth {
+		return errors.New("too many levels, or a value that contains itself")
+	}
+	t := v.Type()
+	switch {
+	case t.Kind() == reflect.Interface:
+		return e.value(v.Elem(), depth)
+	case t == timeType:
+		return e.moment(v.Interface().(time.Time))
+	case t.Kind() == reflect.Pointer && v.IsNil():
+		e.write("null")
+		return nil
+	case t.Kind() == reflect.Pointer && t.Elem() == timeType:
+		return e.value(v.Elem(), depth)
+	case !v.CanInterface():
+		// An embedded struct that is not exported, and named by its tag.
+	case writesItself(t) || v.CanAddr() && writesItself(reflect.PointerTo(t)):
+		return e.itself(v)
+	case !e.looksAtAll && !holdsMoments.of(t):
+		return e.leaf(v)
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return e.value(v.Elem(), depth+1)
+	case reflect.Struct:
+		return e.object(v, depth)
+	case reflect.Map:
+		return e.mapping(v, depth)
+	case reflect.Slice:
+		if v.IsNil() || t.Elem().Kind() == reflect.Uint8 {
+			return e.leaf(v)
+		}
+		return e.list(v, depth)
+	case reflect.Array:
+		return e.list(v, depth)
+	}
+	return e.leaf(v)
+}
+
+func (e *encoder) write(text string) { e.out = append(e.out, text...) }
+
+func (e *encoder) separate(place int, opening byte) {
+	if place == 0 {
+		e.out = append(e.out, opening)
+	} else {
+		e.out = append(e.out, ',')
+	}
+}
+
+// itself writes a value that says what its JSON is. A struct that embeds a time.Time says what that says.
+func (e *encoder) itself(v reflect.Value) error {
+	inner := v
+	if inner.Kind() == reflect.Pointer {
+		inner = inner.Elem()
+	}
+	if inner.Kind() == reflect.Struct {
+		if moment, ok := embeddedMoment(inner); ok {
+			said, err := plain(v.Interface())
+			theirs, _ := moment.MarshalJSON()
+			if err == nil && bytes.Equal(said, theirs) {
+				return e.moment(moment)
+			}
+		}
+	}
+	return e.leaf(v)
+}
+
+func (e *encoder) moment(moment time.Time) error {
+	text, err := momentText(moment)
+	e.out = append(append(append(e.out, '"'), text...), '"')
+	return err
+}
+
+func momentText(moment time.Time) (string, error) {
+	moment = moment.UTC()
+	if year := moment.Year(); year < 0 || year > 9999 {
+		return "", fmt.Errorf("a time in the year %d, beyond 0 to 9999", year)
+	}
+	return moment.Format("2006-01-02T15:04:05.000Z"), nil
+}
+
+func (e *encoder) object(v reflect.Value, depth int) error {
+	count := 0
+	for _, one := range fieldsOf(v.Type()) {
+		member, ok := reach(v, one.index)
+		if !ok || one.omitEmpty && isEmpty(member) {
+			continue
+		}
+		e.separate(count, '{')
+		count++
+		e.text(one.name)
+		e.out = append(e.out, ':')
+		write := e.value
+		if one.quoted {
+			write = e.quoted
+		}
+		if err := write(member, depth+1); err != nil {
+			return within("."+one.name, err)
+		}
+	}
+	e.close(count, '{', '}')
+	return nil
+}
+
+// close ends a container, which was not begun if it is empty.
+func (e *encoder) close(count int, opening, closing byte) {
+	if count == 0 {
+		e.out = append(e.out, opening)
+	}
+	e.out = append(e.out, closing)
+}
+
+// reach gives a field that may be inside embedded structs; false if one of them is a nil pointer.
+func reach(v reflect.Value, index []int) (reflect.Value, bool) {
+	for _, place := range index {
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				return v, false
+			}
+			v = v.Elem()
+		}
+		v = v.Field(place)
+	}
+	return v, true
+}
+
+// quoted writes a scalar inside a string, as the option "string" of a tag says.
+func (e *encoder) quoted(v reflect.Value, depth int) error {
+	inner := encoder{}
+	if err := inner.value(v, depth); err != nil {
+		return err
+	}
+	for v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			e.write("null")
+			return nil
+		}
+		v = v.Elem()
+	}
+	if writesItself(v.Type()) {
+		e.out = append(e.out, inner.out...)
+		return nil
+	}
+	e.text(string(inner.out))
+	return nil
+}
+
+func (e *encoder) mapping(v reflect.Value, depth int) error {
+	if v.IsNil() {
+		e.write("null")
+		return nil
+	}
+	type member struct {
+		name  string
+		value reflect.Value
+	}
+	members := make([]member, 0, v.Len())
+	for each := v.MapRange(); each.Next(); {
+		name, err := keyText(each.Key())
+		if err != nil {
+			return err
+		}
+		members = append(members, member{name, each.Value()})
+	}
+	sort.Slice(members, func(i, j int) bool { return members[i].name < members[j].name })
+	for place, one := range members {
+		e.separate(place, '{')
+		e.text(one.name)
+		e.out = append(e.out, ':')
+		if err := e.value(one.value, depth+1); err != nil {
+			return within("."+one.name, err)
+		}
+	}
+	e.close(len(members), '{', '}')
+	return nil
+}
+
+func keyText(key reflect.Value) (string, error) {
+	if key.Kind() == reflect.String {
+		return key.String(), nil
+	}
+	switch it := key.Interface().(type) {
+	case time.Time:
+		return momentText(it)
+	case encoding.TextMarshaler:
+		if key.Kind() == reflect.Pointer && key.IsNil() {
+			return "", nil
+		}
+		text, err := it.MarshalText()
+		return string(text), err
+	}
+	switch {
+	case key.CanInt():
+		return strconv.FormatInt(key.Int(), 10), nil
+	case key.CanUint():
+		return strconv.FormatUint(key.Uint(), 10), nil
+	}
+	return "", fmt.Errorf("a map with keys of type %s", key.Type())
+}
+
+func (e *encoder) list(v reflect.Value, depth int) error {
+	for place := 0; place < v.Len(); place++ {
+		e.separate(place, '[')
+		if err := e.value(v.Index(place), depth+1); err != nil {
+			return within("["+strconv.Itoa(place)+"]", err)
+		}
+	}
+	e.close(v.Len(), '[', ']')
+	return nil
+}
+
+// isEmpty tells whether the option "omitempty" leaves a value out.
+func isEmpty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:
+		return v.Len() == 0
+	case reflect.Interface, reflect.Pointer:
+		return v.IsNil()
+	case reflect.Struct:
+		return false
+	}
+	return v.IsZero()
+}
+
+// A memberError says which member can not be written.
+type memberError struct {
+	path string
+	err  error
+}
+
+func (m *memberError) Error() string {
+	return strings.TrimPrefix(m.path, ".") + ": " + strings.TrimPrefix(m.err.Error(), "json: ")
+}
+
+func (m *memberError) Unwrap() error { return m.err }
+
+// within says where an error is, seen from further out.
+func within(step string, err error) error {
+	var inner *memberError
+	if errors.As(err, &inner) {
+		return &memberError{step + inner.path, inner.err}
+	}
+	return &memberError{step, err}
+}

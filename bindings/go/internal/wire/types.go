@@ -1,0 +1,96 @@
+package wire
+
+import (
+	"encoding"
+	"encoding/json"
+	"reflect"
+	"sync"
+	"time"
+)
+
+var (
+	timeType      = reflect.TypeOf(time.Time{})
+	numberType    = reflect.TypeOf(json.Number(""))
+	marshaler     = reflect.TypeOf((*json.Marshaler)(nil)).Elem()
+	textMarshaler = reflect.TypeOf((*encoding.TextMarshaler)(nil)).Elem()
+	unmarshaler   = reflect.TypeOf((*json.Unmarshaler)(nil)).Elem()
+)
+
+// writesItself tells whether values of a type say what their JSON is.
+func writesItself(t reflect.Type) bool { return t.Implements(marshaler) || t.Implements(textMarshaler) }
+
+// A question about a type is answered by what the type is made of, once.
+type question struct {
+	// about gives the answer for a type by itself, if it has one.
+	about func(reflect.Type) (answer, known bool)
+	cache sync.Map
+}
+
+// holdsMoments asks whether values of a type may have a time.Time in them.
+var holdsMoments = question{about: func(t reflect.Type) (bool, bool) {
+	return true, t == timeType || t.Kind() == reflect.Interface
+}}
+
+// holdsAnything asks whether values of a type may have an interface in them that JSON is read into.
+var holdsAnything = question{about: func(t reflect.Type) (bool, bool) {
+	if reflect.PointerTo(t).Implements(unmarshaler) {
+		return false, true
+	}
+	return true, t.Kind() == reflect.Interface
+}}
+
+// of gives the answer for a type; true if any of its parts says so.
+func (q *question) of(t reflect.Type) bool {
+	if known, ok := q.cache.Load(t); ok {
+		return known.(bool)
+	}
+	answer := q.search(t, map[reflect.Type]bool{})
+	q.cache.Store(t, answer)
+	return answer
+}
+
+func (q *question) search(t reflect.Type, visited map[reflect.Type]bool) bool {
+	if visited[t] {
+		return false
+	}
+	visited[t] = true
+	if answer, known := q.about(t); known {
+		return answer
+	}
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array:
+		return q.search(t.Elem(), visited)
+	case reflect.Map:
+		return q.search(t.Key(), visited) || q.search(t.Elem(), visited)
+	case reflect.Struct:
+		for place := 0; place < t.NumField(); place++ {
+			if q.search(t.Field(place).Type, visited) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// embeddedMoment gives the time.Time that a struct embeds, by which it becomes a moment itself.
+func embeddedMoment(v reflect.Value) (time.Time, bool) {
+	for place := 0; place < v.NumField(); place++ {
+		declared, inner := v.Type().Field(place), v.Field(place)
+		if !declared.Anonymous {
+			continue
+		}
+		if inner.Kind() == reflect.Pointer {
+			inner = inner.Elem()
+		}
+		if inner.Kind() != reflect.Struct {
+			continue
+		}
+		if inner.Type() == timeType && declared.IsExported() {
+			return inner.Interface().(time.Time), true
+		}
+		if moment, ok := embeddedMoment(inner); ok {
+			return moment, true
+		}
+	}
+	return time.Time{}, false
+}
