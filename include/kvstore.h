@@ -116,7 +116,7 @@ KV_API int32_t kv_has_feature(const char *name);
  * Counts the handles that are open in this process: a leak test expects 0 at the end. Takes time in
  * proportion to the most that were ever open.
  *
- * @param kind  "client", "store", "query", "cursor", "request", "error", "subscription", or NULL for
+ * @param kind  "client", "store", "query", "cursor", "request", "error", "subscription", "transaction", or NULL for
  *              all of them
  * @return the count; 0 for an unknown kind
  */
@@ -691,6 +691,40 @@ KV_API kv_status kv_store_remove_async(kv_store *store, kv_query *query, const c
                                        kv_answer_fn done, void *context, kv_free_fn free_context,
                                        kv_request **request_out, kv_error **error_out);
 
+/**
+ * Changes members of the entities that match, and leaves everything else of them as it is.
+ *
+ * Locally it is one transaction, and atomic: nobody else's change comes in between. A backend gets each changed entity
+ * whole; a network store sends it on the condition that it is still what was read, and reads it again if it is not.
+ *
+ * @param query        NULL: all; for one entity a filter `{"_id":"…"}`
+ * @param update_json  MongoDB's update language: an object of operators, each with an object of paths and operands:
+ *                     `{"$set":{"address.city":"Ulm"},"$inc":{"visits":1}}`. The operators are `$set`, `$unset`,
+ *                     `$inc`, `$mul`, `$min`, `$max`, `$rename`, `$push` (with `$each`, `$position`, `$slice`,
+ *                     `$sort`), `$addToSet` (with `$each`), `$pop`, `$pull` and `$currentDate`
+ * @param json_out     receives `{"matched":…,"modified":…}`: how many matched, and how many of them were not as the
+ *                     update wants them already; may be NULL
+ * @return what kv_store_save() returns; KV_INVALID also if the update does not fit an entity (a `$inc` of a text): the
+ *         error has its `id`, and nothing was changed locally
+ */
+KV_API kv_status kv_store_update(kv_store *store, kv_query *query, const char *update_json,
+                                 size_t length, const char *options, char **json_out,
+                                 size_t *length_out, kv_error **error_out);
+KV_API kv_status kv_store_update_async(kv_store *store, kv_query *query, const char *update_json,
+                                       size_t length, const char *options, kv_answer_fn done,
+                                       void *context, kv_free_fn free_context,
+                                       kv_request **request_out, kv_error **error_out);
+
+/**
+ * Gives the local version of one entity. It goes up with each change of the entity here, whoever makes it: a save, a
+ * pull, live data, another process. An entity that is made anew under an old id has a higher one than ever before. It
+ * fits into 53 bits. All local; a network store has none: #KV_UNSUPPORTED.
+ *
+ * @return KV_OK, KV_NOT_FOUND, KV_MISUSE, KV_INVALID (empty id), KV_UNSUPPORTED, KV_STORAGE
+ */
+KV_API kv_status kv_store_version(kv_store *store, const char *id, int64_t *version_out,
+                                  kv_error **error_out);
+
 /** Counts the entities that match. @param query NULL: all @param count_out must not be NULL
  *  @return what kv_store_find() returns */
 KV_API kv_status kv_store_count(kv_store *store, kv_query *query, const char *options,
@@ -1144,6 +1178,107 @@ KV_API kv_status kv_stream_subscribe(kv_client *client, const char *stream, cons
                                      kv_event_fn on_status, kv_event_fn on_error, void *context,
                                      kv_free_fn free_context, kv_subscription **subscription_out,
                                      kv_error **error_out);
+
+/** @} */
+
+/** @defgroup transaction Transactions
+ *  Reads and writes over several stores of one client and tag that happen all at once, or not at all. All local: what is
+ *  written is queued, in its order, and sent as any other write when the transaction has been committed.
+ *
+ *  Reads see the data as it was when the transaction began, with its own writes on top. Nothing is locked meanwhile, and
+ *  the application may take its time, for instance to ask a network. If what was read is not the same any more when it
+ *  commits – by whomever it was changed: a save, a pull, live data, another process –, the commit gives #KV_CONFLICT and
+ *  has written nothing. Also a query is read: an entity that it would find now and did not find then is a conflict.
+ *  Entities that are written without having been read are written as kv_store_save() would.
+ *  Observers are told once. While a transaction is open the log of the file grows: end it soon.
+ *  @{ */
+
+typedef struct kv_transaction kv_transaction;
+
+/**
+ * The body of a transaction; see kv_client_transaction().
+ *
+ * @return KV_OK to commit; everything else undoes the transaction and is what kv_client_transaction() returns
+ */
+typedef kv_status (*kv_transaction_fn)(void *context, kv_transaction *transaction);
+
+/**
+ * Runs a function in a transaction and commits it; if something that it has read has changed meanwhile, again from its
+ * beginning, in a new transaction, after a short random pause.
+ *
+ * @param options  `tag` (by default the client's), `retries` (how often it runs again; 100), `timeout` (seconds; 60). NULL:
+ *                 none
+ * @param body     called on this thread, with no lock held, perhaps several times; it must neither commit nor close the
+ *                 transaction
+ * @return KV_OK; KV_CONFLICT (others were faster each time); KV_CANCELLED (the client was closed); KV_MISUSE; KV_INVALID;
+ *         KV_STORAGE, KV_FULL, KV_BUSY; or what `body` returned
+ */
+KV_API kv_status kv_client_transaction(kv_client *client, const char *options,
+                                       kv_transaction_fn body, void *context,
+                                       kv_error **error_out);
+
+/**
+ * Begins a transaction. End it with kv_transaction_commit() or kv_transaction_close(). CONSTRUCTOR
+ *
+ * @param options  `tag`: by default the client's. NULL: none
+ * @return KV_OK, KV_MISUSE, KV_INVALID, KV_STORAGE, KV_CORRUPT, KV_FULL, KV_BUSY
+ */
+KV_API kv_status kv_transaction_begin(kv_client *client, const char *options,
+                                      kv_transaction **transaction_out, kv_error **error_out);
+
+/** Finds one entity as the transaction sees it. `json_out` must not be NULL.
+ *  @return KV_OK, KV_NOT_FOUND, KV_INVALID (empty id), KV_STORAGE; KV_MISUSE: the transaction has ended, or the store is of
+ *          another client or tag, or a network store */
+KV_API kv_status kv_transaction_find_by_id(kv_transaction *transaction, kv_store *store,
+                                           const char *id, char **json_out, size_t *length_out,
+                                           kv_error **error_out);
+
+/** Finds entities as the transaction sees them. @param query NULL: all @param cursor_out its entities are read while the
+ *  transaction lasts, #KV_MISUSE afterwards
+ *  @return what kv_transaction_find_by_id() returns */
+KV_API kv_status kv_transaction_find(kv_transaction *transaction, kv_store *store, kv_query *query,
+                                     kv_cursor **cursor_out, kv_error **error_out);
+
+/** Counts entities as the transaction sees them. @param query NULL: all @param count_out must not be NULL
+ *  @return what kv_transaction_find_by_id() returns */
+KV_API kv_status kv_transaction_count(kv_transaction *transaction, kv_store *store, kv_query *query,
+                                      int64_t *count_out, kv_error **error_out);
+
+/** Saves one entity with the transaction; see kv_store_save(). @param json_out receives the entity as it will be stored; may
+ *  be NULL
+ *  @return what kv_transaction_find_by_id() returns; KV_INVALID (no entity; the error has a `position`) */
+KV_API kv_status kv_transaction_save(kv_transaction *transaction, kv_store *store,
+                                     const char *entity_json, size_t length, char **json_out,
+                                     size_t *length_out, kv_error **error_out);
+
+/** Removes one entity with the transaction. @param count_out receives 1, or 0 if there is none; may be NULL
+ *  @return what kv_transaction_find_by_id() returns */
+KV_API kv_status kv_transaction_remove_by_id(kv_transaction *transaction, kv_store *store,
+                                             const char *id, int64_t *count_out,
+                                             kv_error **error_out);
+
+/** Removes the entities that match with the transaction. @param query NULL: all @param count_out may be NULL
+ *  @return what kv_transaction_find_by_id() returns */
+KV_API kv_status kv_transaction_remove(kv_transaction *transaction, kv_store *store,
+                                       kv_query *query, int64_t *count_out, kv_error **error_out);
+
+/** Changes members of the entities that match with the transaction; see kv_store_update(). @param json_out may be NULL
+ *  @return what kv_transaction_find_by_id() returns; KV_INVALID as kv_store_update() */
+KV_API kv_status kv_transaction_update(kv_transaction *transaction, kv_store *store,
+                                       kv_query *query, const char *update_json, size_t length,
+                                       char **json_out, size_t *length_out, kv_error **error_out);
+
+/**
+ * Writes everything in one step that is on the disk when this returns, and ends the transaction, also if it fails. The
+ * handle is to be closed as well.
+ *
+ * @return KV_OK, KV_CONFLICT (what was read has changed; nothing was written), KV_MISUSE (it has ended), KV_STORAGE, KV_FULL,
+ *         KV_BUSY
+ */
+KV_API kv_status kv_transaction_commit(kv_transaction *transaction, kv_error **error_out);
+
+/** Closes a transaction; one that was not committed has written nothing. NULL is harmless. DESTRUCTOR */
+KV_API void kv_transaction_close(kv_transaction *transaction);
 
 /** @} */
 

@@ -69,7 +69,7 @@ extension Storage {
         }
         guard let changed else { continue }
         try saver.save(changed, .update, db)
-        result.modified += 1
+        result.modified.append(changed.id)
       }
       return .success(result)
     }

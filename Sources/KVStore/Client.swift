@@ -163,7 +163,7 @@ package final class Client: Sendable {
     return stores.last { $0.decidesConflicts }
   }
 
-  private var surroundings: DataStore.Surroundings {
+  var surroundings: DataStore.Surroundings {
     DataStore.Surroundings(
       log: log, operations: operations, events: events, live: live,
       noteSave: { [autoPushes] in autoPushes.noteSave() },

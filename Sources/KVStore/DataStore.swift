@@ -80,7 +80,7 @@ package final class DataStore: Sendable {
   }
 
   /// Runs a write.
-  private func writing<R>(
+  func writing<R>(
     _ operation: StaticString, _ run: Run, _ body: (CallOptions) throws(StoreError) -> R
   ) throws(StoreError) -> R {
     // Also after a failure: what could not be sent is queued.
@@ -318,7 +318,7 @@ package final class DataStore: Sendable {
 
   // MARK: Shared
 
-  private static func outline(
+  static func outline(
     of entity: UnsafeRawBufferPointer
   ) throws(StoreError) -> EntityOutline {
     do throws(JSONError) { return try EntityScanner.outline(of: entity) } catch {

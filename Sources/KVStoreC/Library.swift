@@ -62,7 +62,6 @@ enum LibraryTexts {
     "indexes",
     "kinvey",
     "live",
-    "streams",
     "log",
     "multi-insert",
     "observers",
@@ -73,7 +72,10 @@ enum LibraryTexts {
     "query",
     "retries",
     "store",
+    "streams",
     "sync-events",
+    "transactions",
+    "updates",
   ]
 
   /// A C string that is never freed.

@@ -92,6 +92,42 @@ public func kv_store_remove_async(
   }
 }
 
+@_cdecl("kv_store_update") @implementation
+public func kv_store_update(
+  _ store: OpaquePointer?, _ query: OpaquePointer?, _ update: CString?, _ length: Int,
+  _ options: CString?, _ jsonOut: TextOut?, _ lengthOut: LengthOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  let out = TextOutput(jsonOut, lengthOut)
+  return status(errorOut) { () throws(StoreError) in
+    try KVStoreC.update(store, query, update, length, options).run(givingTo: out)
+  }
+}
+
+@_cdecl("kv_store_update_async") @implementation
+public func kv_store_update_async(
+  _ store: OpaquePointer?, _ query: OpaquePointer?, _ update: CString?, _ length: Int,
+  _ options: CString?, _ done: kv_answer_fn?, _ context: UnsafeMutableRawPointer?,
+  _ freeContext: kv_free_fn?, _ requestOut: HandleOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
+    () throws(StoreError) in try KVStoreC.update(store, query, update, length, options)
+  }
+}
+
+@_cdecl("kv_store_version") @implementation
+public func kv_store_version(
+  _ store: OpaquePointer?, _ id: CString?, _ versionOut: CountOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  let out = CountOutput(versionOut)
+  return perform(errorOut) { () throws(StoreError) in
+    try out.require()
+    let (store, id) = (try StoreObject.borrow(store), try text(id, named: "id"))
+    try store.client.during { () throws(StoreError) in
+      out.give(Int(try store.core.version(of: id)))
+    }
+  }
+}
+
 // MARK: Operations
 
 private func save(
@@ -143,6 +179,20 @@ private func remove(
     (running) throws(StoreError) in
     try store.core.remove(query, running.run(options)) { running.early(.count(Int64($0))) }
       .map { .count(Int64($0)) }
+  }
+}
+
+private func update(
+  _ store: OpaquePointer?, _ query: OpaquePointer?, _ update: CString?, _ length: Int,
+  _ options: CString?
+) throws(StoreError) -> Operation {
+  let (store, query) = (try StoreObject.borrow(store), try QueryObject.all(or: query))
+  let (options, text) = (try callOptions(options), try updateText(update, length))
+  let update = try store.core.parsedUpdate(text)
+  return Operation(on: store.client, isLocal: store.core.writesLocally(options)) {
+    (running) throws(StoreError) in
+    try store.core.update(query, update, running.run(options)) { running.early(.json($0.json)) }
+      .map { .json($0.json) }
   }
 }
 

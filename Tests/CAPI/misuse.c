@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-typedef enum { CLIENT, STORE, QUERY, CURSOR, REQUEST, KINDS } kind;
+typedef enum { CLIENT, STORE, QUERY, CURSOR, REQUEST, TRANSACTION, KINDS } kind;
 
 static int freed;
 static void count_free(void *context) {
@@ -34,18 +34,28 @@ static int32_t flag;
 static kv_request *request;
 static kv_cursor *cursor;
 static kv_subscription *subscription;
+static kv_transaction *transaction;
 static kv_store *store;
 static kv_query *made;
 static int fd;
 
 #define ASYNC never, &freed, count_free, &request, e
 #define TEXT_OUT &json, &length, e
+#define UPDATE "{\"$set\":{\"a\":1}}", KV_NUL_TERMINATED
 #define GROUPING "{\"keys\":[\"a\"]}", KV_NUL_TERMINATED
 
 static int32_t reduce(void *context, size_t group, const char *entity, size_t size) {
   (void)context, (void)group, (void)entity, (void)size;
   return 0;
 }
+
+static kv_status in_transaction(void *context, kv_transaction *handle) {
+  (void)handle, (void)context;
+  return KV_OK;
+}
+
+static kv_store *good_store;
+static kv_transaction *good_transaction;
 
 /* call_kv_x(handle, error): the function with that handle and otherwise good arguments. */
 #define DEFINE(function, ...) \
@@ -88,6 +98,9 @@ DEFINE(kv_store_remove_by_id, h, "a", NULL, &count, e)
 DEFINE(kv_store_remove_by_id_async, h, "a", NULL, ASYNC)
 DEFINE(kv_store_remove, h, NULL, NULL, &count, e)
 DEFINE(kv_store_remove_async, h, NULL, NULL, ASYNC)
+DEFINE(kv_store_update, h, NULL, UPDATE, NULL, TEXT_OUT)
+DEFINE(kv_store_update_async, h, NULL, UPDATE, NULL, ASYNC)
+DEFINE(kv_store_version, h, "a", &count, e)
 DEFINE(kv_store_count, h, NULL, NULL, &count, e)
 DEFINE(kv_store_count_async, h, NULL, NULL, ASYNC)
 DEFINE(kv_store_group, h, GROUPING, NULL, NULL, TEXT_OUT)
@@ -137,17 +150,32 @@ DEFINE(kv_query_json, h, TEXT_OUT)
 DEFINE(kv_query_format, h, TEXT_OUT)
 DEFINE(kv_cursor_next, h, (const char **)&json, &length, e)
 DEFINE(kv_cursor_next_page, h, 0, (const char **)&json, &length, NULL, e)
+DEFINE(kv_client_transaction, h, NULL, in_transaction, NULL, e)
+DEFINE(kv_transaction_begin, h, NULL, &transaction, e)
+DEFINE(kv_transaction_find_by_id, h, good_store, "a", TEXT_OUT)
+DEFINE(kv_transaction_find, h, good_store, NULL, &cursor, e)
+DEFINE(kv_transaction_count, h, good_store, NULL, &count, e)
+DEFINE(kv_transaction_save, h, good_store, "{}", 2, TEXT_OUT)
+DEFINE(kv_transaction_remove_by_id, h, good_store, "a", &count, e)
+DEFINE(kv_transaction_remove, h, good_store, NULL, &count, e)
+DEFINE(kv_transaction_update, h, good_store, NULL, UPDATE, TEXT_OUT)
+DEFINE(kv_transaction_commit, h, e)
 DEFINE(kv_request_wait, h, 0, TEXT_OUT)
 DEFINE(kv_request_cursor, h, &cursor, e)
 
 /* With a good store, and that handle as the query. */
-static kv_store *good_store;
 #define DEFINE_QUERY(function, ...) \
   static kv_status query_##function(void *h, kv_error **e) { return function(__VA_ARGS__); }
 DEFINE_QUERY(kv_store_find, good_store, h, NULL, &cursor, e)
 DEFINE_QUERY(kv_store_find_async, good_store, h, NULL, ASYNC)
 DEFINE_QUERY(kv_store_remove, good_store, h, NULL, &count, e)
 DEFINE_QUERY(kv_store_remove_async, good_store, h, NULL, ASYNC)
+DEFINE_QUERY(kv_store_update, good_store, h, UPDATE, NULL, TEXT_OUT)
+DEFINE_QUERY(kv_store_update_async, good_store, h, UPDATE, NULL, ASYNC)
+DEFINE_QUERY(kv_transaction_find, good_transaction, good_store, h, &cursor, e)
+DEFINE_QUERY(kv_transaction_count, good_transaction, good_store, h, &count, e)
+DEFINE_QUERY(kv_transaction_remove, good_transaction, good_store, h, &count, e)
+DEFINE_QUERY(kv_transaction_update, good_transaction, good_store, h, UPDATE, TEXT_OUT)
 DEFINE_QUERY(kv_store_count, good_store, h, NULL, &count, e)
 DEFINE_QUERY(kv_store_count_async, good_store, h, NULL, ASYNC)
 DEFINE_QUERY(kv_store_group, good_store, GROUPING, h, NULL, TEXT_OUT)
@@ -219,6 +247,25 @@ static const struct {
     {"kv_store_remove_by_id_async", STORE, call_kv_store_remove_by_id_async, 1, 0, 1},
     {"kv_store_remove", STORE, call_kv_store_remove, 1, 0, 0},
     {"kv_store_remove_async", STORE, call_kv_store_remove_async, 1, 0, 1},
+    {"kv_store_update", STORE, call_kv_store_update, 1, 0, 0},
+    {"kv_store_update_async", STORE, call_kv_store_update_async, 1, 0, 1},
+    {"kv_store_version", STORE, call_kv_store_version, 1, 0, 0},
+    {"kv_client_transaction", CLIENT, call_kv_client_transaction, 1, 0, 0},
+    {"kv_transaction_begin", CLIENT, call_kv_transaction_begin, 1, 0, 0},
+    {"kv_transaction_find_by_id", TRANSACTION, call_kv_transaction_find_by_id, 1, 0, 0},
+    {"kv_transaction_find", TRANSACTION, call_kv_transaction_find, 1, 0, 0},
+    {"kv_transaction_count", TRANSACTION, call_kv_transaction_count, 1, 0, 0},
+    {"kv_transaction_save", TRANSACTION, call_kv_transaction_save, 1, 0, 0},
+    {"kv_transaction_remove_by_id", TRANSACTION, call_kv_transaction_remove_by_id, 1, 0, 0},
+    {"kv_transaction_remove", TRANSACTION, call_kv_transaction_remove, 1, 0, 0},
+    {"kv_transaction_update", TRANSACTION, call_kv_transaction_update, 1, 0, 0},
+    {"kv_transaction_commit", TRANSACTION, call_kv_transaction_commit, 1, 0, 0},
+    {"kv_store_update (as query)", QUERY, query_kv_store_update, 1, 1, 0},
+    {"kv_store_update_async (as query)", QUERY, query_kv_store_update_async, 1, 1, 1},
+    {"kv_transaction_find (as query)", QUERY, query_kv_transaction_find, 1, 1, 0},
+    {"kv_transaction_count (as query)", QUERY, query_kv_transaction_count, 1, 1, 0},
+    {"kv_transaction_remove (as query)", QUERY, query_kv_transaction_remove, 1, 1, 0},
+    {"kv_transaction_update (as query)", QUERY, query_kv_transaction_update, 1, 1, 0},
     {"kv_store_count", STORE, call_kv_store_count, 1, 0, 0},
     {"kv_store_count_async", STORE, call_kv_store_count_async, 1, 0, 1},
     {"kv_store_group", STORE, call_kv_store_group, 1, 0, 0},
@@ -303,6 +350,7 @@ static void harmless(void *handle) {
   kv_query_free(handle);
   kv_cursor_close(handle);
   kv_request_free(handle);
+  kv_transaction_close(handle);
   NUMBER(handle ? KV_MISUSE : KV_OK, kv_subscription_close(handle));
   NUMBER(1, kv_request_is_done(handle));
 }
@@ -366,6 +414,8 @@ static void open_all(void) {
   OK(kv_query_create(NULL, 0, NULL, 0, &query, &error));
   OK(kv_store_find(good_store, NULL, NULL, &cursor, &error));
   OK(kv_store_count_async(good_store, NULL, NULL, NULL, NULL, NULL, &request, &error));
+  OK(kv_transaction_begin(client, NULL, &good_transaction, &error));
+  handles[TRANSACTION] = good_transaction;
   handles[CLIENT] = client;
   handles[STORE] = good_store;
   handles[QUERY] = query;
@@ -412,6 +462,7 @@ static void closed_handles(void) {
   kv_query_free(handles[QUERY]);
   kv_cursor_close(handles[CURSOR]);
   kv_request_free(handles[REQUEST]);
+  kv_transaction_close(handles[TRANSACTION]);
   for (size_t f = 0; f < FUNCTIONS; f++)
     if (functions[f].wants >= QUERY) refuses(f, handles[functions[f].wants]);
   OK(kv_store_close(good_store));
@@ -428,6 +479,7 @@ static void children_of_a_closed_client(void) {
   NUMBER(0, kv_live_objects("store"));
   NUMBER(0, kv_live_objects("cursor"));
   NUMBER(0, kv_live_objects("request"));
+  NUMBER(0, kv_live_objects("transaction"));
   for (size_t f = 0; f < FUNCTIONS; f++)
     if (functions[f].wants != QUERY) refuses(f, handles[functions[f].wants]);
   kv_query_free(handles[QUERY]);
@@ -457,6 +509,14 @@ static void missing_outputs(void) {
   FAILS(KV_MISUSE, "json_out", kv_ping(client, NULL, NULL, NULL, &error));
   FAILS(KV_MISUSE, "count_out", kv_store_count(good_store, NULL, NULL, NULL, &error));
   FAILS(KV_MISUSE, "count_out", kv_store_sync_count(good_store, NULL, &error));
+  FAILS(KV_MISUSE, "transaction_out", kv_transaction_begin(client, NULL, NULL, &error));
+  FAILS(KV_MISUSE, "count_out", kv_store_version(good_store, "a", NULL, &error));
+  FAILS(KV_MISUSE, "json_out",
+        kv_transaction_find_by_id(good_transaction, good_store, "a", NULL, NULL, &error));
+  FAILS(KV_MISUSE, "cursor_out",
+        kv_transaction_find(good_transaction, good_store, NULL, NULL, &error));
+  FAILS(KV_MISUSE, "count_out",
+        kv_transaction_count(good_transaction, good_store, NULL, NULL, &error));
   FAILS(KV_MISUSE, "exists_out", kv_user_exists(client, "n", NULL, NULL, &error));
   NUMBER(KV_MISUSE, kv_request_progress(request, NULL));
   NUMBER(KV_MISUSE, kv_request_progress(request, &small));
@@ -484,6 +544,15 @@ static void missing_inputs(void) {
   FAILS(KV_MISUSE, "id", kv_store_remove_by_id(good_store, NULL, NULL, NULL, &error));
   FAILS(KV_MISUSE, "entity_json", kv_store_save(good_store, NULL, 0, NULL, NULL, NULL, &error));
   FAILS(KV_MISUSE, "entities_json", kv_store_save_many(good_store, NULL, 0, NULL, NULL, NULL, &error));
+  FAILS(KV_MISUSE, "update_json",
+        kv_store_update(good_store, NULL, NULL, 0, NULL, NULL, NULL, &error));
+  FAILS(KV_MISUSE, "id", kv_store_version(good_store, NULL, &count, &error));
+  FAILS(KV_MISUSE, "body", kv_client_transaction(client, NULL, NULL, NULL, &error));
+  FAILS(KV_MISUSE, "entity_json",
+        kv_transaction_save(good_transaction, good_store, NULL, 0, NULL, NULL, &error));
+  FAILS(KV_MISUSE, "id",
+        kv_transaction_remove_by_id(good_transaction, good_store, NULL, NULL, &error));
+  FAILS(KV_MISUSE, "", kv_transaction_count(good_transaction, NULL, NULL, &count, &error));
   FAILS(KV_MISUSE, "id", kv_store_pending_get(good_store, NULL, &json, NULL, &error));
   FAILS(KV_MISUSE, "id", kv_store_pending_drop(good_store, NULL, &error));
   FAILS(KV_MISUSE, "id", kv_store_pending_revert(good_store, NULL, &error));

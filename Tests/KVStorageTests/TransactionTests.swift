@@ -176,7 +176,7 @@ extension LocalTransaction {
     let transaction = try storage.beginTransaction()
     let update = try EntityUpdate(#"{"$inc":{"n":1}}"#)
     #expect(
-      try transaction.update(query("{}"), update, in: "c") == UpdateResult(matched: 2, modified: 2))
+      try transaction.update(query("{}"), update, in: "c") == UpdateResult(matched: 2, modified: ["a", "b"]))
     #expect(try transaction.find(#"{"n":3}"#) == [#"{"_id":"b","n":3}"#])
     try transaction.commit()
     #expect(try storage.find() == [#"{"_id":"a","n":2}"#, #"{"_id":"b","n":3}"#])
@@ -223,7 +223,7 @@ extension LocalTransaction {
     try storage.store(#"{"_id":"a","n":1}"#, #"{"_id":"b","n":2}"#, #"{"_id":"c","n":2}"#)
     let update = try EntityUpdate(#"{"$max":{"n":2}}"#)
     #expect(
-      try storage.update(query("{}"), update, in: "c") == UpdateResult(matched: 3, modified: 1))
+      try storage.update(query("{}"), update, in: "c") == UpdateResult(matched: 3, modified: ["a"]))
     #expect(try storage.find(#"{"n":2}"#).count == 3)
     #expect(try storage.queue().map(\.id) == ["a"])
     #expect(try storage.base("a") == #"{"_id":"a","n":1}"#)
@@ -248,7 +248,7 @@ extension LocalTransaction {
     let update = try EntityUpdate(#"{"$inc":{"n":1}}"#)
     let counts = concurrently(4) { _ in
       (0..<200).compactMap { _ in
-        try? storage.update(query(#"{"_id":"a"}"#), update, in: "c").modified
+        try? storage.update(query(#"{"_id":"a"}"#), update, in: "c").modified.count
       }.reduce(0, +)
     }
     #expect(counts == [200, 200, 200, 200])

@@ -17,12 +17,20 @@ package struct EntityUpdate: Sendable {
   /// The JSON it was made from.
   package let text: String
   /// In the order of their paths; no path leads to, or into, another one's.
-  let steps: [Step]
+  private(set) var steps: [Step]
 
   /// Throws `.json` or `.syntax` with the position in the text.
   package init(_ text: String) throws(QueryError) {
     self.text = text
     steps = try UpdateParser.parse(text)
+  }
+
+  /// The same update in the backend's names, if it was made in the application's own.
+  package func renamed(by keys: KeyMap) -> EntityUpdate {
+    guard !keys.isEmpty else { return self }
+    var update = self
+    update.steps = steps.map { $0.renamed(by: keys) }
+    return update
   }
 
   /// The entity after the update; nil if it stays as it is.
@@ -54,6 +62,12 @@ package struct EntityUpdate: Sendable {
 }
 
 extension EntityUpdate.Step {
+  fileprivate func renamed(by keys: KeyMap) -> EntityUpdate.Step {
+    var operation = operation
+    if case .rename(let source) = operation { operation = .rename(from: keys.renamed(source)) }
+    return EntityUpdate.Step(path: keys.renamed(path), name: name, operation: operation)
+  }
+
   /// Whether it changed anything.
   fileprivate func apply(
     to root: inout EditableValue, _ now: Timestamp

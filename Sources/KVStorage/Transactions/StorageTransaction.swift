@@ -102,7 +102,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
         let body = try body(of: record, found.table)
         guard let changed = try update.applied(to: body, now) else { continue }
         try write(changed, .update, collection)
-        result.modified += 1
+        result.modified.append(changed.id)
       }
       return result
     }

@@ -9,6 +9,7 @@ enum HandleKind: UInt64, CaseIterable {
   case request = 5
   case error = 6
   case subscription = 7
+  case transaction = 8
 
   /// As `kv_live_objects` and messages name it.
   var name: String {
@@ -20,6 +21,7 @@ enum HandleKind: UInt64, CaseIterable {
     case .request: "request"
     case .error: "error"
     case .subscription: "subscription"
+    case .transaction: "transaction"
     }
   }
 }

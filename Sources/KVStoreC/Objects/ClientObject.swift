@@ -24,7 +24,7 @@ final class ClientObject: HandleObject {
   let questions = ConflictQuestions()
   private let activity = Activity()
   /// Stops the blocking calls.
-  private let cancellation = Cancellation()
+  let cancellation = Cancellation()
   private let state = Monitor(State())
 
   init(_ core: Client, callbacks: CallbackQueue, log: LogSink) {

@@ -127,7 +127,7 @@ extension CollectionEngine {
     }
   }
 
-  func notFound(_ id: String) -> StoreError {
+  package func notFound(_ id: String) -> StoreError {
     var error = StoreError(.notFound, "There is no entity of this id.")
     error.id = id
     return error

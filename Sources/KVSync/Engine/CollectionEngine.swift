@@ -38,6 +38,9 @@ package final class CollectionEngine: Sendable {
     self.validation = validation == .everything ? nil : Matcher(validation)
   }
 
+  /// Whether this is where the collection is kept.
+  package func isStored(in store: any LocalStore) -> Bool { local === store }
+
   /// The local data; a network store has none.
   func localStore(for operation: String) throws(StoreError) -> any LocalStore {
     guard let local else {

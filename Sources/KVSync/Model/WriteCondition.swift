@@ -1,3 +1,4 @@
+internal import KVJSON
 package import KVQuery
 
 /// What must be true of the local entity for a write to happen; else the write fails with `.conflict`, and
@@ -16,12 +17,20 @@ package enum WriteCondition: Sendable {
 package struct UpdateResult: Sendable, Equatable {
   /// How many entities matched.
   package var matched: Int
-  /// How many of them were changed; the others were as the update wants them already.
-  package var modified: Int
+  /// Those of them that were changed; the others were as the update wants them already.
+  package var modified: [String]
 
-  package init(matched: Int = 0, modified: Int = 0) {
+  package init(matched: Int = 0, modified: [String] = []) {
     self.matched = matched
     self.modified = modified
+  }
+
+  /// `{"matched":…,"modified":…}`, as counts.
+  package var json: [UInt8] {
+    JSONObject([
+      .init("matched", .int(Int64(matched))), .init("modified", .int(Int64(modified.count))),
+    ])
+    .text.utf8.map { $0 }
   }
 }
 

@@ -123,6 +123,16 @@ _FAILING: Final = {
     "kv_client_event_fd": "p|p",
     "kv_client_dispatch": "pu|p",
     "kv_client_set_log": "pippp|",
+    "kv_client_transaction": "pspp|",
+    "kv_transaction_begin": "ps|p",
+    "kv_transaction_find_by_id": "pps|pp",
+    "kv_transaction_find": "ppp|p",
+    "kv_transaction_count": "ppp|p",
+    "kv_transaction_save": "ppsn|pp",
+    "kv_transaction_remove_by_id": "pps|p",
+    "kv_transaction_remove": "ppp|p",
+    "kv_transaction_update": "pppsn|pp",
+    "kv_transaction_commit": "p|",
     "kv_client_observe_sync": "pppp|p",
     "kv_request_wait": "pd|pp",
     "kv_request_cursor": "p|p",
@@ -149,6 +159,8 @@ _FAILING: Final = {
     "kv_store_save_many+": "psns|pp",
     "kv_store_remove_by_id+": "pss|p",
     "kv_store_remove+": "pps|p",
+    "kv_store_update+": "ppsns|pp",
+    "kv_store_version": "ps|p",
     "kv_store_count+": "pps|p",
     "kv_store_group+": "psnps|pp",
     "kv_store_reduce": "psnpspp|pp",
@@ -217,6 +229,7 @@ def _declare_all() -> None:
         ("kv_query_free", "p", None),
         ("kv_store_close", "p", ctypes.c_int32),
         ("kv_cursor_close", "p", None),
+        ("kv_transaction_close", "p", None),
     ):
         _declare(name, kinds, result)
 

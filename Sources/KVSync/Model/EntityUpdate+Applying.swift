@@ -1,13 +1,12 @@
 internal import KVBase
 internal import KVJSON
-internal import KVQuery
-internal import KVSync
+package import KVQuery
 
 extension EntityUpdate {
   /// A stored entity after the update, ready to be saved; nil if it stays as it is. `now`: milliseconds.
   ///
   /// `.invalid`, with the entity's id, if the update does not fit it, or its result cannot be stored.
-  func applied(to body: [UInt8], _ now: Int64) throws(StoreError) -> SavedEntity? {
+  package func applied(to body: [UInt8], _ now: Int64) throws(StoreError) -> SavedEntity? {
     let id = try StoredEntity.id(of: body)
     do throws(StoreError) {
       guard let changed = try changed(body, now) else { return nil }
@@ -35,8 +34,8 @@ extension EntityUpdate {
 }
 
 /// What a stored body says of itself.
-enum StoredEntity {
-  static func id(of body: [UInt8]) throws(StoreError) -> String {
+package enum StoredEntity {
+  package static func id(of body: [UInt8]) throws(StoreError) -> String {
     guard let id = (try? EntityScanner.outline(of: body))?.id else {
       throw StoreError(.corrupt, "A stored entity has no _id.")
     }
