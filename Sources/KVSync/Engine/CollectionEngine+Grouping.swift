@@ -41,10 +41,11 @@ extension CollectionEngine {
     case .script(let script):
       return try remote.group(script, of: query.selection, in: collection, call)
     case .numbers(let grouping):
-      guard query.isRemote, let form = RemoteGrouping(grouping) else {
-        // No backend understands it: what may matter is fetched, and grouped here.
+      guard query.isRemote, let form = RemoteGrouping(grouping), try unsentIds().isEmpty else {
+        // No backend understands it, or knows all: what may matter is fetched, and grouped here.
         var groups = Groups(grouping)
-        try remote.each(of: query, in: collection, call) { groups.add($0) }
+        let fields = (grouping.keys + grouping.paths).map(\.top)
+        try eachRemotely(of: query, fields: fields, call) { groups.add($0) }
         return groups.results
       }
       let script = RemoteGroups(
@@ -69,11 +70,8 @@ extension CollectionEngine {
     } remotely: { (options) throws(StoreError) in
       // The protocol has no call for it, and groups do not look into arrays: each entity does, with no
       // other member than this. The whole member, because fields know no places in arrays.
-      let remote = try backend(for: "read from the network")
       var values = Distinct(path)
-      var narrow = query.selection
-      if narrow.isRemote { narrow.fields = [path.top] }
-      try remote.each(of: narrow, in: collection, options.call) { values.add($0) }
+      try eachRemotely(of: query, fields: [path.top], options.call) { values.add($0) }
       return values.results
     }
   }

@@ -142,8 +142,7 @@ extension CollectionEngine {
     try reading(options, early) { (options) throws(StoreError) in
       try local?.count(query, in: collection, writtenSince: writtenSince(options)) ?? 0
     } remotely: { (options) throws(StoreError) in
-      let remote = try backend(for: "count on the network")
-      return try remote.count(query, in: collection, options.call).count
+      try countRemotely(query, options.call)
     }
   }
 

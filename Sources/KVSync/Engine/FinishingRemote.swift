@@ -50,7 +50,7 @@ package final class FinishingRemote: Remote {
   ) throws(StoreError) -> CountAnswer {
     guard !query.isRemote else { return try remote.count(query, in: collection, call) }
     let (selected, answer) = try select(query, in: collection, call)
-    return CountAnswer(count: query.paged(selected[...]).count, startedAt: answer.startedAt)
+    return CountAnswer(count: selected.count, startedAt: answer.startedAt)
   }
 
   /// What the backend groups must be what the query selects: `each` is for the others.
@@ -90,13 +90,15 @@ package final class FinishingRemote: Remote {
   // MARK: Selecting
 
   /// Lends each entity that the filter selects to `body`, ordered by id: in pages that nothing moves, however
-  /// many there are. Memory: one entity.
+  /// many there are. With the query's fields only, if the backend can select by itself. Memory: one entity.
   package func each(
     of query: Query, in collection: String, _ call: Call,
     _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
   ) throws(StoreError) {
-    let matcher = Matcher(query.filter)
+    // What a filter is about may be left out by the fields.
+    let matcher = Matcher(query.isRemote ? .everything : query.filter)
     var wanted = query.selection.remoteSuperset
+    if query.isRemote { wanted.fields = query.fields }
     wanted.sort = [Query.SortKey(.id)]
     wanted.limit = Self.pageSize
     var call = call
