@@ -30,8 +30,36 @@ final class LiveRegistrations: Sendable {
     }
   }
 
+  /// Forgets the devices that were registered in sessions which have ended since: where the server ended in between.
+  func forgetEnded() throws(SQLiteError) {
+    try database.write { (connection: borrowing Connection) throws(SQLiteError) in
+      try connection.execute(Self.deleteEnded)
+    }
+  }
+
+  /// Notes a subscription.
   func add(_ row: Row) throws(ServerError) {
     try run(Self.insert, row.app, [row.user, row.device, row.collection])
+  }
+
+  /// Notes a registration, or that it belongs to another session now.
+  func register(_ device: String, of user: String, app: Int64, session token: String)
+    throws(ServerError)
+  {
+    try run(Self.upsert, app, [user, device, "", Sessions.hash(token)])
+  }
+
+  /// The devices of a user that were registered in these sessions.
+  func devices(
+    of user: String, app: Int64, in sessions: Sessions.Selection
+  ) throws(ServerError) -> [String] {
+    let sql: SQL
+    let token: String?
+    switch sessions {
+    case .one(let one): (sql, token) = (Self.selectOfSession, one)
+    case .allBut(let kept): (sql, token) = (Self.selectOfOthers, kept)
+    }
+    return try texts(sql, app, [user, token.map(Sessions.hash)])
   }
 
   func remove(_ row: Row) throws(ServerError) {
@@ -49,20 +77,26 @@ final class LiveRegistrations: Sendable {
 
   /// Who has subscribed to a collection or a stream.
   func users(of collection: String, app: Int64) throws(ServerError) -> [String] {
-    try Entities.storage { () throws(SQLiteError) -> [String] in
-      try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
-        let select = try connection.statement(Self.selectUsers)
-        try select.bind(app, at: 1)
-        try select.bind(collection, at: 2)
-        var users: [String] = []
-        while try select.step() { users.append(select.text(0) ?? "") }
-        return users
-      }
-    }
+    try texts(Self.selectUsers, app, [collection])
   }
 
   func removeAll(of user: String, app: Int64) throws(ServerError) {
     try run(Self.deleteUser, app, [user])
+  }
+
+  private func texts(
+    _ sql: SQL, _ app: Int64, _ keys: [String?]
+  ) throws(ServerError) -> [String] {
+    try Entities.storage { () throws(SQLiteError) -> [String] in
+      try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
+        let select = try connection.statement(sql)
+        try select.bind(app, at: 1)
+        for (index, key) in keys.enumerated() { try select.bind(key, at: Int32(index + 2)) }
+        var texts: [String] = []
+        while try select.step() { texts.append(select.text(0) ?? "") }
+        return texts
+      }
+    }
   }
 
   private func run(_ sql: SQL, _ app: Int64, _ texts: [String]) throws(ServerError) {
@@ -79,6 +113,22 @@ final class LiveRegistrations: Sendable {
   private static let insert = SQL(
     "INSERT INTO live (app, user, device, collection) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING"
   )
+  private static let upsert = SQL(
+    "INSERT INTO live (app, user, device, collection, session) VALUES (?1, ?2, ?3, ?4, ?5)"
+      + " ON CONFLICT DO UPDATE SET session = excluded.session")
+  private static let selectOfSession = SQL(
+    "SELECT device FROM live WHERE app = ?1 AND user = ?2 AND collection = '' AND session = ?3")
+  private static let selectOfOthers = SQL(
+    "SELECT device FROM live WHERE app = ?1 AND user = ?2 AND collection = ''"
+      + " AND (session <> ?3 OR ?3 IS NULL)"
+  )
+  private static let deleteEnded = """
+    DELETE FROM live WHERE EXISTS (
+      SELECT 1 FROM live AS own
+      WHERE own.app = live.app AND own.user = live.user AND own.device = live.device
+        AND own.collection = '' AND own.session NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM session WHERE token = own.session))
+    """
   private static let delete = SQL(
     "DELETE FROM live WHERE app = ?1 AND user = ?2 AND device = ?3 AND collection = ?4")
   private static let deleteDevice = SQL(

@@ -92,6 +92,8 @@ enum Schema {
         ALTER TABLE collection ADD COLUMN read_rule TEXT;
         ALTER TABLE collection ADD COLUMN rule_since INTEGER NOT NULL DEFAULT 0;
         """),
+    // In which session a device was registered, as its token is stored; NULL: not known, or a subscription.
+    Database.Migration(sql: "ALTER TABLE live ADD COLUMN session TEXT;"),
   ]
 
   /// What a collection with a history has besides: an index by which changes are found, the entities that were

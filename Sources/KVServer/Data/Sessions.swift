@@ -18,6 +18,12 @@ final class Sessions: Sendable {
     func isValid(at now: Timestamp) -> Bool { expires.map { now.milliseconds < $0 } ?? true }
   }
 
+  /// Sessions of one user, by their tokens.
+  enum Selection: Sendable {
+    case one(String)
+    case allBut(String?)
+  }
+
   /// A session that is about to start. Its token cannot be had again.
   struct New: Sendable {
     let token: String

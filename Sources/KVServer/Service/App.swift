@@ -39,6 +39,14 @@ struct Call: Sendable {
 
   var isAdministrator: Bool { principal == .master }
 
+  /// The token of a session of this very user.
+  func session(of user: String) throws(ServerError) -> String {
+    guard isUser(user), let token else {
+      throw ServerError(.insufficientCredentials, "this needs a session of the user himself")
+    }
+    return token
+  }
+
   /// That a user asks this for himself, or the administrator for him.
   func requireUserOrMaster(_ id: String, to action: String) throws(ServerError) {
     guard isAdministrator || isUser(id) else {

@@ -8,13 +8,15 @@ extension Service {
 
   func register(_ call: Call, _ user: String) throws(ServerError) -> Response {
     let (group, device, broker) = try listener(call)
-    guard try call.user().utf8.elementsEqual(user.utf8) else {
-      throw ServerError(.insufficientCredentials, "users register themselves")
-    }
-    try registrations.add(
-      .init(app: call.app.number, user: user, device: device, collection: ""))
+    let token = try call.session(of: user)
+    try registrations.register(device, of: user, app: call.app.number, session: token)
     if let dropped = broker.members({ $0.register(group, device: device) }) {
       try registrations.remove(device: dropped, of: user, app: call.app.number)
+    }
+    // The session may have ended before there was anything to take along.
+    if try sessions.find(token) == nil {
+      try endListening(of: user, app: call.app.number, in: .one(token))
+      throw ServerError(.invalidCredentials)
     }
     return Answer.json(
       200,
@@ -26,16 +28,19 @@ extension Service {
 
   func unregister(_ call: Call, _ user: String) throws(ServerError) -> Response {
     let (group, device, broker) = try listener(call)
-    guard try call.user().utf8.elementsEqual(user.utf8) else {
-      throw ServerError(.insufficientCredentials, "users register themselves")
-    }
-    try registrations.remove(device: device, of: user, app: call.app.number)
-    let isRegistered = broker.members { members in
-      members.unregister(group, device: device)
-      return members.isRegistered(group)
-    }
-    if !isRegistered { broker.refuse(group: group) }
+    _ = try call.session(of: user)
+    try unregister([device], of: user, group, broker, call.app.number)
     return Response(204)
+  }
+
+  private func unregister(
+    _ devices: [String], of user: String, _ group: String, _ broker: LiveBroker, _ app: Int64
+  ) throws(ServerError) {
+    for device in devices {
+      try registrations.remove(device: device, of: user, app: app)
+      broker.members { $0.unregister(group, device: device) }
+    }
+    if !broker.members({ $0.isRegistered(group) }) { broker.refuse(group: group) }
   }
 
   func subscribe(_ call: Call, _ name: String) throws(ServerError) -> Response {
@@ -87,10 +92,18 @@ extension Service {
     return (group, device, broker)
   }
 
-  /// Sessions of a user have ended, perhaps all but one: their polls end too.
-  func endPolls(of user: String, app: Int64, but token: String? = nil) {
+  /// Sessions of a user have ended: so do their polls, and the subscriptions of the devices that were registered in them.
+  func endListening(
+    of user: String, app: Int64, in sessions: Sessions.Selection
+  ) throws(ServerError) {
     guard let broker = live.broker(of: app) else { return }
-    broker.refuse(group: broker.wire.group(of: user), butOf: token)
+    let group = broker.wire.group(of: user)
+    switch sessions {
+    case .one(let token): broker.refuse(session: token)
+    case .allBut(let token): broker.refuse(group: group, butOf: token)
+    }
+    let devices = try registrations.devices(of: user, app: app, in: sessions)
+    try unregister(devices, of: user, group, broker, app)
   }
 
   /// The user is no more.
@@ -98,12 +111,14 @@ extension Service {
     guard let broker = live.broker(of: app) else { return }
     try registrations.removeAll(of: user, app: app)
     try streams.removeAll(of: user, app: app)
-    broker.members { $0.unregister(broker.wire.group(of: user)) }
-    endPolls(of: user, app: app)
+    let group = broker.wire.group(of: user)
+    broker.members { $0.unregister(group) }
+    broker.refuse(group: group)
   }
 
   /// Who listened when the server ended.
   func restoreListeners() throws(SQLiteError) {
+    try registrations.forgetEnded()
     for row in try registrations.all() {
       guard let broker = live.broker(of: row.app) else { continue }
       let group = broker.wire.group(of: row.user)

@@ -29,10 +29,10 @@ extension Service {
   }
 
   func logout(_ call: Call) throws(ServerError) -> Response {
-    _ = try call.user()
+    let user = try call.user()
     if let token = call.token {
       try sessions.end(token)
-      live.broker(of: call.app.number)?.refuse(session: token)
+      try endListening(of: user, app: call.app.number, in: .one(token))
     }
     return Response(204)
   }
@@ -44,7 +44,7 @@ extension Service {
       throw ServerError(.userNotFound)
     }
     try sessions.endAll(app: call.app.number, user: id)
-    endPolls(of: id, app: call.app.number)
+    try endListening(of: id, app: call.app.number, in: .allBut(nil))
     return Response(204)
   }
 }

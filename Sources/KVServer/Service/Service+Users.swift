@@ -101,7 +101,9 @@ extension Service {
         draft, of: account, change, for: viewer, app: call.app.number)
     }
     // Whoever knew the old password is out; who changed it stays.
-    if password != nil { endPolls(of: id, app: call.app.number, but: call.token) }
+    if password != nil {
+      try endListening(of: id, app: call.app.number, in: .allBut(call.token))
+    }
     // Who updates himself keeps the answer as his session.
     guard let token = call.token, call.isUser(id) else { return Answer.json(200, body) }
     return Answer.json(200, Self.adding(token, to: body))

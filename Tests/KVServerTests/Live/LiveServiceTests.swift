@@ -187,6 +187,56 @@ import Testing
     #expect(HTTPClient.receive(second)?.status == 403)
   }
 
+  @Test("A session that ends takes the subscriptions of its devices along, and nobody else's")
+  func endOfSession() throws {
+    let rig = try Rig()
+    let first = try rig.user("ana")
+    let login = try rig.send(
+      .app, "POST", "/user/kid/login", #"{"username":"ana","password":"pass"}"#)
+    let second = Rig.Who.user(
+      id: first.id, token: login.json["_kmd"]?["authtoken"]?.stringValue ?? "")
+    for (index, end) in [
+      ("POST", "/user/kid/_logout", nil),
+      ("PUT", "/user/kid/\(first.id)", #"{"password":"new"}"#),
+    ].enumerated() {
+      let ending = index == 0 ? second : first
+      let (device, other) = (#"{"deviceId":"a"}"#, #"{"deviceId":"b"}"#)
+      let register = "/user/kid/\(first.id)/register-realtime"
+      let join = "/appdata/kid/notes/_subscribe"
+      for (who, body) in [(first, device), (second, other)] where index == 0 {
+        #expect(try rig.send(who, "POST", register, body).status == 200)
+        #expect(try rig.send(who, "POST", join, body).status == 200)
+      }
+      _ = try rig.send(ending, end.0, end.1, end.2)
+      // What is left is the first session, with its own device.
+      #expect(try rig.send(first, "POST", join, other).error == "MissingConfiguration")
+      #expect(try rig.send(first, "POST", join, device).status == 200)
+    }
+    #expect(try rig.send(.master, "DELETE", "/user/kid/\(first.id)/tokens").status == 204)
+    let again = try rig.send(
+      .app, "POST", "/user/kid/login", #"{"username":"ana","password":"new"}"#)
+    let third = Rig.Who.user(
+      id: first.id, token: again.json["_kmd"]?["authtoken"]?.stringValue ?? "")
+    let join = try rig.send(
+      third, "POST", "/appdata/kid/notes/_subscribe", #"{"deviceId":"a"}"#)
+    #expect(join.error == "MissingConfiguration")
+  }
+
+  @Test("A device that registers again in another session outlives the first one")
+  func movedDevice() throws {
+    let rig = try Rig()
+    let first = try Device(rig, try rig.user("ana"))
+    _ = try first.subscribe()
+    let login = try rig.send(
+      .app, "POST", "/user/kid/login", #"{"username":"ana","password":"pass"}"#)
+    let token = login.json["_kmd"]?["authtoken"]?.stringValue ?? ""
+    let second = try Device(rig, .user(id: first.who.id, token: token))
+    let waiting = try second.start(try second.poll(nil).json["t"])
+    #expect(try rig.send(first.who, "POST", "/user/kid/_logout").status == 204)
+    _ = try rig.send(second.who, "POST", "/appdata/kid/notes", #"{"_id":"a"}"#)
+    #expect(changes(HTTPClient.receive(waiting)) == ["create a"])
+  }
+
   @Test("After a restart the subscription stands, and a poll is told that something may be missing")
   func restart() throws {
     let directory = TemporaryDirectory()

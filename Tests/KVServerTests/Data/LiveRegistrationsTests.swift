@@ -1,0 +1,54 @@
+internal import KVSQLite
+internal import KVTestSupport
+import Testing
+
+@testable import KVServer
+
+@Suite("Registrations for live data") struct LiveRegistrationsTests {
+  private let directory = TemporaryDirectory()
+  private let database: Database
+  private let registrations: LiveRegistrations
+
+  init() throws {
+    database = try Database(
+      .init(path: directory.path + "/data.db", applicationId: Schema.applicationId),
+      migrations: Schema.migrations)
+    try database.write { (connection: borrowing Connection) throws(SQLiteError) in
+      try connection.execute(
+        """
+        INSERT INTO app (number, key) VALUES (1, 'kid');
+        INSERT INTO session (token, app, user) VALUES ('\(Sessions.hash("alive"))', 1, 'ana');
+        """)
+    }
+    registrations = LiveRegistrations(database)
+  }
+
+  @Test("made in a session that is no more are forgotten, others stay")
+  func forgetEnded() throws {
+    for (device, session) in [("a", "alive"), ("b", "ended")] {
+      try registrations.register(device, of: "ana", app: 1, session: session)
+      try registrations.add(.init(app: 1, user: "ana", device: device, collection: "notes"))
+    }
+    // From before it was known in which session.
+    for collection in ["", "notes"] {
+      try registrations.add(.init(app: 1, user: "ana", device: "c", collection: collection))
+    }
+    try registrations.forgetEnded()
+    #expect(try registrations.all().map(\.device) == ["a", "a", "c", "c"])
+  }
+
+  @Test("are found by their sessions")
+  func bySession() throws {
+    for device in ["a", "b"] {
+      try registrations.register(device, of: "ana", app: 1, session: device)
+    }
+    try registrations.add(.init(app: 1, user: "ana", device: "c", collection: ""))
+    try registrations.register("d", of: "ben", app: 1, session: "a")
+    let devices = { (selection: Sessions.Selection) in
+      try registrations.devices(of: "ana", app: 1, in: selection)
+    }
+    #expect(try devices(.one("a")) == ["a"])
+    #expect(try devices(.allBut("a")) == ["b"])
+    #expect(try devices(.allBut(nil)).sorted() == ["a", "b", "c"])
+  }
+}
