@@ -96,6 +96,7 @@ package final class Server: Sendable {
     settings.sessionSeconds = configuration.sessionDays.map { Int64($0) * 86_400 }
     settings.permissions = configuration.permissions
     settings.historyDays = configuration.historyDays ?? 0
+    settings.loginClock = configuration.loginClock
     do {
       return try Service(
         database, apps: configuration.apps, settings: settings, workers: workers, hashers: hashers,

@@ -1,3 +1,5 @@
+internal import KVBase
+
 extension Server {
   /// How a server is started. A value; the defaults are those of the command line.
   package struct Configuration: Sendable {
@@ -44,6 +46,8 @@ extension Server {
     package var eventThreads = 2
     package var workers = 16
     package var hashers = 2
+    /// Nanoseconds on a clock that is never set, for the times that failed logins have to wait.
+    var loginClock: @Sendable () -> Int64 = monotonicNanoseconds
     /// SQLite's page cache for each connection to the file.
     package var cacheMiB = 16
 

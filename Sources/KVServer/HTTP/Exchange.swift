@@ -49,7 +49,8 @@ final class Exchange: Reply, @unchecked Sendable {
     let headers = readHeaders()
     let id = headers[.requestId].flatMap(Self.acceptableId) ?? Identifier.request()
     request = Request(
-      method: .init(method), target: target ?? .unreadable, id: id, headers: headers)
+      method: .init(method), target: target ?? .unreadable, id: id, headers: headers,
+      client: peer?.address ?? "-")
     let limit = server.limits.bodyBytes
     let length = headers[.contentLength].flatMap { Int($0) } ?? 0
     if target == nil { return refuse(.malformedTarget) }

@@ -6,16 +6,19 @@ struct Request: Sendable {
   /// The client's name for this request, or ours: in the answer and in the log.
   var id: String
   var headers: Headers
+  /// The address it comes from.
+  var client: String
 
   init(
     method: Method, target: Target, body: Payload = Payload(), id: String = "",
-    headers: Headers = Headers()
+    headers: Headers = Headers(), client: String = "-"
   ) {
     self.method = method
     self.target = target
     self.body = body
     self.id = id
     self.headers = headers
+    self.client = client
   }
 
   enum Method: Sendable, Equatable {

@@ -6,6 +6,8 @@ struct ServerError: Error, Sendable, Equatable {
   var debug: String
   /// For 405: the methods that are allowed here.
   var allow: String?
+  /// Seconds after which to try again.
+  var retryAfter: Int?
   /// For the log: what failed inside the server. Never sent.
   var cause: String?
 
@@ -14,6 +16,15 @@ struct ServerError: Error, Sendable, Equatable {
     self.debug = debug
     self.allow = allow
     self.cause = cause
+    retryAfter = code == .stopping ? 1 : nil
+  }
+
+  /// Who has failed too often has to wait.
+  static func tooManyFailures(_ seconds: Int) -> ServerError {
+    var error = ServerError(
+      .tooManyRequests, "logins with this name or from this address have failed")
+    error.retryAfter = seconds
+    return error
   }
 
   /// The value of `error`. Clients decide by it and by the status. Some of the original ones compare the descriptions of
@@ -46,6 +57,7 @@ struct ServerError: Error, Sendable, Equatable {
     case userAlreadyExists = "UserAlreadyExists"
     case staleRequest = "StaleRequest"
     case payloadTooLarge = "RequestEntityTooLarge"
+    case tooManyRequests = "TooManyRequests"
     case internalErrorRetry = "KinveyInternalErrorRetry"
     case internalErrorStop = "KinveyInternalErrorStop"
     case apiVersionNotImplemented = "APIVersionNotImplemented"
@@ -72,6 +84,7 @@ extension ServerError.Code {
     case .methodNotAllowed: 405
     case .userAlreadyExists, .staleRequest: 409
     case .payloadTooLarge: 413
+    case .tooManyRequests: 429
     case .internalErrorRetry, .internalErrorStop: 500
     case .apiVersionNotImplemented: 501
     case .stopping: 503
@@ -110,6 +123,7 @@ extension ServerError.Code {
     case .methodNotAllowed: "This method is not allowed here."
     case .userAlreadyExists: "This user name is taken. Choose another."
     case .staleRequest: "The entity is not what the request expects it to be."
+    case .tooManyRequests: "There were too many requests like this one. Please wait and try again."
     case .payloadTooLarge: "The request is too large."
     case .internalErrorRetry: "The server failed to process the request. Please try again."
     case .internalErrorStop: "The server failed to process the request. Trying again will not help."

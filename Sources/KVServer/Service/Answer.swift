@@ -16,7 +16,9 @@ enum Answer {
   static func error(_ error: ServerError, requestId: String) -> Response {
     var response = json(error.status, .object(body(of: error)))
     if let allow = error.allow { response.headers.append(("Allow", allow)) }
-    if error.code == .stopping { response.headers.append(("Retry-After", "1")) }
+    if let seconds = error.retryAfter {
+      response.headers.append(("Retry-After", String(seconds)))
+    }
     if error.code == .invalidCredentials {
       response.headers.append(("WWW-Authenticate", "Basic realm=\"kvstored\""))
     }

@@ -10,21 +10,28 @@ extension Service {
     guard let name = object["username"]?.stringValue,
       let password = object["password"]?.stringValue
     else { throw ServerError(.incompleteRequestBody, "username and password are required") }
+    let attempt = LoginThrottle.Attempt(
+      app: call.app.number, name: name, from: ClientAddress(call.request.client))
+    if let seconds = throttle.wait(for: attempt) { throw ServerError.tooManyFailures(seconds) }
     let session = sessions.new()
     let user = try settled { () throws(ServerError) in
-      let account = try verified(name, password, call.app)
+      guard let account = try verified(name, password, call.app) else {
+        throttle.failed(attempt)
+        throw ServerError(.invalidCredentials)
+      }
       return try accounts.begin(session, of: account, app: call.app.number)
     }
+    throttle.succeeded(attempt)
     return Answer.json(200, Self.adding(session.token, to: user))
   }
 
-  /// The account that a name and a password open. What was wrong with them is not told, nor how long it took.
+  /// The account that a name and a password open; nil: none. It takes as long, whatever was wrong with them.
   private func verified(
     _ name: String, _ password: String, _ app: App
-  ) throws(ServerError) -> Accounts.Account {
+  ) throws(ServerError) -> Accounts.Account? {
     let account = try accounts.find(name: name, of: app.number)
     let matches = PasswordHasher.matches(password, account?.password ?? nobodysHash)
-    guard let account, matches, !account.isDisabled else { throw ServerError(.invalidCredentials) }
+    guard let account, matches, !account.isDisabled else { return nil }
     return account
   }
 

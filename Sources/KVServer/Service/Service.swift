@@ -19,6 +19,7 @@ final class Service: RequestHandler, Sendable {
   let hasher: PasswordHasher
   /// A hash that nobody's password has: compared with when a user is unknown, so that this takes as long.
   let nobodysHash: String
+  let throttle: LoginThrottle
   let settings: Settings
   private let workers: WorkerPool
   private let hashers: WorkerPool
@@ -32,6 +33,7 @@ final class Service: RequestHandler, Sendable {
     var permissions = Permissions()
     /// Of collections without a setting of their own; 0: they keep no history.
     var historyDays = 0
+    var loginClock: @Sendable () -> Int64 = monotonicNanoseconds
   }
 
   init(
@@ -58,6 +60,7 @@ final class Service: RequestHandler, Sendable {
     sessions = Sessions(database, lifetimeSeconds: settings.sessionSeconds)
     accounts = Accounts(entities, catalog, sessions)
     histories = try Histories(entities, catalog, defaultDays: settings.historyDays)
+    throttle = LoginThrottle(now: settings.loginClock)
     self.settings = settings
     self.workers = workers
     self.hashers = hashers

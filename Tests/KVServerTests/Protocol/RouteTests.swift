@@ -67,6 +67,7 @@ import Testing
         .routeNotFound,
       ],
       405: [.methodNotAllowed], 409: [.userAlreadyExists, .staleRequest], 413: [.payloadTooLarge],
+      429: [.tooManyRequests],
       500: [.internalErrorRetry, .internalErrorStop], 501: [.apiVersionNotImplemented],
       503: [.stopping],
     ]

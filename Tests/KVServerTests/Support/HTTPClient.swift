@@ -18,8 +18,9 @@ struct HTTPAnswer {
 final class HTTPClient {
   private let connection: RawConnection
 
-  init?(port: UInt16) {
-    guard let connection = RawConnection(port: port) else { return nil }
+  /// `address`: of the client, one of those of this machine (127.0.0.0/8).
+  init?(port: UInt16, from address: String = "127.0.0.1") {
+    guard let connection = RawConnection(port: port, from: address) else { return nil }
     self.connection = connection
   }
 

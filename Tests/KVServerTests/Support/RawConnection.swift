@@ -9,21 +9,33 @@ final class RawConnection: @unchecked Sendable {
   private var unread: [UInt8] = []
   private(set) var isAtEnd = false
 
-  init?(port: UInt16) {
+  /// `address`: of this end.
+  init?(port: UInt16, from source: String = "127.0.0.1") {
     socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var limit = timeval(tv_sec: 10, tv_usec: 0)
     setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let descriptor = socket
+    let isBound =
+      source == "127.0.0.1"
+      || Self.with(address: source, port: 0) { bind(descriptor, $0, size) == 0 }
+    let isConnected = Self.with(address: "127.0.0.1", port: port) {
+      connect(descriptor, $0, size) == 0
+    }
+    guard isBound, isConnected else { return nil }
+  }
+
+  private static func with(
+    address text: String, port: UInt16, _ body: (UnsafePointer<sockaddr>) -> Bool
+  ) -> Bool {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    let status = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
+    guard inet_pton(AF_INET, text, &address.sin_addr) == 1 else { return false }
+    return withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0) }
     }
-    if status != 0 { return nil }
   }
 
   deinit { close(socket) }
