@@ -100,13 +100,27 @@ final class EntityCollection: Sendable {
     /// What the rule lets through.
     var access: String { writing ? rule.writeCondition : rule.readCondition }
 
-    /// What the filter matches; nil: everything.
-    var filter: String? {
-      if isByIds { return "id IN (SELECT value FROM json_each(?3))" }
-      return isFiltered ? "kv_match(body, ?2)" : nil
+    /// Whether the filter leaves anything out.
+    var hasFilter: Bool { isByIds || isFiltered }
+
+    var condition: String {
+      if isByIds { return "\(access) AND \(byIds)" }
+      return isFiltered ? guarded("kv_match(body, ?2)") : access
     }
 
-    var condition: String { filter.map { "\(access) AND \($0)" } ?? access }
+    /// What the rule lets through and the filter does not match.
+    var unmatched: String {
+      if isByIds { return "\(access) AND NOT (\(byIds))" }
+      return isFiltered ? guarded("NOT kv_match(body, ?2)") : "0"
+    }
+
+    private var byIds: String { "id IN (SELECT value FROM json_each(?3))" }
+
+    /// A filter, asked about what the rule lets through and nothing else. `AND` would leave it to SQLite what comes
+    /// first, and how long a filter takes, or that it gives up, would tell of entities that the user may not read.
+    private func guarded(_ filter: String) -> String {
+      access == "1" ? filter : "CASE WHEN \(access) THEN \(filter) ELSE 0 END"
+    }
   }
 
   func sql(_ shape: Shape) -> SQL {
@@ -191,15 +205,15 @@ final class EntityCollection: Sendable {
   }
 
   private func left(_ which: Selection) -> String {
-    guard let filter = which.filter else { return "\(closed(to: which)) EXCEPT \(deleted(which))" }
+    guard which.hasFilter else { return "\(closed(to: which)) EXCEPT \(deleted(which))" }
     // Read from left to right.
     return """
       \(closed(to: which))
       UNION SELECT id FROM \(tombs) AS was INDEXED BY \(tombs)_at
-        WHERE at >= ?4 AND \(which.access) AND NOT (\(filter)) AND \(isUnreadable(which))
+        WHERE at >= ?4 AND \(which.unmatched) AND \(isUnreadable(which))
       EXCEPT \(deleted(which))
       UNION SELECT id FROM \(table) INDEXED BY \(table)_lmt
-        WHERE lmt >= ?4 AND \(which.access) AND NOT (\(filter))
+        WHERE lmt >= ?4 AND \(which.unmatched)
       """
   }
 
