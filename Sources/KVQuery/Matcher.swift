@@ -59,13 +59,17 @@ package final class Matcher: Sendable {
   }
 
   /// Whether a stored entity is what the predicate asks for. At most one pass over its bytes, which ends
-  /// when all that is asked for was seen. Throws when a regular expression takes too long, and when the budget is
-  /// exhausted.
+  /// when all that is asked for was seen. Throws when a regular expression takes too long, with the entity's `_id`,
+  /// and when the budget is exhausted.
   package func matches(_ entity: UnsafeRawBufferPointer) throws(QueryError) -> Bool {
     let scanner = ByteScanner(entity)
     let start = scanner.skipSpace(0)
     guard start < scanner.end, scanner.base[start] == UInt8(ascii: "{") else { return false }
-    return try matches(RawValue(scanner, start..<scanner.end))
+    do throws(QueryError) {
+      return try matches(RawValue(scanner, start..<scanner.end))
+    } catch {
+      throw error.naming(entity)
+    }
   }
 
   package func matches(_ entity: [UInt8]) throws(QueryError) -> Bool {

@@ -1,3 +1,5 @@
+internal import KVJSON
+
 /// Why a query cannot be understood or carried out.
 package struct QueryError: Error, Sendable, Equatable {
   package enum Kind: Sendable, Equatable {
@@ -5,7 +7,7 @@ package struct QueryError: Error, Sendable, Equatable {
     case json
     /// JSON, but no query: an unknown operator, an operand of the wrong type, an unknown modifier.
     case syntax
-    /// A regular expression took more steps than it may.
+    /// A regular expression, or another comparison, took more steps for an entity than it may.
     case budget
     /// The `WorkBudget` of whoever asked is exhausted.
     case exhausted
@@ -18,6 +20,8 @@ package struct QueryError: Error, Sendable, Equatable {
   package var message: String
   /// The byte offset in the text the query was made from, if it was made from a text.
   package var position: Int?
+  /// The `_id` of the entity that it happened to, if it happened to one.
+  package private(set) var entity: String?
 
   /// What is thrown when a `WorkBudget` is exhausted.
   package static let exhausted = QueryError(.exhausted, "the query was stopped")
@@ -26,5 +30,16 @@ package struct QueryError: Error, Sendable, Equatable {
     self.kind = kind
     self.message = message
     self.position = position
+  }
+
+  /// The same, of one entity: whoever asked has to know which.
+  func naming(_ entity: UnsafeRawBufferPointer) -> QueryError {
+    guard kind == .budget, let id = (try? EntityScanner.outline(of: entity))?.id else {
+      return self
+    }
+    var error = self
+    error.entity = id
+    error.message += " for the entity \(JSONValue.string(id).text)"
+    return error
   }
 }

@@ -20,6 +20,9 @@ final class RowFunction: @unchecked Sendable {
   /// SQLITE_ERROR with an extension that SQLite does not use: the evaluation gave up.
   static let gaveUp = SQLITE_ERROR | 0x7F << 8
 
+  /// What stands before the `_id` of the entity that it gave up on, behind the message.
+  static let entityMark: Character = "\u{1F}"
+
   let kind: Kind
   /// The matcher of `kind`, to be called without counting a reference for each row.
   private let matcher: Unmanaged<Matcher>?
@@ -82,7 +85,8 @@ final class RowFunction: @unchecked Sendable {
     do throws(QueryError) {
       sqlite3_result_int(context, try matcher.matches(body) ? 1 : 0)
     } catch {
-      sqlite3_result_error(context, error.message, -1)
+      let entity = error.entity.map { "\(entityMark)\($0)" } ?? ""
+      sqlite3_result_error(context, error.message + entity, -1)
       // Behind the text: the other way round the text would reset the code.
       sqlite3_result_error_code(context, error.kind == .exhausted ? SQLITE_INTERRUPT : gaveUp)
     }

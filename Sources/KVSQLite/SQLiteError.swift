@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import Glibc
+package import KVQuery
 
 /// Why the database could not do what was asked, with SQLite's own codes and words.
 package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -33,11 +34,19 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
   /// SQLite's extended result code; the primary one is its low byte. 0 if SQLite was not asked.
   package var extendedCode: Int32
   package var message: String
+  /// The `_id` of the entity that could not be evaluated.
+  package private(set) var entity: String?
 
   package init(_ kind: Kind, extendedCode: Int32 = 0, _ message: String) {
     self.kind = kind
     self.extendedCode = extendedCode
     self.message = message
+  }
+
+  /// A query that could not be evaluated, outside of SQL.
+  package init(_ error: QueryError) {
+    self.init(error.kind == .exhausted ? .interrupted : .evaluation, error.message)
+    entity = error.entity
   }
 
   /// What a transaction's body throws to have its changes undone without an error of SQLite.
@@ -64,6 +73,10 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
       kind = .full
     }
     message = text.map { String(cString: $0) } ?? "unknown error"
+    if kind == .evaluation, let mark = message.firstIndex(of: RowFunction.entityMark) {
+      entity = String(message[mark...].dropFirst())
+      message = String(message[..<mark])
+    }
   }
 
   private static func kind(of extended: Int32) -> Kind {

@@ -5,6 +5,7 @@ extension StoreError {
   /// The error of a database in the words of the rooms above.
   init(_ error: SQLiteError) {
     self.init(Self.kind(of: error.kind), error.message)
+    id = error.entity
     if error.extendedCode != 0 { code = Int(error.extendedCode) }
   }
 

@@ -1,4 +1,5 @@
 import KVBase
+import KVQuery
 import KVStorage
 import KVSync
 import KVTestSupport
@@ -98,5 +99,42 @@ import Testing
       } catch { return "\(error)" }
     }
     #expect(problems == [])
+  }
+
+  @Test("an expression that takes too many steps for one entity is an error that names it")
+  func tooManySteps() throws {
+    let long = String(repeating: "a", count: 3000)
+    try storage.store(["{\"_id\":\"long \\\"one\\\"\",\"text\":\"\(long)\"}"])
+    let slow = try query(#"{"text":{"$regex":"[a-z]*[a-z]*[a-z]*[0-9]"}}"#)
+    for counting in [false, true] {
+      let error = try #require(throws: StoreError.self) {
+        if counting {
+          _ = try storage.count(slow, in: "c", writtenSince: nil)
+        } else {
+          _ = try drain(storage.find(slow, in: "c", writtenSince: nil))
+        }
+      }
+      #expect(error.kind == .invalid)
+      #expect(error.id == #"long "one""#)
+      #expect(error.message.hasSuffix(#"for the entity "long \"one\"""#))
+    }
+  }
+
+  @Test("a long text that is searched for a word is found or not, and no error")
+  func longTexts() throws {
+    let line = String(repeating: "some more words ", count: 70_000)
+    try storage.store([
+      "{\"_id\":\"long\",\"text\":\"\(line)\"}", "{\"_id\":\"cat\",\"text\":\"\(line)Cät!\"}",
+    ])
+    for format in [
+      "text CONTAINS 'Cät'", "text CONTAINS[c] 'cäT'", "text CONTAINS[cd] 'cat'",
+      "text ENDSWITH 'Cät!'", "text ENDSWITH[cd] 'CAT!'", "text LIKE 'some*words*C?t!'",
+      "text LIKE[cd] '*cat?'", "text MATCHES '.*(?:Cät|Dög)!'",
+    ] {
+      let found = try drain(
+        storage.find(Query(format: format), in: "c", writtenSince: nil))
+      #expect(ids(found) == "cat", "\(format)")
+    }
+    #expect(try storage.find(#"{"text":{"$regex":" $"}}"#).count == 1)
   }
 }

@@ -113,7 +113,7 @@ final class ObservedQuery: Observation, @unchecked Sendable {
       do throws(QueryError) {
         if let matcher, try !matcher.matches(body) { return nil }
       } catch {
-        throw SQLiteError(.evaluation, error.message)
+        throw SQLiteError(error)
       }
       let shown = projection?.apply(to: body) ?? [UInt8](body)
       return .init(row: row(id, statement.int64(0), body, shown), shown: shown)

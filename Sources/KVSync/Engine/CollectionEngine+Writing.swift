@@ -200,6 +200,7 @@ extension StoreError {
   package init(_ error: QueryError) {
     self.init(error.kind == .unsupported ? .unsupported : .invalid, error.message)
     position = error.position
+    id = error.entity
   }
 
   /// A text of the caller's that is not the JSON it should be.

@@ -107,13 +107,14 @@ import Testing
     }
   }
 
-  @Test("gives a regular expression so many steps and no more")
+  @Test("gives a regular expression so many steps and no more, and names the entity")
   func budget() throws {
     let long = String(repeating: "a", count: 3000)
-    _ = try rig.send(ana, "POST", path, "{\"long\":\"\(long)\"}")
+    _ = try rig.send(ana, "POST", path, "{\"_id\":\"it\",\"long\":\"\(long)\"}")
     let slow = query(path, #"{"long":{"$regex":"[a-z]*[a-z]*[a-z]*[0-9]"}}"#)
     let answer = try rig.send(ana, "GET", slow)
     #expect(answer.status == 400 && answer.error == "InvalidQuerySyntax")
+    #expect(answer.text.contains(#"for the entity \"it\""#))
     #expect(try rig.send(ana, "DELETE", slow).status == 400)
     #expect(try rig.send(ana, "GET", path + "/_count").text == #"{"count":5}"#)
   }

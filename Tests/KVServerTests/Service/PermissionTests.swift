@@ -59,7 +59,7 @@ import Testing
     #expect(try rig.send(bob, "GET", query(path, #"{"_id":{"$in":["n2","n3"]}}"#)).ids == ["n3"])
   }
 
-  @Test("a filter is not held against what a user may not read, even where it would end in an error")
+  @Test("a filter is not held against what a user may not read, even if that is an error")
   func unreadable() throws {
     let long = String(repeating: "a", count: 3000)
     _ = try rig.send(
