@@ -1,7 +1,10 @@
 internal import Synchronization
 
-/// How much longer work for somebody may go on: until its deadline, until whoever asked for it has gone, or
+/// How much longer work for somebody may go on: until its time is over, until whoever asked for it has gone, or
 /// until it is cancelled. Once exhausted, it stays so.
+///
+/// The time is a deadline, or so many seconds of work: then it runs between `resume` and `pause` only, so that
+/// waiting for a free thread, or for a client that reads slowly, costs none of it.
 ///
 /// Whoever does the work asks `isExhausted` between steps of up to some microseconds, and gives up if it is.
 /// Nothing else has to watch the time: every 64th question looks at the clock, and every 10 ms at the asker.
@@ -22,13 +25,18 @@ package final class WorkBudget: Sendable {
   private static let nanosecondsPerProbe: Int64 = 10_000_000
 
   private let isLimited: Bool
-  private let deadline: Deadline
+  /// On the monotonic clock; nothing passes `never`.
+  private let deadline: Atomic<Int64>
+  /// Nanoseconds of work that are left while the time does not run.
+  private let left: Atomic<Int64>
   private let isAbandoned: (@Sendable () -> Bool)?
   /// An `Exhaustion`, 0 while there is none.
   private let reason = Atomic<UInt8>(0)
   private let questions = Atomic<Int>(0)
   /// When `isAbandoned` is asked next, on the monotonic clock.
   private let nextProbe: Atomic<Int64>
+
+  private static let never = Int64.max
 
   /// `isAbandoned` says whether the asker has gone; it is called on the threads that do the work.
   package convenience init(
@@ -37,13 +45,35 @@ package final class WorkBudget: Sendable {
     self.init(isLimited: true, deadline, isAbandoned: isAbandoned)
   }
 
+  /// For so many seconds of work, which begin with `resume`.
+  package convenience init(seconds: Double, isAbandoned: (@Sendable () -> Bool)? = nil) {
+    self.init(isLimited: true, .never, isAbandoned: isAbandoned)
+    left.store(Int64(max(0, min(seconds, 1e9)) * 1e9), ordering: .relaxed)
+  }
+
   private init(
     isLimited: Bool, _ deadline: Deadline, isAbandoned: (@Sendable () -> Bool)?
   ) {
     self.isLimited = isLimited
-    self.deadline = deadline
+    self.deadline = Atomic(deadline.nanoseconds ?? Self.never)
     self.isAbandoned = isAbandoned
+    left = Atomic(Self.never)
     nextProbe = Atomic(isLimited ? monotonicNanoseconds() &+ Self.nanosecondsPerProbe : 0)
+  }
+
+  /// Lets the time run. One thread at a time works between this and `pause`.
+  package func resume() {
+    let left = left.load(ordering: .relaxed)
+    guard left != Self.never else { return }
+    deadline.store(monotonicNanoseconds() &+ left, ordering: .relaxed)
+  }
+
+  /// Stops the time.
+  package func pause() {
+    guard left.load(ordering: .relaxed) != Self.never else { return }
+    let end = deadline.exchange(Self.never, ordering: .relaxed)
+    guard end != Self.never else { return }
+    left.store(max(0, end &- monotonicNanoseconds()), ordering: .relaxed)
   }
 
   /// Whether the work has to end.
@@ -67,7 +97,7 @@ package final class WorkBudget: Sendable {
 
   private func look() -> Exhaustion? {
     let now = monotonicNanoseconds()
-    if let end = deadline.nanoseconds, now >= end {
+    if now >= deadline.load(ordering: .relaxed) {
       exhaust(.timeIsOver)
     } else if let isAbandoned, now >= nextProbe.load(ordering: .relaxed) {
       nextProbe.store(now &+ Self.nanosecondsPerProbe, ordering: .relaxed)

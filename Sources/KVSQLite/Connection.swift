@@ -1,4 +1,5 @@
 internal import CSQLite
+package import KVBase
 
 /// One connection to a database file. It cannot be copied, so it is closed exactly once.
 ///
@@ -53,6 +54,26 @@ package struct Connection: ~Copyable {
     let statement = try prepare(text)
     return try statement.step() ? statement.int64(0) : nil
   }
+
+  /// Runs `body`, whose statements fail with `.interrupted` once the budget is exhausted. Not for writing: that
+  /// would undo the transaction as a whole.
+  package func within<R>(
+    _ budget: WorkBudget, _ body: () throws(SQLiteError) -> R
+  ) throws(SQLiteError) -> R {
+    guard budget !== WorkBudget.unlimited else { return try body() }
+    let kept = Unmanaged.passUnretained(budget)
+    sqlite3_progress_handler(
+      raw, Self.operationsPerQuestion,
+      { budget in
+        guard let budget else { return 0 }
+        return Unmanaged<WorkBudget>.fromOpaque(budget).takeUnretainedValue().isExhausted ? 1 : 0
+      }, kept.toOpaque())
+    defer { sqlite3_progress_handler(raw, 0, nil, nil) }
+    return try withExtendedLifetime(budget) { () throws(SQLiteError) in try body() }
+  }
+
+  /// Some ten rows: what is done with each may take long.
+  private static let operationsPerQuestion: Int32 = 100
 
   // MARK: State
 

@@ -1,5 +1,5 @@
 internal import CSQLite
-internal import KVBase
+package import KVBase
 
 /// One database file: one writer that commits in groups, and as many readers as are wanted.
 ///
@@ -39,11 +39,12 @@ package final class Database: Sendable {
     return try writer.write(durably: durably, body)
   }
 
-  /// Runs `body` over one snapshot of the data.
+  /// Runs `body` over one snapshot of the data. It fails with `.interrupted` once the budget is exhausted.
   package func read<R>(
+    within budget: WorkBudget = .unlimited,
     _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(SQLiteError) -> R {
-    try withReader { (connection: borrowing Connection) throws(SQLiteError) -> R in
+    try withReader(within: budget) { (connection: borrowing Connection) throws(SQLiteError) -> R in
       try connection.run(Connection.Control.beginRead)
       let result = try body(connection)
       try connection.run(Connection.Control.commit)
@@ -53,12 +54,15 @@ package final class Database: Sendable {
 
   /// Runs `body`, which runs a single statement: that is its own snapshot, and costs less.
   package func withReader<R>(
+    within budget: WorkBudget = .unlimited,
     _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(SQLiteError) -> R {
     try checkProcess()
     let seat = try readers.take()
     defer { readers.giveBack(seat) }
-    return try body(seat.connection)
+    return try seat.connection.within(budget) { () throws(SQLiteError) in
+      try body(seat.connection)
+    }
   }
 
   /// Starts a query whose rows are read later, all from the moment of this call.

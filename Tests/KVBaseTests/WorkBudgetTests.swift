@@ -24,6 +24,23 @@ import Testing
     #expect(over.exhaustion == .timeIsOver)
   }
 
+  @Test("seconds of work run between resume and pause only")
+  func pausing() {
+    let budget = WorkBudget(seconds: 0)
+    #expect(!isSeen(budget, within: 1000))
+    budget.resume()
+    #expect(budget.exhaustion == .timeIsOver)
+    let patient = WorkBudget(seconds: 1000)
+    for _ in 0..<3 {
+      patient.resume()
+      #expect(!isSeen(patient))
+      patient.pause()
+    }
+    let fixed = WorkBudget(until: .after(seconds: 0))
+    fixed.resume()
+    #expect(fixed.exhaustion == .timeIsOver)
+  }
+
   @Test("cancelled work ends at the next question, and the first reason counts")
   func cancelling() {
     let budget = WorkBudget(until: .after(seconds: 0))
