@@ -56,7 +56,7 @@ kv_mhd_log (void *options, const char *format, va_list arguments)
 static inline struct MHD_Daemon *
 kv_mhd_start (struct kv_mhd_options *options)
 {
-  struct MHD_OptionItem more[6];
+  struct MHD_OptionItem more[7];
   int count = 0;
   unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME
                        | MHD_USE_TURBO | MHD_USE_ERROR_LOG;
@@ -73,6 +73,9 @@ kv_mhd_start (struct kv_mhd_options *options)
       more[count++] = (struct MHD_OptionItem){
         MHD_OPTION_HTTPS_MEM_CERT, 0, (void *) options->tls_certificate };
     }
+#if MHD_VERSION >= 0x00097700
+  more[count++] = (struct MHD_OptionItem){ MHD_OPTION_CLIENT_DISCIPLINE_LVL, 1, NULL };
+#endif
   more[count] = (struct MHD_OptionItem){ MHD_OPTION_END, 0, NULL };
   return MHD_start_daemon (
     flags, 0, NULL, NULL, options->handle, options->context,
@@ -114,4 +117,51 @@ kv_mhd_address (struct MHD_Connection *connection)
   const union MHD_ConnectionInfo *info =
     MHD_get_connection_info (connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
   return info == NULL ? NULL : info->client_addr;
+}
+
+/* Hides the parameters of a target that `start` was given, and has copied. The library would note each of them in
+ * the memory of the connection, which some hundreds of them fill, and then fall silent. */
+static inline void
+kv_mhd_hide_parameters (const char *target)
+{
+  char *mark = strchr ((char *) target, '?');
+  if (mark != NULL)
+    mark[1] = 0;
+}
+
+/* Whether a head is written as RFC 9112 has it: single spaces in the first line, CR LF behind each line, no line that
+ * goes on in the next one, no NUL. `target_size` is of the target as it came.
+ *
+ * libmicrohttpd 0.9.75 tolerates all of these, has no option to refuse them, and does not tell. But it parses a head
+ * where it lies: `method` leads to its first byte, and NULs replace what separates its parts:
+ *
+ *     GET 0 /path 0 HTTP/1.1 0 0 Host 0 _example 0 0 Accept 0 _x 0 0 0 0
+ *
+ * so what else separates them shows. Only that version is looked into: later ones have an option. */
+static inline int
+kv_mhd_is_plain_head (struct MHD_Connection *connection, const char *method, const char *version,
+                      size_t target_size)
+{
+  const union MHD_ConnectionInfo *info =
+    MHD_get_connection_info (connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+  const char *line, *end;
+  if (strcmp (MHD_get_version (), "0.9.75") != 0 || info == NULL)
+    return 1;
+  end = method + info->header_size;
+  if (version != method + strlen (method) + 1 + target_size + 1 || end - version < 12)
+    return 0;
+  line = version + 10;
+  if (version[8] != 0 || version[9] != 0)
+    return 0;
+  while (end - line > 2)
+    {
+      const char *colon = memchr (line, 0, (size_t) (end - line));
+      const char *stop =
+        colon == NULL ? NULL : memchr (colon + 1, 0, (size_t) (end - colon - 1));
+      if (line[0] == 0 || line[0] == ' ' || line[0] == '\t' || stop == NULL || end - stop < 4
+          || stop[1] != 0)
+        return 0;
+      line = stop + 2;
+    }
+  return end - line == 2 && line[0] == 0 && line[1] == 0;
 }

@@ -97,6 +97,8 @@ package final class Server: Sendable {
     settings.permissions = configuration.permissions
     settings.historyDays = configuration.historyDays ?? 0
     settings.loginClock = configuration.loginClock
+    settings.bodyBytes = configuration.limits.bodyBytes
+    settings.workSeconds = configuration.limits.workSeconds
     do {
       return try Service(
         database, apps: configuration.apps, settings: settings, workers: workers, hashers: hashers,

@@ -73,6 +73,12 @@ struct Setting: Sendable {
     .number("max-body", 1024...(1 << 30), "largest request body in bytes [16777216]") {
       $0.limits.bodyBytes = $1
     },
+    .number("body-memory", 1024...(1 << 40), "for all bodies at the same time [268435456]") {
+      $0.limits.bodyMemory = $1
+    },
+    .number("work-seconds", 1...3600, "time to work on one request [30]") {
+      $0.limits.workSeconds = $1
+    },
     .number("request-seconds", 1...3600, "time for a request to arrive whole [60]") {
       $0.limits.requestSeconds = $1
     },

@@ -60,10 +60,13 @@ final class Accounts: Sendable {
 
   /// The entities of the users that match and are not disabled, whoever asks: for discovery, which
   /// shows little of them.
-  func discover(_ query: Query, of app: Int64) throws(ServerError) -> [JSONValue] {
+  func discover(
+    _ query: Query, of app: Int64, within budget: WorkBudget
+  ) throws(ServerError) -> [JSONValue] {
     let viewer = Viewer(principal: .master, permissions: Self.permissions)
     let finding = try Finding(
-      query, in: try users(of: app), of: entities.database, for: viewer, pieceBytes: .max)
+      query, in: try users(of: app), of: entities.database, for: viewer, within: budget,
+      pieceBytes: .max)
     guard let piece = try finding.nextPiece() else { return [] }
     do throws(JSONError) {
       return try piece.withBytes { (bytes) throws(JSONError) in

@@ -18,12 +18,12 @@ struct Delta: Sendable {
   /// only of what he could read at some time since.
   init(
     _ query: Query, since: Timestamp, withLeft: Bool, in collection: EntityCollection,
-    of database: Database, for viewer: Viewer
+    of database: Database, for viewer: Viewer, within budget: WorkBudget
   ) throws(ServerError) {
-    selection = try RowSelection(query, for: viewer, .read)
+    selection = try RowSelection(query, for: viewer, .read, within: budget)
     var bytes = 0
     try Entities.storage { () throws(SQLiteError) in
-      try database.read { (connection: borrowing Connection) throws(SQLiteError) in
+      try database.read(within: budget) { (connection: borrowing Connection) throws(SQLiteError) in
         let rows = try select(.changed(selection.shape), since, collection, connection)
         while try rows.step() {
           changed.append(rows.int64(0))

@@ -100,21 +100,67 @@ extension Entities {
   }
 
   /// Deletes what matches and may be deleted; gives how many that were.
+  ///
+  /// What matches is looked for among the readers: a filter that takes long must not keep other writers waiting.
+  /// Only what has changed since is held against the filter once more.
   func delete(
-    _ query: Query, in collection: EntityCollection?, for viewer: Viewer
+    _ query: Query, in collection: EntityCollection?, for viewer: Viewer, within budget: WorkBudget
   ) throws(ServerError) -> Int {
-    let selection = try RowSelection(query, for: viewer, .delete)
+    let selection = try RowSelection(query, for: viewer, .delete, within: budget)
     guard let collection else { return 0 }
+    let start = clock.readStart()
+    let found = try Self.storage { () throws(SQLiteError) in
+      try Self.versions(of: selection, in: collection, database)
+    }
     return try write(announcing: collection) {
       (connection, now, noted) throws(SQLiteError) -> Int in
       var rows: [Int64] = []
-      let select = try connection.statement(collection.sql(.deleteMatching(selection.shape)))
-      try selection.bind(to: select)
-      while try select.step() { rows.append(select.int64(0)) }
-      select.reset()
+      for version in found
+      where try Self.isDeletable(version, since: start, selection, in: collection, connection) {
+        rows.append(version.row)
+      }
       try Self.remove(rows, from: collection, connection, now, &noted)
       return rows.count
     }
+  }
+
+  /// A row as it was at one moment. What is written after a moment never has an earlier time, and no two versions of
+  /// an entity have the same.
+  private struct RowVersion {
+    let row: Int64
+    let modified: Int64
+  }
+
+  private static func versions(
+    of selection: RowSelection, in collection: EntityCollection, _ database: Database
+  ) throws(SQLiteError) -> [RowVersion] {
+    try database.withReader(within: selection.budget) {
+      (connection: borrowing Connection) throws(SQLiteError) in
+      var found: [RowVersion] = []
+      let select = try connection.statement(collection.sql(.versions(selection.shape)))
+      try selection.bind(to: select)
+      while try select.step() {
+        found.append(RowVersion(row: select.int64(0), modified: select.int64(1)))
+      }
+      return found
+    }
+  }
+
+  /// Whether the row is still there, and what the selection asks for. `start`: of the read that found it.
+  private static func isDeletable(
+    _ version: RowVersion, since start: Timestamp, _ selection: RowSelection,
+    in collection: EntityCollection,
+    _ connection: borrowing Connection
+  ) throws(SQLiteError) -> Bool {
+    if selection.budget.isExhausted { throw SQLiteError(.interrupted, "The delete was stopped.") }
+    let modified = try connection.statement(collection.sql(.modified))
+    try modified.bind(version.row, at: 1)
+    guard try modified.step() else { return false }
+    if modified.int64(0) == version.modified, version.modified < start.milliseconds { return true }
+    let select = try connection.statement(collection.sql(.body(selection.shape)))
+    try selection.bind(to: select)
+    try select.bind(version.row, at: 4)
+    return try connection.within(selection.budget) { () throws(SQLiteError) in try select.step() }
   }
 
   // MARK: Inside transactions

@@ -42,12 +42,13 @@ final class Entities: Sendable {
 
   /// How many match; skip and limit do not count here.
   func count(
-    _ query: Query, in collection: EntityCollection?, for viewer: Viewer
+    _ query: Query, in collection: EntityCollection?, for viewer: Viewer, within budget: WorkBudget
   ) throws(ServerError) -> Int {
-    let selection = try RowSelection(query, for: viewer, .read)
+    let selection = try RowSelection(query, for: viewer, .read, within: budget)
     guard let collection else { return 0 }
     let count = try Self.storage { () throws(SQLiteError) -> Int in
-      try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
+      try database.withReader(within: budget) {
+        (connection: borrowing Connection) throws(SQLiteError) in
         let select = try connection.statement(collection.sql(.count(selection.shape)))
         try selection.bind(to: select)
         return try select.step() ? select.int(0) : 0

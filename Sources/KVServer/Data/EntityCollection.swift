@@ -65,8 +65,10 @@ final class EntityCollection: Sendable {
     /// The n of what matches, in the order of a sort key.
     case order(Selection)
     case count(Selection)
-    /// The n and the id of what matches.
-    case deleteMatching(Selection)
+    /// The n and the time of what matches.
+    case versions(Selection)
+    /// The time of a row.
+    case modified
     case body(Selection)
     /// The id and the access lists of a row.
     case access
@@ -165,7 +167,8 @@ final class EntityCollection: Sendable {
       ORDER BY kv_sort_key(body, ?4), id LIMIT ?5 OFFSET ?6
       """
     case .count(let which): "SELECT count(*) FROM \(table) WHERE \(which.condition)"
-    case .deleteMatching(let which): "SELECT n, id FROM \(table) WHERE \(which.condition)"
+    case .versions(let which): "SELECT n, lmt FROM \(table) WHERE \(which.condition)"
+    case .modified: "SELECT lmt FROM \(table) WHERE n = ?1"
     case .body(let which): "SELECT body FROM \(table) WHERE n = ?4 AND \(which.condition)"
     case .access:
       "SELECT id, creator, gr, gw, readers, writers FROM \(table) WHERE n = ?1"

@@ -45,14 +45,15 @@ final class Finding: BodySource, @unchecked Sendable {
 
   init(
     _ query: Query, in collection: EntityCollection, of database: Database, for viewer: Viewer,
-    pieceBytes: Int = 256 << 10
+    within budget: WorkBudget, pieceBytes: Int = 256 << 10
   ) throws(ServerError) {
     (head, tail) = ("[", "]")
     self.database = database
     self.collection = collection
     self.pieceBytes = pieceBytes
     let walk = query.walk
-    selection = try RowSelection(walk.map { Query($0.rest) } ?? query, for: viewer, .read)
+    selection = try RowSelection(
+      walk.map { Query($0.rest) } ?? query, for: viewer, .read, within: budget)
     projection = query.projection
     skip = query.skip
     left = min(query.limit ?? Self.mostEntities, Self.mostEntities)
@@ -85,7 +86,8 @@ final class Finding: BodySource, @unchecked Sendable {
     let piece = Payload(capacity: sentBytes == 0 ? 16 << 10 : pieceBytes &+ 16 << 10)
     if sentBytes == 0 { piece.append(head) }
     try Entities.storage { () throws(SQLiteError) in
-      try database.read { (connection: borrowing Connection) throws(SQLiteError) in
+      try database.read(within: selection.budget) {
+        (connection: borrowing Connection) throws(SQLiteError) in
         try fill(piece, connection)
       }
     }

@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 internal import KVQuery
 internal import KVSQLite
@@ -19,11 +20,13 @@ struct GroupReader {
 
   /// Reads what matches, in one snapshot.
   mutating func read(
-    _ query: Query, in collection: EntityCollection, of database: Database, for viewer: Viewer
+    _ query: Query, in collection: EntityCollection, of database: Database, for viewer: Viewer,
+    within budget: WorkBudget
   ) throws(ServerError) {
-    let selection = try RowSelection(query, for: viewer, .read)
+    let selection = try RowSelection(query, for: viewer, .read, within: budget)
     try Entities.storage { () throws(SQLiteError) in
-      try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
+      try database.withReader(within: budget) {
+        (connection: borrowing Connection) throws(SQLiteError) in
         let select = try connection.statement(collection.sql(.scan(selection.shape)))
         try selection.bind(to: select)
         try select.bind(-1, at: 4)

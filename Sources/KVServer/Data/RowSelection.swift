@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVQuery
 internal import KVSQLite
 
@@ -39,13 +40,17 @@ struct RowSelection: Sendable {
   private let user: String
   private let ids: String?
   private let matcher: Matcher?
+  /// What looking for them may cost.
+  let budget: WorkBudget
 
   init(
-    _ query: Query, for viewer: Viewer, _ operation: Permissions.Operation
+    _ query: Query, for viewer: Viewer, _ operation: Permissions.Operation,
+    within budget: WorkBudget
   ) throws(ServerError) {
+    self.budget = budget
     user = viewer.user
     ids = query.ids.map { ACL.list($0) }
-    matcher = ids == nil ? query.matcher : nil
+    matcher = ids == nil ? query.matcher(within: budget) : nil
     shape = EntityCollection.Selection(
       rule: try viewer.rule(for: operation), writing: operation != .read,
       isFiltered: matcher != nil, isByIds: ids != nil)

@@ -25,17 +25,27 @@ final class BodyStream: @unchecked Sendable {
   private let source: any BodySource
   private let connection: OpaquePointer
   private let pool: WorkerPool
+  private let asker: Asker
+  private let budget: WorkBudget
   private let state = Monitor(State())
   private var sending: Payload?
   private var offset = 0
   /// How much has been handed to the connection.
   private(set) var sentBytes = 0
 
-  init(_ source: any BodySource, over connection: OpaquePointer, with pool: WorkerPool) {
+  init(
+    _ source: any BodySource, over connection: OpaquePointer, with pool: WorkerPool,
+    for asker: Asker, _ budget: WorkBudget
+  ) {
     self.source = source
     self.connection = connection
     self.pool = pool
+    self.asker = asker
+    self.budget = budget
   }
+
+  /// Whether the connection waits for a piece. Nobody but who makes it ends that.
+  var isSuspended: Bool { state.peek { $0.isSuspended } }
 
   /// Fills `buffer`; what libmicrohttpd expects of a content reader.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
@@ -88,10 +98,12 @@ final class BodyStream: @unchecked Sendable {
       return true
     }
     guard isNeeded else { return }
-    if !pool.submit({ [self] in finish(make()) }) { finish(.failure) }
+    if !pool.submit(for: asker, { [self] in finish(make()) }) { finish(.failure) }
   }
 
   private func make() -> Next {
+    budget.resume()
+    defer { budget.pause() }
     do {
       guard let piece = try source.nextPiece() else { return .end }
       return piece.isComplete ? .made(piece) : .failure

@@ -1,4 +1,5 @@
 internal import CMicrohttpd
+internal import Glibc
 internal import KVBase
 
 /// One request and its answer on a connection.
@@ -27,36 +28,71 @@ final class Exchange: Reply, @unchecked Sendable {
   private(set) var request: Request?
   private let state = Monitor(Progress.handling)
   private var isDispatched = false
+  private let targetSize: Int
+  /// The largest body that the handler takes.
+  private var bodyLimit = 0
   /// How much of the body has come, kept or not.
   private var received = 0
+  /// Why the body is not kept any more.
+  private var bodyProblem: RequestProblem?
   private var status = 0
   private var sentBytes = 0
   private var stream: BodyStream?
 
-  init(_ connection: OpaquePointer, target: String, server: HTTPServer) {
+  /// `target` as it came; C owns it.
+  init(_ connection: OpaquePointer, target: UnsafePointer<CChar>, server: HTTPServer) {
     self.connection = connection
     self.server = server
-    rawTarget = target
+    rawTarget = String(cString: target)
+    targetSize = strlen(target)
     peer = kv_mhd_peer(connection).map { Unmanaged<Peer>.fromOpaque($0).takeUnretainedValue() }
     peer?.mustAct(within: server.limits.requestSeconds)
+    kv_mhd_hide_parameters(target)
   }
 
   // MARK: On the event thread
 
-  /// The headers are complete.
-  func begin(method: String) -> MHD_Result {
+  /// The head is complete. What can be refused is refused now, before any of the body is read, or a client that waits
+  /// for it is told to send it.
+  func begin(method: UnsafePointer<CChar>, version: UnsafePointer<CChar>) -> MHD_Result {
+    var head = HeadReader(connection)
+    head.check(version: String(cString: version))
     let target = Target(rawTarget)
-    let headers = readHeaders()
-    let id = headers[.requestId].flatMap(Self.acceptableId) ?? Identifier.request()
-    request = Request(
-      method: .init(method), target: target ?? .unreadable, id: id, headers: headers,
-      client: peer?.address ?? "-")
-    let limit = server.limits.bodyBytes
-    let length = headers[.contentLength].flatMap { Int($0) } ?? 0
-    if target == nil { return refuse(.malformedTarget) }
-    if length > limit { return refuse(.bodyTooLarge(limit: limit)) }
-    request?.body.reserve(length)
+    let request = Request(
+      method: .init(String(cString: method)), target: target ?? .unreadable,
+      id: head.headers[.requestId].flatMap(Self.acceptableId) ?? Identifier.request(),
+      headers: head.headers, client: peer?.address ?? "-", budget: budget())
+    self.request = request
+    if let fault = head.fault { return refuse(.malformedHead(fault), closing: true) }
+    guard kv_mhd_is_plain_head(connection, method, version, targetSize) != 0 else {
+      return refuse(.malformedHead("the lines of the head are malformed"), closing: true)
+    }
+    if target == nil { return refuse(.malformedTarget, closing: true) }
+    return head.hasBody ? admit(request, head.length) : .YES
+  }
+
+  /// `length` nil: the body's end will be seen when it comes.
+  private func admit(_ request: Request, _ length: Int?) -> MHD_Result {
+    if server.isStopping { return refuse(.stopping, closing: true) }
+    switch server.handler.admit(request) {
+    case .refused(let response): return answer(response, closing: true)
+    case .admitted(let bodyBytes): bodyLimit = bodyBytes
+    }
+    let length = length ?? 0
+    if length > bodyLimit { return refuse(.bodyTooLarge(limit: bodyLimit), closing: true) }
+    guard server.bodyMemory.hasRoom(for: length) else {
+      return refuse(.outOfMemory, closing: true)
+    }
+    self.request?.body = Payload(expecting: length, within: server.bodyMemory)
     return .YES
+  }
+
+  /// What work for this request may cost. It ends with the server, too.
+  private func budget() -> WorkBudget {
+    WorkBudget(seconds: Double(server.limits.workSeconds)) { [weak self] in
+      guard let self else { return true }
+      return server.isCuttingOff || isAbandoned
+    }
   }
 
   /// A piece of the body.
@@ -66,11 +102,13 @@ final class Exchange: Reply, @unchecked Sendable {
   func receive(_ piece: UnsafeRawBufferPointer) -> MHD_Result {
     guard let body = request?.body else { return .NO }
     received &+= piece.count
-    if received <= server.limits.bodyBytes {
+    if received > bodyLimit {
+      bodyProblem = .bodyTooLarge(limit: bodyLimit)
+    } else if bodyProblem == nil {
       body.append(piece)
-      return .YES
+      if !body.isComplete { bodyProblem = .outOfMemory }
     }
-    body.truncate(to: 0)
+    if bodyProblem != nil { body.discard() }
     return received > 2 &* server.limits.bodyBytes ? .NO : .YES
   }
 
@@ -78,7 +116,8 @@ final class Exchange: Reply, @unchecked Sendable {
   func proceed() -> MHD_Result {
     guard let request else { return .NO }
     if !isDispatched {
-      if let problem = obstacle(request) { return refuse(problem) }
+      if let bodyProblem { return refuse(bodyProblem) }
+      if server.isStopping { return refuse(.stopping) }
       isDispatched = true
       peer?.mayWait()
       server.began(self)
@@ -104,6 +143,7 @@ final class Exchange: Reply, @unchecked Sendable {
   /// The answer has been sent, or the connection is gone.
   func complete() {
     state.peek { $0 = .over }
+    request?.budget.cancel()
     if isDispatched { server.ended(self) }
     // A connection that is kept has as long for its next request as a new one.
     peer?.mustAct(within: server.limits.requestSeconds)
@@ -115,25 +155,26 @@ final class Exchange: Reply, @unchecked Sendable {
         status: status, bytes: stream?.sentBytes ?? sentBytes, requestId: request?.id ?? "-"))
   }
 
-  private func obstacle(_ request: Request) -> RequestProblem? {
-    let limit = server.limits.bodyBytes
-    if received > limit { return .bodyTooLarge(limit: limit) }
-    if !request.body.isComplete { return .outOfMemory }
-    return server.isStopping ? .stopping : nil
+  private func refuse(_ problem: RequestProblem, closing: Bool = false) -> MHD_Result {
+    answer(server.handler.refuse(problem, requestId: request?.id ?? ""), closing: closing)
   }
 
-  private func refuse(_ problem: RequestProblem) -> MHD_Result {
+  /// Answers without the handler. `closing`: more of the request may come, and is not wanted.
+  private func answer(_ response: Response, closing: Bool) -> MHD_Result {
     state.peek { $0 = .over }
-    return queue(server.handler.refuse(problem, requestId: request?.id ?? ""))
+    if closing { peer?.mustLinger() }
+    return queue(response, closing: closing)
   }
 
-  private func queue(_ response: Response) -> MHD_Result {
+  private func queue(_ response: Response, closing: Bool = false) -> MHD_Result {
     status = response.status
+    // Whoever reads the answer slowly must not keep the memory of the body.
+    if received > 0 { request?.body = Payload() }
     peer?.mustAct(within: server.limits.responseSeconds)
     guard let raw = make(response.body) else { return .NO }
     defer { MHD_destroy_response(raw) }
     for (name, value) in response.headers { MHD_add_response_header(raw, name, value) }
-    if server.isStopping { MHD_add_response_header(raw, "Connection", "close") }
+    if closing || server.isStopping { MHD_add_response_header(raw, "Connection", "close") }
     return MHD_queue_response(connection, UInt32(clamping: response.status), raw)
   }
 
@@ -151,8 +192,9 @@ final class Exchange: Reply, @unchecked Sendable {
         }, owned.toOpaque())
       if raw == nil { owned.release() }
       return raw
-    case .stream(let source):
-      let stream = BodyStream(source, over: connection, with: server.pool)
+    case .stream(let source, let asker):
+      let stream = BodyStream(
+        source, over: connection, with: server.pool, for: asker, request?.budget ?? .unlimited)
       self.stream = stream
       let owned = Unmanaged.passRetained(stream)
       let raw = MHD_create_response_from_callback(
@@ -181,25 +223,15 @@ final class Exchange: Reply, @unchecked Sendable {
   }
 
   var isAbandoned: Bool {
-    state.peek { state in
-      // While it is suspended the connection cannot be closed, so that the socket is its own.
-      guard case .suspended = state else { return false }
-      return peer?.hasHungUp == true
-    }
-  }
-
-  // MARK: Headers
-
-  private func readHeaders() -> Headers {
-    var headers = Headers()
-    for header in Header.allCases {
-      let name = UnsafeRawPointer(header.name.utf8Start).assumingMemoryBound(to: CChar.self)
-      guard let value = MHD_lookup_connection_value(connection, .HEADER_KIND, name) else {
-        continue
+    // While it is suspended the connection cannot be closed, so that the socket is its own.
+    let isSuspended = state.peek { state in
+      switch state {
+      case .suspended: true
+      case .handling, .replied: false
+      case .over: stream?.isSuspended == true
       }
-      headers[header] = String(cString: value)
     }
-    return headers
+    return isSuspended && peer?.hasHungUp == true
   }
 
   /// A request id goes into headers and logs: short and printable, or it is replaced.

@@ -2,8 +2,12 @@
 package struct HTTPLimits: Sendable {
   /// The largest request body.
   package var bodyBytes = 16 << 20
+  /// For the bodies of all requests together, while they arrive and are worked on.
+  package var bodyMemory = 256 << 20
   /// How long a request may take to arrive, and a connection may be idle.
   package var requestSeconds = 60
+  /// How long the server may work on one request; waiting does not count.
+  package var workSeconds = 30
   /// How long an answer may take to be taken.
   package var responseSeconds = 600
   /// Idle long polls count too; each takes some 11 KiB.

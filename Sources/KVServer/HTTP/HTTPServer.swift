@@ -16,9 +16,12 @@ final class HTTPServer: @unchecked Sendable {
   let handler: any RequestHandler
   let observer: @Sendable (RequestRecord) -> Void
   private let log: @Sendable (String) -> Void
-  private let peers = PeerTable()
+  private let peers: PeerTable
+  /// What the bodies of all requests may take.
+  let bodyMemory: MemoryBudget
   private let requests = Monitor(Requests())
   private let stopping = Atomic<Bool>(false)
+  private let cuttingOff = Atomic<Bool>(false)
   private var daemon: OpaquePointer?
   private let options = UnsafeMutablePointer<kv_mhd_options>.allocate(capacity: 1)
 
@@ -32,6 +35,8 @@ final class HTTPServer: @unchecked Sendable {
     self.handler = handler
     self.observer = observer
     self.log = log
+    peers = PeerTable(lingerBytes: limits.bodyBytes)
+    bodyMemory = MemoryBudget(limit: limits.bodyMemory)
     options.initialize(to: kv_mhd_options())
   }
 
@@ -42,6 +47,8 @@ final class HTTPServer: @unchecked Sendable {
   }
 
   var isStopping: Bool { stopping.load(ordering: .relaxed) }
+  /// Whether the work on the requests that are left has to end.
+  var isCuttingOff: Bool { cuttingOff.load(ordering: .relaxed) }
 
   /// Begins to serve on a listening socket, which it takes over. False if the library refuses; why is
   /// in the log. `tls`: key and certificate as PEM.
@@ -62,21 +69,26 @@ final class HTTPServer: @unchecked Sendable {
     return daemon != nil
   }
 
-  /// Refuses new requests, lets running ones end for at most so long, then answers the rest with an error
-  /// and closes everything, the pool included. Afterwards the handler is not called any more.
+  /// Refuses new requests, lets running ones end, cuts off the rest soon enough for everything to be closed in
+  /// about so many seconds, the pool included. Afterwards the handler is not called any more.
   ///
   /// Connections are taken until the end, and told 503: `MHD_quiesce_daemon` would close the door at once,
   /// but in libmicrohttpd 0.9.75 it races with the event threads for taking the listening socket out of
   /// their epoll sets, and whoever comes second ends the process.
   func stop(graceSeconds: Double) {
     guard let daemon, !stopping.exchange(true, ordering: .relaxed) else { return }
-    _ = requests.wait(until: .after(seconds: graceSeconds)) { $0.active == 0 ? true : nil }
+    let end = Deadline.after(seconds: max(0, graceSeconds - Self.cutOffSeconds))
+    _ = requests.wait(until: end) { $0.active == 0 ? true : nil }
+    cuttingOff.store(true, ordering: .relaxed)
     refuseTheRest()
     pool.close()
     MHD_stop_daemon(daemon)
     self.daemon = nil
     peers.stop()
   }
+
+  /// How long it may take to end work that is cut off.
+  private static let cutOffSeconds = 2.0
 
   /// Answers the suspended requests, and those that are about to be: a connection must not be
   /// suspended when the library ends.
@@ -140,8 +152,7 @@ private func requestStarted(
   _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ connection: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {
   guard let context, let target, let connection else { return nil }
-  let exchange = Exchange(
-    connection, target: String(cString: target), server: HTTPServer.at(context))
+  let exchange = Exchange(connection, target: target, server: HTTPServer.at(context))
   return Unmanaged.passRetained(exchange).toOpaque()
 }
 
@@ -151,9 +162,9 @@ private func accessHandler(
   _ piece: UnsafePointer<CChar>?, _ size: UnsafeMutablePointer<Int>?,
   _ own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
-  guard let pointer = own?.pointee, let method, let size else { return .NO }
+  guard let pointer = own?.pointee, let method, let version, let size else { return .NO }
   let exchange = Unmanaged<Exchange>.fromOpaque(pointer).takeUnretainedValue()
-  if exchange.request == nil { return exchange.begin(method: String(cString: method)) }
+  if exchange.request == nil { return exchange.begin(method: method, version: version) }
   if size.pointee == 0 { return exchange.proceed() }
   defer { size.pointee = 0 }
   return exchange.receive(UnsafeRawBufferPointer(start: piece, count: size.pointee))

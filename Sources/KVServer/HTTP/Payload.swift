@@ -11,8 +11,23 @@ final class Payload: @unchecked Sendable {
   private(set) var count = 0
   /// False once memory ran out; what was appended since is missing.
   private(set) var isComplete = true
+  /// What pays for its memory.
+  private let budget: MemoryBudget?
+  /// How many bytes are expected in all.
+  private let expected: Int
 
-  init(capacity: Int = 0) { reserve(capacity) }
+  init(capacity: Int = 0) {
+    budget = nil
+    expected = 0
+    reserve(capacity)
+  }
+
+  /// For bytes that come piece by piece, and memory that is paid for as they come. It is given back with the
+  /// payload.
+  init(expecting bytes: Int, within budget: MemoryBudget) {
+    self.budget = budget
+    expected = bytes
+  }
 
   convenience init(_ bytes: some Collection<UInt8>) {
     self.init(capacity: bytes.count)
@@ -21,7 +36,10 @@ final class Payload: @unchecked Sendable {
 
   convenience init(_ text: String) { self.init(text.utf8) }
 
-  deinit { free(base) }
+  deinit {
+    free(base)
+    budget?.giveBack(capacity)
+  }
 
   /// Lends the bytes until `body` returns. It must not change the payload.
   func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
@@ -63,17 +81,32 @@ final class Payload: @unchecked Sendable {
     count += 1
   }
 
-  /// Forgets what came after the first `length` bytes.
-  func truncate(to length: Int) { count = min(count, max(0, length)) }
+  /// Forgets everything, the memory included.
+  func discard() {
+    free(base)
+    budget?.giveBack(capacity)
+    (base, count, capacity) = (nil, 0, 0)
+  }
 
   /// Makes room for `more` bytes; false if there is none.
   @discardableResult
   func reserve(_ more: Int) -> Bool {
     let (needed, overflow) = count.addingReportingOverflow(more)
     if !overflow, needed <= capacity { return isComplete }
-    let size = max(needed, capacity &* 2, 64)
-    guard isComplete, !overflow, let grown = realloc(base, size) else {
-      isComplete = false
+    isComplete = isComplete && !overflow && grow(to: size(for: needed))
+    return isComplete
+  }
+
+  /// Twice as much as before, but no more than is expected.
+  private func size(for needed: Int) -> Int {
+    let double = max(needed, capacity &* 2, 64)
+    return needed <= expected ? min(double, expected) : double
+  }
+
+  private func grow(to size: Int) -> Bool {
+    guard budget?.take(size - capacity) != false else { return false }
+    guard let grown = realloc(base, size) else {
+      budget?.giveBack(size - capacity)
       return false
     }
     base = grown

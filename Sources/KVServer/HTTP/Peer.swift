@@ -9,6 +9,7 @@ final class Peer: Sendable {
   fileprivate let socket: Int32
   /// On the monotonic clock; 0 for none.
   private let deadline = Atomic<Int64>(0)
+  private let lingers = Atomic<Bool>(false)
 
   fileprivate init(address: String, socket: Int32) {
     self.address = address
@@ -24,6 +25,9 @@ final class Peer: Sendable {
   /// The server is at work: the other side has all the time it takes.
   func mayWait() { deadline.store(0, ordering: .relaxed) }
 
+  /// The connection is about to be closed while the other side still sends.
+  func mustLinger() { lingers.store(true, ordering: .relaxed) }
+
   /// Whether the other side has closed or lost the connection. Only while it is sure to be open here.
   var hasHungUp: Bool {
     // POLLRDHUP, which Glibc's module does not show.
@@ -32,6 +36,8 @@ final class Peer: Sendable {
     guard poll(&look, 1, 0) > 0 else { return false }
     return look.revents & (closed | Int16(POLLHUP) | Int16(POLLERR)) != 0
   }
+
+  fileprivate var mustBeDrained: Bool { lingers.load(ordering: .relaxed) }
 
   fileprivate func isOverdue(at now: Int64) -> Bool {
     let deadline = deadline.load(ordering: .relaxed)
@@ -50,8 +56,11 @@ final class PeerTable: Sendable {
   }
 
   private let state = Monitor(State())
+  private let lingering: Lingering
 
-  init() {
+  /// `lingerBytes`: how much is read of a connection that is closed while the other side still sends.
+  init(lingerBytes: Int) {
+    lingering = Lingering(mostBytes: lingerBytes)
     let state = self.state
     _ = Worker("kv-deadlines") {
       while state.wait(until: .after(seconds: 0.5), for: { $0.isClosed ? true : nil }) == nil {
@@ -73,12 +82,17 @@ final class PeerTable: Sendable {
     return peer
   }
 
+  /// The socket is about to be closed.
   func close(_ peer: Peer) {
+    if peer.mustBeDrained { lingering.take(peer.socket) }
     state.peek { _ = $0.peers.removeValue(forKey: ObjectIdentifier(peer)) }
   }
 
-  /// Ends the thread.
-  func stop() { state.withLock { $0.isClosed = true } }
+  /// Ends the threads.
+  func stop() {
+    state.withLock { $0.isClosed = true }
+    lingering.stop()
+  }
 
   private static func address(of connection: OpaquePointer) -> String {
     guard let address = kv_mhd_address(connection) else { return "-" }

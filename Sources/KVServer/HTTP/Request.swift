@@ -1,4 +1,6 @@
-/// One request, whole. A value that any thread may read.
+internal import KVBase
+
+/// One request. A value that any thread may read. Its body is whole when it comes to be handled.
 struct Request: Sendable {
   var method: Method
   var target: Target
@@ -8,10 +10,12 @@ struct Request: Sendable {
   var headers: Headers
   /// The address it comes from.
   var client: String
+  /// How much longer work for it may go on.
+  var budget: WorkBudget
 
   init(
     method: Method, target: Target, body: Payload = Payload(), id: String = "",
-    headers: Headers = Headers(), client: String = "-"
+    headers: Headers = Headers(), client: String = "-", budget: WorkBudget = .unlimited
   ) {
     self.method = method
     self.target = target
@@ -19,6 +23,7 @@ struct Request: Sendable {
     self.id = id
     self.headers = headers
     self.client = client
+    self.budget = budget
   }
 
   enum Method: Sendable, Equatable {
@@ -52,7 +57,7 @@ struct Request: Sendable {
 /// The request headers that the server reads; no others are kept.
 enum Header: Int, CaseIterable, Sendable {
   case authorization, apiVersion, requestId, includeItemsCount, contentLength, host, ifMatch
-  case ifNoneMatch, deleteEntireCollection, retainMetadata
+  case ifNoneMatch, deleteEntireCollection, retainMetadata, transferEncoding
 
   var name: StaticString {
     switch self {
@@ -66,9 +71,35 @@ enum Header: Int, CaseIterable, Sendable {
     case .ifNoneMatch: "If-None-Match"
     case .deleteEntireCollection: "X-Kinvey-Delete-Entire-Collection"
     case .retainMetadata: "X-Kinvey-Retain-Collection-Metadata"
+    case .transferEncoding: "Transfer-Encoding"
     }
   }
 
+  /// The header of a name, in any case of letters; nil for one that is not read.
+  init?(_ name: UnsafeRawBufferPointer) {
+    for header in Header.allCases where header.isNamed(name) {
+      self = header
+      return
+    }
+    return nil
+  }
+
+  /// Whether a request that has it twice contradicts itself.
+  var isSingle: Bool {
+    switch self {
+    case .authorization, .contentLength, .host, .transferEncoding: true
+    case .apiVersion, .requestId, .includeItemsCount, .ifMatch, .ifNoneMatch,
+      .deleteEntireCollection, .retainMetadata:
+      false
+    }
+  }
+
+  private func isNamed(_ text: UnsafeRawBufferPointer) -> Bool {
+    text.count == name.utf8CodeUnitCount
+      && name.withUTF8Buffer { own in
+        zip(own, text).allSatisfy { own, byte in own == byte || own | 0x20 == byte | 0x20 }
+      }
+  }
 }
 
 /// The values of the headers that are kept.

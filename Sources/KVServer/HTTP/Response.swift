@@ -8,7 +8,7 @@ struct Response: Sendable {
     case none
     case whole(Payload)
     /// Made piece by piece while it is sent, so that memory does not follow its length.
-    case stream(any BodySource)
+    case stream(any BodySource, for: Asker)
   }
 
   init(_ status: Int, _ body: Body = .none, headers: [(name: String, value: String)] = []) {
@@ -35,17 +35,29 @@ protocol Reply: AnyObject, Sendable {
 /// Answers requests. Called on an event thread that serves many connections: what may take long must
 /// go elsewhere, and the reply may come at any later time.
 protocol RequestHandler: AnyObject, Sendable {
+  /// Looks at the head of a request that has a body, of which nothing has been read yet.
+  func admit(_ head: Request) -> Admission
   func handle(_ request: Request, _ reply: any Reply)
   /// The answer to a request that cannot be handled.
   func refuse(_ problem: RequestProblem, requestId: String) -> Response
 }
 
+/// Whether the body of a request is wanted.
+enum Admission: Sendable {
+  /// It is, if it has no more bytes than this.
+  case admitted(bodyBytes: Int)
+  case refused(Response)
+}
+
 /// Why a request does not get as far as its handler.
 enum RequestProblem: Sendable {
+  /// The head breaks the rules of HTTP.
+  case malformedHead(String)
   /// The target is no path, or an escape in it is broken.
   case malformedTarget
   case bodyTooLarge(limit: Int)
   /// The server is about to end.
   case stopping
+  /// The bodies of other requests fill the memory for bodies.
   case outOfMemory
 }

@@ -16,7 +16,7 @@ struct Target: Sendable, Equatable {
     parameters.first { $0.name == name }?.value
   }
 
-  /// Reads a request target; nil if an escape is broken or the text is not UTF-8.
+  /// Reads a request target; nil if it has spaces or control characters, an escape is broken, or the text is not UTF-8.
   ///
   /// The absolute form (`http://host/path`), which proxies send, is accepted too. Bytes are looked at,
   /// not characters: every request comes through here.
@@ -39,6 +39,7 @@ struct Target: Sendable, Equatable {
   private typealias Bytes = UnsafeBufferPointer<UInt8>.SubSequence
 
   private init?(bytes: Bytes) {
+    guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return nil }
     let bytes = Self.withoutAuthority(bytes)
     let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
     let rawPath = bytes[..<mark]

@@ -1,49 +1,36 @@
 internal import KVBase
 
-/// Threads that take jobs in the order they come. Safe from any thread.
+/// Threads that take jobs, so that none of those who ask can keep the others waiting. Safe from any thread.
+///
+/// The jobs of one asker run in the order they come; askers take turns. Whoever has jobs running may start another
+/// one only as long as enough threads stay free: with sixteen threads one asker gets twelve at the most, a second
+/// one three of the rest, and the last free thread goes to somebody who has none.
 final class WorkerPool: Sendable {
   typealias Job = @Sendable () -> Void
 
-  private struct State {
-    var arriving: [Job] = []
-    /// The oldest last.
-    var leaving: [Job] = []
-    var isClosed = false
-
-    mutating func next() -> Job? {
-      if leaving.isEmpty {
-        leaving = arriving.reversed()
-        arriving.removeAll(keepingCapacity: true)
-      }
-      return leaving.popLast()
-    }
-  }
-
-  private let state: Monitor<State>
-  private let limit: Int
+  private let state: Monitor<WorkQueue>
   private let workers: [Worker]
 
   /// `limit`: how many jobs may wait.
   init(_ name: String, threads: Int, limit: Int) {
-    let state = Monitor(State())
+    let state = Monitor(WorkQueue(threads: max(1, threads), limit: limit))
     self.state = state
-    self.limit = limit
     workers = (0..<max(1, threads)).compactMap { _ in
-      Worker(name) { while let job = Self.nextJob(state) { job() } }
+      Worker(name) {
+        var finished: Asker?
+        while let (job, asker) = Self.nextJob(state, after: finished) {
+          job()
+          finished = asker
+        }
+      }
     }
   }
 
   /// Runs `job` later on one of the threads. False: too many wait already, the pool is closed, or the
   /// system gave it no thread.
-  func submit(_ job: @escaping Job) -> Bool {
+  func submit(for asker: Asker, _ job: @escaping Job) -> Bool {
     guard !workers.isEmpty else { return false }
-    return state.wakingOne { state in
-      guard !state.isClosed, state.arriving.count + state.leaving.count < limit else {
-        return false
-      }
-      state.arriving.append(job)
-      return true
-    }
+    return state.wakingOne { $0.add(job, for: asker) }
   }
 
   /// Lets the waiting jobs finish, then ends the threads.
@@ -52,11 +39,27 @@ final class WorkerPool: Sendable {
     for worker in workers { worker.join() }
   }
 
-  /// Waits for a job; nil once the pool is closed and empty.
-  private static func nextJob(_ state: Monitor<State>) -> Job? {
-    state.wait { state -> Job?? in
-      if let job = state.next() { return .some(job) }
-      return state.isClosed ? .some(nil) : nil
-    } ?? nil
+  /// Waits for a job; nil once the pool is closed and empty. `finished`: whose job has just ended.
+  private static func nextJob(
+    _ state: Monitor<WorkQueue>, after finished: Asker?
+  ) -> (Job, Asker)? {
+    var finished = finished
+    var isMoreToDo = false
+    let next = state.wait { queue -> (Job, Asker)?? in
+      if let asker = finished { queue.finish(asker) }
+      finished = nil
+      let next = queue.next()
+      isMoreToDo = queue.canStart
+      if let next { return .some(next) }
+      return queue.isClosed && queue.isEmpty ? .some(nil) : nil
+    }
+    // The job that has ended may have made room for more than one, and nobody else would look.
+    if isMoreToDo { state.wakingOne { _ in } }
+    guard let job = next ?? nil else {
+      // At the end: those who still wait see it too.
+      state.withLock { _ in }
+      return nil
+    }
+    return job
   }
 }

@@ -147,6 +147,14 @@ enum Route: Sendable, Equatable {
     }
   }
 
+  /// Whether its bodies are entities, or several of them.
+  var takesEntities: Bool {
+    switch self {
+    case .collection, .entity: true
+    default: false
+    }
+  }
+
   /// The app key in the path; nil: the path names none.
   var app: String? {
     switch self {

@@ -20,6 +20,15 @@ struct Call: Sendable {
 
   var body: Payload { request.body }
 
+  /// What work for it may cost.
+  var budget: WorkBudget { request.budget }
+
+  /// Whose work it is: without a session, that of the address.
+  var asker: Asker {
+    guard case .user(let id) = principal else { return .address(request.client) }
+    return .user(id, app: app.number)
+  }
+
   /// A parameter of the URL, decoded.
   subscript(_ parameter: String) -> String? { request.target[parameter] }
 

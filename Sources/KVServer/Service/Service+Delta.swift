@@ -50,9 +50,10 @@ extension Service {
     }
     let delta = try Delta(
       query.selection, since: since, withLeft: withLeft, in: collection, of: entities.database,
-      for: viewer)
+      for: viewer, within: call.budget)
     return try stream(
-      delta.body(query.projection, withLeft: withLeft, in: collection, of: entities.database))
+      delta.body(query.projection, withLeft: withLeft, in: collection, of: entities.database),
+      for: call.asker)
   }
 
   /// `{"enabled":…,"days":…,"since":…}`: whether deletions are known, and how long.

@@ -22,7 +22,7 @@ extension Service {
     var query: Query
     do { query = try Query(filter: filter.text) } catch { throw ServerError(error) }
     query.limit = Self.maxFound
-    let found = try accounts.discover(query, of: call.app.number)
+    let found = try accounts.discover(query, of: call.app.number, within: call.budget)
     return Answer.json(
       200,
       .array(

@@ -42,7 +42,7 @@ extension Service {
     let start = entities.clock.readStart()
     let count = try entities.count(
       try QueryParameters.read(call).selection, in: catalog.find(name, of: call.app.number),
-      for: viewer(call, name))
+      for: viewer(call, name), within: call.budget)
     var response = Answer.json(200, ["count": .int(Int64(count))])
     response.headers.append(Self.requestStart(start))
     return response
@@ -59,24 +59,27 @@ extension Service {
     var response: Response
     if let collection {
       response = try stream(
-        try Finding(query, in: collection, of: entities.database, for: viewer))
+        try Finding(
+          query, in: collection, of: entities.database, for: viewer, within: call.budget),
+        for: call.asker)
     } else {
       _ = try viewer.rule(for: .read)
       response = Answer.json(200, .array([]))
     }
     response.headers.append(Self.requestStart(start))
     if call.request.headers[.includeItemsCount]?.lowercased() == "true" {
-      let count = try entities.count(query.selection, in: collection, for: viewer)
+      let count = try entities.count(
+        query.selection, in: collection, for: viewer, within: call.budget)
       response.headers.append(("X-Kinvey-Items-Count", String(count)))
     }
     return response
   }
 
   /// An answer that is sent whole if its first piece is all, and else piece by piece.
-  func stream(_ finding: Finding) throws(ServerError) -> Response {
+  func stream(_ finding: Finding, for asker: Asker) throws(ServerError) -> Response {
     guard let first = try finding.nextPiece() else { throw ServerError(.internalErrorRetry) }
     var response = Answer.json(200, first)
-    if !finding.isDone { response.body = .stream(Continued(first, finding)) }
+    if !finding.isDone { response.body = .stream(Continued(first, finding), for: asker) }
     return response
   }
 
@@ -128,7 +131,7 @@ extension Service {
     }
     let count = try entities.delete(
       try QueryParameters.read(call).selection, in: catalog.find(name, of: call.app.number),
-      for: viewer(call, name))
+      for: viewer(call, name), within: call.budget)
     return Answer.json(200, ["count": .int(Int64(count))])
   }
 

@@ -24,7 +24,8 @@ extension Service {
     }
     var groups = GroupReader(keys: try Self.keys(object["key"]), initial: initial, function)
     if let collection = catalog.find(name, of: call.app.number) {
-      try groups.read(query, in: collection, of: entities.database, for: viewer)
+      try groups.read(
+        query, in: collection, of: entities.database, for: viewer, within: call.budget)
     }
     return Answer.json(200, groups.answer)
   }

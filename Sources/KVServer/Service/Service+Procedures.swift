@@ -40,7 +40,8 @@ extension Service {
     guard Self.isCollection(name), let collection = catalog.find(name, of: call.app.number) else {
       throw ServerError(.collectionNotFound)
     }
-    let count = try entities.delete(Query(), in: collection, for: viewer(call, name))
+    let count = try entities.delete(
+      Query(), in: collection, for: viewer(call, name), within: call.budget)
     guard !Self.isTrue(call, .retainMetadata) else { return count }
     try histories.set(nil, of: name, app: call.app.number)
     try histories.set(days: nil, of: collection)

@@ -97,6 +97,14 @@ extension Service {
 
   // MARK: PubNub's side
 
+  /// The answer to a message whose body is not wanted; nil: it is.
+  func refusal(_ call: PubNubCall, _ head: Request) throws(ServerError) -> Response? {
+    guard case .publish(_, let key, let channel, _) = call else { return nil }
+    guard let (app, broker) = live.find(key) else { return LiveWire.invalid("Subscribe Key") }
+    let session = try sessions.find(head.target["auth"] ?? "")
+    return session?.app == app.number ? nil : broker.wire.refusal(of: [channel])
+  }
+
   /// Sends a message to those who listen to a substream. Nothing else can be published to: entities are announced by
   /// the server alone.
   func publish(

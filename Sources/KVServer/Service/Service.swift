@@ -34,6 +34,9 @@ final class Service: RequestHandler, Sendable {
     /// Of collections without a setting of their own; 0: they keep no history.
     var historyDays = 0
     var loginClock: @Sendable () -> Int64 = monotonicNanoseconds
+    /// The largest body, and the longest work on one request.
+    var bodyBytes = 0
+    var workSeconds = 0
   }
 
   init(
@@ -73,37 +76,61 @@ final class Service: RequestHandler, Sendable {
 
   // MARK: Requests
 
-  func handle(_ request: Request, _ reply: any Reply) {
-    let route: Route
-    do {
-      route = try self.route(of: request)
-    } catch {
-      return reply.send(Answer.error(error, to: request))
-    }
-    let job: WorkerPool.Job = { [self] in
-      if case .poll(let key, let channels) = route {
-        poll(request, key, channels: channels, reply)
-      } else {
-        reply.send(answer(request, route))
+  func admit(_ head: Request) -> Admission {
+    do throws(ServerError) {
+      let route = try route(of: head)
+      if let key = route.app { _ = try open(head, app: key) }
+      if case .pubNub(let call) = route, let refusal = try refusal(call, head) {
+        return .refused(refusal)
       }
+      let most = route.takesEntities ? settings.bodyBytes : Self.mostDocumentBytes
+      return .admitted(bodyBytes: min(settings.bodyBytes, most))
+    } catch {
+      return .refused(refusal(error, head))
     }
-    let isAccepted: Bool
-    switch place(for: route, request) {
-    case .here: return job()
-    case .worker: isAccepted = workers.submit(job)
-    case .hasher: isAccepted = hashers.submit(job)
+  }
+
+  /// Documents are read into memory as values, which takes many times their length; entities are not.
+  private static let mostDocumentBytes = 1 << 20
+
+  func handle(_ request: Request, _ reply: any Reply) {
+    do throws(ServerError) {
+      let route = try route(of: request)
+      guard let pool = pool(for: route, request) else { return perform(route, request, reply) }
+      let isAccepted = pool.submit(for: try asker(of: request, route)) { [self] in
+        perform(route, request, reply)
+      }
+      if !isAccepted { throw ServerError(.stopping) }
+    } catch {
+      reply.send(refusal(error, request))
     }
-    if !isAccepted { reply.send(Answer.error(ServerError(.stopping), to: request)) }
+  }
+
+  /// Whose work a request is. Throws if its credentials are none: then it is not worth waiting for.
+  private func asker(of request: Request, _ route: Route) throws(ServerError) -> Asker {
+    guard let key = route.app else { return .address(request.client) }
+    return try open(request, app: key).asker
+  }
+
+  private func perform(_ route: Route, _ request: Request, _ reply: any Reply) {
+    if case .poll(let key, let channels) = route {
+      return poll(request, key, channels: channels, reply)
+    }
+    request.budget.resume()
+    defer { request.budget.pause() }
+    reply.send(answer(request, route))
   }
 
   func refuse(_ problem: RequestProblem, requestId: String) -> Response {
     let error =
       switch problem {
+      case .malformedHead(let why): ServerError(.badRequest, why)
       case .malformedTarget: ServerError(.badRequest, "the request target is malformed")
       case .bodyTooLarge(let limit):
         ServerError(.payloadTooLarge, "a request body has at most \(limit) bytes")
       case .stopping: ServerError(.stopping)
-      case .outOfMemory: ServerError(.internalErrorRetry)
+      case .outOfMemory:
+        ServerError(.stopping, "the bodies of other requests take all the memory there is for them")
       }
     return Answer.error(error, requestId: requestId)
   }
@@ -120,40 +147,57 @@ final class Service: RequestHandler, Sendable {
     return route
   }
 
-  private enum Place { case here, worker, hasher }
-
-  private func place(for route: Route, _ request: Request) -> Place {
+  /// Who works on it; nil: the event thread, for what is sure to be quick.
+  private func pool(for route: Route, _ request: Request) -> WorkerPool? {
     switch route {
-    case .pubNub(.publish): .worker
-    case .health, .ping, .pubNub: .here
-    case .entity: request.method == .get || request.method == .head ? .here : .worker
-    case .login: .hasher
-    case .users: request.method == .post ? .hasher : .worker
-    case .user: request.method == .put ? .hasher : .worker
+    case .pubNub(.publish): workers
+    case .health, .ping, .pubNub: nil
+    case .entity: request.method == .get || request.method == .head ? nil : workers
+    case .login: hashers
+    case .users: request.method == .post ? hashers : workers
+    case .user: request.method == .put ? hashers : workers
     case .collection, .count, .delta, .group, .history, .permissions, .logout, .me, .lookup,
       .tokens,
       .usernameExists, .mail, .verifyAddress, .removeCollection, .customEndpoint, .register,
       .unregister, .subscribe, .unsubscribe, .poll,
       .streamACL, .streamPublish, .streamSubscribe, .streamUnsubscribe, .substreams:
-      .worker
+      workers
     }
   }
 
   private func answer(_ request: Request, _ route: Route) -> Response {
     do throws(ServerError) {
+      // It may have waited for so long that nobody wants it any more.
+      if request.budget.exhaustion != nil { throw ServerError(.stopping) }
       if case .pubNub(let call) = route { return try pubNub(request, call) }
       guard let key = route.app else { return try health(request) }
+      // Once more: a session may have ended while the request waited for its turn.
       let call = try open(request, app: key)
       var response = try perform(call, route)
       Answer.mark(&response, call)
       return response
     } catch {
+      return refusal(error, request)
+    }
+  }
+
+  /// The answer to a request that failed; what the log has to know goes there.
+  private func refusal(_ error: ServerError, _ request: Request) -> Response {
+    switch request.budget.exhaustion {
+    case .cancelled, .abandoned: return Answer.error(ServerError(.stopping), to: request)
+    case .timeIsOver:
+      log.warning("request \(request.id) took more than \(settings.workSeconds) s and was ended")
+      let error = ServerError(
+        .internalErrorStop,
+        "the server works for \(settings.workSeconds) s on a request at the most")
+      return Answer.error(error, to: request)
+    case nil:
       if let cause = error.cause { log.error("request \(request.id): \(cause)") }
       return Answer.error(error, to: request)
     }
   }
 
-  /// Proves who asks, before anything of the request is looked at.
+  /// Proves who asks, before anything else of the request is looked at.
   private func open(_ request: Request, app key: String) throws(ServerError) -> Call {
     guard let app = apps[RecordID(key)] else { throw ServerError(.appNotFound) }
     let (principal, token) = try Authenticator(sessions: sessions).authenticate(

@@ -12,10 +12,9 @@ import Testing
     payload.append(String("ghi"))
     payload.append(UnsafeRawBufferPointer(start: nil, count: 0))
     #expect(text(payload) == "abcdefghi")
-    payload.truncate(to: 3)
-    #expect(text(payload) == "abc")
-    payload.truncate(to: 100)
-    #expect(payload.count == 3 && payload.isComplete)
+    payload.discard()
+    payload.append("j" as StaticString)
+    #expect(text(payload) == "j" && payload.isComplete)
   }
 
   @Test("say so when there is no memory, and keep what they had")
@@ -25,6 +24,23 @@ import Testing
     #expect(!payload.isComplete)
     payload.append(byte: 1)
     #expect(text(payload) == "abc")
+  }
+
+  @Test("take their memory from a budget as they grow, and give it back")
+  func budget() {
+    let budget = MemoryBudget(limit: 10_000)
+    var payload: Payload? = Payload(expecting: 6000, within: budget)
+    #expect(budget.hasRoom(for: 10_000))
+    for _ in 0..<60 { payload?.append([UInt8](repeating: 1, count: 100)) }
+    #expect(payload?.count == 6000 && payload?.isComplete == true)
+    #expect(budget.hasRoom(for: 4000) && !budget.hasRoom(for: 4001))
+    let other = Payload(expecting: 5000, within: budget)
+    for _ in 0..<50 { other.append([UInt8](repeating: 1, count: 100)) }
+    #expect(!other.isComplete && other.count < 5000)
+    other.discard()
+    #expect(budget.hasRoom(for: 4000) && !budget.hasRoom(for: 4001))
+    payload = nil
+    #expect(budget.hasRoom(for: 10_000))
   }
 
   private func text(_ payload: Payload) -> String {

@@ -71,6 +71,38 @@ final class Program {
     return ended
   }
 
+  /// How much memory it has, and has had at the most.
+  var residentKiB: Int? { memory("VmRSS:") }
+  var peakKiB: Int? { memory("VmHWM:") }
+
+  /// How much time of processors it has used.
+  var cpuSeconds: Double? {
+    guard let file = fopen("/proc/\(process)/stat", "r") else { return nil }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 1024)
+    guard fgets(&line, Int32(line.count), file) != nil else { return nil }
+    // Behind the name, which is in brackets.
+    let text = String(
+      decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let fields = text.split(separator: ")").last?.split(separator: " ").compactMap { Double($0) }
+    guard let fields, fields.count > 11 else { return nil }
+    return (fields[10] + fields[11]) / Double(sysconf(Int32(_SC_CLK_TCK)))
+  }
+
+  private func memory(_ name: String) -> Int? {
+    guard let file = fopen("/proc/\(process)/status", "r") else { return nil }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    while fgets(&line, Int32(line.count), file) != nil {
+      let words = String(
+        decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self
+      )
+      .split { $0 == " " || $0 == "\t" }
+      if words.first == Substring(name) { return Int(words[1]) }
+    }
+    return nil
+  }
+
   private func read() -> Bool {
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = Glibc.read(pipe, &buffer, buffer.count)

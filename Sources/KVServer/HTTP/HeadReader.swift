@@ -1,0 +1,79 @@
+internal import CMicrohttpd
+
+/// Reads the headers of a request, and finds what RFC 9112 forbids: whatever two programs could understand in two
+/// ways lets one request hide behind another one.
+struct HeadReader {
+  private(set) var headers = Headers()
+  /// What is wrong with the head.
+  private(set) var fault: String?
+
+  init(_ connection: OpaquePointer) {
+    withUnsafeMutablePointer(to: &self) { reader in
+      _ = MHD_get_connection_values_n(connection, .HEADER_KIND, takeHeader, reader)
+    }
+  }
+
+  init() {}
+
+  /// Whether the head announces a body.
+  var hasBody: Bool { headers[.transferEncoding] != nil || (length ?? 0) > 0 }
+
+  /// The length of the body as it is announced; nil if it is not.
+  var length: Int? { headers[.contentLength].flatMap { Int($0) } }
+
+  mutating func add(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+    if name.isEmpty || !name.allSatisfy(Self.isTokenByte) {
+      fault = fault ?? "the name of a header has a character that is not allowed"
+    }
+    if !value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) {
+      fault = fault ?? "the value of a header has a control character"
+    }
+    guard let header = Header(name) else { return }
+    guard headers[header] == nil else {
+      if header.isSingle { fault = fault ?? "\(header.name) comes twice" }
+      return
+    }
+    headers[header] = String(decoding: value, as: UTF8.self)
+  }
+
+  /// Holds the headers against each other.
+  mutating func check(version: String) {
+    guard fault == nil else { return }
+    if version == "HTTP/1.1", headers[.host] == nil { fault = "Host is missing" }
+    if let length = headers[.contentLength] {
+      let isNumber = !length.isEmpty && length.utf8.allSatisfy { (0x30...0x39).contains($0) }
+      if !isNumber || Int(length) == nil { fault = "Content-Length is no number" }
+    }
+    guard let coding = headers[.transferEncoding] else { return }
+    if headers[.contentLength] != nil {
+      fault = "Content-Length and Transfer-Encoding exclude each other"
+    } else if version == "HTTP/1.0" {
+      fault = "HTTP/1.0 has no Transfer-Encoding"
+    } else if coding.lowercased() != "chunked" {
+      fault = "the only Transfer-Encoding is chunked"
+    }
+  }
+
+  private static func isTokenByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "!"), UInt8(ascii: "#"),
+      UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"), UInt8(ascii: "'"),
+      UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+      UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"),
+      UInt8(ascii: "~"):
+      true
+    default: false
+    }
+  }
+}
+
+private func takeHeader(
+  _ reader: UnsafeMutableRawPointer?, _ kind: MHD_ValueKind, _ name: UnsafePointer<CChar>?,
+  _ nameSize: Int, _ value: UnsafePointer<CChar>?, _ valueSize: Int
+) -> MHD_Result {
+  reader?.assumingMemoryBound(to: HeadReader.self).pointee.add(
+    UnsafeRawBufferPointer(start: name, count: nameSize),
+    UnsafeRawBufferPointer(start: value, count: valueSize))
+  return .YES
+}

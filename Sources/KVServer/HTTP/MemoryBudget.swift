@@ -1,0 +1,26 @@
+internal import Synchronization
+
+/// Memory that many share, up to a limit. Safe from any thread.
+final class MemoryBudget: Sendable {
+  private let limit: Int
+  private let used = Atomic<Int>(0)
+
+  init(limit: Int) { self.limit = limit }
+
+  /// Whether so much could be taken at this moment.
+  func hasRoom(for bytes: Int) -> Bool { bytes <= limit - used.load(ordering: .relaxed) }
+
+  /// Takes so many bytes; false, and nothing is taken, if there are not so many left.
+  func take(_ bytes: Int) -> Bool {
+    var known = used.load(ordering: .relaxed)
+    while bytes <= limit - known {
+      let (isTaken, now) = used.weakCompareExchange(
+        expected: known, desired: known + bytes, ordering: .relaxed)
+      if isTaken { return true }
+      known = now
+    }
+    return false
+  }
+
+  func giveBack(_ bytes: Int) { used.subtract(bytes, ordering: .relaxed) }
+}

@@ -1,0 +1,173 @@
+import Glibc
+import KVBase
+import KVJSON
+import KVTestSupport
+import Testing
+
+@testable import KVServer
+
+@Suite("Work on requests", .serialized) struct WorkTests {
+  private static let terms = (0..<8000).map { "{\"a.b\($0)\":\($0)}" }.joined(separator: ",")
+  /// True of everything, and slow to find out.
+  private static let slowFilter = "{\"$nor\":[\(terms)]}"
+  fileprivate static let slowGroup =
+    "{\"key\":{},\"initial\":{\"n\":0},\"reduce\":\"function(d,o){o.n++}\",\"condition\":\(slowFilter)}"
+
+  /// A server with entities that take the slow filter minutes.
+  private func rig(_ configure: (inout Server.Configuration) -> Void) throws -> (Rig, Rig.Who) {
+    let rig = try Rig {
+      $0.limits.workSeconds = 100
+      configure(&$0)
+    }
+    let ana = try rig.user("ana")
+    try Self.fill { try rig.send(ana, "POST", "/appdata/kid/notes", $0).status }
+    return (rig, ana)
+  }
+
+  fileprivate static func fill(_ send: (String) throws -> Int) throws {
+    let entity = "{\"a\":[\((0..<50).map { "{\"b\":\($0)}" }.joined(separator: ","))]}"
+    let hundred = "[\(Array(repeating: entity, count: 100).joined(separator: ","))]"
+    for _ in 0..<5 {
+      let status = try send(hundred)
+      #expect(status == 207)
+    }
+  }
+
+  private func seconds(_ body: () throws -> Void) rethrows -> Double {
+    let start = monotonicNanoseconds()
+    try body()
+    return Double(monotonicNanoseconds() - start) / 1e9
+  }
+
+  @Test("ends when it takes too long, with an error that says so")
+  func timeIsOver() throws {
+    let (rig, ana) = try rig { $0.limits.workSeconds = 1 }
+    let time = try seconds { () throws in
+      let answer = try rig.send(ana, "POST", "/appdata/kid/notes/_group", Self.slowGroup)
+      #expect(answer.status == 500 && answer.error == "KinveyInternalErrorStop")
+      #expect(answer.text.contains("1 s"))
+    }
+    #expect(time < 20)
+    #expect(try rig.send(ana, "GET", "/appdata/kid/notes/_count").json["count"]?.intValue == 500)
+  }
+
+  @Test("of one user leaves threads to the others")
+  func fairness() throws {
+    let busy = try Busy(workers: 4)
+    let ben = try busy.signUp("ben")
+    let connections = try busy.begin(16)
+    for _ in 0..<3 {
+      let time = try seconds { () throws in
+        let answer = try busy.send(ben, "GET", "/appdata/kid/notes?query={}&limit=1")
+        #expect(answer.status == 200)
+      }
+      #expect(time < 20)
+    }
+    withExtendedLifetime(connections) {}
+  }
+
+  @Test("ends when nobody waits for the answer any more")
+  func abandoned() throws {
+    let busy = try Busy(workers: 2)
+    withExtendedLifetime(try busy.begin(8)) {}
+    let time = try seconds { () throws in
+      let answer = try busy.send(.master, "GET", "/appdata/kid/notes?query={}&limit=1")
+      #expect(answer.status == 200)
+    }
+    #expect(time < 20)
+  }
+
+  @Test("of a delete that takes long keeps no writer waiting")
+  func slowDelete() throws {
+    let (rig, ana) = try rig { _ in }
+    let ben = try rig.user("ben")
+    let terms = (0..<1200).map { "{\"a.b\($0)\":1}" }.joined(separator: ",")
+    let path = "/appdata/kid/notes?query={\"$nor\":[\(terms)]}"
+    let running = try start(rig.port, ana, "DELETE", path)
+    let time = try seconds { () throws in
+      for _ in 0..<20 { #expect(try rig.send(ben, "POST", "/appdata/kid/x", "{}").status == 201) }
+    }
+    #expect(time < 20)
+    withExtendedLifetime(running) {}
+  }
+
+  @Test(
+    "deletes what matched when the delete began, and what has been changed only if it still does")
+  func deletes() throws {
+    let (rig, ana) = try rig { _ in }
+    let kept = try rig.send(ana, "POST", "/appdata/kid/notes", "{\"keep\":true}")
+    #expect(kept.status == 201)
+    let answer = try rig.send(
+      ana, "DELETE", query("/appdata/kid/notes", "{\"keep\":{\"$ne\":true}}"))
+    #expect(answer.json["count"]?.intValue == 500)
+    #expect(try rig.send(ana, "GET", "/appdata/kid/notes").ids.count == 1)
+  }
+
+  @Test("does not keep the server from ending in time")
+  func stopping() throws {
+    let busy = try Busy(workers: 4)
+    let connections = try busy.begin(12)
+    var status: Int32 = -1
+    let time = seconds {
+      busy.program.send(signal: SIGTERM)
+      status = busy.program.waitForEnd()
+    }
+    #expect(status == 0)
+    #expect(time < 10.5)
+    for connection in connections {
+      #expect(connection.line().map { $0 == "HTTP/1.1 503 Service Unavailable" } != false)
+    }
+  }
+
+  /// A server in a process of its own, with requests that keep it busy for minutes.
+  private struct Busy {
+    let directory = TemporaryDirectory()
+    let program: Program
+    let port: UInt16
+
+    init(workers: Int) throws {
+      program = try #require(
+        Program([
+          "--data", directory.path + "/data", "--listen", "127.0.0.1:0", "--access-log", "off",
+          "--app", "kid:sec:mas", "--workers", String(workers), "--work-seconds", "600",
+        ]))
+      port = try #require(program.port())
+      try WorkTests.fill { try send(.master, "POST", "/appdata/kid/notes", $0).status }
+    }
+
+    func send(
+      _ who: Rig.Who, _ method: String, _ path: String, _ body: String = ""
+    ) throws -> HTTPAnswer {
+      try #require(HTTPClient.receive(try start(port, who, method, path, body)))
+    }
+
+    func signUp(_ name: String) throws -> Rig.Who {
+      let body = "{\"username\":\"\(name)\",\"password\":\"p\"}"
+      let answer = try send(.app, "POST", "/user/kid", body).json
+      let token = try #require(answer["_kmd"]?["authtoken"]?.stringValue)
+      return .user(id: "", token: token)
+    }
+
+    /// Sends slow requests of one asker, and waits until the server works on them.
+    func begin(_ count: Int) throws -> [RawConnection] {
+      let before = try #require(program.cpuSeconds)
+      let connections = try (0..<count).map { _ in
+        try start(port, .master, "POST", "/appdata/kid/notes/_group", WorkTests.slowGroup)
+      }
+      let end = Deadline.after(seconds: 20)
+      while !end.hasPassed, try #require(program.cpuSeconds) < before + 1 { usleep(10_000) }
+      return connections
+    }
+  }
+}
+
+/// Starts a request whose answer nobody waits for yet.
+private func start(
+  _ port: UInt16, _ who: Rig.Who, _ method: String, _ path: String, _ body: String = ""
+) throws -> RawConnection {
+  let connection = try #require(RawConnection(port: port))
+  connection.send(
+    "\(method) \(path) HTTP/1.1\r\nHost: x\r\nAuthorization: \(who.authorization ?? "")\r\n"
+      + "X-Kinvey-API-Version: 5\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+  return connection
+}
