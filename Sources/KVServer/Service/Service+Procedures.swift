@@ -8,7 +8,10 @@ extension Service {
   /// Notes that a user asked to have his address verified. No mail is sent; who asks is not told whether there is such a
   /// user.
   func verifyAddress(_ call: Call, of name: String) throws(ServerError) -> Response {
-    if let account = try accounts.find(name: name, of: call.app.number), !account.isDisabled {
+    // Some clients say the name of the user, some the id.
+    var account = try accounts.find(name: name, of: call.app.number)
+    if account == nil { account = try accounts.find(id: name, of: call.app.number) }
+    if let account, !account.isDisabled {
       try accounts.noteVerification(of: account, app: call.app.number)
     }
     return Response(204)

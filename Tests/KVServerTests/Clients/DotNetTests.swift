@@ -1,0 +1,106 @@
+internal import KVJSON
+import Testing
+
+@testable import KVServer
+
+/// Kinvey's .NET SDK, 3 to 5: version 3 of the API, later 4, and 5 where an application asks for it.
+@Suite("Requests of the .NET SDK") struct DotNetTests {
+  private let rig: Rig
+
+  init() throws { rig = try Rig() }
+
+  private func conversation(_ version: Int) -> Conversation {
+    Conversation(
+      rig,
+      headers: """
+        user-agent: xamarin-kinvey-http/4.3.2
+        X-Kinvey-API-Version: \(version)
+        X-Kinvey-Device-Info: {"hv":1,"md":"","os":"Windows","pv":".NET","ov":"","sdk":"4.3.2"}
+        Content-Type: application/json; charset=utf-8
+        """)
+  }
+
+  @Test("of users are answered as it expects", arguments: 3...5)
+  func users(version: Int) throws {
+    let net = conversation(version)
+    // User.SignupAsync(): the path ends with a slash.
+    try net.ask(
+      "POST /user/kid/", .app, #"{"username":"ana","password":"pw","email":"ana@test.org"}"#, 201,
+      #"{"password":"pw","_id":"{id}","email":"ana@test.org","username":"ana","_acl":{"creator":"{id}"},"#
+        + #""_kmd":{"ect":"{time}","lmt":"{time}","authtoken":"{token2}"}}"#)
+    // User.LoginAsync() without a name: an implicit user, from a login without a body.
+    try net.ask("POST /user/kid/", .app, 201)
+    try net.ask(
+      "POST /user/kid/login", .app, #"{"username":"ana","password":"pw"}"#, 200,
+      #"{"_id":"{id}","email":"ana@test.org","username":"ana","_acl":{"creator":"{id}"},"#
+        + #""_kmd":{"ect":"{time}","lmt":"{time}","llt":"{time}","authtoken":"{token}"}}"#)
+    let user =
+      #"{"_id":"{id}","email":"ana@test.org","username":"ana","_acl":{"creator":"{id}"},"#
+      + #""_kmd":{"ect":"{time}","lmt":"{time}","llt":"{time}"}}"#
+    try net.ask("GET /user/kid/{id}", .session, 200, user)
+    try net.ask(
+      "GET /user/kid/?query=%7B%22username%22%3A%22ana%22%7D&resolve=&resolve_depth=1", .session,
+      200, "[\(user)]")
+    // The user that an update gives becomes the active one.
+    try net.ask(
+      "PUT /user/kid/{id}", .session,
+      #"{"_id":"{id}","username":"ana","_kmd":{"authtoken":"{token}","ect":"2020-01-01T00:00:00.000Z"},"#
+        + #""_acl":{"creator":"{id}"},"email":"ana@test.org","age":7}"#,
+      200,
+      #"{"_id":"{id}","email":"ana@test.org","age":7,"username":"ana","_acl":{"creator":"{id}"},"#
+        + #""_kmd":{"ect":"{time}","lmt":"{time}","llt":"{time}","authtoken":"{token}"}}"#)
+    try net.ask(
+      "POST /user/kid/_lookup", .session, #"{"username":"ana"}"#, 200,
+      #"[{"_id":"{id}","username":"ana","email":"ana@test.org"}]"#)
+    try net.ask(
+      "POST /rpc/kid/check-username-exists", .app, #"{"username":"ben"}"#, 200,
+      #"{"usernameExists":false}"#)
+    try net.ask("POST /rpc/kid/user-forgot-username", .app, #"{"email":"ana@test.org"}"#, 204)
+    try net.ask("POST /rpc/kid/{id}/user-password-reset-initiate", .app, 204)
+    // Users are named by their ids.
+    try net.ask("POST /rpc/kid/{id}/user-email-verification-initiate", .app, 204)
+    let verified = try net.ask("GET /user/kid/{id}", .session, 200)
+    #expect(verified.json["_kmd"]?["emailVerification"]?["status"] == "sent")
+    try net.ask("DELETE /user/kid/{id}?hard=True", .session, 204)
+    try net.ask(
+      "GET /user/kid/{id}", .master, 404,
+      #"{"error":"UserNotFound","description":"This user does not exist for this app backend.","debug":""}"#
+    )
+  }
+
+  @Test("of data are answered as it expects", arguments: 3...5)
+  func data(version: Int) throws {
+    let net = conversation(version)
+    try net.ask(
+      "POST /user/kid/", .app, #"{"username":"ana","password":"pw"}"#, 201,
+      #"{"password":"pw","_id":"{id}","username":"ana","_acl":{"creator":"{id}"},"#
+        + #""_kmd":{"ect":"{time}","lmt":"{time}","authtoken":"{token}"}}"#)
+    let book =
+      #"{"_id":"{id2}","title":"Emma","pages":3,"_acl":{"creator":"{id}"},"_kmd":{"ect":"{time}","lmt":"{time}"}}"#
+    try net.ask(
+      "POST /appdata/kid/books", .session, #"{"title":"Emma","pages":3}"#, 201, book)
+    try net.ask(
+      "GET /appdata/kid/books?query=%7B%22title%22%3A%22Emma%22%7D&skip=0&limit=10", .session, 200,
+      "[\(book)]")
+    try net.ask("GET /appdata/kid/books/{id2}", .session, 200, book)
+    try net.ask(
+      "GET /appdata/kid/books/_count?query=%7B%22title%22%3A%22Emma%22%7D", .session, 200,
+      #"{"count":1}"#)
+    try net.ask(
+      "PUT /appdata/kid/books/{id2}", .session,
+      #"{"_id":"{id2}","title":"Emma","pages":4,"_acl":{"creator":"{id}"},"_kmd":{"ect":"2020-01-01T00:00:00.000Z"}}"#,
+      200,
+      #"{"_id":"{id2}","title":"Emma","pages":4,"_acl":{"creator":"{id}"},"_kmd":{"ect":"{time}","lmt":"{time}"}}"#
+    )
+    let device = #"{"deviceId":"7b1c5d5e-0000-4000-8000-000000000001"}"#
+    try net.ask(
+      "POST /user/kid/{id}/register-realtime", .session, device, 200,
+      #"{"subscribeKey":"sub-c-{secret}","publishKey":"pub-c-{secret2}","userChannelGroup":"{secret3}"}"#
+    )
+    try net.ask("POST /appdata/kid/books/_subscribe", .session, device, 200, "{}")
+    try net.ask("POST /user/kid/{id}/unregister-realtime", .session, device, 204)
+    try net.ask(
+      "DELETE /appdata/kid/books?query=%7B%22pages%22%3A4%7D", .session, 200, #"{"count":1}"#)
+    try net.ask("DELETE /appdata/kid/books/{id2}", .session, 404)
+  }
+}
