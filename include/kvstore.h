@@ -180,6 +180,24 @@ KV_API kv_status kv_client_open(const char *options_json, size_t length, kv_clie
                                 kv_error **error_out);
 
 /**
+ * Copies what can be read of a data file, however damaged, into a new directory. The file itself is left as it is; no
+ * client needs to be open, and none can be, where opening gives #KV_CORRUPT.
+ *
+ * What cannot be had anywhere else comes first: `pending.ndjson` has a line `{"collection":…,"id":…,"operation":…,
+ * "entity":…,"base":…}` for each pending write that can be read. Each collection then gets a file `<name>.entities.ndjson` with
+ * an entity a line. To go on: move the damaged file away, open a client, and save what is to be kept.
+ *
+ * @param options_json  those of kv_client_open(): the file is found by `appKey`, `dataDirectory` and `tag`
+ * @param directory     is made; one that is there already must be empty
+ * @param json_out      receives `{"pending":{"lines":…,"damaged":…},"collections":{"<name>":{"lines":…,"damaged":…,"file":…}}}`;
+ *                      `damaged` counts places that could not be read. May be NULL
+ * @return KV_OK, KV_MISUSE, KV_INVALID, KV_NOT_FOUND (no such file), KV_CORRUPT (not even the list of tables can be read, or
+ *         it is no database), KV_STORAGE, KV_FULL
+ */
+KV_API kv_status kv_salvage(const char *options_json, size_t length, const char *directory,
+                            char **json_out, size_t *length_out, kv_error **error_out);
+
+/**
  * Closes a client, its stores, cursors and requests. DESTRUCTOR
  *
  * Running requests and blocking calls are cancelled; callbacks that are due, those with

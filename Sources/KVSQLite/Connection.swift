@@ -8,11 +8,32 @@ package struct Connection: ~Copyable {
   let raw: OpaquePointer
   private let statements = StatementCache()
   private let history = History()
+  /// Nil: SQLite looks after the log by itself.
+  private let log: LogKeeper?
+
+  /// How a file is opened.
+  enum Access {
+    /// For reading and writing, where the system allows it; else for reading.
+    case any
+    /// For reading, and for writing with a log that we keep short.
+    case writing
+    /// For reading.
+    case reading
+    /// For reading, by somebody who knows that nobody can change it: not even locks are taken.
+    case immutable
+  }
 
   /// Opens an existing file. Nothing of it is read yet, beyond what SQLite does to open it.
-  init(opening path: String, readOnly: Bool = false) throws(SQLiteError) {
-    let access = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
-    let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+  init(opening path: String, for access: Access = .any) throws(SQLiteError) {
+    var (path, flags) = (path, SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE)
+    switch access {
+    case .any, .writing: flags |= SQLITE_OPEN_READWRITE
+    case .reading: flags |= SQLITE_OPEN_READONLY
+    case .immutable:
+      flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+      path = "file:\(Self.escaped(path))?immutable=1"
+    }
+    log = access == .writing ? LogKeeper(path) : nil
     var opened: OpaquePointer?
     let status = sqlite3_open_v2(path, &opened, flags, nil)
     guard status == SQLITE_OK, let opened else {
@@ -21,7 +42,25 @@ package struct Connection: ~Copyable {
       throw error
     }
     raw = opened
+    log?.follow(raw)
   }
+
+  /// A path as a part of a URI.
+  private static func escaped(_ path: String) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var out: [UInt8] = []
+    for byte in path.utf8 {
+      switch byte {
+      case UInt8(ascii: "%"), UInt8(ascii: "?"), UInt8(ascii: "#"):
+        out += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0x0F)]]
+      default: out.append(byte)
+      }
+    }
+    return String(decoding: out, as: UTF8.self)
+  }
+
+  /// Whether the system lets nobody write to the file.
+  var isReadOnly: Bool { sqlite3_db_readonly(raw, "main") == 1 }
 
   deinit {
     statements.removeAll()
@@ -103,21 +142,53 @@ package struct Connection: ~Copyable {
     if dataVersion != before { history.epoch &+= 1 }
     do {
       let result = try body(self)
+      try checkFile()
       try run(Control.commit)
+      log?.afterCommit(self)
       return result
     } catch {
       history.epoch &+= 1
       if isInTransaction { try? run(Control.rollback) }
       // The log may be what fills the disk: written back, its space serves the next transaction.
-      if error.kind == .full { try? checkpoint() }
+      if error.kind == .full { try? checkpoint(truncating: true) }
       throw error
     }
   }
 
-  /// Copies the log into the file as far as readers allow, without waiting for anybody.
-  func checkpoint() throws(SQLiteError) {
-    let status = sqlite3_wal_checkpoint_v2(raw, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+  /// Copies the log into the file as far as readers allow, without waiting for anybody. `truncating`: gives the space of
+  /// the log back, if nobody reads.
+  func checkpoint(truncating: Bool = false) throws(SQLiteError) {
+    let mode = truncating ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
+    if truncating { sqlite3_busy_timeout(raw, 0) }
+    defer { if truncating { sqlite3_busy_timeout(raw, history.busyTimeout) } }
+    let status = sqlite3_wal_checkpoint_v2(raw, nil, mode, nil, nil)
     guard status == SQLITE_OK else { throw SQLiteError(status: status, on: raw) }
+  }
+
+  /// Looks how much room the disk has: see `LogKeeper`.
+  func lookAtDisk() { log?.look(at: self) }
+
+  /// How long it waits for another process, in milliseconds.
+  func setBusyTimeout(_ milliseconds: Int32) {
+    history.busyTimeout = milliseconds
+    sqlite3_busy_timeout(raw, milliseconds)
+  }
+
+  /// Throws if the file is not where it was opened any more: what is written to it then, nobody will find. The system is asked
+  /// every 5 milliseconds at the most.
+  private func checkFile() throws(SQLiteError) {
+    let now = monotonicNanoseconds()
+    guard now &- history.lastFileCheck >= 5_000_000 else { return }
+    history.lastFileCheck = now
+    var hasMoved: Int32 = 0
+    sqlite3_file_control(raw, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+    guard hasMoved == 0 else {
+      history.lastFileCheck = 0
+      throw SQLiteError(
+        .io,
+        "The database file was removed, moved or replaced while it was open: nothing can be written to it."
+      )
+    }
   }
 
   /// Says what the next commit waits for. Costs nothing unless that changes.
@@ -171,6 +242,9 @@ private final class History {
   var epoch = 0
   /// What it is set to when it is opened.
   var durability = Database.Durability.full
+  var busyTimeout: Int32 = 0
+  /// On the monotonic clock, in nanoseconds.
+  var lastFileCheck: Int64 = 0
 }
 
 /// A connection in a place of its own, so that it can wait in a list.

@@ -3,15 +3,35 @@ internal import KVBase
 
 extension Database {
   /// Opens the connection that writes, having made the file or proved that it is ours, and brings the
-  /// schema up to date. A file that is refused stays as it is, byte for byte.
+  /// schema up to date. A file that is refused stays as it is, byte for byte. Nil if the system lets us only read it.
+  ///
+  /// A full disk is no reason to refuse: the reserve is for what opening needs as well.
   static func openWriter(
     _ configuration: Configuration, migrations: [Migration]
-  ) throws(SQLiteError) -> Seat {
+  ) throws(SQLiteError) -> Seat? {
+    do throws(SQLiteError) { return try attemptToOpen(configuration, migrations) } catch {
+      guard error.kind == .full, DiskReserve(of: configuration.path).release() else { throw error }
+    }
+    return try attemptToOpen(configuration, migrations)
+  }
+
+  private static func attemptToOpen(
+    _ configuration: Configuration, _ migrations: [Migration]
+  ) throws(SQLiteError) -> Seat? {
     try DatabaseFile.create(configuration.path)
-    let connection = try Connection(opening: configuration.path)
+    let connection = try Connection(opening: configuration.path, for: .writing)
     let header = try DatabaseFile.header(
       of: connection, applicationId: configuration.applicationId)
     if case .ours(let version) = header { try refuse(newer: version, than: migrations.count) }
+    if connection.isReadOnly {
+      guard case .ours(Int32(migrations.count)) = header else {
+        throw SQLiteError(
+          .readOnly,
+          "The file is of an older version and cannot be written, which bringing it up to date needs."
+        )
+      }
+      return nil
+    }
     // Until the version is known for certain – the log may be ahead of the header – closing must not
     // write the log back.
     kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -25,12 +45,14 @@ extension Database {
     }
     try migrate(connection, configuration, migrations)
     kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+    connection.lookAtDisk()
     return Seat(connection)
   }
 
   /// Opens one more connection for reading.
   static func openReader(_ configuration: Configuration) throws(SQLiteError) -> Seat {
-    let connection = try Connection(opening: configuration.path)
+    let access: Connection.Access = DatabaseFile.isImmutable(configuration.path) ? .immutable : .any
+    let connection = try Connection(opening: configuration.path, for: access)
     try prepare(connection, configuration)
     try connection.execute("PRAGMA query_only = 1")
     return Seat(connection)
@@ -40,16 +62,16 @@ extension Database {
   private static func prepare(
     _ connection: borrowing Connection, _ configuration: Configuration
   ) throws(SQLiteError) {
-    sqlite3_busy_timeout(connection.raw, configuration.busyTimeout)
+    connection.setBusyTimeout(configuration.busyTimeout)
     kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_DEFENSIVE, 1)
     kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-    // The log is written back every 16 MB rather than every 4: of the pages that a bulk load touches again
-    // and again, one copy goes into the file instead of four.
+    // What is deleted is overwritten where that costs no writing: else deleting would need as much room in the log as
+    // what is deleted.
     try connection.execute(
       """
       PRAGMA synchronous = FULL;
       PRAGMA cache_size = -\(configuration.cacheKiB);
-      PRAGMA wal_autocheckpoint = 4000;
+      PRAGMA secure_delete = FAST;
       """)
     try RowFunction.register(on: connection.raw)
     try IndexFunctions.register(on: connection.raw)

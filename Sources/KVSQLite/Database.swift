@@ -7,18 +7,19 @@ package import KVBase
 /// calls fail with `.misuse`, and nothing of the parent's is touched.
 package final class Database: Sendable {
   package let configuration: Configuration
-  private let writer: Writer
+  /// Nil: the file can only be read.
+  private let writer: Writer?
   private let readers: ReaderPool
   private let generation = ProcessGeneration.current
 
   /// Opens or makes the file, and runs the migrations it lacks in one transaction.
   ///
   /// Throws `.corrupt` for a file that is damaged, foreign or newer than `migrations`, and leaves it
-  /// untouched.
+  /// untouched. A file that the system lets us only read is opened for reading, if it lacks no migration.
   package init(_ configuration: Configuration, migrations: [Migration]) throws(SQLiteError) {
     self.configuration = configuration
-    writer = Writer(
-      try Self.openWriter(configuration, migrations: migrations), configuration.durability)
+    let seat = try Self.openWriter(configuration, migrations: migrations)
+    writer = seat.map { Writer($0, configuration.durability) }
     readers = ReaderPool(configuration)
   }
 
@@ -32,11 +33,36 @@ package final class Database: Sendable {
   ///
   /// `durably` false: the commit need not survive a power failure, so it does not wait for the disk, unless
   /// it shares the transaction with one that must. The next durable commit makes it durable too.
+  ///
+  /// `makingRoom`: for what deletes. If the disk is full, the reserve that was kept for it is given up, and `body` runs
+  /// once more.
   package func write<R>(
-    durably: Bool = true, _ body: (borrowing Connection) throws(SQLiteError) -> R
+    durably: Bool = true, makingRoom: Bool = false,
+    _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(SQLiteError) -> R {
     try checkProcess()
+    guard let writer else {
+      throw SQLiteError(.readOnly, "The database file can only be read.")
+    }
+    do throws(SQLiteError) { return try writer.write(durably: durably, body) } catch {
+      guard makingRoom, error.kind == .full else { throw error }
+    }
+    let reserve = DiskReserve(of: configuration.path)
+    reserve.release()
+    try? truncateLog()
+    defer {
+      // At once, before anybody saves: the next deletion needs it as well.
+      try? truncateLog()
+      reserve.take(leaving: 512 << 10)
+    }
     return try writer.write(durably: durably, body)
+  }
+
+  /// Gives the space of the log back to the disk, if nobody reads.
+  private func truncateLog() throws(SQLiteError) {
+    try withReader { (connection: borrowing Connection) throws(SQLiteError) in
+      try connection.checkpoint(truncating: true)
+    }
   }
 
   /// Runs `body` over one snapshot of the data. It fails with `.interrupted` once the budget is exhausted.
@@ -106,7 +132,7 @@ package final class Database: Sendable {
     // A child must not close what it inherited: closing writes the log back.
     guard generation.isCurrent else { return }
     readers.close()
-    writer.close()
+    writer?.close()
   }
 
   private func checkProcess() throws(SQLiteError) {

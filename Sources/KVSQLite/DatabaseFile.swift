@@ -17,6 +17,16 @@ enum DatabaseFile {
     guard chmod(path, 0o600) == 0 else { throw failure("chmod", path) }
   }
 
+  /// Whether nobody can write to a file, nor make a log or locks beside it: it lies on a medium that is mounted for reading
+  /// only, for instance. A log that is there all the same has to be read, which needs locks.
+  static func isImmutable(_ path: String) -> Bool {
+    let directory = path.lastIndex(of: "/").map { path[..<$0] } ?? "."
+    guard access(path, W_OK) != 0, access(directory.isEmpty ? "/" : String(directory), W_OK) != 0
+    else { return false }
+    var log = stat()
+    return stat(path + "-wal", &log) != 0 || log.st_size == 0
+  }
+
   /// What a file's first bytes say.
   enum Header: Equatable {
     /// No bytes: a new database.

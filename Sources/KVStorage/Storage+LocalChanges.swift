@@ -30,13 +30,13 @@ extension Storage {
   }
 
   package func remove(_ id: String, in collection: String) throws(StoreError) -> Int {
-    try write(to: collection) { (db, change) throws(SQLiteError) in
+    try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
       try Self.remove(id, change, db) ? 1 : 0
     }
   }
 
   package func remove(_ query: Query, in collection: String) throws(StoreError) -> Int {
-    try write(to: collection) { (db, change) throws(SQLiteError) in
+    try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
       // Found first, then removed: a statement should not read the table that it changes.
       let numbers = try numbers(of: query, change.table, db)
       let find = try db.prepare("SELECT id FROM \(change.table.entities) WHERE n = ?1")

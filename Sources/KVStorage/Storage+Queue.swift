@@ -112,7 +112,7 @@ extension Storage {
   }
 
   package func dropPending(_ id: String, in collection: String) throws(StoreError) -> Bool {
-    try write(to: collection) { (db, change) throws(SQLiteError) in
+    try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
       let statement = try db.statement(Queue.drop)
       try statement.bind(change.table.number, at: 1)
       try statement.bind(id, at: 2)
@@ -122,7 +122,7 @@ extension Storage {
   }
 
   package func purge(_ query: Query?, in collection: String) throws(StoreError) -> Int {
-    try write(to: collection) { (db, change) throws(SQLiteError) in
+    try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
       guard let query else { return try Self.dropAll(change.table, db) }
       let numbers = try numbers(of: query, change.table, db)
       return try Self.dropPending(of: numbers, change.table, db)
@@ -130,7 +130,7 @@ extension Storage {
   }
 
   package func clear(_ query: Query?, in collection: String) throws(StoreError) -> Int {
-    try write(to: collection) { (db, change) throws(SQLiteError) in
+    try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
       let table = change.table
       try Self.forgetRequests(table, db)
       guard let query else {
@@ -154,7 +154,8 @@ extension Storage {
   /// Deletes everything, or throws `.pending` and deletes nothing if there are pending writes that must
   /// not be lost. One transaction.
   package func wipe(discardingPending: Bool) throws(StoreError) {
-    let unsent = try write { (db: borrowing Connection) throws(SQLiteError) -> Int in
+    let unsent = try write(makingRoom: true) {
+      (db: borrowing Connection) throws(SQLiteError) -> Int in
       let unsent = Int(try db.integer("SELECT count(*) FROM pending") ?? 0)
       guard unsent == 0 || discardingPending else { return unsent }
       for number in try Catalog.numbers(on: db) {

@@ -123,7 +123,7 @@ extension Storage {
   }
 
   package func forget(_ ids: [String], in collection: String) throws(StoreError) -> Int {
-    try write(to: collection) { (db, change) throws(SQLiteError) in
+    try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
       var gone = 0
       for id in ids {
         if try Self.run(change.table.deleteUnlessPending, id, db) {

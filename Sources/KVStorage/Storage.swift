@@ -92,12 +92,13 @@ package final class Storage: LocalStore {
   }
 
   /// Runs `body` in one transaction that is durable when this returns. `durably` false: what it writes can
-  /// be had again from the backend, and need not survive a power failure.
+  /// be had again from the backend, and need not survive a power failure. `makingRoom`: see `Database.write`.
   func write<R>(
-    durably: Bool = true, _ body: (borrowing Connection) throws(SQLiteError) -> R
+    durably: Bool = true, makingRoom: Bool = false,
+    _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(StoreError) -> R {
     do throws(SQLiteError) {
-      let result = try database.write(durably: durably, body)
+      let result = try database.write(durably: durably, makingRoom: makingRoom, body)
       feed.tell()
       return result
     } catch {
@@ -107,10 +108,11 @@ package final class Storage: LocalStore {
 
   /// The same for one collection, which is made if need be.
   func write<R>(
-    to collection: String, durably: Bool = true,
+    to collection: String, durably: Bool = true, makingRoom: Bool = false,
     _ body: (borrowing Connection, Change) throws(SQLiteError) -> R
   ) throws(StoreError) -> R {
-    try write(durably: durably) { (db: borrowing Connection) throws(SQLiteError) in
+    try write(durably: durably, makingRoom: makingRoom) {
+      (db: borrowing Connection) throws(SQLiteError) in
       let entry = try catalog.entry(collection, on: db)
       return try body(db, Change(entry))
     }

@@ -1,4 +1,5 @@
 public import CKVStore
+internal import KVStore
 internal import KVSync
 
 @_cdecl("kv_client_open") @implementation
@@ -17,6 +18,19 @@ public func kv_client_open(
 public func kv_client_close(_ client: OpaquePointer?) -> kv_status {
   guard client != nil else { return Status.ok }
   return perform(nil) { () throws(StoreError) in try ClientObject.close(client).close() }
+}
+
+@_cdecl("kv_salvage") @implementation
+public func kv_salvage(
+  _ options: CString?, _ length: Int, _ directory: CString?, _ jsonOut: TextOut?,
+  _ lengthOut: LengthOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  let out = TextOutput(jsonOut, lengthOut)
+  return perform(errorOut) { () throws(StoreError) in
+    let options = try requiredObject(options, length, named: "options_json")
+    let directory = try text(directory, named: "directory")
+    try out.give(try Client.salvage(options, into: directory))
+  }
 }
 
 @_cdecl("kv_client_event_fd") @implementation

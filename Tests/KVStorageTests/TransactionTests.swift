@@ -176,7 +176,8 @@ extension LocalTransaction {
     let transaction = try storage.beginTransaction()
     let update = try EntityUpdate(#"{"$inc":{"n":1}}"#)
     #expect(
-      try transaction.update(query("{}"), update, in: "c") == UpdateResult(matched: 2, modified: ["a", "b"]))
+      try transaction.update(query("{}"), update, in: "c")
+        == UpdateResult(matched: 2, modified: ["a", "b"]))
     #expect(try transaction.find(#"{"n":3}"#) == [#"{"_id":"b","n":3}"#])
     try transaction.commit()
     #expect(try storage.find() == [#"{"_id":"a","n":2}"#, #"{"_id":"b","n":3}"#])

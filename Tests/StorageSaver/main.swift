@@ -3,6 +3,8 @@
 //
 //   storage-saver FILE ROUND THREADS
 //   storage-saver FILE open            opens the file, with whatever that changes, and ends
+//   storage-saver FILE full            fills a small disk, and ends with 0 if there is a way out of it
+//   storage-saver FILE read            reads from a file that cannot be written, and ends with 0 if that goes
 //   storage-saver FILE fork            forks instead, and ends with 0 if that went as it should
 //   storage-saver FILE index SPEC      makes an index instead
 import Glibc
@@ -42,6 +44,8 @@ func run(_ name: String, on storage: Storage) {
 
 let arguments = CommandLine.arguments
 if arguments.count == 3, arguments[2] == "fork" { exit(try fork(with: arguments[1])) }
+if arguments.count == 3, arguments[2] == "full" { exit(try fill(arguments[1])) }
+if arguments.count == 3, arguments[2] == "read" { exit(try read(arguments[1])) }
 if arguments.count == 3, arguments[2] == "open" {
   try Storage(path: arguments[1]).close()
   exit(0)

@@ -79,7 +79,7 @@ extension Entities {
   ) throws(ServerError) {
     let rule = try viewer.rule(for: .delete)
     guard let collection else { throw Self.missing(id) }
-    let problem = try write(announcing: collection) {
+    let problem = try write(announcing: collection, makingRoom: true) {
       (connection, now, noted) throws(SQLiteError) -> ServerError? in
       let look = try connection.statement(collection.sql(.look(rule)))
       try look.bind(viewer.user, at: 1)
@@ -112,7 +112,7 @@ extension Entities {
     let found = try Self.storage { () throws(SQLiteError) in
       try Self.versions(of: selection, in: collection, database)
     }
-    return try write(announcing: collection) {
+    return try write(announcing: collection, makingRoom: true) {
       (connection, now, noted) throws(SQLiteError) -> Int in
       var rows: [Int64] = []
       for version in found

@@ -59,14 +59,18 @@ final class Entities: Sendable {
 
   // MARK: Parts
 
-  /// Runs `body` in a write transaction, with its time.
+  /// Runs `body` in a write transaction, with its time. `makingRoom`: for what deletes, see `Database.write`; `body` may run
+  /// twice.
   func write<R>(
+    makingRoom: Bool = false,
     _ body: (borrowing Connection, Timestamp) throws(SQLiteError) -> R
   ) throws(ServerError) -> R {
     var time: Timestamp?
     defer { if let time { clock.endWrite(time) } }
     return try Self.storage { () throws(SQLiteError) -> R in
-      try database.write { (connection: borrowing Connection) throws(SQLiteError) in
+      try database.write(makingRoom: makingRoom) {
+        (connection: borrowing Connection) throws(SQLiteError) in
+        if let time { clock.endWrite(time) }
         let now = clock.beginWrite()
         time = now
         return try body(connection, now)
@@ -76,15 +80,17 @@ final class Entities: Sendable {
 
   /// As `write`, and announces to listeners what `body` notes, once it is committed and in the order of commits.
   func write<R>(
-    announcing collection: EntityCollection,
+    announcing collection: EntityCollection, makingRoom: Bool = false,
     _ body: (borrowing Connection, Timestamp, inout LiveChanges) throws(SQLiteError) -> R
   ) throws(ServerError) -> R {
     var number: Int?
     var noted = LiveChanges(collection)
     var isCommitted = false
     defer { if let number { outbox.end(number, isCommitted ? noted : nil) } }
-    let result = try write { (connection, now) throws(SQLiteError) -> R in
+    let result = try write(makingRoom: makingRoom) { (connection, now) throws(SQLiteError) -> R in
+      if let number { outbox.end(number, nil) }
       number = outbox.begin()
+      noted = LiveChanges(collection)
       return try body(connection, now, &noted)
     }
     isCommitted = true

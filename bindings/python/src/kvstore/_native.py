@@ -120,6 +120,7 @@ _KINDS: Final[dict[str, Any]] = {
 # context, free_context and request_out.
 _FAILING: Final = {
     "kv_client_open": "sn|p",
+    "kv_salvage": "sns|pp",
     "kv_client_event_fd": "p|p",
     "kv_client_dispatch": "pu|p",
     "kv_client_set_log": "pippp|",

@@ -1,0 +1,82 @@
+internal import CSQLite
+
+/// Writes the log of a database back into its file before it grows too long. Belongs to the connection that writes,
+/// and is used by whoever uses that.
+///
+/// Usually that is done every 16 MB rather than every 4, SQLite's default: of the pages that a bulk load touches again and
+/// again, one copy goes into the file instead of four. On a disk that is nearly full it is done every megabyte, in the end with
+/// every commit, and the log is cut: the copies need room in the file, which the log itself would have taken, and nothing could
+/// ever be written back.
+final class LogKeeper {
+  /// How long the log may become, in pages.
+  private static let limit: Int32 = 4000
+  private static let limitOnTightDisk: Int32 = 256
+  /// Below so many free bytes a disk is tight; below the second number every page counts.
+  private static let tightSpace: Int64 = 64 << 20
+  private static let lastSpace: Int64 = 4 << 20
+  /// Below so many the file may not grow any more: what is left is for the log, without which nothing can be deleted.
+  private static let logSpace: Int64 = 1 << 20
+
+  private let path: String
+  private let reserve: DiskReserve
+  /// How many pages the log has since it was last begun anew. Set by SQLite with each commit.
+  private var pages: Int32 = 0
+  /// At how many pages the disk is looked at next.
+  private var nextLook = limitOnTightDisk
+  /// How many pages there were behind the commit before.
+  private var lastPages: Int32 = 0
+  /// Whether the file may not grow.
+  private var isCapped = false
+
+  init(_ path: String) {
+    self.path = path
+    reserve = DiskReserve(of: path)
+  }
+
+  /// Follows the commits of a connection, in place of SQLite's own automatic checkpoints. It must live as long as the
+  /// connection does.
+  func follow(_ raw: OpaquePointer) {
+    let me = Unmanaged.passUnretained(self).toOpaque()
+    sqlite3_wal_hook(
+      raw,
+      { keeper, _, _, pages in
+        guard let keeper else { return SQLITE_OK }
+        Unmanaged<LogKeeper>.fromOpaque(keeper).takeUnretainedValue().pages = pages
+        return SQLITE_OK
+      }, me)
+  }
+
+  /// Called behind each commit.
+  func afterCommit(_ connection: borrowing Connection) {
+    let isBegunAnew = pages < lastPages
+    lastPages = pages
+    guard isBegunAnew || pages >= nextLook else { return }
+    look(at: connection)
+  }
+
+  /// Looks how much room the disk has, and does what that asks for.
+  func look(at connection: borrowing Connection) {
+    let free = DiskReserve.freeSpace(at: path) ?? .max
+    cap(free < (isCapped ? Self.lastSpace : Self.logSpace), connection)
+    if free < Self.tightSpace {
+      reserve.take()
+      let isUrgent = free < Self.lastSpace
+      if isUrgent || pages >= Self.limitOnTightDisk { try? connection.checkpoint(truncating: true) }
+      nextLook = isUrgent ? 0 : pages - pages % Self.limitOnTightDisk + Self.limitOnTightDisk
+    } else {
+      if pages >= Self.limit { try? connection.checkpoint() }
+      nextLook = pages + Self.limitOnTightDisk
+    }
+  }
+
+  private func cap(_ isWanted: Bool, _ connection: borrowing Connection) {
+    guard isWanted != isCapped else { return }
+    isCapped = isWanted
+    let limit = isWanted ? try? connection.integer("PRAGMA page_count") : Self.maximumPageCount
+    guard let limit else { return }
+    _ = try? connection.integer("PRAGMA max_page_count = \(limit)")
+  }
+
+  /// SQLite's own limit.
+  private static let maximumPageCount: Int64? = 4_294_967_294
+}

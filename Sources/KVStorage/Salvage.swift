@@ -1,0 +1,161 @@
+internal import Glibc
+internal import KVBase
+package import KVJSON
+internal import KVSQLite
+package import KVSync
+
+/// Copies what can be read of a tag's file, however damaged it is, into files of JSON lines. Nothing is written to the file
+/// itself.
+///
+/// What cannot be had anywhere else comes first: `pending.ndjson` has a line `{"collection":…,"id":…,"operation":…,
+/// "entity":…,"base":…}` for each pending write. Then each collection gets a file with an entity a line.
+package struct Salvage {
+  private let database: DamagedDatabase
+  private let directory: String
+
+  /// Gives `{"pending":{"lines":…,"damaged":…},"collections":{"<name>":{"file":…,"lines":…,"damaged":…}}}`; `damaged` counts
+  /// the places that could not be read and the entities that are no JSON any more.
+  ///
+  /// `.notFound` if there is no such file; `.corrupt` if not even its list of tables can be read; `.invalid` if the
+  /// directory is not empty.
+  package static func run(
+    _ file: String, into directory: String
+  ) throws(StoreError) -> JSONObject {
+    guard access(file, F_OK) == 0 else { throw StoreError(.notFound, "There is no file \(file).") }
+    try makeEmpty(directory)
+    do throws(SQLiteError) {
+      return try Salvage(database: DamagedDatabase(path: file), directory: directory).run()
+    } catch {
+      throw StoreError(error)
+    }
+  }
+
+  private static func makeEmpty(_ directory: String) throws(StoreError) {
+    if mkdir(directory, 0o700) != 0, errno != EEXIST {
+      throw StoreError(.storage, "Cannot create \(directory): \(String(cString: strerror(errno))).")
+    }
+    // An empty directory can be removed, and only such a one.
+    guard rmdir(directory) == 0, mkdir(directory, 0o700) == 0 else {
+      throw StoreError(.invalid, "\(directory) is not empty.")
+    }
+  }
+
+  private func run() throws(SQLiteError) -> JSONObject {
+    let tables = database.rows(
+      of: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'e[0-9]*'"
+    ) { $0.text(0) ?? "" }
+    guard let tables else { throw SQLiteError(.corrupt, "The list of tables cannot be read.") }
+    let names = collections()
+    var report = JSONObject()
+    report["pending"] = .object(try savePending(names))
+    var collections = JSONObject()
+    for table in tables {
+      guard let number = Int64(table.dropFirst()) else { continue }
+      let name = names[number] ?? table
+      collections.members.append(.init(name, .object(try saveEntities(of: table, name))))
+    }
+    report["collections"] = .object(collections)
+    return report
+  }
+
+  /// The names of the collections, as far as they can be read.
+  private func collections() -> [Int64: String] {
+    var names: [Int64: String] = [:]
+    _ = database.salvage("name", from: "collections", key: "number") { row in
+      names[row.int64(0)] = row.text(1)
+    }
+    return names
+  }
+
+  private func savePending(_ names: [Int64: String]) throws(SQLiteError) -> JSONObject {
+    try save("pending.ndjson") { lines in
+      database.salvage("collection, id, operation, base", from: "pending", key: "n") { row in
+        let (collection, id) = (row.int64(1), row.text(2) ?? "")
+        let operation = PendingWrite.Operation(number: row.int64(3))
+        var line = Array("{\"collection\":".utf8)
+        line += JSONValue.string(names[collection] ?? "e\(collection)").bytes
+        line += Array(",\"id\":".utf8) + JSONValue.string(id).bytes
+        line += Array(",\"operation\":\"\(operation.rawValue)\",\"entity\":".utf8)
+        let entity = operation == .delete ? nil : entity(id, of: collection)
+        line += entity ?? Array("null".utf8)
+        line += Array(",\"base\":".utf8)
+        let base = row.isNull(4) ? nil : row.copy(4)
+        line += base.flatMap { Self.isEntity($0) ? $0 : nil } ?? Array("null".utf8)
+        lines.add(line + Array("}".utf8))
+        if operation != .delete, entity == nil { lines.damaged += 1 }
+      }
+    }
+  }
+
+  /// An entity by its id: by the index, or, if that is damaged, by looking at all.
+  private func entity(_ id: String, of collection: Int64) -> [UInt8]? {
+    let quoted = id.utf8.split(separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
+      .map { String(decoding: $0, as: UTF8.self) }.joined(separator: "''")
+    for column in ["id", "+id"] {
+      let found = database.rows(
+        of: "SELECT body FROM e\(collection) WHERE \(column) = '\(quoted)' LIMIT 1"
+      ) { $0.copy(0) }
+      if let body = found?.first, Self.isEntity(body) { return body }
+    }
+    return nil
+  }
+
+  private func saveEntities(of table: String, _ name: String) throws(SQLiteError) -> JSONObject {
+    let file = "\(DataDirectory.safe(name)).entities.ndjson"
+    var report = try save(file) { lines in
+      database.salvage("body", from: table, key: "n") { row in
+        let body = row.copy(1)
+        if Self.isEntity(body) { lines.add(body) } else { lines.damaged += 1 }
+      }
+    }
+    report["file"] = .string(file)
+    return report
+  }
+
+  private static func isEntity(_ body: [UInt8]) -> Bool {
+    (try? EntityScanner.outline(of: body)) != nil
+  }
+
+  /// Writes one file; `body` gives in how many places something could not be read.
+  private func save(
+    _ name: String, _ body: (LineFile) -> Int
+  ) throws(SQLiteError) -> JSONObject {
+    let lines = try LineFile("\(directory)/\(name)")
+    lines.damaged += body(lines)
+    try lines.close()
+    return JSONObject([
+      .init("lines", .int(Int64(lines.count))), .init("damaged", .int(Int64(lines.damaged))),
+    ])
+  }
+}
+
+/// A file of lines under way. An error is kept until the file is closed.
+private final class LineFile {
+  private let path: String
+  private let file: UnsafeMutablePointer<FILE>
+  private var isWhole = true
+  private(set) var count = 0
+  var damaged = 0
+
+  init(_ path: String) throws(SQLiteError) {
+    guard let file = fopen(path, "wxe") else { throw Self.failure(path) }
+    (self.path, self.file) = (path, file)
+  }
+
+  func add(_ line: [UInt8]) {
+    // A line break inside of a stored body is white space.
+    let line = line.map { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") ? 0x20 : $0 }
+    isWhole = isWhole && fwrite(line, 1, line.count, file) == line.count && putc(0x0A, file) >= 0
+    count += 1
+  }
+
+  func close() throws(SQLiteError) {
+    isWhole = fflush(file) == 0 && fsync(fileno(file)) == 0 && isWhole
+    guard fclose(file) == 0, isWhole else { throw Self.failure(path) }
+  }
+
+  private static func failure(_ path: String) -> SQLiteError {
+    let reason = strerror(errno).map { String(cString: $0) } ?? "error \(errno)"
+    return SQLiteError(errno == ENOSPC ? .full : .io, "Cannot write \(path): \(reason).")
+  }
+}

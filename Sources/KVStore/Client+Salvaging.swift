@@ -1,0 +1,16 @@
+package import KVJSON
+internal import KVStorage
+package import KVSync
+
+extension Client {
+  /// Copies what can be read of a data file, however damaged, into a directory: see kv_salvage. `options`: those with which a
+  /// client would be opened.
+  package static func salvage(
+    _ options: JSONObject, into directory: String
+  ) throws(StoreError) -> [UInt8] {
+    let options = try ClientOptions(options)
+    let file = DataDirectory(root: options.dataDirectory, appKey: options.appKey)
+      .file(tag: options.tag)
+    return Array(try Salvage.run(file, into: directory).text.utf8)
+  }
+}

@@ -1,0 +1,154 @@
+import Glibc
+import KVJSON
+import KVStorage
+import KVSync
+import KVTestSupport
+import Testing
+
+/// What happens to the file itself: a disk that is full, a medium that cannot be written, a file that is taken away, damage.
+@Suite("Faults of the file") struct FileFaultTests {
+  let directory = TemporaryDirectory()
+
+  /// Runs a shell script in a mount namespace of its own; gives the exit status.
+  private func inNamespace(_ script: String) throws -> Int32 {
+    let user = geteuid() == 0 ? [] : ["-r"]
+    return try ChildProcess.run(["unshare"] + user + ["-m", "sh", "-ec", script])
+  }
+
+  private var saver: String { ChildProcess.built("storage-saver") }
+
+  @Test("on a small disk that is full, deleting makes room, and the file can be opened again")
+  func fullDisk() throws {
+    let path = directory.path
+    #expect(
+      try inNamespace(
+        "mount -t tmpfs -o size=12m none '\(path)'; '\(saver)' '\(path)/data.kvs' full") == 0)
+  }
+
+  @Test("a file on a medium that is mounted for reading only can be read") func readOnlyMount()
+    throws
+  {
+    let path = directory.path
+    let storage = try Storage(path: directory.file("data.kvs"))
+    try storage.save(#"{"_id":"1"}"#)
+    storage.close()
+    let script = """
+      mount --bind '\(path)' '\(path)'; mount -o remount,bind,ro '\(path)'
+      '\(saver)' '\(path)/data.kvs' read
+      """
+    #expect(try inNamespace(script) == 0)
+  }
+
+  @Test(
+    "a save fails when the file was removed, moved or replaced meanwhile",
+    arguments: ["rm %", "mv % %.away", "mv % %.away; cp %.away %"])
+  func movedFile(script: String) throws {
+    let path = directory.file("data.kvs")
+    let storage = try Storage(path: path, durability: .normal)
+    try storage.save(#"{"_id":"1"}"#)
+    let command = script.split(separator: "%", omittingEmptySubsequences: false)
+      .joined(separator: "'\(path)'")
+    #expect(try ChildProcess.run(["sh", "-ec", command]) == 0)
+    // It is looked at every five milliseconds: by then at the latest a save fails, and all that follow.
+    var error: StoreError?
+    for number in 0..<1_000_000 where error == nil {
+      do { try storage.save(#"{"_id":"\#(number)"}"#) } catch let failure as StoreError {
+        error = failure
+      }
+    }
+    #expect(error?.kind == .storage)
+    #expect(throws: StoreError.self) { try storage.save(#"{"_id":"last"}"#) }
+  }
+
+  // MARK: Salvage
+
+  /// A file with pending writes and two collections of many pages.
+  private func makeFile() throws -> String {
+    let path = directory.file("data.kvs")
+    let storage = try Storage(path: path, durability: .normal)
+    let text = String(repeating: "word ", count: 60)
+    try storage.store((0..<3000).map { #"{"_id":"a\#($0)","text":"\#(text)"}"# }, in: "notes")
+    try storage.store((0..<300).map { #"{"_id":"b\#($0)","text":"\#(text)"}"# }, in: "t/ags")
+    try storage.save(#"{"_id":"a7","n":1}"#, #"{"_id":"new"}"#, in: "notes")
+    _ = try storage.remove("b3", in: "t/ags")
+    storage.close()
+    return path
+  }
+
+  private func lines(_ file: String) throws -> [String] {
+    let stream = try #require(fopen(directory.file("saved/\(file)"), "r"))
+    defer { fclose(stream) }
+    var lines: [String] = []
+    var line: UnsafeMutablePointer<CChar>?
+    var capacity = 0
+    defer { free(line) }
+    while getline(&line, &capacity, stream) > 0 {
+      if let line { lines.append(String(cString: line)) }
+    }
+    return lines
+  }
+
+  @Test("a file that is whole is copied whole, pending writes first") func salvagesAll() throws {
+    let report = try Salvage.run(makeFile(), into: directory.file("saved"))
+    #expect(report["pending"]?["lines"] == 3)
+    #expect(report["pending"]?["damaged"] == 0)
+    #expect(report["collections"]?["notes"]?["lines"] == 3001)
+    #expect(report["collections"]?["t/ags"]?["lines"] == 299)
+    let pending = try lines("pending.ndjson")
+    #expect(
+      pending[0].hasPrefix(
+        #"{"collection":"notes","id":"a7","operation":"update","entity":{"_id":"a7","n":1},"base":{"#
+      ))
+    #expect(pending[1].contains(#""operation":"update","entity":{"_id":"new"},"base":null}"#))
+    #expect(
+      pending[2].contains(#""id":"b3","operation":"delete","entity":null,"base":{"_id":"b3""#))
+    #expect(try lines("notes.entities.ndjson").count == 3001)
+    #expect(try lines("t%2Fags.entities.ndjson").count == 299)
+  }
+
+  @Test("of a damaged file everything is copied that can be read") func salvagesTheRest() throws {
+    var random = Seed()
+    print(random)
+    for round in 0..<10 {
+      let path = try makeFile()
+      let file = try #require(fopen(path, "r+"))
+      fseek(file, 0, SEEK_END)
+      let pages = ftell(file) / 4096
+      // Not the first pages: who has lost the list of tables has lost the tables.
+      for _ in 0..<3 {
+        fseek(file, (12 + random.below(pages - 12)) * 4096, SEEK_SET)
+        let noise = (0..<4096).map { _ in UInt8(random.below(256)) }
+        fwrite(noise, 1, noise.count, file)
+      }
+      fclose(file)
+      let report = try Salvage.run(path, into: directory.file("saved"))
+      let notes = try #require(report["collections"]?["notes"]?["lines"]?.intValue)
+      // Each page of entities holds about twelve; one of the tree's inner pages leads to many.
+      #expect(notes > 1500, "\(random) round \(round)")
+      #expect(try lines("notes.entities.ndjson").count == Int(notes))
+      let found = try lines("notes.entities.ndjson").map {
+        try JSONValue(parsing: Array($0.utf8))["_id"]?.stringValue
+      }
+      #expect(Set(found).count == found.count, "\(random) round \(round)")
+      #expect(try ChildProcess.run(["rm", "-r", directory.file("saved"), path]) == 0)
+    }
+  }
+
+  @Test(
+    "what is no database, or not there, is an error, and a directory with something in it is left alone"
+  )
+  func refusals() throws {
+    let none = #expect(throws: StoreError.self) {
+      try Salvage.run(directory.file("none.kvs"), into: directory.file("saved"))
+    }
+    #expect(none?.kind == .notFound)
+    let path = directory.file("text.kvs")
+    #expect(try ChildProcess.run(["sh", "-c", "yes | head -c 20000 > '\(path)'"]) == 0)
+    let noDatabase = #expect(throws: StoreError.self) {
+      try Salvage.run(path, into: directory.file("saved"))
+    }
+    #expect(noDatabase?.kind == .corrupt)
+    let taken = #expect(throws: StoreError.self) { try Salvage.run(path, into: directory.path) }
+    #expect(taken?.kind == .invalid)
+  }
+}
