@@ -9,6 +9,7 @@ package import KVSQLite
 ///     requests ─ collection ┤  when it last answered which request
 ///     indexes ── collection ┘  what the application had indexed
 ///     x<number>                one table for each of these, kept up by triggers
+///     unanswered collection    what was sent past the queue, and perhaps arrived
 ///     changes ── collection ── which entities were changed lately, where anybody observes
 package enum Schema {
   /// "KVS1", in the header of each file of ours.
@@ -91,6 +92,18 @@ package enum Schema {
     Database.Migration { (db: borrowing Connection) throws(SQLiteError) in
       try IndexRepair.run(db)
     },
+    Database.Migration(
+      sql: """
+        -- What was sent past the queue and is not settled: see Storage+Unqueued.
+        CREATE TABLE unanswered (
+          collection INTEGER NOT NULL, id TEXT NOT NULL,
+          -- Which request: when it was sent, in microseconds, or a little more.
+          request INTEGER NOT NULL,
+          -- The entity that was sent; null: its deletion.
+          version TEXT NOT NULL,
+          PRIMARY KEY (collection, id, request)) WITHOUT ROWID;
+        CREATE INDEX unanswered_request ON unanswered (request);
+        """),
   ]
 
   /// A collection's own table. The body comes last: what is in front of it is read without it.
