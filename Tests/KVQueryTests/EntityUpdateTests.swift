@@ -125,6 +125,7 @@ import Testing
       (#"{"a":1}"#, "takes operators only", 1),
       (#"{"$set":1}"#, "$set needs an object", 1),
       (#"{"$put":{"a":1}}"#, "unknown operator $put", 1),
+      (#"{"$put":{}}"#, "unknown operator $put", 1),
       (#"{"$setOnInsert":{"a":1}}"#, "an update never inserts", 1),
       (#"{"$set":{"a..b":1}}"#, "empty part", 9),
       (#"{"$set":{"a.$[].b":1}}"#, "positional operators", 9),

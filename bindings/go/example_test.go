@@ -159,3 +159,46 @@ func ExampleOnProgress() {
 	// 0 of 0
 	// 0 true
 }
+
+func ExampleClient_Transaction() {
+	ctx := context.Background()
+	directory, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(directory)
+	client, err := kvstore.Open(kvstore.Options{
+		AppKey: "kid_example", LocalOnly: true, DataDirectory: directory,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	notes, err := kvstore.OpenCollection[kvstore.M](client, "notes", kvstore.Sync)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := notes.Save(ctx, kvstore.M{"_id": "n1"}); err != nil {
+		log.Fatal(err)
+	}
+
+	err = client.Transaction(ctx, func(tx *kvstore.Tx) error {
+		note, err := notes.In(tx).Get("n1")
+		if err != nil {
+			return err
+		}
+		note["done"] = true
+		_, err = notes.In(tx).Save(note)
+		return err
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := notes.Update(ctx, &kvstore.Query{Filter: kvstore.M{"done": true}},
+		kvstore.M{"$inc": kvstore.M{"changes": 1}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Modified)
+	// Output: 1
+}

@@ -6,6 +6,11 @@ enum UpdateParser {
   typealias Trail = FilterParser.Trail
   typealias Step = EntityUpdate.Step
 
+  private static let operators = [
+    "$set", "$unset", "$inc", "$mul", "$min", "$max", "$rename", "$push", "$addToSet", "$pop",
+    "$pull", "$currentDate",
+  ]
+
   /// The operators of MongoDB that an entity's update has no use for, and why.
   private static let refused = [
     "$setOnInsert": "an update never inserts",
@@ -49,6 +54,10 @@ enum UpdateParser {
     guard member.name.starts(with: "$") else {
       throw Misfit(
         "an update takes operators only, such as $set; to replace an entity, save it", trail)
+    }
+    guard operators.contains(member.name) else {
+      let reason = refused[member.name].map { ": \($0)" } ?? ""
+      throw Misfit("unknown operator \(member.name)\(reason)", trail)
     }
     guard let targets = member.value.objectValue else {
       throw Misfit("\(member.name) needs an object", trail)
@@ -102,10 +111,8 @@ enum UpdateParser {
     case "$pop": return try pop(value, trail)
     case "$pull": return .pull(try pull(value, trail))
     case "$currentDate": return try currentDate(value, trail)
-    default: break
+    default: throw Misfit("unknown operator \(name)", Array(trail.prefix(1)))
     }
-    let reason = refused[name].map { ": \($0)" } ?? ""
-    throw Misfit("unknown operator \(name)\(reason)", Array(trail.prefix(1)))
   }
 
   private static func number(

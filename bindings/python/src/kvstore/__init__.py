@@ -66,10 +66,13 @@ from .results import (
     SaveManyResult,
     SyncEvent,
     SyncResult,
+    UpdateResult,
 )
+from .salvage import salvage
 from .store import Store
 from .stream import Stream
 from .subscription import Subscription
+from .transaction import Transaction
 from .userstream import UserStream
 from .values import register_type, to_json_value
 
@@ -139,13 +142,16 @@ __all__ = [
     "SyncResult",
     "TimeoutError",
     "TooLargeError",
+    "Transaction",
     "UnauthorizedError",
     "UnsupportedError",
+    "UpdateResult",
     "UserStream",
     "WritePolicy",
     "has_feature",
     "live_objects",
     "register_type",
+    "salvage",
     "to_json_value",
     "version",
 ]

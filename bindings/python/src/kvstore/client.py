@@ -37,6 +37,8 @@ from .results import (
 )
 from .store import Store
 from .subscription import Subscription, begin
+from .transaction import Transaction, transact
+from .transaction import begin as begin_transaction
 from .userstream import UserStream
 
 T = TypeVar("T")
@@ -85,6 +87,29 @@ class Client(Closing):
         "network" keeps no local data.
         """
         return Store(self, name, type, options)
+
+    def transaction(self, *, tag: str | None = None) -> Transaction:
+        """Begin a transaction over stores of this client; use it in a ``with``."""
+        return begin_transaction(self, tag)
+
+    def transact(
+        self,
+        body: Callable[[Transaction], T],
+        *,
+        tag: str | None = None,
+        retries: int = 100,
+        timeout: float = 60,
+    ) -> T:
+        """Run a function in a transaction and commit it; give what the function gives.
+
+        If something that it has read was changed meanwhile, it runs again from its beginning, after
+        a short random pause; :class:`kvstore.ConflictError` if others are faster each time. What it
+        raises comes out, and nothing was written.
+        """
+        options: dict[str, Any] = {"retries": retries, "timeout": timeout}
+        if tag is not None:
+            options["tag"] = tag
+        return transact(self, body, options)
 
     def close(self) -> None:
         """Close the client, its stores, cursors and requests; a second time is harmless.

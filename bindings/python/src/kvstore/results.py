@@ -20,6 +20,16 @@ PendingState = Literal["waiting", "refused", "conflict"]
 
 
 @dataclass(frozen=True, slots=True)
+class UpdateResult:
+    """What an update changed."""
+
+    #: How many entities matched.
+    matched: int
+    #: How many of them were not as the update wants them already.
+    modified: int
+
+
+@dataclass(frozen=True, slots=True)
 class PullResult:
     """What a pull did to the local store."""
 
@@ -227,6 +237,12 @@ def _known(result: type, members: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out members that a newer library has added."""
     names = {field.name for field in fields(result)}
     return {name: value for name, value in members.items() if name in names}
+
+
+def decode_update(text: bytes) -> UpdateResult:
+    """Read the result of an update."""
+    members = json.loads(text)
+    return UpdateResult(members["matched"], members["modified"])
 
 
 def decode_pull(text: bytes) -> PullResult:

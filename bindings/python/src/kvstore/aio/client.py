@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Unpack
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, Unpack
 
 from .. import client as blocking
 from .._options import ClientOptions, LogoutOptions, NetworkOptions, StoreOptions, StoreType
 from ..errors import invalid
 from ..results import Entity, SyncEvent
+from ..transaction import Transaction
 from ._waiting import Closing, finish, in_thread
 from .events import Events
 from .store import Store
 from .userstream import UserStream
+
+T = TypeVar("T")
 
 
 class Client(Closing):
@@ -32,6 +35,22 @@ class Client(Closing):
     ) -> Store:
         """Open a collection: see :meth:`kvstore.Client.collection`."""
         return Store(self.blocking.collection(name, type, **options))
+
+    async def transact(
+        self,
+        body: Callable[[Transaction], T],
+        *,
+        tag: str | None = None,
+        retries: int = 100,
+        timeout: float = 60,
+    ) -> T:
+        """Run a function in a transaction, on a thread: see :meth:`kvstore.Client.transact`.
+
+        The function takes the stores of the blocking calls, ``store.blocking``.
+        """
+        return await in_thread(
+            lambda: self.blocking.transact(body, tag=tag, retries=retries, timeout=timeout)
+        )
 
     async def close(self) -> None:
         """Close the client, its stores, cursors and requests; a second time is harmless.

@@ -23,6 +23,7 @@ from ..results import (
     PushResult,
     SaveManyResult,
     SyncResult,
+    UpdateResult,
 )
 from ._waiting import Closing, finish, in_thread
 from .cursor import Cursor
@@ -129,6 +130,18 @@ class Store(Closing):
         return await finish(
             lambda done: self.blocking.remove_async(query, all=all, on_answer=done, **options)
         )
+
+    async def update(
+        self, query: QueryLike, update: Mapping[str, Any], **options: Unpack[CallOptions]
+    ) -> UpdateResult:
+        """Change members of the entities that match: see :meth:`kvstore.Store.update`."""
+        return await finish(
+            lambda done: self.blocking.update_async(query, update, on_answer=done, **options)
+        )
+
+    async def version(self, id: str) -> int:
+        """Give the local version of one entity, which goes up with each change of it here."""
+        return await in_thread(lambda: self.blocking.version(id))
 
     # Synchronising
 

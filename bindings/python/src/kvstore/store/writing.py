@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final, Unpack
+from typing import Any, Final, Unpack
 
 from .. import _native
 from .._callbacks import Reader
-from .._options import CallOptions, encode_options, entity_json, to_text
+from .._options import CallOptions, encode_options, entity_json, to_json, to_text
 from ..errors import invalid
 from ..query import Query, QueryLike, as_query, handle_of
 from ..request import OnAnswer, Request, TextReader
@@ -15,9 +15,11 @@ from ..results import (
     Entity,
     EntityLike,
     SaveManyResult,
+    UpdateResult,
     decode_count,
     decode_entity,
     decode_save_many,
+    decode_update,
 )
 from .base import StoreBase, T
 
@@ -25,11 +27,14 @@ _save = _native.function("kv_store_save")
 _save_many = _native.function("kv_store_save_many")
 _remove_by_id = _native.function("kv_store_remove_by_id")
 _remove = _native.function("kv_store_remove")
+_update = _native.function("kv_store_update")
+_version = _native.function("kv_store_version")
 _clear = _native.function("kv_store_clear")
 
 _ENTITY: Final = TextReader(decode_entity)
 _SAVED: Final = TextReader(decode_save_many)
 _COUNT: Final = TextReader(decode_count)
+_UPDATED: Final = TextReader(decode_update)
 
 
 class Writing(StoreBase):
@@ -73,6 +78,27 @@ class Writing(StoreBase):
         return _native.call_for_count(
             _remove, self.handle, handle_of(made), encode_options(options)
         )
+
+    def update(
+        self, query: QueryLike, update: Mapping[str, Any], **options: Unpack[CallOptions]
+    ) -> UpdateResult:
+        """Change members of the entities that match, in MongoDB's update language.
+
+        ``notes.update({"done": False}, {"$set": {"done": True}, "$inc": {"changes": 1}})``. What it
+        does not name stays as it is. Locally all entities change at once, or none does.
+        """
+        if not self._writes(options):
+            return self.update_async(query, update, **options).finish()
+        made, text = as_query(query), to_json(update)
+        return decode_update(
+            _native.call_for_text(
+                _update, self.handle, handle_of(made), text, len(text), encode_options(options)
+            )
+        )
+
+    def version(self, id: str) -> int:
+        """Give the local version of one entity, which goes up with each change of it here."""
+        return _native.call_for_count(_version, self.handle, to_text(id, "id"))
 
     def clear(self, query: QueryLike = None) -> int:
         """Remove matching entities and their pending writes locally only; count the entities."""
@@ -122,6 +148,26 @@ class Writing(StoreBase):
         """Start to remove what matches."""
         chosen = _chosen(query, all)
         return self._start_query("kv_store_remove", _COUNT, chosen, options, on_answer)
+
+    def update_async(
+        self,
+        query: QueryLike,
+        update: Mapping[str, Any],
+        *,
+        on_answer: OnAnswer[UpdateResult] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Request[UpdateResult]:
+        """Start to change members of what matches."""
+        made, text = as_query(query), to_json(update)
+        return self._start(
+            "kv_store_update",
+            _UPDATED,
+            handle_of(made),
+            text,
+            len(text),
+            options=options,
+            on_answer=on_answer,
+        )
 
     def _start_save(
         self,

@@ -1,0 +1,220 @@
+package kvstore
+
+// #include <stdint.h>
+// #include <stdlib.h>
+// #include <kvstore.h>
+//
+// kv_status kvgoTransaction(void *context, kv_transaction *transaction);
+//
+// static inline kv_transaction_fn kvgo_transaction_fn(void) { return kvgoTransaction; }
+import "C"
+
+import (
+	"context"
+	"runtime"
+	"unsafe"
+)
+
+// A Tx is a transaction: reads and writes over collections of one client and tag that happen all at
+// once, or not at all. [Client.Transaction] gives it to a function, which works with it through
+// [Collection.In]; it ends with the function.
+type Tx struct {
+	ctx    context.Context
+	handle *C.kv_transaction
+}
+
+// Transaction runs a function in a transaction and commits it, so that everything is on the disk when
+// Transaction returns.
+//
+// The function's reads see the data as it was when the transaction began, with its own writes on top.
+// Nothing is locked meanwhile. If what it has read was changed meanwhile, by whomever, it runs again
+// from its beginning after a short random pause: 100 times or for 60 seconds, unless [WithRetries] and
+// [WithTimeout] say something else, then ErrConflict comes out. What the function returns comes out as
+// well, and nothing was written. [WithTag] chooses another tag than the client's.
+func (c *Client) Transaction(ctx context.Context, body func(*Tx) error, options ...Option) error {
+	if err := ctx.Err(); err != nil {
+		return ended(err)
+	}
+	text, err := gather(options).text()
+	if err != nil {
+		return err
+	}
+	run := &transaction{ctx: ctx, body: body}
+	number := remember(run)
+	defer kvgoFree(number)
+	var left *C.kv_error
+	status := C.kv_client_transaction(c.handle, characters(text), C.kvgo_transaction_fn(), number, &left)
+	runtime.KeepAlive(c)
+	if run.panicked != nil {
+		C.kv_error_free(left)
+		panic(run.panicked)
+	}
+	if run.err != nil {
+		C.kv_error_free(left)
+		return run.err
+	}
+	return check(status, left)
+}
+
+// A transaction is the function that runs, and what came of it.
+type transaction struct {
+	ctx      context.Context
+	body     func(*Tx) error
+	err      error
+	panicked any
+}
+
+//export kvgoTransaction
+func kvgoTransaction(context unsafe.Pointer, handle *C.kv_transaction) (status C.kv_status) {
+	run, ok := recall(context).(*transaction)
+	if !ok {
+		return C.KV_INTERNAL
+	}
+	// A panic must not cross C: it goes on behind the call.
+	defer func() {
+		if run.panicked = recover(); run.panicked != nil {
+			status = C.KV_CANCELLED
+		}
+	}()
+	if run.err = run.ctx.Err(); run.err != nil {
+		run.err = ended(run.err)
+	} else {
+		run.err = run.body(&Tx{run.ctx, handle})
+	}
+	if run.err != nil {
+		return C.KV_CANCELLED
+	}
+	return C.KV_OK
+}
+
+// A TxCollection is a collection as a transaction sees it.
+type TxCollection[T any] struct {
+	tx    *Tx
+	store *store
+}
+
+// In gives the collection as a transaction sees it. It is of no use behind the end of the transaction.
+func (c *Collection[T]) In(tx *Tx) *TxCollection[T] { return &TxCollection[T]{tx, c.store} }
+
+// Get finds one entity; ErrNotFound if there is none.
+func (c *TxCollection[T]) Get(id string) (T, error) {
+	return decode[T](c.store.findByIDIn(c.tx, id))
+}
+
+// Find finds the entities that match, which can be read until the transaction ends. A nil query means all.
+func (c *TxCollection[T]) Find(query *Query) (*Iterator[T], error) {
+	found, err := c.store.findIn(c.tx, query)
+	if err != nil {
+		return nil, err
+	}
+	return newIterator[T](c.tx.ctx, found), nil
+}
+
+// Count counts the entities that match. A nil query means all.
+func (c *TxCollection[T]) Count(query *Query) (int, error) {
+	return c.store.withQuery(query, func(
+		handle *C.kv_query, count *C.int64_t, left **C.kv_error,
+	) C.kv_status {
+		return C.kv_transaction_count(c.tx.handle, c.store.handle, handle, count, left)
+	})
+}
+
+// Save saves one entity and gives it as it will be stored.
+func (c *TxCollection[T]) Save(entity T) (T, error) {
+	text, err := marshal(entity)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return decode[T](c.store.saveIn(c.tx, text))
+}
+
+// RemoveByID removes one entity; it gives 1, or 0 if there is none.
+func (c *TxCollection[T]) RemoveByID(id string) (int, error) {
+	return c.store.removeByIDIn(c.tx, id)
+}
+
+// Remove removes the entities that match and counts them. A nil query is ErrInvalid.
+func (c *TxCollection[T]) Remove(query *Query) (int, error) {
+	if query == nil {
+		return 0, invalid("without a query every entity goes: &Query{} means all")
+	}
+	return c.store.withQuery(query, func(
+		handle *C.kv_query, count *C.int64_t, left **C.kv_error,
+	) C.kv_status {
+		return C.kv_transaction_remove(c.tx.handle, c.store.handle, handle, count, left)
+	})
+}
+
+// Update changes members of the entities that match: see [Collection.Update].
+func (c *TxCollection[T]) Update(query *Query, update M) (UpdateResult, error) {
+	return decode[UpdateResult](c.store.updateIn(c.tx, query, update))
+}
+
+// The part that touches C.
+
+func (s *store) findByIDIn(tx *Tx, id string) ([]byte, error) {
+	key, err := terminated(id, "id")
+	if err != nil {
+		return nil, err
+	}
+	defer runtime.KeepAlive(s)
+	var text *C.char
+	var length C.size_t
+	var left *C.kv_error
+	status := C.kv_transaction_find_by_id(tx.handle, s.handle, characters(key), &text, &length, &left)
+	return taken(text, length), check(status, left)
+}
+
+func (s *store) findIn(tx *Tx, query *Query) (entities, error) {
+	handle, err := query.open()
+	if err != nil {
+		return entities{}, err
+	}
+	defer C.kv_query_free(handle)
+	var cursor *C.kv_cursor
+	var left *C.kv_error
+	status := C.kv_transaction_find(tx.handle, s.handle, handle, &cursor, &left)
+	return entities{cursor: cursor, store: s}, check(status, left)
+}
+
+func (s *store) saveIn(tx *Tx, entity []byte) ([]byte, error) {
+	defer runtime.KeepAlive(s)
+	var text *C.char
+	var length C.size_t
+	var left *C.kv_error
+	status := C.kv_transaction_save(tx.handle, s.handle, characters(entity), C.size_t(len(entity)),
+		&text, &length, &left)
+	return taken(text, length), check(status, left)
+}
+
+func (s *store) removeByIDIn(tx *Tx, id string) (int, error) {
+	key, err := terminated(id, "id")
+	if err != nil {
+		return 0, err
+	}
+	defer runtime.KeepAlive(s)
+	var count C.int64_t
+	var left *C.kv_error
+	status := C.kv_transaction_remove_by_id(tx.handle, s.handle, characters(key), &count, &left)
+	return int(count), check(status, left)
+}
+
+func (s *store) updateIn(tx *Tx, query *Query, update M) ([]byte, error) {
+	change, err := marshal(update)
+	if err != nil {
+		return nil, err
+	}
+	handle, err := query.open()
+	if err != nil {
+		return nil, err
+	}
+	defer C.kv_query_free(handle)
+	defer runtime.KeepAlive(s)
+	var text *C.char
+	var length C.size_t
+	var left *C.kv_error
+	status := C.kv_transaction_update(tx.handle, s.handle, handle, characters(change),
+		C.size_t(len(change)), &text, &length, &left)
+	return taken(text, length), check(status, left)
+}

@@ -1,0 +1,218 @@
+package kvstore
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func localAccounts(t *testing.T) (*Client, *Collection[M]) {
+	t.Helper()
+	client, err := Open(Options{AppKey: "kid_test", LocalOnly: true, DataDirectory: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	accounts, err := OpenCollection[M](client, "accounts", Sync)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := accounts.SaveMany(context.Background(), []M{{"_id": "a", "n": 10}, {"_id": "b", "n": 0}}); err != nil {
+		t.Fatal(err)
+	}
+	return client, accounts
+}
+
+func TestATransactionWritesEverythingAtOnce(t *testing.T) {
+	client, accounts := localAccounts(t)
+	ctx := context.Background()
+	err := client.Transaction(ctx, func(tx *Tx) error {
+		view := accounts.In(tx)
+		if _, err := view.Update(&Query{Filter: M{"_id": "a"}}, M{"$inc": M{"n": -3}}); err != nil {
+			return err
+		}
+		if _, err := view.Save(M{"_id": "b", "n": 3}); err != nil {
+			return err
+		}
+		if removed, err := view.RemoveByID("c"); err != nil || removed != 0 {
+			t.Errorf("removed %d: %v", removed, err)
+		}
+		entity, err := view.Get("a")
+		if err != nil {
+			return err
+		}
+		if n, _ := view.Count(&Query{Filter: M{"n": M{"$lt": 5}}}); n != 1 {
+			t.Errorf("%d are below 5", n)
+		}
+		found, err := view.Find(nil)
+		if err != nil {
+			return err
+		}
+		all, err := found.All()
+		if len(all) != 2 || err != nil {
+			t.Errorf("found %v: %v", all, err)
+		}
+		if before, _ := accounts.Get(ctx, "b"); before["n"] == entity["n"] {
+			t.Error("a write was seen before the commit")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := accounts.Count(ctx, &Query{Filter: M{"$or": []M{{"_id": "a", "n": 7}, {"_id": "b", "n": 3}}}}); n != 2 {
+		t.Errorf("%d of 2 are as they should be", n)
+	}
+}
+
+func TestWhatTheFunctionReturnsComesOutAndNothingIsWritten(t *testing.T) {
+	client, accounts := localAccounts(t)
+	mine := errors.New("mine")
+	err := client.Transaction(context.Background(), func(tx *Tx) error {
+		if _, err := accounts.In(tx).Remove(&Query{}); err != nil {
+			return err
+		}
+		return mine
+	})
+	if !errors.Is(err, mine) {
+		t.Errorf("gave %v", err)
+	}
+	func() {
+		defer func() {
+			if recover() != "mine too" {
+				t.Error("the panic was lost")
+			}
+		}()
+		client.Transaction(context.Background(), func(tx *Tx) error {
+			accounts.In(tx).Remove(&Query{})
+			panic("mine too")
+		})
+	}()
+	if n, _ := accounts.Count(context.Background(), nil); n != 2 {
+		t.Errorf("%d are left", n)
+	}
+}
+
+func TestATransactionThatIsAlwaysTooLateIsAConflict(t *testing.T) {
+	client, accounts := localAccounts(t)
+	ctx := context.Background()
+	runs := 0
+	err := client.Transaction(ctx, func(tx *Tx) error {
+		runs++
+		if _, err := accounts.In(tx).Get("a"); err != nil {
+			return err
+		}
+		if _, err := accounts.Update(ctx, &Query{Filter: M{"_id": "a"}}, M{"$inc": M{"n": 1}}); err != nil {
+			return err
+		}
+		_, err := accounts.In(tx).Save(M{"_id": "c"})
+		return err
+	}, WithRetries(3))
+	if !errors.Is(err, ErrConflict) || runs != 4 {
+		t.Errorf("gave %v after %d runs", err, runs)
+	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := client.Transaction(cancelled, func(*Tx) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("a context that has ended gave %v", err)
+	}
+}
+
+func TestFourGoroutinesThatEachAddOne200TimesMake800(t *testing.T) {
+	client, accounts := localAccounts(t)
+	ctx := context.Background()
+	type account struct {
+		ID string `json:"_id"`
+		N  int    `json:"n"`
+	}
+	typed, err := OpenCollection[account](client, "typed", Sync)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := typed.Save(ctx, account{ID: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for i := 0; i < 4; i++ {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			for j := 0; j < 200; j++ {
+				err := client.Transaction(ctx, func(tx *Tx) error {
+					entity, err := typed.In(tx).Get("a")
+					if err != nil {
+						return err
+					}
+					entity.N++
+					_, err = typed.In(tx).Save(entity)
+					return err
+				}, WithRetries(100_000))
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		}()
+	}
+	group.Wait()
+	if entity, err := typed.Get(ctx, "a"); err != nil || entity.N != 800 {
+		t.Errorf("made %d: %v", entity.N, err)
+	}
+	_ = accounts
+}
+
+func TestUpdatesRaiseVersions(t *testing.T) {
+	_, accounts := localAccounts(t)
+	ctx := context.Background()
+	before, err := accounts.Version("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := accounts.Update(ctx, nil, M{"$max": M{"n": 5}})
+	if err != nil || result != (UpdateResult{Matched: 2, Modified: 1}) {
+		t.Errorf("gave %v: %v", result, err)
+	}
+	if _, err := accounts.Update(ctx, &Query{Filter: M{"_id": "a"}}, M{"$inc": M{"n": 1}}); err != nil {
+		t.Error(err)
+	}
+	if after, err := accounts.Version("a"); err != nil || after != before+1 {
+		t.Errorf("the version went from %d to %d: %v", before, after, err)
+	}
+	if _, err := accounts.Version("nobody"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("gave %v", err)
+	}
+	if _, err := accounts.Update(ctx, nil, M{"$foo": M{"x": 1}}); !errors.Is(err, ErrInvalid) {
+		t.Errorf("gave %v", err)
+	}
+}
+
+func TestADataFileIsSalvaged(t *testing.T) {
+	directory := t.TempDir()
+	options := Options{AppKey: "kid_test", LocalOnly: true, DataDirectory: filepath.Join(directory, "data")}
+	client, err := Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes, err := OpenCollection[M](client, "notes", Sync)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := notes.Save(context.Background(), M{"_id": "a"}); err != nil {
+		t.Fatal(err)
+	}
+	client.Close()
+	report, err := Salvage(options, filepath.Join(directory, "saved"))
+	if err != nil || report.Collections["notes"].Lines != 1 || report.Pending.Lines != 1 {
+		t.Errorf("gave %v: %v", report, err)
+	}
+	text, err := os.ReadFile(filepath.Join(directory, "saved", "pending.ndjson"))
+	if err != nil || !strings.Contains(string(text), `"entity":{"_id":"a"}`) {
+		t.Errorf("gave %s: %v", text, err)
+	}
+	if _, err := Salvage(Options{AppKey: "other", LocalOnly: true, DataDirectory: directory}, directory+"/again"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("gave %v", err)
+	}
+}

@@ -1,0 +1,72 @@
+package kvstore
+
+// #include <kvstore.h>
+import "C"
+
+import (
+	"context"
+	"runtime"
+)
+
+// An UpdateResult says what an update changed.
+type UpdateResult struct {
+	// Matched is how many entities matched.
+	Matched int `json:"matched"`
+	// Modified is how many of them were not as the update wants them already.
+	Modified int `json:"modified"`
+}
+
+// Update changes members of the entities that match, in MongoDB's update language, and leaves
+// everything else of them as it is:
+//
+//	notes.Update(ctx, query, kvstore.M{"$set": kvstore.M{"done": true}, "$inc": kvstore.M{"n": 1}})
+//
+// Locally all entities change at once, or none does, if the update does not fit one of them
+// (ErrInvalid, with its ID).
+func (c *Collection[T]) Update(
+	ctx context.Context, query *Query, update M, options ...Option,
+) (UpdateResult, error) {
+	return decode[UpdateResult](c.store.update(ctx, query, update, options))
+}
+
+// Version gives the local version of one entity, which goes up with each change of it here; ErrNotFound
+// if there is none.
+func (c *Collection[T]) Version(id string) (int64, error) { return c.store.version(id) }
+
+func (s *store) update(
+	ctx context.Context, query *Query, update M, options []Option,
+) ([]byte, error) {
+	change, err := marshal(update)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.prepare(ctx, query, options)
+	if err != nil {
+		return nil, err
+	}
+	defer s.done(c)
+	body, size := characters(change), C.size_t(len(change))
+	if s.writes(c) {
+		var text *C.char
+		var length C.size_t
+		var left *C.kv_error
+		status := C.kv_store_update(s.handle, c.query, body, size, c.text, &text, &length, &left)
+		return taken(text, length), check(status, left)
+	}
+	return run(ctx, c.options, func(r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
+		return C.kv_store_update_async(s.handle, c.query, body, size, c.text,
+			r.done, r.context, r.free, q, e)
+	})
+}
+
+func (s *store) version(id string) (int64, error) {
+	key, err := terminated(id, "id")
+	if err != nil {
+		return 0, err
+	}
+	defer runtime.KeepAlive(s)
+	var version C.int64_t
+	var left *C.kv_error
+	status := C.kv_store_version(s.handle, characters(key), &version, &left)
+	return int64(version), check(status, left)
+}

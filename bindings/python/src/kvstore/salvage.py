@@ -1,0 +1,25 @@
+"""Copying out what can be read of a damaged file."""
+
+from __future__ import annotations
+
+import json
+from os import PathLike, fspath
+from typing import Any, Unpack
+
+from . import _native
+from ._options import ClientOptions, encode_options, to_text
+
+_salvage = _native.function("kv_salvage")
+
+
+def salvage(directory: str | PathLike[str], **options: Unpack[ClientOptions]) -> dict[str, Any]:
+    """Copy what can be read of a client's data file into a new directory, as lines of JSON.
+
+    `options` are those with which a client would be opened. Pending writes come first, in
+    ``pending.ndjson``; each collection gets a file. The report says how many lines each file has,
+    and in how many places something could not be read. The damaged file stays as it is.
+    """
+    text = encode_options(options) or b"{}"
+    place = to_text(fspath(directory), "directory")
+    report: dict[str, Any] = json.loads(_native.call_for_text(_salvage, text, len(text), place))
+    return report
