@@ -246,4 +246,28 @@ extension Storage {
     try storage.wipe()
     #expect(try storage.find(#"{"n":1}"#).isEmpty)
   }
+
+  @Test(
+    "only a beginning that every match has is looked up for a regular expression",
+    arguments: [
+      "^a|b", "^a|^b", "^(a|b)", "a|^b", #"^a\\|b"#, #"^a\\.b"#, "^ab?c", "^ab*", "^a{0}b",
+      "^ab{0,1}", "^a+", "^é", "^éa?",
+      "(?i)^a", "^a b", "^(?:)a", "^a$|b", "^ab(?=c)|x", "^[ab]", "^a\\nb", #"^\\Qa|b"#, "(?|^a|b)",
+    ])
+  func beginnings(expression: String) throws {
+    let texts = [
+      "a", "b", "ab", "ac", "abc", "bc", "A", "Ab", "a|b", "a.b", "a b", "é", "éa", "x\\na", "xb",
+      "x", "a\\nb",
+    ]
+    try storage.store(
+      texts.enumerated().map { #"{"_id":"\#($0)","s":"\#($1)"}"# }, in: "texts")
+    let filters = ["", "i", "m", "s", "x", "im"].map {
+      #"{"s":{"$regex":"\#(expression)","$options":"\#($0)"}}"#
+    }
+    let answers = try filters.map { try storage.find($0, in: "texts") }
+    try storage.createIndex(#"{"s":1}"#, in: "texts")
+    for (filter, answer) in zip(filters, answers) {
+      #expect(try storage.find(filter, in: "texts") == answer, "\(filter)")
+    }
+  }
 }

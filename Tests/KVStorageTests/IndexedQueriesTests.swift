@@ -235,7 +235,7 @@ private struct RandomQueries {
     case 3, 4, 5: return #"{"\#(pick(["$gt", "$gte", "$lt", "$lte"]))":\#(value(1))}"#
     case 6, 7: return #"{"$gte":\#(value(0)),"$lt":\#(value(0))}"#
     case 8: return #"{"$in":[\#(list(random.below(4)) { $0.value(1) })]}"#
-    case 9: return #"{"$regex":"\#(pick(["^a", "^ab?", "^A", "b$", "^é", "^a.", "^(a)"]))"}"#
+    case 9: return #"{"$regex":"\#(pick(["^a", "^ab?", "^a|b", "^A", "b$", "^é", "^a.", "^(a)"]))"}"#
     case 10: return #"{"$\#(pick(["ne", "eq"]))":\#(value(0))}"#
     default: return #"{"$exists":\#(chance(50))}"#
     }

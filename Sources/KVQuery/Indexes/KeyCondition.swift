@@ -104,15 +104,18 @@ extension Pattern {
       return nil
     }
     // With an alternative, the anchor may belong to one side only.
-    let rest = Array(source.unicodeScalars.dropFirst())
+    var rest = source.unicodeScalars.dropFirst()
     guard !rest.contains("|") else { return nil }
     var literal: [Unicode.Scalar] = []
-    scan: for scalar in rest {
+    scan: while let scalar = rest.popFirst() {
       switch scalar {
       case "*", "?", "{":
         // The letter before may be missing.
         _ = literal.popLast()
         break scan
+      case "\\":
+        guard let escaped = rest.popFirst(), Pattern.isPunctuation(escaped) else { break scan }
+        literal.append(escaped)
       case "a"..."z", "A"..."Z", "0"..."9", " ", "_", "-", ",", ":", ";", "/", "@", "'", "\"", "%",
         "&", "=", "<", ">", "~", "!":
         literal.append(scalar)
@@ -122,5 +125,13 @@ extension Pattern {
       }
     }
     return literal.isEmpty ? nil : literal.flatMap { Array(String($0).utf8) }
+  }
+
+  /// What stands for itself behind a backslash.
+  private static func isPunctuation(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "!"..."/", ":"..."@", "["..."`", "{"..."~": true
+    default: false
+    }
   }
 }
