@@ -44,8 +44,8 @@ package final class Matcher: Sendable {
     case .everything: return .constant(true)
     case .nothing: return .constant(false)
     case .and(let parts): return .and(parts.map { prepare($0, &names, budget) })
-    case .or(let parts): return .or(parts.map { prepare($0, &names, budget) })
-    case .nor(let parts): return .nor(parts.map { prepare($0, &names, budget) })
+    case .or(let parts): return .or(alternatives(parts, &names, budget))
+    case .nor(let parts): return .nor(alternatives(parts, &names, budget))
     case .field(let path, let tests):
       let name = path.components[0].name
       let slot = names.firstIndex(of: name) ?? names.count
@@ -56,6 +56,12 @@ package final class Matcher: Sendable {
     case .text(let search): return .text(search)
     case .comparison(let comparison): return .comparison(comparison)
     }
+  }
+
+  private static func alternatives(
+    _ parts: [Predicate], _ names: inout [[UInt8]], _ budget: WorkBudget
+  ) -> [Node] {
+    Predicate.merged(alternatives: parts).map { prepare($0, &names, budget) }
   }
 
   /// Whether a stored entity is what the predicate asks for. At most one pass over its bytes, which ends

@@ -53,18 +53,6 @@ package struct Query: Sendable, Equatable {
     both.original = original?.and(other)
     return both
   }
-
-  /// The ids, if the filter asks for nothing but one or several given `_id`s.
-  package var ids: [String]? {
-    guard case .field(.id, let tests) = filter, tests.count == 1 else { return nil }
-    switch tests[0] {
-    case .equal(.string(let id)): return [id]
-    case .isIn(let values):
-      let ids = values.compactMap(\.stringValue)
-      return ids.count == values.count ? ids : nil
-    default: return nil
-    }
-  }
 }
 
 // MARK: As text

@@ -1,3 +1,5 @@
+internal import KVJSON
+
 /// A query as parts of an SQL statement, for a table with the columns `n` (INTEGER PRIMARY KEY, the order of
 /// storage), `id` (TEXT, unique) and `body` (the entity as text).
 ///
@@ -42,22 +44,23 @@ package struct SQLSelection: Sendable {
   package init(_ query: Query, table: String, indexes: [UsableIndex] = []) {
     pageSource = "\(table) AS e"
     orderNatively(query)
-    if let ids = query.ids, ids.count <= SQLSelection.mostIds {
-      select(ids)
+    let named = query.namedIDs
+    if let named, named.ids.count <= SQLSelection.fewIDs {
+      select(named, query)
     } else if let access = Planner(query, indexes).choose() {
       select(access, query)
       join(access, query, table)
       return
-    } else if let matcher = query.matcher {
-      condition = "kv_match(body,?)"
-      conditionParameters = [.matcher(matcher)]
-      isExact = false
+    } else if let named {
+      select(named, query)
+    } else {
+      selectNatively(query)
     }
     (pageCondition, pageParameters) = (condition, conditionParameters)
   }
 
-  /// More ids than this would make too long a statement.
-  private static let mostIds = 500
+  /// Of more ids than this an index of something else may leave fewer entities.
+  private static let fewIDs = 500
 
   private mutating func orderNatively(_ query: Query) {
     guard let sorter = query.sorter else { return }
@@ -65,11 +68,26 @@ package struct SQLSelection: Sendable {
     orderParameters = [.sorter(sorter)]
   }
 
-  private mutating func select(_ ids: [String]) {
-    let places = ids.map { _ in "?" }.joined(separator: ",")
+  /// The rows of ids; where more is asked, they are looked at. All ids are one parameter, because SQLite takes a
+  /// limited number of these.
+  private mutating func select(_ named: Query.NamedIDs, _ query: Query) {
     isByIds = true
-    condition = ids.count == 1 ? "id=?" : "id IN (\(places))"
-    conditionParameters = ids.map { .text($0) }
+    if named.ids.count == 1 {
+      condition = "id=?"
+      conditionParameters = [.text(named.ids[0])]
+    } else {
+      condition = "id IN (SELECT value FROM json_each(?))"
+      conditionParameters = [.text(JSONValue.array(named.ids.map { .string($0) }).text)]
+    }
+    if !named.isExact { selectNatively(query) }
+  }
+
+  /// Looks at the rows that are selected so far.
+  private mutating func selectNatively(_ query: Query) {
+    guard let matcher = query.matcher else { return }
+    condition = condition == "1" ? "kv_match(body,?)" : "\(condition) AND kv_match(body,?)"
+    conditionParameters.append(.matcher(matcher))
+    isExact = false
   }
 
   /// The rows that an index finds; those that it is not sure of are looked at.
@@ -81,10 +99,8 @@ package struct SQLSelection: Sendable {
     if access.isExact {
       covering = ("SELECT DISTINCT n FROM (\(rows.sql))", rows.parameters)
       if case .range(let range) = access, range.index.shape == .plain { covering = rows }
-    } else if let matcher = query.matcher {
-      condition += " AND kv_match(body,?)"
-      conditionParameters.append(.matcher(matcher))
-      isExact = false
+    } else {
+      selectNatively(query)
     }
     (pageCondition, pageParameters) = (condition, conditionParameters)
   }

@@ -1,4 +1,4 @@
-import KVQuery
+@testable import KVQuery
 import Testing
 
 @Suite("Query") struct QueryTests {
@@ -91,10 +91,24 @@ import Testing
     #expect(error.position == position)
   }
 
-  @Test("knows when it asks for ids only") func knowsIds() throws {
-    #expect(try Query(filter: #"{"_id":"x"}"#).ids == ["x"])
-    #expect(try Query(filter: #"{"_id":{"$in":["x","y"]}}"#).ids == ["x", "y"])
-    #expect(try Query(filter: #"{"_id":{"$gt":"x"}}"#).ids == nil)
-    #expect(try Query(filter: #"{"_id":"x","a":1}"#).ids == nil)
+  @Test("knows the ids that it asks for") func knowsIds() throws {
+    func named(_ filter: String) throws -> Query.NamedIDs? { try Query(filter: filter).namedIDs }
+    #expect(try named(#"{"_id":"x"}"#) == .init(ids: ["x"], isExact: true))
+    #expect(try named(#"{"_id":{"$in":["x","y"]}}"#) == .init(ids: ["x", "y"], isExact: true))
+    #expect(try named(#"{"_id":"x","a":1}"#) == .init(ids: ["x"], isExact: false))
+    for filter in [#"{"_id":{"$gt":"x"}}"#, #"{"$or":[{"_id":"x"},{"a":1}]}"#, "{}"] {
+      #expect(try named(filter) == nil)
+    }
+  }
+
+  @Test("of alternatives that are values of one member looks these up") func alternatives() throws {
+    let filter =
+      #"{"$or":[{"a":1},{"b":2},{"$or":[{"a":{"$in":[2,3]}},{"c":{"$gt":1}}]},{"a":null}]}"#
+    guard case .or(let parts) = try Query(filter: filter).filter else {
+      Issue.record("no alternatives")
+      return
+    }
+    let merged = Predicate.merged(alternatives: parts).map(\.json.text)
+    #expect(merged == [#"{"a":{"$in":[1,2,3,null]}}"#, #"{"b":2}"#, #"{"c":{"$gt":1}}"#])
   }
 }

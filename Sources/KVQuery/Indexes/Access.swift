@@ -45,6 +45,18 @@ indirect enum Access: Sendable {
     }
   }
 
+  /// Whether SQLite can compile a statement of this: it takes 500 SELECTs in a compound one, and 32,766 parameters.
+  var fitsIntoStatement: Bool { size.selects <= 400 && size.parameters <= 30_000 }
+
+  private var size: (selects: Int, parameters: Int) {
+    switch self {
+    case .range(let range): (1, range.parameters.count)
+    case .table(let table): (1, table.parameters.count)
+    case .union(let parts):
+      parts.map(\.size).reduce((0, 0)) { ($0.0 + $1.selects, $0.1 + $1.parameters) }
+    }
+  }
+
   /// A SELECT of the row numbers, and its parameters.
   var rows: (sql: String, parameters: [SQLSelection.Parameter]) {
     switch self {

@@ -9,7 +9,7 @@ struct Planner {
   init(_ query: Query, _ indexes: [UsableIndex]) {
     self.query = query
     self.indexes = indexes.filter { $0.shape != .unusable }
-    (tests, rest) = Planner.conjunction(query.filter)
+    (tests, rest) = query.filter.conjunction
   }
 
   /// What finds the rows; nil: look at all of them.
@@ -59,13 +59,14 @@ struct Planner {
   /// Each part by an index, or none of it.
   private func union(_ parts: [Predicate], isWhole: Bool) -> Access? {
     var found: [Access] = []
-    for part in parts {
-      let (tests, rest) = Planner.conjunction(part)
+    for part in Predicate.merged(alternatives: parts) {
+      let (tests, rest) = part.conjunction
       let choices = accesses(tests, rest).map { isWhole ? $0 : $0.inexact }
       guard let choice = choices.max(by: { $0.score < $1.score }) else { return nil }
       found.append(choice)
     }
-    return .union(found)
+    let union = found.count == 1 ? found[0] : .union(found)
+    return union.fitsIntoStatement ? union : nil
   }
 
   // MARK: Ordered indexes
@@ -125,27 +126,16 @@ struct Planner {
     return nil
   }
 
+  /// More would make too deep an expression for SQLite, whose limit is 1000.
+  private static let mostConditions = 20
+
   /// What one column can be asked. Where an entity has several rows, each test may be met by another one,
-  /// so only one test can be asked of a row.
+  /// so only one test can be asked of a row. Of very many tests the first have to do.
   private static func choose(_ conditions: [KeyCondition], _ shape: IndexShape) -> [KeyCondition] {
     for form in [KeyCondition.Form.equality, .membership] {
       if let found = conditions.first(where: { $0.form == form }) { return [found] }
     }
-    return shape == .plain ? conditions : Array(conditions.prefix(1))
-  }
-
-  /// The tests that all have to hold, and what else does.
-  private static func conjunction(
-    _ predicate: Predicate
-  ) -> (tests: [(path: Path, test: Test)], rest: [Predicate]) {
-    switch predicate {
-    case .everything: return ([], [])
-    case .field(let path, let tests): return (tests.map { (path, $0) }, [])
-    case .and(let parts):
-      let all = parts.map(conjunction)
-      return (all.flatMap(\.tests), all.flatMap(\.rest))
-    case .nothing, .or, .nor, .text, .comparison: return ([], [predicate])
-    }
+    return Array(conditions.prefix(shape == .plain ? mostConditions : 1))
   }
 }
 

@@ -88,7 +88,7 @@ final class EntityCollection: Sendable {
   }
 
   /// Which rows: what the rule lets through of what the filter matches. Parameters: 1 the user,
-  /// 2 the filter's function, 3 a JSON array of ids.
+  /// 2 the filter's function, 3 a JSON array of the ids that the filter names.
   struct Selection: Hashable {
     var rule: Permissions.Rule
     /// Whether rows are selected for writing: then only writers' lists count.
@@ -106,17 +106,18 @@ final class EntityCollection: Sendable {
     var hasFilter: Bool { isByIds || isFiltered }
 
     var condition: String {
-      if isByIds { return "\(access) AND \(byIds)" }
-      return isFiltered ? guarded("kv_match(body, ?2)") : access
+      guard isFiltered else { return isByIds ? "\(access) AND \(byIDs)" : access }
+      return isByIds ? "\(byIDs) AND \(guarded(match))" : guarded(match)
     }
 
     /// What the rule lets through and the filter does not match.
     var unmatched: String {
-      if isByIds { return "\(access) AND NOT (\(byIds))" }
-      return isFiltered ? guarded("NOT kv_match(body, ?2)") : "0"
+      guard isFiltered else { return isByIds ? "\(access) AND NOT (\(byIDs))" : "0" }
+      return guarded(isByIds ? "NOT (\(byIDs) AND \(match))" : "NOT \(match)")
     }
 
-    private var byIds: String { "id IN (SELECT value FROM json_each(?3))" }
+    private var byIDs: String { "id IN (SELECT value FROM json_each(?3))" }
+    private var match: String { "kv_match(body, ?2)" }
 
     /// A filter, asked about what the rule lets through and nothing else. `AND` would leave it to SQLite what comes
     /// first, and how long a filter takes, or that it gives up, would tell of entities that the user may not read.

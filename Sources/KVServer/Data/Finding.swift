@@ -166,8 +166,9 @@ final class Finding: BodySource, @unchecked Sendable {
   private func collect(
     _ rows: [Int64], from start: Int, _ piece: Payload, _ connection: borrowing Connection
   ) throws(SQLiteError) {
-    let select = try connection.statement(collection.sql(.body(selection.shape)))
-    try selection.bind(to: select)
+    let known = selection.ofKnownRows
+    let select = try connection.statement(collection.sql(.body(known.shape)))
+    try known.bind(to: select)
     var next = start
     while next < rows.count, piece.count < pieceBytes {
       try select.bind(rows[next], at: 4)

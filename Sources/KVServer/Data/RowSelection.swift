@@ -36,9 +36,10 @@ struct Viewer: Sendable {
 
 /// The rows of a collection that a viewer may see or change and that a filter matches.
 struct RowSelection: Sendable {
-  let shape: EntityCollection.Selection
+  private(set) var shape: EntityCollection.Selection
   private let user: String
-  private let ids: String?
+  /// The ids that the filter names, as a JSON array.
+  private var ids: String?
   private let matcher: Matcher?
   /// What looking for them may cost.
   let budget: WorkBudget
@@ -49,11 +50,20 @@ struct RowSelection: Sendable {
   ) throws(ServerError) {
     self.budget = budget
     user = viewer.user
-    ids = query.ids.map { ACL.list($0) }
-    matcher = ids == nil ? query.matcher(within: budget) : nil
+    let named = query.namedIDs
+    ids = named.map { ACL.list($0.ids) }
+    matcher = named?.isExact == true ? nil : query.matcher(within: budget)
     shape = EntityCollection.Selection(
       rule: try viewer.rule(for: operation), writing: operation != .read,
       isFiltered: matcher != nil, isByIds: ids != nil)
+  }
+
+  /// The same for rows that it has selected before, one by one: they still have the ids that they had.
+  var ofKnownRows: RowSelection {
+    var known = self
+    known.ids = nil
+    known.shape.isByIds = false
+    return known
   }
 
   /// Gives a statement of this shape its parameters.
