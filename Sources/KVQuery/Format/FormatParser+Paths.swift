@@ -44,7 +44,7 @@ extension FormatParser {
     let text = try arguments.next(for: "K", at: at).stringValue ?? ""
     try advance()
     let components = text.parts(between: ".").map(String.init)
-    guard components.count <= FormatParser.maximumDepth, !components.contains("") else {
+    guard components.count <= FormatParser.maximumPathLength, !components.contains("") else {
       throw QueryError(.syntax, "the argument must be the name of a key", at: at)
     }
     guard let path = path(components[...], of: base) else {

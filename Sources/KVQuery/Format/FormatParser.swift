@@ -13,7 +13,10 @@ struct FormatParser {
     case expression(Expression)
   }
 
-  static let maximumDepth = 100
+  /// A level takes a dozen calls, one for each rank of operators: 256 KB of stack are enough for all.
+  static let maximumDepth = 50
+  /// How many names a path may have.
+  static let maximumPathLength = 100
 
   private var lexer: FormatLexer
   var arguments: FormatArguments
