@@ -37,7 +37,8 @@ package final class Server: Sendable {
     accessLog = try Self.accessLog(configuration)
     let accessLog = self.accessLog
     http = HTTPServer(
-      limits: configuration.limits, pool: workers, handler: service,
+      limits: configuration.limits, proxies: TrustedProxies(configuration.proxies), pool: workers,
+      handler: service,
       observer: { record in accessLog?.add(record) },
       log: { log.debug("http: \($0)") })
     let files = try configuration.tls.map { (tls) throws(Failure) in try Self.read(tls) }
@@ -97,6 +98,7 @@ package final class Server: Sendable {
     settings.permissions = configuration.permissions
     settings.historyDays = configuration.historyDays ?? 0
     settings.loginClock = configuration.loginClock
+    settings.discovery = configuration.discovery
     settings.bodyBytes = configuration.limits.bodyBytes
     settings.workSeconds = configuration.limits.workSeconds
     do {

@@ -35,6 +35,9 @@ extension Server {
     /// them; nil: they do not.
     package var historyDays: Int?
     package var limits = HTTPLimits()
+    /// Who is believed where a request comes from.
+    var proxies: [IPAddress] = []
+    var discovery = Discovery()
     /// A file for the access log, `-` for standard output, nil for none.
     package var accessLog: String?
     var logLevel = Log.Level.info

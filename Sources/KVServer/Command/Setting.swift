@@ -91,6 +91,22 @@ struct Setting: Sendable {
     .number("max-connections-per-address", 0...1_000_000, "of one client; 0 is no limit [0]") {
       $0.limits.connectionsPerAddress = $1
     },
+    Setting(
+      "trusted-proxy", "ADDR",
+      "a proxy in front, whose X-Forwarded-For tells where requests come from; may be repeated"
+    ) {
+      configuration, text throws(Arguments.Misuse) in
+      guard let address = IPAddress(text) else {
+        throw misuse("trusted-proxy", "takes an address in digits, such as 10.0.0.1 or ::1")
+      }
+      configuration.proxies.append(address)
+    },
+    Setting("lookup", "MEMBERS|off", lookupHelp) { configuration, text throws(Arguments.Misuse) in
+      guard let discovery = Discovery(text) else {
+        throw misuse("lookup", "takes off, or some of \(Discovery.members.joined(separator: ","))")
+      }
+      configuration.discovery = discovery
+    },
     .number("event-threads", 1...256, "threads that carry connections [2]") {
       $0.eventThreads = $1
     },
@@ -99,6 +115,10 @@ struct Setting: Sendable {
       $0.cacheMiB = $1
     },
   ]
+
+  private static let lookupHelp =
+    "by what users find each other, and see of each other; off: not at all "
+    + "[\(Discovery.members.joined(separator: ","))]"
 
   private static let permitHelp =
     "default rule for create, read, update or delete: always, never, creator, acl or shared; "

@@ -61,7 +61,9 @@ final class Exchange: Reply, @unchecked Sendable {
     let request = Request(
       method: .init(String(cString: method)), target: target ?? .unreadable,
       id: head.headers[.requestId].flatMap(Self.acceptableId) ?? Identifier.request(),
-      headers: head.headers, client: peer?.address ?? "-", budget: budget())
+      headers: head.headers,
+      client: server.proxies.client(
+        peer?.address ?? "-", forwardedFor: head.headers[.forwardedFor]), budget: budget())
     self.request = request
     if let fault = head.fault { return refuse(.malformedHead(fault), closing: true) }
     guard kv_mhd_is_plain_head(connection, method, version, targetSize) != 0 else {
@@ -151,7 +153,8 @@ final class Exchange: Reply, @unchecked Sendable {
     server.observer(
       RequestRecord(
         startedAt: startedAt, nanoseconds: monotonicNanoseconds() &- startedTicks,
-        client: peer?.address ?? "-", method: request?.method.name ?? "-", path: path,
+        client: request?.client ?? peer?.address ?? "-", method: request?.method.name ?? "-",
+        path: path,
         status: status, bytes: stream?.sentBytes ?? sentBytes, requestId: request?.id ?? "-"))
   }
 

@@ -17,6 +17,7 @@ final class HTTPServer: @unchecked Sendable {
   let observer: @Sendable (RequestRecord) -> Void
   private let log: @Sendable (String) -> Void
   private let peers: PeerTable
+  let proxies: TrustedProxies
   /// What the bodies of all requests may take.
   let bodyMemory: MemoryBudget
   private let requests = Monitor(Requests())
@@ -26,11 +27,12 @@ final class HTTPServer: @unchecked Sendable {
   private let options = UnsafeMutablePointer<kv_mhd_options>.allocate(capacity: 1)
 
   init(
-    limits: HTTPLimits, pool: WorkerPool, handler: any RequestHandler,
+    limits: HTTPLimits, proxies: TrustedProxies, pool: WorkerPool, handler: any RequestHandler,
     observer: @escaping @Sendable (RequestRecord) -> Void,
     log: @escaping @Sendable (String) -> Void
   ) {
     self.limits = limits
+    self.proxies = proxies
     self.pool = pool
     self.handler = handler
     self.observer = observer

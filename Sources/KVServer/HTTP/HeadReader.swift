@@ -29,11 +29,10 @@ struct HeadReader {
       fault = fault ?? "the value of a header has a control character"
     }
     guard let header = Header(name) else { return }
-    guard headers[header] == nil else {
-      if header.isSingle { fault = fault ?? "\(header.name) comes twice" }
-      return
-    }
-    headers[header] = String(decoding: value, as: UTF8.self)
+    let text = String(decoding: value, as: UTF8.self)
+    guard let first = headers[header] else { return headers[header] = text }
+    if header.isList { headers[header] = first + "," + text }
+    if header.isSingle { fault = fault ?? "\(header.name) comes twice" }
   }
 
   /// Holds the headers against each other.

@@ -57,7 +57,7 @@ struct Request: Sendable {
 /// The request headers that the server reads; no others are kept.
 enum Header: Int, CaseIterable, Sendable {
   case authorization, apiVersion, requestId, includeItemsCount, contentLength, host, ifMatch
-  case ifNoneMatch, deleteEntireCollection, retainMetadata, transferEncoding
+  case ifNoneMatch, deleteEntireCollection, retainMetadata, transferEncoding, forwardedFor
 
   var name: StaticString {
     switch self {
@@ -72,6 +72,7 @@ enum Header: Int, CaseIterable, Sendable {
     case .deleteEntireCollection: "X-Kinvey-Delete-Entire-Collection"
     case .retainMetadata: "X-Kinvey-Retain-Collection-Metadata"
     case .transferEncoding: "Transfer-Encoding"
+    case .forwardedFor: "X-Forwarded-For"
     }
   }
 
@@ -89,10 +90,13 @@ enum Header: Int, CaseIterable, Sendable {
     switch self {
     case .authorization, .contentLength, .host, .transferEncoding: true
     case .apiVersion, .requestId, .includeItemsCount, .ifMatch, .ifNoneMatch,
-      .deleteEntireCollection, .retainMetadata:
+      .deleteEntireCollection, .retainMetadata, .forwardedFor:
       false
     }
   }
+
+  /// Whether several lines of it are one list: each proxy may add one.
+  var isList: Bool { self == .forwardedFor }
 
   private func isNamed(_ text: UnsafeRawBufferPointer) -> Bool {
     text.count == name.utf8CodeUnitCount

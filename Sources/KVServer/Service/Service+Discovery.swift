@@ -3,34 +3,36 @@ internal import KVQuery
 
 /// Finding other users.
 extension Service {
-  /// What users are found by, and what is shown of them.
-  private static let searchable = ["_id", "username", "first_name", "last_name", "email"]
   private static let maxFound: Int = 1000
 
   func lookup(_ call: Call) throws(ServerError) -> Response {
     _ = try call.isAdministrator ? "" : call.user()
-    var filter = try Self.object(call.body)
-    guard !filter.isEmpty else { throw ServerError(.missingQuery, "nobody can list all users") }
-    for member in filter.members {
-      guard Self.searchable.contains(member.name), member.value.stringValue != nil else {
-        throw ServerError(
-          .invalidQuerySyntax,
-          "users are found by the text of \(Self.searchable.joined(separator: ", "))")
-      }
-    }
-    filter["_kmd.status.val"] = ["$ne": "disabled"]
-    var query: Query
-    do { query = try Query(filter: filter.text) } catch { throw ServerError(error) }
+    var query = try discoveryQuery(try Self.object(call.body))
     query.limit = Self.maxFound
     let found = try accounts.discover(query, of: call.app.number, within: call.budget)
-    return Answer.json(
-      200,
-      .array(
-        found.map { user in
-          .object(
-            JSONObject(
-              Self.searchable.compactMap { name in user[name].map { .init(name, $0) } }))
-        }))
+    let shown = settings.discovery.shown
+    let users = found.map { user in
+      JSONValue.object(JSONObject(shown.compactMap { name in user[name].map { .init(name, $0) } }))
+    }
+    return Answer.json(200, .array(users))
+  }
+
+  private func discoveryQuery(_ filter: JSONObject) throws(ServerError) -> Query {
+    let searchable = settings.discovery.searchable
+    guard !searchable.isEmpty else {
+      throw ServerError(.featureUnavailable, "users do not find each other here")
+    }
+    guard !filter.isEmpty else { throw ServerError(.missingQuery, "nobody can list all users") }
+    for member in filter.members {
+      guard searchable.contains(member.name), member.value.stringValue != nil else {
+        throw ServerError(
+          .invalidQuerySyntax,
+          "users are found by the text of \(searchable.joined(separator: ", "))")
+      }
+    }
+    var filter = filter
+    filter["_kmd.status.val"] = ["$ne": "disabled"]
+    do { return try Query(filter: filter.text) } catch { throw ServerError(error) }
   }
 
   func usernameExists(_ call: Call) throws(ServerError) -> Response {

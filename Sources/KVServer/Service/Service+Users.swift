@@ -1,7 +1,5 @@
 internal import KVBase
 internal import KVJSON
-internal import KVQuery
-internal import KVSQLite
 
 /// `/user`.
 extension Service {

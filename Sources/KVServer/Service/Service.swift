@@ -33,6 +33,7 @@ final class Service: RequestHandler, Sendable {
     var permissions = Permissions()
     /// Of collections without a setting of their own; 0: they keep no history.
     var historyDays = 0
+    var discovery = Discovery()
     var loginClock: @Sendable () -> Int64 = monotonicNanoseconds
     /// The largest body, and the longest work on one request.
     var bodyBytes = 0

@@ -21,7 +21,8 @@ import Testing
       "--durability", "normal", "--session-days", "30", "--password-cost", "3", "--max-body",
       "4096", "--request-seconds", "7", "--response-seconds", "8", "--max-connections", "9",
       "--max-connections-per-address", "2", "--event-threads", "3", "--workers", "4",
-      "--cache-mib", "5",
+      "--cache-mib", "5", "--trusted-proxy", "10.0.0.1", "--trusted-proxy=::1", "--lookup",
+      "username,email",
     ])
     #expect(configuration.listen == .init(host: "::1", port: 0))
     #expect(
@@ -38,6 +39,8 @@ import Testing
     #expect(configuration.limits.connectionsPerAddress == 2)
     #expect(configuration.eventThreads == 3 && configuration.workers == 4)
     #expect(configuration.cacheMiB == 5)
+    #expect(configuration.proxies.map(\.description) == ["10.0.0.1", "::1"])
+    #expect(configuration.discovery.searchable == ["username", "email"])
   }
 
   @Test("asks for help and for the version")
@@ -56,6 +59,9 @@ import Testing
       ([], "--data DIR is missing"), (["x"], "unexpected argument x"),
       (["--frob"], "unknown option --frob"), (["--data"], "--data needs a value: DIR"),
       (["--data", "d", "--listen", "here"], "--listen takes ADDR:PORT"),
+      (["--data", "d", "--trusted-proxy", "10.0.0.1:80"], "--trusted-proxy takes an address"),
+      (["--data", "d", "--lookup", "age"], "--lookup takes off, or some of _id"),
+      (["--data", "d", "--lookup", ""], "--lookup takes off, or some of _id"),
       (["--data", "d", "--app", "justkey"], "--app takes KID:SECRET"),
       (["--data", "d", "--app", "a::b"], "--app takes KID:SECRET"),
       (["--data", "d", "--app", "a:b", "--app", "a:c"], "an app key comes twice"),

@@ -40,14 +40,35 @@ import Testing
     #expect(try rig.send(ana, "GET", "/user/kid/_me").status == 200)
   }
 
+  @Test("behind a proxy belong to the client that it names, and to nobody whom the client names")
+  func proxy() throws {
+    let time = time
+    let rig = try Rig {
+      $0.loginClock = { time.peek { $0 } * 1_000_000_000 }
+      $0.proxies = [IPAddress("127.0.0.1")].compactMap { $0 }
+    }
+    for number in 0..<25 {
+      _ = try logIn(
+        "user-\(number)", "wrong", to: rig, forwarded: ["198.51.100.\(number), 203.0.113.9"])
+    }
+    let attacker = ["192.0.2.1", "203.0.113.9"]
+    #expect(try logIn("ana", "wrong", to: rig, forwarded: attacker).status == 429)
+    #expect(try logIn("ana", "wrong", to: rig, forwarded: ["198.51.100.1"]).status == 401)
+    // Who is no proxy is not believed.
+    let liar = try logIn("ana", "wrong", from: "127.0.0.2", to: rig, forwarded: ["203.0.113.9"])
+    #expect(liar.status == 401)
+  }
+
   private func logIn(
-    _ name: String, _ password: String, from address: String = "127.0.0.1"
+    _ name: String, _ password: String, from address: String = "127.0.0.1", to rig: Rig? = nil,
+    forwarded: [String] = []
   ) throws -> HTTPAnswer {
     let body: JSONValue = ["username": .string(name), "password": .string(password)]
-    guard let client = HTTPClient(port: rig.port, from: address),
-      let answer = client.send(
-        "POST", "/user/kid/login", headers: [("Authorization", Rig.Who.app.authorization ?? "")],
-        body: body.bytes)
+    let headers =
+      [("Authorization", Rig.Who.app.authorization ?? "")]
+      + forwarded.map { ("X-Forwarded-For", $0) }
+    guard let client = HTTPClient(port: (rig ?? self.rig).port, from: address),
+      let answer = client.send("POST", "/user/kid/login", headers: headers, body: body.bytes)
     else { throw Rig.Missing(what: "answer") }
     return answer
   }

@@ -129,6 +129,25 @@ import Testing
         == "InvalidQuerySyntax")
   }
 
+  @Test("find each other by what the server allows, and see that of each other")
+  func lookupOption() throws {
+    let bob = #"{"username":"bob","password":"p","first_name":"Bob","email":"b@x.org"}"#
+    for (option, isFound, shown) in [
+      ("email", true, ["_id", "username", "email"]), ("first_name", false, []), ("off", false, []),
+    ] {
+      let rig = try Rig { $0.discovery = Discovery(option) ?? Discovery() }
+      let ana = try rig.user("ana")
+      _ = try rig.send(.app, "POST", "/user/kid", bob)
+      let found = try rig.send(ana, "POST", "/user/kid/_lookup", #"{"email":"b@x.org"}"#)
+      let members = found.json.arrayValue?.first?.objectValue?.members.map(\.name)
+      #expect((found.status == 200) == isFound && (members ?? []) == shown, "\(option)")
+      if !isFound {
+        let error = option == "off" ? "FeatureUnavailable" : "InvalidQuerySyntax"
+        #expect(found.error == error)
+      }
+    }
+  }
+
   @Test("change themselves, keeping their name if they do not say one")
   func update() throws {
     let (ana, bob) = (try rig.user("ana"), try rig.user("bob"))

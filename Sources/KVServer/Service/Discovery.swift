@@ -1,0 +1,24 @@
+/// By what users find each other, and what they see of those whom they find.
+struct Discovery: Sendable, Equatable {
+  /// All that there may be.
+  static let members = ["_id", "username", "first_name", "last_name", "email"]
+
+  /// Empty: users do not find each other.
+  var searchable = members
+
+  /// Who is found can be named.
+  var shown: [String] {
+    Self.members.filter { searchable.contains($0) || $0 == "_id" || $0 == "username" }
+  }
+
+  init() {}
+
+  /// Reads `username,email`, or `off`; nil: it is neither.
+  init?(_ text: String) {
+    let names = text == "off" ? [] : text.split(separator: ",").map(String.init)
+    guard names.allSatisfy(Self.members.contains), text == "off" || !names.isEmpty else {
+      return nil
+    }
+    searchable = names
+  }
+}
