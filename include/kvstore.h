@@ -77,7 +77,7 @@ enum {
   KV_INVALID = 11,      /**< An argument is not acceptable: malformed JSON, an unknown option, an empty id. */
   KV_NOT_FOUND = 12,    /**< No such entity, user or collection. */
   KV_CONFLICT = 13,     /**< The backend has it already, or a newer version of it. */
-  KV_NO_USER = 14,      /**< Nobody is logged in. */
+  KV_NO_USER = 14,      /**< Nobody is logged in, or another client has logged in somebody else. */
   KV_UNAUTHORIZED = 15, /**< Wrong credentials, or the session ended. Unsent work is kept. */
   KV_FORBIDDEN = 16,    /**< The user may not do this. */
   KV_PENDING = 17,      /**< Pending writes must be pushed or purged first. */
@@ -171,7 +171,8 @@ typedef struct kv_client kv_client;
  *   ("kinvey"), `clientAppVersion`, `customRequestProperties` (object, under 2,000 bytes), `timeout`
  *   (seconds, 60), `retries` (3), `pushAutomatically` (false), `callbacks` ("thread" or "pump"), `durability`
  *   ("full" or "normal"), `caFile`, `proxy`, `maxResponseBytes` (104,857,600), `connections` (per host, 6),
- *   `apiVersion` (5), `masterSecret`, `authHost` (the authorization server).
+ *   `apiVersion` (5), `masterSecret`, `authHost` (the authorization server), `sharedDevice` (false; true: all
+ *   users of the device have one set of local data).
  * @param length        bytes, or #KV_NUL_TERMINATED
  * @param client_out    receives the client; close it with kv_client_close()
  * @return KV_OK, KV_MISUSE, KV_INVALID, KV_STORAGE, KV_CORRUPT, KV_FULL, KV_BUSY
@@ -407,7 +408,14 @@ KV_API kv_status kv_client_observe_sync(kv_client *client, kv_event_fn receive, 
 /** @} */
 
 /** @defgroup user Users
- *  Who is logged in; kept in the data directory, so that a restarted program finds its user again.
+ *  Who is logged in; kept in the data directory, so that a restarted program finds its user again: one
+ *  session for each `tag`.
+ *
+ *  Local data and pending writes belong to a user. Another one who logs in finds nothing of them (unless the
+ *  client was opened with `"sharedDevice":true`), and cannot log in while writes wait: they are never sent in
+ *  another name. What was saved before anybody logged in is the first user's. If another client of the same
+ *  tag, in this process or another one, has logged in somebody else, all functions of this client that read or
+ *  write data or ask the backend give #KV_NO_USER until it logs in again.
  *
  *  User JSON never contains the session token. A client without a backend has no users: every function
  *  here gives #KV_UNSUPPORTED. @{ */
@@ -421,12 +429,14 @@ KV_API kv_status kv_ping_async(kv_client *client, const char *options, kv_answer
                                kv_error **error_out);
 
 /**
- * Creates a user and logs it in. It replaces the active user.
+ * Creates a user and logs it in. It replaces the active user, whose local data is deleted; nobody is created
+ * while writes of that user wait.
  *
  * @param user_json  `{"username":…,"password":…,…}`; NULL or `{}`: an implicit user, whose name and
  *                   password the backend makes up
  * @param json_out   receives the user; may be NULL, here and in the functions that follow
- * @return KV_OK, KV_CONFLICT (the name is taken), KV_INVALID, network and server codes
+ * @return KV_OK, KV_CONFLICT (the name is taken), KV_INVALID, KV_PENDING (push, purge or drop another user's
+ *         writes first), network and server codes
  */
 KV_API kv_status kv_user_signup(kv_client *client, const char *user_json, size_t length,
                                 const char *options, char **json_out, size_t *length_out,
@@ -437,10 +447,12 @@ KV_API kv_status kv_user_signup_async(kv_client *client, const char *user_json, 
                                       kv_error **error_out);
 
 /**
- * Logs a user in. It replaces the active user; unsent work of the data directory stays where it is.
+ * Logs a user in. The same user finds local data and unsent work again. Another one replaces the active user,
+ * whose local data is deleted.
  *
  * @param credentials_json  `{"username":…,"password":…}` or `{"_socialIdentity":{…}}`
- * @return KV_OK, KV_UNAUTHORIZED (wrong name or password), KV_INVALID, network and server codes
+ * @return KV_OK, KV_UNAUTHORIZED (wrong name or password), KV_INVALID, KV_PENDING (push, purge or drop another
+ *         user's writes first; nothing has changed), network and server codes
  */
 KV_API kv_status kv_user_login(kv_client *client, const char *credentials_json, size_t length,
                                const char *options, char **json_out, size_t *length_out,
@@ -484,9 +496,10 @@ KV_API kv_status kv_user_login_with_code_async(kv_client *client, const char *co
 
 /**
  * Logs the active user out: the session is dropped here at once and then on the backend (whose
- * failure is ignored), and the local data of the client is wiped.
+ * failure is ignored), and the local data of the session is wiped.
  *
- * @param options  `{"keepData":true}` keeps entities and pending writes;  without it
+ * @param options  `{"keepData":true}` keeps entities and pending writes for this user (the default on a
+ *                 shared device);  without it
  *                 `{"discardPending":true}` is needed to wipe a store that has unsent work,
  *                 otherwise KV_PENDING and nothing is changed
  * @return KV_OK, KV_NO_USER, KV_PENDING, KV_STORAGE
@@ -628,7 +641,9 @@ typedef struct kv_store kv_store;
  * @param type        "sync", "auto", "cache" or "network"
  * @param options     `tag` (letters, digits, hyphens; not for network stores), `ttl` (seconds; local
  *                    reads ignore entities written longer ago), and defaults for the calls
- * @return KV_OK, KV_MISUSE, KV_INVALID, KV_STORAGE, KV_CORRUPT, KV_FULL, KV_BUSY
+ * @return KV_OK, KV_MISUSE, KV_INVALID, KV_PENDING (the data of the tag is another user's, and writes wait),
+ *         KV_CONFLICT (of another user who is logged in with a client of the tag), KV_NO_USER (another client has
+ *         logged in somebody else), KV_STORAGE, KV_CORRUPT, KV_FULL, KV_BUSY
  */
 KV_API kv_status kv_store_open(kv_client *client, const char *collection, const char *type,
                                const char *options, kv_store **store_out, kv_error **error_out);

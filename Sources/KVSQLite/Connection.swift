@@ -130,6 +130,17 @@ package struct Connection: ~Copyable {
   /// price of a comparison. For use in write transactions.
   package var epoch: Int { history.epoch }
 
+  /// Whether something that was verified on this connection still holds, as far as what was read last can tell: it
+  /// is verified anew only if another connection has committed since. There is room for one such thing.
+  package func isVerified(
+    _ verify: (borrowing Connection) throws(SQLiteError) -> Bool
+  ) throws(SQLiteError) -> Bool {
+    if history.verified == dataVersion { return true }
+    guard try verify(self) else { return false }
+    history.verified = dataVersion
+    return true
+  }
+
   /// BEGIN IMMEDIATE … COMMIT, or ROLLBACK if anything throws.
   func transaction<R>(
     _ durability: Database.Durability,
@@ -245,6 +256,8 @@ private final class History {
   var busyTimeout: Int32 = 0
   /// On the monotonic clock, in nanoseconds.
   var lastFileCheck: Int64 = 0
+  /// The data version for which `isVerified` holds.
+  var verified: UInt32?
 }
 
 /// A connection in a place of its own, so that it can wait in a list.

@@ -25,6 +25,9 @@ package final class Database: Sendable {
 
   deinit { close() }
 
+  /// Whether the system lets us only read the file.
+  package var isReadOnly: Bool { writer == nil }
+
   /// Runs `body` in a write transaction; its result comes when the commit is on disk.
   ///
   /// Calls that come while another one commits share the next commit. If `body` throws, its changes

@@ -1,7 +1,7 @@
 package import KVSync
 
 /// Where the files of one application are: `<root>/<app key>/`, with `<tag>.kvs` for each tag and
-/// `_session.kvs` for its user.
+/// `_session.kvs` for the users.
 package struct DataDirectory: Sendable {
   /// The application's own directory. It is made when the first file is opened, for its owner only.
   package let path: String
@@ -13,7 +13,7 @@ package struct DataDirectory: Sendable {
   /// The file of a tag.
   package func file(tag: String) -> String { "\(path)/\(Self.safe(tag)).kvs" }
 
-  /// The file of the session. No tag has this one, because `safe` writes `_` as `%5F`.
+  /// The file of the sessions. No tag has this one, because `safe` writes `_` as `%5F`.
   package var sessionFile: String { "\(path)/_session.kvs" }
 
   /// Opens the local data of a tag.
@@ -23,9 +23,9 @@ package struct DataDirectory: Sendable {
     try Storage(path: file(tag: tag), durability: durability)
   }
 
-  /// Opens the session.
-  package func openSession() throws(StoreError) -> SessionStore {
-    try SessionStore(path: sessionFile)
+  /// Opens the session of a tag.
+  package func openSession(tag: String) throws(StoreError) -> SessionStore {
+    try SessionStore(path: sessionFile, tag: tag)
   }
 
   /// A name as one component of a path: letters, digits and hyphens stay, every other byte is written

@@ -11,6 +11,7 @@ package import KVSQLite
 ///     x<number>                one table for each of these, kept up by triggers
 ///     unanswered collection    what was sent past the queue, and perhaps arrived
 ///     changes ── collection ── which entities were changed lately, where anybody observes
+///     owner                    the user whose data it all is
 package enum Schema {
   /// "KVS1", in the header of each file of ours.
   package static let applicationId: Int32 = 0x4B56_5331
@@ -103,6 +104,12 @@ package enum Schema {
           version TEXT NOT NULL,
           PRIMARY KEY (collection, id, request)) WITHOUT ROWID;
         CREATE INDEX unanswered_request ON unanswered (request);
+        """),
+    Database.Migration(
+      sql: """
+        -- Whose data this is, in one row; none: nobody's yet. NULL: it was not noted when the data was written.
+        CREATE TABLE owner (one INTEGER PRIMARY KEY CHECK (one = 1), user TEXT);
+        INSERT INTO owner SELECT 1, NULL WHERE EXISTS (SELECT 1 FROM collections);
         """),
   ]
 

@@ -1,18 +1,37 @@
-internal import KVBase
+package import KVBase
+internal import KVJSON
 internal import KVSQLite
 package import KVSync
 
-/// What an application remembers apart from its data: who is logged in, and which installation it is.
+/// What an application remembers apart from its data: who is logged in, tag by tag, and which installation it is.
 ///
-/// A small file of its own, so that it is shared by all tags and survives the end of each. Safe from any
-/// thread and several processes; each call is one transaction, durable when it returns.
+/// A small file of its own, for all tags, which survives the end of each. Safe from any thread and several
+/// processes; each call is one transaction, durable when it returns.
 package final class SessionStore: Sendable {
   private let database: Database
+  private let tag: String
 
-  private static let migrations = [
-    Database.Migration(
-      sql: "CREATE TABLE facts (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID")
-  ]
+  private static func migrations(openedBy tag: String) -> [Database.Migration] {
+    [
+      Database.Migration(
+        sql:
+          "CREATE TABLE facts (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID"),
+      // All tags had one session. It becomes that of the first one that asks; whose the data of the others is, is
+      // remembered.
+      Database.Migration { (db: borrowing Connection) throws(SQLiteError) in
+        guard let session = try value(of: "user", db) else { return }
+        try run(replace, [user(of: tag), session], db)
+        try run(delete, ["user"], db)
+        guard let id = (try? JSONValue(parsing: session))?["user"]?["_id"]?.stringValue else {
+          return
+        }
+        try run(replace, [former, id], db)
+      },
+    ]
+  }
+
+  private static func user(of tag: String) -> String { "user/\(tag)" }
+  private static let former = "former"
 
   private static let find = SQL("SELECT value FROM facts WHERE name = ?1")
   private static let replace = SQL("INSERT OR REPLACE INTO facts VALUES (?1, ?2)")
@@ -22,11 +41,12 @@ package final class SessionStore: Sendable {
   /// "KVU1": a tag's file is no session, and the other way round.
   private static let applicationId: Int32 = 0x4B56_5531
 
-  /// Opens or makes the file. Throws `.corrupt` for what is not ours, and leaves it untouched.
-  package init(path: String) throws(StoreError) {
+  /// Opens or makes the file, for a client of a tag. Throws `.corrupt` for what is not ours, and leaves it untouched.
+  package init(path: String, tag: String) throws(StoreError) {
+    self.tag = tag
     let configuration = Database.Configuration(path: path, applicationId: Self.applicationId)
     do throws(SQLiteError) {
-      database = try Database(configuration, migrations: Self.migrations)
+      database = try Database(configuration, migrations: Self.migrations(openedBy: tag))
     } catch {
       throw StoreError(error)
     }
@@ -35,20 +55,30 @@ package final class SessionStore: Sendable {
   /// Closes the file. Other calls fail with `.misuse` then.
   package func close() { database.close() }
 
-  /// The active user as JSON, its token included; nil if nobody is logged in.
-  package func user() throws(StoreError) -> String? { try value(of: "user") }
+  /// The active user of the tag as JSON, its token included; nil if nobody is logged in.
+  package func user() throws(StoreError) -> String? { try value(of: Self.user(of: tag)) }
+
+  /// The active user of another tag.
+  package func user(ofTag tag: String) throws(StoreError) -> String? {
+    try value(of: Self.user(of: tag))
+  }
+
+  /// The id of who was logged in when tags had no sessions of their own; nil: nobody, or there was no such time.
+  package func formerUser() throws(StoreError) -> RecordID? {
+    try value(of: Self.former).map { RecordID($0) }
+  }
 
   /// Makes somebody the active user.
   package func save(user json: String) throws(StoreError) {
     try write { (db: borrowing Connection) throws(SQLiteError) in
-      try Self.run(Self.replace, ["user", json], db)
+      try Self.run(Self.replace, [Self.user(of: tag), json], db)
     }
   }
 
   /// Forgets the active user. The installation stays what it is.
   package func clearUser() throws(StoreError) {
     try write { (db: borrowing Connection) throws(SQLiteError) in
-      try Self.run(Self.delete, ["user"], db)
+      try Self.run(Self.delete, [Self.user(of: tag)], db)
     }
   }
 

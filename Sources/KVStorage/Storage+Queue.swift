@@ -155,21 +155,28 @@ extension Storage {
   package func wipe() throws(StoreError) { try wipe(discardingPending: true) }
 
   /// Deletes everything, or throws `.pending` and deletes nothing if there are pending writes that must
-  /// not be lost. One transaction.
+  /// not be lost. One transaction. Then the data is nobody's.
   package func wipe(discardingPending: Bool) throws(StoreError) {
     let unsent = try write(makingRoom: true) {
       (db: borrowing Connection) throws(SQLiteError) -> Int in
-      let unsent = Int(try db.integer("SELECT count(*) FROM pending") ?? 0)
+      let unsent = try Self.unsent(on: db)
       guard unsent == 0 || discardingPending else { return unsent }
-      for number in try Catalog.numbers(on: db) {
-        try db.execute("DELETE FROM \(Table(number: number).entities)")
-      }
-      try db.execute("DELETE FROM pending; DELETE FROM requests; DELETE FROM unanswered")
+      try Self.deleteAll(on: db)
       return 0
     }
     guard unsent == 0 else {
       throw StoreError(.pending, "\(unsent) pending writes would be lost.")
     }
+    ownership.release()
+  }
+
+  /// All entities, pending writes and marks of what was read; whose they are.
+  static func deleteAll(on db: borrowing Connection) throws(SQLiteError) {
+    for number in try Catalog.numbers(on: db) {
+      try db.execute("DELETE FROM \(Table(number: number).entities)")
+    }
+    try db.execute(
+      "DELETE FROM pending; DELETE FROM requests; DELETE FROM unanswered; DELETE FROM owner")
   }
 
   // MARK: Steps

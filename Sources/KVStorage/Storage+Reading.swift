@@ -21,7 +21,8 @@ extension Storage {
         let statement = try db.statement(writtenSince == nil ? table.get : table.getSince)
         try statement.bind(borrowedText: id, at: 1)
         if let writtenSince { try statement.bind(writtenSince.milliseconds, at: 2) }
-        guard try statement.step() else { return false }
+        // Nothing of somebody else's is lent, not even for a moment.
+        guard try statement.step(), try ownership.isKept(reading: db) else { return false }
         body(statement.bytes(0))
         return true
       }
@@ -48,18 +49,26 @@ extension Storage {
       }
       if let page { return page }
     }
+    var isKept = true
+    let rows: Rows
     do throws(SQLiteError) {
-      let rows = try database.rows { (db: borrowing Connection) throws(SQLiteError) -> Statement? in
-        guard let table = try catalog.table(collection, on: db) else { return nil }
-        let plan = try indexes.plan(query, table, writtenSince: writtenSince, on: db)
+      rows = try database.rows { (db: borrowing Connection) throws(SQLiteError) -> Statement? in
+        let table = try catalog.table(collection, on: db)
+        let plan = try table.map { (table) throws(SQLiteError) in
+          try indexes.plan(query, table, writtenSince: writtenSince, on: db)
+        }
+        // Not before something was read: the snapshot begins there.
+        isKept = try ownership.isKept(reading: db)
+        guard isKept, let plan else { return nil }
         let statement = try db.statement(plan.bodies)
         try plan.selection.bindPage(to: statement)
         return statement
       }
-      return EntityRows(rows, query.fields.isEmpty ? nil : Projection(query.fields))
     } catch {
       throw StoreError(error)
     }
+    guard isKept else { throw Ownership.changed }
+    return EntityRows(rows, query.fields.isEmpty ? nil : Projection(query.fields))
   }
 
   package func count(

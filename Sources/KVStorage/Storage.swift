@@ -11,6 +11,7 @@ package final class Storage: LocalStore {
   let database: Database
   let catalog = Catalog()
   let indexes = IndexCatalog()
+  let ownership = Ownership()
   /// Tells observers that something was committed, here or in another process.
   let feed: ChangeFeed
 
@@ -97,6 +98,19 @@ package final class Storage: LocalStore {
     durably: Bool = true, makingRoom: Bool = false,
     _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(StoreError) -> R {
+    let result = try writeUnclaimed(durably: durably, makingRoom: makingRoom) {
+      (db: borrowing Connection) throws(SQLiteError) -> R? in
+      try ownership.isKept(writing: db) ? try body(db) : nil
+    }
+    guard let result else { throw Ownership.changed }
+    return result
+  }
+
+  /// The same, whosever data it is.
+  func writeUnclaimed<R>(
+    durably: Bool = true, makingRoom: Bool = false,
+    _ body: (borrowing Connection) throws(SQLiteError) -> R
+  ) throws(StoreError) -> R {
     do throws(SQLiteError) {
       let result = try database.write(durably: durably, makingRoom: makingRoom, body)
       feed.tell()
@@ -141,6 +155,18 @@ package final class Storage: LocalStore {
   func read<R>(
     _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(StoreError) -> R {
+    let result = try readUnclaimed { (db: borrowing Connection) throws(SQLiteError) -> R? in
+      let result = try body(db)
+      return try ownership.isKept(reading: db) ? result : nil
+    }
+    guard let result else { throw Ownership.changed }
+    return result
+  }
+
+  /// The same, whosever data it is.
+  func readUnclaimed<R>(
+    _ body: (borrowing Connection) throws(SQLiteError) -> R
+  ) throws(StoreError) -> R {
     do throws(SQLiteError) {
       return try database.withReader(body)
     } catch {
@@ -148,18 +174,31 @@ package final class Storage: LocalStore {
     }
   }
 
+  /// Runs `body` on a reader; its statements see one state of the data.
+  func readSnapshot<R>(
+    _ body: (borrowing Connection) throws(SQLiteError) -> R
+  ) throws(StoreError) -> R {
+    let result: R?
+    do throws(SQLiteError) {
+      result = try database.read { (db: borrowing Connection) throws(SQLiteError) -> R? in
+        let result = try body(db)
+        return try ownership.isKept(reading: db) ? result : nil
+      }
+    } catch {
+      throw StoreError(error)
+    }
+    guard let result else { throw Ownership.changed }
+    return result
+  }
+
   /// The same for one collection; nil if nothing was ever written to it. Its statements see one state of the
   /// data.
   func readSnapshot<R>(
     of collection: String, _ body: (borrowing Connection, Table) throws(SQLiteError) -> R?
   ) throws(StoreError) -> R? {
-    do throws(SQLiteError) {
-      return try database.read { (db: borrowing Connection) throws(SQLiteError) -> R? in
-        guard let table = try catalog.table(collection, on: db) else { return nil }
-        return try body(db, table)
-      }
-    } catch {
-      throw StoreError(error)
+    try readSnapshot { (db: borrowing Connection) throws(SQLiteError) -> R? in
+      guard let table = try catalog.table(collection, on: db) else { return nil }
+      return try body(db, table)
     }
   }
 

@@ -16,30 +16,51 @@ extension Client {
   }
 
   /// Creates a user and makes it the active one. An empty object: the backend makes up name and password.
+  /// `.pending`, and nobody is created, while writes of another user wait.
   package func signup(
     _ user: JSONObject, _ options: Options, _ cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
-    try asking("signup", options, cancellation) { (call) throws(StoreError) in
-      let (users, session) = try backend()
-      let created = try users.signup(
-        JSONValue.object(user).bytes, call)
-      try begin(created, session)
-      return created.json
+    let created = try asking("signup", options, cancellation) { (call) throws(StoreError) in
+      let users = try backend().users
+      try checkUnsent(before: nil)
+      return try users.signup(JSONValue.object(user).bytes, call)
     }
+    return try begun(created, options)
   }
 
-  /// Makes a user the active one. Local data stays.
+  /// Makes a user the active one. The same user finds the local data as it was; another one finds none, and `.pending`
+  /// while writes of the former one wait.
   package func login(
     _ credentials: JSONObject, _ options: Options, _ cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
-    try asking("login", options, cancellation) { (call) throws(StoreError) in
-      let (users, session) = try backend()
-      let user = try call.repeating { () throws(StoreError) in
+    let user = try asking("login", options, cancellation) { (call) throws(StoreError) in
+      let users = try backend().users
+      return try call.repeating { () throws(StoreError) in
         try users.login(JSONValue.object(credentials).bytes, call)
       }
-      try begin(user, session)
-      return user.json
     }
+    return try begun(user, options)
+  }
+
+  /// Begins the session that the backend has given to a user. If it cannot be the active one, the session is given
+  /// back.
+  private func begun(
+    _ user: KinveyUser, _ options: Options, grant: KinveyGrant? = nil
+  ) throws(StoreError) -> [UInt8] {
+    do throws(StoreError) {
+      try log.telling("begin of the session") { () throws(StoreError) in
+        try begin(user, grant: grant)
+      }
+    } catch {
+      if let token = user.token {
+        _ = try? asking("logout of the one refused", options, Cancellation()) {
+          (call) throws(StoreError) in
+          try backend().users.logout(token: token, call)
+        }
+      }
+      throw error
+    }
+    return user.json
   }
 
   // MARK: By the authorization server
@@ -65,22 +86,22 @@ extension Client {
     let clientId = try reader.string("clientId")
     let options = try Options(from: &reader)
     try reader.finish()
-    return try asking("login by code", options, cancellation) { (call) throws(StoreError) in
-      let (users, session) = try backend()
+    let (user, grant) = try asking("login by code", options, cancellation) {
+      (call) throws(StoreError) -> (KinveyUser, KinveyGrant) in
+      let users = try backend().users
       let grant = try authorization.grant(
         code: code, redirectURI: redirectURI, clientId: clientId, call)
-      let user: KinveyUser
       do throws(StoreError) {
-        user = try call.repeating { () throws(StoreError) in
+        let user = try call.repeating { () throws(StoreError) in
           try users.login(grant.credentialsText, call)
         }
+        return (user, grant)
       } catch {
         guard error.kind == .notFound else { throw error }
-        user = try users.signup(grant.credentialsText, call)
+        return (try users.signup(grant.credentialsText, call), grant)
       }
-      try begin(user, session, grant: grant)
-      return user.json
     }
+    return try begun(user, options, grant: grant)
   }
 
   // MARK: The active one
@@ -136,7 +157,8 @@ extension Client {
 
   /// What a logout does with the local data.
   package struct Leaving: Sendable {
-    package var keepData = false
+    /// Nil: as the client was opened, for a device that is shared or not.
+    package var keepData: Bool?
     package var discardPending = false
     package var hard = false
     package var call = Options()
@@ -146,7 +168,7 @@ extension Client {
     /// `hard` is an option of a deletion only.
     package init(_ object: JSONObject, isDeletion: Bool) throws(StoreError) {
       var reader = OptionReader(object)
-      keepData = try reader.bool("keepData") ?? false
+      keepData = try reader.bool("keepData")
       discardPending = try reader.bool("discardPending") ?? false
       if isDeletion { hard = try reader.bool("hard") ?? false }
       call = try Options(from: &reader)
@@ -154,7 +176,7 @@ extension Client {
     }
   }
 
-  /// Ends the session here, wipes the local data of all tags, and ends the session on the backend, whose
+  /// Ends the session here, wipes the local data that belongs to it, and ends the session on the backend, whose
   /// failure does not matter any more. `.pending`, and nothing is changed, if that would lose unsent work.
   package func logout(_ leaving: Leaving, _ cancellation: Cancellation) throws(StoreError) {
     let (user, listened) = try log.telling("logout") { () throws(StoreError) in
@@ -186,34 +208,6 @@ extension Client {
     try log.telling("user delete") { () throws(StoreError) in try endSession(leaving) }
   }
 
-  /// With nothing else under way: what is read for a user who is gone must not end up in what was wiped.
-  /// The data goes before the session: should the process die in between, nobody else finds it.
-  private func endSession(_ leaving: Leaving) throws(StoreError) {
-    let session = try backend().session
-    try operations.alone { () throws(StoreError) in
-      try checkUnsent(leaving)
-      live?.stop()
-      if !leaving.keepData {
-        for storage in try storages() {
-          try storage.wipe(discardingPending: leaving.discardPending)
-        }
-      }
-      try session.clear()
-    }
-    events.tell(.loggedOut(nil))
-  }
-
-  private func checkUnsent(_ leaving: Leaving) throws(StoreError) {
-    guard !leaving.keepData, !leaving.discardPending else { return }
-    var unsent = 0
-    for storage in try storages() { unsent += try storage.pendingCount(in: nil) }
-    guard unsent == 0 else {
-      throw StoreError(
-        .pending,
-        "\(unsent) pending writes would be lost: push them, or say keepData or discardPending.")
-    }
-  }
-
   // MARK: Shared
 
   /// Runs something that asks the backend about users.
@@ -228,7 +222,7 @@ extension Client {
     }
   }
 
-  private func backend() throws(StoreError) -> (users: KinveyUsers, session: Session) {
+  func backend() throws(StoreError) -> (users: KinveyUsers, session: Session) {
     guard let users, let session else {
       throw Self.noBackend
     }
@@ -254,19 +248,6 @@ extension Client {
       throw StoreError(.noUser, "Nobody is logged in.")
     }
     return user
-  }
-
-  /// Makes a user the active one. Another one may see other entities, and the changes since the last read
-  /// would not tell: what is known of earlier reads is forgotten.
-  private func begin(
-    _ user: KinveyUser, _ session: Session, grant: KinveyGrant? = nil
-  ) throws(StoreError) {
-    if try session.current()?.id.hasSameBytes(as: user.id) != true {
-      live?.stop()
-      for storage in try storages() { try storage.forgetRequests() }
-    }
-    try session.adopt(user, token: nil, grant: grant)
-    revive()
   }
 
   private static func members(of user: KinveyUser) -> JSONObject {

@@ -64,7 +64,9 @@ package final class Client: Sendable {
       (authorization, renewal, live) = (nil, nil, nil)
       return
     }
-    let session = Session(try directory.openSession())
+    // Acts for whoever is logged in now; if that cannot be read, calls say so.
+    let session = Session(try directory.openSession(tag: options.tag))
+    _ = try? session.current()
     let transport: Transport
     do throws(TransportError) {
       transport = try Transport(options.transport)
@@ -135,15 +137,25 @@ package final class Client: Sendable {
     let engine = CollectionEngine(
       collection: collection, type: type, local: local, remote: remote,
       inFlight: type.isLocal ? inFlight(tag ?? self.options.tag, collection) : InFlight(),
-      writer: {
-        [session, hasMaster = self.options.backend?.masterSecret != nil] () throws(StoreError) in
-        if let user = try session?.current() { return user.id }
-        guard hasMaster else { throw StoreError(.noUser, "Nobody is logged in.") }
-        return nil
-      }, validation: validation?.renamed(by: names).filter ?? .everything)
+      writer: writer(local), validation: validation?.renamed(by: names).filter ?? .everything)
     let store = DataStore(engine, calls, names, surroundings)
     if type.isLocal { remember(store, tag ?? self.options.tag) }
     return store
+  }
+
+  /// Gives in whose name is written to the backend: the active user's, or else the master's, but for what a user has
+  /// left.
+  private func writer(
+    _ local: Storage?
+  ) -> @Sendable () throws(StoreError) -> String? {
+    let hasMaster = options.backend?.masterSecret != nil
+    return { [session] () throws(StoreError) in
+      if let user = try session?.current() { return user.id }
+      guard hasMaster, try local?.owner(former: try session?.formerUser()) == nil else {
+        throw StoreError(.noUser, "Nobody is logged in.")
+      }
+      return nil
+    }
   }
 
   private func remember(_ store: DataStore, _ tag: String) {
@@ -192,6 +204,10 @@ package final class Client: Sendable {
       guard !state.isClosed else { throw StoreError(.misuse, "The client is closed.") }
       if let open = state.tags[tag] { return open.storage }
       let storage = try directory.open(tag: tag, durability: options.durability)
+      do throws(StoreError) { try claim(storage, ofTag: tag) } catch {
+        storage.close()
+        throw error
+      }
       let inFlight = SharedInFlight.of(path: directory.file(tag: tag))
       state.tags[tag] = Tag(storage: storage, inFlight: inFlight)
       if options.pushesAutomatically, remote != nil {
@@ -224,10 +240,8 @@ package final class Client: Sendable {
     state.peek { $0.tags[tag]?.inFlight.of(collection) } ?? InFlight()
   }
 
-  /// The local data of all tags there are, opened or not.
-  func storages() throws(StoreError) -> [Storage] {
-    try directory.tags().map { (tag) throws(StoreError) in try storage(tag) }
-  }
+  /// The local data of a tag, if the application has opened a store of it.
+  func openStorage(_ tag: String) -> Storage? { state.peek { $0.tags[tag]?.storage } }
 
   /// Somebody has logged in: what waited for that is pushed, if that is wanted.
   func revive() { autoPushes.revive() }

@@ -15,6 +15,8 @@ struct ClientOptions {
   var tag: String
   var durability: Storage.Durability
   var calls: Options
+  /// Whether all users of the device have one set of data.
+  var isSharedDevice: Bool
   /// Whether what waits is pushed without being asked for.
   var pushesAutomatically: Bool
 
@@ -38,6 +40,7 @@ struct ClientOptions {
     tag = try Self.tag(&reader) ?? "kinvey"
     let named = try reader.choice("durability", DurabilityName.self)
     durability = named == .normal ? .normal : .full
+    isSharedDevice = try reader.bool("sharedDevice") ?? false
     pushesAutomatically = try reader.bool("pushAutomatically") ?? false
     calls = try Options(from: &reader)
     backend?.clientAppVersion = calls.clientAppVersion

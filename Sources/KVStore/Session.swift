@@ -4,10 +4,12 @@ internal import KVKinvey
 internal import KVStorage
 internal import KVSync
 
-/// Who is logged in, as kept in the data directory.
+/// Who is logged in with the clients of a tag, as kept in the data directory.
 ///
 /// It is read anew each time: another process of the same application may have logged in or out. Only what the text
-/// says is remembered, as long as it stays the same: each call to the backend asks several times.
+/// says is remembered, as long as it stays the same: each call to the backend asks several times. A client acts for one
+/// user, from the first that it finds here to its own login or logout; if somebody else is logged in by then, it acts
+/// for nobody.
 final class Session: Sendable {
   /// A user and the proof of the session.
   struct User: Sendable {
@@ -19,24 +21,57 @@ final class Session: Sendable {
     var grant: KinveyGrant?
   }
 
+  private struct State {
+    var last: (text: String, user: User)?
+    /// For whom the client acts.
+    var actor: RecordID?
+  }
+
   private let store: SessionStore
-  private let last = Monitor<(text: String, user: User)?>(nil)
+  private let state = Monitor(State())
 
   init(_ store: SessionStore) { self.store = store }
 
   func close() { store.close() }
 
-  /// The active user; nil if there is none.
+  // MARK: Who it is
+
+  /// The active user; nil if there is none. Throws `.noUser` if it is another one than the client acts for.
   func current() throws(StoreError) -> User? {
+    try state.peek { (state) throws(StoreError) in
+      guard let user = try stored(&state) else { return nil }
+      let id = RecordID(user.id)
+      if state.actor == nil { state.actor = id }
+      guard state.actor == id else {
+        throw StoreError(
+          .noUser,
+          "Another client of this tag has logged in another user: log in again, or open a new client."
+        )
+      }
+      return user
+    }
+  }
+
+  /// For whom the client acts, logged in or not; nil: for nobody yet.
+  var actor: RecordID? { state.peek { $0.actor } }
+
+  /// Who is logged in with clients of another tag.
+  func user(ofTag tag: String) throws(StoreError) -> RecordID? {
+    guard let text = try store.user(ofTag: tag) else { return nil }
+    return RecordID(try Self.user(text).id)
+  }
+
+  /// Who was logged in before tags had sessions of their own.
+  func formerUser() throws(StoreError) -> RecordID? { try store.formerUser() }
+
+  private func stored(_ state: inout State) throws(StoreError) -> User? {
     guard let text = try store.user() else {
-      last.peek { $0 = nil }
+      state.last = nil
       return nil
     }
-    if let known = last.peek({ $0?.text.hasSameBytes(as: text) == true ? $0?.user : nil }) {
-      return known
-    }
+    if let last = state.last, last.text.hasSameBytes(as: text) { return last.user }
     let user = try Self.user(text)
-    last.peek { $0 = (text, user) }
+    state.last = (text, user)
     return user
   }
 
@@ -46,6 +81,8 @@ final class Session: Sendable {
     else { throw StoreError(.corrupt, "What was kept of the session cannot be read.") }
     return User(id: id, token: token, json: json, grant: grant(saved["oauth"]))
   }
+
+  // MARK: Changes
 
   /// Makes `user` the active one. `token`: for an answer that brought none. `grant`: what will renew the session.
   func adopt(
@@ -57,7 +94,10 @@ final class Session: Sendable {
     guard let json = try? JSONValue(parsing: user.json) else {
       throw StoreError(.proto, "The backend's answer is no user.")
     }
-    try save(["token": .string(token), "user": json], grant)
+    try state.peek { (state) throws(StoreError) in
+      try save(["token": .string(token), "user": json], grant)
+      state.actor = RecordID(user.id)
+    }
   }
 
   /// Replaces what will renew the session of the active user, unless that has changed.
@@ -65,6 +105,13 @@ final class Session: Sendable {
     guard try current()?.token.hasSameBytes(as: user.token) == true else { return }
     try save(["token": .string(user.token), "user": .object(user.json)], grant)
   }
+
+  /// Ends the session. The client goes on to act for its user, whose data is there: nobody else's login passes for
+  /// theirs.
+  func clear() throws(StoreError) { try store.clearUser() }
+
+  /// The data of the user has gone: whoever logs in next may be anybody.
+  func forgetActor() { state.peek { $0.actor = nil } }
 
   private func save(_ session: JSONObject, _ grant: KinveyGrant?) throws(StoreError) {
     var session = session
@@ -89,6 +136,4 @@ final class Session: Sendable {
 
   /// What this installation is called.
   func deviceId() throws(StoreError) -> String { try store.deviceId() }
-
-  func clear() throws(StoreError) { try store.clearUser() }
 }

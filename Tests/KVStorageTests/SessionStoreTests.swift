@@ -7,7 +7,7 @@ import Testing
   let directory = TemporaryDirectory()
 
   private func open(_ appKey: String = "kid_test") throws -> SessionStore {
-    try DataDirectory(root: directory.path, appKey: appKey).openSession()
+    try DataDirectory(root: directory.path, appKey: appKey).openSession(tag: "kinvey")
   }
 
   @Test("the user survives a restart and ends with the logout") func user() throws {
@@ -58,7 +58,7 @@ import Testing
     _ = try openStorage(in: directory)
     let path = DataDirectory(root: directory.path, appKey: "kid_test").file(tag: "kinvey")
     let before = contents(of: path)
-    let error = #expect(throws: StoreError.self) { try SessionStore(path: path) }
+    let error = #expect(throws: StoreError.self) { try SessionStore(path: path, tag: "kinvey") }
     #expect(error?.kind == .corrupt)
     let isUntouched = contents(of: path) == before
     #expect(isUntouched)

@@ -68,7 +68,7 @@ import Testing
 
   @Test("somebody else's first read is a whole one") func otherUser() throws {
     let world = try World(historyDays: 15)
-    let client = try world.member("ana")
+    let client = try world.member("ana", ["sharedDevice": true])
     let other = try world.member("bob")
     defer {
       client.close()

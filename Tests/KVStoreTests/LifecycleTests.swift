@@ -67,7 +67,7 @@ import Testing
     _ = try second.store("notes", type: "network", nil).save(["a": 1])
   }
 
-  @Test("who logs in or out with one client of a directory does so for the others")
+  @Test("who logs in or out with a client of a tag does so for the others, which notice it")
   func sharedSession() throws {
     let world = try World()
     let first = try world.member("ana")
@@ -88,8 +88,11 @@ import Testing
     #expect(failure { _ = try second.activeUser() }?.kind == .noUser)
     _ = try first.signup(
       ["username": "bea", "password": "pw"], Options(), Cancellation())
-    #expect(try active(second) != ana)
-    #expect(try creator() == active(first))
+    #expect(failure { _ = try active(second) }?.kind == .noUser, "it acted for ana")
+    #expect(failure { _ = try creator() }?.kind == .noUser)
+    let third = try world.client("ana")
+    defer { third.close() }
+    #expect(try active(third) == active(first))
   }
 
   @Test("logout refuses to lose unsent work, unless told to") func logout() throws {

@@ -111,7 +111,7 @@ func (c *Client) Ping(ctx context.Context, options ...Option) (Backend, error) {
 }
 
 // Signup creates a user and logs it in. members holds "username", "password" and what else is to be
-// known; nil makes an implicit user.
+// known; nil makes an implicit user. While writes of another user wait it is ErrPending, and nobody is created.
 func (c *Client) Signup(ctx context.Context, members any, options ...Option) (User, error) {
 	return c.user(ctx, members, options, func(body []byte, text *C.char, r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
 		return C.kv_user_signup_async(c.handle, characters(body), C.size_t(len(body)), text,
@@ -119,7 +119,8 @@ func (c *Client) Signup(ctx context.Context, members any, options ...Option) (Us
 	})
 }
 
-// Login logs a user in, in place of the active one; unsent work stays.
+// Login logs a user in, in place of the active one. The same user finds local data and unsent work again; for another
+// one the local data is deleted, and it is ErrPending while writes wait.
 func (c *Client) Login(ctx context.Context, username, password string, options ...Option) (User, error) {
 	return c.login(ctx, M{"username": username, "password": password}, options)
 }

@@ -84,6 +84,8 @@ type Options struct {
 	MasterSecret  string
 	// Retries is how often a request that failed is sent again where that is safe; default: 3, below 0: never.
 	Retries int
+	// SharedDevice: all users of the device have one set of local data; pending writes stay their user's.
+	SharedDevice bool
 	// PushAutomatically pushes what waits without being asked for: after a save, when the network is back,
 	// after a login.
 	PushAutomatically bool
@@ -115,6 +117,7 @@ func (o Options) MarshalJSON() ([]byte, error) {
 	put(members, "connections", o.Connections)
 	put(members, "apiVersion", o.APIVersion)
 	put(members, "masterSecret", o.MasterSecret)
+	put(members, "sharedDevice", o.SharedDevice)
 	put(members, "pushAutomatically", o.PushAutomatically)
 	put(members, "authHost", o.AuthHost)
 	if o.Retries < 0 {
@@ -228,7 +231,7 @@ func WithKeyMap(names map[string]string) Option { return with("keyMap", names) }
 // WithTTL makes local reads ignore entities written longer ago.
 func WithTTL(ttl time.Duration) Option { return with("ttl", ttl.Seconds()) }
 
-// KeepData keeps entities and pending writes at a logout.
+// KeepData keeps entities and pending writes at a logout, for this user.
 func KeepData() Option { return with("keepData", true) }
 
 // DiscardPending lets a logout wipe unsent work.

@@ -51,21 +51,15 @@ final class ObservedQuery: Observation, @unchecked Sendable {
     let since = seen
     seen = nil
     var changes = ResultChanges()
-    do throws(SQLiteError) {
-      let end = try storage.database.read {
-        (db: borrowing Connection) throws(SQLiteError) -> Int64 in
-        let end = try log.end(on: db)
-        if since == end { return end }
-        if let since, let ids = try log.ids(since: since, on: db), let changed = try read(ids, db) {
-          changes = result.apply(changed)
-        } else {
-          changes = try readAll(db)
-        }
-        return end
+    seen = try storage.readSnapshot { (db: borrowing Connection) throws(SQLiteError) -> Int64 in
+      let end = try log.end(on: db)
+      if since == end { return end }
+      if let since, let ids = try log.ids(since: since, on: db), let changed = try read(ids, db) {
+        changes = result.apply(changed)
+      } else {
+        changes = try readAll(db)
       }
-      seen = end
-    } catch {
-      throw StoreError(error)
+      return end
     }
     changes.isInitial = isFirst
     isFirst = false

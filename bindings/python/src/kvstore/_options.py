@@ -47,6 +47,8 @@ class ClientOptions(TypedDict, total=False):
     master_secret: str
     #: How often a request that failed is sent again where that is safe; default 3, 0: never.
     retries: int
+    #: All users of the device have one set of local data; pending writes stay their user's.
+    shared_device: bool
     #: Push what waits without being asked for: after a save, when the network is back, after a
     #: login.
     push_automatically: bool
@@ -68,6 +70,7 @@ class NetworkOptions(TypedDict, total=False):
 class LogoutOptions(NetworkOptions, total=False):
     """What becomes of the local data when a session ends."""
 
+    #: Entities and pending writes stay, for this user; default: as the client's ``shared_device``.
     keep_data: bool
     discard_pending: bool
 

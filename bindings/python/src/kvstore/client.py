@@ -140,12 +140,20 @@ class Client(Closing):
         members: Mapping[str, Any] | None = None,
         **options: Unpack[NetworkOptions],
     ) -> Entity:
-        """Create a user and log it in; without a name the backend makes one up."""
+        """Create a user and log it in; without a name the backend makes one up.
+
+        While writes of another user wait it is a :class:`kvstore.PendingError`, and nobody is
+        created; else that user's local data is deleted.
+        """
         request = self.signup_async(username, password, members=members, **options)
         return request.finish()
 
     def login(self, username: str, password: str, **options: Unpack[NetworkOptions]) -> Entity:
-        """Log a user in, in place of the active one; unsent work stays."""
+        """Log a user in, in place of the active one.
+
+        The same user finds local data and unsent work again. For another one the local data is
+        deleted; while writes wait it is a :class:`kvstore.PendingError`, and nothing changes.
+        """
         return self.login_async(username, password, **options).finish()
 
     def login_page(

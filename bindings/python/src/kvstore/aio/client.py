@@ -95,7 +95,7 @@ class Client(Closing):
     async def login(
         self, username: str, password: str, **options: Unpack[NetworkOptions]
     ) -> Entity:
-        """Log a user in, in place of the active one; unsent work stays."""
+        """Log a user in, as :meth:`kvstore.Client.login` does."""
         return await finish(
             lambda done: self.blocking.login_async(username, password, on_answer=done, **options)
         )

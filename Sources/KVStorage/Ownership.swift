@@ -1,0 +1,84 @@
+internal import KVBase
+internal import KVSQLite
+internal import KVSync
+internal import Synchronization
+
+/// Whose data a file holds, and whether it is still theirs for whom it is open.
+///
+/// The owner is a row of the file, so that it changes in one transaction with the data. It is looked at again when
+/// another connection has committed, in the snapshot that is read or the transaction that writes; otherwise two numbers
+/// are compared. Before the first claim nothing is looked at: the data is anybody's who opens the file.
+final class Ownership: Sendable {
+  /// What the file says.
+  enum Owner {
+    case nobody
+    case user(RecordID)
+    /// Of a version that did not note it.
+    case unknown
+  }
+
+  private let isClaimed = Atomic(false)
+  /// For whom the file is open; nil: nobody has logged in.
+  private let user = Monitor<RecordID?>(nil)
+  /// `Connection.epoch` of the writer when the owner was looked at last.
+  private let epoch = Atomic<Int>(-1)
+
+  private static let find = SQL("SELECT user FROM owner")
+  private static let replace = SQL("INSERT OR REPLACE INTO owner VALUES (1, ?1)")
+
+  static let changed = StoreError(
+    .noUser,
+    "The local data belongs to another user now, who has logged in with another client: log in again, or open a"
+      + " new client.")
+
+  // MARK: For whom the file is open
+
+  func claim(for user: RecordID?) {
+    self.user.peek { $0 = user }
+    isClaimed.store(true, ordering: .releasing)
+  }
+
+  /// The data was deleted: whoever logs in next may have it.
+  func release() { user.peek { $0 = nil } }
+
+  /// Whether what is read now may be given out. To be asked before the transaction ends, or right after a single
+  /// statement.
+  func isKept(reading db: borrowing Connection) throws(SQLiteError) -> Bool {
+    guard isClaimed.load(ordering: .acquiring) else { return true }
+    return try db.isVerified { (db: borrowing Connection) throws(SQLiteError) in
+      try isKept(on: db)
+    }
+  }
+
+  /// Whether the write transaction may go on.
+  func isKept(writing db: borrowing Connection) throws(SQLiteError) -> Bool {
+    guard isClaimed.load(ordering: .acquiring) else { return true }
+    guard epoch.load(ordering: .relaxed) != db.epoch else { return true }
+    guard try isKept(on: db) else { return false }
+    epoch.store(db.epoch, ordering: .relaxed)
+    return true
+  }
+
+  /// What was nobody's may have become somebody's, and the other way round. Only another user is a stranger.
+  private func isKept(on db: borrowing Connection) throws(SQLiteError) -> Bool {
+    guard case .user(let owner) = try Self.owner(on: db) else { return true }
+    return user.peek { user in
+      if user == nil { user = owner }
+      return user == owner
+    }
+  }
+
+  // MARK: The row
+
+  static func owner(on db: borrowing Connection) throws(SQLiteError) -> Owner {
+    let statement = try db.statement(find)
+    guard try statement.step() else { return .nobody }
+    return statement.text(0).map { .user(RecordID($0)) } ?? .unknown
+  }
+
+  static func set(_ user: RecordID, on db: borrowing Connection) throws(SQLiteError) {
+    let statement = try db.statement(replace)
+    try statement.bind(user.text, at: 1)
+    try statement.run()
+  }
+}

@@ -1,0 +1,88 @@
+package import KVBase
+internal import KVSQLite
+package import KVSync
+
+extension Storage {
+  /// What happens to the data of another user than the one who claims it.
+  package enum Takeover: Sendable {
+    /// It is deleted.
+    case deleting
+    /// It stays: all users of the device have one set of data.
+    case sharing
+  }
+
+  /// Whose data this is; nil: nobody's yet. `former`: who was logged in before that was noted.
+  package func owner(former: RecordID?) throws(StoreError) -> RecordID? {
+    try readUnclaimed { (db: borrowing Connection) throws(SQLiteError) in
+      try Self.owner(former, on: db)
+    }
+  }
+
+  /// How many writes wait to be sent, whosever they are.
+  package func unsentCount() throws(StoreError) -> Int {
+    try readUnclaimed { (db: borrowing Connection) throws(SQLiteError) in try Self.unsent(on: db) }
+  }
+
+  /// Makes the data that of `user`, for whom it is used from now on; nil: nobody is logged in, and whosever it is
+  /// keeps it. Every other call fails with `.noUser` once the data belongs to another user.
+  ///
+  /// Throws `.pending`, and changes nothing, if another user's writes wait.
+  package func claim(
+    for user: RecordID?, _ takeover: Takeover, former: RecordID?
+  ) throws(StoreError) {
+    guard let user else { return ownership.claim(for: try owner(former: former)) }
+    if try !isOwned(by: user, former) {
+      let unsent = try writeUnclaimed { (db: borrowing Connection) throws(SQLiteError) in
+        try Self.handOver(to: user, takeover, former, on: db)
+      }
+      guard unsent == 0 else { throw Self.unsent(unsent) }
+    }
+    ownership.claim(for: user)
+  }
+
+  /// Another user's writes are in the way of a login.
+  package static func unsent(_ count: Int) -> StoreError {
+    StoreError(
+      .pending,
+      "\(count) writes of another user have not been sent: push them as that user, or export and drop them, before"
+        + " another one logs in.")
+  }
+
+  /// Whether nothing has to be written for a claim. What can only be read and is nobody's is the claimant's.
+  private func isOwned(by user: RecordID, _ former: RecordID?) throws(StoreError) -> Bool {
+    if database.isReadOnly { return try owner(former: former) ?? user == user }
+    return try readUnclaimed { (db: borrowing Connection) throws(SQLiteError) -> Bool in
+      guard case .user(user) = try Ownership.owner(on: db) else { return false }
+      return true
+    }
+  }
+
+  private static func owner(
+    _ former: RecordID?, on db: borrowing Connection
+  ) throws(SQLiteError) -> RecordID? {
+    switch try Ownership.owner(on: db) {
+    case .nobody: nil
+    case .user(let owner): owner
+    case .unknown: former
+    }
+  }
+
+  static func unsent(on db: borrowing Connection) throws(SQLiteError) -> Int {
+    Int(try db.integer("SELECT count(*) FROM pending") ?? 0)
+  }
+
+  /// Gives how many of another user's writes are in the way.
+  private static func handOver(
+    to user: RecordID, _ takeover: Takeover, _ former: RecordID?, on db: borrowing Connection
+  ) throws(SQLiteError) -> Int {
+    if let owner = try owner(former, on: db), owner != user {
+      let unsent = try unsent(on: db)
+      guard unsent == 0 else { return unsent }
+      if takeover == .deleting { try deleteAll(on: db) }
+      // This user may see other entities, and the changes since the last read would not tell.
+      try db.execute("DELETE FROM requests")
+    }
+    try Ownership.set(user, on: db)
+    return 0
+  }
+}

@@ -1,0 +1,74 @@
+package kvstore_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"kvstore"
+)
+
+func signup(t *testing.T, client *kvstore.Client, name string) (kvstore.User, error) {
+	t.Helper()
+	return client.Signup(ctx, kvstore.M{"username": name, "password": "a password"})
+}
+
+func TestNobodySignsUpOverUnsentWork(t *testing.T) {
+	client := open(t, kvstore.Options{AppSecret: appSecret, Host: host})
+	ana := must(signup(t, client, unique()))(t)
+	notes := collection[kvstore.M](t, client, unique(), kvstore.Sync)
+	must(notes.Save(ctx, kvstore.M{"_id": "n1", "_acl": kvstore.M{"gr": false}}))(t)
+	other := unique()
+	if _, err := signup(t, client, other); !errors.Is(err, kvstore.ErrPending) {
+		t.Fatalf("got %v", err)
+	}
+	equal(t, must(client.ActiveUser())(t).ID, ana.ID)
+	must(notes.Push(ctx))(t)
+	sent := must(notes.Get(ctx, "n1"))(t)
+	equal(t, fmt.Sprint(sent["_acl"].(map[string]any)["creator"]), ana.ID)
+	must(signup(t, client, other))(t)
+	equal(t, must(notes.Count(ctx, nil))(t), 0)
+}
+
+func TestTagsHaveSessionsOfTheirOwn(t *testing.T) {
+	directory := t.TempDir()
+	options := kvstore.Options{AppSecret: appSecret, Host: host, DataDirectory: directory, Tag: "a"}
+	a := open(t, options)
+	options.Tag = "b"
+	b := open(t, options)
+	ana := must(signup(t, a, unique()))(t)
+	if _, err := b.ActiveUser(); !errors.Is(err, kvstore.ErrNoUser) {
+		t.Fatalf("got %v", err)
+	}
+	must(signup(t, b, unique()))(t)
+	equal(t, must(a.ActiveUser())(t).ID, ana.ID)
+}
+
+func TestASharedDeviceKeepsItsData(t *testing.T) {
+	client := open(t, kvstore.Options{AppSecret: appSecret, Host: host, SharedDevice: true})
+	must(signup(t, client, unique()))(t)
+	notes := collection[kvstore.M](t, client, unique(), kvstore.Sync)
+	must(notes.Save(ctx, kvstore.M{"_id": "n1"}))(t)
+	must(notes.Push(ctx))(t)
+	must(signup(t, client, unique()))(t)
+	equal(t, must(notes.Count(ctx, nil))(t), 1)
+}
+
+func TestAClientNoticesAnotherOneThatLogsInSomebodyElse(t *testing.T) {
+	options := kvstore.Options{AppSecret: appSecret, Host: host, DataDirectory: t.TempDir()}
+	first, second := open(t, options), open(t, options)
+	must(signup(t, first, unique()))(t)
+	notes := collection[kvstore.M](t, first, unique(), kvstore.Sync)
+	must(notes.Save(ctx, kvstore.M{"_id": "n1"}))(t)
+	must(notes.Push(ctx))(t)
+	must(signup(t, second, unique()))(t)
+	if _, err := notes.Get(ctx, "n1"); !errors.Is(err, kvstore.ErrNoUser) {
+		t.Fatalf("got %v", err)
+	}
+	if _, err := notes.Save(ctx, kvstore.M{"_id": "n2"}); !errors.Is(err, kvstore.ErrNoUser) {
+		t.Fatalf("got %v", err)
+	}
+	if _, err := first.ActiveUser(); !errors.Is(err, kvstore.ErrNoUser) {
+		t.Fatalf("got %v", err)
+	}
+}
