@@ -89,7 +89,8 @@ let package = Package(
 
     // The server.
     room(
-      "KVServer", looksInto: ["CMicrohttpd", "CCrypt", "KVSQLite", "KVQuery", "KVJSON", "KVBase"]),
+      "KVServer",
+      looksInto: ["CMicrohttpd", "CCrypt", "CSystem", "KVSQLite", "KVQuery", "KVJSON", "KVBase"]),
     .executableTarget(
       name: "kvstored", dependencies: ["KVServer"], swiftSettings: house,
       linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),

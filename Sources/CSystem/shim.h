@@ -1,5 +1,6 @@
 /* What of libc is a GNU or Linux extension, and therefore not in Swift's Glibc module. */
 #pragma once
+#include <linux/stat.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <sys/eventfd.h>
@@ -10,3 +11,7 @@ extern int pthread_setname_np(pthread_t thread, const char *name);
 
 /* Where bytes are found first in others, in linear time; NULL if nowhere. */
 extern void *memmem(const void *bytes, size_t count, const void *wanted, size_t length);
+
+/* Declared here because the headers hide it without _GNU_SOURCE. */
+extern int statx(
+  int directory, const char *path, int flags, unsigned int mask, struct statx *result);

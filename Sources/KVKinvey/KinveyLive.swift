@@ -63,7 +63,7 @@ package final class KinveyLive: LiveRemote {
 
   // MARK: Topics
 
-  package func join(_ topic: LiveTopic, _ call: Call) throws(StoreError) -> String? {
+  package func join(_ topic: LiveTopic, _ call: Call) throws(StoreError) -> BackendMoment? {
     let url = url(of: topic, collection: "_subscribe", substream: "subscribe")
     let answer = try service.exchange("POST", url, body: device, try service.somebody(), call)
     return answer.head.requestStart

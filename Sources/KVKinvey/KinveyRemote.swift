@@ -130,9 +130,10 @@ package final class KinveyRemote: Remote {
 }
 
 extension HTTPHead {
-  /// When the backend began to evaluate the read; nil if it does not say, or not as a moment.
-  var requestStart: String? {
+  /// When the backend began to evaluate the read; nil if it does not say, or not as a moment. Only our server tells
+  /// which data it has.
+  var requestStart: BackendMoment? {
     guard let text = self["X-Kinvey-Request-Start"], Timestamp(text) != nil else { return nil }
-    return text
+    return BackendMoment(text, epoch: self["X-Kvstored-Data-Epoch"])
   }
 }

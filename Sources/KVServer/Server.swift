@@ -33,7 +33,8 @@ package final class Server: Sendable {
     let workers = WorkerPool("kv-worker", threads: configuration.workers, limit: 100_000)
     let hashers = WorkerPool("kv-hasher", threads: configuration.hashers, limit: 1000)
     pools = [workers, hashers]
-    service = try Self.service(configuration, database, workers, hashers, log)
+    let epochFile = EpochFile(in: directory.path, database: directory.database)
+    service = try Self.service(configuration, database, epochFile, workers, hashers, log)
     accessLog = try Self.accessLog(configuration)
     let accessLog = self.accessLog
     http = HTTPServer(
@@ -88,8 +89,8 @@ package final class Server: Sendable {
   }
 
   private static func service(
-    _ configuration: Configuration, _ database: Database, _ workers: WorkerPool,
-    _ hashers: WorkerPool, _ log: Log
+    _ configuration: Configuration, _ database: Database, _ epochFile: EpochFile,
+    _ workers: WorkerPool, _ hashers: WorkerPool, _ log: Log
   ) throws(Failure) -> Service {
     var settings = Service.Settings()
     settings.usesTLS = configuration.tls != nil
@@ -101,9 +102,11 @@ package final class Server: Sendable {
     settings.discovery = configuration.discovery
     settings.bodyBytes = configuration.limits.bodyBytes
     settings.workSeconds = configuration.limits.workSeconds
+    settings.isRestored = configuration.isRestored
     do {
       return try Service(
-        database, apps: configuration.apps, settings: settings, workers: workers, hashers: hashers,
+        database, epochFile, apps: configuration.apps, settings: settings, workers: workers,
+        hashers: hashers,
         log: log)
     } catch {
       throw Failure("cannot read the data: \(error.cause ?? error.debug)")

@@ -111,6 +111,11 @@ package enum Schema {
         CREATE TABLE owner (one INTEGER PRIMARY KEY CHECK (one = 1), user TEXT);
         INSERT INTO owner SELECT 1, NULL WHERE EXISTS (SELECT 1 FROM collections);
         """),
+    Database.Migration(
+      sql: """
+        -- Which data of the backend's that moment belongs to; NULL: the backend does not say.
+        ALTER TABLE requests ADD COLUMN epoch TEXT;
+        """),
   ]
 
   /// A collection's own table. The body comes last: what is in front of it is read without it.

@@ -38,7 +38,7 @@ extension Storage {
 
   package func finishRefresh(
     of collection: String, from mark: RefreshMark, deletingUnseen query: Query?,
-    recording request: (key: RequestKey, startedAt: String)?
+    recording request: (key: RequestKey, startedAt: BackendMoment)?
   ) throws(StoreError) -> Int {
     try write(to: collection) { (db, change) throws(SQLiteError) in
       if let request { try Self.record(request.key, request.startedAt, change.table, db) }
@@ -140,11 +140,12 @@ extension Storage {
 
   package func lastRequest(
     _ key: RequestKey, in collection: String
-  ) throws(StoreError) -> String? {
+  ) throws(StoreError) -> BackendMoment? {
     try read(from: collection) { (db, table) throws(SQLiteError) in
       let statement = try db.statement(Requests.find)
       try Self.bind(key, table, to: statement)
-      return try statement.step() ? statement.text(0) : nil
+      guard try statement.step(), let text = statement.text(0) else { return nil }
+      return BackendMoment(text, epoch: statement.text(1))
     }
   }
 
@@ -185,11 +186,12 @@ extension Storage {
   }
 
   private static func record(
-    _ key: RequestKey, _ startedAt: String, _ table: Table, _ db: borrowing Connection
+    _ key: RequestKey, _ startedAt: BackendMoment, _ table: Table, _ db: borrowing Connection
   ) throws(SQLiteError) {
     let statement = try db.statement(Requests.record)
     try bind(key, table, to: statement)
-    try statement.bind(startedAt, at: 4)
+    try statement.bind(startedAt.text, at: 4)
+    try statement.bind(startedAt.epoch, at: 5)
     try statement.run()
   }
 
@@ -203,10 +205,10 @@ extension Storage {
 
   private enum Requests {
     private static let isKey = "WHERE collection = ?1 AND filter = ?2 AND fields = ?3"
-    static let find = SQL("SELECT started FROM requests \(isKey)")
+    static let find = SQL("SELECT started, epoch FROM requests \(isKey)")
     static let list = SQL("SELECT filter, fields FROM requests WHERE collection = ?1")
     static let forget = SQL("DELETE FROM requests \(isKey)")
     static let forgetAll = SQL("DELETE FROM requests WHERE collection = ?1")
-    static let record = SQL("INSERT OR REPLACE INTO requests VALUES (?1, ?2, ?3, ?4)")
+    static let record = SQL("INSERT OR REPLACE INTO requests VALUES (?1, ?2, ?3, ?4, ?5)")
   }
 }

@@ -28,7 +28,7 @@ import Testing
       let query = try Query(filter: #"{"done":false}"#, modifiers: #"{"sort":{"n":1}}"#)
       let result = try changes(backend, of: query)
       #expect(result.text == body)
-      #expect(result.answer?.startedAt == Self.start)
+      #expect(result.answer?.startedAt == BackendMoment(Self.start))
       let request = try backend.request
       #expect(request.method == "GET")
       #expect(

@@ -22,7 +22,7 @@ import Testing
       let progress = Progress()
       let result = try backend.remote.read(.init(), Call(progress: progress))
       #expect(result.text == body)
-      #expect(result.answer.startedAt == Self.start)
+      #expect(result.answer.startedAt == BackendMoment(Self.start))
       #expect(progress.snapshot.bytesDone == UInt64(body.utf8.count))
       #expect(progress.snapshot.bytesTotal == UInt64(body.utf8.count))
       let request = try backend.request
@@ -205,7 +205,7 @@ import Testing
     } run: { backend throws in
       let query = try Query(filter: #"{"n":1}"#, modifiers: #"{"skip":3,"limit":1}"#)
       let answer = try backend.remote.count(query, in: "notes", Call())
-      #expect(answer == CountAnswer(count: 7, startedAt: Self.start))
+      #expect(answer == CountAnswer(count: 7, startedAt: BackendMoment(Self.start)))
       #expect(
         try backend.request.target == "/appdata/kid_x1/notes/_count?query=%7B%22n%22%3A1%7D")
     }

@@ -69,7 +69,9 @@ import Testing
     try storage.save(#"{"_id":"a","n":1}"#, #"{"_id":"b","n":2}"#)
     try storage.store(#"{"_id":"c","n":1}"#)
     let mark = try storage.beginRefresh(of: "c")
-    _ = try storage.finishRefresh(of: "c", from: mark, deletingUnseen: nil, recording: (key, "t"))
+    _ = try storage.finishRefresh(
+      of: "c", from: mark, deletingUnseen: nil,
+      recording: (key, BackendMoment("t")))
     #expect(try storage.clear(query(#"{"n":1}"#), in: "c") == 2)
     #expect(try storage.lastRequest(key, in: "c") == nil)
     #expect(try storage.queue().map(\.id) == ["b"])

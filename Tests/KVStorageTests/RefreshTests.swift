@@ -124,12 +124,16 @@ import Testing
     let other = RequestKey(filter: "{}", fields: "name")
     #expect(try storage.lastRequest(key, in: "c") == nil)
     let mark = try storage.beginRefresh(of: "c")
-    for (key, time) in [(key, "t1"), (other, "t2"), (key, "t3")] {
+    let moments = [
+      (key, BackendMoment("t1")), (other, BackendMoment("t2")),
+      (key, BackendMoment("t3", epoch: "e")),
+    ]
+    for (key, time) in moments {
       _ = try storage.finishRefresh(
         of: "c", from: mark, deletingUnseen: nil, recording: (key, time))
     }
-    #expect(try storage.lastRequest(key, in: "c") == "t3")
-    #expect(try storage.lastRequest(other, in: "c") == "t2")
+    #expect(try storage.lastRequest(key, in: "c") == BackendMoment("t3", epoch: "e"))
+    #expect(try storage.lastRequest(other, in: "c") == BackendMoment("t2"))
     #expect(try storage.lastRequest(key, in: "d") == nil)
     try storage.forgetRequest(key, in: "c")
     #expect(try storage.lastRequest(key, in: "c") == nil)

@@ -22,7 +22,9 @@ import Testing
     var network: DataStore
   }
 
-  @Test("whatever was changed, closed, opened, deleted and made again", arguments: [false, true])
+  @Test(
+    "whatever was changed, closed, opened, deleted and made again, or put back from a copy",
+    arguments: [false, true])
   func converges(paged: Bool) throws {
     var random = Seed()
     let world = try World(historyDays: 15)
@@ -31,9 +33,15 @@ import Testing
     defer { (readers.map(\.client) + [administrator]).forEach { $0.close() } }
     let writer = try administrator.store("notes", type: "network", nil)
     let note = "\(random), paged: \(paged)"
+    try world.copy()
     for step in 0..<400 {
       switch random.next() % 20 {
-      case 0: try change(rule: &random, world)
+      case 0:
+        switch random.next() % 6 {
+        case 0: try world.copy()
+        case 1: try world.putBack(intoTheSameFiles: random.next() % 2 == 0)
+        default: try change(rule: &random, world)
+        }
       case 1..<5: try remove(&random, writer)
       case 5..<14: try save(&random, readers, writer)
       default:

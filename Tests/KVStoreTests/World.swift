@@ -31,7 +31,7 @@ final class World: @unchecked Sendable {
   var url: String { "http://\(address)" }
 
   func start() throws {
-    var configuration = Server.Configuration(data: directory.file("server"))
+    var configuration = Server.Configuration(data: data)
     configuration.listen = address
     configuration.apps = [Self.app]
     configuration.passwordCost = 1
@@ -45,6 +45,23 @@ final class World: @unchecked Sendable {
   func stop() {
     server?.stop(graceSeconds: 0)
     server = nil
+  }
+
+  private var data: String { directory.file("server") }
+
+  /// Stops the server for a copy of its data.
+  func copy() throws {
+    stop()
+    copyFiles(of: data, to: directory.file("copy"))
+    try start()
+  }
+
+  /// Stops the server and starts it with the last copy.
+  func putBack(intoTheSameFiles: Bool = false) throws {
+    stop()
+    if !intoTheSameFiles { TemporaryDirectory.remove(data) }
+    copyFiles(of: directory.file("copy"), to: data)
+    try start()
   }
 
   /// A client with its own data directory, or with one that another client had.

@@ -64,6 +64,23 @@ import Testing
     #expect(try pull(bench) == PullResult())
   }
 
+  @Test(
+    "reads everything if the backend has other data than it had, or does not say which",
+    arguments: [("one", "other"), ("one", nil), (nil, "one")] as [(String?, String?)])
+  func otherData(before: String?, now: String?) throws {
+    let bench = try Bench()
+    bench.remote.epoch = before
+    try bench.publish(["_id": "a"], ["_id": "b"])
+    #expect(try pull(bench).pulled == 2)
+    bench.remote.epoch = now
+    bench.remote.changes = { _, _ in #"{"changed":[{"_id":"c"}],"deleted":[]}"# }
+    _ = bench.remote.backend.delete("a")
+    #expect(try pull(bench) == PullResult(pulled: 1, removed: 1))
+    // From now on that is the data.
+    #expect(try pull(bench) == PullResult(pulled: 1))
+    #expect(try bench.local("_id") == [#""b""#, #""c""#])
+  }
+
   @Test("an error is an error, and the next one asks for the same changes") func failing() throws {
     let bench = try read()
     bench.remote.readError = ScriptedRemote.error(.server, 500)

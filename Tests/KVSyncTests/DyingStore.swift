@@ -111,7 +111,7 @@ final class DyingStore: LocalStore, @unchecked Sendable {
 
   func finishRefresh(
     of collection: String, from mark: RefreshMark, deletingUnseen query: Query?,
-    recording request: (key: RequestKey, startedAt: String)?
+    recording request: (key: RequestKey, startedAt: BackendMoment)?
   ) throws(StoreError) -> Int {
     try live { () throws(StoreError) in
       try real.finishRefresh(
@@ -123,7 +123,9 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     try live { () throws(StoreError) in try real.forget(ids, in: collection) }
   }
 
-  func lastRequest(_ key: RequestKey, in collection: String) throws(StoreError) -> String? {
+  func lastRequest(
+    _ key: RequestKey, in collection: String
+  ) throws(StoreError) -> BackendMoment? {
     try live { () throws(StoreError) in try real.lastRequest(key, in: collection) }
   }
 

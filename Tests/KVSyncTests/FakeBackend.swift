@@ -183,7 +183,7 @@ final class FakeNetwork: Remote, @unchecked Sendable {
     }
     try hand(
       Array("[".utf8) + found.joined(separator: Array(",".utf8)) + Array("]".utf8), receive)
-    return ReadAnswer(startedAt: moment)
+    return ReadAnswer(startedAt: BackendMoment(moment))
   }
 
   func changes(
@@ -196,7 +196,7 @@ final class FakeNetwork: Remote, @unchecked Sendable {
     // Sometimes the moment is too old.
     if random.next() % 8 == 0 { return nil }
     try hand(text, receive)
-    return ReadAnswer(startedAt: moment)
+    return ReadAnswer(startedAt: BackendMoment(moment))
   }
 
   /// In two pieces, cut anywhere; a lost answer may still have brought the first.
@@ -231,7 +231,7 @@ final class FakeNetwork: Remote, @unchecked Sendable {
     let (count, moment) = try exchange { () throws(StoreError) in
       (backend.find(query).count, backend.now)
     }
-    return CountAnswer(count: count, startedAt: moment)
+    return CountAnswer(count: count, startedAt: BackendMoment(moment))
   }
 
   func remove(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> Int {

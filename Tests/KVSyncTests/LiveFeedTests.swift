@@ -38,13 +38,13 @@ private final class FakeLive: LiveRemote {
     throw StoreError(.unsupported, "")
   }
 
-  func join(_ topic: LiveTopic, _ call: Call) throws(StoreError) -> String? {
+  func join(_ topic: LiveTopic, _ call: Call) throws(StoreError) -> BackendMoment? {
     let error = state.withLock { state -> StoreError? in
       state.joins.append(topic.collection ?? "")
       return state.joinError
     }
     if let error { throw error }
-    return "2026-01-01T00:00:00.000Z"
+    return BackendMoment("2026-01-01T00:00:00.000Z")
   }
 
   func leave(_ topic: LiveTopic, _ call: Call) throws(StoreError) {
@@ -342,6 +342,25 @@ private final class Told: Sendable {
       time.withLock { $0 = -86_400 }
       live.send()
       #expect(told.first(3).last == .missed)
+    }
+  }
+
+  @Test(
+    "Changes of other data than was listened to are not told as what was missed, and it goes on from there"
+  )
+  func otherData() throws {
+    let live = FakeLive()
+    let told = Told()
+    let remote = ScriptedRemote()
+    remote.epoch = "other"
+    remote.changes = { _, _ in #"{"changed":[{"_id":"lie"}],"deleted":[]}"# }
+    try withFeed(live, remote) { feed in
+      try listening(feed, told)
+      live.send(isIncomplete: true)
+      #expect(told.first(3).last == .missed)
+      live.send(Self.message("a", token: "1"))
+      #expect(told.first(4).last == Self.saved("a"))
+      #expect(live.state.peek { $0.joins } == ["notes", "notes"])
     }
   }
 

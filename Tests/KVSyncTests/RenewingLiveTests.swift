@@ -45,9 +45,9 @@ private final class FakeService: LiveRemote {
     return RenewingLiveTests.registration
   }
 
-  func join(_ topic: LiveTopic, _ call: Call) throws(StoreError) -> String? {
+  func join(_ topic: LiveTopic, _ call: Call) throws(StoreError) -> BackendMoment? {
     try prove()
-    return "joined \(topic.collection ?? "")"
+    return BackendMoment("joined \(topic.collection ?? "")")
   }
 
   func leave(_ topic: LiveTopic, _ call: Call) throws(StoreError) { try prove() }
@@ -83,11 +83,11 @@ private final class FakeService: LiveRemote {
   @Test("is renewed, once, for a registration, a subscription and its end")
   func requests() throws {
     #expect(try live.register("u1", Call()) == Self.registration)
-    #expect(try live.join(.collection("notes"), Call()) == "joined notes")
+    #expect(try live.join(.collection("notes"), Call())?.text == "joined notes")
     try live.leave(.collection("notes"), Call())
     #expect(session.state.peek { $0.renewals } == 1)
     session.state.withLock { $0.token = "old" }
-    #expect(try live.join(.collection("notes"), Call()) == "joined notes")
+    #expect(try live.join(.collection("notes"), Call())?.text == "joined notes")
     session.state.withLock { $0.token = "old" }
     try live.leave(.collection("notes"), Call())
     #expect(session.state.peek { $0.renewals } == 3)

@@ -31,6 +31,9 @@ final class ScriptedRemote: Remote, @unchecked Sendable {
   /// What the next counts answer, one after the other.
   var counts: [Int] = []
 
+  /// Which data it has.
+  var epoch: String?
+
   /// What has changed since a moment; nil: it cannot tell.
   var changes: (Query, String) -> String? = { _, _ in nil }
 
@@ -67,7 +70,7 @@ final class ScriptedRemote: Remote, @unchecked Sendable {
     }
     try result.get()
     if let error = readEnd() { throw error }
-    return ReadAnswer(startedAt: "2024-03-12T21:00:00.000Z")
+    return ReadAnswer(startedAt: BackendMoment("2024-03-12T21:00:00.000Z", epoch: epoch))
   }
 
   func changes(
@@ -81,7 +84,7 @@ final class ScriptedRemote: Remote, @unchecked Sendable {
       Result { () throws(StoreError) in try receive(bytes) }
     }
     try result.get()
-    return ReadAnswer(startedAt: "2024-03-12T22:00:00.000Z")
+    return ReadAnswer(startedAt: BackendMoment("2024-03-12T22:00:00.000Z", epoch: epoch))
   }
 
   func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8] {

@@ -18,19 +18,33 @@ package final class TemporaryDirectory: Sendable {
   /// The path of something in it.
   package func file(_ name: String) -> String { path + "/" + name }
 
-  private static func remove(_ path: String) {
-    guard let directory = opendir(path) else {
-      unlink(path)
-      return
-    }
-    while let entry = readdir(directory) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if name != ".", name != ".." { remove(path + "/" + name) }
-    }
-    closedir(directory)
+  /// Removes a file, or a directory with all that is in it.
+  package static func remove(_ path: String) {
+    guard unlink(path) != 0 else { return }
+    for name in names(in: path) { remove(path + "/" + name) }
     rmdir(path)
+  }
+}
+
+/// The names of what is in a directory.
+package func names(in path: String) -> [String] {
+  guard let directory = opendir(path) else { return [] }
+  defer { closedir(directory) }
+  var names: [String] = []
+  while let entry = readdir(directory) {
+    let name = withUnsafeBytes(of: entry.pointee.d_name) {
+      String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    if name != ".", name != ".." { names.append(name) }
+  }
+  return names.sorted()
+}
+
+/// Copies the files of a directory; what is there already is written over, and stays the same file.
+package func copyFiles(of path: String, to other: String) {
+  mkdir(other, 0o700)
+  for name in names(in: path) {
+    if let bytes = contents(of: "\(path)/\(name)") { write(bytes, to: "\(other)/\(name)") }
   }
 }
 

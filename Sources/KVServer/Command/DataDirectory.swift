@@ -72,10 +72,16 @@ enum TextFile {
 
   /// Writes a new file that only its owner may read; it is complete or not there.
   static func write(_ text: String, to path: String) throws(Failure) {
+    try write(to: path) { _ in text }
+  }
+
+  /// The same for a text that says something of the new file, which has another path until it is complete.
+  static func write(to path: String, _ text: (_ draft: String) -> String) throws(Failure) {
     let draft = path + ".new"
-    let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    unlink(draft)
+    let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure("write", draft) }
-    var text = text
+    var text = text(draft)
     let written = text.withUTF8 { Glibc.write(descriptor, $0.baseAddress, $0.count) == $0.count }
     let synced = fsync(descriptor) == 0
     close(descriptor)

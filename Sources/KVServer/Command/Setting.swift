@@ -38,6 +38,13 @@ struct Setting: Sendable {
     ) {
       $0.historyDays = $1
     },
+    Setting("restored", "", "the data was put back from a copy: clients read everything anew") {
+      configuration, text throws(Arguments.Misuse) in
+      guard text == "true" || text == "false" else {
+        throw misuse("restored", "takes no value, or true or false")
+      }
+      configuration.isRestored = text == "true"
+    },
     Setting("port-file", "FILE", "write the port to a file once the server listens") { _, _ in },
     Setting(
       "access-log", "FILE", "one line for each request; - is standard output, off is none [-]"

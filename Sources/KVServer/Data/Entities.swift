@@ -57,6 +57,21 @@ final class Entities: Sendable {
     return count
   }
 
+  /// The time of a read, to be taken before everything that decides what it sees.
+  func readStart() -> Timestamp {
+    if let time = clock.timeToStore() {
+      // If that fails the read gets an earlier time, which is as good. What a power failure takes back is a gap.
+      _ = try? Self.storage { () throws(SQLiteError) in
+        try database.write(durably: false) {
+          (connection: borrowing Connection) throws(SQLiteError) in
+          try Self.store(time, connection)
+        }
+        clock.cover(time)
+      }
+    }
+    return clock.readStart()
+  }
+
   // MARK: Parts
 
   /// Runs `body` in a write transaction, with its time. `makingRoom`: for what deletes, see `Database.write`; `body` may run
@@ -65,18 +80,33 @@ final class Entities: Sendable {
     makingRoom: Bool = false,
     _ body: (borrowing Connection, Timestamp) throws(SQLiteError) -> R
   ) throws(ServerError) -> R {
-    var time: Timestamp?
+    var (time, stored): (Timestamp?, Int64?)
     defer { if let time { clock.endWrite(time) } }
-    return try Self.storage { () throws(SQLiteError) -> R in
+    let result = try Self.storage { () throws(SQLiteError) -> R in
       try database.write(makingRoom: makingRoom) {
         (connection: borrowing Connection) throws(SQLiteError) in
         if let time { clock.endWrite(time) }
         let now = clock.beginWrite()
         time = now
+        stored = clock.timeToStore()
+        if let stored { try Self.store(stored, connection) }
         return try body(connection, now)
       }
     }
+    if let stored { clock.cover(stored) }
+    return result
   }
+
+  /// Stores what covers the times that reads are given.
+  private static func store(
+    _ time: Int64, _ connection: borrowing Connection
+  ) throws(SQLiteError) {
+    let update = try connection.statement(storeTime)
+    try update.bind(time, at: 1)
+    try update.run()
+  }
+
+  private static let storeTime = SQL("UPDATE clock SET latest = max(latest, ?1)")
 
   /// As `write`, and announces to listeners what `body` notes, once it is committed and in the order of commits.
   func write<R>(

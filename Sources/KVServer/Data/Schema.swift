@@ -94,6 +94,14 @@ enum Schema {
         """),
     // In which session a device was registered, as its token is stored; NULL: not known, or a subscription.
     Database.Migration(sql: "ALTER TABLE live ADD COLUMN session TEXT;"),
+    // `latest` covers all times that were given out; between those of a gap none were. See DataEpoch.
+    Database.Migration(
+      sql: """
+        ALTER TABLE clock ADD COLUMN epoch TEXT;
+        ALTER TABLE clock ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
+        CREATE TABLE clock_gap (
+          n INTEGER PRIMARY KEY, after INTEGER NOT NULL, until INTEGER NOT NULL);
+        """),
   ]
 
   /// What a collection with a history has besides: an index by which changes are found, the entities that were

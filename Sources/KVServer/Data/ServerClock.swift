@@ -4,21 +4,45 @@ internal import KVBase
 ///
 /// A client that read at `readStart()` and later asks for what changed since then misses nothing: a write
 /// that its read did not see has that time or a later one.
+///
+/// Times that reads are given are covered by one that is stored with the data, somewhat ahead. So it is known for which
+/// spans this data gave out no times; a client that has one of these has it from other data, of which this is an older
+/// copy.
 final class ServerClock: Sendable {
+  /// Times between these two were given to nobody.
+  struct Gap: Sendable, Equatable {
+    var after: Int64
+    var until: Int64
+  }
+
+  /// By how many milliseconds the stored time is ahead when it is set.
+  private static let reserve: Int64 = 10_000
+
   private struct State {
     var last: Int64
+    /// No read is given a later time.
+    var covered: Int64
     /// Times of writes whose commit is not known to be visible, oldest first.
     var inFlight: [Int64] = []
+    /// Writes that were committed.
+    var writes = 0
   }
 
   private let state: Monitor<State>
+  private let gaps: [Gap]
   private let now: @Sendable () -> Timestamp
 
-  /// `after`: the latest time that the data holds, in milliseconds.
-  init(after: Int64, now: @escaping @Sendable () -> Timestamp = { Timestamp.now() }) {
-    state = Monitor(State(last: after))
+  /// `after`: the latest time that the data holds, in milliseconds. `covered`: what is stored of times.
+  init(
+    after: Int64, covered: Int64 = .max, gaps: [Gap] = [],
+    now: @escaping @Sendable () -> Timestamp = { Timestamp.now() }
+  ) {
+    state = Monitor(State(last: after, covered: covered))
+    self.gaps = gaps
     self.now = now
   }
+
+  // MARK: Writes
 
   /// The time of a write, taken inside its transaction, so that times follow the order of commits.
   /// `endWrite` must follow when the commit is visible or the write has failed.
@@ -43,18 +67,39 @@ final class ServerClock: Sendable {
 
   func endWrite(_ time: Timestamp) {
     state.peek { state in
+      state.writes += 1
       guard let place = state.inFlight.firstIndex(of: time.milliseconds) else { return }
       state.inFlight.remove(at: place)
     }
   }
+
+  /// How many writes have ended.
+  var writes: Int { state.peek { $0.writes } }
+
+  // MARK: Reads
 
   /// The time of a read, taken before its snapshot.
   func readStart() -> Timestamp {
     let now = now().milliseconds
     return state.peek { state in
       state.last = max(state.last, now)
-      return Timestamp(milliseconds: state.inFlight.first ?? state.last)
+      return Timestamp(milliseconds: min(state.inFlight.first ?? state.last, state.covered))
     }
+  }
+
+  /// The time that has to be stored so that reads are given the present one; nil: there is no need.
+  func timeToStore() -> Int64? {
+    let now = now().milliseconds
+    return state.peek { now > $0.covered ? now + Self.reserve : nil }
+  }
+
+  /// Says that a time is stored.
+  func cover(_ stored: Int64) { state.peek { $0.covered = max($0.covered, stored) } }
+
+  /// Whether this data may have given out a time.
+  func hasGiven(_ time: Timestamp) -> Bool {
+    time <= last
+      && !gaps.contains { $0.after < time.milliseconds && time.milliseconds < $0.until }
   }
 
   /// The latest time given out, to go on from after a restart.

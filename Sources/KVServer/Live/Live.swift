@@ -23,16 +23,17 @@ final class Live: Sendable {
   private let byKey: [String: (app: App, broker: LiveBroker)]
   private let state = Monitor(State())
 
-  init(_ apps: [App]) {
-    // Two runs get the same number once in two thousand million times.
-    let run = randomBytes(4).reduce(Int64(0)) { $0 << 8 | Int64($1) } & 0x7FFF_FFFF | 1
+  /// `epoch`: of the data, as hex digits.
+  init(_ apps: [App], epoch: String) {
+    // Two epochs get the same number once in a thousand million times.
+    let region = (Int64(epoch.prefix(8), radix: 16) ?? 0) & 0x7FFF_FFFF | 1
     var brokers: [Int64: LiveBroker] = [:]
     var byKey: [String: (app: App, broker: LiveBroker)] = [:]
     let state = state
     for app in apps {
       let number = app.number
       let broker = LiveBroker(
-        LiveWire(app: app.key, run: run),
+        LiveWire(app: app.key, region: region),
         handOver: { collection in
           state.withLock { state in
             if state.hasTeller { state.due[number, default: []].insert(RecordID(collection)) }

@@ -86,7 +86,7 @@ final class LiveBroker: Sendable {
         return wire.answer([], to: poll, next: state.history.current(now()))
       }
       let isKnown =
-        (since.run ?? wire.run) == wire.run && state.history.reaches(back: since.time)
+        (since.region ?? wire.region) == wire.region && state.history.reaches(back: since.time)
       if !isKnown {
         return wire.answer(
           [], to: poll, next: state.history.current(now()), isIncomplete: true)

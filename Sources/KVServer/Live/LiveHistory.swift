@@ -1,11 +1,11 @@
 internal import KVBase
 
-/// A place in the stream of messages, as clients hand it back: `t` in steps of 100 ns, and the run of the server
-/// that gave it, which travels as the region.
+/// A place in the stream of messages, as clients hand it back: `t` in steps of 100 ns, and the epoch of the
+/// data, which travels as the region.
 struct LivePlace: Sendable, Equatable {
   var time: Int64
   /// nil: the client did not say.
-  var run: Int64?
+  var region: Int64?
 }
 
 /// One message, without what differs from receiver to receiver.

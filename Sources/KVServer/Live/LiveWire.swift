@@ -6,13 +6,13 @@ struct LiveWire: Sendable {
   let app: String
   let subscribeKey: String
   let publishKey: String
-  /// Tells this run of the server from those before, whose messages it does not know. Positive, and small enough
+  /// Tells this data from other data, whose messages it does not know. Positive, and small enough
   /// for any client's integers.
-  let run: Int64
+  let region: Int64
 
-  init(app: String, run: Int64) {
+  init(app: String, region: Int64) {
     self.app = app
-    self.run = run
+    self.region = region
     subscribeKey = "sub-c-" + Self.name("subscribe", app)
     publishKey = "pub-c-" + Self.name("publish", app)
   }
@@ -70,7 +70,7 @@ struct LiveWire: Sendable {
     }
   }
 
-  private func place(_ time: Int64) -> String { "{\"t\":\"\(time)\",\"r\":\(run)}" }
+  private func place(_ time: Int64) -> String { "{\"t\":\"\(time)\",\"r\":\(region)}" }
 
   /// What is told of an entity that is not sent.
   static func notice(_ id: String, at moment: Timestamp?) -> [UInt8] {

@@ -8,14 +8,14 @@ extension Service {
   func delta(_ call: Call, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
     // First: what happens from now on is told the next time, a change of the rule included.
-    let start = entities.clock.readStart()
+    let start = entities.readStart()
     let viewer = viewer(call, name)
     _ = try viewer.rule(for: .read)
     let query = try QueryParameters.read(call)
     let collection = catalog.find(name, of: call.app.number)
     let since = try since(call, in: collection)
     var response = try changes(of: query, since: since, in: collection, call, viewer)
-    response.headers.append(Self.requestStart(start))
+    response.headers += moment(start)
     return response
   }
 
@@ -34,6 +34,9 @@ extension Service {
     }
     guard since >= first else {
       throw ServerError(.parameterValueOutOfRange, "the history starts at \(first)")
+    }
+    guard entities.clock.hasGiven(since) else {
+      throw ServerError(.parameterValueOutOfRange, "this data was not read at \(since)")
     }
     return since
   }

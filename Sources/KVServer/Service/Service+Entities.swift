@@ -28,10 +28,11 @@ extension Service {
         id, in: found, for: viewer(call, name), if: try Self.precondition(call))
       return Answer.json(200, ["count": 1])
     default:
+      // Threads that carry connections come here: nothing is stored.
       let start = entities.clock.readStart()
       let (body, modified) = try entities.get(id, in: found, for: viewer(call, name))
       var response = Answer.json(200, body)
-      response.headers.append(Self.requestStart(start))
+      response.headers += moment(start)
       response.headers.append(Self.revision(modified))
       return response
     }
@@ -39,12 +40,12 @@ extension Service {
 
   func count(_ call: Call, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
-    let start = entities.clock.readStart()
+    let start = entities.readStart()
     let count = try entities.count(
       try QueryParameters.read(call).selection, in: catalog.find(name, of: call.app.number),
       for: viewer(call, name), within: call.budget)
     var response = Answer.json(200, ["count": .int(Int64(count))])
-    response.headers.append(Self.requestStart(start))
+    response.headers += moment(start)
     return response
   }
 
@@ -54,7 +55,7 @@ extension Service {
     _ call: Call, in collection: EntityCollection?, by viewer: () -> Viewer
   ) throws(ServerError) -> Response {
     let query = try QueryParameters.read(call)
-    let start = entities.clock.readStart()
+    let start = entities.readStart()
     let viewer = viewer()
     var response: Response
     if let collection {
@@ -66,7 +67,7 @@ extension Service {
       _ = try viewer.rule(for: .read)
       response = Answer.json(200, .array([]))
     }
-    response.headers.append(Self.requestStart(start))
+    response.headers += moment(start)
     if call.request.headers[.includeItemsCount]?.lowercased() == "true" {
       let count = try entities.count(
         query.selection, in: collection, for: viewer, within: call.budget)
@@ -187,8 +188,9 @@ extension Service {
       ifMatch: call.request.headers[.ifMatch], ifNoneMatch: call.request.headers[.ifNoneMatch])
   }
 
-  static func requestStart(_ time: Timestamp) -> (name: String, value: String) {
-    ("X-Kinvey-Request-Start", time.description)
+  /// When a read began, and which data it read: what "changed since" is asked with.
+  func moment(_ start: Timestamp) -> [(name: String, value: String)] {
+    [("X-Kinvey-Request-Start", start.description), ("X-Kvstored-Data-Epoch", epoch.text)]
   }
 
   static func check(collection name: String) throws(ServerError) {

@@ -47,10 +47,10 @@ extension Service {
     try Self.check(collection: name)
     let listener = try listener(call)
     _ = try viewer(call, name).rule(for: .read)
-    let start = entities.clock.readStart()
+    let start = entities.readStart()
     try add(listener, name, call)
     var response = Answer.json(200, [:])
-    response.headers.append(Self.requestStart(start))
+    response.headers += moment(start)
     return response
   }
 
@@ -213,7 +213,7 @@ extension Service {
   private static func place(_ target: Target) -> LivePlace? {
     guard let time = Int64(target["tt"] ?? "0"), time >= 0 else { return nil }
     guard let region = target["tr"] else { return LivePlace(time: time) }
-    return Int64(region).map { LivePlace(time: time, run: $0) }
+    return Int64(region).map { LivePlace(time: time, region: $0) }
   }
 
   /// Calls of the service that are answered at once.

@@ -59,7 +59,7 @@ extension Service {
   }
 
   private func show(_ call: Call, _ id: String) throws(ServerError) -> Response {
-    let start = entities.clock.readStart()
+    let start = entities.readStart()
     let users = try accounts.users(of: call.app.number)
     let body: Payload
     do throws(ServerError) {
@@ -68,7 +68,7 @@ extension Service {
       throw error.code == .entityNotFound ? ServerError(.userNotFound) : error
     }
     var response = Answer.json(200, body)
-    response.headers.append(Self.requestStart(start))
+    response.headers += moment(start)
     return response
   }
 

@@ -9,6 +9,7 @@ internal import KVSQLite
 final class Service: RequestHandler, Sendable {
   let apps: [RecordID: App]
   let catalog: Catalog
+  let epoch: DataEpoch
   let entities: Entities
   let accounts: Accounts
   let sessions: Sessions
@@ -38,10 +39,12 @@ final class Service: RequestHandler, Sendable {
     /// The largest body, and the longest work on one request.
     var bodyBytes = 0
     var workSeconds = 0
+    /// The administrator says that the data is a copy that was put back.
+    var isRestored = false
   }
 
   init(
-    _ database: Database, apps: [Server.Configuration.App],
+    _ database: Database, _ epochFile: EpochFile, apps: [Server.Configuration.App],
     settings: Settings, workers: WorkerPool, hashers: WorkerPool, log: Log
   ) throws(ServerError) {
     let (catalog, latest) = try Entities.storage { () throws(SQLiteError) in
@@ -57,10 +60,12 @@ final class Service: RequestHandler, Sendable {
         key: app.key, secret: app.secret, masterSecret: app.masterSecret, number: number)
     }
     self.apps = known
-    live = Live(Array(known.values))
+    epoch = try DataEpoch(
+      database, epochFile, latest: latest, isRestored: settings.isRestored, log)
+    live = Live(Array(known.values), epoch: epoch.text)
     registrations = LiveRegistrations(database)
     streams = LiveStreams(database)
-    entities = Entities(database, clock: ServerClock(after: latest), outbox: live.outbox)
+    entities = Entities(database, clock: epoch.clock, outbox: live.outbox)
     sessions = Sessions(database, lifetimeSeconds: settings.sessionSeconds)
     accounts = Accounts(entities, catalog, sessions)
     histories = try Histories(entities, catalog, defaultDays: settings.historyDays)
@@ -73,6 +78,7 @@ final class Service: RequestHandler, Sendable {
     nobodysHash = hasher.hash(hexText(randomBytes(16))) ?? ""
     try Entities.storage { () throws(SQLiteError) in try restoreListeners() }
     histories.start(log)
+    epoch.start(log)
   }
 
   // MARK: Requests
@@ -264,15 +270,12 @@ final class Service: RequestHandler, Sendable {
       ])
   }
 
-  /// Remembers the time, so that it goes on from there.
+  /// Remembers the time, so that it goes on from there, and that this is the data that was used last.
   func close() {
     live.close()
     histories.close()
     do throws(SQLiteError) {
-      let last = entities.clock.last.milliseconds
-      try entities.database.write { (connection: borrowing Connection) throws(SQLiteError) in
-        try connection.execute("UPDATE clock SET latest = \(last)")
-      }
+      try epoch.close(log)
       try entities.database.checkpoint()
     } catch {
       log.error("while closing: \(error)")

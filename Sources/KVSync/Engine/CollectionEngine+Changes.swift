@@ -41,7 +41,7 @@ extension CollectionEngine {
   }
 
   /// Asks for what has changed since this filter was read last; nil if that is not known, or the backend
-  /// cannot tell: then everything has to be read.
+  /// cannot tell, or what it has now is other data: then everything has to be read.
   ///
   /// Each step may be repeated: until the new moment is recorded, at the end, the next time asks for the
   /// same changes again.
@@ -54,12 +54,12 @@ extension CollectionEngine {
       var body: [UInt8] = []
       let answer = try call.repeating { () throws(StoreError) in
         body = []
-        return try remote.changes(of: query.selection, since: since, in: collection, call) {
+        return try remote.changes(of: query.selection, since: since.text, in: collection, call) {
           (piece) throws(StoreError) in
           body.append(contentsOf: piece)
         }
       }
-      guard let answer else {
+      guard let answer, since.isOfSameData(as: answer.startedAt) else {
         try local.forgetRequest(key, in: collection)
         return nil
       }

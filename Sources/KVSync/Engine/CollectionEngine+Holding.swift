@@ -21,7 +21,7 @@ extension CollectionEngine.Intake {
   /// was complete, and so does what is known of them only from an answer that may be old: another query
   /// that holds such an entity gets it as it is now.
   func finish(
-    _ query: Query, from mark: RefreshMark, isComplete: Bool, startedAt: String?
+    _ query: Query, from mark: RefreshMark, isComplete: Bool, startedAt: BackendMoment?
   ) throws(StoreError) -> Int {
     let key = RequestKey(filter: query.filterText, fields: "")
     if isComplete { try refetchHeld(query, key, from: mark) }

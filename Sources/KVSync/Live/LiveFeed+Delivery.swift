@@ -47,7 +47,7 @@ extension LiveFeed {
   private static func advance(_ joined: inout Joined?, to moment: String) {
     guard let since = joined?.since, let told = Timestamp(moment) else { return }
     let safe = Timestamp(milliseconds: told.milliseconds - disorder).description
-    if since < safe { joined?.since = safe }
+    if since.text < safe { joined?.since?.text = safe }
   }
 
   // MARK: Catching up
@@ -60,10 +60,14 @@ extension LiveFeed {
     guard let collection = topic.collection, let since = state.peek({ $0.joined[topic]?.since })
     else { return missed(topic, step) }
     var body: [UInt8] = []
-    let answer = try entities.changes(of: Query(), since: since, in: collection, call) {
+    let answer = try entities.changes(of: Query(), since: since.text, in: collection, call) {
       (piece) throws(StoreError) in body.append(contentsOf: piece)
     }
-    guard let answer else { return missed(topic, step) }
+    guard let answer, since.isOfSameData(as: answer.startedAt) else {
+      // Joined anew, so that there is a moment again since which the backend can tell.
+      state.peek { if $0.step === step { $0.joined[topic] = nil } }
+      return missed(topic, step)
+    }
     let changes = try Changes(body)
     for id in changes.deleted { tell(.deleted(id: id, at: nil), to: topic, during: step) }
     for outline in changes.changed.outlines {

@@ -31,7 +31,7 @@ package final class LiveFeed: Sendable {
   /// A topic that the backend sends us messages about.
   struct Joined {
     /// Before it everything has been told, by the backend's clock; nil: unknown.
-    var since: String?
+    var since: BackendMoment?
     var mustCatchUp = false
   }
 

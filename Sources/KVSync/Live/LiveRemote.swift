@@ -8,7 +8,7 @@ package protocol LiveRemote: AnyObject, Sendable {
   func register(_ userId: String, _ call: Call) throws(StoreError) -> LiveRegistration
 
   /// Asks for the messages of a topic. Gives when the backend did it, by its own clock, if it says so.
-  func join(_ topic: LiveTopic, _ call: Call) throws(StoreError) -> String?
+  func join(_ topic: LiveTopic, _ call: Call) throws(StoreError) -> BackendMoment?
 
   func leave(_ topic: LiveTopic, _ call: Call) throws(StoreError)
 

@@ -12,7 +12,7 @@ package final class RenewingLive: LiveRemote {
     try renewal.renewing(call) { () throws(StoreError) in try remote.register(userId, call) }
   }
 
-  package func join(_ topic: LiveTopic, _ call: Call) throws(StoreError) -> String? {
+  package func join(_ topic: LiveTopic, _ call: Call) throws(StoreError) -> BackendMoment? {
     try renewal.renewing(call) { () throws(StoreError) in try remote.join(topic, call) }
   }
 

@@ -111,14 +111,14 @@ package protocol LocalStore: AnyObject, Sendable {
   /// write, and remembers when the backend read it. `query` nil: nothing is deleted. Gives how many went.
   func finishRefresh(
     of collection: String, from mark: RefreshMark, deletingUnseen query: Query?,
-    recording request: (key: RequestKey, startedAt: String)?
+    recording request: (key: RequestKey, startedAt: BackendMoment)?
   ) throws(StoreError) -> Int
 
   /// Deletes entities that the backend no longer has, except those with a pending write.
   func forget(_ ids: [String], in collection: String) throws(StoreError) -> Int
 
-  /// When the backend last evaluated this request (`X-Kinvey-Request-Start`); nil if unknown.
-  func lastRequest(_ key: RequestKey, in collection: String) throws(StoreError) -> String?
+  /// When the backend last evaluated this request; nil if unknown.
+  func lastRequest(_ key: RequestKey, in collection: String) throws(StoreError) -> BackendMoment?
 
   /// The requests of a collection of which that is known.
   func requests(in collection: String) throws(StoreError) -> [RequestKey]

@@ -111,15 +111,15 @@ package enum RemoteOutcome: Sendable, Equatable {
 }
 
 package struct ReadAnswer: Sendable, Equatable {
-  /// `X-Kinvey-Request-Start`: when the backend began to evaluate the read.
-  package var startedAt: String?
-  package init(startedAt: String?) { self.startedAt = startedAt }
+  /// When the backend began to evaluate the read, if it says so.
+  package var startedAt: BackendMoment?
+  package init(startedAt: BackendMoment?) { self.startedAt = startedAt }
 }
 
 package struct CountAnswer: Sendable, Equatable {
   package var count: Int
-  package var startedAt: String?
-  package init(count: Int, startedAt: String?) {
+  package var startedAt: BackendMoment?
+  package init(count: Int, startedAt: BackendMoment?) {
     self.count = count
     self.startedAt = startedAt
   }

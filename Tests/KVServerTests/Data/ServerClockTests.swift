@@ -23,6 +23,28 @@ import Testing
     #expect(clock.last.milliseconds == 6000)
   }
 
+  @Test("gives reads no time that is not covered by what is stored, and knows the others")
+  func covered() {
+    let wall = wall
+    let gap = ServerClock.Gap(after: 100, until: 1000)
+    let clock = ServerClock(after: 1000, covered: 1000, gaps: [gap]) {
+      Timestamp(milliseconds: wall.peek { $0 })
+    }
+    #expect(clock.timeToStore() == nil)
+    wall.peek { $0 = 2000 }
+    #expect(clock.readStart().milliseconds == 1000)
+    let stored = clock.timeToStore() ?? 0
+    #expect(stored > 2000)
+    clock.cover(stored)
+    #expect(clock.readStart().milliseconds == 2000 && clock.timeToStore() == nil)
+    for time: Int64 in [50, 100, 1000, 1500, 2000] {
+      #expect(clock.hasGiven(Timestamp(milliseconds: time)))
+    }
+    for time: Int64 in [101, 999, 2001] {
+      #expect(!clock.hasGiven(Timestamp(milliseconds: time)))
+    }
+  }
+
   @Test("gives reads no time later than a write that they may not see yet")
   func inFlight() {
     let clock = clock()

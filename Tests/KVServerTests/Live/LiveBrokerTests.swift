@@ -21,7 +21,7 @@ final class KeptReply: Reply {
   var ids: [String] { payloads.compactMap { $0["_id"]?.stringValue } }
   var place: LivePlace? {
     guard let time = (json["t"]?["t"]?.stringValue).flatMap({ Int64($0) }) else { return nil }
-    return LivePlace(time: time, run: json["t"]?["r"]?.intValue)
+    return LivePlace(time: time, region: json["t"]?["r"]?.intValue)
   }
 
   func send(_ response: Response) { state.peek { $0.response = $0.response ?? response } }
@@ -36,7 +36,7 @@ final class KeptReply: Reply {
 
   init() {
     let clock = clock
-    broker = LiveBroker(LiveWire(app: "kid", run: 7), now: { clock.peek { $0 } })
+    broker = LiveBroker(LiveWire(app: "kid", region: 7), now: { clock.peek { $0 } })
     notes = EntityCollection(number: 1, app: 1, name: "notes", .init(permissions: Permissions()))
     let group = broker.wire.group(of: "ana")
     self.group = group
@@ -105,7 +105,7 @@ final class KeptReply: Reply {
     let reply = poll(place)
     #expect(reply.ids == ["1", "2", "3"])
     let second = reply.json["m"]?.arrayValue?[1]["p"]
-    let middle = LivePlace(time: Int64(second?["t"]?.stringValue ?? "") ?? 0, run: 7)
+    let middle = LivePlace(time: Int64(second?["t"]?.stringValue ?? "") ?? 0, region: 7)
     #expect(poll(middle).ids == ["3"])
     #expect(poll(reply.place).status == nil)
   }
@@ -144,8 +144,8 @@ final class KeptReply: Reply {
     func isIncomplete(_ place: LivePlace) -> Bool {
       poll(place).json["kvstore"]?["incomplete"]?.boolValue == true
     }
-    #expect(isIncomplete(LivePlace(time: place.time, run: 8)))
-    #expect(isIncomplete(LivePlace(time: place.time + 1, run: 7)))
+    #expect(isIncomplete(LivePlace(time: place.time, region: 8)))
+    #expect(isIncomplete(LivePlace(time: place.time + 1, region: 7)))
     #expect(isIncomplete(LivePlace(time: place.time - 1)))
     #expect(isIncomplete(LivePlace(time: .max)))
     #expect(!isIncomplete(place))
@@ -296,7 +296,7 @@ final class KeptReply: Reply {
     let due = Monitor<[String]>([])
     let clock = clock
     let broker = LiveBroker(
-      LiveWire(app: "kid", run: 7), now: { clock.peek { $0 } },
+      LiveWire(app: "kid", region: 7), now: { clock.peek { $0 } },
       handOver: { name in
         due.peek { $0.append(name) }
         return true

@@ -1,0 +1,157 @@
+import Glibc
+import KVBase
+import KVJSON
+import KVTestSupport
+import Testing
+
+@testable import KVServer
+
+@Suite("Data that was put back from a copy") struct RestoreTests {
+  /// How an administrator makes a copy, and puts it back.
+  enum Way: CaseIterable {
+    /// `.backup` while the server runs; the copy takes the place of the file, or is written into it.
+    case backup, backupWrittenInto
+    /// The directory, while it does not run.
+    case directory, directoryWrittenInto
+    /// The original is put aside, the copy is used for a while: nothing in the files tells.
+    case aside
+  }
+
+  private let directory = TemporaryDirectory()
+  private let path = "/appdata/kid/notes"
+  private var data: String { directory.file("data") }
+  private var copy: String { directory.file("copy") }
+
+  @Test(
+    "is noticed: no client is told what has changed since a moment of what was lost",
+    arguments: Way.allCases)
+  func restored(way: Way) throws {
+    var rig: Rig? = try start()
+    let ana = try #require(try rig?.user("ana"))
+    let first = try #require(try save("a", rig, ana))
+    switch way {
+    case .backup, .backupWrittenInto:
+      mkdir(copy, 0o700)
+      #expect(backUp(database: data + "/kvstored.db", to: copy + "/kvstored.db"))
+    case .directory, .directoryWrittenInto:
+      rig = nil
+      copyFiles(of: data, to: copy)
+      rig = try start()
+    case .aside:
+      rig = nil
+      rename(data, copy)
+      copyFiles(of: copy, to: data)
+      rig = try start()
+    }
+    let lost = try #require(try save("b", rig, ana))
+    rig?.server.stop()
+    rig = nil
+    putBack(way)
+    let again = try start()
+    let now = try #require(try save("c", again, ana))
+    // What was told before the copy was made is still true of the original itself.
+    #expect(try delta(first, again, ana) == (way == .aside ? 200 : 400))
+    #expect(try delta(lost, again, ana) == 400)
+    #expect(try delta(now, again, ana) == 200)
+    #expect(now.epoch != lost.epoch)
+  }
+
+  @Test("is what the administrator says is one") func told() throws {
+    var rig: Rig? = try start()
+    let ana = try #require(try rig?.user("ana"))
+    let before = try #require(try save("a", rig, ana))
+    rig = nil
+    let again = try start { $0.isRestored = true }
+    let after = try #require(try save("b", again, ana))
+    #expect(after.epoch != before.epoch)
+    #expect(try delta(before, again, ana) == 400)
+  }
+
+  @Test("is not what was only closed, or ended by force, and started again") func same() throws {
+    var rig: Rig? = try start()
+    let ana = try #require(try rig?.user("ana"))
+    let first = try #require(try save("a", rig, ana))
+    for _ in 0..<3 {
+      rig = nil
+      rig = try start()
+      let next = try #require(try save("b", rig, ana))
+      #expect(next.epoch == first.epoch)
+      #expect(try delta(first, rig, ana) == 200)
+    }
+    rig = nil
+    var moment: Moment?
+    for _ in 0..<3 {
+      let program = try #require(
+        Program([
+          "--data", data, "--app", "kid:sec:mas", "--listen", "127.0.0.1:0", "--delta-days", "5",
+        ]))
+      let port = try #require(program.port())
+      let client = try #require(HTTPClient(port: port))
+      let headers = [("Authorization", ana.authorization ?? "")]
+      if let moment {
+        let answer = client.send("GET", target(moment), headers: headers)
+        #expect(answer?.status == 200)
+      }
+      _ = client.send("PUT", path + "/x", headers: headers, body: Array("{}".utf8))
+      moment = client.send("GET", path, headers: headers).flatMap(Moment.init)
+      #expect(moment?.epoch == first.epoch)
+      program.kill()
+    }
+  }
+
+  // MARK: Parts
+
+  private struct Moment {
+    var start: String
+    var epoch: String
+
+    init?(_ answer: HTTPAnswer) {
+      guard let start = answer.headers["x-kinvey-request-start"],
+        let epoch = answer.headers["x-kvstored-data-epoch"]
+      else { return nil }
+      (self.start, self.epoch) = (start, epoch)
+    }
+  }
+
+  private func start(
+    _ more: (inout Server.Configuration) -> Void = { _ in }
+  ) throws -> Rig {
+    try Rig(in: directory) {
+      $0.historyDays = 5
+      more(&$0)
+    }
+  }
+
+  /// Gives the moment of a read after it.
+  private func save(_ id: String, _ rig: Rig?, _ who: Rig.Who) throws -> Moment? {
+    _ = try rig?.send(who, "PUT", path + "/" + id, "{}")
+    return try rig.flatMap { Moment(try $0.send(who, "GET", path)) }
+  }
+
+  private func delta(_ moment: Moment, _ rig: Rig?, _ who: Rig.Who) throws -> Int? {
+    try rig?.send(who, "GET", target(moment)).status
+  }
+
+  private func target(_ moment: Moment) -> String {
+    KVServerTests.target(path + "/_deltaset", [("since", moment.start)])
+  }
+
+  private func putBack(_ way: Way) {
+    switch way {
+    case .backup:
+      for name in ["kvstored.db", "kvstored.db-wal", "kvstored.db-shm"] {
+        unlink("\(data)/\(name)")
+      }
+      rename(copy + "/kvstored.db", data + "/kvstored.db")
+    case .backupWrittenInto, .directoryWrittenInto:
+      for name in ["kvstored.db-wal", "kvstored.db-shm"] { unlink("\(data)/\(name)") }
+      copyFiles(of: copy, to: data)
+    case .directory:
+      TemporaryDirectory.remove(data)
+      copyFiles(of: copy, to: data)
+    case .aside:
+      TemporaryDirectory.remove(data)
+      rename(copy, data)
+    }
+  }
+}
