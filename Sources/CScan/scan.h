@@ -4,6 +4,7 @@
  * at or behind `end` is read; bytes that are no JSON give nonsense, and nothing worse. */
 #pragma once
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #if defined(__SSE2__)
@@ -19,6 +20,45 @@ typedef struct kv_member_name {
   const unsigned char *bytes;
   size_t length;
 } kv_member_name;
+
+/* Names that are looked up. With `slots`, a table of 1 + the number of a name, 0 where there is none: its size is
+ * `mask` + 1, a power of two and at least twice `count`. Without, for a few names, they are compared one by one. */
+typedef struct kv_names {
+  const kv_member_name *names;
+  size_t count;
+  const uint32_t *slots;
+  size_t mask;
+  uint64_t seed;
+} kv_names;
+
+/* Nobody who does not know the seed can choose names that collide. */
+static inline size_t kv_hash_name(const kv_names *names, const unsigned char *bytes, size_t length) {
+  uint64_t hash = names->seed ^ length, word;
+  for (; length >= 8; bytes += 8, length -= 8) {
+    memcpy(&word, bytes, 8);
+    hash = (hash ^ word) * 0x9FB21C651E98DF25u;
+    hash ^= hash >> 32;
+  }
+  word = 0;
+  memcpy(&word, bytes, length);
+  hash = (hash ^ word) * 0x9FB21C651E98DF25u;
+  return (size_t)(hash ^ hash >> 32) & names->mask;
+}
+
+/* The number of a name; `count` if it is none of them. */
+static inline size_t kv_find_name(const kv_names *names, const unsigned char *bytes, size_t length) {
+  if (names->slots == NULL) {
+    for (size_t i = 0; i < names->count; i++)
+      if (names->names[i].length == length && !memcmp(names->names[i].bytes, bytes, length)) return i;
+    return names->count;
+  }
+  for (size_t at = kv_hash_name(names, bytes, length); names->slots[at] != 0;
+       at = (at + 1) & names->mask) {
+    const kv_member_name *name = &names->names[names->slots[at] - 1];
+    if (name->length == length && !memcmp(name->bytes, bytes, length)) return names->slots[at] - 1;
+  }
+  return names->count;
+}
 
 /* The position behind the string whose opening quote is at `at`. `escapes` is set if it has a backslash. */
 static inline size_t kv_pass_string(const unsigned char *base, size_t at, size_t end, int *escapes) {
@@ -101,9 +141,9 @@ static inline size_t kv_pass_value(const unsigned char *base, size_t at, size_t 
 /* Finds members of the object that starts at `at`; of repeated ones the first. Stops when all are found.
  * Gives 0, or 1 if a name with a backslash was met: then the caller has to look for itself. */
 static inline int kv_find_members(const unsigned char *base, size_t at, size_t end,
-                                  const kv_member_name *names, size_t count, kv_span *found) {
-  size_t missing = count;
-  for (size_t i = 0; i < count; i++) found[i].start = found[i].end = 0;
+                                  const kv_names *names, kv_span *found) {
+  size_t missing = names->count;
+  for (size_t i = 0; i < names->count; i++) found[i].start = found[i].end = 0;
   at++;
   while (missing > 0) {
     int escapes = 0;
@@ -117,14 +157,11 @@ static inline int kv_find_members(const unsigned char *base, size_t at, size_t e
     if (at >= end) return 0;
     size_t value = at;
     at = kv_pass_value(base, at, end);
-    for (size_t i = 0; i < count; i++) {
-      if (names[i].length != length || found[i].end) continue;
-      if (memcmp(names[i].bytes, base + name, length)) continue;
-      found[i].start = value;
-      found[i].end = at;
-      missing--;
-      break;
-    }
+    size_t i = kv_find_name(names, base + name, length);
+    if (i == names->count || found[i].end) continue;
+    found[i].start = value;
+    found[i].end = at;
+    missing--;
   }
   return 0;
 }

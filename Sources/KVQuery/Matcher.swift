@@ -29,29 +29,41 @@ package final class Matcher: Sendable {
   /// `budget`: of whoever asks; it is looked at for each entity, and inside of an entity where a long predicate
   /// or a long array makes that take long.
   package init(_ predicate: Predicate, within budget: WorkBudget = .unlimited) {
-    var names: [[UInt8]] = []
-    root = Matcher.prepare(predicate, &names, budget)
+    var slots = Slots()
+    root = Matcher.prepare(predicate, &slots, budget)
     self.budget = budget
-    members = MemberFinder(names)
-    quick = QuickTests(predicate, names)
-    places = names.map { Path.Component(Substring(String(decoding: $0, as: UTF8.self))).index }
+    members = MemberFinder(slots.names)
+    quick = QuickTests(predicate, slots.numbers)
+    places = slots.names.map {
+      Path.Component(Substring(String(decoding: $0, as: UTF8.self))).index
+    }
+  }
+
+  /// The top-level members that a predicate looks at, each with a number.
+  private struct Slots {
+    private(set) var names: [[UInt8]] = []
+    private(set) var numbers: [[UInt8]: Int] = [:]
+
+    mutating func number(of name: [UInt8]) -> Int {
+      if let known = numbers[name] { return known }
+      numbers[name] = names.count
+      names.append(name)
+      return names.count - 1
+    }
   }
 
   private static func prepare(
-    _ predicate: Predicate, _ names: inout [[UInt8]], _ budget: WorkBudget
+    _ predicate: Predicate, _ slots: inout Slots, _ budget: WorkBudget
   ) -> Node {
     switch predicate {
     case .everything: return .constant(true)
     case .nothing: return .constant(false)
-    case .and(let parts): return .and(parts.map { prepare($0, &names, budget) })
-    case .or(let parts): return .or(alternatives(parts, &names, budget))
-    case .nor(let parts): return .nor(alternatives(parts, &names, budget))
+    case .and(let parts): return .and(parts.map { prepare($0, &slots, budget) })
+    case .or(let parts): return .or(alternatives(parts, &slots, budget))
+    case .nor(let parts): return .nor(alternatives(parts, &slots, budget))
     case .field(let path, let tests):
-      let name = path.components[0].name
-      let slot = names.firstIndex(of: name) ?? names.count
-      if slot == names.count { names.append(name) }
       return .field(
-        slot: slot, rest: Array(path.components.dropFirst()),
+        slot: slots.number(of: path.components[0].name), rest: Array(path.components.dropFirst()),
         checks: Checks(tests, within: budget))
     case .text(let search): return .text(search)
     case .comparison(let comparison): return .comparison(comparison)
@@ -59,9 +71,9 @@ package final class Matcher: Sendable {
   }
 
   private static func alternatives(
-    _ parts: [Predicate], _ names: inout [[UInt8]], _ budget: WorkBudget
+    _ parts: [Predicate], _ slots: inout Slots, _ budget: WorkBudget
   ) -> [Node] {
-    Predicate.merged(alternatives: parts).map { prepare($0, &names, budget) }
+    Predicate.merged(alternatives: parts).map { prepare($0, &slots, budget) }
   }
 
   /// Whether a stored entity is what the predicate asks for. At most one pass over its bytes, which ends

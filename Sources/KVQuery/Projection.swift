@@ -6,24 +6,28 @@ internal import KVJSON
 /// each object of an array; other elements of the array are left out.
 package final class Projection: Sendable {
   private final class Node: Sendable {
-    /// Nil: the whole value is kept.
-    let members: [(name: [UInt8], node: Node)]?
+    /// The members that are kept, and what of them; nil: the whole value.
+    let members: (names: NameTable, nodes: [Node])?
 
     init(_ paths: [ArraySlice<Path.Component>]) {
       guard paths.allSatisfy({ !$0.isEmpty }) else {
         members = nil
         return
       }
-      var groups: [(name: [UInt8], rests: [ArraySlice<Path.Component>])] = []
+      var numbers: [[UInt8]: Int] = [:]
+      var names: [[UInt8]] = []
+      var rests: [[ArraySlice<Path.Component>]] = []
       for path in paths {
         guard let first = path.first else { continue }
-        if let place = groups.firstIndex(where: { $0.name == first.name }) {
-          groups[place].rests.append(path.dropFirst())
-        } else {
-          groups.append((first.name, [path.dropFirst()]))
+        let number = numbers[first.name] ?? names.count
+        if number == names.count {
+          numbers[first.name] = number
+          names.append(first.name)
+          rests.append([])
         }
+        rests[number].append(path.dropFirst())
       }
-      members = groups.map { ($0.name, Node($0.rests)) }
+      members = (NameTable(names), rests.map { Node($0) })
     }
   }
 
@@ -57,23 +61,22 @@ package final class Projection: Sendable {
   }
 
   private static func copyMembers(
-    _ object: RawValue, _ wanted: [(name: [UInt8], node: Node)], to out: inout [UInt8]
+    _ object: RawValue, _ wanted: (names: NameTable, nodes: [Node]), to out: inout [UInt8]
   ) {
     let scanner = object.scanner
     out.append(UInt8(ascii: "{"))
     var isFirst = true
     var members = TrustedMembers(scanner, at: object.range.lowerBound)
     while let member = members.next() {
-      let match = wanted.first { candidate in
-        candidate.name.withUnsafeBufferPointer { scanner.text(member.name, equals: $0) }
-      }
+      guard let number = wanted.names.place(of: member.name, in: scanner) else { continue }
+      let node = wanted.nodes[number]
       let value = RawValue(scanner, member.value)
-      guard let match, match.node.members == nil || value.isContainer else { continue }
+      guard node.members == nil || value.isContainer else { continue }
       if !isFirst { out.append(UInt8(ascii: ",")) }
       isFirst = false
       append(scanner, member.name.lowerBound &- 1..<member.name.upperBound &+ 1, to: &out)
       out.append(UInt8(ascii: ":"))
-      copy(value, match.node, to: &out)
+      copy(value, node, to: &out)
     }
     out.append(UInt8(ascii: "}"))
   }

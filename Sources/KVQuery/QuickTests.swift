@@ -32,10 +32,10 @@ final class QuickTests: @unchecked Sendable {
 
   private let entries: UnsafeMutableBufferPointer<Entry>
 
-  /// Nil for a predicate of another form. `names`: of the slots.
-  init?(_ predicate: Predicate, _ names: [[UInt8]]) {
+  /// Nil for a predicate of another form. `slots`: the numbers of the members.
+  init?(_ predicate: Predicate, _ slots: [[UInt8]: Int]) {
     var found: [Entry] = []
-    guard QuickTests.add(predicate, names, to: &found), !found.isEmpty else {
+    guard QuickTests.add(predicate, slots, to: &found), !found.isEmpty else {
       found.forEach { $0.text.deallocate() }
       return nil
     }
@@ -49,13 +49,13 @@ final class QuickTests: @unchecked Sendable {
   }
 
   private static func add(
-    _ predicate: Predicate, _ names: [[UInt8]], to entries: inout [Entry]
+    _ predicate: Predicate, _ slots: [[UInt8]: Int], to entries: inout [Entry]
   ) -> Bool {
     switch predicate {
-    case .and(let parts): return parts.allSatisfy { add($0, names, to: &entries) }
+    case .and(let parts): return parts.allSatisfy { add($0, slots, to: &entries) }
     case .field(let path, let tests):
       guard path.components.count == 1,
-        let slot = names.firstIndex(of: path.components[0].name)
+        let slot = slots[path.components[0].name]
       else { return false }
       return tests.allSatisfy { test in
         guard let entry = entry(slot, test) else { return false }

@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 
 /// What is asked about a collection's entities in groups: by which members they are grouped, and which
@@ -76,11 +77,8 @@ package struct Grouping: Sendable, Equatable {
 
   /// The paths whose numbers are looked at, each once.
   package var paths: [Path] {
-    var paths: [Path] = []
-    for path in members.compactMap(\.aggregate.path) where !paths.contains(path) {
-      paths.append(path)
-    }
-    return paths
+    var known: Set<Path> = []
+    return members.compactMap(\.aggregate.path).filter { known.insert($0).inserted }
   }
 }
 
@@ -105,8 +103,8 @@ extension Grouping {
     guard !grouping.names.isEmpty else {
       throw Misfit("a grouping needs keys or aggregates", [])
     }
-    for (place, name) in grouping.names.enumerated()
-    where grouping.names[..<place].contains(where: { $0.utf8.elementsEqual(name.utf8) }) {
+    var known: Set<RecordID> = []
+    for name in grouping.names where !known.insert(RecordID(name)).inserted {
       throw Misfit("\(name) would be twice in the result", [])
     }
     return grouping

@@ -17,14 +17,15 @@ package struct Groups: Sendable {
     let slot: Int
     let rest: [Path.Component]
 
-    init(_ path: Path, _ names: [[UInt8]]) {
-      slot = names.firstIndex(of: path.components[0].name) ?? 0
+    init(_ path: Path, _ slots: [[UInt8]: Int]) {
+      slot = slots[path.components[0].name] ?? 0
       rest = Array(path.components.dropFirst())
     }
   }
 
   private let grouping: Grouping
-  private let paths: [Path]
+  /// The number of the tally that each member of a result is of; nil for a count.
+  private let tallies: [Int?]
   private let members: MemberFinder
   private let keyPlaces: [Place]
   private let pathPlaces: [Place]
@@ -34,14 +35,18 @@ package struct Groups: Sendable {
 
   package init(_ grouping: Grouping) {
     self.grouping = grouping
-    paths = grouping.paths
+    let paths = grouping.paths
+    let numbers = Dictionary(uniqueKeysWithValues: paths.enumerated().map { ($1, $0) })
+    tallies = grouping.members.map { $0.aggregate.path.flatMap { numbers[$0] } }
     var names: [[UInt8]] = []
-    for path in grouping.keys + paths where !names.contains(path.components[0].name) {
+    var slots: [[UInt8]: Int] = [:]
+    for path in grouping.keys + paths where slots[path.components[0].name] == nil {
+      slots[path.components[0].name] = names.count
       names.append(path.components[0].name)
     }
     members = MemberFinder(names)
-    keyPlaces = grouping.keys.map { Place($0, names) }
-    pathPlaces = paths.map { Place($0, names) }
+    keyPlaces = grouping.keys.map { Place($0, slots) }
+    pathPlaces = paths.map { Place($0, slots) }
   }
 
   package var count: Int { groups.count }
@@ -112,7 +117,7 @@ package struct Groups: Sendable {
     let key = keyPlaces.map { Groups.value($0, scanner, found)?.json.plain ?? .null }
     places[identity] = groups.count
     groups.append(
-      Group(identity: identity, key: key, tallies: paths.map { _ in Tally() }))
+      Group(identity: identity, key: key, tallies: pathPlaces.map { _ in Tally() }))
     return groups.count - 1
   }
 
@@ -126,17 +131,17 @@ package struct Groups: Sendable {
 
   private func result(_ group: Group) -> JSONObject {
     var members = zip(grouping.keyNames, group.key).map { JSONObject.Member($0, $1) }
-    for member in grouping.members {
-      members.append(.init(member.name, value(of: member.aggregate, group)))
+    for (member, number) in zip(grouping.members, tallies) {
+      members.append(.init(member.name, value(of: member.aggregate, number, group)))
     }
     return JSONObject(members)
   }
 
-  private func value(of aggregate: Grouping.Aggregate, _ group: Group) -> JSONValue {
-    guard let path = aggregate.path, let place = paths.firstIndex(of: path) else {
-      return .int(group.count)
-    }
-    let tally = group.tallies[place]
+  private func value(
+    of aggregate: Grouping.Aggregate, _ number: Int?, _ group: Group
+  ) -> JSONValue {
+    guard let number else { return .int(group.count) }
+    let tally = group.tallies[number]
     return switch aggregate {
     case .count: .int(group.count)
     case .numbers: .int(tally.count)

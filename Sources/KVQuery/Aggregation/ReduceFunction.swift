@@ -5,66 +5,90 @@ package struct ReduceFunction: Sendable, Equatable {
   /// What the function leaves in the members of a group.
   package private(set) var members: [Grouping.Member] = []
 
+  /// The same by their names.
+  private var aggregates: [[UInt8]: Grouping.Aggregate] = [:]
+
   /// Reads `function(doc, out) { … }`; nil if it does anything else.
   package init?(_ source: String) {
     guard let tokens = JavaScriptToken.read(source) else { return nil }
     var parser = ReduceParser(tokens)
     guard let statements = parser.function(), !statements.isEmpty else { return nil }
-    for place in statements.indices {
-      guard take(statements, place) else { return nil }
+    let counters = ReduceCounters(statements)
+    for (place, statement) in statements.enumerated() {
+      guard take(statement, place, counters) else { return nil }
     }
   }
 
   /// Takes in one statement, in the light of those around it; false: that is nothing known.
-  private mutating func take(_ statements: [ReduceStatement], _ place: Int) -> Bool {
-    switch statements[place] {
+  private mutating func take(
+    _ statement: ReduceStatement, _ place: Int, _ counters: ReduceCounters
+  ) -> Bool {
+    switch statement {
     case .increment(let name, let field):
-      return add(name, field.map { .numbers(Path(utf8: $0)) } ?? Self.counted(name, statements))
+      return add(name, field.map { .numbers(Path(utf8: $0)) } ?? counters.aggregate(of: name))
     case .add(let name, let field): return add(name, .sum(Path(utf8: field)))
     case .extreme(let name, let field, let isMinimum):
       let path = Path(utf8: field)
       return add(name, isMinimum ? .minimum(path) : .maximum(path))
     case .divide(let name, let sum, let count):
       // Both must have taken in this entity already.
-      guard case .sum(let path)? = self[sum], self[count] == .numbers(path) else { return false }
+      guard case .sum(let path)? = aggregates[sum], aggregates[count] == .numbers(path) else {
+        return false
+      }
       return add(name, .average(path))
     case .mean(let name, let field, let count):
       // The counter must not have taken it in yet.
-      guard self[count] == nil, statements[place...].contains(where: { $0.increments(count) })
-      else { return false }
+      guard aggregates[count] == nil, counters.isIncremented(count, from: place) else {
+        return false
+      }
       return add(name, .average(Path(utf8: field)))
     }
   }
 
-  /// What a counter without a condition of its own counts: all entities, or those that an average is of.
-  private static func counted(
-    _ name: [UInt8], _ statements: [ReduceStatement]
-  ) -> Grouping.Aggregate? {
-    var aggregate = Grouping.Aggregate.count
-    for statement in statements {
-      let field: [UInt8]?
-      switch statement {
-      case .mean(_, let path, name): field = path
-      case .divide(_, let sum, name):
-        field = statements.lazy.compactMap { $0.field(addedTo: sum) }.first
-      default: continue
-      }
-      guard let field else { return nil }
-      let numbers = Grouping.Aggregate.numbers(Path(utf8: field))
-      guard aggregate == .count || aggregate == numbers else { return nil }
-      aggregate = numbers
-    }
-    return aggregate
-  }
-
-  private subscript(_ name: [UInt8]) -> Grouping.Aggregate? {
-    members.first { $0.name.utf8.elementsEqual(name) }?.aggregate
-  }
-
   private mutating func add(_ name: [UInt8], _ aggregate: Grouping.Aggregate?) -> Bool {
-    guard let aggregate, self[name] == nil else { return false }
+    guard let aggregate, aggregates.updateValue(aggregate, forKey: name) == nil else {
+      return false
+    }
     members.append(Grouping.Member(String(decoding: name, as: UTF8.self), aggregate))
     return true
+  }
+}
+
+/// What the counters of a reduce function count that have no condition of their own: all entities, or those that an
+/// average is of.
+private struct ReduceCounters {
+  /// The numbers that a counter divides by; nil where that is not clear.
+  private var numbers: [[UInt8]: Grouping.Aggregate?] = [:]
+  private var lastIncrements: [[UInt8]: Int] = [:]
+
+  init(_ statements: [ReduceStatement]) {
+    var sums: [[UInt8]: [UInt8]] = [:]
+    for case .add(let name, let field) in statements where sums[name] == nil { sums[name] = field }
+    for (place, statement) in statements.enumerated() {
+      switch statement {
+      case .mean(_, let field, let counter): note(counter, field)
+      case .divide(_, let sum, let counter): note(counter, sums[sum])
+      case .increment(let name, _): lastIncrements[name] = place
+      case .add, .extreme: break
+      }
+    }
+  }
+
+  private mutating func note(_ counter: [UInt8], _ field: [UInt8]?) {
+    let found = field.map { Grouping.Aggregate.numbers(Path(utf8: $0)) }
+    let isClear = numbers[counter].map { $0 == found } ?? true
+    numbers[counter] = .some(isClear ? found : nil)
+  }
+
+  /// Nil if it cannot be told.
+  func aggregate(of name: [UInt8]) -> Grouping.Aggregate? {
+    guard let known = numbers[name] else { return .count }
+    return known
+  }
+
+  /// Whether the counter is incremented in that statement or a later one.
+  func isIncremented(_ name: [UInt8], from place: Int) -> Bool {
+    lastIncrements[name].map { $0 >= place } ?? false
   }
 }
 

@@ -27,12 +27,4 @@ enum ReduceStatement: Equatable {
     case .add(_, let field), .extreme(_, let field, _), .mean(_, let field, _): field
     }
   }
-
-  func increments(_ name: [UInt8]) -> Bool {
-    if case .increment(name, _) = self { true } else { false }
-  }
-
-  func field(addedTo name: [UInt8]) -> [UInt8]? {
-    if case .add(name, let field) = self { field } else { nil }
-  }
 }

@@ -5,17 +5,53 @@ internal import KVSQLite
 
 /// The entities of a collection in groups: what `_group` answers. Memory follows the number of groups.
 struct GroupReader {
-  /// More groups than an answer may hold are refused.
+  /// What an answer may hold: groups, and values in all of them together.
   private static let mostGroups = 10_000
+  private static let mostValues = 250_000
+
+  /// Where a member of a group's answer comes from.
+  private enum Source {
+    case key(Int)
+    case start(JSONValue)
+    case aggregate(Int, from: JSONValue?)
+  }
 
   private let grouping: Grouping
-  private let initial: JSONObject
+  private let layout: [(name: String, source: Source)]
+  private let limit: Int
   private var groups: Groups
 
   init(keys: [String], initial: JSONObject, _ function: ReduceFunction) {
     grouping = Grouping(keys: keys.map { Path($0) }, members: function.members)
-    self.initial = initial
+    layout = Self.layout(grouping, initial)
+    limit = min(Self.mostGroups, Self.mostValues / max(1, layout.count))
     groups = Groups(grouping)
+  }
+
+  /// The keys, then the members of `initial`, each with what the function makes of it.
+  private static func layout(
+    _ grouping: Grouping, _ initial: JSONObject
+  ) -> [(name: String, source: Source)] {
+    var layout: [(name: String, source: Source)] = []
+    var places: [RecordID: Int] = [:]
+    func set(_ name: String, _ source: Source) {
+      if let place = places[RecordID(name)] {
+        layout[place].source = source
+      } else {
+        places[RecordID(name)] = layout.count
+        layout.append((name, source))
+      }
+    }
+    for (number, name) in grouping.keyNames.enumerated() { set(name, .key(number)) }
+    for member in initial.members { set(member.name, .start(member.value)) }
+    for (number, member) in grouping.members.enumerated() {
+      var start: JSONValue?
+      if let place = places[RecordID(member.name)], case .start(let value) = layout[place].source {
+        start = value
+      }
+      set(member.name, .aggregate(grouping.keys.count + number, from: start))
+    }
+    return layout
   }
 
   /// Reads what matches, in one snapshot.
@@ -32,26 +68,32 @@ struct GroupReader {
         try select.bind(-1, at: 4)
         try select.bind(-1, at: 5)
         try select.bind(0, at: 6)
-        while groups.count <= Self.mostGroups, try select.step() { groups.add(select.bytes(1)) }
+        while groups.count <= limit, try select.step() { groups.add(select.bytes(1)) }
       }
     }
-    if groups.count > Self.mostGroups {
-      throw ServerError(.resultSetSizeExceeded, "more than \(Self.mostGroups) groups")
+    if groups.count > limit {
+      throw ServerError(
+        .resultSetSizeExceeded, "more than \(limit) groups of \(layout.count) values")
     }
   }
 
-  /// One object for each group, ordered by the keys: its key, then the members of `initial`, each with
-  /// what the function made of it.
+  /// One object for each group, ordered by the keys.
   var answer: JSONValue {
-    .array(
+    let aggregates = grouping.members.map(\.aggregate)
+    return .array(
       groups.results.map { result in
-        var object = JSONObject(Array(result.members.prefix(grouping.keys.count)))
-        for member in initial.members { object[member.name] = member.value }
-        for member in grouping.members {
-          object[member.name] = begun(
-            member.aggregate, initial[member.name], result[member.name] ?? .null)
+        let members = layout.map { name, source in
+          switch source {
+          case .key(let number): JSONObject.Member(name, result.members[number].value)
+          case .start(let value): JSONObject.Member(name, value)
+          case .aggregate(let number, let start):
+            JSONObject.Member(
+              name,
+              begun(
+                aggregates[number - grouping.keys.count], start, result.members[number].value))
+          }
         }
-        return .object(object)
+        return .object(JSONObject(members))
       })
   }
 
