@@ -9,7 +9,7 @@ package import KVQuery
 /// `kv_index_shape(body, paths)` gives `IndexShape`; the table `kv_index_keys(body, paths)` has the rows of an
 /// ordered index, in the columns `k0`, `k1`… `kv_index_words(body, paths)` gives words with spaces between them,
 /// `kv_index_edge(body, paths, side)` the west, east, south or north (0 to 3) of the places, or NULL. `paths`
-/// is a JSON array of names.
+/// is a JSON array of names. `kv_sum` is in `SumFunction`.
 enum IndexFunctions {
   /// What is known of the paths: the same few texts come with every row.
   private struct Known {
@@ -24,12 +24,13 @@ enum IndexFunctions {
     try register("kv_index_shape", 2, on: connection) { IndexFunctions.shape($0, $2) }
     try register("kv_index_words", 2, on: connection) { IndexFunctions.words($0, $2) }
     try register("kv_index_edge", 3, on: connection) { IndexFunctions.edge($0, $2) }
+    try SumFunction.register(on: connection)
     try IndexKeysTable.register(on: connection)
   }
 
-  private typealias Values = UnsafeMutablePointer<OpaquePointer?>
+  typealias Values = UnsafeMutablePointer<OpaquePointer?>
 
-  private static func register(
+  static func register(
     _ name: String, _ parameters: Int32, on connection: OpaquePointer,
     _ function: @escaping @convention(c) (OpaquePointer?, Int32, Values?) -> Void
   ) throws(SQLiteError) {

@@ -2,14 +2,15 @@ internal import KVBase
 internal import KVQuery
 internal import KVSQLite
 
-/// A step of the migration: makes indexes anew that may hold the values of other members.
-///
-/// Before it, the triggers that keep indexes up took names of members for the same that only look the same (`é` as one
-/// character, and as `e` with a mark), in whichever collections of whichever files the process had open. So every
-/// index of a name that can be written in two ways may be wrong, and so may one that looks like another of its
-/// file.
+/// Steps of the migration: they make indexes anew whose tables were kept in another way.
 enum IndexRepair {
-  static func run(_ db: borrowing Connection) throws(SQLiteError) {
+  /// Makes indexes anew that may hold the values of other members.
+  ///
+  /// Before it, the triggers that keep indexes up took names of members for the same that only look the same (`é` as
+  /// one character, and as `e` with a mark), in whichever collections of whichever files the process had open. So every
+  /// index of a name that can be written in two ways may be wrong, and so may one that looks like another of its
+  /// file.
+  static func remakeConfused(_ db: borrowing Connection) throws(SQLiteError) {
     let indexes = try all(on: db)
     let look = Dictionary(grouping: indexes) { names(of: $0.spec) }
     for index in indexes {
@@ -17,6 +18,11 @@ enum IndexRepair {
       guard !names.utf8.allSatisfy({ $0 < 0x80 }) || (look[names]?.count ?? 0) > 1 else { continue }
       try remake(index, on: db)
     }
+  }
+
+  /// Makes indexes with totals anew: these were sums of integers, and knew of no other number.
+  static func remakeTotals(_ db: borrowing Connection) throws(SQLiteError) {
+    for index in try all(on: db) where index.spec.hasTotals { try remake(index, on: db) }
   }
 
   /// The names of the members, in one text that is equal, as Swift compares text, to that of an index which may have

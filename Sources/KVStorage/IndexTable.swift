@@ -49,25 +49,25 @@ struct IndexTable {
     }
   }
 
-  /// How many rows each group of the first keys has, how many of them have an integer behind, and the sum of
-  /// these, kept by the rows of the index themselves. A sum that leaves the integers is never one again.
+  /// How many rows each group of the first keys has, how many of them have a number behind, and the exact sum of these,
+  /// kept by the rows of the index themselves.
   private var createTotals: String {
     let keys = spec.paths.count - 1
     let columns = (0..<keys).map { "k\($0)" }.joined(separator: ", ")
     let isGroup = (0..<keys).map { "k\($0) = old.k\($0)" }.joined(separator: " AND ")
     let news = (0..<keys).map { "new.k\($0)" }.joined(separator: ", ")
-    let isInteger = { (row: String) in "typeof(\(row).k\(keys)) = 'integer'" }
-    let integer = { (row: String) in "iif(\(isInteger(row)), \(row).k\(keys), 0)" }
+    let value = "k\(keys)"
     return """
-      CREATE TABLE \(totals) (\(columns), n, integers, s, PRIMARY KEY (\(columns))) WITHOUT ROWID;
+      CREATE TABLE \(totals) (\(columns), n, numbers, s, PRIMARY KEY (\(columns))) WITHOUT ROWID;
       CREATE TRIGGER \(name)_add AFTER INSERT ON \(name) BEGIN
-        INSERT INTO \(totals) VALUES (\(news), 1, \(isInteger("new")), \(integer("new")))
-          ON CONFLICT (\(columns)) DO UPDATE SET n = n + 1, integers = integers + excluded.integers,
-            s = s + excluded.s;
+        INSERT INTO \(totals)
+          VALUES (\(news), 1, \(IndexValue.isNumber("new.\(value)")), kv_sum(0, new.\(value), 1))
+          ON CONFLICT (\(columns)) DO UPDATE SET n = n + 1, numbers = numbers + excluded.numbers,
+            s = kv_sum(s, new.\(value), 1);
       END;
       CREATE TRIGGER \(name)_subtract AFTER DELETE ON \(name) BEGIN
-        UPDATE \(totals) SET n = n - 1, integers = integers - (\(isInteger("old"))),
-          s = s - \(integer("old")) WHERE \(isGroup);
+        UPDATE \(totals) SET n = n - 1, numbers = numbers - \(IndexValue.isNumber("old.\(value)")),
+          s = kv_sum(s, old.\(value), -1) WHERE \(isGroup);
         DELETE FROM \(totals) WHERE \(isGroup) AND n = 0;
       END;
       """

@@ -91,7 +91,7 @@ package enum Schema {
       }
     },
     Database.Migration { (db: borrowing Connection) throws(SQLiteError) in
-      try IndexRepair.run(db)
+      try IndexRepair.remakeConfused(db)
     },
     Database.Migration(
       sql: """
@@ -116,6 +116,9 @@ package enum Schema {
         -- Which data of the backend's that moment belongs to; NULL: the backend does not say.
         ALTER TABLE requests ADD COLUMN epoch TEXT;
         """),
+    Database.Migration { (db: borrowing Connection) throws(SQLiteError) in
+      try IndexRepair.remakeTotals(db)
+    },
   ]
 
   /// A collection's own table. The body comes last: what is in front of it is read without it.

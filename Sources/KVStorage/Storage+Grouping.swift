@@ -26,25 +26,48 @@ extension Storage {
   ) throws(SQLiteError) -> Groups? {
     let usable = try indexes.usable(of: table, on: db)
     guard let indexed = IndexedGrouping(grouping, query, usable) else { return nil }
-    do {
-      return try Self.groups(grouping, indexed, db)
-    } catch {
-      // A sum that 64 bits do not hold.
-      guard error.kind == .other else { throw error }
-      return nil
-    }
+    let statement = try db.statement(SQL.shared(indexed.sql))
+    var groups = Groups(grouping)
+    let isComplete =
+      indexed.rows == .values
+      ? try Self.add(values: statement, indexed, to: &groups)
+      : try Self.add(groups: statement, indexed, to: &groups)
+    return isComplete ? groups : nil
   }
 
-  /// Nil if the index can not tell.
-  private static func groups(
-    _ grouping: Grouping, _ indexed: IndexedGrouping, _ db: borrowing Connection
-  ) throws(SQLiteError) -> Groups? {
-    var groups = Groups(grouping)
-    let statement = try db.statement(SQL.shared(indexed.sql))
+  /// Adds rows that are groups; false if the index can not tell.
+  private static func add(
+    groups statement: borrowing Statement, _ indexed: IndexedGrouping, to groups: inout Groups
+  ) throws(SQLiteError) -> Bool {
     while try statement.step() {
       let row = (0..<indexed.columns).map { statement.value(Int32($0)) }
-      guard indexed.add(row, to: &groups) else { return nil }
+      guard indexed.add(row, to: &groups) else { return false }
     }
-    return groups
+    return true
+  }
+
+  /// Adds rows that are entities, those of a group together; false if the index can not tell.
+  private static func add(
+    values statement: borrowing Statement, _ indexed: IndexedGrouping, to groups: inout Groups
+  ) throws(SQLiteError) -> Bool {
+    var run: IndexedGrouping.Run?
+    let value = Int32(indexed.keys)
+    while try statement.step() {
+      if let known = run, !has(known.key, statement) {
+        guard indexed.add(known, to: &groups) else { return false }
+        run = nil
+      }
+      if run == nil { run = .init((0..<value).map { statement.value($0) }) }
+      run?.add(statement.value(value))
+    }
+    return run.map { indexed.add($0, to: &groups) } ?? true
+  }
+
+  /// Whether the current row is of the group with this key.
+  private static func has(_ key: [IndexValue], _ statement: borrowing Statement) -> Bool {
+    for (column, value) in key.enumerated() where !statement.has(value, at: Int32(column)) {
+      return false
+    }
+    return true
   }
 }

@@ -8,7 +8,9 @@ from typing import Any
 
 TEXTS = ["", "a", "A", "ab", "é", "e\u0301", "Zürich", "😀", "\ufffd", "1", "a\nb", "x.y*z"]
 DATES = ["2024-03-12T21:00:00.000Z", "2024-03-12T21:00:00.001Z", "1999-12-31T23:59:59.999Z"]
-NUMBERS = [0, 1, 2, 3, 7, -1, -5, 1.5, 2.0, 1e10, 2**53 + 1, -0.5]
+NUMBERS = [0, 1, 2, 3, 7, -1, -5, 1.5, 2.0, 1e10, 2**53 + 1, -0.5, 0.1, -0.3, 1e-9]
+#: What adds up to more than any double, or to nothing, or to more than 64 bits hold.
+LARGE = [1e308, -1e308, 1.7976931348623157e308, 5e-324, 2**63 - 1, -(2**63), 1e16]
 PATHS = [
     *("a", "b", "c", "d", "n", "n.x", "n.y", "n.z.w", "l", "l.0", "l.1", "o", "o.x", "o.y"),
     *("o.0.x", "o.1", "o.x.0", "m", "m.0", "m.0.1", "missing", "missing.x"),
@@ -70,7 +72,16 @@ class Generator:
     def scalar(self) -> Any:
         """Give a value without parts."""
         pick = self.random
-        kinds: list[list[Any]] = [NUMBERS, NUMBERS, TEXTS, TEXTS, [True, False], [None], DATES]
+        kinds: list[list[Any]] = [
+            NUMBERS,
+            NUMBERS,
+            LARGE,
+            TEXTS,
+            TEXTS,
+            [True, False],
+            [None],
+            DATES,
+        ]
         return pick.choice(pick.choice(kinds))
 
     def value(self, depth: int) -> Any:

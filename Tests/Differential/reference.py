@@ -7,6 +7,7 @@ import functools
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
 from typing import Any
 
 Value = Any
@@ -188,8 +189,10 @@ def _is_element(operand: dict[str, Any], element: Value) -> bool:
     return isinstance(element, dict) and matches(operand, element)
 
 
-def _remainder(value: float, divisor: int) -> int:
-    """Give it the sign of the value, as C does, and forget fractions."""
+def _remainder(value: float, divisor: int) -> int | None:
+    """Give it the sign of the value, as C does, and forget fractions; None beyond 64 bits."""
+    if not -(2**63) <= int(value) < 2**63:
+        return None
     rest = abs(int(value)) % abs(divisor)
     return rest if value >= 0 else -rest
 
@@ -292,11 +295,24 @@ def _aggregate(wanted: Any, entities: list[Value]) -> Value:
         return len(entities)
     [(name, path)] = wanted.items()
     numbers = [number for one in entities if rank(number := _at(one, path)) == 1]
+    total = sum(map(Fraction, numbers), Fraction(0))
     if name == "sum":
-        return sum(numbers) if all(isinstance(one, int) for one in numbers) else math.fsum(numbers)
+        return int(total) if total.denominator == 1 and _fits(total) else _nearest(total)
     if not numbers:
         return None
-    return math.fsum(numbers) / len(numbers) if name == "avg" else _EXTREMES[name](numbers)
+    return _nearest(total / len(numbers)) if name == "avg" else _EXTREMES[name](numbers)
+
+
+def _fits(number: Fraction) -> bool:
+    return -(2**63) <= number < 2**63
+
+
+def _nearest(number: Fraction) -> float | None:
+    """Round once; beyond all doubles there is nothing."""
+    try:
+        return float(number)
+    except OverflowError:
+        return None
 
 
 _EXTREMES: dict[str, Callable[[list[Any]], Any]] = {"min": min, "max": max}

@@ -67,7 +67,8 @@ private struct RandomQueries {
   init(_ seed: Seed) { random = seed }
 
   private static let scalars = [
-    "0", "1", "2", "2.0", "3", "-1", "1.5", "-0.5", "9007199254740993", "9007199254740992.0",
+    "0", "1", "2", "2.0", "3", "-1", "1.5", "-0.5", "9007199254740993", "9007199254740992.0", "0.1",
+    "1e18", "1e308", "-1e308",
     "1e300",
     #""""#, #""a""#, #""A""#, #""ab""#, #""abc""#, #""b""#, #""é""#, #""e\u0301""#, #""\u0000""#,
     #""a\u0000b""#, #""😀""#, #""1""#, "true", "false", "null",
@@ -235,7 +236,8 @@ private struct RandomQueries {
     case 3, 4, 5: return #"{"\#(pick(["$gt", "$gte", "$lt", "$lte"]))":\#(value(1))}"#
     case 6, 7: return #"{"$gte":\#(value(0)),"$lt":\#(value(0))}"#
     case 8: return #"{"$in":[\#(list(random.below(4)) { $0.value(1) })]}"#
-    case 9: return #"{"$regex":"\#(pick(["^a", "^ab?", "^a|b", "^A", "b$", "^é", "^a.", "^(a)"]))"}"#
+    case 9:
+      return #"{"$regex":"\#(pick(["^a", "^ab?", "^a|b", "^A", "b$", "^é", "^a.", "^(a)"]))"}"#
     case 10: return #"{"$\#(pick(["ne", "eq"]))":\#(value(0))}"#
     default: return #"{"$exists":\#(chance(50))}"#
     }

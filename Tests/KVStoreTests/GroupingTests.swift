@@ -51,11 +51,26 @@ import Testing
     #expect(try group(remote, named).text == #"[{"s":0}]"#)
   }
 
+  @Test("have no sum beyond all doubles, wherever it is computed, but a mean")
+  func overflow() throws {
+    let world = try World()
+    let client = try world.member()
+    defer { client.close() }
+    let local = try client.store("things", type: "sync", nil)
+    let remote = try client.store("things", type: "network", nil)
+    _ = try local.saveMany([["n": 1e308], ["n": 1e308], ["n": 1e308]])
+    _ = try local.push(.init())
+    let grouping = #"{"aggregates":{"s":{"sum":"n"},"m":{"avg":"n"},"n":"count"}}"#
+    for store in [local, remote] {
+      #expect(try group(store, grouping).text == #"[{"s":null,"m":1e+308,"n":3}]"#)
+    }
+  }
+
   private func thing(_ seed: inout Seed) -> JSONValue {
     func some(_ values: [JSONValue]) -> JSONValue {
       values[Int.random(in: 0..<values.count, using: &seed)]
     }
-    var thing: JSONObject = ["n": some([1, 2, 5, 7.5, 1e300, "many", .null, true])]
+    var thing: JSONObject = ["n": some([1, 2, 5, 7.5, 0.1, 1e300, 1e308, "many", .null, true])]
     if Int.random(in: 0..<4, using: &seed) > 0 {
       thing["state"] = some(["MA", "NY", .null, 1, 1.0, "ma"])
     }

@@ -145,7 +145,7 @@ package struct Groups: Sendable {
     return switch aggregate {
     case .count: .int(group.count)
     case .numbers: .int(tally.count)
-    case .sum: tally.sum.plain
+    case .sum: tally.sum?.plain ?? .null
     case .average: tally.average?.plain ?? .null
     case .minimum: tally.least?.plain ?? .null
     case .maximum: tally.greatest?.plain ?? .null
@@ -154,14 +154,13 @@ package struct Groups: Sendable {
 }
 
 extension Number {
-  /// A number without a fraction as an integer, as JavaScript prints it; null for what JSON has no form for.
+  /// A number without a fraction as an integer if 64 bits hold it; null for what JSON has no form for.
   var plain: JSONValue {
     switch self {
     case .int(let value): return .int(value)
     case .double(let value):
       guard value.isFinite else { return .null }
-      guard abs(value) <= 0x1p53, let whole = Int64(exactly: value) else { return .double(value) }
-      return .int(whole)
+      return Int64(exactly: value).map { .int($0) } ?? .double(value)
     }
   }
 }

@@ -2,14 +2,25 @@ internal import KVJSON
 
 /// A grouping that an ordered index answers alone: its first columns are the keys, the next one has the numbers.
 ///
-/// Only where that gives exactly what looking at each entity gives. SQL adds integers in another order than the
-/// entities have, and an index does not tell 2 from 2.0: so the keys have to be texts, the numbers integers, and
-/// the sums small enough for a double. What a row shows to be otherwise is left to the other way.
+/// Only where that gives exactly what looking at each entity gives: a key that is an object is kept in a form that does
+/// not give it back, and is left to the other way.
 package struct IndexedGrouping: Sendable {
-  /// Gives rows for `add(_:to:)`; no parameters.
+  /// What the rows are that `sql` gives; each begins with the keys.
+  package enum Rows: Sendable {
+    /// A group: how many entities it has.
+    case counts
+    /// A group: how many entities and numbers it has, their sum as the index keeps it, the least and the greatest one
+    /// or NULL twice.
+    case totals
+    /// An entity: its value. Those of one group come together.
+    case values
+  }
+
+  /// No parameters.
   package let sql: String
-  private let keys: Int
-  private let hasNumbers: Bool
+  package let rows: Rows
+  /// How many columns are keys.
+  package let keys: Int
 
   /// Nil if no index is made for it, or not all entities are asked for.
   package init?(_ grouping: Grouping, _ query: Query, _ indexes: [UsableIndex]) {
@@ -21,64 +32,110 @@ package struct IndexedGrouping: Sendable {
       guard case .ordered(let keys) = index.spec.kind, index.shape == .plain else { return false }
       return keys.prefix(wanted.count).map(\.path) == wanted
     }
-    let keys = grouping.keys.count
-    (self.keys, hasNumbers) = (keys, !grouping.paths.isEmpty)
-    if let index = usable.first(where: { $0.spec.hasTotals && $0.spec.paths.count == keys + 1 }) {
-      sql = IndexedGrouping.totals(index, keys, hasNumbers)
-    } else if let index = usable.first {
-      sql = IndexedGrouping.sums(index.table, keys, hasNumbers)
+    guard let first = usable.first else { return nil }
+    keys = grouping.keys.count
+    let list = IndexedGrouping.columns(keys)
+    let count = keys + 1
+    if let index = usable.first(where: { $0.spec.hasTotals && $0.spec.paths.count == count }) {
+      rows = .totals
+      let ends = grouping.hasExtremes ? IndexedGrouping.ends(index.table, keys) : "NULL,NULL"
+      sql = "SELECT \(list),n,numbers,s,\(ends) FROM \(index.totals) AS g"
+    } else if grouping.paths.isEmpty {
+      rows = .counts
+      sql = "SELECT \(list),count(*) FROM \(first.table) GROUP BY \(list)"
     } else {
-      return nil
+      rows = .values
+      sql = "SELECT \(list),k\(keys) FROM \(first.table)"
     }
-  }
-
-  /// The sum in one pass over the index; the least and the greatest by a look at each end of a group.
-  private static func sums(_ table: String, _ keys: Int, _ hasNumbers: Bool) -> String {
-    let list = columns(keys)
-    guard hasNumbers else { return "SELECT \(list),count(*) FROM \(table) GROUP BY \(list)" }
-    let sums = "SELECT \(list),count(*) AS n,sum(k\(keys)) AS s FROM \(table) GROUP BY \(list)"
-    return "SELECT \(list),n,s,\(ends(table, keys)) FROM (\(sums)) AS g"
-  }
-
-  /// A row for each group. A sum is none where not all that was added are integers.
-  private static func totals(_ index: UsableIndex, _ keys: Int, _ hasNumbers: Bool) -> String {
-    let list = columns(keys)
-    let numbers = ",CASE integers WHEN n THEN s END,\(ends(index.table, keys))"
-    return "SELECT \(list),n\(hasNumbers ? numbers : "") FROM \(index.totals) AS g"
   }
 
   private static func columns(_ keys: Int) -> String {
     (0..<keys).map { "k\($0)" }.joined(separator: ",")
   }
 
-  /// The least and the greatest number of the group `g`.
+  /// The least and the greatest number of the group `g`, by a look at each end of it.
   private static func ends(_ table: String, _ keys: Int) -> String {
     let isGroup = (0..<keys).map { "i.k\($0)=g.k\($0)" }.joined(separator: " AND ")
     return ["ASC", "DESC"].map { order in
-      "(SELECT k\(keys) FROM \(table) AS i WHERE \(isGroup) ORDER BY k\(keys) \(order) LIMIT 1)"
+      """
+      (SELECT k\(keys) FROM \(table) AS i WHERE \(isGroup) AND \(IndexValue.isNumber("k\(keys)"))
+        ORDER BY k\(keys) \(order) LIMIT 1)
+      """
     }.joined(separator: ",")
   }
 
-  /// How many columns a row has.
-  package var columns: Int { keys + (hasNumbers ? 4 : 1) }
-
-  /// Adds the group of a row; false if the index can not tell for certain.
+  /// Adds what a row says that is a group; false if the index can not tell for certain.
   package func add(_ row: [IndexValue], to groups: inout Groups) -> Bool {
-    var key: [JSONValue] = []
-    for value in row.prefix(keys) {
-      guard case .text(let bytes) = value else { return false }
-      key.append(.string(String(decoding: bytes, as: UTF8.self)))
-    }
-    guard row.count == columns, case .int(let count) = row[keys] else { return false }
-    guard hasNumbers else {
+    guard let key = key(row.prefix(keys)), case .int(let count) = row[keys] else { return false }
+    guard rows == .totals else {
       groups.add(key, count: count, nil)
       return true
     }
-    guard case .int(let sum) = row[keys + 1], case .int(let least) = row[keys + 2],
-      case .int(let greatest) = row[keys + 3],
-      Double(max(least.magnitude, greatest.magnitude)) * Double(count) < 0x1p53
-    else { return false }
-    groups.add(key, count: count, Tally(count: count, sum: sum, least, greatest))
+    guard case .int(let numbers) = row[keys + 1], let sum = ExactSum(kept: row[keys + 2]) else {
+      return false
+    }
+    let tally = Tally(count: numbers, sum, Number(row[keys + 3]), Number(row[keys + 4]))
+    groups.add(key, count: count, tally)
     return true
+  }
+
+  /// How many columns a row has.
+  package var columns: Int {
+    switch rows {
+    case .counts, .values: keys + 1
+    case .totals: keys + 5
+    }
+  }
+
+  /// The entities of one group, as their values come.
+  package struct Run: Sendable {
+    package let key: [IndexValue]
+    private(set) fileprivate var count: Int64 = 0
+    private(set) fileprivate var tally = Tally()
+
+    package init(_ key: [IndexValue]) { self.key = key }
+
+    package mutating func add(_ value: IndexValue) {
+      count += 1
+      if let number = Number(value) { tally.add(number) }
+    }
+  }
+
+  /// Adds a group; false if the index can not tell for certain.
+  package func add(_ run: Run, to groups: inout Groups) -> Bool {
+    guard let key = key(run.key[...]) else { return false }
+    groups.add(key, count: run.count, run.tally)
+    return true
+  }
+
+  private func key(_ values: ArraySlice<IndexValue>) -> [JSONValue]? {
+    var key: [JSONValue] = []
+    for value in values {
+      guard let json = value.json else { return nil }
+      key.append(json)
+    }
+    return key
+  }
+}
+
+extension Grouping {
+  fileprivate var hasExtremes: Bool {
+    members.contains { member in
+      switch member.aggregate {
+      case .minimum, .maximum: true
+      case .count, .numbers, .sum, .average: false
+      }
+    }
+  }
+}
+
+extension Number {
+  /// Nil for what is no number.
+  fileprivate init?(_ value: IndexValue) {
+    switch value {
+    case .int(let number): self = .int(number)
+    case .double(let number) where number != IndexValue.lowest: self = .double(number)
+    case .null, .double, .text, .blob: return nil
+    }
   }
 }

@@ -10,7 +10,7 @@ extension Expression.Aggregate {
     let present = elements.filter { !$0.isNull }
     switch self {
     case .count: return .int(Int64(elements.count))
-    case .sum: return Arithmetic.sum(elements)
+    case .sum: return .sum(of: elements)
     case .avg: return elements.isEmpty ? nil : Arithmetic.mean(elements)
     case .min: return present.min { Arithmetic.order($0, $1) < 0 }
     case .max: return present.max { Arithmetic.order($0, $1) < 0 }
@@ -122,14 +122,11 @@ enum Arithmetic {
     return overflow ? nil : result
   }
 
-  static func sum(_ values: [JSONValue]) -> JSONValue {
-    values.reduce(.int(0)) { total, value in
-      value.doubleValue == nil ? total : calculate(.add, total, value)
-    }
-  }
-
+  /// The mean of as many as there are values: what is no number counts as 0.
   static func mean(_ values: [JSONValue]) -> JSONValue? {
-    sum(values).doubleValue.map { .double($0 / Double(values.count)) }
+    var sum = ExactSum()
+    for case let number? in values.map({ Number($0) }) { sum.add(number) }
+    return sum.mean(of: Int64(values.count)).map { .double($0) }
   }
 
   /// By type, then by value.

@@ -28,10 +28,15 @@ enum Statistics {
   /// The root of the mean square distance from the mean.
   static func deviation(_ value: JSONValue) -> JSONValue? {
     guard let numbers = numbers(of: value), !numbers.isEmpty else { return nil }
-    let count = Double(numbers.count)
-    let mean = numbers.reduce(0, +) / count
-    let result = (numbers.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / count).squareRoot()
-    return result.isFinite ? .double(result) : nil
+    guard let mean = mean(of: numbers) else { return nil }
+    return self.mean(of: numbers.map { ($0 - mean) * ($0 - mean) }).map { .double($0.squareRoot()) }
+  }
+
+  /// The same in every order.
+  private static func mean(of numbers: [Double]) -> Double? {
+    var sum = ExactSum()
+    for number in numbers { sum.add(number) }
+    return sum.mean(of: Int64(numbers.count))
   }
 
   private static func numbers(of value: JSONValue) -> [Double]? {

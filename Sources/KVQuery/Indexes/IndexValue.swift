@@ -18,6 +18,23 @@ package enum IndexValue: Sendable, Hashable {
   /// What stands for null and missing: below all numbers. (Infinite ones have no place in an index.)
   package static let lowest = -Double.infinity
 
+  /// A condition in SQL: that a column has a number. Null is below them, a text above.
+  package static func isNumber(_ column: String) -> String { "(\(column)>-9e999 AND \(column)<'')" }
+
+  /// The value, numbers without a fraction as integers; nil for an object or an array, which are kept in another
+  /// order than they were written in.
+  var json: JSONValue? {
+    switch self {
+    case .null, .double(Self.lowest): .null
+    case .int(let number): .int(number)
+    case .double(let number): .double(number)
+    case .text(let bytes): .string(String(decoding: bytes, as: UTF8.self))
+    case .blob([RawValue.Kind.bool.rawValue, 0]): .bool(false)
+    case .blob([RawValue.Kind.bool.rawValue, 1]): .bool(true)
+    case .blob: nil
+    }
+  }
+
   /// Nil for a number beyond all doubles.
   init?(_ value: RawValue?) {
     guard let value else {

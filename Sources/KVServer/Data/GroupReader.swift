@@ -98,15 +98,18 @@ struct GroupReader {
   }
 
   /// A number, with the one that the member started from taken in. What has met no number stays as it
-  /// started; a start that is no number, such as "Infinity", is beyond all numbers.
+  /// started; a start that is no number, such as "Infinity", is beyond all numbers. Null: a sum beyond all doubles.
   private func begun(
     _ aggregate: Grouping.Aggregate, _ start: JSONValue?, _ value: JSONValue
   ) -> JSONValue {
-    guard !value.isNull else { return start ?? 0 }
+    guard !value.isNull else {
+      if case .sum = aggregate { return .null }
+      return start ?? 0
+    }
     guard let number = value.doubleValue, let begin = start?.doubleValue else { return value }
     return switch aggregate {
     case .average: value
-    case .count, .numbers, .sum: begin == 0 ? value : JSONValue.double(begin + number).plain
+    case .count, .numbers, .sum: .sum(of: [start ?? 0, value])
     case .minimum: begin < number ? JSONValue.double(begin).plain : value
     case .maximum: begin > number ? JSONValue.double(begin).plain : value
     }
