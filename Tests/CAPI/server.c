@@ -262,7 +262,14 @@ static void logging_out_protects_unsent_work(void) {
   OK(kv_user_logout(client, "{\"keepData\":true}", &error));
   NUMBER(1, queued(store));
   STATUS(KV_NO_USER, kv_store_push(store, NULL, NULL, NULL, &error));
+  /* It is not the next user's: neither to send nor to read. */
+  FAILS(KV_PENDING, "another user", kv_user_signup(client, NULL, 0, NULL, NULL, NULL, &error));
+  NUMBER(1, queued(store));
+  OK(kv_store_purge(store, NULL, NULL, &error));
   OK(kv_user_signup(client, NULL, 0, NULL, NULL, NULL, &error));
+  NUMBER(0, queued(store));
+  NUMBER(0, counted(store));
+  saved(store, "{\"_id\":\"b\"}");
   OK(kv_user_logout(client, "{\"discardPending\":true}", &error));
   NUMBER(0, queued(store));
   NUMBER(0, counted(store));
