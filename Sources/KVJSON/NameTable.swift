@@ -1,4 +1,4 @@
-package import CScan
+internal import CScan
 
 /// Names of members, to be looked up by their bytes: a few by comparing, many by their hash. Immutable; safe from any
 /// thread.
