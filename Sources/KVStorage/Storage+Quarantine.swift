@@ -25,7 +25,6 @@ extension Storage {
     try write { (db: borrowing Connection) throws(SQLiteError) in
       for (write, theirs) in settled {
         let entry = try catalog.entry(write.collection, on: db)
-        try Self.settleUnqueued(write.id, entry.table, db)
         guard try Self.removeUnchanged(write, entry.table, db) else {
           _ = try Self.rebase(write, theirs.bytes, entry.table, db)
           continue
@@ -46,7 +45,6 @@ extension Storage {
       try statement.bind(new == .unchanged ? write.revision : Identifier.revision(), at: 6)
       try statement.run()
       guard db.changes > 0 else { return false }
-      try Self.settleUnqueued(write.id, change.table, db)
       switch new {
       case .unchanged: break
       case .replaced(let body): try Self.replaceEntity(write.id, by: body, change, db)
@@ -156,7 +154,7 @@ extension TheirVersion {
   private static let nothing = Array("null".utf8)
 
   /// How the table writes it.
-  var column: [UInt8] { bytes ?? Self.nothing }
+  fileprivate var column: [UInt8] { bytes ?? Self.nothing }
 
   init(column: [UInt8]) { self = column == Self.nothing ? .gone : .entity(column) }
 

@@ -68,22 +68,18 @@ extension CollectionEngine {
     var results = [Result<[UInt8], StoreError>?](repeating: nil, count: outlines.count)
     let ids = Set(outlines.compactMap { $0.id.map(RecordID.init) }).map(\.text)
     return try inFlight.sending(ids, call) { () throws(StoreError) in
-      try unqueued(writes.compactMap(\.update)) { () throws(StoreError) in
-        let queued = try queued(ids)
-        remote.send(writes, in: collection, call) { request, outcome in
-          note(outcome, at: places[request], in: &results)
-        }
-        if writes.count == 1, places[0].count > 1, case .failure(let error)?? = results.first,
-          error.index == nil
-        {
-          throw error
-        }
-        let collected = collected(results, outlines)
-        try settle(collected.entities.compactMap { $0 }, queued: queued)
-        return collected
-      } isSettled: {
-        $0.errors.allSatisfy(\.isRefusal)
+      let queued = try queued(ids)
+      remote.send(writes, in: collection, call) { request, outcome in
+        note(outcome, at: places[request], in: &results)
       }
+      if writes.count == 1, places[0].count > 1, case .failure(let error)?? = results.first,
+        error.index == nil
+      {
+        throw error
+      }
+      let collected = collected(results, outlines)
+      try settle(collected.entities.compactMap { $0 }, queued: queued)
+      return collected
     }
   }
 
@@ -153,12 +149,5 @@ extension CollectionEngine {
       }
     }
     return collected
-  }
-}
-
-extension RemoteWrite {
-  /// What an update leaves on the backend.
-  fileprivate var update: (id: String, sent: TheirVersion)? {
-    if case .update(let id, let body, _) = self { (id, .entity(body)) } else { nil }
   }
 }
