@@ -94,7 +94,7 @@ package enum Schema {
     },
     Database.Migration(
       sql: """
-        -- What was sent past the queue and is not settled: see Storage+Unqueued.
+        -- What was sent past the queue and is not settled. Nothing writes to it yet.
         CREATE TABLE unanswered (
           collection INTEGER NOT NULL, id TEXT NOT NULL,
           -- Which request: when it was sent, in microseconds, or a little more.
