@@ -33,6 +33,12 @@ COUNTS = [
         r"^(?:=+ )?(?:(?P<failed>\d+) failed, )?(?P<passed>\d+) passed", re.MULTILINE
     ),  # pytest, ours
 ]
+# What the tools put into a line about something that failed.
+FAILURE = re.compile(
+    r"✘|\brecorded an issue\b|^\s*(--- FAIL|FAILED|E  )|\b(error|warning|ERROR):|Sanitizer:"
+)
+# How many lines of each kind are shown of a failed command, and how much of each line.
+TAIL, LINE_LIMIT = 200, 600
 GO_PASSED = re.compile(r"^--- PASS: ", re.MULTILINE)
 GO_FAILED = re.compile(r"^--- FAIL: ", re.MULTILINE)
 
@@ -199,7 +205,7 @@ def run(section: Section) -> Tally:
         tally += count(output, succeeded=code == 0)
         if code != 0:
             if not os.environ.get("V"):
-                print("\n".join(output.splitlines()[-200:]))
+                print(excerpt(output))
             reason = (
                 f"took more than {section.limit} s"
                 if code == -signal.SIGKILL
@@ -237,6 +243,14 @@ def execute(command: str, section: Section) -> tuple[int, str]:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, previous)
     return code, "".join(output)
+
+
+def excerpt(output: str) -> str:
+    """The lines that name failures, wherever they stand, and the last ones; long lines are cut."""
+    every = [line[:LINE_LIMIT] for line in output.splitlines()]
+    tail = every[-TAIL:]
+    named = [line for line in every[:-TAIL] if FAILURE.search(line)][-TAIL:]
+    return "\n".join([*named, "...", *tail] if named else tail)
 
 
 def lines(process: subprocess.Popen[str]) -> Iterator[str]:
