@@ -140,6 +140,9 @@ import Testing
       (#"{"$push":{"a":{"$each":[],"$up":1}}}"#, "unknown operator $up", 26),
       (#"{"$push":{"a":{"$slice":1}}}"#, "$each is needed", 10),
       (#"{"$push":{"a":{"$each":[],"$sort":2}}}"#, "$sort needs", 26),
+      (#"{"$push":{"a":{"$each":[],"$slice":-9223372036854775808}}}"#, "needs an integer", 26),
+      (#"{"$push":{"a":{"$each":[],"$sort":-9223372036854775808}}}"#, "$sort needs", 26),
+      (#"{"$push":{"a":{"$each":[],"$sort":{"b":-9223372036854775808}}}}"#, "needs 1 or -1", 35),
       (#"{"$currentDate":{"a":{"$type":"timestamp"}}}"#, "$currentDate needs", 17),
       (#"{"$pull":{"a":{"$foo":1}}}"#, "unknown operator $foo", 15),
     ] as [(String, String, Int)])

@@ -171,14 +171,14 @@ enum UpdateParser {
     _ name: String, of value: JSONValue, _ trail: Trail
   ) throws(Misfit) -> Int? {
     guard let value = value[name] else { return nil }
-    guard let number = value.intValue, abs(number) <= Int64(Int32.max) else {
+    guard let number = value.intValue, number.magnitude <= Int32.max else {
       throw Misfit("\(name) needs an integer", trail + [.member(name)])
     }
     return Int(number)
   }
 
   private static func order(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> ArrayPush.Order {
-    if let direction = value.intValue, abs(direction) == 1 {
+    if let direction = value.intValue, direction.magnitude == 1 {
       return .elements(ascending: direction == 1)
     }
     guard let object = value.objectValue, !object.isEmpty else {
@@ -186,7 +186,7 @@ enum UpdateParser {
     }
     var keys: [Query.SortKey] = []
     for member in object.members {
-      guard let direction = member.value.intValue, abs(direction) == 1 else {
+      guard let direction = member.value.intValue, direction.magnitude == 1 else {
         throw Misfit("$sort needs 1 or -1", trail + [.member(member.name)])
       }
       keys.append(Query.SortKey(Path(member.name), ascending: direction == 1))
