@@ -131,8 +131,11 @@ SECTIONS = [
     ),
     Section(
         "differential",
-        "20,000 queries: SQL, memory, kvstored, formats and two other evaluators agree",
-        [f"{PYTHON} Tests/Differential/differential.py 20000"],
+        "20,000 queries and 5,000 updates: SQL, memory, kvstored, formats and plain Python agree",
+        [
+            f"{PYTHON} Tests/Differential/differential.py 20000",
+            f"{PYTHON} Tests/Differential/updates.py 5000",
+        ],
         limit=900,
     ),
     Section(

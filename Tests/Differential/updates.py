@@ -1,0 +1,229 @@
+"""Updates random entities by random updates, and compares what comes of them:
+
+* in the local store,
+* in kvstored, through a network store,
+* by MongoDB's manual in plain Python (updating.py),
+* in mongomock, wherever it follows the manual; how often that is, is printed.
+
+    Tests/Differential/updates.py [cases]        KV_TEST_SEED=… repeats a run
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path[:0] = [str(ROOT / "bindings" / "python" / "src"), str(ROOT / "scripts")]
+
+import kvstore  # noqa: E402
+import mongomock  # noqa: E402
+import reference  # noqa: E402
+import updating  # noqa: E402
+from generate import Generator  # noqa: E402
+from kvstored import Server  # noqa: E402
+
+Entity = dict[str, Any]
+#: Updates for each set of entities, and entities in it.
+UPDATES, ENTITIES = 50, 20
+
+
+AMOUNTS = [0, 1, -1, 2, 3, 0.5, -1.5, 2**62, -(2**63), 1e308]
+
+
+class UpdateGenerator(Generator):
+    """Random updates: all operators, paths that fit and paths that do not."""
+
+    PATHS = (
+        *("a", "b", "n", "n.x", "n.y", "n.new.deep", "l", "l.0", "l.1", "l.5", "o", "o.0.x"),
+        *("o.0.y", "o.1", "m", "m.0.1", "k", "s", "new", "new.a", "z.1"),
+    )
+
+    def update(self) -> Entity:
+        """Give an update with one to three operators."""
+        update: Entity = {}
+        for _ in range(self.random.randrange(1, 4)):
+            name = self.random.choice(list(updating.OPERATORS))
+            update.setdefault(name, {})[self.random.choice(self.PATHS)] = self._operand(name)
+        return update
+
+    def _operand(self, name: str) -> Any:
+        pick = self.random
+        element = {pick.choice("xy"): pick.choice([self.scalar(), self._comparison()])}
+        operands: dict[str, list[Any]] = {
+            "$inc": AMOUNTS,
+            "$mul": AMOUNTS,
+            "$unset": [""],
+            "$pop": [1, -1],
+            "$rename": ["a", "renamed", "n.renamed", "renamed.x", "l.0", "s"],
+            "$pull": [self.value(1), self._comparison(), element, {"$in": [1, "a"]}],
+            "$addToSet": [self.value(1), {"$each": self._values()}],
+            "$push": [self.value(1), self._push()],
+        }
+        return pick.choice(operands.get(name, [self.value(2)]))
+
+    def _values(self) -> list[Any]:
+        return [self.value(1) for _ in range(self.random.randrange(4))]
+
+    def _push(self) -> Entity:
+        pick = self.random
+        push: Entity = {"$each": self._values()}
+        if pick.random() < 0.5:
+            push["$position"] = pick.randrange(-4, 5)
+        if pick.random() < 0.5:
+            push["$slice"] = pick.randrange(-4, 5)
+        if pick.random() < 0.5:
+            push["$sort"] = pick.choice([1, -1, {"x": 1}, {"x": -1, "y": 1}])
+        return push
+
+
+class Case:
+    """One entity and one update."""
+
+    def __init__(self, entity: Entity, update: Entity) -> None:
+        self.entity, self.update = entity, update
+
+    def __str__(self) -> str:
+        return f"{self.update} of {self.entity}"
+
+    def expected(self) -> Entity | None:
+        """Give the entity by the manual; None if the update is refused."""
+        try:
+            return updating.updated(self.update, self.entity)
+        except updating.RefusedError:
+            return None
+
+    def mocked(self) -> Entity | None:
+        """Give mongomock's entity; None where it does not follow the manual.
+
+        It knows no places in arrays, no $mul and no deep $rename, compares only numbers with
+        numbers and texts with texts, takes true for 1, and adds doubles of an $each to a new set.
+        """
+        paths = [path for each in self.update.values() for path in each]
+        compared = [*self.update.get("$min", {}).items(), *self.update.get("$max", {}).items()]
+        if (
+            any(part.isdigit() for path in paths for part in path.split("."))
+            or not {"$mul", "$rename"}.isdisjoint(self.update)
+            or any("$each" in str(operand) for operand in self.update.get("$addToSet", {}).values())
+            or any(
+                _kind(updating.value_at(self.entity, path)) != _kind(to) for path, to in compared
+            )
+        ):
+            return None
+        shelf = mongomock.MongoClient().db.shelf
+        shelf.insert_one(dict(self.entity))
+        try:
+            shelf.update_one({"_id": self.entity["_id"]}, self.update)
+        except (
+            Exception
+        ):  # What it refuses, such as a $pop of what is not there, the manual may allow.
+            return None
+        found: Entity = shelf.find_one({"_id": self.entity["_id"]})
+        return found
+
+
+def _kind(value: Any) -> int | None:
+    """Number the types of which mongomock can tell which value is smaller."""
+    rank = reference.rank(value)
+    return rank if rank in (1, 2) and value is not reference.MISSING else None
+
+
+def plain(entity: Entity | None) -> Entity | None:
+    """Leave out what the server adds."""
+    return entity and {k: v for k, v in entity.items() if k not in ("_acl", "_kmd")}
+
+
+def same(left: Any, right: Any) -> bool:
+    """Tell whether two values are the same JSON: integers are no floats, members have an order."""
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, dict):
+        return list(left) == list(right) and all(same(left[name], right[name]) for name in left)
+    if isinstance(left, list):
+        return len(left) == len(right) and all(map(same, left, right))
+    return bool(left == right)
+
+
+def answer(store: kvstore.Store, case: Case) -> Entity | None:
+    """Give what a store makes of a case; None if it refuses the update."""
+    store.save(case.entity)
+    try:
+        store.update({"_id": case.entity["_id"]}, case.update)
+    except kvstore.InvalidError:
+        return None
+    return plain(store.find_by_id(case.entity["_id"]))
+
+
+def disagreement(case: Case, stores: dict[str, kvstore.Store], counts: Counter[str]) -> str | None:
+    """Say who gives another answer than the manual; None if nobody does."""
+    expected = case.expected()
+    counts["refused"] += expected is None
+    for who, store in stores.items():
+        if not same(found := answer(store, case), expected):
+            return f"{who} gives {found}, the manual {expected}"
+    if expected is not None and (mocked := case.mocked()) is not None:
+        counts["asked of mongomock"] += 1
+        if not same(_by_name(mocked), _by_name(expected)):
+            return f"mongomock gives {mocked}, the manual {expected}"
+    return None
+
+
+def _by_name(value: Any) -> Any:
+    """Order members by their names: mongomock does not make new ones in the manual's order."""
+    if isinstance(value, dict):
+        return {name: _by_name(value[name]) for name in sorted(value)}
+    return [_by_name(one) for one in value] if isinstance(value, list) else value
+
+
+def run(stores: dict[str, kvstore.Store], count: int, seed: str) -> int:
+    """Run random cases; give how many disagree. One in ten goes to the server as well."""
+    failed, counts = 0, Counter[str]()
+    for group in range(-(-count // UPDATES)):
+        generator = UpdateGenerator(f"{seed}-{group}")
+        entities = generator.entities(ENTITIES)
+        for number in range(UPDATES):
+            case = Case(generator.random.choice(entities), generator.update())
+            asked = stores if number % 10 == 0 else {"the local store": stores["the local store"]}
+            if said := disagreement(case, asked, counts):
+                failed += 1
+                print(f"KV_TEST_SEED={seed}: {said}\n    {case}")
+                if failed >= 10:
+                    return failed
+    print(f"of {count}: {dict(counts)}")
+    return failed
+
+
+def main(arguments: list[str]) -> int:
+    """Give 0 if all agree."""
+    count = int(arguments[0]) if arguments else 10_000
+    seed = os.environ.get("KV_TEST_SEED") or str(random.randrange(10**9))
+    print(f"KV_TEST_SEED={seed}", flush=True)
+    with (
+        tempfile.TemporaryDirectory() as directory,
+        Server(Path(directory) / "server", "app:secret") as server,
+        kvstore.Client(app_key="app", host=None, data_directory=f"{directory}/local") as local,
+        kvstore.Client(
+            app_key="app",
+            app_secret="secret",
+            host=server.host,
+            data_directory=f"{directory}/online",
+        ) as online,
+    ):
+        online.signup("differ", "a password")
+        stores = {
+            "the local store": local.collection("updates"),
+            "kvstored": online.collection("updates", "network"),
+        }
+        failed = run(stores, count, seed)
+    print(f"{count - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
