@@ -1,0 +1,65 @@
+"""kvstored on a disk that is full: a real one of 12 MB, in a mount namespace of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+
+#: Runs on the small disk. Its last line says how many entities are there after all.
+PROGRAM = """
+import sys
+import tempfile
+from pathlib import Path
+
+import kvstore
+from kvstored import Server
+
+text = "word " * 2000
+with (
+    Server(Path(sys.argv[1]) / "server", "app:secret") as server,
+    tempfile.TemporaryDirectory() as directory,
+    kvstore.Client(
+        app_key="app", app_secret="secret", host=server.host, data_directory=directory
+    ) as client,
+):
+    client.signup("writer", "a password")
+    notes = client.collection("notes", "network")
+    stored = 0
+    try:
+        for stored in range(100_000):
+            notes.save({"_id": f"{stored}", "text": text})
+    except kvstore.ServerError as error:
+        print(stored, error)
+    assert notes.count() == stored
+    for number in range(stored):
+        assert notes.remove_by_id(f"{number}") == 1
+    for number in range(stored // 2):
+        notes.save({"_id": f"{number}", "text": text})
+    server.stop()
+    server.start()
+    notes.save({"_id": "last"})
+    print(notes.count() - stored // 2)
+"""
+
+
+def test_deleting_makes_room_on_a_full_disk(tmp_path: Path) -> None:
+    """What was refused can be stored again, also by a server that was started anew."""
+    script = 'mount -t tmpfs -o size=12m none "$1"; exec "$2" -c "$3" "$1"'
+    unshare = ["unshare", *([] if os.geteuid() == 0 else ["-r"]), "-m"]
+    paths = [str(ROOT / "scripts"), str(ROOT / "bindings" / "python" / "src")]
+    done = subprocess.run(
+        [*unshare, "sh", "-ec", script, "sh", tmp_path, sys.executable, PROGRAM],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    refused, counted = done.stdout.splitlines()
+    assert "status 500" in refused
+    assert counted == "1"
