@@ -17,6 +17,7 @@ PLACES = [
     "Tests/Torture",
     "Tests/Differential",
     "Tests/PubNub",
+    "Tests/Tooling",
 ]
 
 

@@ -76,7 +76,7 @@ SECTIONS = [
     Section(
         "tree",
         "Nothing left for later, nothing that may trap the host",
-        ["scripts/check-tree", "scripts/check-links"],
+        ["scripts/check-tree", "scripts/check-links", "pytest Tests/Tooling"],
     ),
     Section(
         "lint",
@@ -205,14 +205,17 @@ def run(section: Section) -> Tally:
         code, output = execute(command, section)
         with log.open("a") as file:
             file.write(f"$ {command}\n{output}\n")
-        tally += count(output, succeeded=code == 0)
-        if code != 0:
+        counted = count(output, succeeded=code == 0)
+        tally += counted
+        if counted.failed:
             if not os.environ.get("V"):
                 print(excerpt(output))
             reason = (
                 f"took more than {section.limit} s"
                 if code == -signal.SIGKILL
                 else f"exit code {code}"
+                if code
+                else "no test ran"
             )
             print(f"FAILED: {command} ({reason}; {log.relative_to(ROOT)})", flush=True)
             break
@@ -276,7 +279,8 @@ def environment() -> dict[str, str]:
 
 
 def count(output: str, *, succeeded: bool) -> Tally:
-    """Reads the tools' own counts. A command that counts nothing is one check."""
+    """Reads the tools' own counts. A command without any is one check; one that counts 0 failed."""
+    counts = False
     tally = Tally(len(GO_PASSED.findall(output)), len(GO_FAILED.findall(output)))
     for pattern in COUNTS:
         for match in pattern.finditer(output):
@@ -286,7 +290,8 @@ def count(output: str, *, succeeded: bool) -> Tally:
                 int(found["passed"]) if "passed" in found else max(int(found["all"]) - failed, 0)
             )
             tally += Tally(passed, failed)
-    if succeeded:
+            counts = True
+    if succeeded and (tally.passed or not counts):
         return Tally(max(tally.passed, 1), 0)
     return Tally(tally.passed, max(tally.failed, 1))
 
