@@ -17,8 +17,9 @@ PROGRAM = os.environ.get("KVSTORED", str(CHECKOUT / "build" / "bin" / "kvstored"
 class Server:
     """A server process with a data directory; stopped and started again it keeps its port."""
 
-    def __init__(self, data: Path, app: str) -> None:
+    def __init__(self, data: Path, app: str, *options: str) -> None:
         """Start a server for an app, such as "key:secret"."""
+        self._options = options
         self._data = data
         self._app = app
         self._process: subprocess.Popen[str] | None = None
@@ -39,6 +40,7 @@ class Server:
                 *("--data", str(self._data)),
                 *("--listen", f"127.0.0.1:{self._port}"),
                 *("--app", self._app),
+                *self._options,
             ],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

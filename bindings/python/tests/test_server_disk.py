@@ -1,4 +1,4 @@
-"""kvstored on a disk that is full: a real one of 12 MB, in a mount namespace of its own."""
+"""kvstored and its disk: full (a real one of 12 MB, in a namespace of its own), and flushed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+from kvstored import Server
+
+import kvstore
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -63,3 +68,49 @@ def test_deleting_makes_room_on_a_full_disk(tmp_path: Path) -> None:
     refused, counted = done.stdout.splitlines()
     assert "status 500" in refused
     assert counted == "1"
+
+
+#: Stands before the system's calls and writes a byte to a file for each.
+COUNTER = """
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void count(void) {
+  int file = open(getenv("FLUSHES"), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+  if (write(file, "x", 1) != 1) abort();
+  close(file);
+}
+int fsync(int file) { return count(), (int)syscall(SYS_fsync, file); }
+int fdatasync(int file) { return count(), (int)syscall(SYS_fdatasync, file); }
+"""
+
+
+@pytest.mark.parametrize(("durability", "flushes"), [("full", True), ("normal", False)])
+def test_durability_reaches_the_disk(
+    durability: str, flushes: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each write is flushed when it is answered, or none is."""
+    library, source, count = (tmp_path / name for name in ("count.so", "count.c", "flushes"))
+    source.write_text(COUNTER)
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
+    monkeypatch.setenv("LD_PRELOAD", str(library))
+    monkeypatch.setenv("FLUSHES", str(count))
+    server = Server(tmp_path / "server", "app:secret", "--durability", durability)
+    monkeypatch.delenv("LD_PRELOAD")
+    with (
+        server,
+        kvstore.Client(
+            app_key="app", app_secret="secret", host=server.host, data_directory=tmp_path / "client"
+        ) as client,
+    ):
+        client.signup("writer", "a password")
+        notes = client.collection("notes", "network")
+        notes.save({"_id": "first"})
+        before = count.stat().st_size
+        for number in range(20):
+            notes.save({"_id": f"{number}"})
+        flushed = count.stat().st_size - before
+    assert flushed >= 20 if flushes else flushed == 0
