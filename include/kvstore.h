@@ -1010,10 +1010,11 @@ KV_API kv_status kv_store_pending_edit(kv_store *store, const char *id, const ch
  *  @return KV_OK, KV_NOT_FOUND, KV_UNSUPPORTED, KV_STORAGE */
 KV_API kv_status kv_store_pending_revert(kv_store *store, const char *id, kv_error **error_out);
 
-/** Forgets one pending write. The local entity stays as it is. @return KV_OK, KV_NOT_FOUND */
+/** Forgets one pending write. The local entity stays as it is, until the next read brings what the backend has.
+ *  @return KV_OK, KV_NOT_FOUND */
 KV_API kv_status kv_store_pending_drop(kv_store *store, const char *id, kv_error **error_out);
 
-/** Forgets the pending writes whose entities match; the local entities stay.
+/** Forgets the pending writes whose entities match; the local entities stay until the next read, as above.
  *  @param query NULL: all @param count_out receives how many; may be NULL
  *  @return KV_OK, KV_UNSUPPORTED, KV_STORAGE */
 KV_API kv_status kv_store_purge(kv_store *store, kv_query *query, int64_t *count_out,

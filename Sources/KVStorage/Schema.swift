@@ -118,9 +118,17 @@ package enum Schema {
     Database.Migration { (db: borrowing Connection) throws(SQLiteError) in
       try IndexRepair.remakeTotals(db)
     },
+    Database.Migration(
+      sql: """
+        -- The generation in which the collection's requests were forgotten last: a read that began before leaves none.
+        ALTER TABLE collections ADD COLUMN forgotten INTEGER NOT NULL DEFAULT 0;
+        -- That of the last purge: of what was written until then nobody knows whether the backend has had it.
+        ALTER TABLE collections ADD COLUMN purged INTEGER NOT NULL DEFAULT 0;
+        """),
   ]
 
-  /// A collection's own table. The body comes last: what is in front of it is read without it.
+  /// A collection's own table. The body comes last: what is in front of it is read without it. `gen` is the generation
+  /// in which the row was written; negative: it is no version that the backend has had.
   static func createEntities(_ table: String, number: Int64) -> String {
     """
     CREATE TABLE \(table) (

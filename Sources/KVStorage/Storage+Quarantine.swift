@@ -71,8 +71,12 @@ extension Storage {
       try statement.bind(id, at: 2)
       guard try statement.step() else { return false }
       let known = statement.isNull(0) ? nil : TheirVersion(column: statement.copy(0))
+      let isNoted = statement.int(1) != 0
       statement.reset()
+      try Self.forgetRequests(change.table, db)
       try Self.replaceEntity(id, by: known?.bytes, change, db)
+      // What the change started from may itself be something that was given up.
+      if !isNoted { try Self.forgetVersion(of: id, change, db) }
       return true
     }
   }
@@ -134,7 +138,7 @@ extension Storage {
       """)
     static let release = SQL("UPDATE pending SET \(releasing) \(isEntity)")
     static let revert = SQL(
-      "DELETE FROM pending \(isEntity) RETURNING ifnull(remote, base)")
+      "DELETE FROM pending \(isEntity) RETURNING ifnull(remote, base), remote NOT NULL")
     static let note = SQL("UPDATE pending SET remote = ?3 \(isEntity) AND state > 0")
   }
 }

@@ -111,30 +111,12 @@ extension Storage {
     }
   }
 
-  package func dropPending(_ id: String, in collection: String) throws(StoreError) -> Bool {
-    try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
-      let statement = try db.statement(Queue.drop)
-      try statement.bind(change.table.number, at: 1)
-      try statement.bind(id, at: 2)
-      try statement.run()
-      return db.changes > 0
-    }
-  }
-
-  package func purge(_ query: Query?, in collection: String) throws(StoreError) -> Int {
-    try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
-      guard let query else { return try Self.dropAll(change.table, db) }
-      let numbers = try numbers(of: query, change.table, db)
-      return try Self.dropPending(of: numbers, change.table, db)
-    }
-  }
-
   package func clear(_ query: Query?, in collection: String) throws(StoreError) -> Int {
     try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
       let table = change.table
       try Self.forgetRequests(table, db)
       guard let query else {
-        _ = try Self.dropAll(table, db)
+        _ = try Self.dropAllPending(table, db)
         try db.execute("DELETE FROM \(table.entities)")
         return db.changes
       }
@@ -184,33 +166,6 @@ extension Storage {
     return try statement.step()
   }
 
-  private static func dropAll(
-    _ table: Table, _ db: borrowing Connection
-  ) throws(SQLiteError) -> Int {
-    let statement = try db.statement(Queue.dropAll)
-    try statement.bind(table.number, at: 1)
-    try statement.run()
-    return db.changes
-  }
-
-  /// Forgets the pending writes of entities; gives how many.
-  private static func dropPending(
-    of numbers: [Int64], _ table: Table, _ db: borrowing Connection
-  ) throws(SQLiteError) -> Int {
-    let drop = try db.prepare(
-      """
-      DELETE FROM pending WHERE collection = \(table.number)
-      AND id = (SELECT id FROM \(table.entities) WHERE n = ?1)
-      """)
-    var dropped = 0
-    for number in numbers {
-      try drop.bind(number, at: 1)
-      try drop.run()
-      dropped += db.changes
-    }
-    return dropped
-  }
-
   private enum Queue {
     private static let isEntity = "WHERE collection = ?1 AND id = ?2"
     // By the order of the rows, also where an index of the collection's ids looks shorter.
@@ -233,8 +188,6 @@ extension Storage {
       """)
     static let count = SQL("SELECT count(*) FROM pending WHERE collection = ?1")
     static let hasAny = SQL("SELECT 1 FROM pending WHERE collection = ?1 LIMIT 1")
-    static let drop = SQL("DELETE FROM pending \(isEntity)")
-    static let dropAll = SQL("DELETE FROM pending WHERE collection = ?1")
     static let turnIntoUpdate = SQL(
       "UPDATE pending SET operation = 2 \(isEntity) AND operation = 1")
   }

@@ -41,7 +41,7 @@ extension Storage {
     recording request: (key: RequestKey, startedAt: BackendMoment)?
   ) throws(StoreError) -> Int {
     try write(to: collection) { (db, change) throws(SQLiteError) in
-      if let request { try Self.record(request.key, request.startedAt, change.table, db) }
+      if let request { try Self.record(request, readFrom: mark, change.table, db) }
       guard let query, try Self.mayHaveOlder(change.table, mark, db) else { return 0 }
       let table = change.table
       let selection = try indexes.plan(query.selection, table, on: db).selection
@@ -78,7 +78,7 @@ extension Storage {
   /// Parameters: those of the selection, then the generation of the mark.
   private static func isUnseen(_ selection: Selection, _ table: Table) -> String {
     """
-    \(selection.condition) AND gen < ?
+    \(selection.condition) AND abs(gen) < ?
     AND NOT EXISTS (SELECT 1 FROM pending AS p
       WHERE p.collection = \(table.number) AND p.id = \(table.entities).id)
     """
@@ -109,7 +109,7 @@ extension Storage {
   private static func lastModified(
     of id: String, _ table: Table, _ db: borrowing Connection
   ) throws(SQLiteError) -> String? {
-    let get = try db.statement(table.get)
+    let get = try db.statement(table.getVersioned)
     try get.bind(id, at: 1)
     return try get.step() ? lastModified(get.copy(0)) : nil
   }
@@ -164,7 +164,7 @@ extension Storage {
   /// Forgets the records of all collections: who reads from now on may see something else.
   package func forgetRequests() throws(StoreError) {
     try write { (db: borrowing Connection) throws(SQLiteError) in
-      try db.execute("DELETE FROM requests")
+      try db.execute("DELETE FROM requests; UPDATE collections SET forgotten = generation")
     }
   }
 
@@ -180,18 +180,23 @@ extension Storage {
   static func forgetRequests(
     _ table: Table, _ db: borrowing Connection
   ) throws(SQLiteError) {
-    let statement = try db.statement(Requests.forgetAll)
-    try statement.bind(table.number, at: 1)
-    try statement.run()
+    for sql in [Requests.forgetAll, Requests.noteForgotten] {
+      let statement = try db.statement(sql)
+      try statement.bind(table.number, at: 1)
+      try statement.run()
+    }
   }
 
+  /// Nothing is recorded of a read that began before the records were forgotten: it may have missed why they were.
   private static func record(
-    _ key: RequestKey, _ startedAt: BackendMoment, _ table: Table, _ db: borrowing Connection
+    _ request: (key: RequestKey, startedAt: BackendMoment), readFrom mark: RefreshMark,
+    _ table: Table, _ db: borrowing Connection
   ) throws(SQLiteError) {
     let statement = try db.statement(Requests.record)
-    try bind(key, table, to: statement)
-    try statement.bind(startedAt.text, at: 4)
-    try statement.bind(startedAt.epoch, at: 5)
+    try bind(request.key, table, to: statement)
+    try statement.bind(request.startedAt.text, at: 4)
+    try statement.bind(request.startedAt.epoch, at: 5)
+    try statement.bind(mark.generation, at: 6)
     try statement.run()
   }
 
@@ -209,6 +214,12 @@ extension Storage {
     static let list = SQL("SELECT filter, fields FROM requests WHERE collection = ?1")
     static let forget = SQL("DELETE FROM requests \(isKey)")
     static let forgetAll = SQL("DELETE FROM requests WHERE collection = ?1")
-    static let record = SQL("INSERT OR REPLACE INTO requests VALUES (?1, ?2, ?3, ?4, ?5)")
+    static let noteForgotten = SQL(
+      "UPDATE collections SET forgotten = generation WHERE number = ?1")
+    static let record = SQL(
+      """
+      INSERT OR REPLACE INTO requests SELECT ?1, ?2, ?3, ?4, ?5 FROM collections
+      WHERE number = ?1 AND forgotten < ?6
+      """)
   }
 }

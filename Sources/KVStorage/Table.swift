@@ -28,12 +28,19 @@ final class Table: Sendable {
   let putUnlessPending: SQL
   /// Says that a row is of the generation that is its second parameter.
   let see: SQL
+  /// Says that the version of a row is unknown; parameters: its id, the generation.
+  let forgetVersion: SQL
+  /// The same of all rows that were written before; see `Storage.purge`.
+  let notePurge: SQL
+  /// The body, if it is known which version that is.
+  let getVersioned: SQL
   let delete: SQL
   let deleteUnlessPending: SQL
 
   /// Raises the generation and gives it.
   let raiseGeneration: SQL
-  /// Gives a row if entities of an older generation than the parameter are possible.
+  /// Gives a row if entities of an older generation than the parameter are possible, and none of them was written and
+  /// purged since.
   let mayHaveOlder: SQL
 
   /// Queues a write of an entity that was not there.
@@ -86,6 +93,13 @@ final class Table: Sendable {
     putUnlessPending = SQL(
       "\(columns) SELECT \(values) WHERE NOT EXISTS (\(isPending)) \(replacing)")
     see = SQL("UPDATE \(entities) SET gen = ?2 WHERE id = ?1")
+    forgetVersion = SQL("UPDATE \(entities) SET gen = -?2 WHERE id = ?1")
+    notePurge = SQL("UPDATE collections SET purged = generation WHERE number = \(number)")
+    getVersioned = SQL(
+      """
+      SELECT body FROM \(entities) WHERE id = ?1
+      AND gen > (SELECT purged FROM collections WHERE number = \(number))
+      """)
     delete = SQL("DELETE FROM \(entities) WHERE id = ?1")
     deleteUnlessPending = SQL(
       "DELETE FROM \(entities) WHERE id = ?1 AND NOT EXISTS (\(isPending))")
@@ -96,7 +110,8 @@ final class Table: Sendable {
       oldest = iif(EXISTS (SELECT 1 FROM \(entities)), oldest, generation + 1)
       WHERE number = \(number) RETURNING generation
       """)
-    mayHaveOlder = SQL("SELECT 1 FROM collections WHERE number = \(number) AND oldest < ?1")
+    mayHaveOlder = SQL(
+      "SELECT 1 FROM collections WHERE number = \(number) AND oldest < ?1 AND purged < ?1")
 
     // The rules of `PendingWrite.collapsing`, as SQL: one more change makes an update of a deletion, and
     // leaves a create or an update what it is. What was set aside waits again. What was sent last, if this

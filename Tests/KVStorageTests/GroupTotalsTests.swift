@@ -139,6 +139,8 @@ import Testing
       DROP TRIGGER x1_add; DROP TRIGGER x1_subtract; DROP TABLE x1_totals;
       CREATE TABLE x1_totals (k0, n, integers, s, PRIMARY KEY (k0)) WITHOUT ROWID;
       INSERT INTO x1_totals VALUES ('x', 3, 0, 0);
+      ALTER TABLE collections DROP COLUMN forgotten;
+      ALTER TABLE collections DROP COLUMN purged;
       PRAGMA user_version = \(previous);
       """)
     let storage = try Storage(path: path)

@@ -45,6 +45,7 @@ struct Model {
   var rows: [String: Row] = [:]
   var writes: [String: Write] = [:]
   var generation = 1
+  private var purgedGeneration = 0
   private var clock = 0
   private var marks: [(mark: RefreshMark, generation: Int)] = []
   private var inFlight: [(write: PendingWrite, version: Int)] = []
@@ -153,7 +154,8 @@ struct Model {
     let number = random.below(5)
     let filter = number == 4 ? "{}" : #"{"n":\#(number)}"#
     let unseen = rows.filter { id, row in
-      writes[id] == nil && row.generation < begun && (number == 4 || isMatch(row.body, number))
+      writes[id] == nil && row.generation < begun && purgedGeneration < begun
+        && (number == 4 || isMatch(row.body, number))
     }
     let gone = try store.finishRefresh(
       of: "c", from: mark, deletingUnseen: query(filter), recording: nil)
@@ -212,6 +214,8 @@ struct Model {
     if random.below(2) == 0 {
       let id = writes.keys.sorted().randomElement(using: &random) ?? someId
       #expect(try store.dropPending(id, in: "c") == (writes[id] != nil))
+      // A refresh that is under way leaves the entity where it is.
+      if writes[id] != nil { rows[id]?.generation = generation }
       writes[id] = nil
       return "drop \(id)"
     }
@@ -219,6 +223,8 @@ struct Model {
     let purged = matching(number).filter { writes[$0] != nil }
     #expect(try store.purge(query(#"{"n":\#(number)}"#), in: "c") == purged.count)
     for id in purged { writes[id] = nil }
+    // Refreshes that are under way delete nothing.
+    purgedGeneration = generation
     return "purge n = \(number)"
   }
 

@@ -185,6 +185,30 @@ import Testing
   }
 
   @Test(
+    "changes that are given up here: what the server has comes back", arguments: [true, false])
+  func givenUp(_ hasHistory: Bool) throws {
+    let world = try World(historyDays: hasHistory ? 15 : nil)
+    let scene = try scene(world, "sync", ["deltaSetCaching": true])
+    defer { scene.client.close() }
+    for id in ["id110", "id111", "id112", "id113"] {
+      let here = try scene.store.find(id: id, DataStore.Run()).value
+      var entity = try #require(try JSONValue(parsing: here).objectValue)
+      entity["n"] = -1
+      _ = try scene.store.save(.object(entity))
+    }
+    _ = try scene.store.remove(id: "id114", DataStore.Run())
+    _ = try scene.store.remove(id: "id115", DataStore.Run())
+    _ = try scene.writer.remove(id: "id112", DataStore.Run())
+    for id in ["id110", "id112", "id114"] { try scene.store.dropPending(id) }
+    try scene.store.revertPending("id111")
+    #expect(try scene.store.purge(nil) == 2)
+    _ = try scene.store.pull(Query(), DataStore.Run())
+    let sorted = try Query(filter: nil, modifiers: #"{"sort":{"_id":1}}"#)
+    #expect(try scene.store.all(sorted) == scene.writer.all(sorted))
+    #expect(try scene.store.all().count == Self.all - 1)
+  }
+
+  @Test(
     "what has left one query stays as long as another holds it",
     arguments: [true, false])
   func held(_ hasHistory: Bool) throws {

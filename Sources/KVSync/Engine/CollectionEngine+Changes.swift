@@ -49,6 +49,8 @@ extension CollectionEngine {
     _ query: Query, _ local: any LocalStore, _ remote: any Remote, _ call: Call
   ) throws(StoreError) -> Refreshed? {
     let key = RequestKey(filter: query.filterText, fields: "")
+    // First: a record that is forgotten from now on is not made anew by this read.
+    let mark = try local.beginRefresh(of: collection)
     guard let since = try local.lastRequest(key, in: collection) else { return nil }
     return try inFlight.settlements.reading { (reading) throws(StoreError) -> Refreshed? in
       var body: [UInt8] = []
@@ -71,7 +73,6 @@ extension CollectionEngine {
       let left = try intake.settle(changes.left, heldBy: try heldQueries(but: key, local))
       refreshed.removed += try forget(left, in: local, of: reading)
       intake.progress.advance(by: changes.changed.outlines.count)
-      let mark = try local.beginRefresh(of: collection)
       _ = try local.finishRefresh(
         of: collection, from: mark, deletingUnseen: nil,
         recording: answer.startedAt.map { (key, $0) })

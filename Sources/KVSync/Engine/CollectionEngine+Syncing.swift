@@ -78,25 +78,20 @@ extension CollectionEngine {
   /// next read brings it.
   package func revertPending(_ id: String) throws(StoreError) {
     let local = try localStore(for: "revert a pending write")
-    try local.forgetRequest(nil, in: collection)
     guard try local.revertPending(id, in: collection) else { throw notPending(id) }
   }
 
   /// Forgets one pending write; the local entity stays.
   ///
-  /// What is here is then not what the backend has, and no change there will tell: the next read that
-  /// wants to be up to date reads everything.
+  /// What is here is then not what the backend has: the next read that wants to be up to date fetches it.
   package func dropPending(_ id: String) throws(StoreError) {
     let local = try localStore(for: "drop a pending write")
-    try local.forgetRequest(nil, in: collection)
     guard try local.dropPending(id, in: collection) else { throw notPending(id) }
   }
 
   /// Forgets the pending writes whose entities match (nil: all); the local entities stay.
   package func purge(_ query: Query?) throws(StoreError) -> Int {
-    let local = try localStore(for: "purge")
-    try local.forgetRequest(nil, in: collection)
-    return try local.purge(query, in: collection)
+    try localStore(for: "purge").purge(query, in: collection)
   }
 
   /// Deletes what matches (nil: everything) from the local store only, pending writes included.

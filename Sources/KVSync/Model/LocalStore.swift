@@ -108,7 +108,8 @@ package protocol LocalStore: AnyObject, Sendable {
   func differing(_ versions: [EntityVersion], in collection: String) throws(StoreError) -> [String]
 
   /// Ends a refresh: deletes what matches `query`, was not written since `mark` and has no pending
-  /// write, and remembers when the backend read it. `query` nil: nothing is deleted. Gives how many went.
+  /// write, and remembers when the backend read it, unless requests were forgotten since `mark`. `query` nil: nothing
+  /// is deleted. Gives how many went.
   func finishRefresh(
     of collection: String, from mark: RefreshMark, deletingUnseen query: Query?,
     recording request: (key: RequestKey, startedAt: BackendMoment)?
@@ -180,14 +181,15 @@ package protocol LocalStore: AnyObject, Sendable {
   /// is not pending.
   func releasePending(_ id: String, in collection: String) throws(StoreError) -> Bool
 
-  /// Forgets one pending write and makes the entity what the backend has, as far as one knows. False: not
-  /// pending.
+  /// Forgets one pending write and makes the entity what the backend has, as far as one knows; and all records of
+  /// requests, so that the next read brings it. False: not pending, and nothing is forgotten.
   func revertPending(_ id: String, in collection: String) throws(StoreError) -> Bool
 
-  /// Forgets one pending write, leaving the entity. False: not pending.
+  /// Forgets one pending write, leaving the entity, of which `differing` then knows no version; and all records of
+  /// requests. False: not pending, and nothing is forgotten.
   func dropPending(_ id: String, in collection: String) throws(StoreError) -> Bool
 
-  /// Forgets the pending writes of the entities that match (nil: all, deletions included).
+  /// The same for the pending writes of the entities that match (nil: all, deletions included); gives how many.
   func purge(_ query: Query?, in collection: String) throws(StoreError) -> Int
 
   /// Deletes what matches (nil: everything), pending writes and request records included. Nothing is

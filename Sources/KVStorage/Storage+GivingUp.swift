@@ -1,0 +1,79 @@
+package import KVQuery
+internal import KVSQLite
+package import KVSync
+
+/// Pending writes that are given up while their entities stay.
+///
+/// What is here then is not what the backend has, although it has the backend's time in it: so it loses its version. Of a
+/// single one the row says so, by a negative `gen`, until the backend's entity replaces it. A purge says it of the whole
+/// collection at once: it has to make room on a full disk, and marking thousands of rows takes some. The records of what
+/// was read go too, because no change on the backend will tell.
+extension Storage {
+  package func dropPending(_ id: String, in collection: String) throws(StoreError) -> Bool {
+    try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
+      let statement = try db.statement(GivingUp.drop)
+      try statement.bind(change.table.number, at: 1)
+      try statement.bind(id, at: 2)
+      try statement.run()
+      guard db.changes > 0 else { return false }
+      try Self.forgetRequests(change.table, db)
+      try Self.forgetVersion(of: id, change, db)
+      return true
+    }
+  }
+
+  package func purge(_ query: Query?, in collection: String) throws(StoreError) -> Int {
+    try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
+      try Self.forgetRequests(change.table, db)
+      let notePurge = try db.statement(change.table.notePurge)
+      try notePurge.run()
+      guard let query else { return try Self.dropAllPending(change.table, db) }
+      return try Self.dropPending(of: numbers(of: query, change.table, db), change.table, db)
+    }
+  }
+
+  // MARK: Steps
+
+  /// From now on nobody knows which version of the backend's this row is, if any.
+  static func forgetVersion(
+    of id: String, _ change: Change, _ db: borrowing Connection
+  ) throws(SQLiteError) {
+    let statement = try db.statement(change.table.forgetVersion)
+    try statement.bind(id, at: 1)
+    try statement.bind(change.generation, at: 2)
+    try statement.run()
+  }
+
+  /// Forgets all pending writes of a collection; gives how many.
+  static func dropAllPending(
+    _ table: Table, _ db: borrowing Connection
+  ) throws(SQLiteError) -> Int {
+    let statement = try db.statement(GivingUp.dropAll)
+    try statement.bind(table.number, at: 1)
+    try statement.run()
+    return db.changes
+  }
+
+  /// Forgets the pending writes of some rows; gives how many.
+  static func dropPending(
+    of numbers: [Int64], _ table: Table, _ db: borrowing Connection
+  ) throws(SQLiteError) -> Int {
+    let drop = try db.prepare(
+      """
+      DELETE FROM pending WHERE collection = \(table.number)
+      AND id = (SELECT id FROM \(table.entities) WHERE n = ?1)
+      """)
+    var dropped = 0
+    for number in numbers {
+      try drop.bind(number, at: 1)
+      try drop.run()
+      dropped += db.changes
+    }
+    return dropped
+  }
+
+  private enum GivingUp {
+    static let drop = SQL("DELETE FROM pending WHERE collection = ?1 AND id = ?2")
+    static let dropAll = SQL("DELETE FROM pending WHERE collection = ?1")
+  }
+}
