@@ -115,7 +115,8 @@ let package = Package(
     tests(of: "KVTransport"),
     tests(of: "KVKinvey", with: ["KVTransport", "KVSync", "KVQuery", "KVJSON"]),
     tests(
-      of: "KVStore", with: ["KVTransport", "KVSync", "KVQuery", "KVJSON", "KVBase", "KVServer"]),
+      of: "KVStore",
+      with: ["KVKinvey", "KVTransport", "KVSync", "KVQuery", "KVJSON", "KVBase", "KVServer"]),
     tests(of: "KVStoreC", with: ["CKVStore", "KVServer", "KVSync", "KVBase"]),
     tests(of: "KVServer", with: ["KVSQLite", "KVQuery", "KVJSON"]),
   ]

@@ -89,7 +89,8 @@ package final class KinveyAuthorization: Sendable {
       throw KinveyErrors.authorization(response.head, response.body, hiding: secrets)
     }
     let answer = try response.json()
-    guard let access = answer["access_token"]?.stringValue, !access.isEmpty else {
+    guard let access = answer["access_token"]?.stringValue, Provenance.isToken(access)
+    else {
       throw KinveyErrors.unusable(response.head, "The authorization server's answer has no token.")
     }
     return KinveyGrant(

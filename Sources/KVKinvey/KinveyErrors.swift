@@ -6,38 +6,48 @@ internal import KVTransport
 /// What a failed answer means: the backend's error catalogue, mapped to our kinds.
 enum KinveyErrors {
   /// Longer bodies are no error texts of the backend.
-  static let mostBytes = 64 << 10
+  static let maximumBytes = 64 << 10
 
   /// The error of an answer with an error status. `secrets` are taken out of the backend's words, should it
   /// repeat what we sent.
   static func error(_ head: HTTPHead, _ body: [UInt8], hiding secrets: [String]) -> StoreError {
-    let words = body.count <= mostBytes ? (try? JSONValue(parsing: body))?.objectValue : nil
+    error(
+      head, words(of: body).flatMap { Provenance.isError(head, $0) ? $0 : nil }, hiding: secrets)
+  }
+
+  /// `words`: of an error in the backend's form; nil: it is none, and somebody else's.
+  private static func error(
+    _ head: HTTPHead, _ words: JSONObject?, hiding secrets: [String]
+  ) -> StoreError {
     let answer = answer(head, words, hiding: secrets)
     var error = StoreError(kind(of: answer), message(for: answer))
     error.answer = answer
     return error
   }
 
+  private static func words(of body: [UInt8]) -> JSONObject? {
+    body.count <= maximumBytes ? (try? JSONValue(parsing: body))?.objectValue : nil
+  }
+
   /// The error of the authorization server, in OAuth's form (RFC 6749 §5.2).
   static func authorization(
     _ head: HTTPHead, _ body: [UInt8], hiding secrets: [String]
   ) -> StoreError {
-    var words = body.count <= mostBytes ? (try? JSONValue(parsing: body))?.objectValue : nil
+    var words = words(of: body).flatMap { Provenance.isAuthorizationError(head, $0) ? $0 : nil }
     if let description = words?["error_description"] { words?["description"] = description }
-    let answer = answer(head, words, hiding: secrets)
+    var error = error(head, words, hiding: secrets)
     let isRefused = [
       "invalid_grant", "invalid_client", "invalid_token", "unauthorized_client", "access_denied",
-    ].contains(answer.error)
-    var error = StoreError(isRefused ? .unauthorized : kind(of: answer), message(for: answer))
-    error.answer = answer
+    ].contains(error.answer?.error)
+    if isRefused { error.kind = .unauthorized }
     return error
   }
 
-  /// The error of one item of a multi-insert.
+  /// The error of one item of a multi-insert, whose answer was found to be the backend's.
   static func error(ofItem words: JSONObject, _ head: HTTPHead, hiding secrets: [String])
     -> StoreError
   {
-    error(head, JSONValue.object(words).bytes, hiding: secrets)
+    error(head, words, hiding: secrets)
   }
 
   /// An answer that claims success and is none.

@@ -10,14 +10,16 @@ extension KinveyLive {
     of stream: String, _ owner: String, _ call: Call
   ) throws(StoreError) -> JSONValue {
     let url = try service.endpoint.url(.streams, stream, id: owner)
-    return try service.exchange("GET", url, try service.somebody(), call).json()
+    return try service.exchange("GET", url, try service.somebody(), call)
+      .object(with: "subscribe")
   }
 
   package func setACL(
     of stream: String, _ owner: String, _ acl: [UInt8], _ call: Call
   ) throws(StoreError) {
     let url = try service.endpoint.url(.streams, stream, id: owner)
-    _ = try service.exchange("PUT", url, body: .bytes(acl), try service.somebody(), call)
+    try service.exchange("PUT", url, body: .bytes(acl), try service.somebody(), call)
+      .acknowledged()
   }
 
   /// The ids of users whose substreams are known, as far as the backend tells them.
@@ -69,11 +71,8 @@ extension KinveyLive {
     let names = [registration.publishKey, registration.subscribeKey, "0", channel, "0"]
     let path = "publish/" + names.map { PercentEncoding.segment($0) }.joined(separator: "/")
     let answer = try ask(registration, path, [.init("auth", token)], body: message, call)
-    if answer.head.isSuccess { return nil }
-    var error = KinveyErrors.error(answer.head, answer.body, hiding: [token])
-    guard answer.head.status == 403 else { throw error }
-    error.kind = .forbidden
-    error.message = "The user may not publish to this stream."
-    return error
+    if answer.isPubNubSent { return nil }
+    guard answer.pubNubRefusal != nil else { throw stranger(answer, hiding: token) }
+    return refusal(answer, "The user may not publish to this stream.")
   }
 }

@@ -32,7 +32,8 @@ package final class KinveyLive: LiveRemote {
     let json = try answer.json()
     guard let publish = json["publishKey"]?.stringValue,
       let subscribe = json["subscribeKey"]?.stringValue,
-      let group = json["userChannelGroup"]?.stringValue
+      let group = json["userChannelGroup"]?.stringValue,
+      ![publish, subscribe, group].contains("")
     else { throw KinveyErrors.unusable(answer.head, "The backend's answer is no registration.") }
     return LiveRegistration(
       userId: userId, publishKey: publish, subscribeKey: subscribe, group: group,
@@ -42,7 +43,7 @@ package final class KinveyLive: LiveRemote {
   /// Ends that; `token`: of a session that need not be the active one any more.
   package func unregister(_ userId: String, token: String, _ call: Call) throws(StoreError) {
     let url = service.endpoint.url(.users, [userId, "unregister-realtime"])
-    _ = try service.exchange("POST", url, body: device, .session(token: token), call)
+    try service.exchange("POST", url, body: device, .session(token: token), call).acknowledged()
   }
 
   /// What the backend says; else its own address, unless it is the hosted service. Never without TLS where the
@@ -66,12 +67,13 @@ package final class KinveyLive: LiveRemote {
   package func join(_ topic: LiveTopic, _ call: Call) throws(StoreError) -> BackendMoment? {
     let url = url(of: topic, collection: "_subscribe", substream: "subscribe")
     let answer = try service.exchange("POST", url, body: device, try service.somebody(), call)
+    try answer.acknowledged()
     return answer.head.requestStart
   }
 
   package func leave(_ topic: LiveTopic, _ call: Call) throws(StoreError) {
     let url = url(of: topic, collection: "_unsubscribe", substream: "unsubscribe")
-    _ = try service.exchange("POST", url, body: device, try service.somebody(), call)
+    try service.exchange("POST", url, body: device, try service.somebody(), call).acknowledged()
   }
 
   private func url(of topic: LiveTopic, collection: String, substream: String) -> String {
@@ -99,16 +101,14 @@ package final class KinveyLive: LiveRemote {
     ]
     let path = "v2/subscribe/\(PercentEncoding.segment(registration.subscribeKey))/,/0"
     let answer = try ask(registration, path, items, call)
-    if answer.head.status == 403 {
+    if let payload = answer.pubNubRefusal {
       // The session may have been renewed while the poll was held.
       if case .session(let now) = try service.somebody(), now != token {
         return try poll(registration, from: place, call)
       }
-      return refusal(answer, token)
+      return .refused(topics(payload), refusal(answer, "The user may not listen."))
     }
-    guard answer.head.isSuccess else {
-      throw KinveyErrors.error(answer.head, answer.body, hiding: [token])
-    }
+    guard answer.head.isSuccess else { throw stranger(answer, hiding: token) }
     do throws(JSONError) {
       let read = try LiveMessages(
         answer.body, appKey: service.configuration.appKey, userId: registration.userId)
@@ -121,9 +121,7 @@ package final class KinveyLive: LiveRemote {
 
   package func probe(_ registration: LiveRegistration, _ call: Call) throws(StoreError) {
     let answer = try ask(registration, "time/0", [], call)
-    guard answer.head.isSuccess else {
-      throw KinveyErrors.error(answer.head, answer.body, hiding: [])
-    }
+    guard answer.isPubNubTime else { throw stranger(answer, hiding: nil) }
   }
 
   /// GET, or with a body POST, at the origin.
@@ -147,15 +145,24 @@ package final class KinveyLive: LiveRemote {
     }
   }
 
-  /// `{"status":403,"message":"Forbidden","payload":{"channels":[…]}}`, or `channel-groups`, which means all.
-  private func refusal(_ answer: HTTPResponse, _ token: String) -> LivePoll {
-    var error = KinveyErrors.error(answer.head, answer.body, hiding: [token])
-    error.kind = .forbidden
-    error.message = "The user may not listen."
-    let payload = (try? answer.json())?["payload"]
-    let topics = (payload?["channels"]?.arrayValue ?? []).compactMap { channel in
+  /// Those that a refusal names; none: all, by their channel group.
+  private func topics(_ payload: JSONValue) -> [LiveTopic] {
+    (payload["channels"]?.arrayValue ?? []).compactMap { channel in
       channel.stringValue.flatMap { LiveChannel($0, appKey: service.configuration.appKey) }?.topic
     }
-    return .refused(topics, error)
+  }
+
+  func refusal(_ answer: HTTPResponse, _ message: String) -> StoreError {
+    var error = KinveyErrors.unusable(answer.head, message)
+    error.kind = .forbidden
+    return error
+  }
+
+  /// The error of an answer that PubNub would not give.
+  func stranger(_ answer: HTTPResponse, hiding token: String?) -> StoreError {
+    guard !answer.head.isSuccess else {
+      return KinveyErrors.unusable(answer.head, "The answer does not come from Live Service.")
+    }
+    return KinveyErrors.error(answer.head, answer.body, hiding: token.map { [$0] } ?? [])
   }
 }

@@ -88,7 +88,7 @@ extension KinveyRemote {
     case .update(let id, _, _): return .stored(try response.stored(as: id))
     case .createMany(let entities):
       return .storedMany(try MultiInsert.results(for: entities, response, hiding: secrets))
-    case .delete: return .deleted(response.body.isEmpty ? 1 : try response.count())
+    case .delete: return .deleted(try response.deletedCount())
     }
   }
 }

@@ -26,7 +26,7 @@ extension KinveyRemote {
         (head, piece) throws(Stop) in
         guard head.isSuccess else {
           errorBody += piece
-          guard errorBody.count <= KinveyErrors.mostBytes else { throw .longError(head) }
+          guard errorBody.count <= KinveyErrors.maximumBytes else { throw .longError(head) }
           return
         }
         if !hasCount, let count = head["X-Kinvey-Items-Count"].flatMap({ Int($0) }) {

@@ -64,7 +64,8 @@ package final class KinveyService: Sendable {
       mostBytes: configuration.mostBytes)
   }
 
-  /// Sends one request and gives its answer, which has a status of success.
+  /// Sends one request and gives its answer, which has a status of success. Whether it is the backend's shows in
+  /// its form: see `Provenance`.
   func exchange(
     _ method: String, _ url: String, body: HTTPBody? = nil, _ proof: KinveyProof, _ call: Call
   ) throws(StoreError) -> HTTPResponse {
@@ -80,35 +81,5 @@ package final class KinveyService: Sendable {
       throw KinveyErrors.error(response.head, response.body, hiding: headers.secrets)
     }
     return response
-  }
-}
-
-extension HTTPResponse {
-  /// The body as small JSON; fails with `proto`.
-  func json() throws(StoreError) -> JSONValue {
-    do throws(JSONError) {
-      return try JSONValue(parsing: body)
-    } catch {
-      throw KinveyErrors.unusable(
-        head, "The backend's answer is no JSON: \(error.message).", at: error.position)
-    }
-  }
-
-  /// The `count` of the body; fails with `proto`.
-  func count() throws(StoreError) -> Int {
-    guard let count = try json()["count"]?.intValue, let number = Int(exactly: count), number >= 0
-    else { throw KinveyErrors.unusable(head, "The backend's answer has no count.") }
-    return number
-  }
-
-  /// The id of the one entity that the body is; fails with `proto`.
-  func entityId() throws(StoreError) -> String {
-    do throws(JSONError) {
-      if let id = try EntityScanner.outline(of: body).id { return id }
-    } catch {
-      throw KinveyErrors.unusable(
-        head, "The backend's answer is no entity: \(error.message).", at: error.position)
-    }
-    throw KinveyErrors.unusable(head, "The backend's answer is an entity without _id.")
   }
 }

@@ -40,7 +40,10 @@ package struct KinveyUser: Sendable, Equatable {
       metadata["authtoken"] = nil
       user["_kmd"] = .object(metadata)
     }
-    self.init(
-      id: id, token: token?.isEmpty == false ? token : nil, json: JSONValue.object(user).bytes)
+    if token?.isEmpty == true { token = nil }
+    guard token.map(Provenance.isToken) != false else {
+      throw KinveyErrors.unusable(response.head, "The backend's answer has a malformed token.")
+    }
+    self.init(id: id, token: token, json: JSONValue.object(user).bytes)
   }
 }

@@ -13,9 +13,7 @@ package final class KinveyUsers: Sendable {
   package func ping(_ call: Call) throws(StoreError) -> [UInt8] {
     let url = service.endpoint.url(.data, [])
     let answer = try service.exchange("GET", url, service.application, call)
-    guard try answer.json().objectValue != nil else {
-      throw KinveyErrors.unusable(answer.head, "The backend's answer is no object.")
-    }
+    _ = try answer.object(with: "kinvey")
     return answer.body
   }
 
@@ -55,7 +53,8 @@ package final class KinveyUsers: Sendable {
   /// Ends the session of this token, which need not be the active one any more.
   package func logout(token: String, _ call: Call) throws(StoreError) {
     let url = service.endpoint.url(.users, ["_logout"])
-    _ = try service.exchange("POST", url, body: .bytes([]), .session(token: token), call)
+    try service.exchange("POST", url, body: .bytes([]), .session(token: token), call)
+      .acknowledged()
   }
 
   /// The active user as the backend has it. It brings no token that is of use.
@@ -79,7 +78,7 @@ package final class KinveyUsers: Sendable {
   package func delete(id: String, isHard: Bool, _ call: Call) throws(StoreError) {
     let items = isHard ? [KinveyEndpoint.QueryItem("hard", "true")] : []
     let url = try service.endpoint.url(.users, id: id, items)
-    _ = try service.exchange("DELETE", url, try service.somebody(), call)
+    try service.exchange("DELETE", url, try service.somebody(), call).acknowledged()
   }
 
   /// Whether a user name is taken.

@@ -86,7 +86,7 @@ package final class Client: Sendable {
     (self.users, self.authorization, self.renewal) = (users, authorization, renewal)
     let remote = WatchedRemote(RenewingRemote(KinveyRemote(service), renewal), connectivity)
     self.remote = remote
-    live = Live(service, remote, session, renewal, options.transport)
+    live = Live(service, remote, session, renewal, connectivity, options.transport)
   }
 
   deinit { close() }

@@ -25,18 +25,23 @@ final class Live: Sendable {
   private let entities: any Remote
   private let session: Session
   private let renewal: any SessionRenewal
+  private let connectivity: Connectivity
   private let options: TransportOptions
   private let state = Monitor(State())
 
   init(
     _ service: KinveyService, _ entities: any Remote, _ session: Session,
-    _ renewal: any SessionRenewal, _ options: TransportOptions
+    _ renewal: any SessionRenewal, _ connectivity: Connectivity, _ options: TransportOptions
   ) {
+    self.connectivity = connectivity
     self.service = service
     self.entities = entities
     self.session = session
     self.renewal = renewal
-    self.options = options
+    var polling = options
+    // A poll that is given up takes its connection along.
+    polling.usesHTTP2 = false
+    self.options = polling
   }
 
   /// The backend's side, while the user is registered.
@@ -110,6 +115,7 @@ final class Live: Sendable {
       transport.close()
       throw StoreError(.internal, "No thread could be started.")
     }
+    connectivity.onAnswer { feed.noteAnswer() }
     return Parts(
       remote: remote, renewing: renewing, feed: feed, transport: transport, worker: worker)
   }

@@ -78,7 +78,8 @@ final class Transfer {
     try set(CURLOPT_FOLLOWLOCATION, 0)
     try set(CURLOPT_PATH_AS_IS, 1)
     try set(CURLOPT_TCP_KEEPALIVE, 1)
-    try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+    let version = options.usesHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
+    try set(CURLOPT_HTTP_VERSION, Int(version))
     try set(CURLOPT_ACCEPT_ENCODING, "")
     try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     try set(CURLOPT_BUFFERSIZE, Self.readBytes)

@@ -9,13 +9,18 @@ package struct TransportOptions: Sendable, Equatable {
   package var connections: Int
   /// Seconds until a connection has to stand, however late the deadline of the call is.
   package var connectSeconds: Double
+  /// HTTP/2 where a server offers it over TLS. Without it an exchange that is given up takes its connection along: the
+  /// next one does not meet a connection that has gone dead.
+  package var usesHTTP2: Bool
 
   package init(
-    caFile: String? = nil, proxy: String? = nil, connections: Int = 6, connectSeconds: Double = 30
+    caFile: String? = nil, proxy: String? = nil, connections: Int = 6, connectSeconds: Double = 30,
+    usesHTTP2: Bool = true
   ) {
     self.caFile = caFile
     self.proxy = proxy
     self.connections = connections
     self.connectSeconds = connectSeconds
+    self.usesHTTP2 = usesHTTP2
   }
 }

@@ -56,8 +56,9 @@ import Testing
   @Test(
     "Any other failure is one",
     arguments: [
-      (401, #"{"error":"InvalidCredentials"}"#, .unauthorized),
-      (400, #"{"error":"MissingRequestParameter"}"#, .invalid), (403, "<html>", .proto),
+      (401, #"{"error":"InvalidCredentials","description":"","debug":""}"#, .unauthorized),
+      (400, #"{"error":"MissingRequestParameter","description":"","debug":""}"#, .invalid),
+      (403, "<html>", .proto),
       (502, "", .server),
     ] as [(Int, String, StoreError.Kind)])
   func failures(status: Int, body: String, kind: StoreError.Kind) throws {

@@ -27,7 +27,7 @@ import Testing
     _ body: (Backend, KinveyLive, LiveRegistration) throws -> Void
   ) throws {
     try withBackend { request in
-      request.target.hasSuffix("register-realtime")
+      request.target.hasSuffix("/register-realtime")
         ? ScriptedReply(200, Self.registered) : reply(request)
     } run: { backend in
       let transport = try Transport(TransportOptions(proxy: ""))

@@ -54,6 +54,7 @@ private final class AuthorizedBackend: Sendable {
             200, #"{"subscribeKey":"s","publishKey":"p","userChannelGroup":"g"}"#)
         }
         if request.method == "PUT" { return ScriptedReply(200, request.text) }
+        if path.hasSuffix("subscribe") { return ScriptedReply(200, "{}") }
         return ScriptedReply(200, path.hasSuffix("_count") ? #"{"count":7}"# : "[]")
       }
     }
@@ -63,7 +64,8 @@ private final class AuthorizedBackend: Sendable {
   private func poll(_ target: String) -> ScriptedReply {
     let answer = state.wait(until: .after(seconds: 20)) { state -> ScriptedReply? in
       guard target.contains("auth=\(state.authtoken)&") else {
-        return ScriptedReply(403, #"{"status":403,"payload":{"channel-groups":["g"]}}"#)
+        return ScriptedReply(
+          403, #"{"status":403,"error":true,"payload":{"channel-groups":["g"]}}"#)
       }
       if target.contains("tt=0&") { return ScriptedReply(200, #"{"t":{"t":"1"},"m":[]}"#) }
       defer { state.message = nil }

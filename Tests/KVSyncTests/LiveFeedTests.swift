@@ -15,9 +15,12 @@ private final class FakeLive: LiveRemote {
     var lets = true
     var isLeaving = false
     var cutLeaves = 0
+    var cutPolls = 0
     var places: [LivePlace?] = []
     var probes = 0
-    var joinError: StoreError?
+    /// Each ends one request.
+    var joinErrors: [StoreError] = []
+    var probeErrors: [StoreError] = []
     var time = 100
   }
 
@@ -41,7 +44,7 @@ private final class FakeLive: LiveRemote {
   func join(_ topic: LiveTopic, _ call: Call) throws(StoreError) -> BackendMoment? {
     let error = state.withLock { state -> StoreError? in
       state.joins.append(topic.collection ?? "")
-      return state.joinError
+      return state.joinErrors.isEmpty ? nil : state.joinErrors.removeFirst()
     }
     if let error { throw error }
     return BackendMoment("2026-01-01T00:00:00.000Z")
@@ -65,7 +68,10 @@ private final class FakeLive: LiveRemote {
       return .messages([], next: LivePlace(time: "100", region: "4"))
     }
     let answer = wait(call) { $0.answers.isEmpty ? nil : $0.answers.removeFirst() }
-    guard let answer else { throw StoreError(.cancelled, "") }
+    guard let answer else {
+      state.withLock { $0.cutPolls += 1 }
+      throw StoreError(.cancelled, "")
+    }
     return try answer.get()
   }
 
@@ -82,7 +88,11 @@ private final class FakeLive: LiveRemote {
   }
 
   func probe(_ registration: LiveRegistration, _ call: Call) throws(StoreError) {
-    state.withLock { $0.probes += 1 }
+    let error = state.withLock { state -> StoreError? in
+      state.probes += 1
+      return state.probeErrors.isEmpty ? nil : state.probeErrors.removeFirst()
+    }
+    if let error { throw error }
   }
 }
 
@@ -243,6 +253,68 @@ private final class Told: Sendable {
     }
   }
 
+  /// As the answers of a portal are read.
+  private static let strangers = [
+    (200, StoreError.Kind.proto), (302, .proto), (404, .proto), (413, .tooLarge),
+  ]
+  .map { status, kind in
+    var error = StoreError(kind, "not the backend")
+    error.answer = StoreError.ServerAnswer(status: status)
+    return error
+  }
+
+  @Test("Somebody who answers in the service's place ends no subscription, whatever was asked")
+  func strangers() throws {
+    let live = FakeLive()
+    let told = Told()
+    let remote = ScriptedRemote()
+    let isAway = Monitor(true)
+    remote.changes = { _, _ in
+      isAway.withLock { isAway in
+        defer { isAway = false }
+        return isAway ? "<html>" : #"{"changed":[{"_id":"b"}],"deleted":[]}"#
+      }
+    }
+    live.state.withLock { $0.joinErrors = Self.strangers }
+    try withFeed(live, remote) { feed in
+      try listening(feed, told)
+      live.state.withLock { $0.probeErrors = Self.strangers }
+      for error in Self.strangers { live.put(.failure(error)) }
+      live.send(isIncomplete: true)
+      live.send(Self.message("a", token: "1"))
+      let isTold = told.events.wait(until: .after(seconds: 10)) {
+        $0.last == Self.saved("a") ? true : nil
+      }
+      #expect(isTold == true)
+      let events = told.events.peek { $0 }
+      #expect(events.contains(.changed(.saved(Array(#"{"_id":"b"}"#.utf8), id: "b", .save))))
+      let others = events.filter { if case .changed = $0 { false } else { true } }
+      #expect(others.prefix(2) == [.status(.connected), .ready])
+      #expect(
+        others.dropFirst(2).allSatisfy {
+          $0 == .status(.unexpectedDisconnect) || $0 == .status(.reconnected)
+        }, "\(others)")
+    }
+  }
+
+  @Test("A history that cannot be read again and again is given up, and the poll goes on")
+  func unreadableHistory() throws {
+    let live = FakeLive()
+    let told = Told()
+    let remote = ScriptedRemote()
+    remote.changes = { _, _ in "<html>" }
+    try withFeed(live, remote) { feed in
+      try listening(feed, told)
+      live.send(isIncomplete: true)
+      live.send(Self.message("a", token: "1"))
+      let isTold = told.events.wait(until: .after(seconds: 10)) {
+        $0.last == Self.saved("a") ? true : nil
+      }
+      #expect(isTold == true)
+      #expect(told.events.peek { $0.contains(.missed) })
+    }
+  }
+
   @Test("A broken connection is told, tried again after pauses, and goes on from the same place")
   func reconnects() throws {
     let live = FakeLive()
@@ -260,6 +332,53 @@ private final class Told: Sendable {
         ])
       #expect(clock.pauses == [3, 6])
       #expect(live.state.peek { Array($0.places[1...3]) }.allSatisfy { $0?.time == "100" })
+    }
+  }
+
+  @Test("A poll that has been silent for long begins anew when another request is answered")
+  func doubts() throws {
+    let live = FakeLive()
+    let told = Told()
+    let time = Monitor(0.0)
+    try withFeed(live, now: { time.peek { $0 } }) { feed in
+      try listening(feed, told)
+      feed.noteAnswer()
+      let isWaiting = live.state.wait(until: .after(seconds: 10)) {
+        $0.places.count == 2 ? true : nil
+      }
+      #expect(isWaiting == true)
+      for (seconds, cuts) in [(30.0, 0), (31, 1), (40, 1), (62, 2)] {
+        time.withLock { $0 = seconds }
+        feed.noteAnswer()
+        let isAsked = live.state.wait(until: .after(seconds: 10)) {
+          $0.places.count == cuts + 2 ? true : nil
+        }
+        #expect(isAsked == true)
+      }
+      live.send(Self.message("a", token: "1"))
+      #expect(told.first(3).last == Self.saved("a"))
+      #expect(live.state.peek { $0.cutPolls } == 2)
+    }
+  }
+
+  @Test("A pause before the next look at a broken connection ends when another request is answered")
+  func hurries() throws {
+    let live = FakeLive()
+    let told = Told()
+    let time = Monitor(0.0)
+    let answered = Monitor<LiveFeed?>(nil)
+    let clock = FakeRetryClock(meanwhile: {
+      time.withLock { $0 += 31 }
+      answered.peek { $0 }?.noteAnswer()
+    })
+    try withFeed(live, ScriptedRemote(), clock, now: { time.peek { $0 } }) { feed in
+      answered.withLock { $0 = feed }
+      try listening(feed, told)
+      live.put(.failure(StoreError(.network, "cut")))
+      live.send(Self.message("a", token: "1"))
+      #expect(told.first(5).last == Self.saved("a"))
+      #expect(clock.pauses == [3])
+      #expect(live.state.peek { $0.probes } == 1)
     }
   }
 

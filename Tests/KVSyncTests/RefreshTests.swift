@@ -80,6 +80,16 @@ import Testing
     #expect(try bench.local("_id").contains(#""a""#))
   }
 
+  @Test("of a network store is none if an entity of the answer has no _id") func nameless() throws {
+    let bench = try Bench()
+    let engine = CollectionEngine(
+      collection: Bench.collection, type: .network, local: nil, remote: bench.remote,
+      inFlight: InFlight(), writer: { () throws(StoreError) in "ana" })
+    bench.remote.answer = { _, _ in Array(#"[{"_id":"a"},{"n":1}]"#.utf8) }
+    let error = failure { _ = try engine.find(Query(), bench.options(read: .forceNetwork)) }
+    #expect(error?.kind == .proto)
+  }
+
   // MARK: Writes meanwhile
 
   @Test("does not undo a change that was pushed while its answer was on the way") func olderAnswer()

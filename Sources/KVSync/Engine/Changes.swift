@@ -63,7 +63,7 @@ struct Changes {
       throw .badAnswer(error)
     }
     guard outlines.allSatisfy({ $0.id != nil }) else {
-      throw StoreError.badAnswer("The backend sent an entity without _id.")
+      throw StoreError.entityWithoutId
     }
     return outlines
   }

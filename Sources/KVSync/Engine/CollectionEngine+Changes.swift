@@ -61,11 +61,12 @@ extension CollectionEngine {
           body.append(contentsOf: piece)
         }
       }
-      guard let answer, since.isOfSameData(as: answer.startedAt) else {
+      // Read first: what is no answer of the backend says nothing about its data.
+      let changes = answer == nil ? nil : try Changes(body)
+      guard let answer, let changes, since.isOfSameData(as: answer.startedAt) else {
         try local.forgetRequest(key, in: collection)
         return nil
       }
-      let changes = try Changes(body)
       var refreshed = Refreshed()
       refreshed.removed = try forget(changes.deleted, in: local, of: reading)
       refreshed.pulled = try store(changes.changed, in: local, of: reading)

@@ -94,7 +94,7 @@ extension CollectionEngine.Intake {
     try splitter.take { (bytes, outlines) throws(StoreError) in
       for outline in outlines {
         guard let id = outline.id else {
-          throw StoreError.badAnswer("The backend sent an entity without _id.")
+          throw StoreError.entityWithoutId
         }
         let moment = outline.lastModified.map { String(decoding: bytes[$0], as: UTF8.self) }
         versions.append(EntityVersion(id: id, lastModified: moment))

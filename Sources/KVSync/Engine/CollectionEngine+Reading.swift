@@ -54,6 +54,7 @@ extension CollectionEngine {
     do throws(JSONError) { outlines = try EntityScanner.outlines(ofArray: bytes) } catch {
       throw .badAnswer(error)
     }
+    guard outlines.allSatisfy({ $0.id != nil }) else { throw .entityWithoutId }
     try validate(bytes, outlines)
     call.progress.update { $0.entitiesDone += UInt64(outlines.count) }
     return AnswerCursor(bytes, outlines)

@@ -109,7 +109,7 @@ extension CollectionEngine {
       try splitter.take { (bytes, outlines) throws(StoreError) in
         guard let last = outlines.last else { return }
         guard outlines.allSatisfy({ $0.id != nil }) else {
-          throw StoreError.badAnswer("The backend sent an entity without _id.")
+          throw StoreError.entityWithoutId
         }
         refreshed.pulled += try engine.store(bytes, outlines, in: local, of: reading)
         refreshed.received += outlines.count
@@ -161,6 +161,8 @@ extension StoreError {
     error.answer = ServerAnswer(status: 200)
     return error
   }
+
+  static var entityWithoutId: StoreError { badAnswer("The backend sent an entity without _id.") }
 
   static func badAnswer(_ error: JSONError) -> StoreError {
     var answer = badAnswer("The backend's answer is not what it should be: \(error.message).")

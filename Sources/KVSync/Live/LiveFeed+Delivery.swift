@@ -63,12 +63,13 @@ extension LiveFeed {
     let answer = try entities.changes(of: Query(), since: since.text, in: collection, call) {
       (piece) throws(StoreError) in body.append(contentsOf: piece)
     }
-    guard let answer, since.isOfSameData(as: answer.startedAt) else {
+    // Read first: what is no answer of the backend says nothing about its data.
+    let changes = answer == nil ? nil : try Changes(body)
+    guard let answer, let changes, since.isOfSameData(as: answer.startedAt) else {
       // Joined anew, so that there is a moment again since which the backend can tell.
       state.peek { if $0.step === step { $0.joined[topic] = nil } }
       return missed(topic, step)
     }
-    let changes = try Changes(body)
     for id in changes.deleted { tell(.deleted(id: id, at: nil), to: topic, during: step) }
     for outline in changes.changed.outlines {
       guard let id = outline.id else { continue }

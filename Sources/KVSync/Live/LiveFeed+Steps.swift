@@ -12,6 +12,14 @@ extension LiveFeed {
       case .catchUp, .poll, .reconnect: false
       }
     }
+
+    /// For the service to say something.
+    var waits: Bool {
+      switch self {
+      case .poll, .reconnect: true
+      case .join, .leave, .catchUp: false
+      }
+    }
   }
 
   /// Seconds: the service answers a poll that nothing happens for after 280.
@@ -22,6 +30,8 @@ extension LiveFeed {
   private static let longestAbsence = 600.0
   private static let firstPause = 3.0
   private static let longestPause = 60.0
+  /// How many failures in a row may be due to somebody who answers for the service.
+  private static let patience = 3
 
   /// Works until `close`.
   package func run() {
@@ -37,12 +47,14 @@ extension LiveFeed {
 
   /// Waits until there is something to do; nil: never again.
   private func next() -> (Step, LiveRegistration, Cancellation)? {
+    let now = self.now
     let next = state.wait { state -> (Step, LiveRegistration, Cancellation)?? in
       if state.isClosed { return .some(nil) }
       guard let registration = state.registration, let step = Self.step(state) else { return nil }
       let cancellation = Cancellation()
       state.step = cancellation
       state.isMoving = step.moves
+      state.waitingSince = step.waits ? now() : nil
       return (step, registration, cancellation)
     }
     return next ?? nil
@@ -93,7 +105,9 @@ extension LiveFeed {
   ) throws(StoreError) {
     let call = Call(deadline: .after(seconds: Self.pollSeconds), cancellation: step)
     let place = state.peek { $0.place }
-    switch try remote.poll(registration, from: place, call) {
+    let answer = try remote.poll(registration, from: place, call)
+    state.peek { $0.waitingSince = nil }
+    switch answer {
     case .refused(let topics, let error): refuse(Set(topics), error)
     case .messages(let messages, let next, let isIncomplete):
       guard !isOver(step) else { return }
@@ -155,19 +169,24 @@ extension LiveFeed {
 
   private func take(_ error: StoreError, _ step: Step, _ cancellation: Cancellation) {
     guard !isOver(cancellation), !cancellation.isCancelled else { return }
-    if error.passes {
-      // A poll that nothing came of goes on.
-      if case .poll = step, error.kind == .timeout { return }
-      return disconnect(cancellation)
-    }
+    // A poll that nothing came of goes on.
+    if case .poll = step, error.kind == .timeout, error.isOffline { return }
+    if mayPass(error, step) { return disconnect(cancellation) }
     switch step {
-    // Somebody else answers for the service, such as the login page of a network.
-    case .poll where error.kind == .proto: disconnect(cancellation)
     case .join(let topic): fail(error, [topic])
     case .catchUp(let topic): missed(topic, cancellation)
     case .poll, .reconnect: giveUp(error)
     case .leave: break
     }
+  }
+
+  /// Whether the same may succeed later.
+  private func mayPass(_ error: StoreError, _ step: Step) -> Bool {
+    if error.passes { return true }
+    guard error.isFromStranger else { return false }
+    // A history that cannot be read again and again must not keep the poll from going on.
+    guard case .catchUp = step else { return true }
+    return state.peek { $0.attempt } < Self.patience
   }
 
   private func disconnect(_ step: Cancellation) {
@@ -180,17 +199,26 @@ extension LiveFeed {
     if isNews { tell(.status(.unexpectedDisconnect), during: step) }
   }
 
-  /// Waits, then asks whether the service is there again. The place stays: what came meanwhile is told then.
-  private func reconnect(
-    _ registration: LiveRegistration, _ call: Call, _ step: Cancellation
-  ) throws(StoreError) {
-    let attempt = state.peek { $0.attempt }
-    let pause = Retry.pause(
+  /// Longer after each failure; not at all once there is reason to look at once.
+  private func pause(_ call: Call) throws(StoreError) {
+    let (attempt, mustHurry) = state.peek { state in
+      defer { state.mustHurry = false }
+      return (state.attempt, state.mustHurry)
+    }
+    if mustHurry { return }
+    let seconds = Retry.pause(
       after: attempt - 1, first: Self.firstPause, longest: Self.longestPause,
       0.5 + clock.random() / 2)
     var waiting = call
     waiting.deadline = .never
-    guard try clock.wait(pause, waiting) else { return }
+    _ = try clock.wait(seconds, waiting)
+  }
+
+  /// Waits, then asks whether the service is there again. The place stays: what came meanwhile is told then.
+  private func reconnect(
+    _ registration: LiveRegistration, _ call: Call, _ step: Cancellation
+  ) throws(StoreError) {
+    try pause(call)
     let probing = Call(deadline: .after(seconds: Self.callSeconds), cancellation: step)
     try remote.probe(registration, probing)
     let wasKnown = state.peek { state -> Bool in
@@ -204,7 +232,7 @@ extension LiveFeed {
 }
 
 extension StoreError {
-  /// Whether the same may succeed later.
+  /// Whether the service could not be reached, or was busy.
   fileprivate var passes: Bool {
     if isOffline { return true }
     guard let status = answer?.status else { return false }

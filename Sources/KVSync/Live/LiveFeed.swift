@@ -52,6 +52,10 @@ package final class LiveFeed: Sendable {
     var messages = RecentKeys(most: 4096)
     /// Versions of entities that were told.
     var versions = RecentKeys(most: 4096)
+    /// Since when the step that runs has waited for the service, in seconds by the clock; nil: it does not.
+    var waitingSince: Double?
+    /// The next probe needs no pause before it.
+    var mustHurry = false
     /// Stops the step that runs.
     var step: Cancellation?
     /// Whether that step takes us into a collection or out of it. It is only stopped with everything: a request
@@ -142,6 +146,24 @@ package final class LiveFeed: Sendable {
         !state.wanted.contains(subscriber.topic)
       else { return nil }
       return state.interruptible
+    }
+    step?.cancel()
+  }
+
+  /// Seconds of silence that are doubted once other requests are answered.
+  private static let doubtfulSilence = 30.0
+
+  /// The backend has answered another request of the client: what has waited for it for long is asked anew. Packets that
+  /// vanish look like a service that has nothing to say. Cheap enough for each answer.
+  package func noteAnswer() {
+    let now = self.now()
+    let step = state.peek { state -> Cancellation? in
+      guard let start = state.waitingSince, abs(now - start) > Self.doubtfulSilence else {
+        return nil
+      }
+      state.waitingSince = nil
+      state.mustHurry = state.isDown
+      return state.step
     }
     step?.cancel()
   }

@@ -2,12 +2,13 @@ internal import KVBase
 
 /// Whether the backend can be reached, as far as the last requests tell. Nothing is sent to find out.
 ///
-/// Any answer means yes. A connection that could not be made or broke means no. A deadline that passed may be a
-/// short deadline, so two of them in a row have to.
+/// An answer of the backend means yes, one of somebody else nothing. A connection that could not be made or broke
+/// means no. A deadline that passed may be a short deadline, so two of them in a row have to.
 package final class Connectivity: Sendable {
   private struct State {
     var isOnline: Bool?
     var late = 0
+    var answered: @Sendable () -> Void = {}
   }
 
   private let state = Monitor(State())
@@ -19,21 +20,28 @@ package final class Connectivity: Sendable {
   /// Nil: nothing was asked yet.
   package var isOnline: Bool? { state.peek { $0.isOnline } }
 
+  /// From now on `body` runs at each answer of the backend, on the thread whose request it was for.
+  package func onAnswer(_ body: @escaping @Sendable () -> Void) {
+    state.peek { $0.answered = body }
+  }
+
   /// A request came to this; nil: to success.
   package func note(_ error: StoreError?) {
     guard let isOnline = verdict(on: error) else { return }
-    let isNews = state.peek { state in
+    let (isNews, answered) = state.peek { state in
       defer { state.isOnline = isOnline }
-      return isOnline ? state.isOnline == false : state.isOnline != false
+      return (isOnline ? state.isOnline == false : state.isOnline != false, state.answered)
     }
+    if isOnline { answered() }
     if isNews { changed(isOnline) }
   }
 
   private func verdict(on error: StoreError?) -> Bool? {
-    guard let error, error.answer == nil else {
+    guard let error, error.answer?.error == nil else {
       state.peek { $0.late = 0 }
       return true
     }
+    guard error.answer == nil else { return nil }
     switch error.kind {
     case .network: return false
     case .timeout:

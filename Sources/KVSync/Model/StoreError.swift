@@ -53,4 +53,8 @@ package struct StoreError: Error, Sendable, Equatable {
   /// Whether no answer came at all: what makes an Auto store fall back to local data
   /// (any failure without an HTTP answer is "offline").
   package var isOffline: Bool { answer == nil && (kind == .network || kind == .timeout) }
+
+  /// Whether what came is not known to be the backend's: the login page of a network, the words of a proxy. It says
+  /// nothing about what was asked.
+  package var isFromStranger: Bool { kind == .proto || (answer != nil && answer?.error == nil) }
 }

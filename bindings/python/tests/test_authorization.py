@@ -42,7 +42,8 @@ class Backend(BaseHTTPRequestHandler):
         if self.headers["Authorization"] == f"Kinvey {self.session}":
             self.answer(200, {"count": 7})
         else:
-            self.answer(401, {"error": "InvalidCredentials"})
+            error = {"error": "InvalidCredentials", "description": "", "debug": ""}
+            self.answer(401, error)
 
     def answer(self, status: int, body: object) -> None:
         """Send an answer."""

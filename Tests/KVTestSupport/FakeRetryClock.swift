@@ -1,14 +1,14 @@
-import KVBase
-import KVSync
+internal import KVBase
+package import KVSync
 
 /// Pauses that nobody waits for: they are written down. Lots are drawn as a test wants.
-final class FakeRetryClock: RetryClock {
+package final class FakeRetryClock: RetryClock {
   private let waited = Monitor<[Double]>([])
   private let share: @Sendable () -> Double
   /// Runs in place of each pause.
   private let meanwhile: @Sendable () -> Void
 
-  init(
+  package init(
     share: @escaping @Sendable () -> Double = { 1 }, meanwhile: @escaping @Sendable () -> Void = {}
   ) {
     self.share = share
@@ -16,11 +16,11 @@ final class FakeRetryClock: RetryClock {
   }
 
   /// The seconds of each pause so far.
-  var pauses: [Double] { waited.peek { $0 } }
+  package var pauses: [Double] { waited.peek { $0 } }
 
-  func random() -> Double { share() }
+  package func random() -> Double { share() }
 
-  func wait(_ seconds: Double, _ call: Call) throws(StoreError) -> Bool {
+  package func wait(_ seconds: Double, _ call: Call) throws(StoreError) -> Bool {
     guard seconds < call.deadline.remainingSeconds else { return false }
     waited.peek { $0.append(seconds) }
     meanwhile()

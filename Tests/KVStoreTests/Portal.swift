@@ -1,0 +1,86 @@
+import KVBase
+import KVTestSupport
+import KVTransport
+
+/// Stands between a client and a server: it hands on requests and answers, unless somebody else is to answer.
+final class Portal: Sendable {
+  private struct Rule {
+    var count: Int
+    /// Nil: nobody answers.
+    var reply: ScriptedReply?
+  }
+
+  private let server: ScriptedServer
+  private let transport: Transport
+  private let stopped: Cancellation
+  private let rules: Monitor<[String: Rule]>
+
+  init(to url: String) throws {
+    let transport = try Transport(TransportOptions(proxy: "", connections: 100))
+    let stopped = Cancellation()
+    let rules = Monitor<[String: Rule]>([:])
+    server = try ScriptedServer { request, connection in
+      if let rule = Self.rule(for: request.target, rules) {
+        guard let reply = rule.reply else { return connection.waitForEnd() }
+        connection.send(reply)
+        return
+      }
+      guard let answer = Self.ask(request, url, transport, stopped) else {
+        return connection.close()
+      }
+      connection.send(answer)
+    }
+    self.transport = transport
+    self.stopped = stopped
+    self.rules = rules
+  }
+
+  var url: String { server.url }
+
+  func stop() {
+    stopped.cancel()
+    server.stop()
+    transport.close()
+  }
+
+  /// Answers the next requests whose target contains `path` in the server's place; nil: lets them wait for ever.
+  func answer(_ path: String, _ count: Int, _ reply: ScriptedReply?) {
+    rules.withLock { $0[path] = Rule(count: count, reply: reply) }
+  }
+
+  /// Waits until the server is heard again wherever somebody else was to answer; false if that takes more than ten
+  /// seconds.
+  func waitForEnd() -> Bool {
+    rules.wait(until: .after(seconds: 10)) { rules in
+      rules.values.allSatisfy { $0.count == 0 } ? true : nil
+    } ?? false
+  }
+
+  private static func rule(for target: String, _ rules: Monitor<[String: Rule]>) -> Rule? {
+    rules.withLock { rules in
+      guard let path = rules.keys.first(where: { target.contains($0) }), let rule = rules[path],
+        rule.count > 0
+      else { return nil }
+      rules[path]?.count -= 1
+      return rule
+    }
+  }
+
+  private static func ask(
+    _ request: ScriptedRequest, _ url: String, _ transport: Transport, _ stopped: Cancellation
+  ) -> ScriptedReply? {
+    let own = ["host", "content-length", "connection", "accept-encoding", "transfer-encoding"]
+    let headers = request.headers.filter { !own.contains($0.name.lowercased()) }
+    let forwarded = HTTPRequest(
+      request.method, url + request.target, headers: headers.map { HTTPHeader($0.name, $0.value) },
+      body: request.method == "GET" ? nil : .bytes(request.body))
+    guard
+      let answer = try? transport.exchange(forwarded, until: .after(seconds: 300), stopped)
+    else { return nil }
+    let kept = answer.head.headers.filter {
+      !(own + ["content-encoding"]).contains($0.name.lowercased())
+    }
+    return ScriptedReply(
+      answer.head.status, headers: kept.map { ($0.name, $0.value) }, body: answer.body)
+  }
+}
