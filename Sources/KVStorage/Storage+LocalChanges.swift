@@ -6,16 +6,31 @@ package import KVSync
 
 extension Storage {
   package func save(
-    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], known: KnownMembers?,
+    in collection: String
   ) throws(StoreError) -> [SavedEntity] {
     let entities = entities(bytes, outlines)
-    try write(to: collection) { (db, change) throws(SQLiteError) in
+    return try write(to: collection) { (db, change) throws(SQLiteError) in
       let saver = try EntitySaver(change, db)
-      for (entity, outline) in zip(entities, outlines) {
-        try saver.save(entity, outline.id == nil ? .create : .update, db)
+      var saved = entities
+      for (place, outline) in outlines.enumerated() {
+        if let known, outline.id != nil {
+          saved[place].bytes = try Self.completed(saved[place], known, change, db)
+        }
+        try saver.save(saved[place], outline.id == nil ? .create : .update, db)
       }
+      return saved
     }
-    return entities
+  }
+
+  /// An entity with those members of the stored one that are not known.
+  static func completed(
+    _ entity: SavedEntity, _ known: KnownMembers, _ change: Change, _ db: borrowing Connection
+  ) throws(SQLiteError) -> [UInt8] {
+    let statement = try db.statement(change.table.get)
+    try statement.bind(entity.id, at: 1)
+    guard try statement.step() else { return entity.bytes }
+    return known.completed(entity.bytes, from: statement.bytes(0))
   }
 
   /// The entities of a buffer, each with an id: one that comes without gets a new one.

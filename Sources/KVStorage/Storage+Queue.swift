@@ -85,7 +85,7 @@ extension Storage {
 
   package func editPending(
     _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, _ id: String,
-    in collection: String
+    known: KnownMembers?, in collection: String
   ) throws(StoreError) -> Bool {
     guard outline.id == nil || outline.id == id else {
       throw StoreError(.invalid, "The entity has another _id than the pending write.")
@@ -106,7 +106,9 @@ extension Storage {
       try statement.bind(change.now, at: 4)
       try statement.run()
       guard db.changes > 0 else { return false }
-      try Self.put(body, as: id, change, db)
+      var entity = SavedEntity(id: id, bytes: body)
+      if let known { entity.bytes = try Self.completed(entity, known, change, db) }
+      try Self.put(entity.bytes, as: id, change, db)
       return true
     }
   }

@@ -258,10 +258,12 @@ package final class Client: Sendable {
 
 extension Options {
   func call(_ cancellation: Cancellation, _ progress: Progress) -> Call {
-    Call(
+    var call = Call(
       deadline: .after(seconds: timeout ?? 60), cancellation: cancellation, progress: progress,
       retry: Retry(most: retries ?? 3), conflicts: conflicts ?? .clientWins,
       clientAppVersion: clientAppVersion,
       customRequestProperties: customRequestProperties)
+    call.known = knownMembers
+    return call
   }
 }

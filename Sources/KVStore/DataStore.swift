@@ -301,7 +301,8 @@ package final class DataStore: Sendable {
 
   package func editPending(_ id: String, _ entity: UnsafeRawBufferPointer) throws(StoreError) {
     defer { surroundings.noteSave() }
-    try engine.editPending(id, entity, try Self.outline(of: entity))
+    try engine.editPending(
+      id, entity, try Self.outline(of: entity), known: defaults.knownMembers)
   }
 
   package func revertPending(_ id: String) throws(StoreError) { try engine.revertPending(id) }

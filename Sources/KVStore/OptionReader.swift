@@ -67,6 +67,15 @@ struct OptionReader {
     return object.text
   }
 
+  /// An object of names to true, or to such an object.
+  mutating func knownMembers(_ key: String) throws(StoreError) -> KnownMembers? {
+    guard let value = take(key) else { return nil }
+    guard let known = value.objectValue.flatMap(KnownMembers.init) else {
+      throw wrong(key, "an object of the names of members, each with true or such an object")
+    }
+    return known
+  }
+
   /// A filter.
   mutating func filter(_ key: String) throws(StoreError) -> Query? {
     guard let text = try object(key) else { return nil }

@@ -25,6 +25,8 @@ package struct Options: Sendable, Equatable {
   package var conflicts: ConflictStrategy?
   /// How often a request that failed is sent again, where that is safe.
   package var retries: Int?
+  /// The members that the application's entities have: a save keeps the others of what is stored.
+  package var knownMembers: KnownMembers?
 
   package init() {}
 
@@ -45,6 +47,7 @@ package struct Options: Sendable, Equatable {
     deltaSetCaching = try reader.bool("deltaSetCaching")
     conflicts = try reader.choice("conflicts", ConflictStrategy.self)
     retries = try reader.integer("retries", 0...100)
+    knownMembers = try reader.knownMembers("knownMembers")
   }
 
   /// The options of one call.
@@ -69,6 +72,7 @@ package struct Options: Sendable, Equatable {
     merged.deltaSetCaching = deltaSetCaching ?? base.deltaSetCaching
     merged.conflicts = conflicts ?? base.conflicts
     merged.retries = retries ?? base.retries
+    merged.knownMembers = knownMembers ?? base.knownMembers
     return merged
   }
 

@@ -61,6 +61,7 @@ enum LibraryTexts {
     "groups",
     "indexes",
     "kinvey",
+    "known-members",
     "live",
     "log",
     "multi-insert",

@@ -42,7 +42,9 @@ extension LocalStore {
   func edit(_ entity: String, _ id: String, in collection: String = "c") throws -> Bool {
     let bytes = Array(entity.utf8)
     let outline = try EntityScanner.outline(of: bytes)
-    return try bytes.withUnsafeBytes { try editPending($0, outline, id, in: collection) }
+    return try bytes.withUnsafeBytes {
+      try editPending($0, outline, id, known: nil, in: collection)
+    }
   }
 
   func get(_ id: String, in collection: String = "c") throws -> String? {

@@ -72,9 +72,12 @@ final class DyingStore: LocalStore, @unchecked Sendable {
   }
 
   func save(
-    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], known: KnownMembers?,
+    in collection: String
   ) throws(StoreError) -> [SavedEntity] {
-    try live { () throws(StoreError) in try real.save(bytes, outlines, in: collection) }
+    try live { () throws(StoreError) in
+      try real.save(bytes, outlines, known: known, in: collection)
+    }
   }
 
   func remove(_ id: String, in collection: String) throws(StoreError) -> Int {
@@ -197,9 +200,11 @@ final class DyingStore: LocalStore, @unchecked Sendable {
 
   func editPending(
     _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, _ id: String,
-    in collection: String
+    known: KnownMembers?, in collection: String
   ) throws(StoreError) -> Bool {
-    try live { () throws(StoreError) in try real.editPending(bytes, outline, id, in: collection) }
+    try live { () throws(StoreError) in
+      try real.editPending(bytes, outline, id, known: known, in: collection)
+    }
   }
 
   func dropPending(_ id: String, in collection: String) throws(StoreError) -> Bool {

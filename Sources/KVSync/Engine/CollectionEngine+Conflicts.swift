@@ -55,11 +55,14 @@ extension CollectionEngine {
     case .keep: return try again(found.write, theirs, .unchanged, local)
     case .delete: return try again(found.write, theirs, .deleted, local)
     case .merged(let entity):
-      guard let body = Self.body(entity, as: id) else {
+      guard var body = Self.body(entity, as: id) else {
         var error = StoreError(
           .invalid, "The conflict handler's answer is no entity, or one of another _id.")
         error.id = id
         throw error
+      }
+      if let known = call.known, let other = theirs.bytes ?? found.entity {
+        body = other.withBorrowedBytes { known.completed(body, from: $0) }
       }
       return try again(found.write, theirs, .replaced(body), local)
     }

@@ -2,9 +2,11 @@ internal import KVBase
 package import KVJSON
 
 extension CollectionEngine {
-  /// Replaces what a pending create or update would send; attempts and error start anew.
+  /// Replaces what a pending create or update would send, but for members that are not `known`; attempts and error
+  /// start anew.
   package func editPending(
-    _ id: String, _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline
+    _ id: String, _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline,
+    known: KnownMembers? = nil
   ) throws(StoreError) {
     let local = try localStore(for: "edit a pending write")
     guard outline.id?.hasSameBytes(as: id) ?? true else {
@@ -14,7 +16,7 @@ extension CollectionEngine {
     guard found.write.operation != .delete else {
       throw StoreError(.invalid, "A pending deletion has nothing to edit.")
     }
-    guard try local.editPending(bytes, outline, id, in: collection) else {
+    guard try local.editPending(bytes, outline, id, known: known, in: collection) else {
       throw notFound(id)
     }
   }

@@ -20,7 +20,7 @@ extension CollectionEngine {
     let staysLocal = policy == .forceLocal
     let local = try localStore(for: "save locally")
     if !staysLocal { _ = try writer() }
-    let saved = try local.save(bytes, outlines, in: collection)
+    let saved = try local.save(bytes, outlines, known: options.call.known, in: collection)
     let result = SaveManyResult(entities: saved.map(\.bytes), errors: [])
     if staysLocal { return Answered(result, isLocal: true) }
     if policy == .localThenNetwork { early(result) }
@@ -69,6 +69,7 @@ extension CollectionEngine {
     let ids = Set(outlines.compactMap { $0.id.map(RecordID.init) }).map(\.text)
     return try inFlight.sending(ids, call) { () throws(StoreError) in
       let queued = try queued(ids)
+      let writes = try completed(writes, remote, call)
       remote.send(writes, in: collection, call) { request, outcome in
         note(outcome, at: places[request], in: &results)
       }

@@ -14,15 +14,15 @@ extension CollectionEngine {
   ) throws(StoreError) -> Answered<[UInt8]> {
     switch writePolicy(options) {
     case .forceLocal:
-      return Answered(try saveLocally(bytes, [outline])[0].bytes, isLocal: true)
+      return Answered(try saveLocally(bytes, [outline], options.call)[0].bytes, isLocal: true)
     case .forceNetwork:
       return Answered(try saveRemotely(bytes, outline, options.call), isLocal: false)
     case .silentLocalThenNetwork:
       if remote == nil {
-        return Answered(try saveLocally(bytes, [outline])[0].bytes, isLocal: true)
+        return Answered(try saveLocally(bytes, [outline], options.call)[0].bytes, isLocal: true)
       }
       _ = try writer()
-      let saved = try saveLocally(bytes, [outline])[0]
+      let saved = try saveLocally(bytes, [outline], options.call)[0]
       do throws(StoreError) {
         return Answered(try sent(saved, options.impatient.call), isLocal: false)
       } catch {
@@ -31,17 +31,17 @@ extension CollectionEngine {
       }
     case .localThenNetwork:
       _ = try writer()
-      let saved = try saveLocally(bytes, [outline])[0]
+      let saved = try saveLocally(bytes, [outline], options.call)[0]
       early(saved.bytes)
       return Answered(try sent(saved, options.call), isLocal: false)
     }
   }
 
   private func saveLocally(
-    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline]
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], _ call: Call
   ) throws(StoreError) -> [SavedEntity] {
     let local = try localStore(for: "save locally")
-    let saved = try local.save(bytes, outlines, in: collection)
+    let saved = try local.save(bytes, outlines, known: call.known, in: collection)
     guard saved.count == outlines.count else {
       throw StoreError(.internal, "The local store lost an entity while saving.")
     }
@@ -71,7 +71,8 @@ extension CollectionEngine {
     }
     return try inFlight.sending([id], call) { () throws(StoreError) in
       let queued = try queued([id])
-      let stored = try outcome(of: .update(id: id, body), remote, call).storedEntity()
+      let write = try completed([.update(id: id, body)], remote, call)[0]
+      let stored = try outcome(of: write, remote, call).storedEntity()
       _ = try accepted(stored, as: id)
       try settle([stored], queued: queued)
       return stored

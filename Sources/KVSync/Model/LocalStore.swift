@@ -64,9 +64,11 @@ package protocol LocalStore: AnyObject, Sendable {
 
   /// Saves entities and queues their writes, all or nothing. `entities[i]` starts at `outlines[i]` of
   /// `bytes`. An entity without `_id` gets one and is queued as a create, one with `_id` as an update (or
-  /// stays a create, see `PendingWrite.collapsing`). Gives what is stored, in the input's order.
+  /// stays a create, see `PendingWrite.collapsing`). What is there keeps the members that are not `known`; nil:
+  /// all are. Gives what is stored, in the input's order.
   func save(
-    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], known: KnownMembers?,
+    in collection: String
   ) throws(StoreError) -> [SavedEntity]
 
   /// Changes the entities that match, in one transaction, and queues a write of each that was changed. If the
@@ -158,9 +160,11 @@ package protocol LocalStore: AnyObject, Sendable {
   /// A create that turned out to exist already is sent as an update from now on.
   func turnIntoUpdate(_ id: String, in collection: String) throws(StoreError)
 
-  /// Replaces what a pending create or update sends; attempts and error start anew. False: not pending.
+  /// Replaces what a pending create or update sends, but for members that are not `known`; attempts and error start
+  /// anew. False: not pending.
   func editPending(
-    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, _ id: String, in collection: String
+    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, _ id: String, known: KnownMembers?,
+    in collection: String
   ) throws(StoreError) -> Bool
 
   /// Sets writes aside whose revision is unchanged: they stay, with their error and what the backend has,
@@ -297,5 +301,14 @@ extension RequestKey: Equatable {
   package static func == (left: RequestKey, right: RequestKey) -> Bool {
     left.filter.utf8.elementsEqual(right.filter.utf8)
       && left.fields.utf8.elementsEqual(right.fields.utf8)
+  }
+}
+
+extension LocalStore {
+  /// Saves entities whose members are all known.
+  package func save(
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String
+  ) throws(StoreError) -> [SavedEntity] {
+    try save(bytes, outlines, known: nil, in: collection)
   }
 }
