@@ -676,6 +676,7 @@ KV_API kv_status kv_store_find_by_id_async(kv_store *store, const char *id, cons
 
 /**
  * Saves one entity: creates it if it has no `_id`, else creates or replaces the one of that `_id`.
+ * With the option `knownMembers` the stored one keeps the members that it does not name.
  *
  * @param entity_json  a JSON object; `_id`, `_acl`, `_kmd` must have their proper types if present
  * @param json_out     receives the entity as stored, `_id` included; may be NULL

@@ -1,19 +1,25 @@
 /// Which members of an entity a program knows, with those of the objects in it.
 ///
 /// A program that reads entities into a type of its own says nothing about members that the type does not have: when it
-/// saves such an entity, the stored ones are kept. Arrays are known as a whole.
+/// saves such an entity, the stored ones are kept. Arrays are known as a whole. `_acl` and `_kmd` are not the program's:
+/// they are kept unless the entity has them.
 package struct KnownMembers: Sendable, Equatable {
   /// By their names in UTF-8; nil: known as a whole.
   private var members: [[UInt8]: KnownMembers?] = [:]
 
   /// From such as `{"name":true,"address":{"city":true}}`; nil if it is something else.
   package init?(_ object: JSONObject) {
+    self.init(ofAny: object)
+    for name in ["_acl", "_kmd"] { members[Array(name.utf8)] = nil }
+  }
+
+  private init?(ofAny object: JSONObject) {
     for member in object.members {
       let name = Array(member.name.utf8)
       switch member.value {
       case .bool(true): members[name] = .some(nil)
       case .object(let inner):
-        guard let inner = KnownMembers(inner) else { return nil }
+        guard let inner = KnownMembers(ofAny: inner) else { return nil }
         members[name] = inner
       default: return nil
       }

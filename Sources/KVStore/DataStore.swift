@@ -70,6 +70,9 @@ package final class DataStore: Sendable {
     (options?.writePolicy ?? defaults.writePolicy ?? engine.type.writePolicy) == .forceLocal
   }
 
+  /// The members that the application's entities have; nil: all.
+  var knownMembers: KnownMembers? { defaults.knownMembers }
+
   private func merged(_ run: Run) -> Options { run.options?.over(defaults) ?? defaults }
 
   /// Runs a read. What stays local is nobody's to stop, and costs nothing more than itself.
@@ -302,7 +305,7 @@ package final class DataStore: Sendable {
   package func editPending(_ id: String, _ entity: UnsafeRawBufferPointer) throws(StoreError) {
     defer { surroundings.noteSave() }
     try engine.editPending(
-      id, entity, try Self.outline(of: entity), known: defaults.knownMembers)
+      id, entity, try Self.outline(of: entity), known: knownMembers)
   }
 
   package func revertPending(_ id: String) throws(StoreError) { try engine.revertPending(id) }

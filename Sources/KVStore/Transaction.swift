@@ -42,7 +42,8 @@ package final class Transaction: Sendable {
     _ entity: UnsafeRawBufferPointer, in store: DataStore
   ) throws(StoreError) -> [UInt8] {
     let outline = try DataStore.outline(of: entity)
-    let saved = try local.save(entity, [outline], in: collection(of: store))
+    let saved = try local.save(
+      entity, [outline], known: store.knownMembers, in: collection(of: store))
     guard let entity = saved.first else {
       throw StoreError(.internal, "The transaction lost an entity.")
     }

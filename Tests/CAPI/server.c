@@ -276,6 +276,35 @@ static void logging_out_protects_unsent_work(void) {
   OK(kv_client_close(client));
 }
 
+#define KNOWN "{\"knownMembers\":{\"_id\":true,\"n\":true,\"at\":{\"x\":true}}}"
+
+/* What the network store has of the entity "a" is what was saved, and what only a newer program knows. */
+static void is_whole(kv_store *network, const char *saved_part) {
+  GIVES(saved_part, kv_store_find_by_id(network, "a", NULL, &json, &length, &error));
+  GIVES("\"added\":[1]", kv_store_find_by_id(network, "a", NULL, &json, &length, &error));
+  GIVES("\"y\":2}", kv_store_find_by_id(network, "a", NULL, &json, &length, &error));
+}
+
+static void saves_keep_what_is_not_known(void) {
+  kv_store *older = NULL, *local = NULL;
+  open_client("");
+  kv_store *network = opened_store(client, "known", "network");
+  saved(network, "{\"_id\":\"a\",\"n\":1,\"added\":[1],\"at\":{\"x\":1,\"y\":2}}");
+  OK(kv_store_open(client, "known", "network", KNOWN, &older, &error));
+  saved(older, "{\"_id\":\"a\",\"n\":2,\"at\":{\"x\":5}}");
+  is_whole(network, "\"n\":2,\"at\":{\"x\":5,\"y\":2}");
+  OK(kv_store_open(client, "known", "sync", NULL, &local, &error));
+  OK(kv_store_pull(local, NULL, NULL, NULL, NULL, &error));
+  GIVES("\"added\":[1]",
+        kv_store_save_many(local, "[{\"_id\":\"a\",\"n\":3,\"at\":{}}]", KV_NUL_TERMINATED, KNOWN,
+                           &json, &length, &error));
+  OK(kv_store_push(local, NULL, NULL, NULL, &error));
+  is_whole(network, "\"n\":3,\"at\":{\"y\":2}");
+  FAILS(KV_INVALID, "knownMembers",
+        kv_store_open(client, "known", "sync", "{\"knownMembers\":[\"n\"]}", &older, &error));
+  OK(kv_client_close(client));
+}
+
 static void log_line(void *context, int32_t level, const char *text) {
   (void)level;
   atomic_int *lines = context;
@@ -304,6 +333,7 @@ int main(void) {
   RUN("a cache store answers twice, offline too", a_cache_store_answers_twice);
   RUN("an auto store works offline", an_auto_store_works_offline);
   RUN("logging out protects unsent work", logging_out_protects_unsent_work);
+  RUN("saves keep what the program does not know", saves_keep_what_is_not_known);
   RUN("the log names no secret", the_log_names_no_secret);
   return finish();
 }

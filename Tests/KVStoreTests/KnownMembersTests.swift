@@ -57,6 +57,18 @@ private struct Scene {
     #expect(scene.isWhole(try scene.newer.all().first { $0["_id"] == "a" }))
   }
 
+  @Test("keep them when a transaction saves them") func transaction() throws {
+    let scene = try Scene()
+    defer { scene.client.close() }
+    let notes = try scene.older("sync")
+    _ = try notes.pull(Query(), DataStore.Run())
+    let transaction = try scene.client.beginTransaction(nil)
+    let saved = try Self.changed.bytes.withUnsafeBytes { try transaction.save($0, in: notes) }
+    #expect(scene.isWhole(try JSONValue(parsing: saved)))
+    try transaction.commit()
+    #expect(scene.isWhole(try notes.all().first))
+  }
+
   @Test("keep them when one batch has an entity twice") func twice() throws {
     let scene = try Scene()
     defer { scene.client.close() }
@@ -66,13 +78,15 @@ private struct Scene {
     #expect(try notes.all().first?["addedByNewerApp"] == [1, 2])
   }
 
-  @Test("lose what is known and was left out") func leftOut() throws {
+  @Test("lose what is known and was left out, but for _acl and _kmd") func leftOut() throws {
     let scene = try Scene()
     defer { scene.client.close() }
-    let notes = try scene.older("sync")
+    let known: JSONValue = ["_id": true, "_acl": true, "_kmd": true, "n": true, "address": true]
+    let notes = try scene.client.store("notes", type: "sync", ["knownMembers": known])
     _ = try notes.pull(Query(), DataStore.Run())
     let saved = try notes.save(["_id": "a"])
     #expect(saved["n"] == nil && saved["address"] == nil && saved["addedByNewerApp"] == [1, 2])
+    #expect(saved["_acl"] != nil && saved["_kmd"] != nil)
   }
 
   @Test("keep them when a pending write is edited") func edited() throws {

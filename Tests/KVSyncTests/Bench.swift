@@ -24,12 +24,17 @@ final class Bench {
       })
   }
 
+  /// The members that the application's entities have; nil: all.
+  var known: KnownMembers?
+
   func options(read: ReadPolicy? = nil, write: WritePolicy? = nil, ttl: Double? = nil)
     -> CallOptions
   {
-    CallOptions(
+    var call = Call()
+    call.known = known
+    return CallOptions(
       readPolicy: read ?? engine.type.readPolicy, writePolicy: write ?? engine.type.writePolicy,
-      call: Call(), ttl: ttl)
+      call: call, ttl: ttl)
   }
 
   // MARK: Entities

@@ -61,15 +61,21 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
   // MARK: Writing
 
   func save(
-    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], known: KnownMembers?,
+    in collection: String
   ) throws(StoreError) -> [SavedEntity] {
     let entities = storage.entities(bytes, outlines)
-    try perform { () throws(StoreError) in
-      for (entity, outline) in zip(entities, outlines) {
-        try write(entity, outline.id == nil ? .create : .update, collection)
+    return try perform { () throws(StoreError) in
+      var saved = entities
+      for (place, outline) in outlines.enumerated() {
+        if let known, outline.id != nil, let old = try current(saved[place].id, collection) {
+          let new = saved[place].bytes
+          saved[place].bytes = old.withBorrowedBytes { known.completed(new, from: $0) }
+        }
+        try write(saved[place], outline.id == nil ? .create : .update, collection)
       }
+      return saved
     }
-    return entities
   }
 
   func remove(_ id: String, in collection: String) throws(StoreError) -> Int {

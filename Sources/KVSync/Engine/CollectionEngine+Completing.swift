@@ -2,37 +2,61 @@ internal import KVBase
 internal import KVJSON
 
 extension CollectionEngine {
-  /// Writes past the queue, with the members of the stored entities that the application does not know: of the local
-  /// copy, else of what the backend has, which is asked for.
-  func completed(
-    _ writes: [RemoteWrite], _ remote: any Remote, _ call: Call
-  ) throws(StoreError) -> [RemoteWrite] {
-    guard let known = call.known else { return writes }
-    let stored = try stored(writes, remote, call)
-    return writes.map { write in
-      guard case .update(let id, let body, let condition) = write, let old = stored[RecordID(id)]
-      else {
-        return write
+  /// How often an entity that others change at the same time is read and written anew.
+  private static let maximumAttempts = 5
+
+  /// Sends writes past the queue. If the application has said which members it knows, updates keep the others of
+  /// what the backend has: that is read first, and a write holds on the condition that it is still there. Where
+  /// somebody else was faster it is read again.
+  func sendCompleted(
+    _ writes: [RemoteWrite], _ remote: any Remote, _ call: Call,
+    outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
+  ) throws(StoreError) {
+    var waiting = Array(writes.indices)
+    var attempts = 1
+    while !waiting.isEmpty {
+      let round = try completed(waiting.map { writes[$0] }, remote, call)
+      var overtaken: [Int] = []
+      remote.send(round, in: collection, call) { place, result in
+        let isLast = attempts == Self.maximumAttempts
+        if !isLast, round[place] != writes[waiting[place]], result.isOvertaken {
+          overtaken.append(waiting[place])
+        } else {
+          outcome(waiting[place], result)
+        }
       }
-      let whole = old.withBorrowedBytes { known.completed(body, from: $0) }
-      return .update(id: id, whole, if: condition)
+      (waiting, attempts) = (overtaken, attempts + 1)
     }
   }
 
-  /// The entities that writes would replace.
-  private func stored(
+  private func completed(
     _ writes: [RemoteWrite], _ remote: any Remote, _ call: Call
-  ) throws(StoreError) -> [RecordID: [UInt8]] {
-    var stored: [RecordID: [UInt8]] = [:]
-    var missing: [String] = []
-    for case .update(let id, _, _) in writes {
-      if let copy = try local?.entity(id, in: collection, writtenSince: nil) {
-        stored[RecordID(id)] = copy
-      } else {
-        missing.append(id)
+  ) throws(StoreError) -> [RemoteWrite] {
+    guard let known = call.known else { return writes }
+    let stored = try backendEntities(writes.compactMap(\.replacedId), remote, call)
+    return writes.map { write in
+      guard case .update(let id, let body, .none) = write, let old = stored[RecordID(id)] else {
+        return write
       }
+      let whole = old.bytes.withBorrowedBytes { known.completed(body, from: $0) }
+      let condition = old.lastModified.map { RemoteCondition.revision($0) }
+      return .update(id: id, whole, if: condition ?? .none)
     }
-    for (id, entity) in try backendEntities(missing, remote, call) { stored[id] = entity.bytes }
-    return stored
+  }
+}
+
+extension RemoteWrite {
+  /// The id of the entity that it replaces, whatever that is.
+  fileprivate var replacedId: String? {
+    guard case .update(let id, _, .none) = self else { return nil }
+    return id
+  }
+}
+
+extension Result where Failure == StoreError {
+  /// Whether the backend's entity is not the one that was read, or gone.
+  fileprivate var isOvertaken: Bool {
+    guard case .failure(let error) = self else { return false }
+    return error.kind == .conflict || error.kind == .notFound
   }
 }

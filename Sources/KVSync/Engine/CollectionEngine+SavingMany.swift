@@ -69,8 +69,7 @@ extension CollectionEngine {
     let ids = Set(outlines.compactMap { $0.id.map(RecordID.init) }).map(\.text)
     return try inFlight.sending(ids, call) { () throws(StoreError) in
       let queued = try queued(ids)
-      let writes = try completed(writes, remote, call)
-      remote.send(writes, in: collection, call) { request, outcome in
+      try sendCompleted(writes, remote, call) { request, outcome in
         note(outcome, at: places[request], in: &results)
       }
       if writes.count == 1, places[0].count > 1, case .failure(let error)?? = results.first,

@@ -71,8 +71,7 @@ extension CollectionEngine {
     }
     return try inFlight.sending([id], call) { () throws(StoreError) in
       let queued = try queued([id])
-      let write = try completed([.update(id: id, body)], remote, call)[0]
-      let stored = try outcome(of: write, remote, call).storedEntity()
+      let stored = try outcome(of: .update(id: id, body), remote, call).storedEntity()
       _ = try accepted(stored, as: id)
       try settle([stored], queued: queued)
       return stored
@@ -118,7 +117,7 @@ extension CollectionEngine {
   ) throws(StoreError) -> RemoteOutcome {
     var result: Result<RemoteOutcome, StoreError> = .failure(
       StoreError(.internal, "A request ended without an outcome."))
-    remote.send([write], in: collection, call) { result = $1 }
+    try sendCompleted([write], remote, call) { result = $1 }
     return try result.get()
   }
 

@@ -17,7 +17,8 @@ package protocol LocalTransaction: AnyObject, Sendable {
 
   /// As `LocalStore.save`: gives what will be stored.
   func save(
-    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], known: KnownMembers?,
+    in collection: String
   ) throws(StoreError) -> [SavedEntity]
 
   func remove(_ id: String, in collection: String) throws(StoreError) -> Int
