@@ -1,9 +1,16 @@
 package kvstore
 
-import "context"
+import (
+	"context"
+	"reflect"
+
+	"kvstore/internal/wire"
+)
 
 // A Collection holds entities of type T: a struct, [M], or [json.RawMessage] for entities as the
 // bytes they are. T's "_id" is the entity's; without one a save chooses it.
+//
+// Members that a struct does not have are kept when it is saved: see [WithKnownMembers].
 //
 // A nil query means all entities, but for [Collection.Remove].
 type Collection[T any] struct {
@@ -14,7 +21,8 @@ type Collection[T any] struct {
 func OpenCollection[T any](
 	client *Client, name string, kind StoreType, options ...Option,
 ) (*Collection[T], error) {
-	opened, err := openStore(client, name, kind, options)
+	known := wire.Known(reflect.TypeOf((*T)(nil)).Elem())
+	opened, err := openStore(client, name, kind, append([]Option{WithKnownMembers(known)}, options...))
 	if err != nil {
 		return nil, err
 	}

@@ -228,6 +228,22 @@ func WithValidation(filter any) Option { return with("validation", filter) }
 // [OpenCollection].
 func WithKeyMap(names map[string]string) Option { return with("keyMap", names) }
 
+// WithKnownMembers says which members the entities of the program have, as an object of their names to
+// true or to such an object. Saves keep the others of what is stored: they may be those of a newer
+// program. nil: all are known, and a save replaces the whole entity.
+//
+// For a struct the default are its fields by the rules of encoding/json, those of structs in it included;
+// slices, maps and types that write their own JSON are known as a whole. For others it is nil.
+func WithKnownMembers(names M) Option {
+	return func(options *callOptions) {
+		if names == nil {
+			delete(options.members, "knownMembers")
+			return
+		}
+		with("knownMembers", names)(options)
+	}
+}
+
 // WithTTL makes local reads ignore entities written longer ago.
 func WithTTL(ttl time.Duration) Option { return with("ttl", ttl.Seconds()) }
 

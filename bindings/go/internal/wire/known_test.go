@@ -15,7 +15,7 @@ type node struct {
 
 func TestTheMembersOfAStructAreKnown(t *testing.T) {
 	type address struct {
-		City string `json:"city"`
+		City string `json:"città"`
 		Zip  *int   `json:"zip,omitempty"`
 	}
 	type base struct {
@@ -23,7 +23,7 @@ func TestTheMembersOfAStructAreKnown(t *testing.T) {
 	}
 	type person struct {
 		base
-		Name    string
+		DueAt   string
 		Home    address   `json:"home"`
 		Work    *address  `json:"work"`
 		Others  []address `json:"others"`
@@ -33,18 +33,43 @@ func TestTheMembersOfAStructAreKnown(t *testing.T) {
 		More    json.Number
 		private int
 	}
-	inner := map[string]any{"city": true, "zip": true}
-	want := map[string]any{
-		"_id": true, "Name": true, "home": inner, "work": inner, "others": true, "born": true, "wealth": true, "More": true,
+	const inner = `{"città":true,"Città":true,"CITTÀ":true,"zip":true,"Zip":true,"ZIP":true}`
+	var want map[string]any
+	if err := json.Unmarshal([]byte(`{"_id":true,"_ID":true,
+		"DueAt":true,"dueAt":true,"dueat":true,"DUEAT":true,
+		"home":`+inner+`,"Home":true,"HOME":true,"work":`+inner+`,"Work":true,"WORK":true,
+		"others":true,"Others":true,"OTHERS":true,"born":true,"Born":true,"BORN":true,
+		"wealth":true,"Wealth":true,"WEALTH":true,"More":true,"more":true,"MORE":true}`), &want); err != nil {
+		t.Fatal(err)
 	}
 	for _, value := range []any{person{}, &person{}} {
 		if got := Known(reflect.TypeOf(value)); !reflect.DeepEqual(got, want) {
 			t.Errorf("%v", got)
 		}
 	}
-	chain := map[string]any{"name": true, "next": true}
+	chain := map[string]any{"name": true, "Name": true, "NAME": true, "next": true, "Next": true, "NEXT": true}
 	if got := Known(reflect.TypeOf(node{})); !reflect.DeepEqual(got, chain) {
 		t.Errorf("%v", got)
+	}
+}
+
+func TestAFieldOfItsOwnNameGoesBeforeAnotherSpelling(t *testing.T) {
+	type inner struct {
+		X int `json:"x"`
+	}
+	for _, value := range []any{
+		struct {
+			A int   `json:"A"`
+			B inner `json:"a"`
+		}{}, struct {
+			B inner `json:"a"`
+			A int   `json:"A"`
+		}{},
+	} {
+		known := Known(reflect.TypeOf(value))
+		if _, ok := known["a"].(map[string]any); !ok || known["A"] != true {
+			t.Errorf("%v", known)
+		}
 	}
 }
 
