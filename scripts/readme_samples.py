@@ -25,7 +25,7 @@ from kvstored import Server
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 #: The README of the Python binding is run by the tests of the binding.
-PAGES = ["README.md", "docs/development.md", "docs/dates-and-numbers.md"]
+PAGES = ["README.md", "docs/development.md", "docs/dates-and-numbers.md", "docs/models.md"]
 BLOCK = re.compile(r"^```([a-z]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ADDRESS = "http://127.0.0.1:8080"
 #: What a page shows for reading only, such as a program's output.

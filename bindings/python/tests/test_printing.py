@@ -15,6 +15,7 @@ from conftest import APP_KEY
 import kvstore
 from kvstore import F, aio
 from kvstore.live import decode_live_event
+from kvstore.model import PLAIN
 from kvstore.results import decode_explanation, decode_indexes
 
 
@@ -83,5 +84,5 @@ def test_members_that_a_newer_library_adds_do_no_harm() -> None:
         b'"examined":1,"returned":1,"new":{}}'
     )
     assert explained.access == "scan"
-    event = decode_live_event({"event": "change", "id": "a", "new": 1})
+    event = decode_live_event({"event": "change", "id": "a", "new": 1}, PLAIN)
     assert event == kvstore.LiveEvent("change", id="a")

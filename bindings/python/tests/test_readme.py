@@ -23,4 +23,4 @@ def test_the_samples_run_one_after_the_other(
     names: dict[str, object] = {"HOST": server.host}
     for sample in SAMPLES:
         code = sample.replace('"https://baas.example.com"', "HOST")
-        exec(compile(code, str(README), "exec"), names)
+        exec(compile(code, str(README), "exec", dont_inherit=True), names)

@@ -49,6 +49,7 @@ from .errors import (
 from .fields import F, Field
 from .grouping import Aggregate
 from .live import LiveEvent, LiveHandler, LiveStream
+from .model import Model
 from .pending import PendingQueue
 from .query import Query, QueryLike
 from .request import Request
@@ -112,6 +113,7 @@ __all__ = [
     "LogLevel",
     "LogoutOptions",
     "MisuseError",
+    "Model",
     "Move",
     "NetworkError",
     "NetworkOptions",

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import sys
+import types
+import typing
+from collections.abc import Collection
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, Union
 
 
 def is_model(value: object) -> bool:
     """Tell whether a value is a model of pydantic's; without it there is none."""
+    return is_model_type(type(value))
+
+
+def is_model_type(kind: type) -> bool:
+    """Tell whether a type is a model of pydantic's."""
     pydantic = sys.modules.get("pydantic")
-    return pydantic is not None and isinstance(value, pydantic.BaseModel)
+    return pydantic is not None and issubclass(kind, pydantic.BaseModel)
+
+
+# Writing
 
 
 def members(model: Any) -> dict[str, Any]:
@@ -35,3 +47,97 @@ def _merged(value: Any, written: Any) -> Any:
         case ((list() | tuple()), list()) if len(value) == len(written):
             return [_merged(*pair) for pair in zip(value, written, strict=True)]
     return written
+
+
+# Reading
+
+
+def read(kind: Any, members: Any, own: Collection[str] = ()) -> Any:
+    """Make a model of JSON; ``ValueError`` names the member that does not fit.
+
+    A model that forbids members that it does not have is not given those of the store's `own`.
+    """
+    if own and kind.model_config.get("extra") == "forbid":
+        names = _read_names(kind)
+        members = {
+            name: value for name, value in members.items() if name not in own or name in names
+        }
+    try:
+        # From JSON, so that strict models take texts for moments, and bytes are what they were.
+        return kind.model_validate_json(json.dumps(members))
+    except ValueError as error:
+        raise ValueError(_reason(error)) from error
+
+
+def _reason(error: Any) -> str:
+    """Give what pydantic says first, with the path of the member."""
+    faults = error.errors(include_url=False, include_context=False)
+    path = ""
+    for place in faults[0]["loc"]:
+        path += f"[{place}]" if isinstance(place, int) else f"{'.' if path else ''}{place}"
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    message = f"{faults[0]['msg']}{more}"
+    return f"{path}: {message}" if path else message
+
+
+# Names
+
+
+def has_plain_id(kind: Any) -> bool:
+    """Tell whether a model has a field ``id`` that is called so, and none that is ``_id``."""
+    names = _read_names(kind)
+    return "id" in names and "_id" not in names
+
+
+def known_members(kind: Any) -> dict[str, Any] | None:
+    """Give the names of a model's members, each with True or with such names.
+
+    None if it keeps all members itself, or says itself how it is written.
+    """
+    return _known(kind, frozenset())
+
+
+def _known(kind: Any, outer: frozenset[type]) -> dict[str, Any] | None:
+    is_root = getattr(kind, "__pydantic_root_model__", False)
+    if is_root or kind.model_config.get("extra") == "allow" or _writes_itself(kind):
+        return None
+    known: dict[str, Any] = dict.fromkeys(kind.model_computed_fields, True)
+    for name, field in kind.model_fields.items():
+        if field.exclude is not True:
+            inner = _inner(field.annotation, outer | {kind})
+            for spelling in _names(kind, name, field):
+                known[spelling] = inner
+    return known
+
+
+def _inner(annotation: Any, outer: frozenset[type]) -> Any:
+    """Look into a model, or a model or nothing, but once on the way down."""
+    options = [annotation]
+    if typing.get_origin(annotation) in (Union, types.UnionType):
+        options = [each for each in typing.get_args(annotation) if each is not types.NoneType]
+    kind = options[0]
+    if len(options) > 1 or not isinstance(kind, type) or kind in outer or not is_model_type(kind):
+        return True
+    return _known(kind, outer) or True
+
+
+def _writes_itself(kind: Any) -> bool:
+    return bool(kind.__pydantic_decorators__.model_serializers)
+
+
+def _read_names(kind: Any) -> set[str]:
+    fields = kind.model_fields.items()
+    return {spelling for name, field in fields for spelling in _names(kind, name, field)}
+
+
+def _names(kind: Any, name: str, field: Any) -> set[str]:
+    """Give the names by which a field is written or read."""
+    names = {field.serialization_alias or field.alias or name}
+    reading = field.validation_alias or field.alias or name
+    # Of paths into other members pydantic's class is no text.
+    choices = getattr(reading, "choices", [reading])
+    names |= {choice for choice in choices if isinstance(choice, str)}
+    by_name = ("populate_by_name", "validate_by_name")
+    if any(kind.model_config.get(option) for option in by_name):
+        names.add(name)
+    return names

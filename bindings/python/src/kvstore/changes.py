@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Generic
 
 from ._callbacks import refuse_coroutine
 from .errors import KVError
-from .results import Entity
+from .model import Mapper
+from .results import E
 from .stream import Stream
 from .subscription import Subscription
 
@@ -35,15 +37,15 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(Generic[E]):
     """An entity that came or was modified; ``index`` is its place in the new result."""
 
     index: int
-    entity: Entity
+    entity: E
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(Generic[E]):
     """What leads from one result to the next."""
 
     #: Whether this is the whole result, as insertions: the first, and, in a stream that was read
@@ -53,10 +55,10 @@ class Changes:
     count: int
     deletions: Sequence[Deletion]
     moves: Sequence[Move]
-    insertions: Sequence[Placed]
-    modifications: Sequence[Placed]
+    insertions: Sequence[Placed[E]]
+    modifications: Sequence[Placed[E]]
 
-    def apply(self, result: list[Entity]) -> None:
+    def apply(self, result: list[E]) -> None:
         """Make a list, which is the old result, the new one."""
         if self.initial:
             result.clear()
@@ -72,10 +74,10 @@ class Changes:
             result[placed.index] = placed.entity
 
 
-OnChanges = Callable[[Changes | KVError], object]
+OnChanges = Callable[[Changes[E] | KVError], object]
 
 
-def decode_changes(text: bytes) -> Changes:
+def decode_changes(text: bytes, mapper: Mapper[E]) -> Changes[E]:
     """Read an event as the library writes it."""
     members = json.loads(text)
     return Changes(
@@ -83,24 +85,55 @@ def decode_changes(text: bytes) -> Changes:
         count=members["count"],
         deletions=[Deletion(each["index"], each["id"]) for each in members["deletions"]],
         moves=[Move(each["from"], each["to"], each["id"]) for each in members["moves"]],
-        insertions=[Placed(each["index"], each["entity"]) for each in members["insertions"]],
-        modifications=[Placed(each["index"], each["entity"]) for each in members["modifications"]],
+        insertions=[_placed(each, mapper) for each in members["insertions"]],
+        modifications=[_placed(each, mapper) for each in members["modifications"]],
     )
 
 
-def changes_reader(receive: OnChanges) -> Callable[[bytes | KVError], object]:
-    """Give what hands events on as changes."""
+def _placed(members: Mapping[str, Any], mapper: Mapper[E]) -> Placed[E]:
+    return Placed(members["index"], mapper.read(members["entity"]))
+
+
+def changes_reader(
+    receive: OnChanges[E], mapper: Mapper[E], ended: Callable[[], object] | None = None
+) -> Callable[[bytes | KVError], object]:
+    """Give what hands events on as changes.
+
+    An entity that does not fit the model is the end: what follows would change a result that
+    nobody was told.
+    """
     refuse_coroutine(receive, "who receives changes")
-    return lambda event: receive(decode_changes(event) if isinstance(event, bytes) else event)
+    is_over = False
+
+    def hear(event: bytes | KVError) -> None:
+        nonlocal is_over
+        if is_over:
+            return
+        if isinstance(event, KVError):
+            receive(event)
+            return
+        try:
+            changes = decode_changes(event, mapper)
+        except KVError as error:
+            is_over = True
+            receive(error)
+            if ended is not None:
+                ended()
+        else:
+            receive(changes)
+
+    return hear
 
 
-class ChangesStream(Stream[Changes]):
+class ChangesStream(Stream[Changes[E]], Generic[E]):
     """A query that is followed: made by :meth:`kvstore.Store.changes`.
 
     If more than 100 changes wait, those are given, and then the whole result anew.
     """
 
-    def __init__(self, observe: Callable[[OnChanges, Callable[[], object]], Subscription]) -> None:
+    def __init__(
+        self, observe: Callable[[OnChanges[E], Callable[[], object]], Subscription]
+    ) -> None:
         super().__init__(_MOST)
         self._observe = observe
         self._changing = threading.RLock()
@@ -117,7 +150,7 @@ class ChangesStream(Stream[Changes]):
 
         self._subscription = self._observe(self._take, ended)
 
-    def _take(self, changes: Changes | KVError) -> None:
+    def _take(self, changes: Changes[E] | KVError) -> None:
         if isinstance(changes, KVError):
             self._put(changes)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal, TypeVar, Unpack
+from typing import Any, Final, Literal, TypeVar, Unpack, overload
 
 from . import _native
 from ._callbacks import (
@@ -26,6 +26,7 @@ from ._options import (
     to_text,
 )
 from .errors import KVError, NoUserError, invalid
+from .model import PLAIN, Model, mapper_of
 from .request import OnAnswer, Request, TextReader, start
 from .results import (
     Entity,
@@ -42,6 +43,7 @@ from .transaction import begin as begin_transaction
 from .userstream import UserStream
 
 T = TypeVar("T")
+M = TypeVar("M")
 LogLevel = Literal["error", "warning", "info", "debug"]
 
 _open = _native.function("kv_client_open")
@@ -77,16 +79,44 @@ class Client(Closing):
         self.handle = _native.call_for_handle(_open, text, len(text))
         self._finalizer = weakref.finalize(self, _close, self.handle)
 
+    @overload
     def collection(
-        self, name: str, type: StoreType = "sync", **options: Unpack[StoreOptions]
-    ) -> Store:
+        self,
+        name: str,
+        type: StoreType = "sync",
+        *,
+        model: None = None,
+        **options: Unpack[StoreOptions],
+    ) -> Store: ...
+
+    @overload
+    def collection(
+        self,
+        name: str,
+        type: StoreType = "sync",
+        *,
+        model: type[M] | Model[M],
+        **options: Unpack[StoreOptions],
+    ) -> Store[M]: ...
+
+    def collection(
+        self,
+        name: str,
+        type: StoreType = "sync",
+        *,
+        model: Any = None,
+        **options: Unpack[StoreOptions],
+    ) -> Store[Any]:
         """Open a collection.
 
         "sync" reads and writes locally until it is told to pull and push; "auto" goes to the
         network and falls back to local data; "cache" answers locally, then from the network;
         "network" keeps no local data.
+
+        The store gives and takes dictionaries, or objects of a `model`: a dataclass, a model of
+        pydantic, or what a :class:`kvstore.Model` makes. See ``docs/models.md``.
         """
-        return Store(self, name, type, options)
+        return Store(self, name, type, options, PLAIN if model is None else mapper_of(model))
 
     def transaction(self, *, tag: str | None = None) -> Transaction:
         """Begin a transaction over stores of this client; use it in a ``with``."""

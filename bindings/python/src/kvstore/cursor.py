@@ -6,11 +6,12 @@ import json
 import threading
 import weakref
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, Generic
 
 from . import _native
 from ._closing import Closing
-from .results import Entity
+from .model import Mapper
+from .results import E, Entity
 
 _next = _native.function("kv_cursor_next")
 _next_page = _native.function("kv_cursor_next_page")
@@ -22,15 +23,17 @@ _FIRST_PAGE: Final = 32
 _PAGE: Final = 512
 
 
-class Cursor(Closing, Iterator[Entity]):
+class Cursor(Closing, Iterator[E], Generic[E]):
     """Iterates lazily over entities as they were when the find ran; any thread may use it.
 
     A cursor that reads the local store holds a snapshot of it, so close it soon: it closes itself
     at its end, at the end of a ``with`` and when it is garbage.
     """
 
-    def __init__(self, handle: int, owner: object | None) -> None:
+    def __init__(self, handle: int, owner: object | None, mapper: Mapper[E]) -> None:
         """Iterate over a cursor of C, keeping its store alive; without one it is borrowed."""
+        #: What makes objects of the entities of :meth:`fetch`.
+        self.mapper = mapper
         self._handle: int | None = handle
         self._owner = owner
         self._lock = threading.Lock()
@@ -39,14 +42,19 @@ class Cursor(Closing, Iterator[Entity]):
         # A cursor inside an answer is closed by the library.
         self._finalizer = weakref.finalize(self, _close, handle) if owner is not None else None
 
-    def __next__(self) -> Entity:
+    def __next__(self) -> E:
         with self._lock:
             if not self._page:
                 self._page = self._fetch()
-            return self._page.pop()
+            entity = self._page.pop()
+        return self.mapper.read(entity) if self.mapper.changes else entity  # type: ignore[return-value]
 
-    def page(self) -> list[Entity]:
+    def page(self) -> list[E]:
         """Give the entities that cross from C at once, the next ones; none at the end."""
+        return [self.mapper.read(entity) for entity in self.fetch()]
+
+    def fetch(self) -> list[Entity]:
+        """Do the same, with the entities as dictionaries."""
         with self._lock:
             try:
                 page = self._page or self._fetch()

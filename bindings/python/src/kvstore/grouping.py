@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from . import _native
-from ._callbacks import refuse_coroutine
 from ._options import to_json
 from .errors import KVError
 from .results import Entity
@@ -42,7 +41,6 @@ def reduce(
     initial: Callable[[], A],
 ) -> list[tuple[Entity, A]]:
     """Keep an accumulator for each group and let a function add entities to it."""
-    refuse_coroutine(function, "the function")
     accumulators: list[A] = []
     raised: list[BaseException] = []
 

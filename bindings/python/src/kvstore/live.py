@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic
 
 from ._callbacks import refuse_coroutine
 from .errors import KVError
+from .model import Mapper
+from .results import E
 from .stream import Stream
 from .subscription import Subscription, begin
 
@@ -17,7 +19,7 @@ _MOST = 1024
 
 
 @dataclass(frozen=True)
-class LiveEvent:
+class LiveEvent(Generic[E]):
     """Something that a subscriber is told.
 
     ``event`` is ``"ready"``, ``"status"`` (see ``status``), ``"change"`` (see ``change``, ``id``
@@ -32,35 +34,38 @@ class LiveEvent:
     change: str | None = None
     id: str | None = None
     #: The entity as it is now; None for ``delete`` and ``fetch``.
-    entity: dict[str, Any] | None = None
+    entity: E | None = None
     #: What was said in a :class:`kvstore.UserStream`.
     message: Any = None
 
 
-def decode_live_event(members: Mapping[str, Any]) -> LiveEvent:
+def decode_live_event(members: Mapping[str, Any], mapper: Mapper[E]) -> LiveEvent[E]:
     """Read an event as the library writes it; members that are not known here may be in it."""
     return LiveEvent(
         members["event"],
         status=members.get("status"),
         change=members.get("change"),
         id=members.get("id"),
-        entity=members.get("entity"),
+        entity=mapper.read_if_any(members.get("entity")),
         message=members.get("message"),
     )
 
 
-LiveHandler = Callable[[LiveEvent], object]
+LiveHandler = Callable[[LiveEvent[E]], object]
 ErrorHandler = Callable[[KVError], object]
 
 
-Handlers = tuple[LiveHandler | None, LiveHandler | None, LiveHandler | None, ErrorHandler | None]
+Handlers = tuple[
+    LiveHandler[E] | None, LiveHandler[E] | None, LiveHandler[E] | None, ErrorHandler | None
+]
 
 
 def begin_live(
     function: str,
     owner: object,
     *arguments: object,
-    handlers: Handlers,
+    handlers: Handlers[E],
+    mapper: Mapper[E],
     ended: Callable[[], object] | None = None,
 ) -> Subscription:
     """Begin a subscription by a function of C; `handlers` for next, ready, status and error."""
@@ -84,36 +89,43 @@ def begin_live(
             return
         members = json.loads(event)
         handler = by_event.get(members["event"])
-        if handler is not None:
-            handler(decode_live_event(members))
+        if handler is None:
+            return
+        try:
+            decoded = decode_live_event(members, mapper)
+        except KVError as error:
+            told(error)
+        else:
+            handler(decoded)
 
     handle = begin(function, owner, *arguments, receive=told, ended=ended, handlers=4)
     return Subscription(handle, owner)
 
 
-class LiveStream(Stream[LiveEvent]):
+class LiveStream(Stream[LiveEvent[E]], Generic[E]):
     """What happens in a collection, or is said in a stream: see :meth:`kvstore.Store.live`.
 
     It ends behind ``disconnected`` too. Whoever takes events too slowly, so that more than 1,024
     changes wait, is told ``missed``.
     """
 
-    def __init__(self, function: str, owner: object, *arguments: object) -> None:
+    def __init__(self, function: str, owner: object, *arguments: object, mapper: Mapper[E]) -> None:
         super().__init__(_MOST)
         self._subscription = begin_live(
             function,
             owner,
             *arguments,
+            mapper=mapper,
             handlers=(self._offer, self._put, self._note, self._put),
             ended=self._end,
         )
 
-    def _note(self, event: LiveEvent) -> None:
+    def _note(self, event: LiveEvent[E]) -> None:
         self._put(event)
         if event.status == "disconnected":
             self._end()
 
-    def _resume(self) -> LiveEvent:
+    def _resume(self) -> LiveEvent[E]:
         return LiveEvent("missed")
 
     def close(self) -> None:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Final, Unpack
+from typing import Any, Final, Generic, Unpack, overload
 
 from . import _native
 from ._callbacks import Owner
-from ._options import CallOptions, encode_options, entity_json, to_text
+from ._options import CallOptions, encode_options, to_text
+from .model import Mapper
 from .request import OnAnswer, Request, TextReader, start
 from .results import (
+    E,
+    Entity,
     EntityLike,
     PendingDetail,
     PendingWrite,
     decode_nothing,
     decode_pending,
-    decode_pending_detail,
 )
 
 _count = _native.function("kv_store_sync_count")
@@ -30,15 +32,16 @@ _NOTHING: Final = TextReader(decode_nothing)
 _PAGE: Final = 500
 
 
-class PendingQueue:
+class PendingQueue(Generic[E]):
     """The pending writes of a store: ``len(queue)``, ``for write in queue``, ``queue.get(id)``.
 
     What the backend refuses for good, and conflicts that are left open, are set aside: see
     :attr:`kvstore.PendingWrite.state`. Nothing here waits for the network but :meth:`retry`.
     """
 
-    def __init__(self, store: Owner) -> None:
+    def __init__(self, store: Owner, mapper: Mapper[E]) -> None:
         self._store = store
+        self._mapper = mapper
         self._handle = store.handle
 
     def __len__(self) -> int:
@@ -61,9 +64,10 @@ class PendingQueue:
         page = json.loads(_native.call_for_text(_list, self._handle, behind, _PAGE))
         return [decode_pending(write) for write in page]
 
-    def get(self, id: str) -> PendingDetail:
+    def get(self, id: str) -> PendingDetail[E]:
         """Give one write and what it would send, or raise :class:`kvstore.NotFoundError`."""
-        return decode_pending_detail(_native.call_for_text(_get, self._handle, to_text(id, "id")))
+        text = _native.call_for_text(_get, self._handle, to_text(id, "id"))
+        return self._mapper.parse_pending(text)
 
     def retry(self, id: str, **options: Unpack[CallOptions]) -> None:
         """Send one write now; it stays pending if that fails.
@@ -89,9 +93,15 @@ class PendingQueue:
             on_answer=on_answer,
         )
 
-    def edit(self, id: str, entity: EntityLike) -> None:
+    @overload
+    def edit(self: PendingQueue[Entity], id: str, entity: EntityLike) -> None: ...
+
+    @overload
+    def edit(self, id: str, entity: E) -> None: ...
+
+    def edit(self, id: str, entity: Any) -> None:
         """Replace what a create or update would send; its attempts and error are reset."""
-        text = entity_json(entity)
+        text = self._mapper.write(entity)
         _native.call(_edit, self._handle, to_text(id, "id"), text, len(text))
 
     def revert(self, id: str) -> None:

@@ -18,7 +18,8 @@ from ._callbacks import ANSWER_POINTER, FREE_POINTER, Delivery, Done, Owner, Rea
 from ._closing import Closing
 from .cursor import Cursor
 from .errors import KVError, TimeoutError
-from .results import Answer, Progress
+from .model import Mapper
+from .results import Answer, E, Progress
 
 T = TypeVar("T")
 
@@ -51,16 +52,19 @@ class TextReader(Generic[T]):
         return self._decode(answer.json or b"")
 
 
-class CursorReader:
+class CursorReader(Generic[E]):
     """Reads the entities of a find."""
 
-    def from_request(self, handle: int, owner: Owner) -> Cursor:
-        """Take the cursor of a find that is done."""
-        return Cursor(_native.call_for_handle(_cursor, handle), owner)
+    def __init__(self, mapper: Mapper[E]) -> None:
+        self._mapper = mapper
 
-    def from_answer(self, answer: _native.AnswerStruct) -> Cursor:
+    def from_request(self, handle: int, owner: Owner) -> Cursor[E]:
+        """Take the cursor of a find that is done."""
+        return Cursor(_native.call_for_handle(_cursor, handle), owner, self._mapper)
+
+    def from_answer(self, answer: _native.AnswerStruct) -> Cursor[E]:
         """Borrow the cursor of an answer; it is closed when the callback ends."""
-        return Cursor(answer.cursor, None)
+        return Cursor(answer.cursor, None, self._mapper)
 
 
 class Request(Closing, Generic[T]):

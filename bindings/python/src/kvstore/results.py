@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from .errors import KVError, error_from_json
 
@@ -15,6 +15,14 @@ T = TypeVar("T")
 Entity = dict[str, Any]
 #: What a call takes for an entity: an object, or its JSON, which is then sent as it is.
 EntityLike = Mapping[str, Any] | bytes | str
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
+    #: What a store gives and takes for an entity: a dictionary, unless it was opened with a model.
+    E = TypeVarWithDefault("E", default=Entity)
+else:
+    E = TypeVar("E")
+
 Operation = Literal["create", "update", "delete"]
 PendingState = Literal["waiting", "refused", "conflict"]
 
@@ -56,10 +64,10 @@ class SyncResult:
 
 
 @dataclass(frozen=True, slots=True)
-class SaveManyResult:
+class SaveManyResult(Generic[E]):
     """The entities as saved, in the order of the input, with None where it failed."""
 
-    entities: list[Entity | None]
+    entities: list[E | None]
     errors: list[KVError]
 
 
@@ -79,14 +87,14 @@ class PendingWrite:
 
 
 @dataclass(frozen=True, slots=True)
-class PendingDetail(PendingWrite):
+class PendingDetail(PendingWrite, Generic[E]):
     """One pending write with what would be sent, and the backend's version that it changes."""
 
-    entity: Entity | None
-    base: Entity | None
+    entity: E | None
+    base: E | None
     #: What the backend has, of a write that was set aside; None if that is unknown or, in a
     #: conflict, if it was deleted there.
-    remote: Entity | None
+    remote: E | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +262,7 @@ def decode_pull(text: bytes) -> PullResult:
 def decode_push(text: bytes) -> PushResult:
     """Read the result of a push."""
     members = json.loads(text)
-    return PushResult(members["pushed"], _errors(members))
+    return PushResult(members["pushed"], errors_of(members))
 
 
 def decode_sync(text: bytes) -> SyncResult:
@@ -262,37 +270,21 @@ def decode_sync(text: bytes) -> SyncResult:
     members = json.loads(text)
     return SyncResult(
         members["pushed"],
-        _errors(members),
+        errors_of(members),
         members.get("pulled", 0),
         members.get("removed", 0),
     )
 
 
-def decode_save_many(text: bytes) -> SaveManyResult:
-    """Read the result of a save of many."""
-    members = json.loads(text)
-    return SaveManyResult(members["entities"], _errors(members))
-
-
 def decode_pending(members: Mapping[str, Any]) -> PendingWrite:
     """Read one row of the queue."""
-    return PendingWrite(*_pending_members(members))
+    return PendingWrite(*pending_members(members))
 
 
-def decode_pending_detail(text: bytes) -> PendingDetail:
-    """Read one row of the queue with its entity."""
-    members = json.loads(text)
-    return PendingDetail(
-        *_pending_members(members),
-        entity=members.get("entity"),
-        base=members.get("base"),
-        remote=members.get("remote"),
-    )
-
-
-def _pending_members(
+def pending_members(
     members: Mapping[str, Any],
 ) -> tuple[str, Operation, datetime, datetime, int, KVError | None, PendingState]:
+    """Read what every row of the queue has."""
     last_error = members.get("lastError")
     return (
         members["id"],
@@ -305,5 +297,6 @@ def _pending_members(
     )
 
 
-def _errors(members: Mapping[str, Any]) -> list[KVError]:
+def errors_of(members: Mapping[str, Any]) -> list[KVError]:
+    """Read the errors of a result."""
     return [error_from_json(error) for error in members["errors"]]

@@ -6,16 +6,16 @@ import ctypes
 import weakref
 from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from . import _native
 from ._callbacks import refuse_coroutine
 from ._closing import Closing
-from ._options import encode_options, entity_json, to_json, to_text
+from ._options import encode_options, to_json, to_text
 from .cursor import Cursor
 from .errors import NotFoundError, invalid
 from .query import QueryLike, as_query, handle_of
-from .results import Entity, EntityLike, UpdateResult, decode_entity, decode_update
+from .results import E, Entity, EntityLike, UpdateResult, decode_update
 
 if TYPE_CHECKING:
     from .client import Client
@@ -86,50 +86,58 @@ class Transaction(Closing):
         if self._finalizer is not None:
             self._finalizer()
 
-    def find_by_id(self, store: Store, id: str) -> Entity:
+    def find_by_id(self, store: Store[E], id: str) -> E:
         """Find one entity, or raise :class:`kvstore.NotFoundError`."""
-        return decode_entity(
+        return store.mapper.parse(
             _native.call_for_text(_find_by_id, self._handle, store.handle, to_text(id, "id"))
         )
 
-    def get(self, store: Store, id: str, default: T | None = None) -> Entity | T | None:
+    def get(self, store: Store[E], id: str, default: T | None = None) -> E | T | None:
         """Find one entity, or give `default`."""
         try:
             return self.find_by_id(store, id)
         except NotFoundError:
             return default
 
-    def find(self, store: Store, query: QueryLike = None) -> Cursor:
+    def find(self, store: Store[E], query: QueryLike = None) -> Cursor[E]:
         """Find the entities that match; they can be read until the transaction ends."""
         made = as_query(query)
         return Cursor(
-            _native.call_for_handle(_find, self._handle, store.handle, handle_of(made)), self
+            _native.call_for_handle(_find, self._handle, store.handle, handle_of(made)),
+            self,
+            store.mapper,
         )
 
-    def count(self, store: Store, query: QueryLike = None) -> int:
+    def count(self, store: Store[E], query: QueryLike = None) -> int:
         """Count the entities that match."""
         made = as_query(query)
         return _native.call_for_count(_count, self._handle, store.handle, handle_of(made))
 
-    def save(self, store: Store, entity: EntityLike) -> Entity:
+    @overload
+    def save(self, store: Store, entity: EntityLike) -> Entity: ...
+
+    @overload
+    def save(self, store: Store[E], entity: E) -> E: ...
+
+    def save(self, store: Store[Any], entity: Any) -> Any:
         """Save one entity and give it as it will be stored."""
-        text = entity_json(entity)
-        return decode_entity(
+        text = store.mapper.write(entity)
+        return store.mapper.parse(
             _native.call_for_text(_save, self._handle, store.handle, text, len(text))
         )
 
-    def remove_by_id(self, store: Store, id: str) -> int:
+    def remove_by_id(self, store: Store[E], id: str) -> int:
         """Remove one entity; give 1, or 0 if there is none."""
         return _native.call_for_count(_remove_by_id, self._handle, store.handle, to_text(id, "id"))
 
-    def remove(self, store: Store, query: QueryLike) -> int:
+    def remove(self, store: Store[E], query: QueryLike) -> int:
         """Remove the entities that match and count them."""
         if query is None:
             raise invalid("without a query every entity would be removed: {} means all")
         made = as_query(query)
         return _native.call_for_count(_remove, self._handle, store.handle, handle_of(made))
 
-    def update(self, store: Store, query: QueryLike, update: Mapping[str, Any]) -> UpdateResult:
+    def update(self, store: Store[E], query: QueryLike, update: Mapping[str, Any]) -> UpdateResult:
         """Change members of the entities that match: see :meth:`kvstore.Store.update`."""
         made, text = as_query(query), to_json(update)
         return decode_update(

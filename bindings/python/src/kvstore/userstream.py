@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from ._options import NetworkOptions, encode_options, to_json, to_text
 from .live import ErrorHandler, LiveHandler, LiveStream, begin_live
+from .model import PLAIN
 from .request import OnAnswer, Request, TextReader, start
 from .results import decode_nothing
 from .subscription import Subscription
@@ -77,6 +78,7 @@ class UserStream:
         return begin_live(
             *("kv_stream_subscribe", self._client, self._client.handle, *self._part(user)),
             handlers=(on_next, on_ready, on_status, on_error),
+            mapper=PLAIN,
         )
 
     def live(self, user: str | None = None) -> LiveStream:
@@ -85,7 +87,8 @@ class UserStream:
         Not for pumped clients: nobody would dispatch while it waits.
         """
         return LiveStream(
-            *("kv_stream_subscribe", self._client, self._client.handle, *self._part(user))
+            *("kv_stream_subscribe", self._client, self._client.handle, *self._part(user)),
+            mapper=PLAIN,
         )
 
     # The asynchronous forms

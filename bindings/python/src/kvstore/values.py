@@ -36,11 +36,23 @@ def to_json_value(value: object) -> Any:
     '2026-02-03T04:05:06.789Z'
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        return {
+            member_name(field): getattr(value, field.name) for field in dataclasses.fields(value)
+        }
     if _pydantic.is_model(value):
         return _pydantic.members(value)
     name = type(value).__qualname__
     raise TypeError(f"a {name} is no JSON; kvstore.register_type says how one is written")
+
+
+def member_name(field: dataclasses.Field[Any]) -> str:
+    """Give the name that a field of a dataclass has in JSON: its ``metadata["alias"]``, or its own.
+
+    >>> member_name(dataclasses.field(metadata={"alias": "_acl"}))
+    '_acl'
+    """
+    name: str = field.metadata.get("alias", field.name)
+    return name
 
 
 def register_type(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar, Unpack
+from typing import Any, TypeVar, Unpack, overload
 
 from .. import client as blocking
 from .._options import ClientOptions, LogoutOptions, NetworkOptions, StoreOptions, StoreType
 from ..errors import invalid
+from ..model import Model
 from ..results import Entity, SyncEvent
 from ..transaction import Transaction
 from ._waiting import Closing, finish, in_thread
@@ -16,6 +17,7 @@ from .store import Store
 from .userstream import UserStream
 
 T = TypeVar("T")
+M = TypeVar("M")
 
 
 class Client(Closing):
@@ -30,11 +32,36 @@ class Client(Closing):
         #: The client of the blocking calls, for what has no form here.
         self.blocking = blocking.Client(**options)
 
+    @overload
     def collection(
-        self, name: str, type: StoreType = "sync", **options: Unpack[StoreOptions]
-    ) -> Store:
+        self,
+        name: str,
+        type: StoreType = "sync",
+        *,
+        model: None = None,
+        **options: Unpack[StoreOptions],
+    ) -> Store: ...
+
+    @overload
+    def collection(
+        self,
+        name: str,
+        type: StoreType = "sync",
+        *,
+        model: type[M] | Model[M],
+        **options: Unpack[StoreOptions],
+    ) -> Store[M]: ...
+
+    def collection(
+        self,
+        name: str,
+        type: StoreType = "sync",
+        *,
+        model: Any = None,
+        **options: Unpack[StoreOptions],
+    ) -> Store[Any]:
         """Open a collection: see :meth:`kvstore.Client.collection`."""
-        return Store(self.blocking.collection(name, type, **options))
+        return Store(self.blocking.collection(name, type, model=model, **options))
 
     async def transact(
         self,

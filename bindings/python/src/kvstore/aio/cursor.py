@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from typing import Generic
 
 from .. import cursor as blocking
 from .._callbacks import Done
 from ..request import Request
-from ..results import Entity
+from ..results import E, Entity
 from ._waiting import Closing, finish, in_thread
 
 
-class Cursor(Closing, AsyncIterator[Entity]):
+class Cursor(Closing, AsyncIterator[E], Generic[E]):
     """Iterates lazily over the entities of a find, a page in memory at a time.
 
     The find starts with the first entity that is asked for. A cursor that reads the local store
@@ -20,24 +21,24 @@ class Cursor(Closing, AsyncIterator[Entity]):
     inside an ``async with``.
     """
 
-    def __init__(self, begin: Callable[[Done], Request[blocking.Cursor]]) -> None:
-        self._begin: Callable[[Done], Request[blocking.Cursor]] | None = begin
-        self._cursor: blocking.Cursor | None = None
+    def __init__(self, begin: Callable[[Done], Request[blocking.Cursor[E]]]) -> None:
+        self._begin: Callable[[Done], Request[blocking.Cursor[E]]] | None = begin
+        self._cursor: blocking.Cursor[E] | None = None
         self._page: list[Entity] = []
         self._fetching: asyncio.Future[list[Entity]] | None = None
         self._lock = asyncio.Lock()
 
-    def __aiter__(self) -> Cursor:
+    def __aiter__(self) -> Cursor[E]:
         return self
 
-    async def __anext__(self) -> Entity:
+    async def __anext__(self) -> E:
         async with self._lock:
             if not self._page:
                 self._page = await self._fetch()
                 self._page.reverse()
-            if not self._page:
+            if not self._page or self._cursor is None:
                 raise StopAsyncIteration
-            return self._page.pop()
+            return self._cursor.mapper.read(self._page.pop())
 
     async def close(self) -> None:
         """Close the cursor; a second time is harmless."""
@@ -60,7 +61,7 @@ class Cursor(Closing, AsyncIterator[Entity]):
             self._cursor, self._begin = found, None
         # A page that is on its way when a task is cancelled belongs to who asks next.
         if self._fetching is None:
-            self._fetching = asyncio.ensure_future(in_thread(self._cursor.page))
+            self._fetching = asyncio.ensure_future(in_thread(self._cursor.fetch))
         try:
             page = await asyncio.shield(self._fetching)
         finally:

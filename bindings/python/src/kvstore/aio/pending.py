@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Unpack
+from typing import Any, Generic, Unpack, overload
 
 from .. import pending as blocking
 from .._options import CallOptions
-from ..results import EntityLike, PendingDetail, PendingWrite
+from ..results import E, Entity, EntityLike, PendingDetail, PendingWrite
 from ._waiting import finish, in_thread
 
 
-class PendingQueue:
+class PendingQueue(Generic[E]):
     """The pending writes of a store; see :class:`kvstore.PendingQueue`."""
 
-    def __init__(self, queue: blocking.PendingQueue) -> None:
+    def __init__(self, queue: blocking.PendingQueue[E]) -> None:
         self._queue = queue
 
     async def count(self) -> int:
@@ -29,7 +29,7 @@ class PendingQueue:
                 yield write
             after = page[-1].id
 
-    async def get(self, id: str) -> PendingDetail:
+    async def get(self, id: str) -> PendingDetail[E]:
         """Give one write and what it would send, or raise :class:`kvstore.NotFoundError`."""
         return await in_thread(self._queue.get, id)
 
@@ -37,7 +37,13 @@ class PendingQueue:
         """Send one write now; it stays pending if that fails."""
         await finish(lambda done: self._queue.retry_async(id, on_answer=done, **options))
 
-    async def edit(self, id: str, entity: EntityLike) -> None:
+    @overload
+    async def edit(self: PendingQueue[Entity], id: str, entity: EntityLike) -> None: ...
+
+    @overload
+    async def edit(self, id: str, entity: E) -> None: ...
+
+    async def edit(self, id: str, entity: Any) -> None:
         """Replace what a create or update would send; its attempts and error are reset."""
         await in_thread(self._queue.edit, id, entity)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar, Unpack
+from typing import Any, Generic, TypeVar, Unpack, overload
 
 from .. import store as blocking
 from .._options import CallOptions
@@ -15,6 +15,7 @@ from ..grouping import Aggregate
 from ..live import LiveStream
 from ..query import QueryLike
 from ..results import (
+    E,
     Entity,
     EntityLike,
     Explanation,
@@ -32,13 +33,13 @@ from .pending import PendingQueue
 T = TypeVar("T")
 
 
-class Store(Closing):
+class Store(Closing, Generic[E]):
     """A collection; open it with :meth:`kvstore.aio.Client.collection`.
 
     Its calls are those of :class:`kvstore.Store`, awaited.
     """
 
-    def __init__(self, store: blocking.Store) -> None:
+    def __init__(self, store: blocking.Store[E]) -> None:
         #: The store of the blocking calls, for what has no form here.
         self.blocking = store
 
@@ -48,11 +49,11 @@ class Store(Closing):
 
     # Reading
 
-    def find(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> Cursor:
+    def find(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> Cursor[E]:
         """Find the entities that match, for ``async for``; they are fetched as it goes on."""
         return Cursor(lambda done: self.blocking.find_async(query, on_answer=done, **options))
 
-    async def find_by_id(self, id: str, **options: Unpack[CallOptions]) -> Entity:
+    async def find_by_id(self, id: str, **options: Unpack[CallOptions]) -> E:
         """Find one entity, or raise :class:`kvstore.NotFoundError`."""
         return await finish(
             lambda done: self.blocking.find_by_id_async(id, on_answer=done, **options)
@@ -60,14 +61,14 @@ class Store(Closing):
 
     async def get(
         self, id: str, default: T | None = None, **options: Unpack[CallOptions]
-    ) -> Entity | T | None:
+    ) -> E | T | None:
         """Find one entity, or give `default`."""
         try:
             return await self.find_by_id(id, **options)
         except NotFoundError:
             return default
 
-    def __aiter__(self) -> Cursor:
+    def __aiter__(self) -> Cursor[E]:
         return self.find()
 
     async def count(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> int:
@@ -103,15 +104,31 @@ class Store(Closing):
 
     # Writing
 
-    async def save(self, entity: EntityLike, **options: Unpack[CallOptions]) -> Entity:
+    @overload
+    async def save(
+        self: Store[Entity], entity: EntityLike, **options: Unpack[CallOptions]
+    ) -> Entity: ...
+
+    @overload
+    async def save(self, entity: E, **options: Unpack[CallOptions]) -> E: ...
+
+    async def save(self, entity: Any, **options: Unpack[CallOptions]) -> Any:
         """Save one entity and give it as stored, with an ``_id`` if it had none."""
         return await finish(
             lambda done: self.blocking.save_async(entity, on_answer=done, **options)
         )
 
+    @overload
     async def save_many(
-        self, entities: Iterable[EntityLike], **options: Unpack[CallOptions]
-    ) -> SaveManyResult:
+        self: Store[Entity], entities: Iterable[EntityLike], **options: Unpack[CallOptions]
+    ) -> SaveManyResult[Entity]: ...
+
+    @overload
+    async def save_many(
+        self, entities: Iterable[E], **options: Unpack[CallOptions]
+    ) -> SaveManyResult[E]: ...
+
+    async def save_many(self, entities: Any, **options: Unpack[CallOptions]) -> Any:
         """Save many entities, locally in one transaction; the result says which ones failed."""
         return await finish(
             lambda done: self.blocking.save_many_async(entities, on_answer=done, **options)
@@ -161,11 +178,11 @@ class Store(Closing):
         return await finish(lambda done: self.blocking.sync_async(query, on_answer=done, **options))
 
     @property
-    def pending(self) -> PendingQueue:
+    def pending(self) -> PendingQueue[E]:
         """The writes that wait to be pushed."""
         return PendingQueue(self.blocking.pending)
 
-    def set_conflict_handler(self, handler: ConflictHandler | None) -> None:
+    def set_conflict_handler(self, handler: ConflictHandler[E] | None) -> None:
         """Let a function decide conflicts: see :meth:`kvstore.Store.set_conflict_handler`.
 
         It is no coroutine, and runs on a thread of the client, not in the loop.
@@ -183,7 +200,7 @@ class Store(Closing):
     # Following
 
     @asynccontextmanager
-    async def live(self, *, live_to_local: bool = False) -> AsyncIterator[LiveStream]:
+    async def live(self, *, live_to_local: bool = False) -> AsyncIterator[LiveStream[E]]:
         """Give what happens to this collection on the backend: ``async with``, then ``async for``.
 
         See :meth:`kvstore.Store.live`; :meth:`Client.register_live` comes first.
@@ -192,7 +209,7 @@ class Store(Closing):
             yield stream
 
     @asynccontextmanager
-    async def changes(self, query: QueryLike = None) -> AsyncIterator[ChangesStream]:
+    async def changes(self, query: QueryLike = None) -> AsyncIterator[ChangesStream[E]]:
         """Follow a query over the local data: ``async with``, then ``async for``.
 
         See :meth:`kvstore.Store.changes`.

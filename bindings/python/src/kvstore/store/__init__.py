@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..results import E
 from .following import Following
 from .grouping import Grouping
 from .indexing import Indexing
@@ -10,10 +11,11 @@ from .syncing import Syncing
 from .writing import Writing
 
 
-class Store(Reading, Grouping, Writing, Syncing, Following, Indexing):
+class Store(Reading[E], Grouping[E], Writing[E], Syncing[E], Following[E], Indexing[E]):
     """A collection; open it with :meth:`kvstore.Client.collection`. Any thread may use it.
 
-    Entities are dictionaries with an ``_id``. Where a query is asked for, a filter such as
+    Entities are dictionaries with an ``_id``, or what the store was opened with as its model:
+    ``Store[Note]`` gives and takes ``Note``. Where a query is asked for, a filter such as
     ``{"population": {"$gte": 50_000}}`` will do, and None means all. Every call takes the options
     of :class:`kvstore.CallOptions` as keywords. The ``_async`` forms return at once.
     """

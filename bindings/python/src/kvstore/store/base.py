@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import weakref
-from typing import Final, TypeVar
+from typing import Final, Generic, TypeVar
 
 from .. import _native
 from .._callbacks import Owner, Reader
 from .._closing import Closing
 from .._options import CallOptions, StoreOptions, StoreType, encode_options, to_text
+from ..model import Mapper
 from ..query import QueryLike, as_query, handle_of
 from ..request import OnAnswer, Request, start
+from ..results import E
 
 T = TypeVar("T")
 
@@ -20,7 +22,7 @@ _close = _native.function("kv_store_close")
 _FORCE_LOCAL: Final = "forceLocal"
 
 
-class StoreBase(Closing):
+class StoreBase(Closing, Generic[E]):
     """An open collection."""
 
     def __init__(
@@ -29,10 +31,13 @@ class StoreBase(Closing):
         collection: str,
         type: StoreType,
         options: StoreOptions,
+        mapper: Mapper[E],
     ) -> None:
         self.name = collection
         self.type = type
         self.pumped = client.pumped
+        #: What makes objects of entities, and entities of objects.
+        self.mapper = mapper
         self._client = client
         self._reads_locally = _stays_local(type, options.get("read_policy"))
         self._writes_locally = _stays_local(type, options.get("write_policy"))
@@ -41,7 +46,7 @@ class StoreBase(Closing):
             client.handle,
             to_text(collection, "collection"),
             to_text(type, "type"),
-            encode_options(options),
+            encode_options({**_known(mapper), **options}),
         )
         self._quick_handle = _native.quick_handle(self.handle)
         self._finalizer = weakref.finalize(self, _close, self.handle)
@@ -91,6 +96,12 @@ class StoreBase(Closing):
     def _writes(self, options: CallOptions) -> bool:
         policy = options.get("write_policy")
         return self._writes_locally if policy is None else policy == _FORCE_LOCAL
+
+
+def _known(mapper: Mapper[E]) -> StoreOptions:
+    """Give the option that keeps what a model does not have."""
+    members = mapper.members()
+    return {} if members is None else {"known_members": members}
 
 
 def _stays_local(type: StoreType, policy: str | None) -> bool:

@@ -8,19 +8,20 @@ from .._options import encode_options, to_text
 from ..changes import ChangesStream, OnChanges, changes_reader
 from ..live import ErrorHandler, LiveHandler, LiveStream, begin_live
 from ..query import QueryLike, as_query, handle_of
+from ..results import E
 from ..subscription import Subscription, begin
 from .base import StoreBase
 
 
-class Following(StoreBase):
+class Following(StoreBase[E]):
     """Tells of changes."""
 
     def subscribe(
         self,
-        on_next: LiveHandler | None = None,
+        on_next: LiveHandler[E] | None = None,
         *,
-        on_ready: LiveHandler | None = None,
-        on_status: LiveHandler | None = None,
+        on_ready: LiveHandler[E] | None = None,
+        on_status: LiveHandler[E] | None = None,
         on_error: ErrorHandler | None = None,
         live_to_local: bool = False,
     ) -> Subscription:
@@ -35,36 +36,39 @@ class Following(StoreBase):
         return begin_live(
             *("kv_store_subscribe", self, self.handle, _live_options(live_to_local)),
             handlers=(on_next, on_ready, on_status, on_error),
+            mapper=self.mapper,
         )
 
-    def live(self, *, live_to_local: bool = False) -> LiveStream:
+    def live(self, *, live_to_local: bool = False) -> LiveStream[E]:
         """Iterate over what :meth:`subscribe` tells, with ``for`` or ``async for``."""
-        return LiveStream("kv_store_subscribe", self, self.handle, _live_options(live_to_local))
+        options = _live_options(live_to_local)
+        return LiveStream("kv_store_subscribe", self, self.handle, options, mapper=self.mapper)
 
-    def observe(self, query: QueryLike, receive: OnChanges) -> Subscription:
+    def observe(self, query: QueryLike, receive: OnChanges[E]) -> Subscription:
         """Follow a query over the local data, until the subscription is closed.
 
         ``receive`` gets the result first, then what changes it, whoever causes that, or an error.
-        It runs where callbacks do. :meth:`Changes.apply` keeps a list up to date.
+        It runs where callbacks do. :meth:`Changes.apply` keeps a list up to date. An entity that
+        does not fit the store's model is an error, behind which nothing follows.
         """
         return self._observe(query, receive, None)
 
-    def observe_by_id(self, id: str, receive: OnChanges) -> Subscription:
+    def observe_by_id(self, id: str, receive: OnChanges[E]) -> Subscription:
         """Do the same for one entity, which need not be there."""
-        hear = changes_reader(receive)
+        hear = changes_reader(receive, self.mapper)
         handle = begin("kv_store_observe_by_id", self, self.handle, to_text(id, "id"), receive=hear)
         return Subscription(handle, self)
 
-    def changes(self, query: QueryLike = None) -> ChangesStream:
+    def changes(self, query: QueryLike = None) -> ChangesStream[E]:
         """Iterate over what :meth:`observe` tells, with ``for`` or ``async for``."""
         made = as_query(query)
         return ChangesStream(lambda receive, ended: self._observe(made, receive, ended))
 
     def _observe(
-        self, query: QueryLike, receive: OnChanges, ended: Callable[[], object] | None
+        self, query: QueryLike, receive: OnChanges[E], ended: Callable[[], object] | None
     ) -> Subscription:
         made = as_query(query)
-        hear = changes_reader(receive)
+        hear = changes_reader(receive, self.mapper, ended)
         handle = begin(
             "kv_store_observe", self, self.handle, handle_of(made), receive=hear, ended=ended
         )

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar, Unpack
 
+from .._callbacks import refuse_coroutine
 from .._options import CallOptions, encode_options, to_text
 from ..grouping import Aggregate, group_json
 from ..grouping import reduce as reduce_groups
 from ..query import QueryLike, as_query, handle_of
 from ..request import OnAnswer, Request, TextReader
-from ..results import Entity, decode_entities, decode_values
+from ..results import E, Entity, decode_entities, decode_values
 from .base import StoreBase
 
 A = TypeVar("A")
@@ -19,7 +20,7 @@ _GROUPS: Final = TextReader(decode_entities)
 _VALUES: Final = TextReader(decode_values)
 
 
-class Grouping(StoreBase):
+class Grouping(StoreBase[E]):
     """Groups entities."""
 
     def group(
@@ -48,7 +49,7 @@ class Grouping(StoreBase):
 
     def reduce(
         self,
-        function: Callable[[A, Entity], A],
+        function: Callable[[A, E], A],
         initial: Callable[[], A],
         keys: Sequence[str] = (),
         query: QueryLike = None,
@@ -61,9 +62,14 @@ class Grouping(StoreBase):
         ``reduce(lambda words, note: words + note["words"], int, ["done"])`` gives such as
         ``[({"done": False}, 17), ({"done": True}, 3)]``.
         """
+        refuse_coroutine(function, "the function")
+
+        def add(accumulator: A, entity: Entity) -> A:
+            return function(accumulator, self.mapper.read(entity))
+
         made = as_query(query)
         return reduce_groups(
-            self.handle, keys, handle_of(made), encode_options(options), function, initial
+            self.handle, keys, handle_of(made), encode_options(options), add, initial
         )
 
     def distinct(

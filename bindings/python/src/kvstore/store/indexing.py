@@ -8,7 +8,7 @@ from typing import Any
 from .. import _native
 from .._options import to_json, to_text
 from ..query import QueryLike, as_query, handle_of
-from ..results import Explanation, Index, decode_explanation, decode_indexes
+from ..results import E, Explanation, Index, decode_explanation, decode_indexes
 from .base import StoreBase
 
 _create_index = _native.function("kv_store_create_index")
@@ -17,7 +17,7 @@ _indexes = _native.function("kv_store_indexes")
 _explain = _native.function("kv_store_explain")
 
 
-class Indexing(StoreBase):
+class Indexing(StoreBase[E]):
     """Makes indexes, and tells how they are used."""
 
     def create_index(

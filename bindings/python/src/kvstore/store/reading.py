@@ -12,7 +12,7 @@ from ..cursor import Cursor
 from ..errors import NotFoundError
 from ..query import QueryLike, as_query, handle_of
 from ..request import CursorReader, OnAnswer, Request, TextReader
-from ..results import Answer, Entity, decode_count, decode_entity
+from ..results import Answer, E, decode_count
 from .base import StoreBase
 
 T = TypeVar("T")
@@ -22,15 +22,13 @@ _find_by_id = _native.quick_function("kv_store_find_by_id")
 _count = _native.function("kv_store_count")
 
 _BYTES: Final = TextReader(bytes)
-_CURSOR: Final = CursorReader()
-_ENTITY: Final = TextReader(decode_entity)
 _COUNT: Final = TextReader(decode_count)
 
 
-class Reading(StoreBase):
+class Reading(StoreBase[E]):
     """Finds and counts entities."""
 
-    def find(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> Cursor:
+    def find(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> Cursor[E]:
         """Find the entities that match; they are fetched as they are iterated over."""
         if not self._reads(options):
             return self.find_async(query, **options).finish()
@@ -38,11 +36,12 @@ class Reading(StoreBase):
         return Cursor(
             _native.call_for_handle(_find, self.handle, handle_of(made), encode_options(options)),
             self,
+            self.mapper,
         )
 
-    def find_by_id(self, id: str, **options: Unpack[CallOptions]) -> Entity:
+    def find_by_id(self, id: str, **options: Unpack[CallOptions]) -> E:
         """Find one entity, or raise :class:`kvstore.NotFoundError`."""
-        return decode_entity(self.get_bytes(id, **options))
+        return self.mapper.parse(self.get_bytes(id, **options))
 
     def get_bytes(self, id: str, **options: Unpack[CallOptions]) -> bytes:
         """Find one entity and give its JSON as it is stored: the fastest way to read."""
@@ -70,20 +69,23 @@ class Reading(StoreBase):
 
     def get(
         self, id: str, default: T | None = None, **options: Unpack[CallOptions]
-    ) -> Entity | T | None:
+    ) -> E | T | None:
         """Find one entity, or give `default`."""
         try:
             return self.find_by_id(id, **options)
         except NotFoundError:
             return default
 
-    def __getitem__(self, id: str) -> Entity:
+    def __getitem__(self, id: str) -> E:
         return self.find_by_id(id)
 
     def __contains__(self, id: object) -> bool:
-        return isinstance(id, str) and self.get(id) is not None
+        try:
+            return isinstance(id, str) and bool(self.get_bytes(id))
+        except NotFoundError:
+            return False
 
-    def __iter__(self) -> Iterator[Entity]:
+    def __iter__(self) -> Iterator[E]:
         return self.find()
 
     def count(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> int:
@@ -102,14 +104,14 @@ class Reading(StoreBase):
         *,
         on_answer: Done | None = None,
         **options: Unpack[CallOptions],
-    ) -> Request[Cursor]: ...
+    ) -> Request[Cursor[E]]: ...
 
     @overload
     def find_async(
         self,
         query: QueryLike = None,
         *,
-        on_answer: Callable[[Answer[Cursor]], object],
+        on_answer: Callable[[Answer[Cursor[E]]], object],
         **options: Unpack[CallOptions],
     ) -> Request[None]: ...
 
@@ -117,20 +119,22 @@ class Reading(StoreBase):
         self,
         query: QueryLike = None,
         *,
-        on_answer: OnAnswer[Cursor] | None = None,
+        on_answer: OnAnswer[Cursor[E]] | None = None,
         **options: Unpack[CallOptions],
-    ) -> Request[Cursor] | Request[None]:
+    ) -> Request[Cursor[E]] | Request[None]:
         """Start a find. With `on_answer` the entities are in the answers, and nowhere else.
 
         The cursor of an answer is closed when the callback returns.
         """
-        return self._start_query("kv_store_find", _CURSOR, query, options, on_answer)
+        reader = CursorReader(self.mapper)
+        return self._start_query("kv_store_find", reader, query, options, on_answer)
 
     def find_by_id_async(
-        self, id: str, *, on_answer: OnAnswer[Entity] | None = None, **options: Unpack[CallOptions]
-    ) -> Request[Entity]:
+        self, id: str, *, on_answer: OnAnswer[E] | None = None, **options: Unpack[CallOptions]
+    ) -> Request[E]:
         """Start to find one entity."""
-        return self._start_find_by_id(_ENTITY, id, options, on_answer)
+        reader = TextReader(self.mapper.parse)
+        return self._start_find_by_id(reader, id, options, on_answer)
 
     def count_async(
         self,

@@ -10,7 +10,7 @@ from ..conflict import ConflictHandler, set_handler
 from ..pending import PendingQueue
 from ..query import QueryLike, as_query, handle_of
 from ..request import OnAnswer, Request, TextReader
-from ..results import PullResult, PushResult, SyncResult, decode_pull, decode_push, decode_sync
+from ..results import E, PullResult, PushResult, SyncResult, decode_pull, decode_push, decode_sync
 from .base import StoreBase
 
 _purge = _native.function("kv_store_purge")
@@ -20,7 +20,7 @@ _PUSH: Final = TextReader(decode_push)
 _SYNC: Final = TextReader(decode_sync)
 
 
-class Syncing(StoreBase):
+class Syncing(StoreBase[E]):
     """Pulls, pushes, and decides conflicts."""
 
     def pull(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> PullResult:
@@ -39,18 +39,18 @@ class Syncing(StoreBase):
         return self.sync_async(query, **options).finish()
 
     @property
-    def pending(self) -> PendingQueue:
+    def pending(self) -> PendingQueue[E]:
         """The writes that wait to be pushed."""
-        return PendingQueue(self)
+        return PendingQueue(self, self.mapper)
 
-    def set_conflict_handler(self, handler: ConflictHandler | None) -> None:
+    def set_conflict_handler(self, handler: ConflictHandler[E] | None) -> None:
         """Let a function decide the conflicts that calls of this store meet; None takes it away.
 
         It gets a :class:`kvstore.Conflict` and gives a :class:`kvstore.Decision`, or the entity
         that replaces both versions. It runs where callbacks run and may call anything, closing the
         client included. The option ``conflicts`` may say otherwise for a call.
         """
-        set_handler(self.handle, handler)
+        set_handler(self.handle, handler, self.mapper)
 
     def purge(self, query: QueryLike = None) -> int:
         """Forget the pending writes of matching entities and count them; the entities stay."""

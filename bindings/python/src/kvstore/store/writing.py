@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, Unpack
+from typing import Any, Final, Unpack, overload
 
 from .. import _native
 from .._callbacks import Reader
-from .._options import CallOptions, encode_options, entity_json, to_json, to_text
+from .._options import CallOptions, encode_options, to_json, to_text
 from ..errors import invalid
 from ..query import Query, QueryLike, as_query, handle_of
 from ..request import OnAnswer, Request, TextReader
 from ..results import (
+    E,
     Entity,
     EntityLike,
     SaveManyResult,
     UpdateResult,
     decode_count,
-    decode_entity,
-    decode_save_many,
     decode_update,
 )
 from .base import StoreBase, T
@@ -31,32 +30,46 @@ _update = _native.function("kv_store_update")
 _version = _native.function("kv_store_version")
 _clear = _native.function("kv_store_clear")
 
-_ENTITY: Final = TextReader(decode_entity)
-_SAVED: Final = TextReader(decode_save_many)
 _COUNT: Final = TextReader(decode_count)
 _UPDATED: Final = TextReader(decode_update)
 
 
-class Writing(StoreBase):
+class Writing(StoreBase[E]):
     """Saves and removes entities."""
 
-    def save(self, entity: EntityLike, **options: Unpack[CallOptions]) -> Entity:
+    @overload
+    def save(
+        self: Writing[Entity], entity: EntityLike, **options: Unpack[CallOptions]
+    ) -> Entity: ...
+
+    @overload
+    def save(self, entity: E, **options: Unpack[CallOptions]) -> E: ...
+
+    def save(self, entity: Any, **options: Unpack[CallOptions]) -> Any:
         """Save one entity and give it as stored, with an ``_id`` if it had none."""
         if not self._writes(options):
             return self.save_async(entity, **options).finish()
-        text = entity_json(entity)
-        return decode_entity(
+        text = self.mapper.write(entity)
+        return self.mapper.parse(
             _native.call_for_text(_save, self.handle, text, len(text), encode_options(options))
         )
 
+    @overload
     def save_many(
-        self, entities: Iterable[EntityLike], **options: Unpack[CallOptions]
-    ) -> SaveManyResult:
+        self: Writing[Entity], entities: Iterable[EntityLike], **options: Unpack[CallOptions]
+    ) -> SaveManyResult[Entity]: ...
+
+    @overload
+    def save_many(
+        self, entities: Iterable[E], **options: Unpack[CallOptions]
+    ) -> SaveManyResult[E]: ...
+
+    def save_many(self, entities: Any, **options: Unpack[CallOptions]) -> Any:
         """Save many entities, locally in one transaction; the result says which ones failed."""
         if not self._writes(options):
             return self.save_many_async(entities, **options).finish()
-        text = _array_json(entities)
-        return decode_save_many(
+        text = self._array_json(entities)
+        return self.mapper.parse_save_many(
             _native.call_for_text(_save_many, self.handle, text, len(text), encode_options(options))
         )
 
@@ -107,26 +120,51 @@ class Writing(StoreBase):
 
     # The asynchronous forms
 
+    @overload
     def save_async(
-        self,
+        self: Writing[Entity],
         entity: EntityLike,
         *,
         on_answer: OnAnswer[Entity] | None = None,
         **options: Unpack[CallOptions],
-    ) -> Request[Entity]:
-        """Start to save one entity."""
-        return self._start_save("kv_store_save", _ENTITY, entity_json(entity), options, on_answer)
+    ) -> Request[Entity]: ...
 
+    @overload
+    def save_async(
+        self, entity: E, *, on_answer: OnAnswer[E] | None = None, **options: Unpack[CallOptions]
+    ) -> Request[E]: ...
+
+    def save_async(
+        self, entity: Any, *, on_answer: Any = None, **options: Unpack[CallOptions]
+    ) -> Any:
+        """Start to save one entity."""
+        reader, text = TextReader(self.mapper.parse), self.mapper.write(entity)
+        return self._start_save("kv_store_save", reader, text, options, on_answer)
+
+    @overload
     def save_many_async(
-        self,
+        self: Writing[Entity],
         entities: Iterable[EntityLike],
         *,
-        on_answer: OnAnswer[SaveManyResult] | None = None,
+        on_answer: OnAnswer[SaveManyResult[Entity]] | None = None,
         **options: Unpack[CallOptions],
-    ) -> Request[SaveManyResult]:
+    ) -> Request[SaveManyResult[Entity]]: ...
+
+    @overload
+    def save_many_async(
+        self,
+        entities: Iterable[E],
+        *,
+        on_answer: OnAnswer[SaveManyResult[E]] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Request[SaveManyResult[E]]: ...
+
+    def save_many_async(
+        self, entities: Any, *, on_answer: Any = None, **options: Unpack[CallOptions]
+    ) -> Any:
         """Start to save many entities."""
-        text = _array_json(entities)
-        return self._start_save("kv_store_save_many", _SAVED, text, options, on_answer)
+        reader, text = TextReader(self.mapper.parse_save_many), self._array_json(entities)
+        return self._start_save("kv_store_save_many", reader, text, options, on_answer)
 
     def remove_by_id_async(
         self, id: str, *, on_answer: OnAnswer[int] | None = None, **options: Unpack[CallOptions]
@@ -179,6 +217,11 @@ class Writing(StoreBase):
     ) -> Request[T]:
         return self._start(name, reader, text, len(text), options=options, on_answer=on_answer)
 
+    def _array_json(self, entities: Any) -> bytes:
+        if isinstance(entities, (bytes, str, Mapping)):
+            raise TypeError("save_many takes several entities; save takes one")
+        return b"[" + b",".join(map(self.mapper.write, entities)) + b"]"
+
 
 def _chosen(query: QueryLike, all: bool) -> Query | None:
     """Give what is to be removed; everything only if that was said."""
@@ -189,9 +232,3 @@ def _chosen(query: QueryLike, all: bool) -> Query | None:
     if query is not None and all:
         raise invalid("all=True goes with no query")
     return as_query(query)
-
-
-def _array_json(entities: Iterable[EntityLike]) -> bytes:
-    if isinstance(entities, (bytes, str, Mapping)):
-        raise TypeError("save_many takes several entities; save takes one")
-    return b"[" + b",".join(map(entity_json, entities)) + b"]"

@@ -1,0 +1,205 @@
+"""Models: types of one's own in place of dictionaries, for the entities of a collection."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+from . import _pydantic
+from ._options import entity_json, to_json
+from ._reading import fields_of, known_members, read_fields
+from .errors import InvalidError, invalid
+from .results import (
+    Entity,
+    EntityLike,
+    PendingDetail,
+    SaveManyResult,
+    errors_of,
+    pending_members,
+)
+from .values import member_name
+
+M = TypeVar("M")
+
+_ID: Final = "_id"
+#: What an entity without a value for them does not have.
+_LEFT_OUT: Final = {_ID, "_acl", "_kmd"}
+
+
+class Model(Protocol[M]):
+    """How entities become objects, and come back: what ``collection(…, model=…)`` takes.
+
+    Dataclasses and models of pydantic need none; with this, any other library can be used.
+    """
+
+    def from_entity(self, entity: Entity) -> M:
+        """Make an object of an entity; whatever it raises tells why the entity does not fit."""
+
+    def to_entity(self, value: M) -> Mapping[str, Any]:
+        """Give the members of an object, with an ``_id`` if it has one.
+
+        Values are written by the rules of :func:`kvstore.to_json_value`.
+        """
+
+    def members(self) -> Mapping[str, Any] | None:
+        """Give the names of the members that objects have, each with True, or with such names.
+
+        A save keeps the other members of what is stored. None: objects have all members.
+        """
+
+
+class Mapper(Generic[M]):
+    """Makes what a store gives, and entities of what it takes: by a model, or as they are."""
+
+    def __init__(self, model: Model[M] | None, kind: type = object) -> None:
+        self._model = model
+        #: Whether objects are something else than the entities.
+        self.changes = model is not None
+        #: What the model writes; any object, if that is not known.
+        self._kind = kind
+        self._name = (type(model) if kind is object else kind).__qualname__
+
+    def members(self) -> Mapping[str, Any] | None:
+        """Give what the option ``known_members`` says for the model."""
+        return None if self._model is None else self._model.members()
+
+    def read(self, entity: Entity) -> M:
+        """Make an object; :class:`kvstore.InvalidError` names the entity and what does not fit."""
+        if self._model is None:
+            return entity  # type: ignore[return-value]
+        try:
+            return self._model.from_entity(entity)
+        except Exception as error:
+            message = f"the entity does not fit {self._name}: {error}"
+            details = {"status": 11, "name": "KV_INVALID", "message": message}
+            raise InvalidError({**details, "id": entity.get(_ID)}) from error
+
+    def parse(self, text: bytes) -> M:
+        """Make an object of an entity's JSON."""
+        entity = json.loads(text)
+        return self.read(entity) if self.changes else entity
+
+    def read_if_any(self, entity: Entity | None) -> M | None:
+        """Make an object of an entity that need not be there."""
+        return None if entity is None else self.read(entity)
+
+    def parse_save_many(self, text: bytes) -> SaveManyResult[M]:
+        """Read the result of a save of many; what was saved and does not fit is an error too."""
+        members = json.loads(text)
+        errors = errors_of(members)
+        saved: list[M | None] = []
+        for index, entity in enumerate(members["entities"]):
+            try:
+                saved.append(self.read_if_any(entity))
+            except InvalidError as error:
+                saved.append(None)
+                errors.append(InvalidError({**error.details, "index": index}))
+        return SaveManyResult(saved, errors)
+
+    def parse_pending(self, text: bytes) -> PendingDetail[M]:
+        """Read one row of the queue with its entity."""
+        members = json.loads(text)
+        return PendingDetail(
+            *pending_members(members),
+            entity=self.read_if_any(members.get("entity")),
+            base=self.read_if_any(members.get("base")),
+            remote=self.read_if_any(members.get("remote")),
+        )
+
+    def write(self, value: M | EntityLike) -> bytes:
+        """Write an entity as JSON."""
+        if self._model is None:
+            return entity_json(value)  # type: ignore[arg-type]
+        if not isinstance(value, self._kind):
+            raise invalid(f"this collection takes {self._name}, not {type(value).__qualname__}")
+        return to_json(dict(self._model.to_entity(value)))  # type: ignore[arg-type]
+
+
+#: Of stores that give and take dictionaries.
+PLAIN: Final[Mapper[Entity]] = Mapper(None)
+
+
+def mapper_of(model: type[M] | Model[M]) -> Mapper[M]:
+    """Give what reads and writes the entities of a collection that was opened with a model."""
+    if not isinstance(model, type):
+        return Mapper(model)
+    if dataclasses.is_dataclass(model):
+        return Mapper(DataclassModel(model), model)
+    if _pydantic.is_model_type(model):
+        return Mapper(PydanticModel(model), model)
+    raise TypeError(
+        f"{model.__qualname__} is no dataclass and no model of pydantic: give a kvstore.Model"
+    )
+
+
+class DataclassModel(Generic[M]):
+    """Reads and writes a dataclass. Its field ``id`` is the ``_id``, if it has no other."""
+
+    def __init__(self, type: type[M]) -> None:
+        self._type = type
+        self._fields = fields_of(type, _renamed)
+        self._members = known_members(type, _renamed)
+
+    def from_entity(self, entity: Entity) -> M:
+        """Read the fields; members that the dataclass does not have are left aside."""
+        read: M = read_fields(self._type, self._fields, entity)
+        return read
+
+    def to_entity(self, value: Any) -> Mapping[str, Any]:
+        """Give the fields by the names of their members."""
+        fields = dataclasses.fields(value)
+        names = _renamed([member_name(field) for field in fields])
+        values = [getattr(value, field.name) for field in fields]
+        return _without_nothing(dict(zip(names, values, strict=True)))
+
+    def members(self) -> Mapping[str, Any]:
+        """Give the names of the members, those of dataclasses in it included."""
+        return self._members
+
+
+class PydanticModel(Generic[M]):
+    """Reads and writes a model of pydantic. Its field ``id`` is the ``_id``, if it has no other."""
+
+    def __init__(self, type: type[M]) -> None:
+        self._type = type
+        self._has_id = _pydantic.has_plain_id(type)
+        self._members = _pydantic.known_members(type)
+        if self._members is not None and self._has_id:
+            self._members[_ID] = self._members.pop("id")
+
+    def from_entity(self, entity: Entity) -> M:
+        """Let pydantic read the entity."""
+        members = dict(entity)
+        if self._has_id:
+            members.pop("id", None)
+            if _ID in members:
+                members["id"] = members.pop(_ID)
+        read: M = _pydantic.read(self._type, members, _LEFT_OUT)
+        return read
+
+    def to_entity(self, value: M) -> Mapping[str, Any]:
+        """Let pydantic write the entity."""
+        members = _pydantic.members(value)
+        if self._has_id:
+            members[_ID] = members.pop("id", None)
+        return _without_nothing(members)
+
+    def members(self) -> Mapping[str, Any] | None:
+        """Give the names of the members, those of models in it included."""
+        return self._members
+
+
+def _renamed(names: list[str]) -> list[str]:
+    """Call the member ``id`` ``_id``, unless there is one."""
+    return names if _ID in names else [_ID if name == "id" else name for name in names]
+
+
+def _without_nothing(members: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what a new entity has not got yet."""
+    return {
+        name: value
+        for name, value in members.items()
+        if name not in _LEFT_OUT or (value is not None and value != "")
+    }
