@@ -7,6 +7,8 @@ enum Route: Sendable, Equatable {
   case count(app: String, collection: String)
   case delta(app: String, collection: String)
   case group(app: String, collection: String)
+  /// Many writes at once: an extension.
+  case batch(app: String, collection: String)
   /// Whether a collection keeps a history for `delta`: an extension for administrators.
   case history(app: String, collection: String)
   /// Permissions of a collection: an extension for administrators.
@@ -68,6 +70,7 @@ enum Route: Sendable, Equatable {
     case "_permissions": self = .permissions(app: app, collection: collection)
     case "_deltaset": self = .delta(app: app, collection: collection)
     case "_history": self = .history(app: app, collection: collection)
+    case "_batch": self = .batch(app: app, collection: collection)
     case "_group": self = .group(app: app, collection: collection)
     case "_subscribe": self = .subscribe(app: app, collection: collection)
     case "_unsubscribe": self = .unsubscribe(app: app, collection: collection)
@@ -140,7 +143,8 @@ enum Route: Sendable, Equatable {
     case .permissions, .history, .streamACL: [.get, .put]
     case .users: [.get, .post]
     case .login, .logout, .lookup, .usernameExists, .mail, .verifyAddress, .removeCollection,
-      .customEndpoint, .group, .register, .unregister, .subscribe, .unsubscribe, .streamPublish,
+      .customEndpoint, .group, .batch, .register, .unregister, .subscribe, .unsubscribe,
+      .streamPublish,
       .streamSubscribe, .streamUnsubscribe:
       [.post]
     case .tokens: [.delete]
@@ -150,7 +154,7 @@ enum Route: Sendable, Equatable {
   /// Whether its bodies are entities, or several of them.
   var takesEntities: Bool {
     switch self {
-    case .collection, .entity: true
+    case .collection, .entity, .batch: true
     default: false
     }
   }
@@ -160,7 +164,7 @@ enum Route: Sendable, Equatable {
     switch self {
     case .health, .poll, .pubNub: nil
     case .ping(let app), .collection(let app, _), .entity(let app, _, _), .count(let app, _),
-      .delta(let app, _), .group(let app, _), .history(let app, _),
+      .delta(let app, _), .group(let app, _), .batch(let app, _), .history(let app, _),
       .permissions(let app, _), .users(let app), .user(let app, _), .login(let app),
       .logout(let app), .me(let app), .lookup(let app), .tokens(let app, _),
       .usernameExists(let app), .mail(let app), .verifyAddress(let app, _),

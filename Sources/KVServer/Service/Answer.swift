@@ -44,6 +44,7 @@ enum Answer {
   static func mark(_ response: inout Response, _ call: Call) {
     response.headers.append(("X-Kinvey-Request-Id", call.request.id))
     response.headers.append(("X-Kinvey-API-Version", String(call.apiVersion)))
+    response.headers.append(Service.batchHeader)
   }
 
   private static let contentType = (name: "Content-Type", value: "application/json; charset=utf-8")

@@ -3,7 +3,7 @@ internal import KVJSON
 /// The answer to an insert of several entities: `{"entities":[…],"errors":[…]}`.
 enum MultiInsertAnswer {
   static func response(
-    _ results: [Result<Entities.Written, ServerError>]
+    _ results: [Result<Entities.Written?, ServerError>]
   ) -> Response {
     let body = Payload(capacity: 4096)
     var errors: [JSONValue] = []
@@ -11,7 +11,7 @@ enum MultiInsertAnswer {
     for (index, result) in results.enumerated() {
       if index > 0 { body.append(byte: UInt8(ascii: ",")) }
       switch result {
-      case .success(let written): body.append(written.body)
+      case .success(let written): body.append(written?.body ?? Array("null".utf8))
       case .failure(let error):
         body.append("null")
         var object = Answer.body(of: error)

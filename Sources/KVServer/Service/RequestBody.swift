@@ -26,17 +26,24 @@ extension Service {
   static func drafts(
     _ body: Payload, most: Int
   ) throws(ServerError) -> [Result<EntityDraft, ServerError>] {
+    try elements(body, most: most) { (bytes) throws(ServerError) in try draft(bytes) }
+  }
+
+  /// What `read` makes of each element of a body that is an array. Throws if the body is not JSON, or has no elements or
+  /// too many.
+  static func elements<Element>(
+    _ body: Payload, most: Int,
+    _ read: (UnsafeRawBufferPointer) throws(ServerError) -> Element
+  ) throws(ServerError) -> [Result<Element, ServerError>] {
     try body.withBytes { (bytes) throws(ServerError) in
       let ranges = try elements(bytes)
       guard !ranges.isEmpty else { throw ServerError(.badRequest, "the array is empty") }
       guard ranges.count <= most else {
-        throw ServerError(.payloadTooLarge, "at most \(most) entities can be inserted at once")
+        throw ServerError(.payloadTooLarge, "at most \(most) entities can be written at once")
       }
       return ranges.map { range in
-        do throws(ServerError) {
-          return .success(try draft(UnsafeRawBufferPointer(rebasing: bytes[range])))
-        } catch {
-          return .failure(error)
+        Result { () throws(ServerError) in
+          try read(UnsafeRawBufferPointer(rebasing: bytes[range]))
         }
       }
     }
@@ -56,7 +63,7 @@ extension Service {
     return object
   }
 
-  private static func draft(
+  static func draft(
     _ bytes: UnsafeRawBufferPointer, id: String? = nil,
     replacing replacements: [(name: String, json: [UInt8]?)] = []
   ) throws(ServerError) -> EntityDraft {

@@ -5,8 +5,8 @@ internal import KVSQLite
 
 /// `/appdata`.
 extension Service {
-  /// How many entities one request may insert.
-  private static let mostInserts = 100
+  /// How many entities one request may insert, or write as a batch.
+  static let mostInserts = 100
 
   func collection(_ call: Call, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
@@ -24,8 +24,11 @@ extension Service {
     switch call.request.method {
     case .put: return try put(call, name, id)
     case .delete:
-      try entities.delete(
-        id, in: found, for: viewer(call, name), if: try Self.precondition(call))
+      let viewer = viewer(call, name)
+      _ = try viewer.rule(for: .delete)
+      let condition = try Self.precondition(call)
+      guard let found else { throw Entities.missing(id) }
+      _ = try entities.perform(.delete(id: id, if: condition), in: found, for: viewer)
       return Answer.json(200, ["count": 1])
     default:
       // Threads that carry connections come here: nothing is stored.
@@ -91,10 +94,10 @@ extension Service {
     _ = try viewer.rule(for: .create)
     if Self.isArray(call.body) { return try createMany(call, name, viewer) }
     let draft = try Self.draft(call.body)
-    let collection = try make(name, call)
-    let results = try entities.insert([.success(draft)], into: collection, for: viewer)
-    guard let result = results.first else { throw ServerError(.internalErrorRetry) }
-    let written = try result.get()
+    guard
+      let written = try entities.perform(
+        .create(draft), in: try make(name, call), for: viewer)
+    else { throw ServerError(.internalErrorRetry) }
     var response = Answer.json(201, written.body)
     response.headers.append(("Location", location(call, "appdata", name, written.id)))
     response.headers.append(Self.revision(written.modified))
@@ -110,16 +113,19 @@ extension Service {
     }
     let drafts = try Self.drafts(call.body, most: Self.mostInserts)
     let collection = try make(name, call)
-    return MultiInsertAnswer.response(
-      try entities.insert(drafts, into: collection, for: viewer))
+    let writes = drafts.map { $0.map { EntityWrite.create($0) } }
+    return MultiInsertAnswer.response(try entities.perform(writes, in: collection, for: viewer))
   }
 
   private func put(_ call: Call, _ name: String, _ id: String) throws(ServerError) -> Response {
     let viewer = viewer(call, name)
     _ = try viewer.rule(for: .update)
     let draft = try Self.draft(call.body, id: id)
-    let written = try entities.put(
-      draft, into: try make(name, call), for: viewer, if: try Self.precondition(call))
+    let condition = try Self.precondition(call)
+    guard
+      let written = try entities.perform(
+        .put(draft, if: condition), in: try make(name, call), for: viewer)
+    else { throw ServerError(.internalErrorRetry) }
     var response = Answer.json(written.isNew ? 201 : 200, written.body)
     response.headers.append(Self.revision(written.modified))
     if written.isNew { response.headers.append(("Location", location(call, "appdata", name, id))) }

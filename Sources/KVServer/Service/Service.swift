@@ -163,7 +163,7 @@ final class Service: RequestHandler, Sendable {
     case .login: hashers
     case .users: request.method == .post ? hashers : workers
     case .user: request.method == .put ? hashers : workers
-    case .collection, .count, .delta, .group, .history, .permissions, .logout, .me, .lookup,
+    case .collection, .count, .delta, .group, .batch, .history, .permissions, .logout, .me, .lookup,
       .tokens,
       .usernameExists, .mail, .verifyAddress, .removeCollection, .customEndpoint, .register,
       .unregister, .subscribe, .unsubscribe, .poll,
@@ -223,6 +223,7 @@ final class Service: RequestHandler, Sendable {
     case .count(_, let name): try count(call, name)
     case .delta(_, let name): try delta(call, name)
     case .group(_, let name): try group(call, name)
+    case .batch(_, let name): try batch(call, name)
     case .history(_, let name): try history(call, name)
     case .permissions(_, let name): try permissions(call, name)
     case .users: try users(call)

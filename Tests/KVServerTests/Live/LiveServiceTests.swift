@@ -75,11 +75,18 @@ import Testing
     _ = try rig.send(ana, "PUT", "/appdata/kid/notes/a", #"{"n":"#)
     _ = try rig.send(ana, "DELETE", "/appdata/kid/notes/b")
     _ = try rig.send(ana, "DELETE", query("/appdata/kid/notes", #"{"n":1}"#))
+    _ = try rig.send(
+      ana, "POST", "/appdata/kid/notes/_batch",
+      #"[{"method":"POST","entity":{"_id":"e"}},{"method":"PUT","id":"c","entity":{}},7]"#)
+    _ = try rig.send(
+      ana, "POST", "/appdata/kid/notes/_batch", #"[{"method":"DELETE","id":"e"}]"#)
     _ = try rig.send(ana, "POST", "/appdata/kid/others", #"{"_id":"o"}"#)
     let later = try device.poll(first?.json["t"])
     #expect(
       changes(later) == [
         "create b", "create c", "update a", "create d", "delete b", "delete a", "delete d",
+        "create e",
+        "update c", "delete e",
       ])
     #expect(later.json["m"]?.arrayValue?[2]["d"]?["n"]?.intValue == 1)
   }

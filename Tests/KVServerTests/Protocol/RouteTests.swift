@@ -12,6 +12,7 @@ import Testing
     #expect(Route(["appdata", "k", "c", "_count"]) == .count(app: "k", collection: "c"))
     #expect(
       Route(["appdata", "k", "c", "_permissions"]) == .permissions(app: "k", collection: "c"))
+    #expect(Route(["appdata", "k", "c", "_batch"]) == .batch(app: "k", collection: "c"))
     #expect(Route(["user", "k"]) == .users(app: "k"))
     #expect(Route(["user", "k", "login"]) == .login(app: "k"))
     #expect(Route(["user", "k", "_logout"]) == .logout(app: "k"))

@@ -106,9 +106,8 @@ import Testing
   @Test(
     "is no operation and no part of a path",
     arguments: [
-      "_count", "_group", "_deltaset", "_history", "_permissions", "_subscribe", "_unsubscribe",
-      ".", "..",
-      "", "a\nb",
+      "_count", "_group", "_batch", "_deltaset", "_history", "_permissions", "_subscribe",
+      "_unsubscribe", ".", "..", "", "a\nb",
     ])
   func refused(id: String) {
     #expect(throws: ServerError.self) { try EntityID.check(id) }

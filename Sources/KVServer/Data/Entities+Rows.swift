@@ -1,0 +1,243 @@
+internal import KVBase
+internal import KVJSON
+internal import KVSQLite
+
+/// What writes do to rows, inside their transaction.
+extension Entities {
+  // MARK: One write
+
+  func perform(
+    _ write: EntityWrite, in collection: EntityCollection, for viewer: Viewer,
+    _ connection: borrowing Connection, _ now: Timestamp, _ noted: inout LiveChanges
+  ) throws(SQLiteError) -> Result<Written?, ServerError> {
+    let rule: Permissions.Rule
+    do throws(ServerError) { rule = try viewer.rule(for: write.operation) } catch {
+      return .failure(error)
+    }
+    let result: Result<Written?, ServerError>
+    switch write {
+    case .create(let draft):
+      let acl = Self.owned(draft.acl ?? ACL(), by: viewer)
+      result = try Self.insert(draft, acl, collection, connection, now).map { $0 }
+    case .put(let draft, let condition):
+      let found = try Self.look(draft.id, in: collection, rule, for: viewer, connection) {
+        StoredRow($0)
+      }
+      result = try put(draft, over: found, if: condition, in: collection, viewer, connection, now)
+    case .delete(let id, let condition):
+      let found = try Self.look(id, in: collection, rule, for: viewer, connection) {
+        (row: $0.int64(1), modified: Timestamp(milliseconds: $0.int64(4)))
+      }
+      return try Self.delete(id, found, if: condition, from: collection, connection, now, &noted)
+    }
+    if case .success(let written?) = result { noted.add(LiveChange(written)) }
+    return result
+  }
+
+  /// What is stored under an id, as far as somebody may change it.
+  private enum Found<Row> {
+    case nothing
+    case forbidden
+    case row(Row)
+  }
+
+  private static func look<Row>(
+    _ id: String, in collection: EntityCollection, _ rule: Permissions.Rule, for viewer: Viewer,
+    _ connection: borrowing Connection, _ read: (borrowing Statement) -> Row
+  ) throws(SQLiteError) -> Found<Row> {
+    let look = try connection.statement(collection.sql(.look(rule)))
+    try look.bind(viewer.user, at: 1)
+    try look.bind(id, at: 2)
+    guard try look.step() else { return .nothing }
+    return look.int64(0) != 0 ? .row(read(look)) : .forbidden
+  }
+
+  /// Creates the entity or replaces it.
+  private func put(
+    _ draft: EntityDraft, over found: Found<StoredRow>, if condition: Precondition,
+    in collection: EntityCollection, _ viewer: Viewer, _ connection: borrowing Connection,
+    _ now: Timestamp
+  ) throws(SQLiteError) -> Result<Written?, ServerError> {
+    var stored: StoredRow?
+    do throws(ServerError) {
+      switch found {
+      case .nothing:
+        try condition.check(nil)
+        _ = try viewer.rule(for: .create)
+      case .forbidden: throw Self.forbidden(draft.id)
+      case .row(let row):
+        try condition.check(row.modified)
+        stored = row
+      }
+    } catch {
+      return .failure(error)
+    }
+    guard let stored else {
+      let acl = Self.owned(draft.acl ?? ACL(), by: viewer)
+      return try Self.insert(draft, acl, collection, connection, now).map { $0 }
+    }
+    return .success(try update(stored, draft, collection, viewer, connection, now))
+  }
+
+  private static func delete(
+    _ id: String, _ found: Found<(row: Int64, modified: Timestamp)>, if condition: Precondition,
+    from collection: EntityCollection, _ connection: borrowing Connection, _ now: Timestamp,
+    _ noted: inout LiveChanges
+  ) throws(SQLiteError) -> Result<Written?, ServerError> {
+    switch found {
+    case .nothing: return .failure(missing(id))
+    case .forbidden: return .failure(forbidden(id))
+    case .row(let stored):
+      do throws(ServerError) { try condition.check(stored.modified) } catch {
+        return .failure(error)
+      }
+      try remove([stored.row], from: collection, connection, now, &noted)
+      return .success(nil)
+    }
+  }
+
+  // MARK: Rows
+
+  /// What is stored under an id that is about to be replaced.
+  struct StoredRow {
+    let row: Int64
+    let creator: String
+    let created: Timestamp
+    let modified: Timestamp
+    let body: [UInt8]
+
+    init(_ look: borrowing Statement) {
+      row = look.int64(1)
+      creator = look.text(2) ?? ""
+      created = Timestamp(milliseconds: look.int64(3))
+      modified = Timestamp(milliseconds: look.int64(4))
+      body = look.copy(5)
+    }
+  }
+
+  /// Deletes rows, and keeps what they were if the collection has a history. That is looked up here,
+  /// inside the transaction: a history that starts meanwhile must miss none.
+  static func remove(
+    _ rows: [Int64], from collection: EntityCollection, _ connection: borrowing Connection,
+    _ now: Timestamp, _ noted: inout LiveChanges
+  ) throws(SQLiteError) {
+    let isRecorded = collection.history != .off
+    for row in rows {
+      let access = try connection.statement(collection.sql(.access))
+      try access.bind(row, at: 1)
+      if try access.step() {
+        noted.add(
+          LiveChange(id: access.text(0) ?? "", .delete(ACL(access, from: 1), at: now)))
+      }
+      access.reset()
+      if isRecorded {
+        let bury = try connection.statement(collection.sql(.bury))
+        try bury.bind(row, at: 1)
+        try bury.bind(now.milliseconds, at: 2)
+        try bury.run()
+      }
+      let delete = try connection.statement(collection.sql(.deleteRow))
+      try delete.bind(row, at: 1)
+      try delete.run()
+    }
+  }
+
+  static func insert(
+    _ draft: EntityDraft, _ acl: ACL, _ collection: EntityCollection,
+    _ connection: borrowing Connection,
+    _ now: Timestamp
+  ) throws(SQLiteError) -> Result<Written, ServerError> {
+    let body = draft.body(acl, created: now, modified: now)
+    let insert = try connection.statement(collection.sql(.insert))
+    try insert.bind(draft.id, at: 1)
+    try bind(acl, created: now, modified: now, to: insert)
+    try run(insert, with: body)
+    guard connection.changes == 1 else {
+      return .failure(
+        ServerError(
+          .internalErrorRetry, "An entity with that _id already exists in this collection"))
+    }
+    return .success(Written(id: draft.id, body: body, modified: now, isNew: true))
+  }
+
+  func update(
+    _ stored: StoredRow, _ draft: EntityDraft, _ collection: EntityCollection, _ viewer: Viewer,
+    _ connection: borrowing Connection, _ now: Timestamp
+  ) throws(SQLiteError) -> Written {
+    var acl = draft.acl ?? ACL(of: stored.body)
+    // Only the administrator may give an entity to somebody else.
+    if viewer.principal != .master || acl.creator.isEmpty { acl.creator = stored.creator }
+    let modified = clock.time(now, after: stored.modified)
+    let body = draft.body(acl, created: stored.created, modified: modified)
+    // Looked up here, inside the transaction, as `remove` does it.
+    if draft.acl != nil, collection.history != .off {
+      let note = try connection.statement(collection.sql(.noteAccess))
+      try note.bind(stored.row, at: 1)
+      try Self.bind(acl, created: stored.created, modified: modified, to: note)
+      try note.run()
+    }
+    let update = try connection.statement(collection.sql(.update))
+    try update.bind(stored.row, at: 1)
+    try Self.bind(acl, created: stored.created, modified: modified, to: update)
+    try Self.run(update, with: body)
+    return Written(id: draft.id, body: body, modified: modified, isNew: false)
+  }
+
+  private static func bind(
+    _ acl: ACL, created: Timestamp, modified: Timestamp, to statement: borrowing Statement
+  ) throws(SQLiteError) {
+    try statement.bind(acl.creator, at: 2)
+    try bind(acl.everybodyReads, to: statement, at: 3)
+    try bind(acl.everybodyWrites, to: statement, at: 4)
+    try statement.bind(acl.readers.isEmpty ? nil : ACL.list(acl.readers), at: 5)
+    try statement.bind(acl.writers.isEmpty ? nil : ACL.list(acl.writers), at: 6)
+    try statement.bind(created.milliseconds, at: 7)
+    try statement.bind(modified.milliseconds, at: 8)
+  }
+
+  private static func bind(
+    _ flag: Bool?, to statement: borrowing Statement, at place: Int32
+  ) throws(SQLiteError) {
+    guard let flag else { return try statement.bindNull(at: place) }
+    try statement.bind(flag ? 1 : 0, at: place)
+  }
+
+  /// Runs a statement whose parameter 9 is the body.
+  static func run(
+    _ statement: borrowing Statement, with body: [UInt8]
+  ) throws(SQLiteError) {
+    let result = body.withUnsafeBytes { bytes -> Result<Void, SQLiteError> in
+      do throws(SQLiteError) {
+        try statement.bind(borrowedText: bytes, at: 9)
+        return .success(try statement.run())
+      } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
+  }
+
+  /// The `_acl` of a new entity: its creator is who creates it, unless the administrator names one.
+  private static func owned(_ acl: ACL, by viewer: Viewer) -> ACL {
+    var acl = acl
+    if viewer.principal != .master || acl.creator.isEmpty { acl.creator = viewer.owner }
+    return acl
+  }
+}
+
+extension ACL {
+  /// Reads the columns `creator` to `writers`.
+  fileprivate init(_ row: borrowing Statement, from column: Int32) {
+    self.init()
+    creator = row.text(column) ?? ""
+    everybodyReads = row.isNull(column + 1) ? nil : row.int64(column + 1) != 0
+    everybodyWrites = row.isNull(column + 2) ? nil : row.int64(column + 2) != 0
+    readers = Self.ids(row.text(column + 3))
+    writers = Self.ids(row.text(column + 4))
+  }
+
+  private static func ids(_ list: String?) -> [String] {
+    let value = list.flatMap { try? JSONValue(parsing: $0) }
+    return value?.arrayValue?.compactMap(\.stringValue) ?? []
+  }
+}

@@ -1,0 +1,61 @@
+internal import KVBase
+internal import KVJSON
+
+/// `_batch`: many writes in one request and one transaction. An extension, which answers announce.
+extension Service {
+  /// How many writes a batch may have.
+  static let batchHeader = (name: "X-Kvstored-Batch", value: String(mostInserts))
+
+  func batch(_ call: Call, _ name: String) throws(ServerError) -> Response {
+    try Self.check(collection: name)
+    let viewer = viewer(call, name)
+    let writes = Self.distinct(
+      try Self.elements(call.body, most: Self.mostInserts) { (bytes) throws(ServerError) in
+        try BatchElement.read(bytes).allowed(to: viewer).get()
+      })
+    let creates = writes.contains { (try? !$0.get().isDelete) ?? false }
+    let collection =
+      creates ? try make(name, call) : catalog.find(name, of: call.app.number)
+    guard let collection else {
+      return Self.answer(
+        writes.map { $0.flatMap { .failure(Entities.missing($0.id)) } })
+    }
+    return Self.answer(try entities.perform(writes, in: collection, for: viewer))
+  }
+
+  /// Refuses what is not the first write of its entity: all versions of a transaction have one time, and no two
+  /// versions of an entity may.
+  private static func distinct(
+    _ writes: [Result<EntityWrite, ServerError>]
+  ) -> [Result<EntityWrite, ServerError>] {
+    var seen: Set<RecordID> = []
+    return writes.map { write in
+      write.flatMap { write in
+        guard !seen.insert(RecordID(write.id)).inserted else { return .success(write) }
+        return .failure(
+          ServerError(.badRequest, "an earlier write of the batch is to the same entity"))
+      }
+    }
+  }
+
+  /// `[{"status":200,"entity":{…}},{"status":200,"count":1},{"status":409,"error":…},…]`.
+  private static func answer(_ results: [Result<Entities.Written?, ServerError>]) -> Response {
+    let body = Payload(capacity: 4096)
+    for (index, result) in results.enumerated() {
+      body.append(byte: UInt8(ascii: index == 0 ? "[" : ","))
+      switch result {
+      case .success(let written?):
+        body.append(written.isNew ? "{\"status\":201,\"entity\":" : "{\"status\":200,\"entity\":")
+        body.append(written.body)
+        body.append("}")
+      case .success(nil): body.append("{\"status\":200,\"count\":1}")
+      case .failure(let error):
+        var object = Answer.body(of: error)
+        object.members.insert(.init("status", .int(Int64(error.status))), at: 0)
+        body.append(JSONValue.object(object).bytes)
+      }
+    }
+    body.append("]")
+    return Answer.json(200, body)
+  }
+}
