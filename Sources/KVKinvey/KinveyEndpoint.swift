@@ -70,7 +70,8 @@ struct KinveyEndpoint: Sendable {
       switch self {
       case .data:
         [
-          "_count", "_group", "_deltaset", "_history", "_permissions", "_subscribe", "_unsubscribe",
+          "_count", "_group", "_batch", "_deltaset", "_history", "_permissions", "_subscribe",
+          "_unsubscribe",
         ]
       case .users: ["login", "_logout", "_me", "_lookup"]
       case .functions: []

@@ -27,9 +27,13 @@ extension KinveyRemote {
     } outcome: {
       let place = places[$0]
       let write = writes[place]
-      if case .success(let response) = $1, response.head.hasRevision { keeper.found() }
+      if case .success(let response) = $1 { service.extensions.note(write: response.head) }
       call.progress.update { $0.bytesDone &+= UInt64(write.byteCount) }
-      outcome(place, Self.outcome(of: write, $1, hiding: headers.secrets))
+      let result = Self.outcome(of: write, $1, hiding: headers.secrets)
+      if case .batch = write, case .failure(let error) = result, error.kind == .unsupported {
+        service.extensions.refusedBatch()
+      }
+      outcome(place, result)
     }
   }
 
@@ -39,17 +43,21 @@ extension KinveyRemote {
     func url(_ id: String...) -> String { service.endpoint.url(.data, [collection] + id) }
     return switch write {
     case .create(let entity):
-      service.request("POST", url(), headers, body: Self.body(entity, creating: [entity]))
+      service.request("POST", url(), headers, body: Self.body(entity, creating: write.created))
     case .createMany(let entities):
       service.request(
         "POST", url(), headers,
-        body: Self.body(MultiInsert.body(of: entities), creating: entities))
+        body: Self.body(MultiInsert.body(of: entities), creating: write.created))
     case .update(let id, let entity, let condition):
       service.request("PUT", url(id), headers, body: .bytes(entity)).with(condition)
     case .delete(let id, _) where KinveyEndpoint.Family.data.hasOperation(id):
       service.request("DELETE", self.url(of: id, in: collection), headers)
     case .delete(let id, let condition):
       service.request("DELETE", url(id), headers).with(condition)
+    case .batch(let writes):
+      service.request(
+        "POST", url("_batch"), headers,
+        body: Self.body(WriteBatch.body(of: writes), creating: write.created))
     }
   }
 
@@ -70,7 +78,14 @@ extension KinveyRemote {
     }
     guard response.head.isSuccess else {
       let error = KinveyErrors.error(response.head, response.body, hiding: secrets)
-      return write.isDelete && error.saysNotThere ? .success(.deleted(0)) : .failure(error)
+      switch write {
+      case .delete where error.saysNotThere: return .success(.deleted(0))
+      case .batch where error.saysNoSuchRoute:
+        var unsupported = error
+        unsupported.kind = .unsupported
+        return .failure(unsupported)
+      default: return .failure(error)
+      }
     }
     do throws(StoreError) {
       return .success(try outcome(of: write, response, hiding: secrets))
@@ -89,6 +104,17 @@ extension KinveyRemote {
     case .createMany(let entities):
       return .storedMany(try MultiInsert.results(for: entities, response, hiding: secrets))
     case .delete: return .deleted(try response.deletedCount())
+    case .batch(let writes):
+      // Each is what a request of its own would have been answered.
+      let answers = try WriteBatch.answers(in: response)
+      return .batch(
+        writes.enumerated().map { place, write in
+          guard place < answers.count, let answer = answers[place] else {
+            return .failure(
+              KinveyErrors.unusable(response.head, "The backend said nothing about this write."))
+          }
+          return outcome(of: write, .success(answer), hiding: secrets)
+        })
     }
   }
 }
@@ -104,17 +130,6 @@ extension HTTPRequest {
     case .isMissing: request.headers.append(HTTPHeader("If-None-Match", "*"))
     }
     return request
-  }
-}
-
-extension HTTPHead {
-  /// Whether the answer names the entity's revision: its `_kmd.lmt`, as `If-Match` takes it. A tag of
-  /// another kind is made by a server that knows nothing of conditional writes.
-  fileprivate var hasRevision: Bool {
-    guard let tag = self["ETag"], tag.utf8.first == UInt8(ascii: "\""), tag.utf8.count > 2 else {
-      return false
-    }
-    return Timestamp(tag.dropFirst().dropLast()) != nil
   }
 }
 
@@ -135,26 +150,39 @@ extension StoreError {
   fileprivate var saysNotThere: Bool {
     answer?.error == "EntityNotFound" || answer?.error == "CollectionNotFound"
   }
+
+  /// The backend knows no such path.
+  fileprivate var saysNoSuchRoute: Bool { answer?.status == 404 && answer?.error == "NotFound" }
 }
 
 extension RemoteWrite {
   /// Why it cannot be sent: no URL leads to what it changes.
   fileprivate var misfit: StoreError? {
     switch self {
-    case .create, .createMany: nil
+    case .create, .createMany, .batch: nil
     case .update(let id, _, _): KinveyEndpoint.Family.data.misfit(id)
     // One that is named like an operation is deleted by a query.
     case .delete(let id, _): id.isEmpty ? KinveyEndpoint.Family.data.misfit(id) : nil
     }
   }
 
-  fileprivate var isDelete: Bool { if case .delete = self { true } else { false } }
+  /// What it creates by POST.
+  fileprivate var created: [[UInt8]] {
+    switch self {
+    case .create(let entity): [entity]
+    case .createMany(let entities): entities
+    case .batch(let writes): writes.flatMap(\.created)
+    case .update, .delete: []
+    }
+  }
 
-  fileprivate var byteCount: Int {
+  /// Bytes of its entities.
+  var byteCount: Int {
     switch self {
     case .create(let entity), .update(_, let entity, _): entity.count
     case .createMany(let entities): entities.reduce(0) { $0 + $1.count }
     case .delete: 0
+    case .batch(let writes): writes.reduce(0) { $0 + $1.byteCount }
     }
   }
 }

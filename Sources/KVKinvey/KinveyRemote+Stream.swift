@@ -44,6 +44,7 @@ extension KinveyRemote {
         throw KinveyErrors.error(head, [], hiding: headers.secrets)
       }
     }
+    service.extensions.note(head)
     guard head.isSuccess else {
       throw KinveyErrors.error(head, errorBody, hiding: headers.secrets)
     }

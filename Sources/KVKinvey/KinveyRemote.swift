@@ -10,13 +10,12 @@ internal import KVTransport
 /// then.
 package final class KinveyRemote: Remote {
   let service: KinveyService
-  let keeper = ConditionKeeper()
 
   package init(_ service: KinveyService) { self.service = service }
 
   package var connections: Int { service.configuration.connections }
-  /// Known once the backend has named the revision of something that was written.
-  package var keepsConditions: Bool { keeper.isFound }
+  package var keepsConditions: Bool { service.extensions.keepsConditions }
+  package var maxBatchWrites: Int { service.extensions.maxBatchWrites }
 
   // MARK: Reading
 

@@ -12,6 +12,7 @@ package final class KinveyService: Sendable {
   let configuration: KinveyConfiguration
   let endpoint: KinveyEndpoint
   let transport: Transport
+  let extensions = BackendExtensions()
   private let deviceInfo: String
   private let session: KinveySession
 
@@ -77,6 +78,7 @@ package final class KinveyService: Sendable {
     } catch {
       throw StoreError(error)
     }
+    extensions.note(response.head)
     guard response.head.isSuccess else {
       throw KinveyErrors.error(response.head, response.body, hiding: headers.secrets)
     }

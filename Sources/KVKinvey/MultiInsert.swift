@@ -100,7 +100,7 @@ enum MultiInsert {
 
 extension Array where Element == UInt8 {
   /// `withUnsafeBytes` with a typed error.
-  fileprivate func withBytes<R, E: Error>(
+  func withBytes<R, E: Error>(
     _ body: (UnsafeRawBufferPointer) throws(E) -> R
   ) throws(E) -> R {
     try withUnsafeBufferPointer { buffer throws(E) in try body(UnsafeRawBufferPointer(buffer)) }

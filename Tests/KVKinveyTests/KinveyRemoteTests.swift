@@ -157,7 +157,9 @@ import Testing
   /// The backend decodes a segment before it looks for operations: only a query leads to such an id.
   @Test(
     "An entity whose id is the name of an operation is found and deleted by a query",
-    arguments: ["_count", "_group", "_deltaset", "_permissions", "_history", "_subscribe"])
+    arguments: [
+      "_count", "_group", "_batch", "_deltaset", "_permissions", "_history", "_subscribe",
+    ])
   func operationAsId(id: String) throws {
     let target = "/appdata/kid_x1/notes?query=%7B%22_id%22%3A%22\(id)%22%7D"
     let isThere = Monitor(true)

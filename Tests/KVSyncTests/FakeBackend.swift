@@ -127,11 +127,13 @@ final class FakeBackend: @unchecked Sendable {
 ///
 /// `@unchecked Sendable`: a simulated world runs on one thread.
 final class FakeNetwork: Remote, @unchecked Sendable {
-  /// How likely a request is lost, an answer is lost, the backend fails, a request arrives twice, or is overtaken
+  /// How likely a request is lost, an answer is lost or lacks something, the backend fails, a request arrives twice, or is overtaken
   /// by those of others, in percent.
   struct Weather {
     var lostRequests: UInt64 = 0
     var lostAnswers: UInt64 = 0
+    /// Of a batch: some of its writes are not in the answer.
+    var halfAnswers: UInt64 = 0
     var serverErrors: UInt64 = 0
     var doubledRequests: UInt64 = 0
     var overtakenRequests: UInt64 = 0
@@ -254,13 +256,24 @@ final class FakeNetwork: Remote, @unchecked Sendable {
       outcome(
         place,
         Result { () throws(StoreError) in
-          try exchange { () throws(StoreError) in try carryOut(writes[place]) }
+          halved(try exchange { () throws(StoreError) in try carryOut(writes[place]) })
         })
     }
   }
 
+  /// Perhaps the backend says nothing about some of a batch, which it has carried out.
+  private func halved(_ outcome: RemoteOutcome) -> RemoteOutcome {
+    guard case .batch(let results) = outcome, random.next() % 100 < weather.halfAnswers else {
+      return outcome
+    }
+    return .batch(
+      results.map { random.next() % 2 == 0 ? $0 : .failure(StoreError(.proto, "Nothing.")) })
+  }
+
   /// Whether the backend keeps the conditions of writes.
   var keepsConditions = true
+  /// How many writes it takes in a batch.
+  var maxBatchWrites = 1
 
   private func check(_ condition: RemoteCondition, _ id: String) throws(StoreError) {
     if keepsConditions { try backend.check(condition, id) }
@@ -282,6 +295,9 @@ final class FakeNetwork: Remote, @unchecked Sendable {
         guard error.kind == .notFound else { throw error }
       }
       return .deleted(backend.delete(id))
+    case .batch(let writes):
+      return .batch(
+        writes.map { write in Result { () throws(StoreError) in try carryOut(write) } })
     }
   }
 }

@@ -25,6 +25,94 @@ import Testing
     #expect(try bench.engine.pendingCount() == 0)
   }
 
+  @Test("joins writes of every kind where the backend takes them so, in their order")
+  func mixedBatches() throws {
+    let bench = try Bench()
+    bench.remote.maxBatchWrites = 500
+    try bench.publish(["_id": "old", "n": 0], ["_id": "gone", "n": 0])
+    _ = try bench.engine.pull(Query(), Call())
+    try bench.save(["_id": "old", "n": 1])
+    _ = try bench.saveMany((0..<120).map { ["_id": .string("id\($0)"), "n": .int($0)] })
+    _ = try bench.engine.remove(id: "gone", bench.options())
+    _ = try bench.saveMany((0..<30).map { ["n": .int($0)] })
+    #expect(
+      try bench.engine.push(Call(conflicts: .optimistic)) == PushResult(pushed: 152))
+    let batches = bench.remote.requests.compactMap { request -> [RemoteWrite]? in
+      if case .batch(let writes) = request { writes } else { nil }
+    }
+    // At most 100 to a request, and the first page is of 100 writes.
+    #expect(batches.map(\.count) == [100, 52])
+    #expect(bench.remote.requests.count == 2)
+    guard case .update("old", _, .revision) = batches[0][0] else {
+      Issue.record("not an update: \(batches[0][0])")
+      return
+    }
+    #expect(bench.remote.backend.ids.count == 151)
+    #expect(bench.backendValue("old", "n") == 1)
+    #expect(try bench.engine.pendingCount() == 0)
+  }
+
+  @Test("settles each write of a batch as if it had gone alone")
+  func batchResults() throws {
+    let bench = try Bench()
+    bench.remote.maxBatchWrites = 100
+    try bench.publish(["_id": "a", "n": 0], ["_id": "b", "n": 0], ["_id": "c", "n": 0])
+    _ = try bench.engine.pull(Query(), Call())
+    for id in ["a", "b"] { try bench.save(["_id": .string(id), "n": 1]) }
+    try bench.save(["_id": "bad", "poison": true])
+    _ = try bench.engine.remove(id: "c", bench.options())
+    try bench.publish(["_id": "b", "n": 7])
+    _ = bench.remote.backend.delete("c")
+    let result = try bench.engine.push(Call(conflicts: .optimistic))
+    #expect(result.pushed == 2)
+    #expect(result.errors.map(\.id) == ["b", "bad"])
+    #expect(result.errors.map(\.kind) == [.conflict, .invalid])
+    #expect(result.errors.map(\.index) == [1, 2])
+    #expect(try bench.engine.pending(after: nil, most: 0).map(\.state) == [.conflict, .refused])
+    #expect(bench.backendValue("a", "n") == 1 && bench.backendValue("b", "n") == 7)
+  }
+
+  @Test("of a batch whose answer is lost does everything once, and loses nothing")
+  func lostBatch() throws {
+    for strategy in ConflictStrategy.allCases {
+      let bench = try Bench()
+      bench.remote.maxBatchWrites = 100
+      try bench.publish(["_id": "old", "n": 0], ["_id": "gone", "n": 0])
+      _ = try bench.engine.pull(Query(), Call())
+      try bench.save(["_id": "old", "n": 1])
+      try bench.save(["_id": "own", "n": 1])
+      let made = try bench.save(["n": 1]).id
+      _ = try bench.engine.remove(id: "gone", bench.options())
+      bench.remote.losesAnswer = { _ in true }
+      #expect(throws: StoreError.self) { try bench.engine.push(Call(conflicts: strategy)) }
+      bench.remote.losesAnswer = { _ in false }
+      try bench.save(["_id": "old", "n": 2])
+      let result = try bench.engine.push(Call(conflicts: strategy))
+      #expect(result.errors.isEmpty && result.pushed == 4, "\(strategy): \(result)")
+      #expect(bench.remote.backend.ids == ["old", "own", made], "\(strategy)")
+      #expect(bench.backendValue("old", "n") == 2, "\(strategy)")
+      #expect(try bench.engine.pendingCount() == 0)
+    }
+  }
+
+  @Test("sends one by one what was refused as a batch, and goes on without batches")
+  func refusedBatch() throws {
+    for kind in [StoreError.Kind.unsupported, .tooLarge, .invalid] {
+      let bench = try Bench()
+      bench.remote.maxBatchWrites = 100
+      bench.remote.refusal = { [weak remote = bench.remote] write in
+        guard case .batch = write else { return nil }
+        if kind == .unsupported { remote?.maxBatchWrites = 1 }
+        var error = StoreError(kind, "No.")
+        error.answer = StoreError.ServerAnswer(status: 405)
+        return error
+      }
+      _ = try bench.saveMany((0..<150).map { ["_id": .string("id\($0)"), "n": .int($0)] })
+      #expect(try bench.engine.push(Call()) == PushResult(pushed: 150))
+      #expect(bench.remote.requests.count == (kind == .unsupported ? 151 : 152))
+    }
+  }
+
   @Test("bounds the bytes of a request, too") func largeEntities() throws {
     let bench = try Bench()
     let text = JSONValue.string(String(repeating: "x", count: 1 << 20))

@@ -133,6 +133,8 @@ final class ScriptedRemote: Remote, @unchecked Sendable {
 
   /// Whether it keeps the conditions of writes.
   var keepsConditions = true
+  /// How many writes it takes in a batch.
+  var maxBatchWrites = 1
 
   private func check(_ condition: RemoteCondition, _ id: String) throws(StoreError) {
     if keepsConditions { try backend.check(condition, id) }
@@ -154,6 +156,9 @@ final class ScriptedRemote: Remote, @unchecked Sendable {
         guard error.kind == .notFound else { throw error }
       }
       return .deleted(backend.delete(id))
+    case .batch(let writes):
+      return .batch(
+        writes.map { write in Result { () throws(StoreError) in try apply(write) } })
     }
   }
 }
@@ -170,6 +175,7 @@ extension RemoteWrite {
     case .createMany(let bodies): bodies
     case .update(_, let body, _): [body]
     case .delete: []
+    case .batch(let writes): writes.flatMap(\.bodies)
     }
   }
 }

@@ -12,6 +12,8 @@ import Testing
 /// by one seed. Some reads ask for everything, some for pages, some for changes only; some calls repeat what
 /// failed.
 ///
+/// Some backends take batches of writes, and their answers may lack some of them.
+///
 /// Every client changes and deletes its own entities only, and saves to a few that all share. Then the
 /// weather clears and everybody synchronises. Each world has its strategy for conflicts, on a backend that
 /// keeps the conditions of writes or one that does not; what is left open is decided at the end, at random.
@@ -78,9 +80,12 @@ private final class SimulatedWorld {
     strategy =
       ConflictStrategy.allCases[Int(random.next() % UInt64(ConflictStrategy.allCases.count))]
     let keepsConditions = random.next() % 2 == 0
+    // Who takes batches, of so many writes, keeps conditions.
+    let maxBatchWrites = keepsConditions ? Int(random.next() % 6) : 1
     for number in 0..<Int(2 + random.next() % 7) {
       let network = FakeNetwork(backend, user: "user\(number)", seed: random.next())
       network.keepsConditions = keepsConditions
+      network.maxBatchWrites = max(1, maxBatchWrites)
       let path = directory.file("\(number).kvs")
       let member = try Member(
         number, path, network, strategy, ids: Seed(random.next()), answers: Seed(random.next()))
@@ -95,6 +100,7 @@ private final class SimulatedWorld {
       let member = members[Int(random.next() % UInt64(members.count))]
       member.network.weather = FakeNetwork.Weather(
         lostRequests: random.next() % 30, lostAnswers: random.next() % 30,
+        halfAnswers: random.next() % 30,
         serverErrors: random.next() % 10, doubledRequests: random.next() % 10,
         overtakenRequests: random.next() % 10)
       // The server is restarted: what follows finds nobody for a while.

@@ -122,7 +122,7 @@ extension CollectionEngine {
           return error
         }
       }
-    case .success(.deleted): break
+    case .success(.deleted), .success(.batch): break
     case .failure(let error): for place in places { results[place] = .failure(error) }
     }
   }

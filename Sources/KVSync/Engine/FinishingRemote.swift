@@ -17,6 +17,7 @@ package final class FinishingRemote: Remote {
 
   package var connections: Int { remote.connections }
   package var keepsConditions: Bool { remote.keepsConditions }
+  package var maxBatchWrites: Int { remote.maxBatchWrites }
 
   package func find(
     _ query: Query, in collection: String, _ call: Call,

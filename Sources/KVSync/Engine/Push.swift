@@ -15,6 +15,8 @@ struct Push {
   private var places: [RecordID: Int] = [:]
   private var tried = 0
   private var reachability = Reachability()
+  /// Those of this page whose batch was refused as a whole.
+  private var alone: Set<RecordID> = []
   /// Why the rest is not worth trying.
   private var stopped: StoreError?
   /// So often what was held up or was overtaken is sent again.
@@ -43,7 +45,7 @@ struct Push {
     var conflicts: [Conflicted] = []
     /// Creates whose id the backend has already.
     var duplicates: [(sent: OutgoingWrite, refusal: StoreError)] = []
-    /// To be sent again, on its own: its batch was refused as a whole.
+    /// To be sent again, each on its own: their batch was refused as a whole.
     var alone: [PendingWrite] = []
   }
 
@@ -56,6 +58,7 @@ struct Push {
     places = places.filter { waiting.contains($0.key) }
     for (offset, write) in page.enumerated() { places[RecordID(write.id)] = tried + offset }
     tried += page.count
+    alone = []
     var rest = page[...]
     while !rest.isEmpty {
       let slice = Array(rest.prefix(sliceSize))
@@ -75,22 +78,22 @@ struct Push {
     var outgoing = try local.beginSending(slice)
     if outgoing.count < slice.count { outgoing += try beginSendingChanged(slice, outgoing) }
     follow(outgoing)
-    var again = try send(outgoing) { PushBatch.batches(of: $0) }
+    var again = try send(outgoing)
     // More rounds: what its batch held up goes alone, what exists already as an update, and what has met
     // another version over that one, unless others are faster every time.
     for _ in 0..<Self.mostRounds where !again.isEmpty {
-      again = try send(try local.beginSending(again)) { $0.map { PushBatch([$0]) } }
+      again = try send(try local.beginSending(again))
     }
     var round = Round()
     for write in again { fail(write, .conflict(write.id, isGone: false), &round) }
     try write(round)
   }
 
-  private mutating func send(
-    _ outgoing: [OutgoingWrite], _ batches: ([OutgoingWrite]) -> [PushBatch]
-  ) throws(StoreError) -> [PendingWrite] {
+  private mutating func send(_ outgoing: [OutgoingWrite]) throws(StoreError) -> [PendingWrite] {
     let (ready, conflicts) = try conditioned(outgoing)
-    return try settle(conflicts) + send(batches(ready))
+    let batches = PushBatch.batches(
+      of: ready, maxWrites: remote.maxBatchWrites, alone: alone)
+    return try settle(conflicts) + send(batches)
   }
 
   /// Entities that were changed after the page was read are sent as they are now.
@@ -184,6 +187,7 @@ struct Push {
     for (write, error) in reachability.heard() { fail(write, error, &round) }
     if case .failure(let error) = outcome, batch.writes.count > 1, error.isAboutTheBody {
       round.alone += batch.writes.map(\.write)
+      alone.formUnion(batch.writes.map { RecordID($0.write.id) })
       return
     }
     for (sent, result) in batch.results(outcome) { take(result, of: sent, &round) }
@@ -254,8 +258,8 @@ struct Push {
 
 extension StoreError {
   /// Whether the backend refused what was sent, not that it was sent: of a batch, one entity may be to
-  /// blame.
+  /// blame, or that it is one.
   fileprivate var isAboutTheBody: Bool {
-    answer != nil && (kind == .invalid || kind == .tooLarge)
+    answer != nil && (kind == .invalid || kind == .tooLarge || kind == .unsupported)
   }
 }

@@ -1,27 +1,36 @@
+internal import KVBase
+
 /// The writes that one request carries.
 struct PushBatch {
   /// The bytes of one request at the most, unless a single entity has more.
   private static let mostBytes = 4 << 20
-  /// A create that failed so often goes alone, lest it be what its batch fails on.
+  /// A write that failed so often goes alone, lest it be what its batch fails on.
   private static let mostAttempts = 3
 
   let writes: [OutgoingWrite]
 
   init(_ writes: [OutgoingWrite]) { self.writes = writes }
 
-  /// New entities together, everything else one by one. At most one request for an entity.
-  static func batches(of outgoing: [OutgoingWrite]) -> [PushBatch] {
+  /// New entities together, and with `maxWrites` above 1 everything; the rest, and those that must go `alone`, one by
+  /// one. At most one request for an entity.
+  static func batches(
+    of outgoing: [OutgoingWrite], maxWrites: Int, alone: Set<RecordID> = []
+  ) -> [PushBatch] {
+    let isMixed = maxWrites > 1
+    let limit =
+      isMixed ? min(maxWrites, CollectionEngine.mostPerInsert) : CollectionEngine.mostPerInsert
     var batches: [PushBatch] = []
     var open: [OutgoingWrite] = []
     var bytes = 0
     for sent in outgoing {
-      guard sent.write.operation == .create, !isSuspect(sent.write) else {
+      guard isMixed || sent.write.operation == .create, !isSuspect(sent.write),
+        !alone.contains(RecordID(sent.write.id))
+      else {
         batches.append(PushBatch([sent]))
         continue
       }
       let size = sent.body?.count ?? 0
-      if open.count == CollectionEngine.mostPerInsert || (!open.isEmpty && bytes + size > mostBytes)
-      {
+      if open.count == limit || (!open.isEmpty && bytes + size > mostBytes) {
         batches.append(PushBatch(open))
         (open, bytes) = ([], 0)
       }
@@ -36,13 +45,16 @@ struct PushBatch {
   }
 
   var request: RemoteWrite {
-    guard writes.count == 1, let only = writes.first else {
-      return .createMany(writes.map { $0.body ?? [] })
-    }
-    return switch only.write.operation {
-    case .create: .create(only.body ?? [])
-    case .update: .update(id: only.write.id, only.body ?? [], if: only.condition)
-    case .delete: .delete(id: only.write.id, if: only.condition)
+    if writes.count == 1 { return Self.request(writes[0]) }
+    return writes.allSatisfy { $0.write.operation == .create }
+      ? .createMany(writes.map { $0.body ?? [] }) : .batch(writes.map(Self.request))
+  }
+
+  private static func request(_ sent: OutgoingWrite) -> RemoteWrite {
+    switch sent.write.operation {
+    case .create: .create(sent.body ?? [])
+    case .update: .update(id: sent.write.id, sent.body ?? [], if: sent.condition)
+    case .delete: .delete(id: sent.write.id, if: sent.condition)
     }
   }
 
@@ -52,14 +64,27 @@ struct PushBatch {
   ) -> [(OutgoingWrite, Result<[UInt8]?, StoreError>)] {
     switch outcome {
     case .failure(let error): return writes.map { ($0, .failure(error)) }
-    case .success(.stored(let entity)) where writes.count == 1:
-      return writes.map { ($0, .success(entity)) }
-    case .success(.deleted) where writes.count == 1: return writes.map { ($0, .success(nil)) }
     case .success(.storedMany(let many)) where many.count == writes.count:
       return zip(writes, many).map { ($0, $1.map { $0 }) }
-    case .success:
-      let error = StoreError.badAnswer("The backend's answer does not fit what was sent.")
-      return writes.map { ($0, .failure(error)) }
+    case .success(.batch(let many)) where many.count == writes.count:
+      return zip(writes, many).map { ($0, $1.flatMap(Self.result)) }
+    case .success(let one) where writes.count == 1:
+      return writes.map { ($0, Self.result(one)) }
+    case .success: return writes.map { ($0, .failure(.misfit)) }
     }
+  }
+
+  private static func result(_ outcome: RemoteOutcome) -> Result<[UInt8]?, StoreError> {
+    switch outcome {
+    case .stored(let entity): .success(entity)
+    case .deleted: .success(nil)
+    case .storedMany, .batch: .failure(.misfit)
+    }
+  }
+}
+
+extension StoreError {
+  fileprivate static var misfit: StoreError {
+    .badAnswer("The backend's answer does not fit what was sent.")
   }
 }

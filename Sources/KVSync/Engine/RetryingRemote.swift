@@ -116,6 +116,7 @@ extension RemoteWrite {
     case .update, .delete: true
     case .create(let entity): Self.hasId(entity)
     case .createMany(let entities): entities.allSatisfy(Self.hasId)
+    case .batch(let writes): writes.allSatisfy(\.isRepeatable)
     }
   }
 

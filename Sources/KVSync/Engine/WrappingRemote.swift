@@ -13,6 +13,7 @@ package protocol WrappingRemote: Remote {
 extension WrappingRemote {
   package var connections: Int { remote.connections }
   package var keepsConditions: Bool { remote.keepsConditions }
+  package var maxBatchWrites: Int { remote.maxBatchWrites }
 
   package func find(
     _ query: Query, in collection: String, _ call: Call,

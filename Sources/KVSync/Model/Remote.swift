@@ -41,6 +41,9 @@ package protocol Remote: AnyObject, Sendable {
   /// Whether it is known to keep the conditions of writes. One that does not ignores them.
   var keepsConditions: Bool { get }
 
+  /// How many writes of any kind it is known to take in one request; 1: only creates go together.
+  var maxBatchWrites: Int { get }
+
   /// Sends writes, at most `connections` at a time, and hands over each outcome, one after the other,
   /// on the calling thread, in whatever order they end. It returns when all have ended. After a
   /// cancellation the rest ends with `.cancelled`.
@@ -53,6 +56,7 @@ package protocol Remote: AnyObject, Sendable {
 extension Remote {
   package var connections: Int { 1 }
   package var keepsConditions: Bool { false }
+  package var maxBatchWrites: Int { 1 }
 }
 
 extension Remote {
@@ -80,7 +84,7 @@ package struct RemoteGroups: Sendable, Equatable {
 }
 
 /// One request of a push.
-package enum RemoteWrite: Sendable, Equatable {
+package indirect enum RemoteWrite: Sendable, Equatable {
   /// One new entity; its bytes have an `_id` (chosen by us, or none in a network store).
   case create([UInt8])
   /// New entities, at most 100, in one request.
@@ -88,6 +92,9 @@ package enum RemoteWrite: Sendable, Equatable {
   /// Creates or replaces the entity of this id.
   case update(id: String, [UInt8], if: RemoteCondition = .none)
   case delete(id: String, if: RemoteCondition = .none)
+  /// Creates, updates and deletions in one request, each to another entity and with a result of its own; at most
+  /// `maxBatchWrites`. A backend that turns out to take none fails it with `unsupported`.
+  case batch([RemoteWrite])
 }
 
 /// What must be true of the backend's entity for a write to be carried out; else it fails with `.conflict`,
@@ -101,13 +108,15 @@ package enum RemoteCondition: Sendable, Equatable {
 }
 
 /// What came of one request that the backend carried out.
-package enum RemoteOutcome: Sendable, Equatable {
+package indirect enum RemoteOutcome: Sendable, Equatable {
   /// The entity as the backend stored it.
   case stored([UInt8])
   /// One result for each entity of a `createMany`, in its order.
   case storedMany([Result<[UInt8], StoreError>])
   /// How many were deleted; 0 when it was not there (404).
   case deleted(Int)
+  /// What came of each write of a `batch`, in its order.
+  case batch([Result<RemoteOutcome, StoreError>])
 }
 
 package struct ReadAnswer: Sendable, Equatable {

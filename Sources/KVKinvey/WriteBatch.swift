@@ -1,0 +1,90 @@
+internal import KVJSON
+internal import KVSync
+internal import KVTransport
+
+/// Many writes in one request, an extension of our server: the body, and what the answer says about each.
+enum WriteBatch {
+  /// `[{"method":"PUT","id":"…","ifMatch":"\"…\"","entity":{…}},…]`. The entities are JSON objects.
+  static func body(of writes: [RemoteWrite]) -> [UInt8] {
+    var body: [UInt8] = []
+    body.reserveCapacity(writes.reduce(2) { $0 + $1.byteCount + 128 })
+    for write in writes {
+      body += body.isEmpty ? "[{".utf8 : ",{".utf8
+      append(write, to: &body)
+      body.append(UInt8(ascii: "}"))
+    }
+    body.append(UInt8(ascii: "]"))
+    return body
+  }
+
+  private static func append(_ write: RemoteWrite, to body: inout [UInt8]) {
+    switch write {
+    case .create(let entity):
+      body += "\"method\":\"POST\",\"entity\":".utf8
+      body += entity
+    case .update(let id, let entity, let condition):
+      body += "\"method\":\"PUT\",\"id\":".utf8
+      body += JSONValue.string(id).bytes
+      append(condition, to: &body)
+      body += ",\"entity\":".utf8
+      body += entity
+    case .delete(let id, let condition):
+      body += "\"method\":\"DELETE\",\"id\":".utf8
+      body += JSONValue.string(id).bytes
+      append(condition, to: &body)
+    case .createMany, .batch:
+      // A batch in a batch: the backend refuses such an element.
+      break
+    }
+  }
+
+  private static func append(_ condition: RemoteCondition, to body: inout [UInt8]) {
+    switch condition {
+    case .none: break
+    case .revision(let moment):
+      body += ",\"ifMatch\":".utf8
+      body += JSONValue.string(moment).bytes
+    case .isMissing: body += ",\"ifNoneMatch\":\"*\"".utf8
+    }
+  }
+
+  /// The answer to each write as a request of its own would have had it; nil where the backend said nothing usable.
+  static func answers(in response: HTTPResponse) throws(StoreError) -> [HTTPResponse?] {
+    do throws(JSONError) {
+      return try response.body.withBytes { bytes throws(JSONError) in
+        try EntityScanner.validate(bytes)
+        let scanner = ByteScanner(bytes)
+        var elements = try ElementCursor(scanner, at: scanner.skipSpace(0))
+        var answers: [HTTPResponse?] = []
+        while let element = try elements.next() {
+          answers.append(
+            try? answer(UnsafeRawBufferPointer(rebasing: bytes[element]), response.head))
+        }
+        return answers
+      }
+    } catch {
+      throw KinveyErrors.unusable(
+        response.head, "The backend's answer is no result: \(error.message).", at: error.position)
+    }
+  }
+
+  private static func answer(
+    _ bytes: UnsafeRawBufferPointer, _ head: HTTPHead
+  ) throws(JSONError) -> HTTPResponse? {
+    var status: Int?
+    var entity: Range<Int>?
+    var members = try MemberCursor(ByteScanner(bytes), at: 0)
+    while let member = try members.next() {
+      if members.isName(member.name, "entity") {
+        entity = member.value
+      } else if members.isName(member.name, "status") {
+        let value = try JSONValue(parsing: UnsafeRawBufferPointer(rebasing: bytes[member.value]))
+        status = value.intValue.flatMap { Int(exactly: $0) }
+      }
+    }
+    guard let status, (200..<600).contains(status) else { return nil }
+    var head = head
+    head.status = status
+    return HTTPResponse(head: head, body: Array(entity.map { bytes[$0] } ?? bytes[...]))
+  }
+}
