@@ -1,7 +1,9 @@
 /* Synchronises a collection through libkvstore's C ABI.
  *
  *   sync HOST DIRECTORY pull STORE_OPTIONS   fetches "cities"
- *   sync HOST DIRECTORY push COUNT           makes so many entities offline, then sends them
+ *   sync HOST DIRECTORY KIND COUNT           writes so many entities offline, then sends them
+ *
+ * KIND: "create" makes entities without an id, "put" under ids of their own, "update" changes what was sent before.
  *
  * Prints "COUNT SECONDS BYTES CPU_SECONDS PEAK_KIB": of the synchronising the first four, of the whole process
  * the last. */
@@ -26,22 +28,43 @@ static long member(const char *json, const char *name) {
   return found ? strtol(found + strlen(name), NULL, 10) : 0;
 }
 
-static void save_many(kv_store *store, int count) {
+/* Gives one member of each entity another name of the same length. */
+static void rename_members(data *made, const char *from, const char *to) {
+  for (int batch = 0; batch < made->batch_count; batch++)
+    for (char *at = made->batches[batch]; (at = strstr(at, from)); at += strlen(to))
+      memcpy(at, to, strlen(to));
+}
+
+static void push(kv_store *store) {
+  kv_error *error = NULL;
+  char *result;
+  must(kv_store_push(store, NULL, &result, NULL, &error), error);
+  kv_free(result);
+}
+
+/* Queues what `kind` says. */
+static void write_offline(kv_store *store, const char *kind, int count) {
   data made;
   data_make(&made, count, 7);
+  if (!strcmp(kind, "create")) rename_members(&made, "\"_id\":", "\"key\":");
   save_batches(store, &made);
+  if (!strcmp(kind, "update")) {
+    push(store);
+    rename_members(&made, "\"name\":", "\"mane\":");
+    save_batches(store, &made);
+  }
   data_free(&made);
 }
 
 int main(int count, char **arguments) {
-  if (count != 5) raw_fail(arguments[0], "HOST DIRECTORY pull|push STORE_OPTIONS|COUNT");
+  if (count != 5) raw_fail(arguments[0], "HOST DIRECTORY pull|create|put|update STORE_OPTIONS|COUNT");
   char options[512];
   kv_client *client;
   kv_store *store;
   kv_request *request;
   kv_error *error = NULL;
   char *result;
-  const int is_push = !strcmp(arguments[3], "push");
+  const int is_push = strcmp(arguments[3], "pull") != 0;
   snprintf(options, sizeof options,
            "{\"appKey\":\"kid_bench\",\"appSecret\":\"secret\",\"host\":\"%s\",\"dataDirectory\":"
            "\"%s\",\"timeout\":600}",
@@ -53,7 +76,7 @@ int main(int count, char **arguments) {
   must(kv_store_open(client, is_push ? "pushed" : "cities", "sync", is_push ? NULL : arguments[4],
                      &store, &error),
        error);
-  if (is_push) save_many(store, atoi(arguments[4]));
+  if (is_push) write_offline(store, arguments[3], atoi(arguments[4]));
 
   double start = data_now(), used = processor_time();
   if (is_push)
