@@ -628,8 +628,9 @@ KV_API void kv_query_free(kv_query *query);
  *
  *  Options of every call: `readPolicy` ("forceLocal", "forceNetwork", "both", "networkOtherwiseLocal"),
  *  `writePolicy` ("forceLocal", "silentLocalThenNetwork", "localThenNetwork", "forceNetwork"), `timeout`
- *  (seconds for the whole call), `clientAppVersion`, `customRequestProperties`. The blocking form of
- *  a call that answers twice gives the last answer.
+ *  (seconds for the whole call, a local search included; a cursor that was given may be read for longer),
+ *  `clientAppVersion`, `customRequestProperties`. The blocking form of a call that answers twice gives the last
+ *  answer.
  *  @{ */
 
 typedef struct kv_store kv_store;

@@ -98,11 +98,13 @@ package final class Database: Sendable {
   ///
   /// `prepare` gives the statement with its parameters, or nil if there is nothing to read. It may read
   /// itself: that and the rows are of one snapshot. What it binds by reference must outlive the rows.
+  /// Until the first row is found it fails with `.interrupted` once the budget is exhausted.
   package func rows(
+    within budget: WorkBudget = .unlimited,
     _ prepare: (borrowing Connection) throws(SQLiteError) -> Statement?
   ) throws(SQLiteError) -> Rows {
     try checkProcess()
-    return try Rows(readers, prepare)
+    return try Rows(readers, within: budget, prepare)
   }
 
   /// The same for a statement for one use; `bind` gives its parameters their values.

@@ -17,7 +17,7 @@ package final class Rows: @unchecked Sendable {
   private var isOnRow = false
 
   init(
-    _ readers: ReaderPool,
+    _ readers: ReaderPool, within budget: WorkBudget,
     _ prepare: (borrowing Connection) throws(SQLiteError) -> Statement?
   ) throws(SQLiteError) {
     self.readers = readers
@@ -26,7 +26,8 @@ package final class Rows: @unchecked Sendable {
     do {
       try seat.connection.run(Connection.Control.beginRead)
       self.seat = seat
-      if let statement = try prepare(seat.connection) {
+      try seat.connection.within(budget) { () throws(SQLiteError) in
+        guard let statement = try prepare(seat.connection) else { return }
         isOnRow = try statement.step()
         self.statement = consume statement
       }

@@ -6,9 +6,11 @@ package import KVSync
 
 extension Storage {
   package func group(
-    _ grouping: Grouping, of query: Query, in collection: String, writtenSince: Timestamp?
+    _ grouping: Grouping, of query: Query, in collection: String, writtenSince: Timestamp?,
+    within budget: WorkBudget
   ) throws(StoreError) -> [JSONObject] {
-    let groups = try readSnapshot(of: collection) { (db, table) throws(SQLiteError) -> Groups in
+    let groups = try readSnapshot(of: collection, within: budget) {
+      (db, table) throws(SQLiteError) -> Groups in
       if writtenSince == nil, let groups = try indexed(grouping, query, table, db) { return groups }
       let plan = try indexes.plan(query.selection, table, writtenSince: writtenSince, on: db)
       let statement = try db.statement(plan.bodies)

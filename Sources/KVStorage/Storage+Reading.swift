@@ -41,10 +41,11 @@ extension Storage {
   }
 
   package func find(
-    _ query: Query, in collection: String, writtenSince: Timestamp?
+    _ query: Query, in collection: String, writtenSince: Timestamp?, within budget: WorkBudget
   ) throws(StoreError) -> any EntityCursor {
     if writtenSince == nil, EntityPage.isFor(query) {
-      let page = try readSnapshot(of: collection) { (db, table) throws(SQLiteError) in
+      let page = try readSnapshot(of: collection, within: budget) {
+        (db, table) throws(SQLiteError) in
         try EntityPage(try indexes.plan(query, table, on: db), on: db)
       }
       if let page { return page }
@@ -52,7 +53,8 @@ extension Storage {
     var isKept = true
     let rows: Rows
     do throws(SQLiteError) {
-      rows = try database.rows { (db: borrowing Connection) throws(SQLiteError) -> Statement? in
+      rows = try database.rows(within: budget) {
+        (db: borrowing Connection) throws(SQLiteError) -> Statement? in
         let table = try catalog.table(collection, on: db)
         let plan = try table.map { (table) throws(SQLiteError) in
           try indexes.plan(query, table, writtenSince: writtenSince, on: db)
@@ -65,16 +67,30 @@ extension Storage {
         return statement
       }
     } catch {
-      throw StoreError(error)
+      throw StoreError(error, within: budget)
     }
     guard isKept else { throw Ownership.changed }
     return EntityRows(rows, query.fields.isEmpty ? nil : Projection(query.fields))
   }
 
+  package func each(
+    of query: Query, in collection: String, writtenSince: Timestamp?, within budget: WorkBudget,
+    _ body: (UnsafeRawBufferPointer) -> Void
+  ) throws(StoreError) {
+    _ = try readSnapshot(of: collection, within: budget) {
+      (db, table) throws(SQLiteError) -> Void? in
+      let plan = try indexes.plan(query.selection, table, writtenSince: writtenSince, on: db)
+      let statement = try db.statement(plan.bodies)
+      try plan.selection.bindPage(to: statement)
+      while try statement.step() { body(statement.bytes(0)) }
+    }
+  }
+
   package func count(
-    _ query: Query, in collection: String, writtenSince: Timestamp?
+    _ query: Query, in collection: String, writtenSince: Timestamp?, within budget: WorkBudget
   ) throws(StoreError) -> Int {
-    let count = try readSnapshot(of: collection) { (db, table) throws(SQLiteError) in
+    let count = try readSnapshot(of: collection, within: budget) {
+      (db, table) throws(SQLiteError) in
       let plan = try indexes.plan(query, table, writtenSince: writtenSince, on: db)
       let statement = try db.statement(plan.count)
       try plan.selection.bindCount(to: statement)

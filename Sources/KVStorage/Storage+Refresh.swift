@@ -1,4 +1,4 @@
-internal import KVBase
+package import KVBase
 package import KVJSON
 package import KVQuery
 internal import KVSQLite
@@ -55,9 +55,10 @@ extension Storage {
   }
 
   package func unseen(
-    _ query: Query, from mark: RefreshMark, in collection: String, after order: Int64, most: Int
+    _ query: Query, from mark: RefreshMark, in collection: String, after order: Int64, most: Int,
+    within budget: WorkBudget
   ) throws(StoreError) -> [(order: Int64, id: String)] {
-    try read(from: collection) { (db, table) throws(SQLiteError) in
+    try readSnapshot(of: collection, within: budget) { (db, table) throws(SQLiteError) in
       guard try Self.mayHaveOlder(table, mark, db) else { return [] }
       let selection = try indexes.plan(query.selection, table, on: db).selection
       let statement = try db.prepare(

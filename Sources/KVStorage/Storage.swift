@@ -176,16 +176,18 @@ package final class Storage: LocalStore {
 
   /// Runs `body` on a reader; its statements see one state of the data.
   func readSnapshot<R>(
+    within budget: WorkBudget = .unlimited,
     _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(StoreError) -> R {
     let result: R?
     do throws(SQLiteError) {
-      result = try database.read { (db: borrowing Connection) throws(SQLiteError) -> R? in
+      result = try database.read(within: budget) {
+        (db: borrowing Connection) throws(SQLiteError) -> R? in
         let result = try body(db)
         return try ownership.isKept(reading: db) ? result : nil
       }
     } catch {
-      throw StoreError(error)
+      throw StoreError(error, within: budget)
     }
     guard let result else { throw Ownership.changed }
     return result
@@ -194,9 +196,10 @@ package final class Storage: LocalStore {
   /// The same for one collection; nil if nothing was ever written to it. Its statements see one state of the
   /// data.
   func readSnapshot<R>(
-    of collection: String, _ body: (borrowing Connection, Table) throws(SQLiteError) -> R?
+    of collection: String, within budget: WorkBudget = .unlimited,
+    _ body: (borrowing Connection, Table) throws(SQLiteError) -> R?
   ) throws(StoreError) -> R? {
-    try readSnapshot { (db: borrowing Connection) throws(SQLiteError) -> R? in
+    try readSnapshot(within: budget) { (db: borrowing Connection) throws(SQLiteError) -> R? in
       guard let table = try catalog.table(collection, on: db) else { return nil }
       return try body(db, table)
     }

@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVSQLite
 internal import KVSync
 
@@ -7,6 +8,16 @@ extension StoreError {
     self.init(Self.kind(of: error.kind), error.message)
     id = error.entity
     if error.extendedCode != 0 { code = Int(error.extendedCode) }
+  }
+
+  /// The same of work within a budget: why it was interrupted.
+  init(_ error: SQLiteError, within budget: WorkBudget) {
+    self.init(error)
+    guard error.kind == .interrupted, let exhaustion = budget.exhaustion else { return }
+    self =
+      exhaustion == .timeIsOver
+      ? StoreError(.timeout, "The local search took too long.")
+      : StoreError(.cancelled, "The call was cancelled.")
   }
 
   private static func kind(of kind: SQLiteError.Kind) -> Kind {

@@ -50,10 +50,10 @@ final class DyingStore: LocalStore, @unchecked Sendable {
   }
 
   func find(
-    _ query: Query, in collection: String, writtenSince: Timestamp?
+    _ query: Query, in collection: String, writtenSince: Timestamp?, within budget: WorkBudget
   ) throws(StoreError) -> any EntityCursor {
     try live { () throws(StoreError) in
-      try real.find(query, in: collection, writtenSince: writtenSince)
+      try real.find(query, in: collection, writtenSince: writtenSince, within: budget)
     }
   }
 
@@ -64,10 +64,10 @@ final class DyingStore: LocalStore, @unchecked Sendable {
   }
 
   func count(
-    _ query: Query, in collection: String, writtenSince: Timestamp?
+    _ query: Query, in collection: String, writtenSince: Timestamp?, within budget: WorkBudget
   ) throws(StoreError) -> Int {
     try live { () throws(StoreError) in
-      try real.count(query, in: collection, writtenSince: writtenSince)
+      try real.count(query, in: collection, writtenSince: writtenSince, within: budget)
     }
   }
 
@@ -99,10 +99,12 @@ final class DyingStore: LocalStore, @unchecked Sendable {
   }
 
   func unseen(
-    _ query: Query, from mark: RefreshMark, in collection: String, after order: Int64, most: Int
+    _ query: Query, from mark: RefreshMark, in collection: String, after order: Int64, most: Int,
+    within budget: WorkBudget
   ) throws(StoreError) -> [(order: Int64, id: String)] {
     try live { () throws(StoreError) in
-      try real.unseen(query, from: mark, in: collection, after: order, most: most)
+      try real.unseen(
+        query, from: mark, in: collection, after: order, most: most, within: budget)
     }
   }
 

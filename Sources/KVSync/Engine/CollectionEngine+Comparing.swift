@@ -15,7 +15,7 @@ extension CollectionEngine {
   func refreshByComparing(
     _ query: Query, _ pageSize: Int, _ local: any LocalStore, _ remote: any Remote, _ call: Call
   ) throws(StoreError) -> Refreshed? {
-    guard query.isRemote, try hasAny(query, local) else { return nil }
+    guard query.isRemote, try hasAny(query, local, call) else { return nil }
     return try inFlight.settlements.reading { (reading) throws(StoreError) -> Refreshed? in
       let total = try remote.count(query.selection, in: collection, call)
       let mark = try local.beginRefresh(of: collection)
@@ -44,10 +44,12 @@ extension CollectionEngine {
     }
   }
 
-  private func hasAny(_ query: Query, _ local: any LocalStore) throws(StoreError) -> Bool {
+  private func hasAny(
+    _ query: Query, _ local: any LocalStore, _ call: Call
+  ) throws(StoreError) -> Bool {
     var one = query.selection
     one.limit = 1
-    let cursor = try local.find(one, in: collection, writtenSince: nil)
+    let cursor = try local.find(one, in: collection, writtenSince: nil, within: call.budget)
     defer { cursor.close() }
     return try cursor.next { _ in } != nil
   }

@@ -30,7 +30,8 @@ extension CollectionEngine {
       throw StoreError(.unsupported, "A JavaScript function runs on a backend, not locally.")
     }
     return try local?.group(
-      grouping, of: query, in: collection, writtenSince: writtenSince(options)) ?? []
+      grouping, of: query, in: collection, writtenSince: writtenSince(options),
+      within: options.call.budget) ?? []
   }
 
   private func groupRemotely(
@@ -63,9 +64,9 @@ extension CollectionEngine {
     try Self.checked(query)
     return try reading(options, early) { (options) throws(StoreError) in
       var values = Distinct(path)
-      try local?.each(of: query, in: collection, writtenSince: writtenSince(options)) {
-        values.add($0)
-      }
+      try local?.each(
+        of: query, in: collection, writtenSince: writtenSince(options), within: options.call.budget
+      ) { values.add($0) }
       return values.results
     } remotely: { (options) throws(StoreError) in
       // The protocol has no call for it, and groups do not look into arrays: each entity does, with no

@@ -38,7 +38,8 @@ extension CollectionEngine.Intake {
     var order: Int64 = 0
     while true {
       let unseen = try local.unseen(
-        query.selection, from: mark, in: engine.collection, after: order, most: Self.pageSize)
+        query.selection, from: mark, in: engine.collection, after: order, most: Self.pageSize,
+        within: call.budget)
       guard let last = unseen.last else { return }
       order = last.order
       var held: [String] = []

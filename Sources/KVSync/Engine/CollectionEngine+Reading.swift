@@ -21,7 +21,8 @@ extension CollectionEngine {
     _ query: Query, _ options: CallOptions
   ) throws(StoreError) -> any EntityCursor {
     guard let local else { return EmptyCursor() }
-    return try local.find(query, in: collection, writtenSince: writtenSince(options))
+    return try local.find(
+      query, in: collection, writtenSince: writtenSince(options), within: options.call.budget)
   }
 
   /// The backend's answer, with the changes laid over it that it has not seen yet.
@@ -36,7 +37,7 @@ extension CollectionEngine {
       return IdCursor(refreshed.ids ?? [], local, collection, query.projection)
     }
     _ = try refresh(query, options.refreshing, local, remote, options.call)
-    return try local.find(query, in: collection, writtenSince: nil)
+    return try local.find(query, in: collection, writtenSince: nil, within: options.call.budget)
   }
 
   /// The backend's answer held in memory: a network store keeps nothing.
@@ -141,7 +142,9 @@ extension CollectionEngine {
     _ query: Query, _ options: CallOptions, early: (Int) -> Void = { _ in }
   ) throws(StoreError) -> Answered<Int> {
     try reading(options, early) { (options) throws(StoreError) in
-      try local?.count(query, in: collection, writtenSince: writtenSince(options)) ?? 0
+      try local?.count(
+        query, in: collection, writtenSince: writtenSince(options), within: options.call.budget)
+        ?? 0
     } remotely: { (options) throws(StoreError) in
       try countRemotely(query, options.call)
     }
@@ -166,7 +169,7 @@ extension CollectionEngine {
       return try otherwiseLocal { () throws(StoreError) in
         try remotely(options.impatient)
       } local: { () throws(StoreError) in
-        try locally(options)
+        try locally(options.untimed)
       }
     }
   }

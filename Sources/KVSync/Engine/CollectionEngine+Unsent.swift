@@ -21,7 +21,7 @@ extension CollectionEngine {
     } else {
       try eachSent(of: query, fields: [.id], except: unsent, call) { _ in count += 1 }
     }
-    try eachUnsent(of: query, unsent) { _ in count += 1 }
+    try eachUnsent(of: query, unsent, call) { _ in count += 1 }
     return count
   }
 
@@ -32,7 +32,7 @@ extension CollectionEngine {
   ) throws(StoreError) {
     let unsent = try unsentIds()
     try eachSent(of: query, fields: fields, except: unsent, call, body)
-    try eachUnsent(of: query, unsent, body)
+    try eachUnsent(of: query, unsent, call, body)
   }
 
   func unsentIds() throws(StoreError) -> Set<RecordID> {
@@ -61,12 +61,13 @@ extension CollectionEngine {
   }
 
   private func eachUnsent(
-    of query: Query, _ ids: Set<RecordID>, _ body: (UnsafeRawBufferPointer) -> Void
+    of query: Query, _ ids: Set<RecordID>, _ call: Call, _ body: (UnsafeRawBufferPointer) -> Void
   ) throws(StoreError) {
     var rest = ids.map { JSONValue.string($0.text) }[...]
     while let local, !rest.isEmpty {
       let some = Predicate.field(.id, [.isIn(Array(rest.prefix(Self.mostIdsInQuery)))])
-      try local.each(of: query.selection.and(some), in: collection, writtenSince: nil, body)
+      try local.each(
+        of: query.selection.and(some), in: collection, writtenSince: nil, within: call.budget, body)
       rest = rest.dropFirst(Self.mostIdsInQuery)
     }
   }

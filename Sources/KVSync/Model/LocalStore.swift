@@ -26,14 +26,23 @@ package protocol LocalStore: AnyObject, Sendable {
   func version(of id: String, in collection: String) throws(StoreError) -> Int64?
 
   /// The entities that match, in the query's order, as a snapshot that lives as long as the cursor.
+  ///
+  /// `budget`, here and below: of whoever waits for the answer. Once it is exhausted, the search ends with `.timeout`
+  /// or `.cancelled`. A cursor that was given is not affected.
   func find(
-    _ query: Query, in collection: String, writtenSince: Timestamp?
+    _ query: Query, in collection: String, writtenSince: Timestamp?, within budget: WorkBudget
   ) throws(StoreError) -> any EntityCursor
 
   /// How many match. Skip and limit count too.
   func count(
-    _ query: Query, in collection: String, writtenSince: Timestamp?
+    _ query: Query, in collection: String, writtenSince: Timestamp?, within budget: WorkBudget
   ) throws(StoreError) -> Int
+
+  /// Lends each entity that matches to `body`, one after the other, in one snapshot; order and page do not count.
+  func each(
+    of query: Query, in collection: String, writtenSince: Timestamp?, within budget: WorkBudget,
+    _ body: (UnsafeRawBufferPointer) -> Void
+  ) throws(StoreError)
 
   // MARK: Indexes
 
@@ -57,7 +66,8 @@ package protocol LocalStore: AnyObject, Sendable {
 
   /// What a grouping asks about the entities that match, ordered by the keys.
   func group(
-    _ grouping: Grouping, of query: Query, in collection: String, writtenSince: Timestamp?
+    _ grouping: Grouping, of query: Query, in collection: String, writtenSince: Timestamp?,
+    within budget: WorkBudget
   ) throws(StoreError) -> [JSONObject]
 
   // MARK: Local changes (entity and pending write in one transaction)
@@ -102,7 +112,8 @@ package protocol LocalStore: AnyObject, Sendable {
   /// What matches, was not written since `mark` and has no pending write, in the order of the rows, from
   /// behind `order`: what `finishRefresh` would delete.
   func unseen(
-    _ query: Query, from mark: RefreshMark, in collection: String, after order: Int64, most: Int
+    _ query: Query, from mark: RefreshMark, in collection: String, after order: Int64, most: Int,
+    within budget: WorkBudget
   ) throws(StoreError) -> [(order: Int64, id: String)]
 
   /// Of versions that the backend has listed, the ids of those that are not what is here. The others count
@@ -205,21 +216,44 @@ package protocol LocalStore: AnyObject, Sendable {
 }
 
 extension LocalStore {
-  /// For stores that have no shorter way than looking at each entity.
+  /// The same for as long as it takes.
+  package func find(
+    _ query: Query, in collection: String, writtenSince: Timestamp?
+  ) throws(StoreError) -> any EntityCursor {
+    try find(query, in: collection, writtenSince: writtenSince, within: .unlimited)
+  }
+
+  package func count(
+    _ query: Query, in collection: String, writtenSince: Timestamp?
+  ) throws(StoreError) -> Int {
+    try count(query, in: collection, writtenSince: writtenSince, within: .unlimited)
+  }
+
   package func group(
     _ grouping: Grouping, of query: Query, in collection: String, writtenSince: Timestamp?
   ) throws(StoreError) -> [JSONObject] {
+    try group(grouping, of: query, in: collection, writtenSince: writtenSince, within: .unlimited)
+  }
+
+  /// For stores that have no shorter way than looking at each entity.
+  package func group(
+    _ grouping: Grouping, of query: Query, in collection: String, writtenSince: Timestamp?,
+    within budget: WorkBudget
+  ) throws(StoreError) -> [JSONObject] {
     var groups = Groups(grouping)
-    try each(of: query, in: collection, writtenSince: writtenSince) { groups.add($0) }
+    try each(of: query, in: collection, writtenSince: writtenSince, within: budget) {
+      groups.add($0)
+    }
     return groups.results
   }
 
-  /// Lends each entity that matches to `body`, one after the other, in one snapshot.
+  /// For stores that have no shorter way than a cursor.
   package func each(
-    of query: Query, in collection: String, writtenSince: Timestamp?,
+    of query: Query, in collection: String, writtenSince: Timestamp?, within budget: WorkBudget,
     _ body: (UnsafeRawBufferPointer) -> Void
   ) throws(StoreError) {
-    let cursor = try find(query.selection, in: collection, writtenSince: writtenSince)
+    let cursor = try find(
+      query.selection, in: collection, writtenSince: writtenSince, within: budget)
     defer { cursor.close() }
     while try cursor.next(body) != nil {}
   }

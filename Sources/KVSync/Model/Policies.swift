@@ -1,3 +1,5 @@
+internal import KVBase
+
 /// How a store meets an interrupted network: what it does when a call names no policy of its own.
 package enum StoreType: String, Sendable, CaseIterable {
   case sync, auto, cache, network
@@ -71,6 +73,13 @@ package struct CallOptions: Sendable {
   var impatient: CallOptions {
     var options = self
     options.call.retry.afterSilence = false
+    return options
+  }
+
+  /// The same for the local answer in place of the backend's: what the network has used of the time does not count.
+  var untimed: CallOptions {
+    var options = self
+    options.call.deadline = .never
     return options
   }
 }

@@ -165,4 +165,9 @@ package struct Call: Sendable {
     self.clientAppVersion = clientAppVersion
     self.customRequestProperties = customRequestProperties
   }
+
+  /// What local work for this call may take: until its deadline, or until it is cancelled.
+  package var budget: WorkBudget {
+    WorkBudget(until: deadline) { [cancellation] in cancellation.isCancelled }
+  }
 }
