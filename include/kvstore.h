@@ -24,6 +24,8 @@
  * - **Dates** are text: ISO 8601, in UTC, with milliseconds, such as `"2026-02-03T04:05:06.789Z"`. Texts of
  *   this form are in the order of their moments. The bindings write and compare dates in this form, cut
  *   to milliseconds; see docs/dates-and-numbers.md.
+ * - **Numbers** that a program gives must be in the range of 64-bit floating point, otherwise #KV_INVALID with a
+ *   message that names the member. Those that are stored or that a backend sends are read whatever they are.
  * - **NULL** for a text, or for a place that a result has to go to, is #KV_MISUSE, unless the
  *   function says that it may be NULL.
  * - **Text out** through a `char **` is owned by the caller: kv_free(). It ends with NUL, which its

@@ -60,19 +60,24 @@ package struct ByteScanner {
   // MARK: Values
 
   /// The position behind the value that starts at `position`. `depth` is how many levels are open.
-  package func skipValue(_ position: Int, depth: Int) throws(JSONError) -> Int {
+  package func skipValue(
+    _ position: Int, depth: Int, _ numbers: NumberRule = .any
+  ) throws(JSONError) -> Int {
     switch try byte(position) {
     case UInt8(ascii: "\""): return try skipString(position)
-    case UInt8(ascii: "{"), UInt8(ascii: "["): return try skipContainer(position, depth: depth)
+    case UInt8(ascii: "{"), UInt8(ascii: "["):
+      return try skipContainer(position, depth: depth, numbers)
     case UInt8(ascii: "t"): return try skipWord("true", position)
     case UInt8(ascii: "f"): return try skipWord("false", position)
     case UInt8(ascii: "n"): return try skipWord("null", position)
-    default: return try skipNumber(position)
+    default: return try skipNumber(position, numbers)
     }
   }
 
   /// Steps over an object or array without recursion: one bit for each open level says which it is.
-  private func skipContainer(_ position: Int, depth: Int) throws(JSONError) -> Int {
+  private func skipContainer(
+    _ position: Int, depth: Int, _ numbers: NumberRule
+  ) throws(JSONError) -> Int {
     var levels = Levels()
     var at = position
     var isObject = base[at] == UInt8(ascii: "{")
@@ -91,7 +96,7 @@ package struct ByteScanner {
         at = skipSpace(at &+ 1)
         if try byte(at) != (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) { continue }
       } else {
-        at = skipSpace(try skipScalar(first, at))
+        at = skipSpace(try skipScalar(first, at, numbers))
       }
       // Behind a value, or at the bracket that closes an empty container: close what ends here.
       while try byte(at) != UInt8(ascii: ",") {
@@ -108,13 +113,15 @@ package struct ByteScanner {
   }
 
   @inline(__always)
-  private func skipScalar(_ first: UInt8, _ position: Int) throws(JSONError) -> Int {
+  private func skipScalar(
+    _ first: UInt8, _ position: Int, _ numbers: NumberRule
+  ) throws(JSONError) -> Int {
     switch first {
     case UInt8(ascii: "\""): try skipString(position)
     case UInt8(ascii: "t"): try skipWord("true", position)
     case UInt8(ascii: "f"): try skipWord("false", position)
     case UInt8(ascii: "n"): try skipWord("null", position)
-    default: try skipNumber(position)
+    default: try skipNumber(position, numbers)
     }
   }
 
@@ -126,8 +133,9 @@ package struct ByteScanner {
     return at
   }
 
-  package func skipNumber(_ position: Int) throws(JSONError) -> Int {
+  package func skipNumber(_ position: Int, _ numbers: NumberRule = .any) throws(JSONError) -> Int {
     var at = position
+    var exponentDigits = 0
     if try byte(at) == UInt8(ascii: "-") { at &+= 1 }
     at = try byte(at) == UInt8(ascii: "0") ? at &+ 1 : try skipDigits(at)
     if at < end, base[at] == UInt8(ascii: ".") { at = try skipDigits(at &+ 1) }
@@ -135,7 +143,13 @@ package struct ByteScanner {
       at &+= 1
       let sign = try byte(at)
       if sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { at &+= 1 }
+      let digits = at
       at = try skipDigits(at)
+      exponentDigits = at &- digits
+    }
+    // At most 200 characters, of which at most two are digits of an exponent: below 1e300.
+    if exponentDigits > 2 || at &- position > 200, numbers == .finite {
+      try checkRange(of: position..<at)
     }
     return at
   }
@@ -151,12 +165,29 @@ package struct ByteScanner {
   // MARK: Failures, out of the way of the hot paths
 
   @inline(never)
+  private func checkRange(of number: Range<Int>) throws(JSONError) {
+    let digits = UnsafeBufferPointer(start: base + number.lowerBound, count: number.count)
+    guard Double(String(decoding: digits, as: UTF8.self))?.isFinite != true else { return }
+    throw JSONError(.numberOutOfRange(path(to: number.lowerBound)), at: number.lowerBound)
+  }
+
+  @inline(never)
   package func truncated() -> JSONError { JSONError(.truncated, at: end) }
 
   @inline(never)
   package func unexpected(_ position: Int) -> JSONError {
     JSONError(.syntax("unexpected character in JSON"), at: position)
   }
+}
+
+/// Which numbers a text may have.
+///
+/// What a program saves is held to the strict rule. What is stored already, and what a backend sends, is read whatever it
+/// is.
+package enum NumberRule: Sendable {
+  case any
+  /// Those in the range of 64-bit floating point, exact or not: they can be compared, and asked for.
+  case finite
 }
 
 /// What kind of container each open level is: a bit each, on the stack.

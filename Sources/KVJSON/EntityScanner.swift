@@ -3,26 +3,32 @@
 /// An entity is a JSON object. If it has an `_id`, that is a non-empty string without NUL; `_acl` and
 /// `_kmd`, if there, are objects; none of the three may come twice. Null is none of these: leave the
 /// member out instead. Of other members that come twice, queries see the first.
+///
+/// Whether numbers must be in the range of 64-bit floating point is for the caller to say.
 package enum EntityScanner {
   /// How deep arrays and objects may be nested.
   package static let maximumDepth = 500
 
   /// The outline of a text that is one entity, with nothing but white space around it.
-  package static func outline(of bytes: UnsafeRawBufferPointer) throws(JSONError) -> EntityOutline {
+  package static func outline(
+    of bytes: UnsafeRawBufferPointer, numbers: NumberRule = .any
+  ) throws(JSONError) -> EntityOutline {
     let scanner = ByteScanner(bytes)
-    let outline = try entity(scanner, at: scanner.skipSpace(0))
+    let outline = try entity(scanner, at: scanner.skipSpace(0), numbers)
     let rest = scanner.skipSpace(outline.range.upperBound)
     guard rest == scanner.end else { throw scanner.unexpected(rest) }
     return outline
   }
 
-  package static func outline(of bytes: [UInt8]) throws(JSONError) -> EntityOutline {
-    try withBytes(bytes) { (buffer) throws(JSONError) in try outline(of: buffer) }
+  package static func outline(
+    of bytes: [UInt8], numbers: NumberRule = .any
+  ) throws(JSONError) -> EntityOutline {
+    try withBytes(bytes) { (buffer) throws(JSONError) in try outline(of: buffer, numbers: numbers) }
   }
 
   /// The outlines of a text that is an array of entities.
   package static func outlines(
-    ofArray bytes: UnsafeRawBufferPointer
+    ofArray bytes: UnsafeRawBufferPointer, numbers: NumberRule = .any
   ) throws(JSONError) -> [EntityOutline] {
     let scanner = ByteScanner(bytes)
     var outlines: [EntityOutline] = []
@@ -31,7 +37,7 @@ package enum EntityScanner {
       at &+= 1
     } else {
       while true {
-        let outline = try entity(scanner, at: at)
+        let outline = try entity(scanner, at: at, numbers)
         outlines.append(outline)
         at = scanner.skipSpace(outline.range.upperBound)
         if try scanner.byte(at) == UInt8(ascii: "]") { break }
@@ -44,14 +50,20 @@ package enum EntityScanner {
     return outlines
   }
 
-  package static func outlines(ofArray bytes: [UInt8]) throws(JSONError) -> [EntityOutline] {
-    try withBytes(bytes) { (buffer) throws(JSONError) in try outlines(ofArray: buffer) }
+  package static func outlines(
+    ofArray bytes: [UInt8], numbers: NumberRule = .any
+  ) throws(JSONError) -> [EntityOutline] {
+    try withBytes(bytes) { (buffer) throws(JSONError) in
+      try outlines(ofArray: buffer, numbers: numbers)
+    }
   }
 
   /// Whether bytes are one valid JSON text of any type; where not, says why.
-  package static func validate(_ bytes: UnsafeRawBufferPointer) throws(JSONError) {
+  package static func validate(
+    _ bytes: UnsafeRawBufferPointer, numbers: NumberRule = .any
+  ) throws(JSONError) {
     let scanner = ByteScanner(bytes)
-    let rest = scanner.skipSpace(try scanner.skipValue(scanner.skipSpace(0), depth: 0))
+    let rest = scanner.skipSpace(try scanner.skipValue(scanner.skipSpace(0), depth: 0, numbers))
     guard rest == scanner.end else { throw scanner.unexpected(rest) }
   }
 
@@ -59,12 +71,12 @@ package enum EntityScanner {
 
   /// The entity that starts at `position`.
   static func entity(
-    _ scanner: ByteScanner, at position: Int
+    _ scanner: ByteScanner, at position: Int, _ numbers: NumberRule = .any
   ) throws(JSONError) -> EntityOutline {
     guard try scanner.byte(position) == UInt8(ascii: "{") else {
       throw JSONError(.notAnEntity("an entity must be a JSON object"), at: position)
     }
-    var members = try MemberCursor(scanner, at: position)
+    var members = try MemberCursor(scanner, at: position, numbers)
     var outline = EntityOutline(range: position..<position, id: nil)
     while let member = try members.next() {
       guard mayBeReserved(member.name, scanner) else { continue }

@@ -9,6 +9,8 @@ package struct JSONError: Error, Sendable, Equatable {
     case tooDeep
     /// Larger than the reader was told to accept.
     case tooLarge
+    /// A number beyond the range of 64-bit floating point: where it is, such as `a.b[2]`; empty for the text itself.
+    case numberOutOfRange(String)
     /// JSON, but not an entity: what is wrong with it.
     case notAnEntity(String)
   }
@@ -29,6 +31,8 @@ package struct JSONError: Error, Sendable, Equatable {
     case .syntax(let text): text
     case .tooDeep: "more than \(EntityScanner.maximumDepth) levels of nesting"
     case .tooLarge: "the JSON text is too large"
+    case .numberOutOfRange(let path):
+      (path.isEmpty ? "" : "\(path): ") + "the number is beyond the range of 64-bit floating point"
     case .notAnEntity(let text): text
     }
   }

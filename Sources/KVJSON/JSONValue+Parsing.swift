@@ -1,7 +1,8 @@
 internal import CJansson
 
 extension JSONValue {
-  /// Parses one JSON text of any type. At most 2,048 levels; a repeated member is an error.
+  /// Parses one JSON text of any type. At most 2,048 levels; a repeated member is an error, and so is a number beyond
+  /// the range of 64-bit floating point. An integer of more than 64 bits becomes the nearest such number.
   package init(parsing text: String) throws(JSONError) {
     var text = text
     let result = text.withUTF8 { utf8 -> Result<JSONValue, JSONError> in
@@ -28,13 +29,38 @@ extension JSONValue {
       return .failure(JSONError(.syntax("NUL in JSON"), at: nul))
     }
     var error = json_error_t()
+    if let value = load(base, bytes.count, &error) { return .success(value) }
+    if kv_json_error_code(&error) == json_error_numeric_overflow { return parseLargeNumbers(bytes) }
+    return .failure(failure(error, length: bytes.count))
+  }
+
+  /// Jansson has integers of 64 bits only: larger ones are given to it as the reals that they become.
+  private static func parseLargeNumbers(
+    _ bytes: UnsafeRawBufferPointer
+  ) -> Result<JSONValue, JSONError> {
+    let marked = ByteScanner(bytes).markingLargeIntegers()
+    var error = json_error_t()
+    let value = marked.withUnsafeBytes { text in
+      text.baseAddress.flatMap { load($0, text.count, &error) }
+    }
+    if let value { return .success(value) }
+    if kv_json_error_code(&error) == json_error_numeric_overflow {
+      do throws(JSONError) { try EntityScanner.validate(bytes, numbers: .finite) } catch {
+        return .failure(error)
+      }
+    }
+    return .failure(failure(error, length: bytes.count))
+  }
+
+  /// What jansson makes of a text; nil, and why, if nothing.
+  private static func load(
+    _ base: UnsafeRawPointer, _ count: Int, _ error: inout json_error_t
+  ) -> JSONValue? {
     let flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL
     let text = base.assumingMemoryBound(to: CChar.self)
-    guard let parsed = json_loadb(text, bytes.count, Int(flags), &error) else {
-      return .failure(failure(error, length: bytes.count))
-    }
+    guard let parsed = json_loadb(text, count, Int(flags), &error) else { return nil }
     defer { kv_json_release(parsed) }
-    return .success(JSONValue(parsed))
+    return JSONValue(parsed)
   }
 
   private static func failure(_ error: json_error_t, length: Int) -> JSONError {

@@ -15,14 +15,18 @@ package struct MemberCursor {
   package let scanner: ByteScanner
   /// How many levels are open inside the object.
   private let depth: Int
+  private let numbers: NumberRule
   /// Where the next member or the closing brace is expected; behind the brace at the end.
   package private(set) var position: Int
   private var isFirst = true
 
   /// Starts at the `{` at `position`; `depth` is how many levels are open around it.
   @inline(__always)
-  package init(_ scanner: ByteScanner, at position: Int, depth: Int = 0) throws(JSONError) {
+  package init(
+    _ scanner: ByteScanner, at position: Int, depth: Int = 0, _ numbers: NumberRule = .any
+  ) throws(JSONError) {
     self.scanner = scanner
+    self.numbers = numbers
     self.depth = depth &+ 1
     guard depth < EntityScanner.maximumDepth else { throw JSONError(.tooDeep, at: position) }
     self.position = scanner.skipSpace(try scanner.expect(UInt8(ascii: "{"), position))
@@ -41,7 +45,7 @@ package struct MemberCursor {
     let nameEnd = try scanner.skipString(at)
     let name = at &+ 1..<nameEnd &- 1
     at = scanner.skipSpace(try scanner.expect(UInt8(ascii: ":"), scanner.skipSpace(nameEnd)))
-    let end = try scanner.skipValue(at, depth: depth)
+    let end = try scanner.skipValue(at, depth: depth, numbers)
     position = scanner.skipSpace(end)
     return Member(name: name, value: at..<end)
   }

@@ -202,7 +202,9 @@ package final class DataStore: Sendable {
     _ entities: UnsafeRawBufferPointer, _ run: Run, early: (SaveManyResult) -> Void = { _ in }
   ) throws(StoreError) -> Answered<SaveManyResult> {
     let outlines: [EntityOutline]
-    do throws(JSONError) { outlines = try EntityScanner.outlines(ofArray: entities) } catch {
+    do throws(JSONError) {
+      outlines = try EntityScanner.outlines(ofArray: entities, numbers: .finite)
+    } catch {
       throw StoreError(error)
     }
     return try writing("save many", run) { (options) throws(StoreError) in
@@ -325,7 +327,7 @@ package final class DataStore: Sendable {
   static func outline(
     of entity: UnsafeRawBufferPointer
   ) throws(StoreError) -> EntityOutline {
-    do throws(JSONError) { return try EntityScanner.outline(of: entity) } catch {
+    do throws(JSONError) { return try EntityScanner.outline(of: entity, numbers: .finite) } catch {
       throw StoreError(error)
     }
   }

@@ -117,7 +117,7 @@ import Testing
 
   @Test("whose answer is no entity leaves the conflict open, with an error") func nonsense() throws
   {
-    for text in ["[]", "{", #"{"_id":"b"}"#] {
+    for text in ["[]", "{", #"{"_id":"b"}"#, #"{"n":1e400}"#] {
       let scene = try scene()
       scene.bench.engine.setConflictHandler { _, _ in .merged(Array(text.utf8)) }
       #expect(failure { _ = try scene.push(.handler) }?.kind == .invalid)

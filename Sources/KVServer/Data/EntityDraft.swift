@@ -93,6 +93,7 @@ extension ServerError {
       self.init(.jsonParseError, "\(error.message) (byte \(error.position))")
     case .tooLarge: self.init(.payloadTooLarge, error.message)
     case .notAnEntity(let text): self.init(.inputValidationFailed, text)
+    case .numberOutOfRange: self.init(.parameterValueOutOfRange, error.message)
     }
   }
 }

@@ -55,12 +55,7 @@ extension CollectionEngine {
     case .keep: return try again(found.write, theirs, .unchanged, local)
     case .delete: return try again(found.write, theirs, .deleted, local)
     case .merged(let entity):
-      guard var body = Self.body(entity, as: id) else {
-        var error = StoreError(
-          .invalid, "The conflict handler's answer is no entity, or one of another _id.")
-        error.id = id
-        throw error
-      }
+      var body = try Self.body(entity, as: id)
       if let known = call.known, let other = theirs.bytes ?? found.entity {
         body = other.withBorrowedBytes { known.completed(body, from: $0) }
       }
@@ -83,13 +78,24 @@ extension CollectionEngine {
     try local.rebase(write, onto: theirs, as: change) ? .sendAgain : .leftOpen
   }
 
-  /// An entity with its id; nil if it is none, or has another.
-  private static func body(_ entity: [UInt8], as id: String) -> [UInt8]? {
-    guard let outline = try? EntityScanner.outline(of: entity) else { return nil }
+  /// What a conflict handler has answered, with its id.
+  private static func body(_ entity: [UInt8], as id: String) throws(StoreError) -> [UInt8] {
+    let outline: EntityOutline
+    do throws(JSONError) { outline = try EntityScanner.outline(of: entity, numbers: .finite) } catch
+    {
+      throw refused("is no entity: \(error.message)", about: id)
+    }
     guard let own = outline.id else {
       return entity.withBorrowedBytes { EntityEditing.inserting(id: id, into: $0, outline) }
     }
-    return own.hasSameBytes(as: id) ? Array(entity[outline.range]) : nil
+    guard own.hasSameBytes(as: id) else { throw refused("has another _id", about: id) }
+    return Array(entity[outline.range])
+  }
+
+  private static func refused(_ why: String, about id: String) -> StoreError {
+    var error = StoreError(.invalid, "The conflict handler's answer \(why).")
+    error.id = id
+    return error
   }
 }
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic
 
 from ._callbacks import refuse_coroutine
+from ._json import from_json
 from .errors import KVError
 from .model import Mapper
 from .results import E
@@ -79,7 +79,7 @@ OnChanges = Callable[[Changes[E] | KVError], object]
 
 def decode_changes(text: bytes, mapper: Mapper[E]) -> Changes[E]:
     """Read an event as the library writes it."""
-    members = json.loads(text)
+    members = from_json(text)
     return Changes(
         initial=members["initial"],
         count=members["count"],

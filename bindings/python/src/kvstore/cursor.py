@@ -10,6 +10,7 @@ from typing import Final, Generic
 
 from . import _native
 from ._closing import Closing
+from ._json import from_json
 from .model import Mapper
 from .results import E, Entity
 
@@ -95,7 +96,7 @@ class Cursor(Closing, Iterator[E], Generic[E]):
                 raise StopIteration
             if status != _native.KV_OK:
                 raise _native.failure(status, out)
-            page: list[Entity] = json.loads(out.text.value or b"[]")
+            page: list[Entity] = from_json(out.text.value or b"[]")
         finally:
             _native.outs.append(out)
         self._page_size = _PAGE

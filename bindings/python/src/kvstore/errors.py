@@ -8,9 +8,10 @@ exception is that too: a :class:`NotFoundError` is a ``KeyError``, an :class:`In
 from __future__ import annotations
 
 import builtins
-import json
 from collections.abc import Mapping
 from typing import Any
+
+from ._json import from_json
 
 
 class KVError(Exception):
@@ -179,7 +180,7 @@ _CLASSES: dict[int, type[KVError]] = {
 
 def error_from_json(details: bytes | Mapping[str, Any], status: int = 90) -> KVError:
     """Build the exception that an error's JSON describes; `status` counts if the JSON has none."""
-    members = json.loads(details) if isinstance(details, bytes) else details
+    members = from_json(details) if isinstance(details, bytes) else details
     members = {"status": status, **members}
     return _CLASSES.get(members["status"], KVError)(members)
 

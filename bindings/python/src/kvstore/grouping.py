@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from . import _native
+from ._json import from_json
 from ._options import to_json
 from .errors import KVError
 from .results import Entity
@@ -48,7 +48,7 @@ def reduce(
         try:
             if group == len(accumulators):
                 accumulators.append(initial())
-            entity = json.loads(ctypes.string_at(text, length))
+            entity = from_json(ctypes.string_at(text, length))
             accumulators[group] = function(accumulators[group], entity)
         except BaseException as error:
             raised.append(error)
@@ -66,7 +66,7 @@ def reduce(
         if raised:
             raise raised[0] from None
         raise
-    return list(zip(json.loads(text), accumulators, strict=True))
+    return list(zip(from_json(text), accumulators, strict=True))
 
 
 def _names(keys: Sequence[str]) -> list[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic
 
 from ._callbacks import refuse_coroutine
+from ._json import from_json
 from .errors import KVError
 from .model import Mapper
 from .results import E
@@ -87,7 +87,7 @@ def begin_live(
             if on_error is not None:
                 on_error(event)
             return
-        members = json.loads(event)
+        members = from_json(event)
         handler = by_event.get(members["event"])
         if handler is None:
             return

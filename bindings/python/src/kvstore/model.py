@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from . import _pydantic
+from ._json import from_json
 from ._options import entity_json, to_json
 from ._reading import fields_of, known_members, read_fields
 from .errors import InvalidError, invalid
@@ -78,7 +78,7 @@ class Mapper(Generic[M]):
 
     def parse(self, text: bytes) -> M:
         """Make an object of an entity's JSON."""
-        entity = json.loads(text)
+        entity = from_json(text)
         return self.read(entity) if self.changes else entity
 
     def read_if_any(self, entity: Entity | None) -> M | None:
@@ -87,7 +87,7 @@ class Mapper(Generic[M]):
 
     def parse_save_many(self, text: bytes) -> SaveManyResult[M]:
         """Read the result of a save of many; what was saved and does not fit is an error too."""
-        members = json.loads(text)
+        members = from_json(text)
         errors = errors_of(members)
         saved: list[M | None] = []
         for index, entity in enumerate(members["entities"]):
@@ -100,7 +100,7 @@ class Mapper(Generic[M]):
 
     def parse_pending(self, text: bytes) -> PendingDetail[M]:
         """Read one row of the queue with its entity."""
-        members = json.loads(text)
+        members = from_json(text)
         return PendingDetail(
             *pending_members(members),
             entity=self.read_if_any(members.get("entity")),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, Final, Generic, Unpack, overload
 
 from . import _native
 from ._callbacks import Owner
+from ._json import from_json
 from ._options import CallOptions, encode_options, to_text
 from .model import Mapper
 from .request import OnAnswer, Request, TextReader, start
@@ -61,7 +61,7 @@ class PendingQueue(Generic[E]):
     def page(self, after: str | None = None) -> list[PendingWrite]:
         """Give the oldest writes behind that of an id, 500 at the most; none at the end."""
         behind = None if after is None else to_text(after, "id")
-        page = json.loads(_native.call_for_text(_list, self._handle, behind, _PAGE))
+        page = from_json(_native.call_for_text(_list, self._handle, behind, _PAGE))
         return [decode_pending(write) for write in page]
 
     def get(self, id: str) -> PendingDetail[E]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import _native
+from ._json import from_json
 from ._options import to_json, to_text
 from .errors import invalid
 
@@ -158,12 +158,12 @@ class Query:
 
     def to_format(self) -> tuple[str, list[Any]]:
         """Give the filter as a predicate format, and its arguments."""
-        told = json.loads(_native.call_for_text(_format, self._handle))
+        told = from_json(_native.call_for_text(_format, self._handle))
         return told["format"], told["arguments"]
 
     def to_dict(self) -> dict[str, Any]:
         """Give the query as the library understood it."""
-        result: dict[str, Any] = json.loads(_native.call_for_text(_json, self._handle))
+        result: dict[str, Any] = from_json(_native.call_for_text(_json, self._handle))
         return result
 
     def __reduce__(self) -> tuple[Any, ...]:

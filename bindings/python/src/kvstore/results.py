@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
+from ._json import from_json
 from .errors import KVError, error_from_json
 
 T = TypeVar("T")
@@ -162,7 +162,7 @@ class SyncEvent:
 
 def decode_sync_event(text: bytes) -> SyncEvent:
     """Read an event as the library writes it."""
-    members = json.loads(text)
+    members = from_json(text)
     progress = None
     if members["event"] == "progress":
         progress = Progress(
@@ -201,19 +201,19 @@ class Answer(Generic[T]):
 
 def decode_entities(text: bytes) -> list[Entity]:
     """Read an array of objects."""
-    entities: list[Entity] = json.loads(text)
+    entities: list[Entity] = from_json(text)
     return entities
 
 
 def decode_values(text: bytes) -> list[Any]:
     """Read an array of anything."""
-    values: list[Any] = json.loads(text)
+    values: list[Any] = from_json(text)
     return values
 
 
 def decode_entity(text: bytes) -> Entity:
     """Read one entity, or any other JSON object."""
-    entity: Entity = json.loads(text)
+    entity: Entity = from_json(text)
     return entity
 
 
@@ -224,7 +224,7 @@ def decode_count(text: bytes) -> int:
 
 def decode_bool(text: bytes) -> bool:
     """Read 1 or 0, or true or false."""
-    return bool(json.loads(text))
+    return bool(from_json(text))
 
 
 def decode_nothing(text: bytes) -> None:
@@ -233,12 +233,12 @@ def decode_nothing(text: bytes) -> None:
 
 def decode_indexes(text: bytes) -> list[Index]:
     """Read a list of indexes."""
-    return [Index(**_known(Index, members)) for members in json.loads(text)]
+    return [Index(**_known(Index, members)) for members in from_json(text)]
 
 
 def decode_explanation(text: bytes) -> Explanation:
     """Read how a query is carried out."""
-    return Explanation(**_known(Explanation, json.loads(text)))
+    return Explanation(**_known(Explanation, from_json(text)))
 
 
 def _known(result: type, members: Mapping[str, Any]) -> dict[str, Any]:
@@ -249,25 +249,25 @@ def _known(result: type, members: Mapping[str, Any]) -> dict[str, Any]:
 
 def decode_update(text: bytes) -> UpdateResult:
     """Read the result of an update."""
-    members = json.loads(text)
+    members = from_json(text)
     return UpdateResult(members["matched"], members["modified"])
 
 
 def decode_pull(text: bytes) -> PullResult:
     """Read the result of a pull."""
-    members = json.loads(text)
+    members = from_json(text)
     return PullResult(members["pulled"], members["removed"])
 
 
 def decode_push(text: bytes) -> PushResult:
     """Read the result of a push."""
-    members = json.loads(text)
+    members = from_json(text)
     return PushResult(members["pushed"], errors_of(members))
 
 
 def decode_sync(text: bytes) -> SyncResult:
     """Read the result of a sync."""
-    members = json.loads(text)
+    members = from_json(text)
     return SyncResult(
         members["pushed"],
         errors_of(members),

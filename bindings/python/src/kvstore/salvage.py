@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from os import PathLike, fspath
 from typing import Any, Unpack
 
 from . import _native
+from ._json import from_json
 from ._options import ClientOptions, encode_options, to_text
 
 _salvage = _native.function("kv_salvage")
@@ -21,5 +21,5 @@ def salvage(directory: str | PathLike[str], **options: Unpack[ClientOptions]) ->
     """
     text = encode_options(options) or b"{}"
     place = to_text(fspath(directory), "directory")
-    report: dict[str, Any] = json.loads(_native.call_for_text(_salvage, text, len(text), place))
+    report: dict[str, Any] = from_json(_native.call_for_text(_salvage, text, len(text), place))
     return report

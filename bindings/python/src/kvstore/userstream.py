@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
+from ._json import from_json
 from ._options import NetworkOptions, encode_options, to_json, to_text
 from .live import ErrorHandler, LiveHandler, LiveStream, begin_live
 from .model import PLAIN
@@ -16,7 +16,7 @@ from .subscription import Subscription
 if TYPE_CHECKING:
     from .client import Client
 
-_JSON: Final[TextReader[Any]] = TextReader(json.loads)
+_JSON: Final[TextReader[Any]] = TextReader(from_json)
 _NOTHING: Final = TextReader(decode_nothing)
 
 

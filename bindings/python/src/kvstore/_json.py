@@ -1,0 +1,26 @@
+"""Reading JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+def from_json(text: bytes | str) -> Any:
+    """Read what the library gives.
+
+    A number beyond the range of ``float`` becomes infinite, an integer of more digits than ``int``
+    reads (4,300, see ``sys.set_int_max_str_digits``) as well: no such number spoils a page.
+    """
+    try:
+        return json.loads(text)
+    except ValueError:
+        # Only now: a hook for integers makes reading slower.
+        return json.loads(text, parse_int=_integer)
+
+
+def _integer(digits: str) -> int | float:
+    try:
+        return int(digits)
+    except ValueError:
+        return float(digits)
