@@ -9,6 +9,7 @@ package import KVSQLite
 ///     requests ─ collection ┤  when it last answered which request
 ///     indexes ── collection ┘  what the application had indexed
 ///     x<number>                one table for each of these, kept up by triggers
+///     unanswered collection    what was sent past the queue, and perhaps arrived
 ///     changes ── collection ── which entities were changed lately, where anybody observes
 ///     owner                    the user whose data it all is
 package enum Schema {

@@ -25,6 +25,7 @@ extension Storage {
     try write { (db: borrowing Connection) throws(SQLiteError) in
       for (write, theirs) in settled {
         let entry = try catalog.entry(write.collection, on: db)
+        try Self.settleUnqueued(write.id, entry.table, db)
         guard try Self.removeUnchanged(write, entry.table, db) else {
           _ = try Self.rebase(write, theirs.bytes, entry.table, db)
           continue
@@ -45,6 +46,7 @@ extension Storage {
       try statement.bind(new == .unchanged ? write.revision : Identifier.revision(), at: 6)
       try statement.run()
       guard db.changes > 0 else { return false }
+      try Self.settleUnqueued(write.id, change.table, db)
       switch new {
       case .unchanged: break
       case .replaced(let body): try Self.replaceEntity(write.id, by: body, change, db)
@@ -158,7 +160,7 @@ extension TheirVersion {
   private static let nothing = Array("null".utf8)
 
   /// How the table writes it.
-  fileprivate var column: [UInt8] { bytes ?? Self.nothing }
+  var column: [UInt8] { bytes ?? Self.nothing }
 
   init(column: [UInt8]) { self = column == Self.nothing ? .gone : .entity(column) }
 

@@ -26,7 +26,8 @@ extension Storage {
       // One statement, so that row and entity are of the same moment.
       let statement = try db.prepare(
         """
-        SELECT \(PendingWrite.columns), e.body, p.base, p.remote, p.tried
+        SELECT \(PendingWrite.columns), e.body, p.base, p.remote, p.tried,
+          (SELECT group_concat(version) FROM unanswered WHERE collection = ?1 AND id = ?2)
         FROM pending AS p LEFT JOIN \(table.entities) AS e ON e.id = p.id
         WHERE p.collection = ?1 AND p.id = ?2
         """)
@@ -39,7 +40,9 @@ extension Storage {
         entity: statement.isNull(first) ? nil : statement.copy(first),
         base: statement.isNull(first + 1) ? nil : statement.copy(first + 1),
         theirs: statement.isNull(first + 2) ? nil : TheirVersion(column: statement.copy(first + 2)),
-        tried: statement.isNull(first + 3) ? [] : TheirVersion.list(statement.copy(first + 3)))
+        tried: [first + 3, first + 4].flatMap { column in
+          statement.isNull(column) ? [] : TheirVersion.list(statement.copy(column))
+        })
     }
   }
 

@@ -21,6 +21,7 @@ extension Storage {
       for (write, stored) in done {
         let change = Change(try catalog.entry(write.collection, on: db))
         try Self.confirm(write, stored, change, db)
+        try Self.settleUnqueued(write.id, change.table, db)
       }
     }
   }
@@ -60,7 +61,7 @@ extension Storage {
 
   /// What the backend's success means, by what has become of the row since it was sent:
   ///
-  /// - unchanged: the row has done its work; the backend's entity replaces ours.
+  /// - unchanged: the row has done its work; the backend's entity replaces ours, or ours goes.
   /// - changed: the newer change stays and is sent later. What the backend has now is its base, and a
   ///   create has become an update. After a confirmed deletion the backend has nothing.
   /// - gone: it was dropped or purged, and our entity is taken to be clean: the backend's entity
@@ -69,8 +70,12 @@ extension Storage {
     _ write: PendingWrite, _ stored: [UInt8]?, _ change: Change, _ db: borrowing Connection
   ) throws(SQLiteError) {
     if try removeUnchanged(write, change.table, db) {
-      guard let stored, write.operation != .delete else { return }
-      try put(stored, as: write.id, change, db)
+      if write.operation == .delete {
+        // Here already, unless the deletion was not the queue's.
+        _ = try run(change.table.delete, write.id, db)
+      } else if let stored {
+        try put(stored, as: write.id, change, db)
+      }
       return
     }
     if try rebase(write, stored, change.table, db) { return }

@@ -49,7 +49,7 @@ final class Table: Sendable {
   let queueWithBase: SQL
   /// Queues a deletion of an entity that is there.
   let queueDeletion: SQL
-  /// Forgets a create that no backend has seen.
+  /// Forgets a create that no backend has seen, nor anything else of that entity.
   let dropUnsentCreate: SQL
 
   /// What was sent without an answer, once the entity is changed again: with this body, if it is what was
@@ -139,6 +139,7 @@ final class Table: Sendable {
     dropUnsentCreate = SQL(
       """
       DELETE FROM pending WHERE collection = \(number) AND id = ?1 AND operation = 1 AND sent = 0
+      AND NOT EXISTS (SELECT 1 FROM unanswered WHERE collection = \(number) AND id = ?1)
       """)
   }
 }

@@ -203,6 +203,33 @@ private struct Scene {
     #expect(values == [2, 3, 4])
     #expect(try notes.all().compactMap { $0["n"]?.intValue }.sorted() == [2, 3, 4])
   }
+
+  @Test(
+    "a deletion by query is no conflict with what is saved again",
+    arguments: [ConflictStrategy.optimistic, .serverWins, .merge], ["auto", "cache"])
+  func removals(_ strategy: ConflictStrategy, _ type: String) throws {
+    let (world, relay, client, _) = try scene()
+    defer {
+      client.close()
+      relay.stop()
+    }
+    let notes = try client.store("notes", type: type, nil)
+    var options = Options()
+    options.conflicts = strategy
+    let run = DataStore.Run(options)
+    _ = try notes.save(["_id": "x", "g": 1, "n": 1], run)
+    #expect(try notes.push(run).errors.isEmpty)
+    relay.losingAnswers {
+      _ = failure { _ = try notes.remove(Query(filter: #"{"g":1}"#), run) }
+    }
+    #expect(try onServer(world).isEmpty)
+    options.writePolicy = .forceLocal
+    _ = try notes.save(["_id": "x", "g": 1, "n": 2], DataStore.Run(options))
+    #expect(try notes.push(run).errors.isEmpty)
+    #expect(try notes.pendingCount() == 0)
+    #expect(try onServer(world).map { $0["n"] } == [2])
+    #expect(try notes.all().map { $0["n"] } == [2])
+  }
 }
 
 @Suite("Unsent work") struct UnsentWorkTests {

@@ -142,6 +142,20 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     try live { () throws(StoreError) in try real.forgetRequest(key, in: collection) }
   }
 
+  func beginUnqueued(
+    _ versions: [(id: String, sent: TheirVersion)], in collection: String
+  ) throws(StoreError) -> Int64 {
+    try live { () throws(StoreError) in try real.beginUnqueued(versions, in: collection) }
+  }
+
+  func beginRemoval(of query: Query, in collection: String) throws(StoreError) -> Int64 {
+    try live { () throws(StoreError) in try real.beginRemoval(of: query, in: collection) }
+  }
+
+  func endUnqueued(_ request: Int64, _ outcome: UnqueuedOutcome) throws(StoreError) {
+    try live { () throws(StoreError) in try real.endUnqueued(request, outcome) }
+  }
+
   func pending(
     in collection: String, after order: Int64, most: Int, onlyWaiting: Bool
   ) throws(StoreError) -> [PendingWrite] {

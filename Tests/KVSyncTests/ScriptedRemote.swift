@@ -14,8 +14,12 @@ final class ScriptedRemote: Remote, @unchecked Sendable {
   var refusal: (RemoteWrite) -> StoreError? = { _ in nil }
   /// Whether the answer of a request that was carried out gets lost.
   var losesAnswer: (RemoteWrite) -> Bool = { _ in false }
+  /// Whether deletions by query lose their answers.
+  var losesRemovals = false
   /// Runs when a request was carried out and its answer is about to be handed over.
   var meanwhile: () -> Void = {}
+  /// The same for writes alone, deletions by query included.
+  var duringWrite: () -> Void = {}
   /// What a read fails with.
   var readError: StoreError?
   /// What a find answers in place of the truth.
@@ -103,10 +107,14 @@ final class ScriptedRemote: Remote, @unchecked Sendable {
 
   func remove(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> Int {
     if let readError { throw readError }
-    return lock.peek { _ in
+    let count = lock.peek { _ in
       let outlines = backend.find(query).compactMap { try? EntityScanner.outline(of: $0) }
       return outlines.compactMap(\.id).map(backend.delete).reduce(0, +)
     }
+    duringWrite()
+    meanwhile()
+    if losesRemovals { throw Self.error(.network) }
+    return count
   }
 
   func send(
@@ -126,6 +134,7 @@ final class ScriptedRemote: Remote, @unchecked Sendable {
     log.peek { $0.append(write) }
     if let error = refusal(write) { throw error }
     let result = lock.peek { _ in Result { () throws(StoreError) in try apply(write) } }
+    duringWrite()
     meanwhile()
     if losesAnswer(write) { throw Self.error(.network) }
     return try result.get()

@@ -280,12 +280,15 @@ private final class Member {
   /// Does one thing; failures are part of the game.
   func act(_ random: inout Seed) throws {
     let write: WritePolicy = random.next() % 3 == 0 ? .silentLocalThenNetwork : .forceLocal
-    switch random.next() % 10 {
+    // Past the queue go entities with ids only: a create without one may happen twice.
+    let sometimesPastQueue = random.next() % 6 == 0 ? .forceNetwork : write
+    switch random.next() % 11 {
     case 0...2: create(write)
-    case 3, 4: update(&random, write)
-    case 5: delete(&random, write)
-    case 6: share(&random)
-    case 7:
+    case 3, 4: update(&random, sometimesPastQueue)
+    case 5: delete(&random, sometimesPastQueue)
+    case 6: deleteMany(&random, random.next() % 4 == 0 ? .forceNetwork : .silentLocalThenNetwork)
+    case 7: share(&random)
+    case 8:
       // All of it, or what a filter selects that entities enter and leave.
       let filter = random.next() % 2 == 0 ? nil : #"{"value":{"$lt":5}}"#
       _ = try? engine.pull(try Query(filter: filter), call(), Self.how(&random))
@@ -302,7 +305,9 @@ private final class Member {
 
   private func create(_ write: WritePolicy) {
     made += 1
-    let entity: JSONObject = ["name": .string("\(number)-\(made)"), "value": 0]
+    let entity: JSONObject = [
+      "name": .string("\(number)-\(made)"), "owner": .int(Int64(number)), "value": 0,
+    ]
     guard let saved = save(entity, write), let id = saved["_id"]?.stringValue else { return }
     acknowledged[id] = [0]
   }
@@ -312,7 +317,8 @@ private final class Member {
     made += 1
     let value = JSONValue.int(Int64(made))
     acknowledged[id]?.append(value)
-    if save(["_id": .string(id), "name": name, "value": value], write) != nil {
+    let owner = JSONValue.int(Int64(number))
+    if save(["_id": .string(id), "name": name, "owner": owner, "value": value], write) != nil {
       acknowledge(value, of: id)
     }
   }
@@ -329,6 +335,24 @@ private final class Member {
     if let count = try? engine.remove(id: id, options(write)).value, count == 1 {
       acknowledge(.null, of: id)
     }
+  }
+
+  /// Deletes by a query what matches here, and perhaps what matches on the backend only and has changes to send.
+  private func deleteMany(_ random: inout Seed, _ write: WritePolicy) {
+    let least = Int64(random.next() % UInt64(made + 1))
+    let filter = #"{"owner":\#(number),"value":{"$gte":\#(least)}}"#
+    guard let query = try? Query(filter: filter) else { return }
+    func matches(_ value: JSONValue?) -> Bool { value?.intValue.map { $0 >= least } ?? false }
+    let matching = contents.filter { acknowledged[$0.key] != nil && matches($0.value["value"]) }
+      .keys
+    // The backend may have what nobody has acknowledged.
+    for (id, states) in acknowledged where states.contains(where: matches) {
+      acknowledged[id]?.append(.null)
+    }
+    guard (try? engine.remove(query, options(write))) != nil else { return }
+    let left = contents
+    guard !store.isDead else { return }
+    for id in matching where left[id] == nil { acknowledge(.null, of: id) }
   }
 
   /// Saves to what others save to as well: whoever comes last wins.

@@ -15,7 +15,9 @@ extension CollectionEngine {
     var waiting = Array(writes.indices)
     var attempts = 1
     while !waiting.isEmpty {
-      let round = try completed(waiting.map { writes[$0] }, remote, call)
+      let wanted = waiting.map { writes[$0] }
+      let round = try completed(wanted, remote, call)
+      try note(zip(wanted, round).filter { $0 != $1 }.compactMap(\.1.update))
       var overtaken: [Int] = []
       remote.send(round, in: collection, call) { place, result in
         let isLast = attempts == Self.maximumAttempts

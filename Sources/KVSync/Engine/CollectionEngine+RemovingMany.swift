@@ -14,8 +14,11 @@ extension CollectionEngine {
     case .forceNetwork:
       let remote = try backend(for: "write to the network")
       _ = try writer()
-      let count = try remote.remove(query, in: collection, options.call)
-      if let local { try forgetRemoved(query, local) }
+      let count = try removing(query, options.call) { () throws(StoreError) in
+        let count = try remote.remove(query, in: collection, options.call)
+        if let local { try forgetRemoved(query, local) }
+        return count
+      }
       return Answered(count, isLocal: false)
     case .silentLocalThenNetwork, .localThenNetwork:
       return try removeBoth(query, options, early)
@@ -33,7 +36,9 @@ extension CollectionEngine {
     let removed = try local.remove(query, in: collection)
     if !isSilent { early(removed) }
     do throws(StoreError) {
-      let count = try remote.remove(query, in: collection, call)
+      let count = try removing(query, call) { () throws(StoreError) in
+        try remote.remove(query, in: collection, call)
+      }
       try confirmDeletions(matching: query, local, remote, call)
       return Answered(max(count, removed), isLocal: false)
     } catch {

@@ -68,18 +68,23 @@ extension CollectionEngine {
     var results = [Result<[UInt8], StoreError>?](repeating: nil, count: outlines.count)
     let ids = Set(outlines.compactMap { $0.id.map(RecordID.init) }).map(\.text)
     return try inFlight.sending(ids, call) { () throws(StoreError) in
-      let queued = try queued(ids)
-      try sendCompleted(writes, remote, call) { request, outcome in
-        note(outcome, at: places[request], in: &results)
+      try unqueued(writes.compactMap(\.update)) { () throws(StoreError) in
+        let queued = try queued(ids)
+        try sendCompleted(writes, remote, call) { request, outcome in
+          note(outcome, at: places[request], in: &results)
+        }
+        if writes.count == 1, places[0].count > 1, case .failure(let error)?? = results.first,
+          error.index == nil
+        {
+          throw error
+        }
+        let collected = collected(results, outlines)
+        try settle(collected.entities.compactMap { $0 }, queued: queued)
+        return collected
+      } outcome: {
+        if $0.errors.isEmpty { return .accepted }
+        return $0.errors.allSatisfy(\.isRefusal) ? .refused : nil
       }
-      if writes.count == 1, places[0].count > 1, case .failure(let error)?? = results.first,
-        error.index == nil
-      {
-        throw error
-      }
-      let collected = collected(results, outlines)
-      try settle(collected.entities.compactMap { $0 }, queued: queued)
-      return collected
     }
   }
 

@@ -66,31 +66,42 @@ extension CollectionEngine {
     guard let id = outline.id else {
       let stored = try outcome(of: .create(body), remote, call).storedEntity()
       _ = try accepted(stored, as: nil)
-      try settle([stored], queued: [])
+      try settle([stored], queued: [:])
       return stored
     }
     return try inFlight.sending([id], call) { () throws(StoreError) in
-      let queued = try queued([id])
-      let stored = try outcome(of: .update(id: id, body), remote, call).storedEntity()
-      _ = try accepted(stored, as: id)
-      try settle([stored], queued: queued)
-      return stored
+      try unqueued([(id, .entity(body))]) { () throws(StoreError) in
+        let queued = try queued([id])
+        let stored = try outcome(of: .update(id: id, body), remote, call).storedEntity()
+        _ = try accepted(stored, as: id)
+        try settle([stored], queued: queued)
+        return stored
+      }
     }
   }
 
   /// What is queued for these entities now.
-  func queued(_ ids: some Sequence<String>) throws(StoreError) -> [PendingWrite] {
-    guard let local else { return [] }
-    var queued: [PendingWrite] = []
-    for id in ids {
-      if let write = try local.pending(id, in: collection)?.write { queued.append(write) }
-    }
+  func queued(_ ids: some Sequence<String>) throws(StoreError) -> [RecordID: PendingWrite] {
+    guard let local else { return [:] }
+    var queued: [RecordID: PendingWrite] = [:]
+    for id in ids { queued[RecordID(id)] = try local.pending(id, in: collection)?.write }
     return queued
+  }
+
+  /// What is queued for an entity now that a request past the queue was answered, as it was when that was
+  /// sent: a write that was queued or changed since starts from what the backend has by now.
+  private func answered(
+    _ id: String, _ queued: [RecordID: PendingWrite], _ local: any LocalStore
+  ) throws(StoreError) -> PendingWrite? {
+    if let write = queued[RecordID(id)] { return write }
+    var since = try local.pending(id, in: collection)?.write
+    since?.revision = 0
+    return since
   }
 
   /// Brings the local copies up to date with what the backend has accepted past the queue. What was
   /// queued for them then is done with; what was queued since stays.
-  func settle(_ stored: [[UInt8]], queued: [PendingWrite]) throws(StoreError) {
+  func settle(_ stored: [[UInt8]], queued: [RecordID: PendingWrite]) throws(StoreError) {
     guard let local, !stored.isEmpty else { return }
     let array = Array("[".utf8) + stored.joined(separator: Array(",".utf8)) + Array("]".utf8)
     let outlines: [EntityOutline]
@@ -100,9 +111,11 @@ extension CollectionEngine {
     let places = Dictionary(
       outlines.enumerated().map { (RecordID($0.element.id ?? ""), $0.offset) },
       uniquingKeysWith: { _, last in last })
-    let done = queued.compactMap { write in places[RecordID(write.id)].map { (write, stored[$0]) }
-    }
     try inFlight.settlements.settling(places.keys.map(\.text)) { () throws(StoreError) in
+      var done: [(write: PendingWrite, stored: [UInt8]?)] = []
+      for (id, place) in places {
+        if let write = try answered(id.text, queued, local) { done.append((write, stored[place])) }
+      }
       if !done.isEmpty { try local.confirm(done) }
       let result = array.withUnsafeBytes { bytes in
         Result { () throws(StoreError) in try local.store(bytes, outlines, in: collection) }
@@ -166,15 +179,20 @@ extension CollectionEngine {
   private func removeRemotely(_ id: String, _ call: Call) throws(StoreError) -> Int {
     let remote = try backend(for: "write to the network")
     return try inFlight.sending([id], call) { () throws(StoreError) in
-      let queued = try queued([id])
-      let count = try outcome(of: .delete(id: id), remote, call).deletedCount()
-      if let local {
-        try inFlight.settlements.settling([id]) { () throws(StoreError) in
-          if !queued.isEmpty { try local.confirm(queued.map { ($0, nil) }) }
-          _ = try local.forget([id], in: collection)
+      try unqueued([(id, .gone)]) { () throws(StoreError) in
+        let queued = try queued([id])
+        let count = try outcome(of: .delete(id: id), remote, call).deletedCount()
+        if let local {
+          try inFlight.settlements.settling([id]) { () throws(StoreError) in
+            if var write = try answered(id, queued, local) {
+              write.operation = .delete
+              try local.confirm([(write, nil)])
+            }
+            _ = try local.forget([id], in: collection)
+          }
         }
+        return count
       }
-      return count
     }
   }
 }

@@ -3,10 +3,14 @@ internal import KVBase
 /// The entities that are on their way to the backend, and the one push that may run.
 ///
 /// Two requests for one entity never overlap: the backend could carry them out in the wrong order, and
-/// what it holds at the end would be older than what the queue says was accepted.
+/// what it holds at the end would be older than what the queue says was accepted. A deletion by query may
+/// be a request for any entity.
 package final class InFlight: Sendable {
   private struct State {
     var ids: Set<RecordID> = []
+    /// How many requests for any entity wait or are on their way: what is for one entity goes behind them.
+    var exclusive = 0
+    var isExclusive = false
     var isPushing = false
   }
 
@@ -21,16 +25,38 @@ package final class InFlight: Sendable {
   /// Runs `body` once none of the ids is on its way; until it returns they are.
   ///
   /// Throws `.timeout` or `.cancelled` if that does not come to pass in time.
-  func sending<R>(
+  package func sending<R>(
     _ ids: [String], _ call: Call, _ body: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
     let keys = ids.map(RecordID.init)
     try wait(call) { state in
-      guard state.ids.isDisjoint(with: keys) else { return false }
+      guard state.exclusive == 0, state.ids.isDisjoint(with: keys) else { return false }
       state.ids.formUnion(keys)
       return true
     }
     defer { state.withLock { $0.ids.subtract(keys) } }
+    return try takingTurn(call, body)
+  }
+
+  /// The same for a request that may change any entity of the collection: nothing else is on its way
+  /// meanwhile.
+  package func sendingAny<R>(
+    _ call: Call, _ body: () throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    state.peek { $0.exclusive += 1 }
+    defer { state.withLock { $0.exclusive -= 1 } }
+    try wait(call) { state in
+      guard state.ids.isEmpty, !state.isExclusive else { return false }
+      state.isExclusive = true
+      return true
+    }
+    defer { state.withLock { $0.isExclusive = false } }
+    return try takingTurn(call, body)
+  }
+
+  private func takingTurn<R>(
+    _ call: Call, _ body: () throws(StoreError) -> R
+  ) throws(StoreError) -> R {
     guard let turn else { return try body() }
     try turn.begin(call)
     defer { turn.end() }

@@ -244,7 +244,7 @@ struct Push {
         }
         continue
       }
-      if sent.write.isAsFirstSent || existing.isSameContent(as: sent.body ?? []) {
+      if try isDone(sent, existing) {
         round.confirmed.append((sent.write, existing.bytes))
       } else {
         try local.turnIntoUpdate(id, in: engine.collection)
@@ -253,6 +253,13 @@ struct Push {
     }
     try write(round)
     return try again + settle(met)
+  }
+
+  /// Whether what is there under the id of a create came of this write, and of no other of ours.
+  private func isDone(_ sent: OutgoingWrite, _ existing: BackendEntity) throws(StoreError) -> Bool {
+    if existing.isSameContent(as: sent.body ?? []) { return true }
+    guard sent.write.isAsFirstSent else { return false }
+    return try local.pending(sent.write.id, in: engine.collection)?.tried.isEmpty ?? true
   }
 }
 

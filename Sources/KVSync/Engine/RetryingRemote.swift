@@ -45,7 +45,7 @@ final class RetryingRemote: WrappingRemote {
     var attempt = 0
     while true {
       let round = send(waiting.map { writes[$0] }, in: collection, call, attempt) {
-        outcome(waiting[$0], $1)
+        outcome(waiting[$0], $1.mapError { $0.of(attempt: attempt) })
       }
       guard let error = round.error, !round.held.isEmpty else { return }
       let places = round.held.map { waiting[$0] }
@@ -59,7 +59,8 @@ final class RetryingRemote: WrappingRemote {
       } catch {
         end = error
       }
-      for place in places { outcome(place, .failure(end)) }
+      // One error for all, whatever the others' were.
+      for place in places { outcome(place, .failure(end.of(attempt: attempt + 1))) }
       return
     }
   }

@@ -21,7 +21,8 @@ package struct PendingDetail: Sendable {
   package var base: [UInt8]?
   /// What the backend has now, as far as a refusal or a read has shown; nil: unknown.
   package var theirs: TheirVersion?
-  /// What was sent before, without an answer, and has been changed since: the backend may have it.
+  /// What was sent before, without an answer, and has been changed since, or was sent past the queue: the
+  /// backend may have it.
   package var tried: [TheirVersion]
 
   package init(
@@ -63,6 +64,14 @@ package enum RebasedChange: Sendable, Equatable {
 }
 
 extension StoreError {
+  /// Whether the backend itself said that it has not carried the request out. Everything else leaves that open:
+  /// silence, a gateway in between, a failure half way, an earlier attempt.
+  var isRefusal: Bool {
+    guard !followsFailure else { return false }
+    guard let answer, answer.error != nil else { return kind == .noUser || kind == .invalid }
+    return (400..<500).contains(answer.status)
+  }
+
   /// Whether the backend has refused the write itself, so that it would refuse it the next time as well.
   ///
   /// Not: who is asked for a login, a wrong application, what is busy or broken, what a proxy answered.

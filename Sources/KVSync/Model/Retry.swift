@@ -50,6 +50,13 @@ package struct Retry: Sendable {
 }
 
 extension StoreError {
+  /// This error as that of an attempt, which counts from 0.
+  func of(attempt: Int) -> StoreError {
+    var error = self
+    error.followsFailure = attempt > 0 && isRefusal
+    return error
+  }
+
   /// Whether the backend, or a gateway before it, said that it may do it another time.
   fileprivate var asksAgain: Bool {
     switch answer?.status {
@@ -96,7 +103,7 @@ extension Call {
       do throws(StoreError) { return try body() } catch {
         guard retry.isWorthwhile(after: attempt, error),
           try retry.clock.wait(retry.pause(after: attempt, error), self)
-        else { throw error }
+        else { throw error.of(attempt: attempt) }
         attempt += 1
       }
     }

@@ -21,6 +21,8 @@ package struct StoreError: Error, Sendable, Equatable {
   package var position: Int?
   /// The extended result code of SQLite, or the code of libcurl.
   package var code: Int?
+  /// Of a refusal: whether an earlier attempt at the same request, which failed otherwise, may have been carried out.
+  package var followsFailure = false
 
   package init(_ kind: Kind, _ message: String) {
     self.kind = kind

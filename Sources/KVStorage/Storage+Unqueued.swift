@@ -1,0 +1,173 @@
+internal import KVBase
+package import KVQuery
+internal import KVSQLite
+package import KVSync
+
+/// What was sent past the queue, for as long as it is not known whether it arrived: a request that is lost
+/// leaves no pending write that would remember it.
+///
+/// A note goes when its request is answered, or when a later request for the entity is settled; those that
+/// nobody asked about go after a week.
+extension Storage {
+  /// Microseconds after which a note is of no use, unless something is pending for its entity.
+  private static let lifetime: Int64 = 7 * 86_400_000_000
+
+  package func beginUnqueued(
+    _ versions: [(id: String, sent: TheirVersion)], in collection: String
+  ) throws(StoreError) -> Int64 {
+    let isDeletion = versions.allSatisfy { $0.sent == .gone }
+    return try write(to: collection, makingRoom: isDeletion) { (db, change) throws(SQLiteError) in
+      let request = try Self.newRequest(change, db)
+      let note = try Self.noting(request, change.table, db)
+      for (id, sent) in versions { try Self.note(sent, of: id, with: note) }
+      return request
+    }
+  }
+
+  package func beginRemoval(
+    of query: Query, in collection: String
+  ) throws(StoreError) -> Int64 {
+    try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
+      let request = try Self.newRequest(change, db)
+      try noteMatches(of: query, request, change.table, db)
+      let note = try Self.noting(request, change.table, db)
+      let sent = try Self.unanswered(matching: query, change.table, db)
+      for id in try sent + Self.pending(matching: query, change.table, db) {
+        try Self.note(.gone, of: id, with: note)
+      }
+      return request
+    }
+  }
+
+  package func endUnqueued(
+    _ request: Int64, _ outcome: UnqueuedOutcome
+  ) throws(StoreError) {
+    try write(durably: false, makingRoom: true) {
+      (db: borrowing Connection) throws(SQLiteError) in
+      let end = try db.statement(Unqueued.end(outcome))
+      try end.bind(request, at: 1)
+      try end.run()
+    }
+  }
+
+  // MARK: Steps
+
+  /// What was sent past the queue of this entity is settled.
+  static func settleUnqueued(
+    _ id: String, _ table: Table, _ db: borrowing Connection
+  ) throws(SQLiteError) {
+    let settle = try db.statement(Unqueued.settle)
+    try settle.bind(table.number, at: 1)
+    try settle.bind(id, at: 2)
+    try settle.run()
+  }
+
+  /// A number that no other request has; forgets the oldest.
+  private static func newRequest(
+    _ change: Change, _ db: borrowing Connection
+  ) throws(SQLiteError) -> Int64 {
+    let expire = try db.statement(Unqueued.expire)
+    try expire.bind(change.now * 1000 - lifetime, at: 1)
+    try expire.run()
+    return max(change.now * 1000, (try db.integer("SELECT max(request) FROM unanswered") ?? 0) + 1)
+  }
+
+  private static func noting(
+    _ request: Int64, _ table: Table, _ db: borrowing Connection
+  ) throws(SQLiteError) -> Statement {
+    let note = try db.prepare("INSERT OR REPLACE INTO unanswered VALUES (?1, ?2, ?3, ?4)")
+    try note.bind(table.number, at: 1)
+    try note.bind(request, at: 3)
+    return note
+  }
+
+  private static func note(
+    _ version: TheirVersion, of id: String, with statement: borrowing Statement
+  ) throws(SQLiteError) {
+    try statement.bind(id, at: 2)
+    try version.column.withBorrowedBytes { (bytes) throws(SQLiteError) in
+      try statement.bind(borrowedText: bytes, at: 4)
+      try statement.run()
+    }
+  }
+
+  /// Notes the deletion of what matches here.
+  private func noteMatches(
+    of query: Query, _ request: Int64, _ table: Table, _ db: borrowing Connection
+  ) throws(SQLiteError) {
+    let selection = try indexes.plan(query.selection, table, on: db).selection
+    let note = try db.prepare(
+      """
+      INSERT INTO unanswered SELECT \(table.number), id, \(request), 'null' FROM \(table.entities)
+      WHERE \(selection.condition)
+      """)
+    _ = try selection.bindCondition(to: note)
+    try note.run()
+  }
+
+  /// The pending writes of entities that match in a version that the backend may have.
+  private static func pending(
+    matching query: Query, _ table: Table, _ db: borrowing Connection
+  ) throws(SQLiteError) -> [String] {
+    let matcher = query.matcher
+    let find = try db.prepare(
+      "SELECT id, base, tried, remote FROM pending WHERE collection = ?1 AND base NOT NULL")
+    try find.bind(table.number, at: 1)
+    var ids: [String] = []
+    while try find.step() {
+      let versions = (1...3).flatMap { find.isNull($0) ? [] : TheirVersion.list(find.copy($0)) }
+      let matches = versions.compactMap(\.bytes).contains { mayMatch($0, matcher) }
+      if matches, let id = find.text(0) { ids.append(id) }
+    }
+    return ids
+  }
+
+  /// The entities that were sent past the queue in a version that matches.
+  private static func unanswered(
+    matching query: Query, _ table: Table, _ db: borrowing Connection
+  ) throws(SQLiteError) -> [String] {
+    let matcher = query.matcher
+    let find = try db.prepare(
+      "SELECT id, version FROM unanswered WHERE collection = ?1 AND version <> 'null'")
+    try find.bind(table.number, at: 1)
+    var ids: [String] = []
+    while try find.step() {
+      if mayMatch(find.copy(1), matcher), let id = find.text(0) { ids.append(id) }
+    }
+    return ids
+  }
+
+  /// What cannot be evaluated here may match there.
+  private static func mayMatch(_ body: [UInt8], _ matcher: Matcher?) -> Bool {
+    (try? matcher?.matches(body)) ?? true
+  }
+
+  private enum Unqueued {
+    private static let isPending = """
+      EXISTS (SELECT 1 FROM pending AS p
+        WHERE p.collection = unanswered.collection AND p.id = unanswered.id)
+      """
+    private static let isUncertain = """
+      EXISTS (SELECT 1 FROM unanswered AS u
+        WHERE u.collection = unanswered.collection AND u.id = unanswered.id AND u.request <> ?1)
+      """
+    private static let refused = SQL("DELETE FROM unanswered WHERE request = ?1")
+    private static let removed = SQL(
+      "DELETE FROM unanswered WHERE request = ?1 AND NOT \(isPending) AND NOT \(isUncertain)")
+    private static let accepted = SQL(
+      """
+      DELETE FROM unanswered WHERE (collection, id) IN
+        (SELECT collection, id FROM unanswered WHERE request = ?1)
+      """)
+    static let expire = SQL("DELETE FROM unanswered WHERE request < ?1 AND NOT \(isPending)")
+    static let settle = SQL("DELETE FROM unanswered WHERE collection = ?1 AND id = ?2")
+
+    static func end(_ outcome: UnqueuedOutcome) -> SQL {
+      switch outcome {
+      case .accepted: accepted
+      case .removed: removed
+      case .refused: refused
+      }
+    }
+  }
+}

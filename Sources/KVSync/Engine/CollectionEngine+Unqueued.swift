@@ -1,0 +1,51 @@
+internal import KVQuery
+
+/// Requests past the queue. Should the answer be lost, nothing is pending that would remember what was sent:
+/// so it is noted before, and what the backend has of it later is nobody else's.
+extension CollectionEngine {
+  /// Sends what `sent` lists. `outcome`: what the result says of these; nil: some have no answer.
+  func unqueued<R>(
+    _ sent: [(id: String, sent: TheirVersion)], _ send: () throws(StoreError) -> R,
+    outcome: (R) -> UnqueuedOutcome? = { _ in .accepted }
+  ) throws(StoreError) -> R {
+    guard let local, !sent.isEmpty else { return try send() }
+    return try end(try local.beginUnqueued(sent, in: collection), local, send, outcome)
+  }
+
+  /// Notes what is sent in place of something that is noted already: the answer to that settles this too.
+  func note(_ sent: [(id: String, sent: TheirVersion)]) throws(StoreError) {
+    guard let local, !sent.isEmpty else { return }
+    _ = try local.beginUnqueued(sent, in: collection)
+  }
+
+  /// Sends a deletion by query. Nothing else is on its way meanwhile: it may be for any entity.
+  func removing<R>(
+    _ query: Query, _ call: Call, _ send: () throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    try inFlight.sendingAny(call) { () throws(StoreError) in
+      guard let local else { return try send() }
+      return try end(try local.beginRemoval(of: query, in: collection), local, send) { _ in .removed
+      }
+    }
+  }
+
+  private func end<R>(
+    _ request: Int64, _ local: any LocalStore, _ send: () throws(StoreError) -> R,
+    _ outcome: (R) -> UnqueuedOutcome?
+  ) throws(StoreError) -> R {
+    let result: R
+    do throws(StoreError) { result = try send() } catch {
+      if error.isRefusal { try local.endUnqueued(request, .refused) }
+      throw error
+    }
+    if let outcome = outcome(result) { try local.endUnqueued(request, outcome) }
+    return result
+  }
+}
+
+extension RemoteWrite {
+  /// What an update leaves on the backend.
+  var update: (id: String, sent: TheirVersion)? {
+    if case .update(let id, let body, _) = self { (id, .entity(body)) } else { nil }
+  }
+}

@@ -1,0 +1,100 @@
+import KVBase
+import KVJSON
+import KVQuery
+import KVSync
+import KVTestSupport
+import Testing
+
+/// The invariant that everything else about lost answers rests on.
+@Suite("Two requests for one entity") struct InFlightTests {
+  /// Everything that sends something for the entity `x`.
+  enum Sender: CaseIterable {
+    case push, save, saveMany, remove, savePastQueue, saveManyPastQueue, removePastQueue,
+      removeByQuery,
+      removeByQueryPastQueue
+
+    func send(_ bench: Bench, _ call: Call) throws {
+      let (queued, forced) = (
+        bench.options(.silentLocalThenNetwork, call), bench.options(.forceNetwork, call)
+      )
+      let entity = Array(#"{"_id":"x","n":2}"#.utf8)
+      let outline = try EntityScanner.outline(of: entity)
+      let many = Array(#"[{"_id":"x","n":2},{"_id":"y","n":2}]"#.utf8)
+      let outlines = try EntityScanner.outlines(ofArray: many)
+      let query = try Query(filter: #"{"n":1}"#)
+      let engine = bench.engine
+      switch self {
+      case .push: _ = try engine.push(call)
+      case .save: _ = try entity.withUnsafeBytes { try engine.save($0, outline, queued) }
+      case .savePastQueue: _ = try entity.withUnsafeBytes { try engine.save($0, outline, forced) }
+      case .saveMany: _ = try many.withUnsafeBytes { try engine.saveMany($0, outlines, queued) }
+      case .saveManyPastQueue:
+        _ = try many.withUnsafeBytes { try engine.saveMany($0, outlines, forced) }
+      case .remove: _ = try engine.remove(id: "x", queued)
+      case .removePastQueue: _ = try engine.remove(id: "x", forced)
+      case .removeByQuery: _ = try engine.remove(query, queued)
+      case .removeByQueryPastQueue: _ = try engine.remove(query, forced)
+      }
+    }
+  }
+
+  private static let soon = 0.02
+
+  @Test("never overlap, whoever sends them", arguments: Sender.allCases, Sender.allCases)
+  func noOverlap(_ first: Sender, _ second: Sender) throws {
+    let bench = try Bench(.auto)
+    try bench.save(["_id": "x", "n": 1], .forceLocal)
+    let underWay = Monitor(0)
+    let most = Monitor(0)
+    bench.remote.duringWrite = { [unowned bench] in
+      let depth = underWay.peek { count -> Int in
+        count += 1
+        return count
+      }
+      defer { underWay.peek { $0 -= 1 } }
+      most.peek { $0 = max($0, depth) }
+      // The first request is under way: the second one has to wait for its end, which its deadline does not
+      // let it.
+      guard depth == 1 else { return }
+      _ = try? second.send(bench, Call(deadline: .after(seconds: Self.soon)))
+    }
+    _ = try? first.send(bench, Call())
+    #expect(most.peek { $0 } == 1)
+  }
+
+  // MARK: The gate itself
+
+  @Test("a request for any entity waits for all, and goes before those that come later")
+  func exclusive() throws {
+    let gate = InFlight()
+    let order = Monitor<[String]>([])
+    let late = Call(deadline: .after(seconds: Self.soon))
+    var threads: [Worker?] = []
+    try gate.sending(["a"], Call()) { () throws(StoreError) in
+      #expect(failure { try gate.sendingAny(late) {} }?.kind == .timeout)
+      try gate.sending(["b"], late) { () throws(StoreError) in }
+      let waits = Monitor(false)
+      let any = Worker("test-any") {
+        waits.withLock { $0 = true }
+        try? gate.sendingAny(Call()) { () throws(StoreError) in order.peek { $0.append("any") } }
+      }
+      threads.append(any)
+      _ = waits.wait { $0 ? true : nil }
+      // Until that one has got in line others still pass; from then on none does.
+      while failure({ try gate.sending(["b"], late) {} }) == nil {}
+      let one = Worker("test-one") {
+        try? gate.sending(["b"], Call()) { () throws(StoreError) in order.peek { $0.append("b") } }
+      }
+      threads.append(one)
+    }
+    for thread in threads { thread?.join() }
+    #expect(order.peek { $0 } == ["any", "b"])
+    try gate.sending(["a", "b"], late) { () throws(StoreError) in }
+  }
+}
+
+extension Bench {
+  fileprivate func options(_ write: WritePolicy, _ call: Call) -> CallOptions {
+    CallOptions(readPolicy: .forceLocal, writePolicy: write, call: call, ttl: nil)
+  }
+}
