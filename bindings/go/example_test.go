@@ -10,7 +10,7 @@ import (
 	"kvstore"
 )
 
-// A City has the members that the program needs; others are left out.
+// A City has the members that the program needs; saves keep the others.
 type City struct {
 	ID         string `json:"_id,omitempty"`
 	Name       string `json:"name"`
