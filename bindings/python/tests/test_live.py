@@ -56,7 +56,9 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Register whoever asks."""
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        if self.path.endswith("register-realtime"):
+        if self.path.endswith("/unregister-realtime"):
+            return self.answer({})
+        if self.path.endswith("/register-realtime"):
             return self.answer({"subscribeKey": "s", "publishKey": "p", "userChannelGroup": "g"})
         if self.path.startswith("/user"):
             return self.answer({"_id": "u1", "username": "ana", "_kmd": {"authtoken": "t"}})
