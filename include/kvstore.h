@@ -209,6 +209,9 @@ KV_API kv_status kv_salvage(const char *options_json, size_t length, const char 
  * inside a callback, that one callback is still running (the others came inside of it). Pending
  * writes stay in the file. NULL is harmless.
  *
+ * A client that is registered for live data ends that on the backend too, which takes 2 seconds at the most, and nothing
+ * where the backend cannot be reached.
+ *
  * Two threads must not close two clients from inside each other's callbacks: both would wait.
  *
  * @return KV_OK, KV_MISUSE

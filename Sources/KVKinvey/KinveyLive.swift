@@ -15,20 +15,21 @@ package final class KinveyLive: LiveRemote {
   private let transport: Transport
   /// The channels of substreams that may be published to, as far as they are known.
   let channels = Monitor<[LiveTopic: String]>([:])
-  private let deviceId: String
 
   /// The transport stays the caller's to close.
-  package init(_ service: KinveyService, polling transport: Transport, deviceId: String) {
+  package init(_ service: KinveyService, polling transport: Transport) {
     self.service = service
     self.transport = transport
-    self.deviceId = deviceId
   }
 
   // MARK: Registration
 
-  package func register(_ userId: String, _ call: Call) throws(StoreError) -> LiveRegistration {
+  package func register(
+    _ userId: String, device: String, _ call: Call
+  ) throws(StoreError) -> LiveRegistration {
     let url = service.endpoint.url(.users, [userId, "register-realtime"])
-    let answer = try service.exchange("POST", url, body: device, try service.somebody(), call)
+    let answer = try service.exchange(
+      "POST", url, body: Self.body(device), try service.somebody(), call)
     let json = try answer.json()
     guard let publish = json["publishKey"]?.stringValue,
       let subscribe = json["subscribeKey"]?.stringValue,
@@ -36,14 +37,18 @@ package final class KinveyLive: LiveRemote {
       ![publish, subscribe, group].contains("")
     else { throw KinveyErrors.unusable(answer.head, "The backend's answer is no registration.") }
     return LiveRegistration(
-      userId: userId, publishKey: publish, subscribeKey: subscribe, group: group,
-      origin: origin(json["origin"]?.stringValue))
+      userId: userId, device: device, publishKey: publish, subscribeKey: subscribe, group: group,
+      origin: origin(json["origin"]?.stringValue),
+      isNew: answer.head["X-Kvstored-Device"] == "new")
   }
 
   /// Ends that; `token`: of a session that need not be the active one any more.
-  package func unregister(_ userId: String, token: String, _ call: Call) throws(StoreError) {
-    let url = service.endpoint.url(.users, [userId, "unregister-realtime"])
-    try service.exchange("POST", url, body: device, .session(token: token), call).acknowledged()
+  package func unregister(
+    _ registration: LiveRegistration, token: String, _ call: Call
+  ) throws(StoreError) {
+    let url = service.endpoint.url(.users, [registration.userId, "unregister-realtime"])
+    let body = Self.body(registration.device)
+    try service.exchange("POST", url, body: body, .session(token: token), call).acknowledged()
   }
 
   /// What the backend says; else its own address, unless it is the hosted service. Never without TLS where the
@@ -58,22 +63,28 @@ package final class KinveyLive: LiveRemote {
     return host.hasSuffix(".kinvey.com") ? Self.hostedOrigin : host
   }
 
-  private var device: HTTPBody {
-    .bytes(JSONValue.object(["deviceId": .string(deviceId)]).bytes)
+  private static func body(_ device: String) -> HTTPBody {
+    .bytes(JSONValue.object(["deviceId": .string(device)]).bytes)
   }
 
   // MARK: Topics
 
-  package func join(_ topic: LiveTopic, _ call: Call) throws(StoreError) -> BackendMoment? {
+  package func join(
+    _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
+  ) throws(StoreError) -> BackendMoment? {
     let url = url(of: topic, collection: "_subscribe", substream: "subscribe")
-    let answer = try service.exchange("POST", url, body: device, try service.somebody(), call)
+    let body = Self.body(registration.device)
+    let answer = try service.exchange("POST", url, body: body, try service.somebody(), call)
     try answer.acknowledged()
     return answer.head.requestStart
   }
 
-  package func leave(_ topic: LiveTopic, _ call: Call) throws(StoreError) {
+  package func leave(
+    _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
+  ) throws(StoreError) {
     let url = url(of: topic, collection: "_unsubscribe", substream: "unsubscribe")
-    try service.exchange("POST", url, body: device, try service.somebody(), call).acknowledged()
+    let body = Self.body(registration.device)
+    try service.exchange("POST", url, body: body, try service.somebody(), call).acknowledged()
   }
 
   private func url(of topic: LiveTopic, collection: String, substream: String) -> String {
@@ -96,7 +107,7 @@ package final class KinveyLive: LiveRemote {
       throw StoreError(.noUser, "Nobody is logged in.")
     }
     items += [
-      .init("auth", token), .init("uuid", deviceId), .init("heartbeat", "300"),
+      .init("auth", token), .init("uuid", registration.device), .init("heartbeat", "300"),
       .init("pnsdk", "libkvstore/\(service.configuration.version)"),
     ]
     let path = "v2/subscribe/\(PercentEncoding.segment(registration.subscribeKey))/,/0"

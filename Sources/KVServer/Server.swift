@@ -99,6 +99,7 @@ package final class Server: Sendable {
     settings.permissions = configuration.permissions
     settings.historyDays = configuration.historyDays ?? 0
     settings.loginClock = configuration.loginClock
+    settings.liveClock = configuration.liveClock
     settings.discovery = configuration.discovery
     settings.bodyBytes = configuration.limits.bodyBytes
     settings.workSeconds = configuration.limits.workSeconds

@@ -3,7 +3,7 @@ internal import KVJSON
 internal import KVSQLite
 package import KVSync
 
-/// What an application remembers apart from its data: who is logged in, tag by tag, and which installation it is.
+/// What an application remembers apart from its data: who is logged in, tag by tag.
 ///
 /// A small file of its own, for all tags, which survives the end of each. Safe from any thread and several
 /// processes; each call is one transaction, durable when it returns.
@@ -35,7 +35,6 @@ package final class SessionStore: Sendable {
 
   private static let find = SQL("SELECT value FROM facts WHERE name = ?1")
   private static let replace = SQL("INSERT OR REPLACE INTO facts VALUES (?1, ?2)")
-  private static let insert = SQL("INSERT OR IGNORE INTO facts VALUES (?1, ?2)")
   private static let delete = SQL("DELETE FROM facts WHERE name = ?1")
 
   /// "KVU1": a tag's file is no session, and the other way round.
@@ -75,21 +74,10 @@ package final class SessionStore: Sendable {
     }
   }
 
-  /// Forgets the active user. The installation stays what it is.
+  /// Forgets the active user.
   package func clearUser() throws(StoreError) {
     try write { (db: borrowing Connection) throws(SQLiteError) in
       try Self.run(Self.delete, [Self.user(of: tag)], db)
-    }
-  }
-
-  /// What this installation is called: made at the first call, the same ever after.
-  package func deviceId() throws(StoreError) -> String {
-    if let known = try value(of: "device") { return known }
-    let new = Identifier.request()
-    return try write { (db: borrowing Connection) throws(SQLiteError) in
-      // Unless another process was faster.
-      try Self.run(Self.insert, ["device", new], db)
-      return try Self.value(of: "device", db) ?? new
     }
   }
 

@@ -185,10 +185,10 @@ extension Client {
       try endSession(leaving)
       return (user, listened)
     }
-    if let listened {
+    if let (remote, registration) = listened {
       _ = try? asking("unregister on the backend", leaving.call, cancellation) {
         (call) throws(StoreError) in
-        try listened.unregister(user.id, token: user.token, call)
+        try remote.unregister(registration, token: user.token, call)
       }
     }
     // What it says is in the log.

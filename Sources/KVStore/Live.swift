@@ -44,23 +44,32 @@ final class Live: Sendable {
     self.options = polling
   }
 
-  /// The backend's side, while the user is registered.
-  var registered: KinveyLive? {
-    state.peek { $0.parts }.flatMap { $0.feed.registration == nil ? nil : $0.remote }
-  }
-
-  func register(_ userId: String, _ call: Call) throws(StoreError) {
-    let parts = try parts()
-    parts.feed.begin(
-      try call.repeating { () throws(StoreError) in try parts.renewing.register(userId, call) })
-  }
-
-  /// The registration of the user, and what speaks for it. Throws `.misuse` without one.
-  func registration() throws(StoreError) -> (KinveyLive, LiveRegistration) {
+  /// The registration of the user, and what speaks for it; nil: there is none.
+  var registered: (remote: KinveyLive, registration: LiveRegistration)? {
     guard let parts = state.peek({ $0.parts }), let registration = parts.feed.registration else {
-      throw StoreError(.misuse, "The user is not registered for live data.")
+      return nil
     }
     return (parts.remote, registration)
+  }
+
+  /// Registers a device of our own. Nothing happens if the user is registered.
+  func register(_ userId: String, _ call: Call) throws(StoreError) {
+    let parts = try parts()
+    if parts.feed.registration?.userId.hasSameBytes(as: userId) == true { return }
+    let device = Identifier.request()
+    let registration = try call.repeating { () throws(StoreError) in
+      try parts.renewing.register(userId, device: device, call)
+    }
+    // Another thread was faster.
+    if !parts.feed.begin(registration) { endOnBackend(registration, parts.remote) }
+  }
+
+  /// The same as `registered`. Throws `.misuse` without one.
+  func registration() throws(StoreError) -> (KinveyLive, LiveRegistration) {
+    guard let (remote, registration) = registered else {
+      throw StoreError(.misuse, "The user is not registered for live data.")
+    }
+    return (remote, registration)
   }
 
   /// The backend's side, registered or not.
@@ -79,7 +88,10 @@ final class Live: Sendable {
   /// Nobody is told anything any more when this returns.
   func stop() { state.peek { $0.parts?.feed }?.stop() }
 
-  /// Ends the thread and waits for that.
+  /// Seconds that closing waits for the backend to forget the registration.
+  private static let farewellSeconds = 2.0
+
+  /// Ends the thread and waits for that, and ends the registration if the backend can be reached.
   func close() {
     let parts = state.peek { state in
       state.isClosed = true
@@ -87,9 +99,22 @@ final class Live: Sendable {
       return state.parts
     }
     guard let parts else { return }
+    let registration =
+      connectivity.isOnline == false || parts.feed.isDown
+      ? nil : parts.feed.registration
     parts.feed.close()
     parts.worker.join()
+    if let registration { endOnBackend(registration, parts.remote) }
     parts.transport.close()
+  }
+
+  /// Failures do not matter: the backend forgets who does not come back.
+  private func endOnBackend(_ registration: LiveRegistration, _ remote: KinveyLive) {
+    guard let user = try? session.current(), user.id.hasSameBytes(as: registration.userId) else {
+      return
+    }
+    let call = Call(deadline: .after(seconds: Self.farewellSeconds))
+    try? remote.unregister(registration, token: user.token, call)
   }
 
   private func parts() throws(StoreError) -> Parts {
@@ -103,12 +128,11 @@ final class Live: Sendable {
   }
 
   private func make() throws(StoreError) -> Parts {
-    let device = try session.deviceId()
     let transport: Transport
     do throws(TransportError) { transport = try Transport(options) } catch {
       throw StoreError(.internal, error.message)
     }
-    let remote = KinveyLive(service, polling: transport, deviceId: device)
+    let remote = KinveyLive(service, polling: transport)
     let renewing = RenewingLive(remote, renewal)
     let feed = LiveFeed(renewing, entities: entities)
     guard let worker = Worker("kv-live", { feed.run() }) else {
@@ -153,12 +177,11 @@ extension Client {
     _ options: Options, _ cancellation: Cancellation
   ) throws(StoreError) {
     let live = try hasLive()
-    guard let remote = live.registered else { return }
+    guard let (remote, registration) = live.registered else { return }
     live.stop()
     try asking("unregister from live data", options, cancellation) { (call) throws(StoreError) in
       try renewing(call) { () throws(StoreError) in
-        let user = try active()
-        try remote.unregister(user.id, token: user.token, call)
+        try remote.unregister(registration, token: try active().token, call)
       }
     }
   }

@@ -133,7 +133,4 @@ final class Session: Sendable {
     return KinveyGrant(
       accessToken: "", refreshToken: refreshToken, clientId: clientId, redirectURI: redirectURI)
   }
-
-  /// What this installation is called.
-  func deviceId() throws(StoreError) -> String { try store.deviceId() }
 }

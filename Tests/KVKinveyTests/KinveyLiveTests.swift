@@ -32,8 +32,8 @@ import Testing
     } run: { backend in
       let transport = try Transport(TransportOptions(proxy: ""))
       defer { transport.close() }
-      let live = KinveyLive(backend.service, polling: transport, deviceId: "dev")
-      let registration = try live.register("u1", Call())
+      let live = KinveyLive(backend.service, polling: transport)
+      let registration = try live.register("u1", device: "dev", Call())
       try body(backend, live, registration)
     }
   }
@@ -46,13 +46,13 @@ import Testing
       #expect(
         registration
           == LiveRegistration(
-            userId: "u1", publishKey: "pub-1", subscribeKey: "sub-1", group: "g 1",
+            userId: "u1", device: "dev", publishKey: "pub-1", subscribeKey: "sub-1", group: "g 1",
             origin: backend.server.url))
       let request = try #require(backend.server.requests.first)
       #expect(request.method == "POST")
       #expect(request.target == "/user/kid_x1/u1/register-realtime")
       #expect(request.text == #"{"deviceId":"dev"}"#)
-      try live.unregister("u1", token: "old", Call())
+      try live.unregister(registration, token: "old", Call())
       let last = try #require(backend.server.requests.last)
       #expect(last.target == "/user/kid_x1/u1/unregister-realtime")
       #expect(last["Authorization"] == "Kinvey old")
@@ -63,9 +63,9 @@ import Testing
   func collections() throws {
     try withLive { _ in
       ScriptedReply(204, "")
-    } _: { backend, live, _ in
-      _ = try live.join(.collection("notes"), Call())
-      try live.leave(.collection("notes"), Call())
+    } _: { backend, live, registration in
+      _ = try live.join(.collection("notes"), registration, Call())
+      try live.leave(.collection("notes"), registration, Call())
       #expect(
         backend.server.requests.dropFirst().map(\.target) == [
           "/appdata/kid_x1/notes/_subscribe", "/appdata/kid_x1/notes/_unsubscribe",

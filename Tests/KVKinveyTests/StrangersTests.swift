@@ -35,22 +35,34 @@ let strangersReplies: [ScriptedReply] = [
 
   /// Each request that the client knows.
   private static let requests: [Request] = [
-    ("register", { (parts) throws(StoreError) in _ = try parts.live.register("u1", Call()) }),
+    (
+      "register",
+      { (parts) throws(StoreError) in _ = try parts.live.register("u1", device: "dev", Call()) }
+    ),
     (
       "unregister",
-      { (parts) throws(StoreError) in try parts.live.unregister("u1", token: "t", Call()) }
+      { (parts) throws(StoreError) in
+        try parts.live.unregister(parts.registration, token: "t", Call())
+      }
     ),
     (
       "join",
-      { (parts) throws(StoreError) in _ = try parts.live.join(.collection("notes"), Call()) }
+      { (parts) throws(StoreError) in
+        _ = try parts.live.join(.collection("notes"), parts.registration, Call())
+      }
     ),
     (
       "join a stream",
       { (parts) throws(StoreError) in
-        _ = try parts.live.join(.substream("chat", of: "u2"), Call())
+        _ = try parts.live.join(.substream("chat", of: "u2"), parts.registration, Call())
       }
     ),
-    ("leave", { (parts) throws(StoreError) in try parts.live.leave(.collection("notes"), Call()) }),
+    (
+      "leave",
+      { (parts) throws(StoreError) in
+        try parts.live.leave(.collection("notes"), parts.registration, Call())
+      }
+    ),
     (
       "poll",
       { (parts) throws(StoreError) in
@@ -147,8 +159,8 @@ let strangersReplies: [ScriptedReply] = [
     } run: { backend in
       let transport = try Transport(TransportOptions(proxy: ""))
       defer { transport.close() }
-      let live = KinveyLive(backend.service, polling: transport, deviceId: "dev")
-      let registration = try live.register("u1", Call())
+      let live = KinveyLive(backend.service, polling: transport)
+      let registration = try live.register("u1", device: "dev", Call())
       try live.send(bytes("1"), to: "known", "u1", registration, Call())
       hasBegun.withLock { $0 = true }
       let parts = Parts(backend: backend, live: live, registration: registration)

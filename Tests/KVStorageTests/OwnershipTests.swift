@@ -176,7 +176,6 @@ import Testing
     #expect(try second.user() == nil)
     #expect(try second.user(ofTag: "a") == session)
     #expect(try [first, second].map { try $0.formerUser() } == [Self.ana, Self.ana])
-    #expect(try second.deviceId() == "d")
   }
 
   @Test("tags have sessions of their own") func tags() throws {

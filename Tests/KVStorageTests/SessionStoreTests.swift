@@ -22,16 +22,6 @@ import Testing
     #expect(try open().user() == nil)
   }
 
-  @Test("the installation's id is made once, whoever asks first") func device() throws {
-    let ids = concurrently(4) { _ in try? open().deviceId() }
-    #expect(ids.count == 4)
-    #expect(Set(ids).count == 1)
-    let session = try open()
-    try session.clearUser()
-    #expect(try session.deviceId() == ids[0])
-    #expect(try open("kid_other").deviceId() != ids[0])
-  }
-
   @Test("the file is for its owner only") func modes() throws {
     let session = try open()
     try session.save(user: "{}")

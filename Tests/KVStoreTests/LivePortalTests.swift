@@ -49,7 +49,7 @@ import Testing
         JSONValue.object(["username": "reader", "password": "pw"]).bytes, Call())
       token.withLock { $0 = user.token }
       self.user = user
-      live = KinveyLive(service, polling: transports[1], deviceId: "dev")
+      live = KinveyLive(service, polling: transports[1])
       let connectivity = Connectivity { _ in }
       remote = WatchedRemote(KinveyRemote(service), connectivity)
       let feed = LiveFeed(
@@ -66,7 +66,9 @@ import Testing
       for transport in transports { transport.close() }
     }
 
-    func register() throws { feed.begin(try live.register(user.id, Call())) }
+    func register() throws {
+      #expect(feed.begin(try live.register(user.id, device: "dev", Call())))
+    }
 
     /// Listens, and waits until that is so.
     func listen() throws -> LiveFeed.Subscriber {

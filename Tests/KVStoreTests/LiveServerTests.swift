@@ -3,6 +3,7 @@ import KVJSON
 import KVStore
 import KVSync
 import KVTestSupport
+import KVTransport
 import Testing
 
 @Suite("Live data from a real kvstored") struct LiveServerTests {
@@ -111,5 +112,80 @@ import Testing
     #expect(events != nil, "\(told.peek { $0 })")
     _ = try store.save(["_id": "c", "n": 1])
     #expect(told.wait(until: .after(seconds: 20)) { $0.contains("create c") ? true : nil } == true)
+  }
+
+  @Test(
+    "Of two clients of one data directory, the one that closes leaves the other what it listens to")
+  func twoClients() throws {
+    let world = try World()
+    let (reader, writer) = (try world.member("reader"), try world.member("writer"))
+    defer { [reader, writer].forEach { $0.close() } }
+    let other = try world.client("reader")
+    try listen(reader)
+    try other.registerLive(Options(), Cancellation())
+    let isReady = Monitor(false)
+    _ = try other.store("notes", type: "network", nil).listen(DataStore.Listening([:])) { event in
+      if case .ready = event { isReady.withLock { $0 = true } }
+    }
+    #expect(isReady.wait(until: .after(seconds: 20)) { $0 ? true : nil } == true)
+    other.close()
+    _ = try writer.store("notes", type: "network", nil).save(["_id": "a"])
+    #expect(wait(for: 3) == ["connected", "ready", "create a"])
+  }
+
+  private func devices(_ portal: Portal, _ operation: String) -> [String] {
+    portal.requests.filter { $0.target.hasSuffix("/\(operation)") }.compactMap {
+      (try? JSONValue(parsing: $0.body))?["deviceId"]?.stringValue
+    }
+  }
+
+  @Test("Each registration has a device of its own, which ends with its client")
+  func farewell() throws {
+    let world = try World()
+    let portal = try Portal(to: world.url)
+    defer { portal.stop() }
+    for _ in 0..<2 {
+      let reader = try world.member("reader", ["host": .string(portal.url)])
+      for _ in 0..<2 { try reader.registerLive(Options(), Cancellation()) }
+      reader.close()
+    }
+    let registered = devices(portal, "register-realtime")
+    #expect(registered.count == 2 && registered[0] != registered[1])
+    #expect(devices(portal, "unregister-realtime") == registered)
+  }
+
+  @Test("A device that the server has forgotten registers again, and is told what it missed")
+  func forgotten() throws {
+    let world = try World(historyDays: 5)
+    let portal = try Portal(to: world.url)
+    defer { portal.stop() }
+    let reader = try world.member("reader", ["host": .string(portal.url)])
+    let writer = try world.member("writer")
+    defer { [reader, writer].forEach { $0.close() } }
+    let store = try writer.store("notes", type: "network", nil)
+    _ = try store.save(["_id": "first"])
+    try listen(reader)
+    let registration = try #require(
+      portal.requests.last { $0.target.hasSuffix("/register-realtime") })
+    let transport = try Transport(TransportOptions(proxy: ""))
+    defer { transport.close() }
+    let path = registration.target.split(separator: "/").dropLast().joined(separator: "/")
+    let answer = try transport.exchange(
+      HTTPRequest(
+        "POST", "\(world.url)/\(path)/unregister-realtime",
+        headers: [
+          HTTPHeader("Authorization", try #require(registration["Authorization"])),
+          HTTPHeader("X-Kinvey-API-Version", "5"),
+        ], body: .bytes(registration.body)),
+      until: .after(seconds: 20), Cancellation())
+    #expect(answer.head.status == 204)
+    for id in ["a", "b"] {
+      _ = try store.save(["_id": .string(id)])
+      let isTold = told.wait(until: .after(seconds: 20)) {
+        $0.last?.hasSuffix(" \(id)") == true ? true : nil
+      }
+      #expect(isTold == true, "\(told.peek { $0 })")
+    }
+    #expect(told.peek { $0.filter { !$0.contains(" ") } } == ["connected", "ready"])
   }
 }

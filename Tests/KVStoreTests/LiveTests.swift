@@ -22,7 +22,8 @@ import Testing
     }
 
     func answer(_ request: ScriptedRequest, _ connection: ScriptedConnection) {
-      if request.target.hasSuffix("register-realtime") {
+      if request.target.hasSuffix("/unregister-realtime") { return connection.reply(204, "") }
+      if request.target.hasSuffix("/register-realtime") {
         return connection.reply(
           200, #"{"subscribeKey":"s","publishKey":"p","userChannelGroup":"g"}"#)
       }

@@ -37,6 +37,9 @@ final class Portal: Sendable {
 
   var url: String { server.url }
 
+  /// What was asked so far.
+  var requests: [ScriptedRequest] { server.requests }
+
   func stop() {
     stopped.cancel()
     server.stop()

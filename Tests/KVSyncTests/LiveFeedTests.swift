@@ -37,11 +37,15 @@ private final class FakeLive: LiveRemote {
     }
   }
 
-  func register(_ userId: String, _ call: Call) throws(StoreError) -> LiveRegistration {
+  func register(
+    _ userId: String, device: String, _ call: Call
+  ) throws(StoreError) -> LiveRegistration {
     throw StoreError(.unsupported, "")
   }
 
-  func join(_ topic: LiveTopic, _ call: Call) throws(StoreError) -> BackendMoment? {
+  func join(
+    _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
+  ) throws(StoreError) -> BackendMoment? {
     let error = state.withLock { state -> StoreError? in
       state.joins.append(topic.collection ?? "")
       return state.joinErrors.isEmpty ? nil : state.joinErrors.removeFirst()
@@ -50,7 +54,9 @@ private final class FakeLive: LiveRemote {
     return BackendMoment("2026-01-01T00:00:00.000Z")
   }
 
-  func leave(_ topic: LiveTopic, _ call: Call) throws(StoreError) {
+  func leave(
+    _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
+  ) throws(StoreError) {
     state.withLock { $0.isLeaving = true }
     let isAnswered: Bool? = wait(call) { $0.lets ? true : nil }
     state.withLock { state in
@@ -110,7 +116,7 @@ private final class Told: Sendable {
 
 @Suite("Live data") struct LiveFeedTests {
   private static let registration = LiveRegistration(
-    userId: "u1", publishKey: "p", subscribeKey: "s", group: "g", origin: "http://h")
+    userId: "u1", device: "d", publishKey: "p", subscribeKey: "s", group: "g", origin: "http://h")
 
   private static func entity(_ id: String, _ second: Int = 1) -> [UInt8] {
     let moment = second < 10 ? "0\(second)" : "\(second)"
@@ -146,7 +152,7 @@ private final class Told: Sendable {
   /// Begins, and lets `told` listen to "notes": it has heard that it is connected and ready.
   @discardableResult
   private func listening(_ feed: LiveFeed, _ told: Told) throws -> LiveFeed.Subscriber {
-    feed.begin(Self.registration)
+    #expect(feed.begin(Self.registration))
     let subscriber = try feed.subscribe(to: .collection("notes"), told.receive)
     _ = told.first(2)
     return subscriber
@@ -164,7 +170,7 @@ private final class Told: Sendable {
     let live = FakeLive()
     let told = Told()
     try withFeed(live) { feed in
-      feed.begin(Self.registration)
+      #expect(feed.begin(Self.registration))
       _ = try feed.subscribe(to: .collection("notes"), told.receive)
       #expect(told.first(2) == [.status(.connected), .ready])
       live.send(Self.message("a", token: "1"), Self.message("b", token: "2", in: "others"))
@@ -399,7 +405,7 @@ private final class Told: Sendable {
     let live = FakeLive()
     let (notes, others) = (Told(), Told())
     try withFeed(live) { feed in
-      feed.begin(Self.registration)
+      #expect(feed.begin(Self.registration))
       _ = try feed.subscribe(to: .collection("notes"), notes.receive)
       _ = try feed.subscribe(to: .collection("others"), others.receive)
       _ = (notes.first(2), others.first(2))
@@ -414,6 +420,63 @@ private final class Told: Sendable {
     }
   }
 
+  @Test(
+    "A device that the service has forgotten joins everything again, and asks for what it missed")
+  func forgotten() throws {
+    let live = FakeLive()
+    let told = Told()
+    let remote = ScriptedRemote()
+    remote.changes = { _, since in
+      #"{"changed":[{"_id":"since \#(since)"}],"deleted":[]}"#
+    }
+    try withFeed(live, remote) { feed in
+      try listening(feed, told)
+      live.state.withLock { $0.joins = [] }
+      var registration = Self.registration
+      registration.isNew = true
+      live.put(.success(.registeredAnew(registration, StoreError(.forbidden, "403"))))
+      guard case .changed(.saved(_, let id, _))? = told.first(3).last else {
+        return #expect(Bool(false), "\(told.first(3))")
+      }
+      #expect(id == "since 2026-01-01T00:00:00.000Z")
+      #expect(live.state.peek { $0.joins } == ["notes"])
+      live.send(Self.message("a", token: "1"))
+      #expect(told.first(4).last == Self.saved("a"))
+    }
+  }
+
+  @Test("A device that is registered anew, but was known, goes on from the same place")
+  func registeredAnew() throws {
+    let live = FakeLive()
+    let told = Told()
+    try withFeed(live) { feed in
+      try listening(feed, told)
+      for _ in 0..<3 {
+        live.put(.success(.registeredAnew(Self.registration, StoreError(.forbidden, "403"))))
+      }
+      live.send(Self.message("a", token: "1"))
+      #expect(told.first(3) == [.status(.connected), .ready, Self.saved("a")])
+      #expect(live.state.peek { $0.joins } == Array(repeating: "notes", count: 4))
+      #expect(live.state.peek { $0.places.dropFirst() }.allSatisfy { $0?.time == "100" })
+    }
+  }
+
+  @Test("Who is refused again and again after new registrations may not listen")
+  func refusedAnew() throws {
+    let live = FakeLive()
+    let told = Told()
+    let error = StoreError(.forbidden, "403")
+    try withFeed(live) { feed in
+      try listening(feed, told)
+      for _ in 0..<4 { live.put(.success(.registeredAnew(Self.registration, error))) }
+      let last = told.events.wait(until: .after(seconds: 10)) {
+        $0.last == .status(.disconnected) ? Array($0.suffix(2)) : nil
+      }
+      #expect(last == [.failure(error), .status(.disconnected)])
+      #expect(feed.registration == nil)
+    }
+  }
+
   @Test("Stopping tells everybody, and nothing follows")
   func stops() throws {
     let live = FakeLive()
@@ -424,7 +487,7 @@ private final class Told: Sendable {
       #expect(told.events.peek { $0.last } == .status(.disconnected))
       #expect(subscriber.isOver)
       live.send(Self.message("a", token: "1"))
-      feed.begin(Self.registration)
+      #expect(feed.begin(Self.registration))
       _ = try feed.subscribe(to: .collection("others")) { _ in }
       #expect(told.events.peek { $0.count } == 3)
     }
@@ -487,7 +550,7 @@ private final class Told: Sendable {
   func races() throws {
     let live = FakeLive()
     try withFeed(live) { feed in
-      feed.begin(Self.registration)
+      #expect(feed.begin(Self.registration))
       let ends = concurrently(8) { thread -> Int? in
         for round in 0..<125 {
           guard

@@ -39,18 +39,24 @@ private final class FakeService: LiveRemote {
     guard state.peek({ $0.mayListen }) else { throw StoreError(.forbidden, "no") }
   }
 
-  func register(_ userId: String, _ call: Call) throws(StoreError) -> LiveRegistration {
+  func register(
+    _ userId: String, device: String, _ call: Call
+  ) throws(StoreError) -> LiveRegistration {
     try prove()
     state.withLock { $0.registers += 1 }
     return RenewingLiveTests.registration
   }
 
-  func join(_ topic: LiveTopic, _ call: Call) throws(StoreError) -> BackendMoment? {
+  func join(
+    _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
+  ) throws(StoreError) -> BackendMoment? {
     try prove()
     return BackendMoment("joined \(topic.collection ?? "")")
   }
 
-  func leave(_ topic: LiveTopic, _ call: Call) throws(StoreError) { try prove() }
+  func leave(
+    _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
+  ) throws(StoreError) { try prove() }
 
   func poll(
     _ registration: LiveRegistration, from place: LivePlace?, _ call: Call
@@ -67,7 +73,7 @@ private final class FakeService: LiveRemote {
 
 @Suite("A session that runs out while live data is told") struct RenewingLiveTests {
   static let registration = LiveRegistration(
-    userId: "u1", publishKey: "p", subscribeKey: "s", group: "g", origin: "http://h")
+    userId: "u1", device: "d", publishKey: "p", subscribeKey: "s", group: "g", origin: "http://h")
 
   private let session = FakeSession()
   private let service: FakeService
@@ -82,20 +88,22 @@ private final class FakeService: LiveRemote {
 
   @Test("is renewed, once, for a registration, a subscription and its end")
   func requests() throws {
-    #expect(try live.register("u1", Call()) == Self.registration)
-    #expect(try live.join(.collection("notes"), Call())?.text == "joined notes")
-    try live.leave(.collection("notes"), Call())
+    #expect(try live.register("u1", device: "d", Call()) == Self.registration)
+    #expect(try live.join(.collection("notes"), Self.registration, Call())?.text == "joined notes")
+    try live.leave(.collection("notes"), Self.registration, Call())
     #expect(session.state.peek { $0.renewals } == 1)
     session.state.withLock { $0.token = "old" }
-    #expect(try live.join(.collection("notes"), Call())?.text == "joined notes")
+    #expect(try live.join(.collection("notes"), Self.registration, Call())?.text == "joined notes")
     session.state.withLock { $0.token = "old" }
-    try live.leave(.collection("notes"), Call())
+    try live.leave(.collection("notes"), Self.registration, Call())
     #expect(session.state.peek { $0.renewals } == 3)
   }
 
-  @Test("is renewed for a poll that is refused, which goes on from the same place")
+  @Test("is renewed for a poll that is refused, and the device is registered anew")
   func poll() throws {
-    #expect(try live.poll(Self.registration, from: place, Call()) == .messages([], next: place))
+    #expect(
+      try live.poll(Self.registration, from: place, Call())
+        == .registeredAnew(Self.registration, StoreError(.forbidden, "403")))
     #expect(session.state.peek { $0.renewals } == 1)
     #expect(service.state.peek { $0.registers } == 1)
   }

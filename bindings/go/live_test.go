@@ -17,7 +17,9 @@ func liveService(t *testing.T) (*httptest.Server, chan<- string) {
 	messages := make(chan string, 8)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case strings.HasSuffix(r.URL.Path, "register-realtime"):
+		case strings.HasSuffix(r.URL.Path, "/unregister-realtime"):
+			fmt.Fprint(w, `{}`)
+		case strings.HasSuffix(r.URL.Path, "/register-realtime"):
 			fmt.Fprint(w, `{"subscribeKey":"s","publishKey":"p","userChannelGroup":"g"}`)
 		case strings.HasPrefix(r.URL.Path, "/user"):
 			fmt.Fprint(w, `{"_id":"u1","username":"ana","_kmd":{"authtoken":"t"}}`)

@@ -53,6 +53,7 @@ extension Server {
     package var hashers = 2
     /// Nanoseconds on a clock that is never set, for the times that failed logins have to wait.
     var loginClock: @Sendable () -> Int64 = monotonicNanoseconds
+    var liveClock: @Sendable () -> Int64 = { Timestamp.now().milliseconds }
     /// SQLite's page cache for each connection to the file.
     package var cacheMiB = 16
 

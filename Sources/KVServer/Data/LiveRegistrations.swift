@@ -8,6 +8,10 @@ final class LiveRegistrations: Sendable {
     var device: String
     /// Or the topic of a stream. Empty: the registration itself.
     var collection: String
+    /// Of a registration: its session, as its token is stored.
+    var session: String?
+    /// Of a registration: when something came from the device, in milliseconds since 1970, to the hour; nil: not known.
+    var seen: Int64?
   }
 
   private let database: Database
@@ -18,22 +22,37 @@ final class LiveRegistrations: Sendable {
   func all() throws(SQLiteError) -> [Row] {
     try database.read { (connection: borrowing Connection) throws(SQLiteError) -> [Row] in
       let select = try connection.prepare(
-        "SELECT app, user, device, collection FROM live ORDER BY rowid")
+        "SELECT app, user, device, collection, session, seen FROM live ORDER BY rowid")
       var rows: [Row] = []
       while try select.step() {
         rows.append(
           Row(
             app: select.int64(0), user: select.text(1) ?? "", device: select.text(2) ?? "",
-            collection: select.text(3) ?? ""))
+            collection: select.text(3) ?? "", session: select.text(4),
+            seen: select.isNull(5) ? nil : select.int64(5)))
       }
       return rows
     }
   }
 
   /// Forgets the devices that were registered in sessions which have ended since: where the server ended in between.
-  func forgetEnded() throws(SQLiteError) {
+  /// Those of which nobody knows when they were seen – of an older version – are seen now.
+  func forgetEnded(at now: Int64) throws(SQLiteError) {
     try database.write { (connection: borrowing Connection) throws(SQLiteError) in
       try connection.execute(Self.deleteEnded)
+      try connection.execute(
+        "UPDATE live SET seen = \(now) WHERE collection = '' AND seen IS NULL")
+    }
+  }
+
+  /// Forgets the devices of all apps that were seen before a moment.
+  func forget(seenBefore moment: Int64) throws(ServerError) {
+    try Entities.storage { () throws(SQLiteError) in
+      try database.write { (connection: borrowing Connection) throws(SQLiteError) in
+        let statement = try connection.statement(Self.deleteOld)
+        try statement.bind(moment, at: 1)
+        try statement.run()
+      }
     }
   }
 
@@ -43,10 +62,15 @@ final class LiveRegistrations: Sendable {
   }
 
   /// Notes a registration, or that it belongs to another session now.
-  func register(_ device: String, of user: String, app: Int64, session token: String)
-    throws(ServerError)
-  {
-    try run(Self.upsert, app, [user, device, "", Sessions.hash(token)])
+  func register(
+    _ device: String, of user: String, app: Int64, session token: String, at now: Int64
+  ) throws(ServerError) {
+    try run(Self.upsert, app, [user, device, "", Sessions.hash(token)], now)
+  }
+
+  /// Notes that something came from a device.
+  func note(_ device: String, of user: String, app: Int64, seen now: Int64) throws(ServerError) {
+    try run(Self.updateSeen, app, [user, device], now)
   }
 
   /// The devices of a user that were registered in these sessions.
@@ -99,12 +123,16 @@ final class LiveRegistrations: Sendable {
     }
   }
 
-  private func run(_ sql: SQL, _ app: Int64, _ texts: [String]) throws(ServerError) {
+  /// Binds the app, the texts and, behind them, a number.
+  private func run(
+    _ sql: SQL, _ app: Int64, _ texts: [String], _ number: Int64? = nil
+  ) throws(ServerError) {
     try Entities.storage { () throws(SQLiteError) in
       try database.write { (connection: borrowing Connection) throws(SQLiteError) in
         let statement = try connection.statement(sql)
         try statement.bind(app, at: 1)
         for (index, text) in texts.enumerated() { try statement.bind(text, at: Int32(index + 2)) }
+        if let number { try statement.bind(number, at: Int32(texts.count + 2)) }
         try statement.run()
       }
     }
@@ -114,8 +142,17 @@ final class LiveRegistrations: Sendable {
     "INSERT INTO live (app, user, device, collection) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING"
   )
   private static let upsert = SQL(
-    "INSERT INTO live (app, user, device, collection, session) VALUES (?1, ?2, ?3, ?4, ?5)"
-      + " ON CONFLICT DO UPDATE SET session = excluded.session")
+    "INSERT INTO live (app, user, device, collection, session, seen) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+      + " ON CONFLICT DO UPDATE SET session = excluded.session, seen = excluded.seen")
+  private static let updateSeen = SQL(
+    "UPDATE live SET seen = ?4 WHERE app = ?1 AND user = ?2 AND device = ?3 AND collection = ''")
+  private static let deleteOld = SQL(
+    """
+    DELETE FROM live WHERE EXISTS (
+      SELECT 1 FROM live AS own
+      WHERE own.app = live.app AND own.user = live.user AND own.device = live.device
+        AND own.collection = '' AND own.seen < ?1)
+    """)
   private static let selectOfSession = SQL(
     "SELECT device FROM live WHERE app = ?1 AND user = ?2 AND collection = '' AND session = ?3")
   private static let selectOfOthers = SQL(

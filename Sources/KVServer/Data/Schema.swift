@@ -102,6 +102,8 @@ enum Schema {
         CREATE TABLE clock_gap (
           n INTEGER PRIMARY KEY, after INTEGER NOT NULL, until INTEGER NOT NULL);
         """),
+    // When something came from a device, in milliseconds; NULL: not known, or a subscription.
+    Database.Migration(sql: "ALTER TABLE live ADD COLUMN seen INTEGER;"),
   ]
 
   /// What a collection with a history has besides: an index by which changes are found, the entities that were

@@ -25,6 +25,8 @@ final class LiveBroker: Sendable {
     var since: LivePlace?
     /// The collections it names; nil: all of the group's.
     var collections: Set<RecordID>?
+    /// The device that polls; nil: not known, or of no interest.
+    var device: String?
   }
 
   private struct Waiting {
@@ -81,7 +83,7 @@ final class LiveBroker: Sendable {
   /// Answers the poll now or when there is something to tell.
   func poll(_ poll: Poll, at ticks: Int64 = monotonicNanoseconds(), _ reply: any Reply) {
     let response = state.peek { state -> Response? in
-      guard state.members.isRegistered(poll.group) else { return wire.refusal(ofGroup: poll.group) }
+      guard Self.isRegistered(poll, state) else { return wire.refusal(ofGroup: poll.group) }
       guard let since = poll.since else {
         return wire.answer([], to: poll, next: state.history.current(now()))
       }
@@ -101,6 +103,12 @@ final class LiveBroker: Sendable {
       return nil
     }
     if let response { reply.send(response) }
+  }
+
+  /// A device that is registered no more would wait for messages of collections that it has subscribed to, in vain.
+  private static func isRegistered(_ poll: Poll, _ state: State) -> Bool {
+    guard let device = poll.device else { return state.members.isRegistered(poll.group) }
+    return state.members.isRegistered(poll.group, device: device)
   }
 
   /// What there is to tell; nil: nothing.
@@ -237,6 +245,14 @@ final class LiveBroker: Sendable {
         || waiting.poll.expires.map { $0 <= now.milliseconds } == true
     }) { waiting, state in
       wire.answer([], to: waiting.poll, next: state.history.current(now))
+    }
+  }
+
+  /// Refuses the polls of a device that has gone.
+  func refuse(group: String, device: String) {
+    end(where: { $0.poll.group == group && $0.poll.device?.hasSameBytes(as: device) == true }) {
+      waiting, _ in
+      wire.refusal(ofGroup: waiting.poll.group)
     }
   }
 

@@ -3,18 +3,30 @@ internal import KVBase
 /// Who listens to what: the devices of the users, and the collections that each has subscribed to. A user's devices
 /// share one channel group.
 struct LiveMembers: Sendable {
-  /// A user with more devices loses the one that registered first: a device that is gone for good never says so.
+  /// A user with more devices loses the one that was not seen for the longest time: a device that is gone for good
+  /// never says so.
   static let mostDevices = 100
   static let mostCollections = 1000
+  /// A device that was not seen for so many milliseconds is gone.
+  static let longestAbsence: Int64 = 30 * 86_400_000
+  /// Milliseconds after which it is worth noting in the database that a device was seen.
+  private static let notingInterval: Int64 = 3_600_000
 
   private struct Device: Sendable {
     var id: RecordID
+    /// Of the session that it belongs to, the hash of its token; nil: not known.
+    var session: String?
+    /// When something came from it, and when that was noted, in milliseconds since 1970.
+    var seen: Int64
+    var noted: Int64
     var collections: Set<RecordID> = []
   }
 
-  /// By channel group, which is hexadecimal digits; the oldest device first.
+  /// By channel group, which is hexadecimal digits; in the order in which they registered.
   private var devices: [String: [Device]] = [:]
   private var groups: [RecordID: Set<String>] = [:]
+  /// When devices that are gone were looked for last.
+  private var expiredAt: Int64 = 0
 
   func isRegistered(_ group: String) -> Bool { devices[group] != nil }
 
@@ -31,14 +43,55 @@ struct LiveMembers: Sendable {
     groups[RecordID(collection)] ?? []
   }
 
-  /// Gives the device that had to make room.
+  /// Registers a device, or says that it belongs to another session now. Gives the device that had to make room.
   @discardableResult
-  mutating func register(_ group: String, device: String) -> String? {
-    if isRegistered(group, device: device) { return nil }
-    devices[group, default: []].append(Device(id: RecordID(device)))
-    guard let all = devices[group], all.count > Self.mostDevices else { return nil }
-    unregister(group, device: all[0].id.text)
-    return all[0].id.text
+  mutating func register(
+    _ group: String, device: String, session: String? = nil, at now: Int64 = 0
+  ) -> String? {
+    if let place = place(of: device, group) {
+      if let session { devices[group]?[place].session = session }
+      devices[group]?[place].seen = now
+      return nil
+    }
+    let others = devices[group] ?? []
+    devices[group] =
+      others + [Device(id: RecordID(device), session: session, seen: now, noted: now)]
+    guard others.count >= Self.mostDevices, let gone = others.min(by: { $0.seen < $1.seen }) else {
+      return nil
+    }
+    unregister(group, device: gone.id.text)
+    return gone.id.text
+  }
+
+  /// Something came from a device, or – whose it is not being known – from one of those of a session. Gives those for
+  /// which that should be noted.
+  mutating func see(
+    _ group: String, device: String?, session: String, at now: Int64
+  ) -> [String] {
+    let named = device.flatMap { place(of: $0, group) }
+    var toNote: [String] = []
+    for (place, known) in (devices[group] ?? []).enumerated()
+    where named.map({ $0 == place }) ?? (known.session == session) {
+      devices[group]?[place].seen = now
+      guard now - known.noted >= Self.notingInterval else { continue }
+      devices[group]?[place].noted = now
+      toNote.append(known.id.text)
+    }
+    return toNote
+  }
+
+  /// Unregisters the devices that are gone, once an hour: all have to be looked at. Gives their groups.
+  mutating func expire(at now: Int64) -> Set<String> {
+    guard abs(now &- expiredAt) >= Self.notingInterval else { return [] }
+    expiredAt = now
+    var expired: Set<String> = []
+    for (group, all) in devices {
+      for device in all where now - device.seen > Self.longestAbsence {
+        unregister(group, device: device.id.text)
+        expired.insert(group)
+      }
+    }
+    return expired
   }
 
   mutating func unregister(_ group: String, device: String) {

@@ -9,21 +9,45 @@ extension Service {
   func register(_ call: Call, _ user: String) throws(ServerError) -> Response {
     let (group, device, broker) = try listener(call)
     let token = try call.session(of: user)
-    try registrations.register(device, of: user, app: call.app.number, session: token)
-    if let dropped = broker.members({ $0.register(group, device: device) }) {
+    let now = settings.liveClock()
+    try forgetDevices(at: now)
+    try registrations.register(
+      device, of: user, app: call.app.number, session: token, at: now)
+    let session = Sessions.hash(token)
+    let isKnown = broker.members { $0.isRegistered(group, device: device) }
+    if let dropped = broker.members({
+      $0.register(group, device: device, session: session, at: now)
+    }) {
       try registrations.remove(device: dropped, of: user, app: call.app.number)
+      broker.refuse(group: group, device: dropped)
     }
     // The session may have ended before there was anything to take along.
     if try sessions.find(token) == nil {
       try endListening(of: user, app: call.app.number, in: .one(token))
       throw ServerError(.invalidCredentials)
     }
-    return Answer.json(
+    var response = Answer.json(
       200,
       [
         "subscribeKey": .string(broker.wire.subscribeKey),
         "publishKey": .string(broker.wire.publishKey), "userChannelGroup": .string(group),
       ])
+    // Our clients ask then for what they missed.
+    if !isKnown { response.headers.append(("X-Kvstored-Device", "new")) }
+    return response
+  }
+
+  /// Forgets the devices that are gone for good. Done when another one comes: that is when they become more.
+  private func forgetDevices(at now: Int64) throws(ServerError) {
+    var isAny = false
+    for app in apps.values {
+      guard let broker = live.broker(of: app.number) else { continue }
+      for group in broker.members({ $0.expire(at: now) }) {
+        isAny = true
+        if !broker.members({ $0.isRegistered(group) }) { broker.refuse(group: group) }
+      }
+    }
+    if isAny { try registrations.forget(seenBefore: now - LiveMembers.longestAbsence) }
   }
 
   func unregister(_ call: Call, _ user: String) throws(ServerError) -> Response {
@@ -39,6 +63,7 @@ extension Service {
     for device in devices {
       try registrations.remove(device: device, of: user, app: app)
       broker.members { $0.unregister(group, device: device) }
+      broker.refuse(group: group, device: device)
     }
     if !broker.members({ $0.isRegistered(group) }) { broker.refuse(group: group) }
   }
@@ -66,6 +91,7 @@ extension Service {
   /// `topic` is a collection, or that of a stream.
   func add(_ listener: Listener, _ topic: String, _ call: Call) throws(ServerError) {
     let (group, device, broker) = listener
+    note(device, of: try call.user(), group, session: nil, broker, call.app.number)
     guard broker.members({ $0.isRegistered(group, device: device) }) else {
       throw ServerError(.missingConfiguration, "register-realtime comes first, for this deviceId")
     }
@@ -118,13 +144,16 @@ extension Service {
 
   /// Who listened when the server ended.
   func restoreListeners() throws(SQLiteError) {
-    try registrations.forgetEnded()
+    let now = settings.liveClock()
+    try registrations.forgetEnded(at: now)
     for row in try registrations.all() {
       guard let broker = live.broker(of: row.app) else { continue }
       let group = broker.wire.group(of: row.user)
       broker.members { members in
-        members.register(group, device: row.device)
-        guard !row.collection.isEmpty else { return }
+        if row.collection.isEmpty {
+          members.register(group, device: row.device, session: row.session, at: row.seen ?? now)
+          return
+        }
         _ = members.subscribe(group, device: row.device, row.collection)
       }
     }
@@ -146,6 +175,8 @@ extension Service {
     let named = Self.list(channels)
     do throws(Refusal) {
       let poll = try permitted(request, named, app, broker)
+      note(
+        request.target["uuid"], of: poll.user, poll.group, session: poll.token, broker, app.number)
       broker.poll(poll, reply)
       refuseIfOver(poll, named, broker)
     } catch {
@@ -190,7 +221,25 @@ extension Service {
     }
     return LiveBroker.Poll(
       user: session.user, group: own, token: token, expires: session.expires,
-      since: place.time == 0 ? nil : place, collections: topics)
+      since: place.time == 0 ? nil : place, collections: topics,
+      device: Self.device(request.target))
+  }
+
+  /// Our clients say which device polls; PubNub's own name themselves as they like.
+  private static func device(_ target: Target) -> String? {
+    target["pnsdk"]?.hasPrefix("libkvstore/") == true ? target["uuid"] : nil
+  }
+
+  /// Something came from a device, or from one of a session.
+  private func note(
+    _ device: String?, of user: String, _ group: String, session token: String?,
+    _ broker: LiveBroker, _ app: Int64
+  ) {
+    let now = settings.liveClock()
+    let session = token.map(Sessions.hash) ?? ""
+    let toNote = broker.members { $0.see(group, device: device, session: session, at: now) }
+    // If that fails the next hour brings it.
+    for device in toNote { try? registrations.note(device, of: user, app: app, seen: now) }
   }
 
   private func topics(

@@ -36,6 +36,8 @@ final class Service: RequestHandler, Sendable {
     var historyDays = 0
     var discovery = Discovery()
     var loginClock: @Sendable () -> Int64 = monotonicNanoseconds
+    /// By which devices are seen, in milliseconds since 1970.
+    var liveClock: @Sendable () -> Int64 = { Timestamp.now().milliseconds }
     /// The largest body, and the longest work on one request.
     var bodyBytes = 0
     var workSeconds = 0

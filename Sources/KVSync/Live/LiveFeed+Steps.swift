@@ -3,7 +3,11 @@ internal import KVBase
 /// The loop.
 extension LiveFeed {
   private enum Step {
-    case join(LiveTopic), leave(LiveTopic), catchUp(LiveTopic), poll, reconnect
+    case join(LiveTopic)
+    case leave(LiveTopic)
+    case catchUp(LiveTopic)
+    case poll
+    case reconnect
 
     /// Into something that is listened to, or out of it.
     var moves: Bool {
@@ -30,7 +34,7 @@ extension LiveFeed {
   private static let longestAbsence = 600.0
   private static let firstPause = 3.0
   private static let longestPause = 60.0
-  /// How many failures in a row may be due to somebody who answers for the service.
+  /// How many failures in a row may be due to somebody who answers for the service, or to sessions that run out.
   private static let patience = 3
 
   /// Works until `close`.
@@ -63,7 +67,9 @@ extension LiveFeed {
   private static func step(_ state: State) -> Step? {
     let wanted = state.wanted
     if state.isDown { return wanted.isEmpty ? nil : .reconnect }
-    if let new = wanted.first(where: { state.joined[$0] == nil }) { return .join(new) }
+    if let new = wanted.first(where: { state.joined[$0]?.isForgotten != false }) {
+      return .join(new)
+    }
     if let old = state.joined.keys.first(where: { !wanted.contains($0) }) { return .leave(old) }
     guard !wanted.isEmpty else { return nil }
     if state.place != nil, let late = state.joined.first(where: { $0.value.mustCatchUp }) {
@@ -80,15 +86,16 @@ extension LiveFeed {
     announce(cancellation)
     switch step {
     case .join(let topic):
-      let since = try remote.join(topic, call)
+      let since = try remote.join(topic, registration, call)
       state.peek { state in
         guard state.step === cancellation, state.registration != nil else { return }
-        state.joined[topic] = Joined(since: since)
+        // Whoever joins again keeps the moment up to which everything was told.
+        state.joined[topic, default: Joined(since: since)].isForgotten = false
       }
     case .leave(let topic):
       // Gone from here in any case: what still comes finds nobody.
       state.peek { state in if state.step === cancellation { state.joined[topic] = nil } }
-      try? remote.leave(topic, call)
+      try? remote.leave(topic, registration, call)
     case .catchUp(let topic):
       try catchUp(topic, call, cancellation)
     case .poll:
@@ -109,6 +116,7 @@ extension LiveFeed {
     state.peek { $0.waitingSince = nil }
     switch answer {
     case .refused(let topics, let error): refuse(Set(topics), error)
+    case .registeredAnew(let registration, let error): goOn(with: registration, error, step)
     case .messages(let messages, let next, let isIncomplete):
       guard !isOver(step) else { return }
       let wasAway = noteSuccess()
@@ -129,6 +137,7 @@ extension LiveFeed {
     return state.peek { state in
       defer { state.heard = now }
       state.attempt = 0
+      state.renewals = 0
       // A clock that was set back says as little as one that was set forward.
       return state.heard.map { abs(now - $0) > Self.longestAbsence } ?? false
     }
@@ -155,6 +164,25 @@ extension LiveFeed {
   private func refuse(_ named: Set<LiveTopic>, _ error: StoreError) {
     let isOurs = state.peek { !$0.wanted.isDisjoint(with: named) }
     if isOurs { fail(error, named) } else { giveUp(error) }
+  }
+
+  /// Joins everything once more. If the next polls are refused as well, the user may not listen.
+  private func goOn(
+    with registration: LiveRegistration, _ error: StoreError, _ step: Cancellation
+  ) {
+    let isRefused = state.peek { state -> Bool in
+      guard state.step === step, state.registration != nil else { return false }
+      state.renewals += 1
+      if state.renewals > Self.patience { return true }
+      state.registration = registration
+      for topic in state.joined.keys {
+        state.joined[topic]?.isForgotten = true
+        // Messages were not kept for a device that the service did not know.
+        if registration.isNew { state.joined[topic]?.mustCatchUp = true }
+      }
+      return false
+    }
+    if isRefused { giveUp(error) }
   }
 
   private func giveUp(_ error: StoreError) {

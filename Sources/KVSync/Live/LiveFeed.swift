@@ -33,6 +33,8 @@ package final class LiveFeed: Sendable {
     /// Before it everything has been told, by the backend's clock; nil: unknown.
     var since: BackendMoment?
     var mustCatchUp = false
+    /// The backend may have forgotten it since: the device was registered anew.
+    var isForgotten = false
   }
 
   struct State {
@@ -45,6 +47,8 @@ package final class LiveFeed: Sendable {
     var isConnected = false
     /// The service could not be reached, and was not probed with success since.
     var isDown = false
+    /// How often the device was registered anew since the last answer to a poll.
+    var renewals = 0
     /// Failures since the last answer to a poll.
     var attempt = 0
     /// When messages could last be had, in seconds by the clock.
@@ -91,11 +95,17 @@ package final class LiveFeed: Sendable {
 
   package var registration: LiveRegistration? { state.peek { $0.registration } }
 
-  /// Starts to listen; what was registered before ends, unless it is the same.
-  package func begin(_ registration: LiveRegistration) {
-    guard self.registration != registration else { return }
-    stop()
-    state.withLock { $0.registration = registration }
+  /// Whether the service could not be reached when it was last asked.
+  package var isDown: Bool { state.peek { $0.isDown } }
+
+  /// Starts to listen. What another user had registered ends; false: this one listens already, with another device.
+  package func begin(_ registration: LiveRegistration) -> Bool {
+    if self.registration?.userId.hasSameBytes(as: registration.userId) == false { stop() }
+    return state.withLock { state in
+      guard state.registration == nil else { return state.registration == registration }
+      state.registration = registration
+      return true
+    }
   }
 
   /// Ends everything: when this returns, nobody is told anything any more, and each subscriber has been told

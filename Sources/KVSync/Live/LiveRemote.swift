@@ -4,13 +4,19 @@ internal import KVBase
 ///
 /// Its methods block and may be called from any thread; each ends with `.cancelled` when the call is.
 package protocol LiveRemote: AnyObject, Sendable {
-  /// Lets a user listen; harmless if it may already.
-  func register(_ userId: String, _ call: Call) throws(StoreError) -> LiveRegistration
+  /// Lets a user listen with a device: any text that nobody else uses. Harmless if it may already.
+  func register(
+    _ userId: String, device: String, _ call: Call
+  ) throws(StoreError) -> LiveRegistration
 
   /// Asks for the messages of a topic. Gives when the backend did it, by its own clock, if it says so.
-  func join(_ topic: LiveTopic, _ call: Call) throws(StoreError) -> BackendMoment?
+  func join(
+    _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
+  ) throws(StoreError) -> BackendMoment?
 
-  func leave(_ topic: LiveTopic, _ call: Call) throws(StoreError)
+  func leave(
+    _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
+  ) throws(StoreError)
 
   /// Waits for messages behind a place; nil: gives the present place at once.
   func poll(
@@ -24,29 +30,37 @@ package protocol LiveRemote: AnyObject, Sendable {
 /// What the backend gave to a user who may listen.
 package struct LiveRegistration: Sendable, Equatable {
   package var userId: String
+  /// What listens: made for this registration, so that nobody else ends it.
+  package var device: String
   package var publishKey: String
   package var subscribeKey: String
   /// All channels of this user.
   package var group: String
   /// Where to poll, such as `https://ps.pndsn.com`.
   package var origin: String
+  /// The backend did not know the device before, and says so.
+  package var isNew: Bool
 
   package init(
-    userId: String, publishKey: String, subscribeKey: String, group: String, origin: String
+    userId: String, device: String, publishKey: String, subscribeKey: String, group: String,
+    origin: String, isNew: Bool = false
   ) {
+    self.isNew = isNew
     self.userId = userId
+    self.device = device
     self.publishKey = publishKey
     self.subscribeKey = subscribeKey
     self.group = group
     self.origin = origin
   }
 
+  /// Whether they are of the same device, with the same rights.
   package static func == (left: LiveRegistration, right: LiveRegistration) -> Bool {
     left.identity == right.identity
   }
 
   private var identity: [RecordID] {
-    [userId, publishKey, subscribeKey, group, origin].map { RecordID($0) }
+    [userId, device, publishKey, subscribeKey, group, origin].map { RecordID($0) }
   }
 }
 
@@ -66,6 +80,8 @@ package enum LivePoll: Sendable, Equatable {
   case messages([LiveMessage], next: LivePlace, isIncomplete: Bool = false)
   /// The user may not listen to these; to nothing at all if the list is empty.
   case refused([LiveTopic], StoreError)
+  /// The same for all of them, but the device was registered anew: what it had joined it has to join again.
+  case registeredAnew(LiveRegistration, StoreError)
 }
 
 package struct LiveMessage: Sendable, Equatable {

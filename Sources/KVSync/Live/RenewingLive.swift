@@ -8,34 +8,47 @@ package final class RenewingLive: LiveRemote {
     self.renewal = renewal
   }
 
-  package func register(_ userId: String, _ call: Call) throws(StoreError) -> LiveRegistration {
-    try renewal.renewing(call) { () throws(StoreError) in try remote.register(userId, call) }
+  package func register(
+    _ userId: String, device: String, _ call: Call
+  ) throws(StoreError) -> LiveRegistration {
+    try renewal.renewing(call) { () throws(StoreError) in
+      try remote.register(userId, device: device, call)
+    }
   }
 
-  package func join(_ topic: LiveTopic, _ call: Call) throws(StoreError) -> BackendMoment? {
-    try renewal.renewing(call) { () throws(StoreError) in try remote.join(topic, call) }
+  package func join(
+    _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
+  ) throws(StoreError) -> BackendMoment? {
+    try renewal.renewing(call) { () throws(StoreError) in
+      try remote.join(topic, registration, call)
+    }
   }
 
-  package func leave(_ topic: LiveTopic, _ call: Call) throws(StoreError) {
-    try renewal.renewing(call) { () throws(StoreError) in try remote.leave(topic, call) }
+  package func leave(
+    _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
+  ) throws(StoreError) {
+    try renewal.renewing(call) { () throws(StoreError) in
+      try remote.leave(topic, registration, call)
+    }
   }
 
-  /// Who polls is not told whether the session has run out or the user may not listen any more. The backend tells
-  /// that, when it is asked once more to let the user listen; a session that was renewed needs that anyway.
+  /// Who polls is not told whether the session has run out, the device was forgotten or the user may not listen any
+  /// more. The backend tells that, when it is asked once more to let the user listen; a session that was renewed needs
+  /// that anyway.
   package func poll(
     _ registration: LiveRegistration, from place: LivePlace?, _ call: Call
   ) throws(StoreError) -> LivePoll {
     let answer = try remote.poll(registration, from: place, call)
-    guard case .refused(let topics, _) = answer, topics.isEmpty else { return answer }
+    guard case .refused(let topics, let refusal) = answer, topics.isEmpty else { return answer }
     do throws(StoreError) {
-      guard try register(registration.userId, call) == registration else { return answer }
+      let new = try register(registration.userId, device: registration.device, call)
+      return .registeredAnew(new, refusal)
     } catch {
       switch error.kind {
       case .unauthorized, .forbidden, .noUser: return answer
       default: throw error
       }
     }
-    return try remote.poll(registration, from: place, call)
   }
 
   package func probe(_ registration: LiveRegistration, _ call: Call) throws(StoreError) {

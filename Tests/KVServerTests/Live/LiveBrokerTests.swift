@@ -254,19 +254,19 @@ final class KeptReply: Reply {
   }
 
   @Test(
-    "A user's oldest device makes room, and a device that goes leaves the others their collections")
+    "The device that was not seen for the longest time makes room, and one that goes leaves the others theirs"
+  )
   func devices() {
     var members = LiveMembers()
     for number in 0..<LiveMembers.mostDevices {
-      members.register("g", device: "\(number)")
+      members.register("g", device: "\(number)", at: Int64(number))
       let isTaken = members.subscribe("g", device: "\(number)", "c")
       #expect(isTaken)
     }
-    let dropped = [
-      members.register("g", device: "new"), members.register("g", device: "new"),
-    ]
-    #expect(dropped == ["0", nil])
-    let isTaken = members.subscribe("g", device: "0", "c")
+    _ = members.see("g", device: "0", session: "", at: 1000)
+    let dropped = (0..<2).map { _ in members.register("g", device: "new", at: 1000) }
+    #expect(dropped == ["1", nil])
+    let isTaken = members.subscribe("g", device: "1", "c")
     #expect(members.hears("g", "c") && !isTaken)
     members.unregister("g")
     #expect(!members.hears("g", "c") && !members.isRegistered("g"))

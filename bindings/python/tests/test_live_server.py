@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -61,6 +64,46 @@ def test_what_another_client_does_is_told(member: Member) -> None:
         assert len(large.entity["text"]) == 40_000
         writer.remove_by_id("a")
         assert next(stream) == kvstore.LiveEvent("change", change="delete", id="a")
+
+
+_LISTENER = """
+import sys
+import kvstore
+
+host, directory, key, secret = sys.argv[1:]
+with kvstore.Client(
+    app_key=key, app_secret=secret, host=host, data_directory=directory
+) as client:
+    client.register_live()
+    with client.collection("notes").live() as stream:
+        print([next(stream).event for _ in range(2)], flush=True)
+        if sys.stdin.readline() == "die\\n":
+            import os
+            os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("end", ["close", "die"])
+def test_a_process_takes_only_its_own_subscriptions_along(
+    member: Member, own_server: Server, tmp_path: Path, end: str
+) -> None:
+    reader, writer = member("reader"), member("writer").collection("notes", "network")
+    with reader.collection("notes").live() as stream:
+        begin(stream)
+        arguments = [own_server.host, str(tmp_path / "reader"), APP_KEY, APP_SECRET]
+        with subprocess.Popen(
+            [sys.executable, "-c", _LISTENER, *arguments],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "['status', 'ready']\n"
+            process.communicate(f"{end}\n", timeout=60)
+            assert process.returncode == 0
+        writer.save({"_id": "a"})
+        assert what(next(stream)) == ("create", "a")
 
 
 def test_subscribers_are_independent(member: Member) -> None:

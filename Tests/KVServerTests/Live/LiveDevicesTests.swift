@@ -1,0 +1,106 @@
+internal import KVBase
+internal import KVJSON
+internal import KVTestSupport
+import Testing
+
+@testable import KVServer
+
+@Suite("Devices that listen") struct LiveDevicesTests {
+  private static let day: Int64 = 86_400_000
+
+  private let clock = Monitor<Int64>(1_800_000_000_000)
+  private let directory = TemporaryDirectory()
+
+  private func rig() throws -> Rig {
+    let clock = clock
+    return try Rig(in: directory) { $0.liveClock = { clock.peek { $0 } } }
+  }
+
+  private func pass(days: Int64) { clock.withLock { $0 += days * Self.day } }
+
+  @discardableResult
+  private func register(_ rig: Rig, _ who: Rig.Who, _ device: String) throws -> JSONValue {
+    let answer = try rig.send(
+      who, "POST", "/user/kid/\(who.id)/register-realtime", #"{"deviceId":"\#(device)"}"#)
+    #expect(answer.status == 200)
+    return answer.json
+  }
+
+  /// The error of a subscription; nil: it succeeds.
+  private func subscribe(_ rig: Rig, _ who: Rig.Who, _ device: String) throws -> String? {
+    try rig.send(who, "POST", "/appdata/kid/notes/_subscribe", #"{"deviceId":"\#(device)"}"#).error
+  }
+
+  /// What a device of our clients polls, or with another `sdk` one of PubNub's.
+  private func target(
+    _ registration: JSONValue, _ who: Rig.Who, _ device: String, place: JSONValue? = nil,
+    sdk: String = "libkvstore/1"
+  ) -> String {
+    let key = registration["subscribeKey"]?.stringValue ?? ""
+    let group = registration["userChannelGroup"]?.stringValue ?? ""
+    let token = who.authorization?.dropFirst("Kinvey ".count) ?? ""
+    let time = place?["t"]?.stringValue ?? "0"
+    return "/v2/subscribe/\(key)/,/0?channel-group=\(group)&tt=\(time)&auth=\(token)"
+      + "&uuid=\(device)&pnsdk=\(sdk)"
+  }
+
+  @Test(
+    "and were not seen for 30 days are forgotten; polls and subscriptions are seen, restarts too")
+  func expiry() throws {
+    var rig = try rig()
+    let ana = try rig.user("ana")
+    let registration = try register(rig, ana, "a")
+    for device in ["b", "c"] { try register(rig, ana, device) }
+    pass(days: 20)
+    #expect(try rig.send(.nobody, "GET", target(registration, ana, "b")).status == 200)
+    #expect(try subscribe(rig, ana, "c") == nil)
+    pass(days: 11)
+    try register(rig, ana, "new")
+    #expect(try subscribe(rig, ana, "a") == "MissingConfiguration")
+    rig.server.stop(graceSeconds: 1)
+    rig = try self.rig()
+    pass(days: 20)
+    #expect(try subscribe(rig, ana, "b") == nil)
+    pass(days: 15)
+    try register(rig, ana, "newer")
+    #expect(try subscribe(rig, ana, "b") == nil)
+    for device in ["a", "c", "new"] {
+      #expect(try subscribe(rig, ana, device) == "MissingConfiguration", "\(device)")
+    }
+  }
+
+  @Test("and poll under a name of PubNub's are seen by their session")
+  func otherClients() throws {
+    let rig = try rig()
+    let (ana, ben) = (try rig.user("ana"), try rig.user("ben"))
+    let registration = try register(rig, ana, "a")
+    try register(rig, ben, "b")
+    pass(days: 20)
+    let poll = target(registration, ana, "pn-1", sdk: "PubNub-JS-Web/4")
+    #expect(try rig.send(.nobody, "GET", poll).status == 200)
+    pass(days: 11)
+    try register(rig, ana, "new")
+    #expect(try subscribe(rig, ana, "a") == nil)
+    #expect(try subscribe(rig, ben, "b") == "MissingConfiguration")
+  }
+
+  @Test("and are gone are told so, and the others of the user go on")
+  func gone() throws {
+    let rig = try rig()
+    let ana = try rig.user("ana")
+    let registration = try register(rig, ana, "a")
+    try register(rig, ana, "b")
+    let first = target(registration, ana, "a")
+    let place = try rig.send(.nobody, "GET", first).json["t"]
+    let waiting = try #require(RawConnection(port: rig.port))
+    let poll = target(registration, ana, "a", place: place)
+    waiting.send("GET \(poll) HTTP/1.1\r\nHost: test\r\n\r\n")
+    let end = "/user/kid/\(ana.id)/unregister-realtime"
+    #expect(try rig.send(ana, "POST", end, #"{"deviceId":"a"}"#).status == 204)
+    #expect(HTTPClient.receive(waiting)?.status == 403)
+    #expect(try rig.send(.nobody, "GET", first).status == 403)
+    #expect(try rig.send(.nobody, "GET", target(registration, ana, "b")).status == 200)
+    let other = target(registration, ana, "a", sdk: "PubNub-JS-Web/4")
+    #expect(try rig.send(.nobody, "GET", other).status == 200)
+  }
+}
