@@ -1,0 +1,111 @@
+import KVBase
+import KVSync
+
+/// A live service that does as a test says: polls take what was put in, in its order.
+final class FakeLive: LiveRemote {
+  struct State {
+    var answers: [Result<LivePoll, StoreError>] = []
+    var joins: [String] = []
+    var leaves: [String] = []
+    /// Whether requests to leave get an answer.
+    var lets = true
+    var isLeaving = false
+    var cutLeaves = 0
+    var cutPolls = 0
+    var places: [LivePlace?] = []
+    var probes = 0
+    /// Each ends one request.
+    var joinErrors: [StoreError] = []
+    var probeErrors: [StoreError] = []
+    var time = 100
+  }
+
+  let state = Monitor(State())
+
+  func put(_ answer: Result<LivePoll, StoreError>) { state.withLock { $0.answers.append(answer) } }
+
+  /// Answers the poll that waits, or the next one.
+  func send(_ messages: LiveMessage..., isIncomplete: Bool = false) {
+    state.withLock { state in
+      state.time += 1
+      let next = LivePlace(time: String(state.time), region: "4")
+      state.answers.append(.success(.messages(messages, next: next, isIncomplete: isIncomplete)))
+    }
+  }
+
+  func register(
+    _ userId: String, device: String, _ call: Call
+  ) throws(StoreError) -> LiveRegistration {
+    throw StoreError(.unsupported, "")
+  }
+
+  func join(
+    _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
+  ) throws(StoreError) -> BackendMoment? {
+    let error = state.withLock { state -> StoreError? in
+      state.joins.append(topic.collection ?? "")
+      return state.joinErrors.isEmpty ? nil : state.joinErrors.removeFirst()
+    }
+    if let error { throw error }
+    return BackendMoment("2026-01-01T00:00:00.000Z")
+  }
+
+  func leave(
+    _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
+  ) throws(StoreError) {
+    state.withLock { $0.isLeaving = true }
+    let isAnswered: Bool? = wait(call) { $0.lets ? true : nil }
+    state.withLock { state in
+      state.isLeaving = false
+      if isAnswered == nil { state.cutLeaves += 1 }
+      state.leaves.append(topic.collection ?? "")
+    }
+  }
+
+  func poll(
+    _ registration: LiveRegistration, from place: LivePlace?, _ call: Call
+  ) throws(StoreError) -> LivePoll {
+    state.withLock { $0.places.append(place) }
+    guard place != nil else {
+      return .messages([], next: LivePlace(time: "100", region: "4"))
+    }
+    let answer = wait(call) { $0.answers.isEmpty ? nil : $0.answers.removeFirst() }
+    guard let answer else {
+      state.withLock { $0.cutPolls += 1 }
+      throw StoreError(.cancelled, "")
+    }
+    return try answer.get()
+  }
+
+  /// Waits until `body` gives something; nil: the call was cancelled.
+  private func wait<R>(_ call: Call, for body: (inout State) -> R?) -> R? {
+    let cancellation = call.cancellation
+    return cancellation.notifying {
+      self.state.withLock { _ in }
+    } during: {
+      state.wait { state -> R?? in
+        cancellation.isCancelled ? .some(nil) : body(&state).map(Optional.some)
+      } ?? nil
+    }
+  }
+
+  func probe(_ registration: LiveRegistration, _ call: Call) throws(StoreError) {
+    let error = state.withLock { state -> StoreError? in
+      state.probes += 1
+      return state.probeErrors.isEmpty ? nil : state.probeErrors.removeFirst()
+    }
+    if let error { throw error }
+  }
+}
+
+/// What one subscriber was told.
+final class Told: Sendable {
+  let events = Monitor<[LiveEvent]>([])
+
+  func receive(_ event: LiveEvent) { events.withLock { $0.append(event) } }
+
+  /// The events, once there are so many; fewer if that takes more than ten seconds.
+  func first(_ count: Int) -> [LiveEvent] {
+    events.wait(until: .after(seconds: 10)) { $0.count >= count ? $0 : nil } ?? events.peek { $0 }
+  }
+}
