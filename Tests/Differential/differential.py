@@ -1,7 +1,7 @@
 """Asks random filters, orders, pages, fields, groups and distinct values of random entities, and
 compares, one by one and in order, what is answered by
 
-* the local store (SQL),
+* the local store (SQL), without an index and with some,
 * kvstored, asked by a network store,
 * a network store that has to decide everything itself, in memory,
 * the same filter written as a predicate format and read again,
@@ -122,19 +122,28 @@ class Stores:
     def __init__(self, local: kvstore.Client, online: kvstore.Client) -> None:
         self._local, self._online = local, online
         self._count = 0
+        self.indexes: list[Entity] = []
 
     def disagreement(self, case: Case) -> str | None:
         """Say who gives another answer than the manual; None if nobody does."""
         self.load(case.entities)
         return self.ask(case)
 
-    def load(self, entities: list[Entity]) -> None:
-        """Fill a new collection everywhere."""
+    def load(self, entities: list[Entity], indexes: list[Entity] | None = None) -> None:
+        """Fill a new collection everywhere; the indexes are those of before if none are given."""
+        self.indexes = self.indexes if indexes is None else indexes
         self._count += 1
         name = f"c{self._count}"
         self.sql = self._local.collection(name)
         self.served = self._online.collection(name, "network")
+        self.indexed = self._local.collection(f"i{self._count}")
         self.sql.save_many(entities)
+        # Half of the entries are made with the index, half by saving.
+        half = len(entities) // 2
+        self.indexed.save_many(entities[:half])
+        for keys in self.indexes:
+            self.indexed.create_index(keys)
+        self.indexed.save_many(entities[half:])
         # One by one: many at once would arrive, and be stored, in any order.
         for entity in entities:
             self.served.save(entity)
@@ -148,6 +157,7 @@ class Stores:
         undecided = kvstore.Query(case.undecided, **case.modifiers)
         asked = {
             "the local store": (self.sql, query),
+            f"the local store with {self.indexes}": (self.indexed, query),
             "kvstored": (self.served, query),
             "memory": (self.served, undecided),
             "the format": (self.sql, again),
@@ -220,7 +230,7 @@ def run(stores: Stores, count: int, seed: str) -> int:
     for group in range(-(-count // FILTERS)):
         generator = Generator(f"{seed}-{group}")
         entities = generator.entities(ENTITIES)
-        stores.load(entities)
+        stores.load(entities, generator.indexes())
         for _ in range(FILTERS):
             filter = generator.filter()
             case = (

@@ -15,6 +15,8 @@ PATHS = [
     *("a", "b", "c", "d", "n", "n.x", "n.y", "n.z.w", "l", "l.0", "l.1", "o", "o.x", "o.y"),
     *("o.0.x", "o.1", "o.x.0", "m", "m.0", "m.0.1", "missing", "missing.x"),
 ]
+#: What indexes are made of.
+INDEXED = ["a", "b", "c", "d", "s", "k", "n", "n.x", "n.z.w", "l", "l.0", "o.x", "o.y", "m", "_id"]
 #: Whole degrees, which no border is, and no place by two names, as the poles and 180 degrees have:
 #: no answer depends on the last bit of a sine.
 LONGITUDES = [-179, -122, -71, -1, 0, 3, 13, 100, 170, 179, 180, 181]
@@ -193,6 +195,15 @@ class Generator:
             for number in range(pick.randrange(1, 4))
         }
         return {"keys": pick.sample(keys, pick.randrange(3)), "aggregates": aggregates}
+
+    def indexes(self) -> list[dict[str, Any]]:
+        """Give keys for some indexes."""
+        pick = self.random
+        places: list[dict[str, Any]] = [{"p": "2dsphere"}] if pick.random() < 0.5 else []
+        return places + [
+            {path: pick.choice([1, -1]) for path in pick.sample(INDEXED, pick.randrange(1, 4))}
+            for _ in range(4)
+        ]
 
     def modifiers(self) -> dict[str, Any]:
         """Give an order, a page and fields, or none of them."""
