@@ -13,6 +13,11 @@ package final class Transport: Sendable {
   /// Starts the thread. Fails with `resources` only.
   package init(_ options: TransportOptions = TransportOptions()) throws(TransportError) {
     guard Self.isLibraryReady, let raw = curl_multi_init() else { throw .outOfMemory }
+    // Without descriptors libcurl makes a handle that nothing can wake. This wakes the first wait of the loop.
+    guard curl_multi_wakeup(raw) == CURLM_OK else {
+      curl_multi_cleanup(raw)
+      throw TransportError(.resources, "There is no file descriptor left for the transport.")
+    }
     let multi = MultiHandle(raw: raw)
     let mailbox = Mailbox(waking: multi)
     let worker = Worker("kv-transport") {

@@ -1,4 +1,5 @@
 internal import CKVStore
+internal import Glibc
 internal import KVSync
 
 /// Where a new handle goes: `kv_x **x_out`, `kv_error **error_out`.
@@ -6,9 +7,14 @@ public typealias HandleOut = UnsafeMutablePointer<OpaquePointer?>
 
 /// Runs the body of an entry point and turns what it throws into a status and, if somebody asked, an
 /// error object. `error_out` receives NULL otherwise.
+///
+/// Meanwhile the thread cannot be cancelled by `pthread_cancel`: it would end with locks in its hands.
 func status(
   _ errorOut: HandleOut?, _ body: () throws(StoreError) -> kv_status
 ) -> kv_status {
+  var former: Int32 = 0
+  pthread_setcancelstate(Int32(PTHREAD_CANCEL_DISABLE), &former)
+  defer { pthread_setcancelstate(former, nil) }
   errorOut?.pointee = nil
   do throws(StoreError) { return try body() } catch { return give(error, to: errorOut) }
 }

@@ -82,11 +82,16 @@ private func nesting(of bytes: UnsafeRawBufferPointer) -> Int {
   return deepest
 }
 
+/// No text is longer: a larger length is a mistake, such as a variable that was never set.
+private let longestText = 1 << 40
+
 /// `size_t` comes as `Int`: `KV_NUL_TERMINATED` is -1, other negative numbers are no size of memory.
 private func count(_ start: CString, _ length: Int, _ name: StaticString) throws(StoreError) -> Int
 {
   if length == -1 { return strlen(start) }
-  guard length >= 0 else { throw StoreError(.invalid, "The length of \(name) is impossible.") }
+  guard (0...longestText).contains(length) else {
+    throw StoreError(.invalid, "The length of \(name) is impossible.")
+  }
   return length
 }
 

@@ -71,7 +71,7 @@ import Testing
       let answer = String(decoding: connection.drain(), as: UTF8.self)
       let isRefusal =
         answer.isEmpty || answer.hasPrefix("HTTP/1.1 4") || answer.hasPrefix("HTTP/1.0 4")
-        || answer.hasPrefix("HTTP/1.1 5") || answer.hasPrefix("HTTP/1.1 200")
+        || answer.hasPrefix("HTTP/1.1 505")
       #expect(isRefusal, "\(message.prefix(40)): \(answer.prefix(80))")
       #expect(try rig.send(.nobody, "GET", "/healthz").status == 200)
     }
