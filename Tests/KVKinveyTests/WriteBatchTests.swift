@@ -102,7 +102,8 @@ import Testing
   func refused(status: Int, code: String) throws {
     try withBackend { request in
       request.target.hasSuffix("_batch")
-        ? ScriptedReply(status, headers: Self.announcement, #"{"error":"\#(code)","description":"","debug":""}"#)
+        ? ScriptedReply(
+          status, headers: Self.announcement, #"{"error":"\#(code)","description":"","debug":""}"#)
         : ScriptedReply(200, headers: Self.announcement, #"{"count":1}"#)
     } run: { backend in
       let remote = backend.remote

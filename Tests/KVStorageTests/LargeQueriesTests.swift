@@ -44,7 +44,9 @@ import Testing
     #"{"$nor":[\#(list(501) { #"{"a":\#($0 * 2)}"# })]}"#,
   ]
 
-  @Test("that work without an index work with one, and have the same answer", arguments: filters.indices)
+  @Test(
+    "that work without an index work with one, and have the same answer", arguments: filters.indices
+  )
   func work(index: Int) throws {
     let filter = Self.filters[index]
     let modifiers = [nil, #"{"sort":{"a":-1},"limit":20}"#]
