@@ -33,6 +33,16 @@ import Testing
     #expect(progress.snapshot.entitiesTotal == 10)
   }
 
+  @Test(
+    "costs the same however often it has changed, in time and in stack", .timeLimit(.minutes(1)))
+  func longLife() {
+    let seen = Monitor(0)
+    let progress = Progress()
+    progress.follow { _ in seen.peek { $0 += 1 } }
+    for _ in 0..<100_000 { progress.update { $0.bytesDone += 1 } }
+    #expect(progress.snapshot.bytesDone == 100_000 && seen.peek { $0 } == 100_000)
+  }
+
   @Test("has no total while that is unknown") func unknown() {
     let progress = Progress()
     progress.part().advance(by: 5)

@@ -7,10 +7,10 @@ extension CollectionEngine {
 
   /// Who is asked about conflicts, by the strategy `handler`; nil: nobody, they are left open.
   package func setConflictHandler(_ handler: ConflictHandler?) {
-    self.handler.peek { $0 = handler }
+    self.handler.peek { $0.decide = handler }
   }
 
-  package var hasConflictHandler: Bool { handler.peek { $0 != nil } }
+  package var hasConflictHandler: Bool { handler.peek { $0.decide != nil } }
 
   /// Asks about the conflicts that sending has left open, and sends what the answers say.
   ///
@@ -18,7 +18,7 @@ extension CollectionEngine {
   /// collection included, waits for nothing of ours. The conflicts are in quarantine until then, so that a
   /// process that dies leaves them there.
   func asking(_ first: PushResult, _ call: Call) throws(StoreError) -> PushResult {
-    guard call.conflicts == .handler, let handler = handler.peek({ $0 }) else { return first }
+    guard call.conflicts == .handler, let handler = handler.peek({ $0.decide }) else { return first }
     var result = first
     for _ in 0..<Self.mostRounds {
       var again: [String] = []

@@ -19,7 +19,13 @@ package final class CollectionEngine: Sendable {
   /// Who writes to the backend: its user id, nil if unknown. Throws `.noUser` if nobody may.
   let writer: @Sendable () throws(StoreError) -> String?
   let clock: @Sendable () -> Timestamp
-  let handler = Monitor<ConflictHandler?>(nil)
+  let handler = Monitor(Handler())
+
+  /// Who decides conflicts. A structure for the reason that `Progress` has.
+  struct Handler {
+    var decide: ConflictHandler?
+  }
+
   /// What every entity that the backend sends has to be like.
   let validation: Matcher?
 

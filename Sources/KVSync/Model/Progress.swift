@@ -14,13 +14,19 @@ package final class Progress: Sendable {
   }
 
   private let state = Monitor(Snapshot())
-  private let follower = Monitor<@Sendable (Snapshot) -> Void>({ _ in })
+  private let follower = Monitor(Follower())
+
+  /// A structure, because a function that is itself the value of a generic type gets another wrapper with each access
+  /// to it: calling it would cost more each time.
+  private struct Follower {
+    var changed: @Sendable (Snapshot) -> Void = { _ in }
+  }
 
   package init() {}
 
   /// From now on `changed` hears of every change, on the thread that made it; nobody else does any more.
   package func follow(_ changed: @escaping @Sendable (Snapshot) -> Void) {
-    follower.peek { $0 = changed }
+    follower.peek { $0.changed = changed }
   }
 
   package var snapshot: Snapshot { state.peek { $0 } }
@@ -40,7 +46,7 @@ package final class Progress: Sendable {
       }
       return state == before ? nil : state
     }
-    if let now { follower.peek { $0 }(now) }
+    if let now { follower.peek { $0.changed }(now) }
   }
 
   /// A part that begins now: it counts its own entities from 0, also those that it has to take back.
