@@ -18,7 +18,9 @@ extension CollectionEngine {
   /// collection included, waits for nothing of ours. The conflicts are in quarantine until then, so that a
   /// process that dies leaves them there.
   func asking(_ first: PushResult, _ call: Call) throws(StoreError) -> PushResult {
-    guard call.conflicts == .handler, let handler = handler.peek({ $0.decide }) else { return first }
+    guard call.conflicts == .handler, let handler = handler.peek({ $0.decide }) else {
+      return first
+    }
     var result = first
     for _ in 0..<Self.mostRounds {
       var again: [String] = []
