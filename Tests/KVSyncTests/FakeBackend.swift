@@ -11,6 +11,8 @@ final class FakeBackend: @unchecked Sendable {
   private(set) var entities: [String: JSONObject] = [:]
   /// How many requests find nobody: the server is being restarted.
   var absence = 0
+  /// What subscribers are told, in the order of the changes.
+  private(set) var told: [LiveChange] = []
   private var order: [String] = []
   private var written = 0
   /// What was deleted: when, and what it was.
@@ -53,6 +55,7 @@ final class FakeBackend: @unchecked Sendable {
     deleted[id] = (now, entity)
     order.removeAll { $0 == id }
     entities[id] = nil
+    told.append(.deleted(id: id, at: now))
     return 1
   }
 
@@ -112,7 +115,9 @@ final class FakeBackend: @unchecked Sendable {
     written += 1
     entity["_kmd"] = ["lmt": .string(now)]
     entities[id] = entity
-    return JSONValue.object(entity).bytes
+    let body = JSONValue.object(entity).bytes
+    told.append(.saved(body, id: id, .save))
+    return body
   }
 
   private static func object(_ body: [UInt8]) throws(StoreError) -> JSONObject {
@@ -145,6 +150,8 @@ final class FakeNetwork: Remote, @unchecked Sendable {
   var weather = Weather()
   /// What else happens in the client while the backend has carried a request out and the answer travels.
   var meanwhile: (inout Seed) -> Void = { _ in }
+  /// Live messages arrive, before a request was carried out and while the answer travels.
+  var told: (inout Seed) -> Void = { _ in }
   /// What others do before a request arrives that is overtaken.
   var before: (inout Seed) -> Void = { _ in }
 
@@ -168,10 +175,12 @@ final class FakeNetwork: Remote, @unchecked Sendable {
       error.answer = StoreError.ServerAnswer(status: 503)
       throw error
     }
+    told(&random)
     // What arrives twice is answered twice; the first answer is the one that counts.
     let result = try body()
     if random.next() % 100 < weather.doubledRequests { _ = try? body() }
     if random.next() % 4 == 0 { meanwhile(&random) }
+    told(&random)
     if random.next() % 100 < weather.lostAnswers { throw lost }
     return result
   }

@@ -20,6 +20,8 @@ final class ScriptedRemote: Remote, @unchecked Sendable {
   var meanwhile: () -> Void = {}
   /// The same for writes alone, deletions by query included.
   var duringWrite: () -> Void = {}
+  /// Runs when a count was answered.
+  var duringCount: () -> Void = {}
   /// What a read fails with.
   var readError: StoreError?
   /// What a find answers in place of the truth.
@@ -98,6 +100,7 @@ final class ScriptedRemote: Remote, @unchecked Sendable {
   func count(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> CountAnswer
   {
     if let readError { throw readError }
+    defer { duringCount() }
     if !counts.isEmpty { return CountAnswer(count: counts.removeFirst(), startedAt: nil) }
     let count = counted ?? lock.peek { _ in backend.find(query).count }
     return CountAnswer(count: count, startedAt: nil)

@@ -10,7 +10,7 @@ import Testing
 /// Several clients on one backend, on real database files, over a network that loses, delays, doubles, cuts and
 /// reorders messages, with a server that restarts, in processes that die between any two transactions; everything
 /// by one seed. Some reads ask for everything, some for pages, some for changes only; some calls repeat what
-/// failed.
+/// failed. Some clients take in live data, whose messages arrive at any time, in the middle of requests too.
 ///
 /// Some backends take batches of writes, and their answers may lack some of them.
 ///
@@ -90,6 +90,9 @@ private final class SimulatedWorld {
       let member = try Member(
         number, path, network, strategy, ids: Seed(random.next()), answers: Seed(random.next()))
       network.before = { [unowned self, unowned member] random in interrupt(member, &random) }
+      network.told = { [unowned self, unowned member] random in
+        member.listen(to: backend.told, &random)
+      }
       members.append(member)
     }
   }
@@ -117,6 +120,7 @@ private final class SimulatedWorld {
   }
 
   private func act(_ member: Member, _ random: inout Seed) throws {
+    member.listen(to: backend.told, &random)
     try member.act(&random)
     if member.store.isDead { try member.restart() }
   }
@@ -151,6 +155,7 @@ private final class SimulatedWorld {
         require(result.push.errors.isEmpty, "errors at the end: \(result.push.errors)")
       }
     }
+    for member in members { try member.listenToAll(backend.told) }
   }
 
   private func require(_ isSo: Bool, _ otherwise: @autoclosure () -> String) {
@@ -187,6 +192,9 @@ private final class Member {
   private let ids: Monitor<Seed>
   private var made = 0
   private let strategy: ConflictStrategy
+  private let takesInLiveData: Bool
+  /// How many live messages have arrived.
+  private var heard = 0
   /// What the handler of conflicts answers.
   private let answers: Monitor<Seed>
 
@@ -200,6 +208,7 @@ private final class Member {
     self.strategy = strategy
     self.ids = Monitor(ids)
     self.answers = Monitor(answers)
+    takesInLiveData = number % 3 != 0
     store = try Self.open(path, self.ids)
     engine = Member.engine(store, network, number)
     engine.setConflictHandler(handler)
@@ -275,6 +284,22 @@ private final class Member {
   func call() -> Call {
     made += 1
     return Call(retry: Retry(most: made % 3, clock: FakeRetryClock()), conflicts: strategy)
+  }
+
+  /// Some messages arrive, of those that have not.
+  func listen(to told: [LiveChange], _ random: inout Seed) {
+    guard takesInLiveData else { return }
+    for _ in 0..<(random.next() % 4) where heard < told.count {
+      guard (try? engine.take(told[heard])) != nil else { return }
+      heard += 1
+    }
+  }
+
+  /// All of them arrive.
+  func listenToAll(_ told: [LiveChange]) throws {
+    guard takesInLiveData else { return }
+    for change in told.dropFirst(heard) { try engine.take(change) }
+    heard = told.count
   }
 
   /// Does one thing; failures are part of the game.

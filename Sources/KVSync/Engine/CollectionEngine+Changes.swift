@@ -74,6 +74,7 @@ extension CollectionEngine {
       let left = try intake.settle(changes.left, heldBy: try heldQueries(but: key, local))
       refreshed.removed += try forget(left, in: local, of: reading)
       intake.progress.advance(by: changes.changed.outlines.count)
+      try recheckSettled(during: reading, local, remote, call)
       _ = try local.finishRefresh(
         of: collection, from: mark, deletingUnseen: nil,
         recording: answer.startedAt.map { (key, $0) })

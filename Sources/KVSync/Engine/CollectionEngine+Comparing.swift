@@ -16,9 +16,9 @@ extension CollectionEngine {
     _ query: Query, _ pageSize: Int, _ local: any LocalStore, _ remote: any Remote, _ call: Call
   ) throws(StoreError) -> Refreshed? {
     guard query.isRemote, try hasAny(query, local, call) else { return nil }
+    let mark = try local.beginRefresh(of: collection)
     return try inFlight.settlements.reading { (reading) throws(StoreError) -> Refreshed? in
       let total = try remote.count(query.selection, in: collection, call)
-      let mark = try local.beginRefresh(of: collection)
       let intake = Intake(self, local, remote, call, reading)
       var refreshed = Refreshed()
       var listed = Refreshed()

@@ -17,14 +17,17 @@ extension CollectionEngine.Intake {
   /// How many entities that did not come are looked at together.
   private static let pageSize = 1_000
 
-  /// Ends a read of a query. Entities that match here and did not come leave the local store if the answer
-  /// was complete, and so does what is known of them only from an answer that may be old: another query
-  /// that holds such an entity gets it as it is now.
+  /// Ends a read of a query. What was settled meanwhile is asked for once more, if the answer was complete. Then
+  /// entities that match here and did not come leave the local store, and so does what is known of them only from an
+  /// answer that may be old: another query that holds such an entity gets it as it is now.
   func finish(
     _ query: Query, from mark: RefreshMark, isComplete: Bool, startedAt: BackendMoment?
   ) throws(StoreError) -> Int {
     let key = RequestKey(filter: query.filterText, fields: "")
-    if isComplete { try refetchHeld(query, key, from: mark) }
+    if isComplete {
+      try engine.recheckSettled(during: reading, local, remote, call)
+      try refetchHeld(query, key, from: mark)
+    }
     return try local.finishRefresh(
       of: engine.collection, from: mark, deletingUnseen: isComplete ? query.selection : nil,
       recording: isComplete ? startedAt.map { (key, $0) } : nil)

@@ -18,9 +18,9 @@ extension CollectionEngine {
     _ query: Query, _ pages: (size: Int, ranges: Int), _ local: any LocalStore,
     _ remote: any Remote, _ call: Call
   ) throws(StoreError) -> Refreshed {
-    try inFlight.settlements.reading { (reading) throws(StoreError) in
+    let mark = try local.beginRefresh(of: collection)
+    return try inFlight.settlements.reading { (reading) throws(StoreError) in
       let total = try remote.count(query.selection, in: collection, call)
-      let mark = try local.beginRefresh(of: collection)
       let intake = Intake(self, local, remote, call, reading)
       intake.progress.expect(total.count)
       let bounds = try intake.bounds(of: query.selection, total.count, pages)

@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 internal import KVQuery
 
@@ -10,6 +11,9 @@ extension CollectionEngine {
   /// What of an answer is stored at once: enough to make the transaction cheap, little enough for flat
   /// memory and for others to get their turn to write.
   static let batch = (entities: 5_000, bytes: 1 << 18)
+
+  /// How many entities are asked for together when a read is over.
+  private static let recheckedAtOnce = 1_000
 
   /// What a refresh did.
   struct Refreshed {
@@ -35,8 +39,9 @@ extension CollectionEngine {
     _ query: Query, _ local: any LocalStore, _ remote: any Remote, _ call: Call,
     collectingIds: Bool = false
   ) throws(StoreError) -> Refreshed {
-    try inFlight.settlements.reading { (reading) throws(StoreError) in
-      let mark = try local.beginRefresh(of: collection)
+    // First: what is settled from now on, and not taken from the answer, counts as seen.
+    let mark = try local.beginRefresh(of: collection)
+    return try inFlight.settlements.reading { (reading) throws(StoreError) in
       var whole = query
       whole.fields = []
       var refreshed = Refreshed(ids: collectingIds ? [] : nil)
@@ -116,6 +121,25 @@ extension CollectionEngine {
         refreshed.last = last.id
         if refreshed.ids != nil { refreshed.ids?.append(contentsOf: outlines.compactMap(\.id)) }
         progress.advance(by: outlines.count)
+      }
+    }
+  }
+
+  /// Asks once more for what was settled while a read was under way. Its answer, which is not taken for these,
+  /// may have been the newer one: what it shows is not told again, once the read's moment is recorded.
+  func recheckSettled(
+    during reading: Settlements.Reading, _ local: any LocalStore, _ remote: any Remote, _ call: Call
+  ) throws(StoreError) {
+    let ids = inFlight.settlements.settled(since: reading)
+    for start in stride(from: 0, to: ids.count, by: Self.recheckedAtOnce) {
+      let some = Array(ids[start..<min(start + Self.recheckedAtOnce, ids.count)])
+      try inFlight.settlements.reading { (again) throws(StoreError) in
+        let found = try backendEntities(some, remote, call)
+        for (id, entity) in found {
+          let outline = try accepted(entity.bytes, as: id.text)
+          _ = try store((entity.bytes[...], [outline]), in: local, of: again)
+        }
+        _ = try forget(some.filter { found[RecordID($0)] == nil }, in: local, of: again)
       }
     }
   }

@@ -6,8 +6,8 @@ internal import KVBase
 ///     write            sent ────────── accepted, confirmed
 ///
 /// The answer of that read shows the entity as it was before the write, and nothing is pending any more
-/// that would protect it. So what a write settles is remembered for as long as reads are under way.
-/// Storing an answer and confirming a write exclude each other; both are short.
+/// that would protect it. So what a write settles is remembered for as long as reads are under way, and so is
+/// what live data says. Storing an answer and confirming a write exclude each other; both are short.
 final class Settlements: Sendable {
   private struct State {
     var reads = 0
@@ -60,6 +60,24 @@ final class Settlements: Sendable {
         for id in ids { state.settled[RecordID(id)] = state.moment }
       }
       return try body()
+    }
+  }
+
+  /// Makes the local store agree with what live data says of an entity. `body` tells whether it does: what is
+  /// older than what is here settles nothing.
+  func settling(_ id: String, _ body: () throws(StoreError) -> Bool) throws(StoreError) {
+    try state.peek { (state) throws(StoreError) in
+      guard try body(), state.reads > 0 else { return }
+      state.moment += 1
+      state.settled[RecordID(id)] = state.moment
+    }
+  }
+
+  /// What was settled since a read began.
+  func settled(since reading: Reading) -> [String] {
+    state.peek { state in
+      guard state.moment > reading.moment else { return [] }
+      return state.settled.filter { $0.value > reading.moment }.map(\.key.text)
     }
   }
 }

@@ -18,36 +18,34 @@ extension CollectionEngine {
     do throws(JSONError) { outline = try EntityScanner.outline(of: entity) } catch {
       throw .badAnswer(error)
     }
-    try inFlight.settlements.reading { (reading) throws(StoreError) in
-      try inFlight.settlements.storing(reading) { (_) throws(StoreError) in
-        // Without a time nobody knows which is newer: what is here stays.
-        if let ours = try local.entity(id, in: collection, writtenSince: nil) {
-          guard let theirs = outline.lastModified, ours.isOlder(than: entity[theirs]) else {
-            return
-          }
+    try inFlight.settlements.settling(id) { () throws(StoreError) -> Bool in
+      // Without a time nobody knows which is newer: what is here stays.
+      if let ours = try local.entity(id, in: collection, writtenSince: nil) {
+        guard let theirs = outline.lastModified, ours.isOlder(than: entity[theirs]) else {
+          return false
         }
-        _ = try entity.withUnsafeBytes { bytes in
-          Result { () throws(StoreError) in
-            try local.store(bytes, [outline], in: collection)
-          }
-        }.get()
       }
+      let stored = try entity.withUnsafeBytes { bytes in
+        Result { () throws(StoreError) in
+          try local.store(bytes, [outline], in: collection)
+        }
+      }.get()
+      return stored > 0
     }
   }
 
   private func forget(
     _ id: String, at moment: String?, in local: any LocalStore
   ) throws(StoreError) {
-    try inFlight.settlements.reading { (reading) throws(StoreError) in
-      try inFlight.settlements.storing(reading) { (_) throws(StoreError) in
-        // It may have been made again meanwhile.
-        if let moment, let ours = try local.entity(id, in: collection, writtenSince: nil),
-          !ours.isOlder(than: Array(moment.utf8)[...])
-        {
-          return
-        }
-        _ = try local.forget([id], in: collection)
+    try inFlight.settlements.settling(id) { () throws(StoreError) -> Bool in
+      // It may have been made again meanwhile.
+      if let moment, let ours = try local.entity(id, in: collection, writtenSince: nil),
+        !ours.isOlder(than: Array(moment.utf8)[...])
+      {
+        return false
       }
+      _ = try local.forget([id], in: collection)
+      return true
     }
   }
 }
