@@ -200,7 +200,8 @@ extension LiveFeedTests {
       live.send(Self.message("a", token: "1"))
       #expect(told.first(3) == [.status(.connected), .ready, Self.saved("a")])
       #expect(live.state.peek { $0.joins } == Array(repeating: "notes", count: 4))
-      #expect(live.state.peek { $0.places.dropFirst() }.allSatisfy { $0?.time == "100" })
+      // The poll behind the message may be under way: it asks from another place.
+      #expect(live.state.peek { Array($0.places[1...4]) }.allSatisfy { $0?.time == "100" })
     }
   }
 
