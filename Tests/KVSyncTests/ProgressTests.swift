@@ -33,9 +33,7 @@ import Testing
     #expect(progress.snapshot.entitiesTotal == 10)
   }
 
-  @Test(
-    "costs the same however often it has changed, in time and in stack", .timeLimit(.minutes(1)))
-  func longLife() {
+  @Test("costs the same however often it has changed, in time and in stack") func longLife() {
     let seen = Monitor(0)
     let progress = Progress()
     progress.follow { _ in seen.peek { $0 += 1 } }
