@@ -7,6 +7,7 @@ package import KVSQLite
 ///     e<number>             │  one table of entities for each collection
 ///     pending ── collection ┤  what the backend does not know yet
 ///     requests ─ collection ┤  when it last answered which request
+///     gone ───── collection ┤  what was deleted lately
 ///     indexes ── collection ┘  what the application had indexed
 ///     x<number>                one table for each of these, kept up by triggers
 ///     unanswered collection    what was sent past the queue, and perhaps arrived
@@ -125,6 +126,24 @@ package enum Schema {
         ALTER TABLE collections ADD COLUMN forgotten INTEGER NOT NULL DEFAULT 0;
         -- That of the last purge: of what was written until then nobody knows whether the backend has had it.
         ALTER TABLE collections ADD COLUMN purged INTEGER NOT NULL DEFAULT 0;
+        """),
+    Database.Migration(
+      sql: """
+        -- What has gone lately; see Tombstone. The larger n, the later.
+        CREATE TABLE gone (
+          n INTEGER PRIMARY KEY, collection INTEGER NOT NULL, id TEXT NOT NULL, version TEXT,
+          -- What may still arrive on the backend: entities, with commas in between.
+          sent TEXT,
+          -- By our own clock, in milliseconds.
+          noted INTEGER NOT NULL,
+          UNIQUE (collection, id));
+        CREATE INDEX gone_sent ON gone (collection) WHERE sent NOT NULL;
+        -- The last 16,384 are enough; of those that may still arrive 10,000, for 30 days.
+        CREATE TRIGGER gone_cut AFTER INSERT ON gone WHEN new.n % 1024 = 0 BEGIN
+          DELETE FROM gone WHERE n <= new.n - 16384 AND sent IS NULL;
+          DELETE FROM gone WHERE sent NOT NULL AND (noted < new.noted - 2592000000 OR n <=
+            (SELECT n FROM gone WHERE sent NOT NULL ORDER BY n DESC LIMIT 1 OFFSET 10000));
+        END;
         """),
   ]
 

@@ -11,13 +11,10 @@ package import KVSync
 extension Storage {
   package func dropPending(_ id: String, in collection: String) throws(StoreError) -> Bool {
     try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
-      let statement = try db.statement(GivingUp.drop)
-      try statement.bind(change.table.number, at: 1)
-      try statement.bind(id, at: 2)
-      try statement.run()
-      guard db.changes > 0 else { return false }
+      guard try Self.run(change.table.drop, id, db) else { return false }
       try Self.forgetRequests(change.table, db)
       try Self.forgetVersion(of: id, change, db)
+      try Self.expectNothing(of: id, change.table, db)
       return true
     }
   }
@@ -48,8 +45,8 @@ extension Storage {
   static func dropAllPending(
     _ table: Table, _ db: borrowing Connection
   ) throws(SQLiteError) -> Int {
-    let statement = try db.statement(GivingUp.dropAll)
-    try statement.bind(table.number, at: 1)
+    try expectNothingPending(table, db)
+    let statement = try db.statement(table.dropAll)
     try statement.run()
     return db.changes
   }
@@ -70,10 +67,5 @@ extension Storage {
       dropped += db.changes
     }
     return dropped
-  }
-
-  private enum GivingUp {
-    static let drop = SQL("DELETE FROM pending WHERE collection = ?1 AND id = ?2")
-    static let dropAll = SQL("DELETE FROM pending WHERE collection = ?1")
   }
 }

@@ -103,6 +103,7 @@ extension Storage {
       try statement.bind(borrowedText: bytes, at: 4)
       try change.insert(with: statement, on: db)
     }
+    try expectNothing(of: id, change.table, db)
   }
 
   /// Replaces an entity, if it is there.
@@ -123,16 +124,36 @@ extension Storage {
   static func remove(
     _ id: String, _ change: Change, _ db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
-    let isUnsent = try run(change.table.dropUnsentCreate, id, db)
-    if !isUnsent {
-      let queue = try db.statement(change.table.queueDeletion)
-      try queue.bind(id, at: 1)
-      try queue.bind(Identifier.revision(), at: 2)
-      try queue.bind(change.now, at: 3)
-      try queue.run()
-      guard db.changes > 0 else { return false }
+    let (isCreate, isUnsent) = try queuedCreate(id, change.table, db)
+    if isCreate, isUnsent {
+      _ = try run(change.table.drop, id, db)
+    } else {
+      if isCreate { try expectLateCreate(of: id, change, db) }
+      guard try queueDeletion(of: id, change, db) else { return false }
     }
     return try run(change.table.delete, id, db)
+  }
+
+  /// Whether a create is queued for this id, and whether no backend can have seen what is queued.
+  static func queuedCreate(
+    _ id: String, _ table: Table, _ db: borrowing Connection
+  ) throws(SQLiteError) -> (isCreate: Bool, isUnsent: Bool) {
+    let queued = try db.statement(table.queued)
+    try queued.bind(id, at: 1)
+    guard try queued.step() else { return (false, true) }
+    return (PendingWrite.Operation(number: queued.int64(0)) == .create, queued.int64(1) != 0)
+  }
+
+  /// False if there is no such entity.
+  private static func queueDeletion(
+    of id: String, _ change: Change, _ db: borrowing Connection
+  ) throws(SQLiteError) -> Bool {
+    let queue = try db.statement(change.table.queueDeletion)
+    try queue.bind(id, at: 1)
+    try queue.bind(Identifier.revision(), at: 2)
+    try queue.bind(change.now, at: 3)
+    try queue.run()
+    return db.changes > 0
   }
 
   /// Runs a statement whose only parameter is an id; tells whether it changed a row.

@@ -24,13 +24,15 @@ extension Storage {
   ) throws(StoreError) {
     try write { (db: borrowing Connection) throws(SQLiteError) in
       for (write, theirs) in settled {
-        let entry = try catalog.entry(write.collection, on: db)
-        try Self.settleUnqueued(write.id, entry.table, db)
-        guard try Self.removeUnchanged(write, entry.table, db) else {
-          _ = try Self.rebase(write, theirs.bytes, entry.table, db)
+        let change = Change(try catalog.entry(write.collection, on: db))
+        let version = try Self.baseVersion(of: write, change.table, db)
+        try Self.settleUnqueued(write.id, change.table, db)
+        guard try Self.removeUnchanged(write, change.table, db) else {
+          _ = try Self.rebase(write, theirs.bytes, change.table, db)
           continue
         }
-        try Self.replaceEntity(write.id, by: theirs.bytes, Change(entry), db)
+        try Self.replaceEntity(write.id, by: theirs.bytes, change, db)
+        if theirs == .gone { try Self.bury(write.id, version, change, db) }
       }
     }
   }
@@ -76,6 +78,7 @@ extension Storage {
       let isNoted = statement.int(1) != 0
       statement.reset()
       try Self.forgetRequests(change.table, db)
+      try Self.expectNothing(of: id, change.table, db)
       try Self.replaceEntity(id, by: known?.bytes, change, db)
       // What the change started from may itself be something that was given up.
       if !isNoted { try Self.forgetVersion(of: id, change, db) }

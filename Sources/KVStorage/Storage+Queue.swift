@@ -160,7 +160,10 @@ extension Storage {
       try db.execute("DELETE FROM \(Table(number: number).entities)")
     }
     try db.execute(
-      "DELETE FROM pending; DELETE FROM requests; DELETE FROM unanswered; DELETE FROM owner")
+      """
+      DELETE FROM pending; DELETE FROM requests; DELETE FROM unanswered; DELETE FROM owner;
+      DELETE FROM gone
+      """)
   }
 
   // MARK: Steps

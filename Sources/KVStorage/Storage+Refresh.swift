@@ -21,6 +21,7 @@ extension Storage {
       // Looked at once for all: nobody else writes while this transaction is open.
       let isGuarded = try Self.hasPending(change.table, db)
       let table = change.table
+      let mayBeExpected = try Self.expectsLateCreates(table, db)
       let statement = try db.statement(isGuarded ? table.putUnlessPending : table.put)
       try change.bindConstants(to: statement)
       var stored = 0
@@ -29,8 +30,11 @@ extension Storage {
         try statement.bind(outline.id, at: 1)
         try statement.bind(borrowedText: body, at: 4)
         try change.insert(with: statement, on: db)
+        let isStored = db.changes > 0
         stored += db.changes
-        if db.changes == 0, let id = outline.id { try Self.note(body, of: id, table, db) }
+        guard let id = outline.id else { continue }
+        if !isStored { try Self.note(body, of: id, table, db) }
+        if isStored, mayBeExpected { try Self.expectNothing(of: id, table, db) }
       }
       return stored
     }
@@ -44,6 +48,9 @@ extension Storage {
       if let request { try Self.record(request, readFrom: mark, change.table, db) }
       guard let query, try Self.mayHaveOlder(change.table, mark, db) else { return 0 }
       let table = change.table
+      if query.matcher == nil, let request {
+        try Self.buryUnseen(change, mark, request.startedAt.text, db)
+      }
       let selection = try indexes.plan(query.selection, table, on: db).selection
       let statement = try db.prepare(
         "DELETE FROM \(table.entities) WHERE \(Self.isUnseen(selection, table))")
@@ -78,11 +85,20 @@ extension Storage {
 
   /// Parameters: those of the selection, then the generation of the mark.
   private static func isUnseen(_ selection: Selection, _ table: Table) -> String {
-    """
-    \(selection.condition) AND abs(gen) < ?
-    AND NOT EXISTS (SELECT 1 FROM pending AS p
-      WHERE p.collection = \(table.number) AND p.id = \(table.entities).id)
-    """
+    "\(selection.condition) AND \(table.isUnseen)"
+  }
+
+  /// What a read of everything has not brought was gone when it began. (What a filter has not brought may only have
+  /// left it.)
+  private static func buryUnseen(
+    _ change: Change, _ mark: RefreshMark, _ moment: String, _ db: borrowing Connection
+  ) throws(SQLiteError) {
+    let statement = try db.statement(change.table.buryUnseen)
+    try statement.bind(mark.generation, at: 1)
+    try statement.bind(moment, at: 2)
+    try statement.bind(change.now, at: 3)
+    try statement.bind(Tombstones.most, at: 4)
+    try statement.run()
   }
 
   package func differing(
@@ -107,7 +123,7 @@ extension Storage {
     }
   }
 
-  private static func lastModified(
+  static func lastModified(
     of id: String, _ table: Table, _ db: borrowing Connection
   ) throws(SQLiteError) -> String? {
     let get = try db.statement(table.getVersioned)
@@ -123,15 +139,20 @@ extension Storage {
     return try statement.step()
   }
 
-  package func forget(_ ids: [String], in collection: String) throws(StoreError) -> Int {
+  package func forget(
+    _ ids: [String], in collection: String, at moment: String?
+  ) throws(StoreError) -> Int {
     try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
       var gone = 0
       for id in ids {
+        var version = moment
+        if version == nil { version = try Self.lastModified(of: id, change.table, db) }
         if try Self.run(change.table.deleteUnlessPending, id, db) {
           gone += 1
         } else {
           try Self.note(nil, of: id, change.table, db)
         }
+        try Self.bury(id, version, change, db)
       }
       return gone
     }

@@ -69,21 +69,43 @@ extension Storage {
   private static func confirm(
     _ write: PendingWrite, _ stored: [UInt8]?, _ change: Change, _ db: borrowing Connection
   ) throws(SQLiteError) {
+    if write.operation == .delete { return try confirmDeletion(write, change, db) }
     if try removeUnchanged(write, change.table, db) {
-      if write.operation == .delete {
-        // Here already, unless the deletion was not the queue's.
-        _ = try run(change.table.delete, write.id, db)
-      } else if let stored {
-        try put(stored, as: write.id, change, db)
-      }
+      if let stored { try put(stored, as: write.id, change, db) }
       return
     }
     if try rebase(write, stored, change.table, db) { return }
-    if write.operation == .delete {
-      _ = try run(change.table.delete, write.id, db)
-    } else if let stored, try isNewer(stored, than: write.id, change.table, db) {
+    if let stored, try isNewer(stored, than: write.id, change.table, db) {
       try replace(stored, of: write.id, change, db)
     }
+  }
+
+  private static func confirmDeletion(
+    _ write: PendingWrite, _ change: Change, _ db: borrowing Connection
+  ) throws(SQLiteError) {
+    let version = try baseVersion(of: write, change.table, db)
+    // A deletion past the queue confirms what is queued: perhaps a create that had no answer.
+    let (isCreate, isUnsent) = try queuedCreate(write.id, change.table, db)
+    if isCreate, !isUnsent { try expectLateCreate(of: write.id, change, db) }
+    if try removeUnchanged(write, change.table, db) {
+      // Here already, unless the deletion was not the queue's.
+      _ = try run(change.table.delete, write.id, db)
+      return try bury(write.id, version, change, db)
+    }
+    if try rebase(write, nil, change.table, db) { return }
+    let ours = try lastModified(of: write.id, change.table, db)
+    _ = try run(change.table.delete, write.id, db)
+    try bury(write.id, ours, change, db)
+  }
+
+  /// The version that a row whose revision is still this one started from, if it is known.
+  static func baseVersion(
+    of write: PendingWrite, _ table: Table, _ db: borrowing Connection
+  ) throws(SQLiteError) -> String? {
+    let statement = try db.statement(Sending.base)
+    try bind(write, table, to: statement)
+    guard try statement.step(), !statement.isNull(0) else { return nil }
+    return lastModified(statement.copy(0))
   }
 
   /// Removes a row whose revision is still this one; false: it was changed, or is gone.
@@ -163,6 +185,7 @@ extension Storage {
       UPDATE pending SET attempts = attempts + 1, sent = iif(sent = 0, revision, sent), last = revision
       \(isUnchanged) RETURNING operation, attempts, sent
       """)
+    static let base = SQL("SELECT base FROM pending \(isUnchanged)")
     static let done = SQL("DELETE FROM pending \(isUnchanged)")
     static let fail = SQL("UPDATE pending SET error = ?4 \(isUnchanged)")
     static let rebase = SQL(

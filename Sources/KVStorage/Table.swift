@@ -39,6 +39,11 @@ final class Table: Sendable {
 
   /// Raises the generation and gives it.
   let raiseGeneration: SQL
+  /// A condition: that an entity was not written since the mark whose generation is the parameter `?`, and has no
+  /// pending write.
+  let isUnseen: String
+  /// Makes tombstones of such entities. Parameters: the generation, the moment, the local time, how many at the most.
+  let buryUnseen: SQL
   /// Gives a row if entities of an older generation than the parameter are possible, and none of them was written and
   /// purged since.
   let mayHaveOlder: SQL
@@ -49,8 +54,17 @@ final class Table: Sendable {
   let queueWithBase: SQL
   /// Queues a deletion of an entity that is there.
   let queueDeletion: SQL
-  /// Forgets a create that no backend has seen, nor anything else of that entity.
-  let dropUnsentCreate: SQL
+  /// Queues the deletion of an entity that is not here and has no pending write; the last parameter is its body.
+  let queueDeletionOfArrived: SQL
+  /// What is queued for an entity: its operation, and whether nothing of the entity was ever sent.
+  let queued: SQL
+  /// Notes that a create may still arrive, in the versions that were sent; the last parameter is the local time. To be
+  /// run before the create leaves the queue or becomes a deletion.
+  let expectLateCreate: SQL
+  /// Forgets a pending write.
+  let drop: SQL
+  /// Forgets all of them.
+  let dropAll: SQL
 
   /// What was sent without an answer, once the entity is changed again: with this body, if it is what was
   /// sent last. A megabyte of them is enough.
@@ -110,6 +124,17 @@ final class Table: Sendable {
       oldest = iif(EXISTS (SELECT 1 FROM \(entities)), oldest, generation + 1)
       WHERE number = \(number) RETURNING generation
       """)
+    isUnseen = """
+      abs(gen) < ? AND NOT EXISTS (SELECT 1 FROM pending AS p
+      WHERE p.collection = \(number) AND p.id = \(entities).id)
+      """
+    buryUnseen = SQL(
+      """
+      WITH unseen AS (SELECT id FROM \(entities) WHERE \(isUnseen))
+      INSERT OR REPLACE INTO gone (collection, id, version, sent, noted)
+      SELECT \(number), unseen.id, max(?2, ifnull(g.version, '')), g.sent, ?3
+      FROM unseen LEFT JOIN gone AS g ON g.collection = \(number) AND g.id = unseen.id LIMIT ?4
+      """)
     mayHaveOlder = SQL(
       "SELECT 1 FROM collections WHERE number = \(number) AND oldest < ?1 AND purged < ?1")
 
@@ -136,10 +161,25 @@ final class Table: Sendable {
       \(pending) SELECT \(number), id, 3, ?2, ?3, ?3, body FROM \(entities) WHERE id = ?1
       ON CONFLICT (collection, id) DO UPDATE SET operation = 3, \(superseding)
       """)
-    dropUnsentCreate = SQL(
+    queueDeletionOfArrived = SQL(
       """
-      DELETE FROM pending WHERE collection = \(number) AND id = ?1 AND operation = 1 AND sent = 0
-      AND NOT EXISTS (SELECT 1 FROM unanswered WHERE collection = \(number) AND id = ?1)
+      \(pending) SELECT \(number), ?1, 3, ?2, ?3, ?3, ?4
+      WHERE NOT EXISTS (SELECT 1 FROM \(entities) WHERE id = ?1) ON CONFLICT DO NOTHING
       """)
+    let ofEntity = "FROM pending WHERE collection = \(number) AND id = ?1"
+    queued = SQL(
+      """
+      SELECT operation, sent = 0
+      AND NOT EXISTS (SELECT 1 FROM unanswered WHERE collection = \(number) AND id = ?1) \(ofEntity)
+      """)
+    expectLateCreate = SQL(
+      """
+      INSERT OR REPLACE INTO gone (collection, id, sent, noted)
+      SELECT \(number), ?1, group_concat(version), ?2 FROM (
+        SELECT \(Table.tried(with: "(SELECT body FROM \(entities) WHERE id = ?1)")) AS version \(ofEntity)
+        UNION ALL SELECT version FROM unanswered WHERE collection = \(number) AND id = ?1)
+      """)
+    drop = SQL("DELETE \(ofEntity)")
+    dropAll = SQL("DELETE FROM pending WHERE collection = \(number)")
   }
 }

@@ -124,8 +124,24 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     }
   }
 
-  func forget(_ ids: [String], in collection: String) throws(StoreError) -> Int {
-    try live { () throws(StoreError) in try real.forget(ids, in: collection) }
+  func forget(
+    _ ids: [String], in collection: String, at moment: String?
+  ) throws(StoreError) -> Int {
+    try live { () throws(StoreError) in try real.forget(ids, in: collection, at: moment) }
+  }
+
+  func tombstone(of id: String, in collection: String) throws(StoreError) -> Tombstone? {
+    try live { () throws(StoreError) in try real.tombstone(of: id, in: collection) }
+  }
+
+  func expectsLateCreates(in collection: String) throws(StoreError) -> Bool {
+    try live { () throws(StoreError) in try real.expectsLateCreates(in: collection) }
+  }
+
+  func removeArrived(
+    _ entity: [UInt8], _ id: String, in collection: String
+  ) throws(StoreError) -> Bool {
+    try live { () throws(StoreError) in try real.removeArrived(entity, id, in: collection) }
   }
 
   func lastRequest(

@@ -15,6 +15,10 @@ final class FakeBackend: @unchecked Sendable {
   private(set) var told: [LiveChange] = []
   private var order: [String] = []
   private var written = 0
+  /// Ids that something was ever created under.
+  private var made: Set<String> = []
+  /// Creates that are still on their way although nobody waits for them any more.
+  private var delayed: [(body: [UInt8], user: String)] = []
   /// What was deleted: when, and what it was.
   private var deleted: [String: (moment: String, entity: [UInt8])] = [:]
 
@@ -38,8 +42,22 @@ final class FakeBackend: @unchecked Sendable {
     }
     entity["_id"] = .string(id)
     entity["_acl"] = ["creator": .string(user)]
+    made.insert(id)
     order.append(id)
     return put(entity, id)
+  }
+
+  func delay(_ bodies: [[UInt8]], by user: String) { delayed += bodies.map { ($0, user) } }
+
+  /// Creates arrive that are late, in any order: one of them, or all. What was repeated in the meantime, and carried
+  /// out, is refused for good.
+  func receiveDelayed(_ random: inout Seed, all: Bool) {
+    delayed.shuffle(using: &random)
+    while let (body, user) = delayed.popLast() {
+      let id = (try? Self.object(body))?["_id"]?.stringValue ?? ""
+      if !made.contains(id) { _ = try? create(body, by: user) }
+      if !all { return }
+    }
   }
 
   func replace(_ body: [UInt8], _ id: String, by user: String) throws(StoreError) -> [UInt8] {
@@ -132,8 +150,8 @@ final class FakeBackend: @unchecked Sendable {
 ///
 /// `@unchecked Sendable`: a simulated world runs on one thread.
 final class FakeNetwork: Remote, @unchecked Sendable {
-  /// How likely a request is lost, an answer is lost or lacks something, the backend fails, a request arrives twice, or is overtaken
-  /// by those of others, in percent.
+  /// How likely a request is lost, an answer is lost or lacks something, the backend fails, a request arrives twice, or is
+  /// overtaken by those of others, in percent; and how likely a create that is lost is only late.
   struct Weather {
     var lostRequests: UInt64 = 0
     var lostAnswers: UInt64 = 0
@@ -142,6 +160,7 @@ final class FakeNetwork: Remote, @unchecked Sendable {
     var serverErrors: UInt64 = 0
     var doubledRequests: UInt64 = 0
     var overtakenRequests: UInt64 = 0
+    var lateCreates: UInt64 = 0
   }
 
   private let backend: FakeBackend
@@ -161,10 +180,15 @@ final class FakeNetwork: Remote, @unchecked Sendable {
     random = Seed(seed)
   }
 
-  /// One request: perhaps it does not arrive, perhaps its answer does not.
-  private func exchange<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+  /// One request: perhaps it does not arrive, perhaps its answer does not. `lose` is called if it does not arrive now.
+  private func exchange<R>(
+    losing lose: () -> Void = {}, _ body: () throws(StoreError) -> R
+  ) throws(StoreError) -> R {
     let lost = StoreError(.network, "Lost.")
-    if random.next() % 100 < weather.lostRequests { throw lost }
+    if random.next() % 100 < weather.lostRequests {
+      lose()
+      throw lost
+    }
     if random.next() % 100 < weather.overtakenRequests { before(&random) }
     if backend.absence > 0 {
       backend.absence -= 1
@@ -265,7 +289,12 @@ final class FakeNetwork: Remote, @unchecked Sendable {
       outcome(
         place,
         Result { () throws(StoreError) in
-          halved(try exchange { () throws(StoreError) in try carryOut(writes[place]) })
+          halved(
+            try exchange {
+              delay(writes[place])
+            } _: { () throws(StoreError) in
+              try carryOut(writes[place])
+            })
         })
     }
   }
@@ -277,6 +306,20 @@ final class FakeNetwork: Remote, @unchecked Sendable {
     }
     return .batch(
       results.map { random.next() % 2 == 0 ? $0 : .failure(StoreError(.proto, "Nothing.")) })
+  }
+
+  private func delay(_ write: RemoteWrite) {
+    guard random.next() % 100 < weather.lateCreates else { return }
+    backend.delay(creates(of: write), by: user)
+  }
+
+  private func creates(of write: RemoteWrite) -> [[UInt8]] {
+    switch write {
+    case .create(let body): [body]
+    case .createMany(let bodies): bodies
+    case .batch(let writes): writes.flatMap(creates)
+    case .update, .delete: []
+    }
   }
 
   /// Whether the backend keeps the conditions of writes.

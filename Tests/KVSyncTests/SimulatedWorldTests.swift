@@ -8,7 +8,7 @@ import KVTestSupport
 import Testing
 
 /// Several clients on one backend, on real database files, over a network that loses, delays, doubles, cuts and
-/// reorders messages, with a server that restarts, in processes that die between any two transactions; everything
+/// reorders messages, creates for as long as it likes, with a server that restarts, in processes that die between any two transactions; everything
 /// by one seed. Some reads ask for everything, some for pages, some for changes only; some calls repeat what
 /// failed. Some clients take in live data, whose messages arrive at any time, in the middle of requests too.
 ///
@@ -105,7 +105,7 @@ private final class SimulatedWorld {
         lostRequests: random.next() % 30, lostAnswers: random.next() % 30,
         halfAnswers: random.next() % 30,
         serverErrors: random.next() % 10, doubledRequests: random.next() % 10,
-        overtakenRequests: random.next() % 10)
+        overtakenRequests: random.next() % 10, lateCreates: random.next() % 100)
       // The server is restarted: what follows finds nobody for a while.
       if random.next() % 16 == 0 { backend.absence = Int(random.next() % 6) }
       if random.next() % 8 == 0 {
@@ -113,6 +113,7 @@ private final class SimulatedWorld {
         member.store.diesAfterwards = random.next() % 2 == 0
       }
       try act(member, &random)
+      if random.next() % 8 == 0 { backend.receiveDelayed(&random, all: false) }
     }
     try heal()
     check()
@@ -148,8 +149,10 @@ private final class SimulatedWorld {
         "errors at the end: \(result.errors)")
       findings += try member.decideConflicts(&random, in: seed)
     }
-    // Twice: what one pushes after another has pulled is pulled the second time.
-    for _ in 0..<2 {
+    backend.receiveDelayed(&random, all: true)
+    // Three times: what has arrived late is seen the first time and deleted the second; and what one pushes after another
+    // has pulled is pulled the next time.
+    for _ in 0..<3 {
       for member in members {
         let result = try member.engine.sync(Query(), member.call(), Member.how(&random))
         require(result.push.errors.isEmpty, "errors at the end: \(result.push.errors)")

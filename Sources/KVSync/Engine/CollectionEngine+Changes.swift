@@ -68,7 +68,8 @@ extension CollectionEngine {
         return nil
       }
       var refreshed = Refreshed()
-      refreshed.removed = try forget(changes.deleted, in: local, of: reading)
+      refreshed.removed = try forget(
+        changes.deleted, in: local, of: reading, at: answer.startedAt?.text)
       refreshed.pulled = try store(changes.changed, in: local, of: reading)
       let intake = Intake(self, local, remote, call, reading)
       let left = try intake.settle(changes.left, heldBy: try heldQueries(but: key, local))
@@ -94,14 +95,15 @@ extension CollectionEngine {
     }.get()
   }
 
-  /// Deletes what a read says is gone, except for what a write has settled since.
+  /// Deletes what a read says is gone, except for what a write has settled since. `moment`: when it was, if that is known.
   func forget(
-    _ ids: [String], in local: any LocalStore, of reading: Settlements.Reading
+    _ ids: [String], in local: any LocalStore, of reading: Settlements.Reading,
+    at moment: String? = nil
   ) throws(StoreError) -> Int {
     guard !ids.isEmpty else { return 0 }
     return try inFlight.settlements.storing(reading) { (isSettled) throws(StoreError) in
       let unsettled = ids.filter { isSettled?($0) != true }
-      return try local.forget(unsettled, in: collection)
+      return try local.forget(unsettled, in: collection, at: moment)
     }
   }
 }

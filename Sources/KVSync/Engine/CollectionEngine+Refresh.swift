@@ -152,6 +152,7 @@ extension CollectionEngine {
   ) throws(StoreError) -> Int {
     try validate(bytes, outlines)
     return try inFlight.settlements.storing(reading) { (isSettled) throws(StoreError) in
+      let outlines = try withoutLateCreates(bytes, outlines, local)
       guard let isSettled else { return try local.store(bytes, outlines, in: collection) }
       var current: [EntityOutline] = []
       for outline in outlines {

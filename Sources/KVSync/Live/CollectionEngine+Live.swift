@@ -19,11 +19,13 @@ extension CollectionEngine {
       throw .badAnswer(error)
     }
     try inFlight.settlements.settling(id) { () throws(StoreError) -> Bool in
-      // Without a time nobody knows which is newer: what is here stays.
+      // Without a time nobody knows which is newer: what is here stays, and what has gone stays away.
+      let moment = outline.lastModified.map { entity[$0] }
       if let ours = try local.entity(id, in: collection, writtenSince: nil) {
-        guard let theirs = outline.lastModified, ours.isOlder(than: entity[theirs]) else {
-          return false
-        }
+        guard let moment, ours.isOlder(than: moment) else { return false }
+      } else if let tombstone = try local.tombstone(of: id, in: collection) {
+        guard tombstone.isOlder(than: moment) else { return false }
+        if try remove(entity, id, ifLateBy: tombstone, local) { return false }
       }
       let stored = try entity.withUnsafeBytes { bytes in
         Result { () throws(StoreError) in
@@ -44,7 +46,7 @@ extension CollectionEngine {
       {
         return false
       }
-      _ = try local.forget([id], in: collection)
+      _ = try local.forget([id], in: collection, at: moment)
       return true
     }
   }

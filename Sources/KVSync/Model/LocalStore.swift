@@ -128,8 +128,23 @@ package protocol LocalStore: AnyObject, Sendable {
     recording request: (key: RequestKey, startedAt: BackendMoment)?
   ) throws(StoreError) -> Int
 
-  /// Deletes entities that the backend no longer has, except those with a pending write.
-  func forget(_ ids: [String], in collection: String) throws(StoreError) -> Int
+  /// Deletes entities that the backend no longer has, except those with a pending write; gives how many. Their
+  /// tombstones say `moment`, if that is known, else the version that was here.
+  func forget(_ ids: [String], in collection: String, at moment: String?) throws(StoreError) -> Int
+
+  // MARK: What has gone
+
+  /// What is known of an entity that has gone; nil: nothing. Of one that is here it says nothing.
+  func tombstone(of id: String, in collection: String) throws(StoreError) -> Tombstone?
+
+  /// Whether a create that had no answer may still arrive of an entity that was removed here.
+  func expectsLateCreates(in collection: String) throws(StoreError) -> Bool
+
+  /// Queues the deletion of an entity that was removed here and has arrived on the backend since. False: it is here,
+  /// or a write of it is pending.
+  func removeArrived(
+    _ entity: [UInt8], _ id: String, in collection: String
+  ) throws(StoreError) -> Bool
 
   /// When the backend last evaluated this request; nil if unknown.
   func lastRequest(_ key: RequestKey, in collection: String) throws(StoreError) -> BackendMoment?
@@ -272,6 +287,10 @@ extension LocalStore {
       query.selection, in: collection, writtenSince: writtenSince, within: budget)
     defer { cursor.close() }
     while try cursor.next(body) != nil {}
+  }
+
+  package func forget(_ ids: [String], in collection: String) throws(StoreError) -> Int {
+    try forget(ids, in: collection, at: nil)
   }
 
   /// For stores that have no indexes.
