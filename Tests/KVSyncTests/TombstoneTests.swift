@@ -248,6 +248,40 @@ import Testing
     #expect(try bench.engine.pendingCount() == 0)
   }
 
+  /// When an entity is saved again whose create was lost.
+  enum SavedAgain: CaseIterable {
+    case duringDeletionPastQueue, duringPushedDeletion, afterDeletion
+  }
+
+  @Test(
+    "is replaced by what was saved again, under every strategy",
+    arguments: ConflictStrategy.allCases,
+    SavedAgain.allCases)
+  func replaced(_ strategy: ConflictStrategy, _ when: SavedAgain) throws {
+    let bench = try Bench()
+    let id = try bench.save(["n": 1]).id
+    bench.remote.refusal = { _ in ScriptedRemote.error(.network) }
+    #expect(failure { _ = try bench.engine.push(Call(conflicts: strategy)) }?.kind == .network)
+    bench.remote.refusal = { _ in nil }
+    let create = try #require(bench.remote.requests.last?.bodies.first)
+    let save = { _ = try? bench.save(["_id": .string(id), "n": 2], .forceLocal) }
+    if when != .afterDeletion { bench.remote.duringWrite = save }
+    if when == .duringDeletionPastQueue {
+      _ = try bench.engine.remove(id: id, bench.options(write: .forceNetwork))
+    } else {
+      _ = try bench.engine.remove(id: id, bench.options(write: .forceLocal))
+      _ = try bench.engine.push(Call(conflicts: strategy))
+    }
+    bench.remote.duringWrite = {}
+    if when == .afterDeletion { save() }
+    try #require(bench.local("n") == ["2"])
+    _ = try bench.remote.backend.create(create, by: "ana")
+    #expect(try bench.engine.push(Call(conflicts: strategy)).errors == [])
+    #expect(bench.backendValue(id, "n") == 2)
+    #expect(try bench.local("n") == ["2"])
+    #expect(try bench.engine.pendingCount() == 0)
+  }
+
   @Test("stays if it was saved again, by the queue or past it", arguments: [true, false])
   func savedAgain(_ isQueued: Bool) throws {
     let (bench, id, create) = try scene()

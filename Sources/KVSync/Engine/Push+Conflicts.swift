@@ -65,8 +65,11 @@ extension Push {
       guard let now = try local.pending(write.id, in: engine.collection),
         now.write.revision == write.revision
       else { continue }
+      // What was sent before the entity was removed, and arrives after it was saved again, is our own as well.
+      let late = try local.tombstone(of: write.id, in: engine.collection)?.sent ?? []
       let meeting = Meeting(
-        ours: conflict.sent.body, base: now.base, theirs: theirs, tried: now.tried)
+        ours: conflict.sent.body, base: now.base, theirs: theirs,
+        tried: now.tried + late.map { .entity($0) })
       switch meeting.verdict(call.conflicts) {
       case .done: round.confirmed.append((write, theirs.bytes))
       case .take: taken.append((write, theirs))
