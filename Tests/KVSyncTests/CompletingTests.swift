@@ -15,7 +15,7 @@ import Testing
   /// Somebody else saves between the read and the write, so often.
   private func overtake(_ times: Int, _ change: @escaping (FakeBackend) throws -> Void) {
     var left = times
-    bench.remote.meanwhile = { [remote = bench.remote] in
+    bench.remote.meanwhile = { [unowned remote = bench.remote] in
       guard left > 0 else { return }
       left -= 1
       try? change(remote.backend)

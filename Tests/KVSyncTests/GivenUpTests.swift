@@ -130,7 +130,7 @@ import Testing
   func whileAllIsRead(_ way: Way) throws {
     let bench = try scene()
     let pages = CollectionEngine.Refreshing(paging: .pages(of: 1, ranges: 1))
-    try find(bench, pages, givingUp: way) { [remote = bench.remote] in
+    try find(bench, pages, givingUp: way) { [unowned remote = bench.remote] in
       remote.queries.last?.filterText.contains(#""b""#) == true
     }
     #expect(try bench.local("_id").count == 3)

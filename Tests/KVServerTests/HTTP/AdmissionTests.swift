@@ -142,7 +142,8 @@ import Testing
       #expect(connection.line()?.hasPrefix("HTTP/1.1 40") == true)
     }
     let peak = try #require(program.peakKiB)
-    #expect(peak - before < 20_000, "\(before) KiB before, \(peak) KiB at the most")
+    // Of 840 MiB that were announced. A sanitizer keeps some of what was freed.
+    #expect(peak - before < 64_000, "\(before) KiB before, \(peak) KiB at the most")
   }
 
   private func wait<R>(for body: () throws -> R?) throws -> R {
