@@ -139,7 +139,8 @@ final class Live: Sendable {
       transport.close()
       throw StoreError(.internal, "No thread could be started.")
     }
-    connectivity.onAnswer { feed.noteAnswer() }
+    // The feed's own requests are noted there, too: neither keeps the other alive.
+    connectivity.onAnswer { [weak feed] in feed?.noteAnswer() }
     return Parts(
       remote: remote, renewing: renewing, feed: feed, transport: transport, worker: worker)
   }
