@@ -54,7 +54,7 @@ import Testing
       remote = WatchedRemote(KinveyRemote(service), connectivity)
       let feed = LiveFeed(
         live, entities: remote, clock: FakeRetryClock(), now: { [time] in time.peek { $0 } })
-      connectivity.onAnswer { feed.noteAnswer() }
+      connectivity.onAnswer { [weak feed] in feed?.noteAnswer() }
       self.feed = feed
       worker = try #require(Worker("test-live") { feed.run() })
     }
