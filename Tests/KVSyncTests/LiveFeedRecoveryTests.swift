@@ -142,6 +142,7 @@ extension LiveFeedTests {
     })
     try withFeed(live, ScriptedRemote(), clock, now: { time.peek { $0 } }) { feed in
       answered.withLock { $0 = feed }
+      defer { answered.withLock { $0 = nil } }
       try listening(feed, told)
       live.put(.failure(StoreError(.network, "cut")))
       live.send(Self.message("a", token: "1"))
