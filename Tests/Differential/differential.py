@@ -16,41 +16,26 @@ A disagreement is made as small as it goes and printed; put it into cases.jsonl,
 from __future__ import annotations
 
 import json
-import os
-import random
 import sys
-import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from harness import Entity, main, shown  # isort: skip: makes the packages below be found
+
+import kvstore
+import mongomock
+import reference
+import second_opinion
+from generate import Generator
+from summaries import Summary
+
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-sys.path[:0] = [str(ROOT / "bindings" / "python" / "src"), str(ROOT / "scripts")]
-
-import kvstore  # noqa: E402
-import mongomock  # noqa: E402
-import reference  # noqa: E402
-import second_opinion  # noqa: E402
-from generate import Generator  # noqa: E402
-from kvstored import Server  # noqa: E402
-from summaries import Summary  # noqa: E402
-
-Entity = dict[str, Any]
 #: Filters for each collection of entities, and entities in it.
 FILTERS, ENTITIES = 100, 30
 
 #: Select nothing and everything, which no backend can tell: they have to be computed.
 NEVER: Entity = {"$predicate": "never != never"}
 ALWAYS: Entity = {"$predicate": "always = always"}
-
-
-def shown(entities: Iterable[Entity]) -> list[str]:
-    """Print entities so that 1, 1.0 and true differ, without what the server adds."""
-    return [
-        json.dumps({k: v for k, v in one.items() if k not in ("_acl", "_kmd")}, ensure_ascii=False)
-        for one in entities
-    ]
 
 
 class Case:
@@ -249,28 +234,11 @@ def run(stores: Stores, count: int, seed: str) -> int:
     return failed
 
 
-def main(arguments: list[str]) -> int:
-    """Give 0 if all agree."""
-    count = int(arguments[0]) if arguments else 20_000
-    seed = os.environ.get("KV_TEST_SEED") or str(random.randrange(10**9))
-    print(f"KV_TEST_SEED={seed}", flush=True)
-    secret = "app:secret"
-    with (
-        tempfile.TemporaryDirectory() as directory,
-        Server(Path(directory) / "server", secret) as server,
-        kvstore.Client(app_key="app", host=None, data_directory=f"{directory}/local") as local,
-        kvstore.Client(
-            app_key="app",
-            app_secret="secret",
-            host=server.host,
-            data_directory=f"{directory}/online",
-        ) as online,
-    ):
-        online.signup("differ", "a password")
-        failed = run(Stores(local, online), count, seed)
-    print(f"{count - failed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(
+        main(
+            sys.argv[1:],
+            20_000,
+            lambda local, online, count, seed: run(Stores(local, online), count, seed),
+        )
+    )
