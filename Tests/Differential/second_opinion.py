@@ -22,12 +22,12 @@ def leaves(filter: dict[str, Any]) -> Iterator[Leaf]:
             yield name, "$eq", operand
 
 
-def _has(value: Any, found: Callable[[Any], bool]) -> bool:
+def has(value: Any, found: Callable[[Any], bool]) -> bool:
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return found(value) or any(_has(one, found) for one in inner)
+    return found(value) or any(has(one, found) for one in inner)
 
 
-def _is_like_bool(value: Any) -> bool:
+def is_like_bool(value: Any) -> bool:
     return isinstance(value, (bool, int, float)) and value in (0, 1)
 
 
@@ -46,15 +46,15 @@ EXCEPTIONS: list[tuple[str, Callable[[Leaf], bool]]] = [
     ),
     (
         "true and 1, false and 0 are of two types, never equal",
-        lambda leaf: _has(leaf[2], _is_like_bool),
+        lambda leaf: has(leaf[2], is_like_bool),
     ),
     (
         "null is equal to a missing member, also for $gte and $lte",
-        lambda leaf: _has(leaf[2], lambda one: one is None),
+        lambda leaf: has(leaf[2], lambda one: one is None),
     ),
     (
         "an empty object is a value to be equal to",
-        lambda leaf: _has(leaf[2], lambda one: one == {}),
+        lambda leaf: has(leaf[2], lambda one: one == {}),
     ),
     ("an empty array may be an element", lambda leaf: leaf[1] == "$eq" and leaf[2] == []),
     ("$all of an empty array selects nothing", lambda leaf: leaf[1] == "$all" and leaf[2] == []),
@@ -62,7 +62,7 @@ EXCEPTIONS: list[tuple[str, Callable[[Leaf], bool]]] = [
     (
         "an array that is equal is excluded by $ne and $nin",
         lambda leaf: leaf[1] in ("$ne", "$nin", "$in", "$all")
-        and _has(leaf[2], lambda one: isinstance(one, (list, dict)) and one is not leaf[2]),
+        and has(leaf[2], lambda one: isinstance(one, (list, dict)) and one is not leaf[2]),
     ),
     (
         "what is missing in one object of an array is missing for $exists and null",

@@ -19,6 +19,7 @@ from harness import Entity, main, shown  # isort: skip: makes the packages below
 import kvstore
 import mongomock
 import reference
+import second_opinion
 import updating
 from generate import Generator
 
@@ -95,7 +96,8 @@ class Case:
         """Give mongomock's entity; None where it does not follow the manual.
 
         It knows no places in arrays, no $mul and no deep $rename, compares only numbers with
-        numbers and texts with texts, takes true for 1, and adds doubles of an $each to a new set.
+        numbers and texts with texts, adds what an $each has twice, takes true for 1 where it looks
+        for elements, and looks into arrays inside the array when it pulls by a condition.
         """
         paths = [path for each in self.update.values() for path in each]
         compared = [*self.update.get("$min", {}).items(), *self.update.get("$max", {}).items()]
@@ -103,9 +105,14 @@ class Case:
             any(part.isdigit() for path in paths for part in path.split("."))
             or not {"$mul", "$rename"}.isdisjoint(self.update)
             or any("$each" in str(operand) for operand in self.update.get("$addToSet", {}).values())
+            or any(isinstance(operand, dict) for operand in self.update.get("$pull", {}).values())
             or any(
-                _kind(updating.value_at(self.entity, path)) != _kind(to) for path, to in compared
+                second_opinion.has(operand, second_opinion.is_like_bool)
+                for name in ("$addToSet", "$pull")
+                for operand in self.update.get(name, {}).values()
             )
+            or not all(_compares(updating.value_at(self.entity, path), to) for path, to in compared)
+            or any("$sort" in str(operand) for operand in self.update.get("$push", {}).values())
         ):
             return None
         shelf = mongomock.MongoClient().db.shelf
@@ -120,10 +127,11 @@ class Case:
         return found
 
 
-def _kind(value: Any) -> int | None:
-    """Number the types of which mongomock can tell which value is smaller."""
-    rank = reference.rank(value)
-    return rank if rank in (1, 2) and value is not reference.MISSING else None
+def _compares(stored: Any, operand: Any) -> bool:
+    """Tell whether mongomock can say which value is smaller."""
+    if stored is reference.MISSING:
+        return True
+    return reference.rank(stored) == reference.rank(operand) and reference.rank(stored) in (1, 2)
 
 
 def answer(store: kvstore.Store, case: Case) -> Entity | None:
