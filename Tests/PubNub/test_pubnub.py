@@ -82,6 +82,7 @@ class Ear:
         configuration.uuid = "device"
         configuration.auth_key = token or backend.token
         configuration.reconnect_policy = PNReconnectionPolicy.LINEAR
+        configuration.daemon = True  # a poll that outlives stop() must not hold up the interpreter
         self.group = backend.keys["userChannelGroup"]
         self.listener = Listener()
         self.client = PubNub(configuration)
