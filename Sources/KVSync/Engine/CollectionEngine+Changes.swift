@@ -84,7 +84,8 @@ extension CollectionEngine {
   }
 
   func store(
-    _ entities: (bytes: ArraySlice<UInt8>, outlines: [EntityOutline]), in local: any LocalStore,
+    _ entities: (bytes: ArraySlice<UInt8>, outlines: [EntityOutline]),
+    in local: any EntityReader & Replica & Tombstones,
     of reading: Settlements.Reading
   ) throws(StoreError) -> Int {
     guard !entities.outlines.isEmpty else { return 0 }
@@ -97,7 +98,7 @@ extension CollectionEngine {
 
   /// Deletes what a read says is gone, except for what a write has settled since. `moment`: when it was, if that is known.
   func forget(
-    _ ids: [String], in local: any LocalStore, of reading: Settlements.Reading,
+    _ ids: [String], in local: any Replica, of reading: Settlements.Reading,
     at moment: String? = nil
   ) throws(StoreError) -> Int {
     guard !ids.isEmpty else { return 0 }

@@ -45,7 +45,7 @@ extension CollectionEngine {
   }
 
   private func hasAny(
-    _ query: Query, _ local: any LocalStore, _ call: Call
+    _ query: Query, _ local: any EntityReader, _ call: Call
   ) throws(StoreError) -> Bool {
     var one = query.selection
     one.limit = 1

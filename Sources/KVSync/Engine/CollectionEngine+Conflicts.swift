@@ -66,7 +66,7 @@ extension CollectionEngine {
   }
 
   private func settle(
-    _ write: PendingWrite, _ theirs: TheirVersion, _ local: any LocalStore
+    _ write: PendingWrite, _ theirs: TheirVersion, _ local: any Outbox
   ) throws(StoreError) -> Answered {
     try inFlight.settlements.settling([write.id]) { () throws(StoreError) in
       try local.takeTheirs([(write, theirs)])
@@ -75,7 +75,7 @@ extension CollectionEngine {
   }
 
   private func again(
-    _ write: PendingWrite, _ theirs: TheirVersion, _ change: RebasedChange, _ local: any LocalStore
+    _ write: PendingWrite, _ theirs: TheirVersion, _ change: RebasedChange, _ local: any Outbox
   ) throws(StoreError) -> Answered {
     try local.rebase(write, onto: theirs, as: change) ? .sendAgain : .leftOpen
   }

@@ -6,7 +6,7 @@ internal import KVQuery
 /// for as long as the backend has it and that other query asks for it.
 extension CollectionEngine {
   /// The queries that were read in full, but for one.
-  func heldQueries(but key: RequestKey, _ local: any LocalStore) throws(StoreError) -> [Query] {
+  func heldQueries(but key: RequestKey, _ local: any RefreshLog) throws(StoreError) -> [Query] {
     try local.requests(in: collection).filter { $0 != key }.compactMap {
       try? Query(filter: $0.filter)
     }

@@ -200,8 +200,8 @@ extension CollectionEngine {
   }
 
   private func store(
-    _ entity: [UInt8], _ outline: EntityOutline, in local: any LocalStore,
-    of reading: Settlements.Reading
+    _ entity: [UInt8], _ outline: EntityOutline,
+    in local: any EntityReader & Replica & Tombstones, of reading: Settlements.Reading
   ) throws(StoreError) {
     let result = entity.withUnsafeBytes { bytes in
       Result { () throws(StoreError) in try store(bytes, [outline], in: local, of: reading) }

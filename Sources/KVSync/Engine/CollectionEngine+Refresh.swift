@@ -147,8 +147,8 @@ extension CollectionEngine {
   /// Stores entities that a read brought; gives how many. What a write has settled since the read began
   /// is stored only where the read shows something newer still.
   func store(
-    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in local: any LocalStore,
-    of reading: Settlements.Reading
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline],
+    in local: any EntityReader & Replica & Tombstones, of reading: Settlements.Reading
   ) throws(StoreError) -> Int {
     try validate(bytes, outlines)
     return try inFlight.settlements.storing(reading) { (isSettled) throws(StoreError) in

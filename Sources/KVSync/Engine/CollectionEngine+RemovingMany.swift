@@ -51,7 +51,7 @@ extension CollectionEngine {
   /// the queue. The backend's version of an entity need not have matched; what it still has is deleted
   /// there by its id.
   private func confirmDeletions(
-    matching query: Query, _ local: any LocalStore, _ remote: any Remote, _ call: Call
+    matching query: Query, _ local: any Outbox, _ remote: any Remote, _ call: Call
   ) throws(StoreError) {
     let matcher = query.matcher
     var order: Int64 = 0
@@ -80,7 +80,9 @@ extension CollectionEngine {
   }
 
   /// After a delete by query on the backend: the same here, except for what has changes to send.
-  private func forgetRemoved(_ query: Query, _ local: any LocalStore) throws(StoreError) {
+  private func forgetRemoved(
+    _ query: Query, _ local: any EntityReader & Replica
+  ) throws(StoreError) {
     let cursor = try local.find(query.selection, in: collection, writtenSince: nil)
     defer { cursor.close() }
     var ids: [String] = []

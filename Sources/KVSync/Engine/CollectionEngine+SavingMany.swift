@@ -38,7 +38,7 @@ extension CollectionEngine {
   /// The stored entities, and the errors with their places in the input. Of entities that came twice the
   /// last one was sent: what came of it holds for each.
   private func merged(
-    _ saved: [SavedEntity], _ push: PushResult, _ local: any LocalStore
+    _ saved: [SavedEntity], _ push: PushResult, _ local: any EntityReader
   ) throws(StoreError) -> SaveManyResult {
     let failures = Dictionary(
       push.errors.compactMap { error in error.id.map { (RecordID($0), error) } },

@@ -30,7 +30,7 @@ extension CollectionEngine {
   }
 
   private func end<R>(
-    _ request: Int64, _ local: any LocalStore, _ send: () throws(StoreError) -> R,
+    _ request: Int64, _ local: any UnqueuedLog, _ send: () throws(StoreError) -> R,
     _ outcome: (R) -> UnqueuedOutcome?
   ) throws(StoreError) -> R {
     let result: R

@@ -91,7 +91,7 @@ extension CollectionEngine {
   /// What is queued for an entity now that a request past the queue was answered, as it was when that was
   /// sent: a write that was queued or changed since starts from what the backend has by now.
   private func answered(
-    _ id: String, _ queued: [RecordID: PendingWrite], _ local: any LocalStore
+    _ id: String, _ queued: [RecordID: PendingWrite], _ local: any Outbox
   ) throws(StoreError) -> PendingWrite? {
     if let write = queued[RecordID(id)] { return write }
     var since = try local.pending(id, in: collection)?.write

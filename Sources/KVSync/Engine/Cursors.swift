@@ -40,12 +40,13 @@ final class AnswerCursor: EntityCursor, @unchecked Sendable {
 /// `@unchecked Sendable`: one thread at a time, as `EntityCursor` demands.
 final class IdCursor: EntityCursor, @unchecked Sendable {
   private var ids: ArraySlice<String>
-  private let local: any LocalStore
+  private let local: any EntityReader
   private let collection: String
   private let projection: Projection?
   private let lent = TextBlock()
 
-  init(_ ids: [String], _ local: any LocalStore, _ collection: String, _ projection: Projection?) {
+  init(_ ids: [String], _ local: any EntityReader, _ collection: String, _ projection: Projection?)
+  {
     self.ids = ids[...]
     self.local = local
     self.collection = collection

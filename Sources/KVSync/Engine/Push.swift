@@ -3,7 +3,7 @@ internal import KVBase
 /// A push under way: what was sent, and what came of it. One thread at a time.
 struct Push {
   let engine: CollectionEngine
-  let local: any LocalStore
+  let local: any Outbox & Tombstones
   let remote: any Remote
   let call: Call
   /// Who pushes; nil: the holder of the master secret.
@@ -25,7 +25,8 @@ struct Push {
   private var sliceSize = 100
 
   init(
-    _ engine: CollectionEngine, _ local: any LocalStore, _ remote: any Remote, _ call: Call,
+    _ engine: CollectionEngine, _ local: any Outbox & Tombstones, _ remote: any Remote,
+    _ call: Call,
     user: String?
   ) {
     self.engine = engine

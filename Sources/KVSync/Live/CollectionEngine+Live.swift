@@ -12,7 +12,7 @@ extension CollectionEngine {
   }
 
   private func store(
-    _ entity: [UInt8], _ id: String, in local: any LocalStore
+    _ entity: [UInt8], _ id: String, in local: any EntityReader & Replica & Tombstones
   ) throws(StoreError) {
     let outline: EntityOutline
     do throws(JSONError) { outline = try EntityScanner.outline(of: entity) } catch {
@@ -37,7 +37,7 @@ extension CollectionEngine {
   }
 
   private func forget(
-    _ id: String, at moment: String?, in local: any LocalStore
+    _ id: String, at moment: String?, in local: any EntityReader & Replica
   ) throws(StoreError) {
     try inFlight.settlements.settling(id) { () throws(StoreError) -> Bool in
       // It may have been made again meanwhile.

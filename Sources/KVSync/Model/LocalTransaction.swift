@@ -15,7 +15,7 @@ package protocol LocalTransaction: AnyObject, Sendable {
 
   func count(_ query: Query, in collection: String) throws(StoreError) -> Int
 
-  /// As `LocalStore.save`: gives what will be stored.
+  /// As `EntityStore.save`: gives what will be stored.
   func save(
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], known: KnownMembers?,
     in collection: String
@@ -25,7 +25,7 @@ package protocol LocalTransaction: AnyObject, Sendable {
 
   func remove(_ query: Query, in collection: String) throws(StoreError) -> Int
 
-  /// As `LocalStore.update`.
+  /// As `EntityStore.update`.
   func update(
     _ query: Query, _ update: EntityUpdate, in collection: String
   ) throws(StoreError) -> UpdateResult

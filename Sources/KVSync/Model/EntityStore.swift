@@ -1,0 +1,47 @@
+package import KVJSON
+package import KVQuery
+
+/// Local changes: entities and their pending writes, in one transaction. Safe from any thread; durable when a call
+/// returns.
+package protocol EntityStore: EntityReader {
+  /// Saves entities and queues their writes, all or nothing. `entities[i]` starts at `outlines[i]` of
+  /// `bytes`. An entity without `_id` gets one and is queued as a create, one with `_id` as an update (or
+  /// stays a create, see `PendingWrite.collapsing`). What is there keeps the members that are not `known`; nil:
+  /// all are. Gives what is stored, in the input's order.
+  func save(
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], known: KnownMembers?,
+    in collection: String
+  ) throws(StoreError) -> [SavedEntity]
+
+  /// Changes the entities that match, in one transaction, and queues a write of each that was changed. If the
+  /// update does not fit one of them, or would make an entity that cannot be stored, it is `.invalid` with that
+  /// one's id, and nothing is changed.
+  func update(
+    _ query: Query, _ update: EntityUpdate, in collection: String
+  ) throws(StoreError) -> UpdateResult
+
+  /// Deletes one entity and queues its deletion. Gives 1, or 0 if it was not there (nothing queued).
+  func remove(_ id: String, in collection: String) throws(StoreError) -> Int
+
+  /// Deletes what matches and queues one deletion for each.
+  func remove(_ query: Query, in collection: String) throws(StoreError) -> Int
+
+  /// Begins a transaction over any of the collections. Nothing is locked by it.
+  func beginTransaction() throws(StoreError) -> any LocalTransaction
+
+  /// Deletes what matches (nil: everything), pending writes and request records included. Nothing is
+  /// queued.
+  func clear(_ query: Query?, in collection: String) throws(StoreError) -> Int
+
+  /// Deletes everything of this tag.
+  func wipe() throws(StoreError)
+}
+
+extension EntityStore {
+  /// Saves entities whose members are all known.
+  package func save(
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String
+  ) throws(StoreError) -> [SavedEntity] {
+    try save(bytes, outlines, known: nil, in: collection)
+  }
+}

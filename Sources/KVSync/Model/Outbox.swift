@@ -1,0 +1,46 @@
+/// The pending writes as a push needs them: what to send, and what came of it. Safe from any thread; each call is one
+/// transaction, durable when it returns.
+package protocol Outbox: AnyObject, Sendable {
+  /// Pending writes, oldest first, from behind `order`; `onlyWaiting`: without those that were set aside.
+  func pending(
+    in collection: String, after order: Int64, most: Int, onlyWaiting: Bool
+  ) throws(StoreError) -> [PendingWrite]
+
+  /// One pending write and what is kept with it.
+  func pending(_ id: String, in collection: String) throws(StoreError) -> PendingDetail?
+
+  /// How many there are, those included that were set aside. nil: of all collections.
+  func pendingCount(in collection: String?) throws(StoreError) -> Int
+
+  /// How many wait to be sent.
+  func waitingCount(in collection: String) throws(StoreError) -> Int
+
+  /// Counts an attempt for each row whose revision is unchanged, and gives their entities at this
+  /// moment: what is sent is exactly the revision that is named. Rows that are gone are left out.
+  func beginSending(_ writes: [PendingWrite]) throws(StoreError) -> [OutgoingWrite]
+
+  /// The backend accepted these. For each: if its revision is unchanged the row goes and `stored` (what
+  /// the backend answered) replaces the entity; else the row stays, a create becomes an update, and
+  /// `stored` becomes its base. One transaction for all.
+  func confirm(_ done: [(write: PendingWrite, stored: [UInt8]?)]) throws(StoreError)
+
+  /// The backend refused these, or no answer came: their error is kept with the row.
+  func recordFailure(_ failed: [(write: PendingWrite, error: StoreError)]) throws(StoreError)
+
+  /// A create that turned out to exist already is sent as an update from now on.
+  func turnIntoUpdate(_ id: String, in collection: String) throws(StoreError)
+
+  /// Sets writes aside whose revision is unchanged: they stay, with their error and what the backend has,
+  /// and are not sent until they are changed, edited or released.
+  func quarantine(_ refused: [QuarantinedWrite]) throws(StoreError)
+
+  /// The backend's versions win. Where the revision is unchanged, the row goes and the entity becomes
+  /// theirs; else it stays, and what the backend has is its base.
+  func takeTheirs(_ settled: [(write: PendingWrite, theirs: TheirVersion)]) throws(StoreError)
+
+  /// Our version wins, or another one, over what the backend has: that becomes the base, and the write
+  /// waits. False: it was changed, or is gone; nothing happens then.
+  func rebase(
+    _ write: PendingWrite, onto theirs: TheirVersion, as change: RebasedChange
+  ) throws(StoreError) -> Bool
+}

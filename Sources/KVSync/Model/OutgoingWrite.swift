@@ -1,0 +1,11 @@
+/// A pending write with the bytes to send (nil for a deletion).
+package struct OutgoingWrite: Sendable, Equatable {
+  package var write: PendingWrite
+  package var body: [UInt8]?
+  /// What must be true on the backend for it to be carried out.
+  package var condition = RemoteCondition.none
+  package init(write: PendingWrite, body: [UInt8]?) {
+    self.write = write
+    self.body = body
+  }
+}

@@ -1,0 +1,33 @@
+package import KVBase
+package import KVQuery
+
+/// Which requests of the backend were read when, and what a read in full has not brought. Safe from any thread; each
+/// call is one transaction.
+package protocol RefreshLog: AnyObject, Sendable {
+  /// Starts a refresh: what is written from now on, by anybody, is newer than the mark it gives.
+  func beginRefresh(of collection: String) throws(StoreError) -> RefreshMark
+
+  /// What matches, was not written since `mark` and has no pending write, in the order of the rows, from
+  /// behind `order`: what `finishRefresh` would delete.
+  func unseen(
+    _ query: Query, from mark: RefreshMark, in collection: String, after order: Int64, most: Int,
+    within budget: WorkBudget
+  ) throws(StoreError) -> [(order: Int64, id: String)]
+
+  /// Ends a refresh: deletes what matches `query`, was not written since `mark` and has no pending
+  /// write, and remembers when the backend read it, unless requests were forgotten since `mark`. `query` nil: nothing
+  /// is deleted. Gives how many went.
+  func finishRefresh(
+    of collection: String, from mark: RefreshMark, deletingUnseen query: Query?,
+    recording request: (key: RequestKey, startedAt: BackendMoment)?
+  ) throws(StoreError) -> Int
+
+  /// When the backend last evaluated this request; nil if unknown.
+  func lastRequest(_ key: RequestKey, in collection: String) throws(StoreError) -> BackendMoment?
+
+  /// The requests of a collection of which that is known.
+  func requests(in collection: String) throws(StoreError) -> [RequestKey]
+
+  /// Forgets one record, or all of the collection.
+  func forgetRequest(_ key: RequestKey?, in collection: String) throws(StoreError)
+}

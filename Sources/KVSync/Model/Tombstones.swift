@@ -1,0 +1,14 @@
+/// What is remembered of entities that have gone. Safe from any thread; each call is one transaction.
+package protocol Tombstones: AnyObject, Sendable {
+  /// What is known of an entity that has gone; nil: nothing. Of one that is here it says nothing.
+  func tombstone(of id: String, in collection: String) throws(StoreError) -> Tombstone?
+
+  /// Whether a create that had no answer may still arrive of an entity that was removed here.
+  func expectsLateCreates(in collection: String) throws(StoreError) -> Bool
+
+  /// Queues the deletion of an entity that was removed here and has arrived on the backend since. False: it is here,
+  /// or a write of it is pending.
+  func removeArrived(
+    _ entity: [UInt8], _ id: String, in collection: String
+  ) throws(StoreError) -> Bool
+}
