@@ -1,10 +1,12 @@
 /// The app of a server that was told none: made at the first start and kept in the data directory.
 enum AppFile {
+  static let name = "app.json"
+
   /// The app, and whether it was made just now.
   static func load(
     from directory: String
   ) throws(Server.Failure) -> (app: Server.Configuration.App, isNew: Bool, path: String) {
-    let path = directory + "/app.json"
+    let path = directory + "/" + name
     if let text = try? TextFile.read(path) {
       do {
         var configuration = Server.Configuration(data: directory)

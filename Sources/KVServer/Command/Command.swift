@@ -9,6 +9,8 @@ package enum Command {
       case .help: output(Help.text)
       case .version: output("kvstored \(Version.text)\n")
       case .run(let options): try serve(options)
+      case .backup(let data, let copy): try Backup.make(of: data, at: copy)
+      case .restore(let data, let copy): try Backup.restore(data, from: copy)
       }
       return 0
     } catch let misuse as Arguments.Misuse {
@@ -117,6 +119,8 @@ enum Help {
       kvstored \(Version.text): a data store that speaks Kinvey's REST protocol.
 
       usage: kvstored --data DIR [options]
+             kvstored backup --data DIR --to NEWDIR      copies the data, also while a server uses it
+             kvstored restore --data NEWDIR --from DIR   makes a data directory of such a copy
 
       \(lines.joined(separator: "\n"))
         --version                         print the version

@@ -34,7 +34,9 @@ struct DataDirectory: ~Copyable {
   /// Lets another server in. The value must not be used for anything else afterwards.
   func unlock() { flock(lock, LOCK_UN) }
 
-  var database: String { path + "/kvstored.db" }
+  var database: String { Self.database(in: path) }
+
+  static func database(in directory: String) -> String { directory + "/kvstored.db" }
 
   private static func failure(_ verb: String, _ path: String) -> Server.Failure {
     Server.Failure("cannot \(verb) \(path): \(String(cString: strerror(errno)))")
