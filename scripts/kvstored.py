@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import threading
 from collections import deque
@@ -25,12 +26,13 @@ class Server:
         self._process: subprocess.Popen[str] | None = None
         self._reader: threading.Thread | None = None
         self._port = 0
+        self._scheme = "http"
         self.start()
 
     @property
     def host(self) -> str:
         """Give the address for a client."""
-        return f"http://127.0.0.1:{self._port}"
+        return f"{self._scheme}://127.0.0.1:{self._port}"
 
     def start(self) -> None:
         """Start the server and wait until it listens."""
@@ -51,14 +53,19 @@ class Server:
         log = []
         for line in output:
             log.append(line)
-            if found := re.search(r"listening on .*:(\d+)", line):
-                self._port = int(found[1])
+            if found := re.search(r"listening on (\w+)://.*:(\d+)", line):
+                self._scheme, self._port = found[1], int(found[2])
                 # A pipe that nobody reads would stop the server once it is full.
                 self._reader = threading.Thread(target=deque, args=(output, 0))
                 self._reader.start()
                 return
         self._end("kill")
         raise RuntimeError("kvstored did not start:\n" + "".join(log))
+
+    def hang_up(self) -> None:
+        """Send SIGHUP."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGHUP)
 
     def kill(self) -> None:
         """Kill the server at once: from now on connections are refused."""

@@ -3,6 +3,8 @@
  * Its functions that take options are variadic and its logger takes a va_list, neither of which Swift
  * can call; each gets a typed name here. */
 #pragma once
+#include <gnutls/abstract.h>
+#include <gnutls/gnutls.h>
 #include <microhttpd.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -14,7 +16,7 @@
 #define MHD_CONTENT_READER_END_OF_STREAM_VALUE (-1L)
 #define MHD_CONTENT_READER_END_WITH_ERROR_VALUE (-2L)
 
-/* What a daemon is started with. The TLS texts are PEM, NULL for plain HTTP. */
+/* What a daemon is started with. `certificate` gives each connection its certificate and key; NULL for plain HTTP. */
 struct kv_mhd_options
 {
   int listen_socket;
@@ -23,8 +25,7 @@ struct kv_mhd_options
   unsigned int connections_per_address;
   unsigned int idle_seconds;
   size_t connection_memory;
-  const char *tls_key;
-  const char *tls_certificate;
+  gnutls_certificate_retrieve_function2 *certificate;
   void *context;
   MHD_AccessHandlerCallback handle;
   void *(*start) (void *context, const char *target, struct MHD_Connection *connection);
@@ -56,7 +57,7 @@ kv_mhd_log (void *options, const char *format, va_list arguments)
 static inline struct MHD_Daemon *
 kv_mhd_start (struct kv_mhd_options *options)
 {
-  struct MHD_OptionItem more[7];
+  struct MHD_OptionItem more[6];
   int count = 0;
   unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME
                        | MHD_USE_TURBO | MHD_USE_ERROR_LOG;
@@ -65,13 +66,11 @@ kv_mhd_start (struct kv_mhd_options *options)
   if (options->connections_per_address > 0)
     more[count++] = (struct MHD_OptionItem){
       MHD_OPTION_PER_IP_CONNECTION_LIMIT, options->connections_per_address, NULL };
-  if (options->tls_key != NULL && options->tls_certificate != NULL)
+  if (options->certificate != NULL)
     {
       flags |= MHD_USE_TLS;
       more[count++] = (struct MHD_OptionItem){
-        MHD_OPTION_HTTPS_MEM_KEY, 0, (void *) options->tls_key };
-      more[count++] = (struct MHD_OptionItem){
-        MHD_OPTION_HTTPS_MEM_CERT, 0, (void *) options->tls_certificate };
+        MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *) options->certificate };
     }
 #if MHD_VERSION >= 0x00097700
   more[count++] = (struct MHD_OptionItem){ MHD_OPTION_CLIENT_DISCIPLINE_LVL, 1, NULL };
@@ -108,6 +107,14 @@ kv_mhd_peer (struct MHD_Connection *connection)
   const union MHD_ConnectionInfo *info =
     MHD_get_connection_info (connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
   return info == NULL ? NULL : info->socket_context;
+}
+
+/* The same of the connection that a TLS session belongs to: what libmicrohttpd makes the session's pointer. */
+static inline void *
+kv_mhd_peer_of_session (gnutls_session_t session)
+{
+  struct MHD_Connection *connection = (struct MHD_Connection *) gnutls_session_get_ptr (session);
+  return connection == NULL ? NULL : kv_mhd_peer (connection);
 }
 
 /* The address of the other side; NULL if unknown. */

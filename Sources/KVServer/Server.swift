@@ -20,16 +20,28 @@ package final class Server: Sendable {
   private let pools: [WorkerPool]
   private let accessLog: AccessLog?
   private let directory: DataDirectory
+  private let identities: TLSIdentities?
+  private let tls: Configuration.TLS?
+  private let log: Log
   private let isStopped = Monitor(false)
+  /// The app of the data directory; nil: the configuration names its own.
+  let ownApp: AppFile.Loaded?
 
-  /// Opens the data and begins to serve.
+  /// Opens the data and begins to serve. What can be wrong with the certificate, the address or the data is looked at
+  /// before an app is made.
   package init(_ configuration: Configuration) throws(Failure) {
+    var configuration = configuration
+    tls = configuration.tls
+    identities = try tls.map { (tls) throws(Failure) in TLSIdentities(try Self.identity(tls)) }
     directory = try DataDirectory(configuration.data)
     let log = Log(configuration.logLevel)
+    self.log = log
     let socket = try Self.listen(configuration.listen)
     address = socket.address
     url = "\(configuration.tls == nil ? "http" : "https")://\(socket.address)"
     database = try Self.open(configuration, directory)
+    ownApp = configuration.apps.isEmpty ? try AppFile.load(from: configuration.data) : nil
+    if let ownApp { configuration.apps = [ownApp.app] }
     let workers = WorkerPool("kv-worker", threads: configuration.workers, limit: 100_000)
     let hashers = WorkerPool("kv-hasher", threads: configuration.hashers, limit: 1000)
     pools = [workers, hashers]
@@ -42,8 +54,8 @@ package final class Server: Sendable {
       handler: service,
       observer: { record in accessLog?.add(record) },
       log: { log.debug("http: \($0)") })
-    let files = try configuration.tls.map { (tls) throws(Failure) in try Self.read(tls) }
-    guard http.start(on: socket.giveAway(), threads: configuration.eventThreads, tls: files) else {
+    guard http.start(on: socket.giveAway(), threads: configuration.eventThreads, tls: identities)
+    else {
       throw Failure("cannot start HTTP on \(address); --log-level debug says why")
     }
   }
@@ -65,8 +77,18 @@ package final class Server: Sendable {
     directory.unlock()
   }
 
-  /// Opens the access log by its name again.
-  package func reopenLogs() { accessLog?.reopen() }
+  /// Opens the access log by its name again, and loads the certificate and its key for those who connect from now on.
+  /// If they cannot be used, the log says why, and the server goes on with those it has.
+  package func reload() {
+    accessLog?.reopen()
+    guard let tls, let identities else { return }
+    do throws(Failure) {
+      identities.replace(by: try Self.identity(tls))
+      log.info("certificate loaded from \(tls.certificate)")
+    } catch {
+      log.error("the certificate stays as it was: \(error.description)")
+    }
+  }
 
   deinit { stop(graceSeconds: 0) }
 
@@ -119,12 +141,15 @@ package final class Server: Sendable {
     do { return try AccessLog(path) } catch { throw Failure(error.message) }
   }
 
-  private static func read(_ tls: Configuration.TLS) throws(Failure) -> TLSFiles {
+  private static func identity(_ tls: Configuration.TLS) throws(Failure) -> TLSIdentity {
+    let (certificate, key): (String, String)
     do {
-      return TLSFiles(
-        key: try TextFile.read(tls.key), certificate: try TextFile.read(tls.certificate))
+      (certificate, key) = (try TextFile.read(tls.certificate), try TextFile.read(tls.key))
     } catch {
       throw Failure(error.description)
+    }
+    do { return try TLSIdentity(certificate: certificate, key: key) } catch {
+      throw Failure("cannot use \(tls.certificate) with \(tls.key): \(error.message)")
     }
   }
 }

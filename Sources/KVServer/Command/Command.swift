@@ -24,29 +24,26 @@ package enum Command {
 
   private static func serve(_ options: Arguments.Options) throws {
     let signals = Signals.block()
-    var configuration = try Server.Configuration(options)
+    let configuration = try Server.Configuration(options)
     allowManyFiles()
-    let directory = configuration.data
-    if configuration.apps.isEmpty { try chooseApp(&configuration) }
     let server = try Server(configuration)
+    if let app = server.ownApp { tell(app) }
     if let path = options["port-file"] {
       try TextFile.write("\(server.address.port)\n", to: path)
     }
     // The last step: whoever waits for this line finds everything in place.
     output("kvstored listening on \(server.url)\n")
     let log = Log(configuration.logLevel)
-    log.info("data in \(directory), \(configuration.apps.count) app(s)")
-    signals.wait { server.reopenLogs() }
+    log.info("data in \(configuration.data), \(max(1, configuration.apps.count)) app(s)")
+    signals.wait { server.reload() }
     log.info("stopping")
     server.stop()
   }
 
-  /// Takes the app of the data directory, and tells its secrets when they are new.
-  private static func chooseApp(_ configuration: inout Server.Configuration) throws {
-    try DataDirectory.make(configuration.data)
-    let (app, isNew, path) = try AppFile.load(from: configuration.data)
-    configuration.apps = [app]
-    guard isNew else { return output("kvstored serves app \(app.key), see \(path)\n") }
+  /// Says which app is served, with its secrets when they are new.
+  private static func tell(_ own: AppFile.Loaded) {
+    let (app, path) = (own.app, own.path)
+    guard own.isNew else { return output("kvstored serves app \(app.key), see \(path)\n") }
     output(
       """
       kvstored made an app, kept in \(path):
@@ -127,7 +124,8 @@ enum Help {
         --help                            print this
 
       Without --app the server makes an app, prints its secrets once and keeps them in DIR/app.json.
-      Signals: SIGTERM and SIGINT end it when running requests are done; SIGHUP reopens the access log.
+      Signals: SIGTERM and SIGINT end it when running requests are done; SIGHUP reopens the access log and
+      loads the certificate again.
 
       """
   }

@@ -53,14 +53,15 @@ final class HTTPServer: @unchecked Sendable {
   var isCuttingOff: Bool { cuttingOff.load(ordering: .relaxed) }
 
   /// Begins to serve on a listening socket, which it takes over. False if the library refuses; why is
-  /// in the log. `tls`: key and certificate as PEM.
-  func start(on socket: Int32, threads: Int, tls: TLSFiles?) -> Bool {
+  /// in the log. `tls` nil: plain HTTP.
+  func start(on socket: Int32, threads: Int, tls: TLSIdentities?) -> Bool {
+    peers.show(tls)
     options.pointee = kv_mhd_options(
       listen_socket: socket, threads: UInt32(clamping: threads),
       connections: UInt32(clamping: limits.connections),
       connections_per_address: UInt32(clamping: limits.connectionsPerAddress),
       idle_seconds: UInt32(clamping: limits.requestSeconds), connection_memory: limits.headerBytes,
-      tls_key: tls?.key.base, tls_certificate: tls?.certificate.base,
+      certificate: tls == nil ? nil : certificateWanted,
       context: Unmanaged.passUnretained(self).toOpaque(), handle: accessHandler,
       start: requestStarted, complete: requestCompleted, connection: connectionChanged,
       log: { context, message in
@@ -179,6 +180,22 @@ private func requestCompleted(
   guard let pointer = own?.pointee else { return }
   own?.pointee = nil
   Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue().complete()
+}
+
+private func certificateWanted(
+  _ session: gnutls_session_t?, _ authorities: UnsafePointer<gnutls_datum_t>?,
+  _ authorityCount: Int32, _ algorithms: UnsafePointer<gnutls_pk_algorithm_t>?,
+  _ algorithmCount: Int32,
+  _ chain: UnsafeMutablePointer<UnsafeMutablePointer<gnutls_pcert_st>?>?,
+  _ count: UnsafeMutablePointer<UInt32>?, _ key: UnsafeMutablePointer<gnutls_privkey_t?>?
+) -> Int32 {
+  guard let session, let pointer = kv_mhd_peer_of_session(session),
+    let identity = Unmanaged<Peer>.fromOpaque(pointer).takeUnretainedValue().identities?.current
+  else { return -1 }
+  chain?.pointee = identity.chain
+  count?.pointee = identity.count
+  key?.pointee = identity.key
+  return 0
 }
 
 private func connectionChanged(

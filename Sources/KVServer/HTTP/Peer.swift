@@ -6,13 +6,16 @@ internal import Synchronization
 /// One connection: who is at the other end, and until when it must have got on.
 final class Peer: Sendable {
   let address: String
+  /// What the server shows to the other side; nil for plain HTTP.
+  let identities: TLSIdentities?
   fileprivate let socket: Int32
   /// On the monotonic clock; 0 for none.
   private let deadline = Atomic<Int64>(0)
   private let lingers = Atomic<Bool>(false)
 
-  fileprivate init(address: String, socket: Int32) {
+  fileprivate init(address: String, socket: Int32, _ identities: TLSIdentities?) {
     self.address = address
+    self.identities = identities
     self.socket = socket
   }
 
@@ -52,6 +55,7 @@ final class Peer: Sendable {
 final class PeerTable: Sendable {
   private struct State {
     var peers: [ObjectIdentifier: Peer] = [:]
+    var identities: TLSIdentities?
     var isClosed = false
   }
 
@@ -76,10 +80,16 @@ final class PeerTable: Sendable {
     }
   }
 
+  /// What is shown to those who connect from now on; nil: plain HTTP.
+  func show(_ identities: TLSIdentities?) { state.peek { $0.identities = identities } }
+
   func open(_ connection: OpaquePointer) -> Peer {
-    let peer = Peer(address: Self.address(of: connection), socket: kv_mhd_socket(connection))
-    state.peek { $0.peers[ObjectIdentifier(peer)] = peer }
-    return peer
+    let (address, socket) = (Self.address(of: connection), kv_mhd_socket(connection))
+    return state.peek { state in
+      let peer = Peer(address: address, socket: socket, state.identities)
+      state.peers[ObjectIdentifier(peer)] = peer
+      return peer
+    }
   }
 
   /// The socket is about to be closed.

@@ -1,0 +1,15 @@
+internal import KVBase
+
+/// The identity that new connections get. Safe from any thread.
+///
+/// Handshakes that are under way may still read an earlier one, and nothing says when they have ended: each is kept as
+/// long as the server. That is some kilobytes for each time the certificate is loaded again.
+final class TLSIdentities: Sendable {
+  private let identities: Monitor<[TLSIdentity]>
+
+  init(_ first: TLSIdentity) { identities = Monitor([first]) }
+
+  var current: TLSIdentity? { identities.peek { $0.last } }
+
+  func replace(by identity: TLSIdentity) { identities.peek { $0.append(identity) } }
+}

@@ -1,0 +1,145 @@
+"""kvstored over TLS: real certificates, a real client, and a certificate that is replaced."""
+
+from __future__ import annotations
+
+import ssl
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from kvstored import PROGRAM, Server
+
+import kvstore
+
+APP = "kid:secret"
+SECONDS = 20
+
+
+class Authority:
+    """Issues certificates of one authority, as PEM files."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self.certificate = directory / "authority.pem"
+        self._key = directory / "authority.key"
+        self._issue("/CN=authority", self.certificate, self._key, "-x509")
+
+    def issue(self, name: str) -> tuple[Path, Path]:
+        """Give the paths of a certificate for 127.0.0.1 and of its key."""
+        certificate, key = self._directory / f"{name}.pem", self._directory / f"{name}.key"
+        signed = ["-x509", "-CA", str(self.certificate), "-CAkey", str(self._key)]
+        address = ["-addext", "subjectAltName=IP:127.0.0.1"]
+        self._issue(f"/CN={name}", certificate, key, *signed, *address)
+        return certificate, key
+
+    def _issue(self, subject: str, certificate: Path, key: Path, *more: str) -> None:
+        command = ["openssl", "req", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+        files = ["-subj", subject, "-keyout", str(key), "-out", str(certificate)]
+        subprocess.run([*command, *files, *more], check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    """Give an authority that all tests share."""
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+def shown(server: Server) -> str:
+    """Give the certificate that a new connection gets."""
+    host, port = server.host.removeprefix("https://").split(":")
+    return ssl.get_server_certificate((host, int(port)), timeout=SECONDS).strip()
+
+
+def text_of(certificate: Path) -> str:
+    """Give the first certificate of a file."""
+    return certificate.read_text().strip()
+
+
+def client(server: Server, authority: Authority, directory: Path) -> kvstore.Client:
+    """Open a client that trusts the authority."""
+    return kvstore.Client(
+        app_key="kid",
+        app_secret="secret",
+        host=server.host,
+        data_directory=directory,
+        ca_file=authority.certificate,
+    )
+
+
+def test_a_client_synchronises_over_tls(authority: Authority, tmp_path: Path) -> None:
+    """What is saved comes to the server, and back to another client."""
+    certificate, key = authority.issue("first")
+    options = ("--tls-cert", str(certificate), "--tls-key", str(key))
+    with (
+        Server(tmp_path / "server", APP, *options) as server,
+        client(server, authority, tmp_path / "a") as ours,
+        client(server, authority, tmp_path / "b") as theirs,
+    ):
+        ours.signup("ana", "password")
+        notes = ours.collection("notes", "sync")
+        notes.save({"_id": "a", "text": "hello"})
+        assert notes.sync().pushed == 1
+        theirs.login("ana", "password")
+        assert theirs.collection("notes", "network").find_by_id("a")["text"] == "hello"
+
+
+def test_a_new_certificate_is_loaded_without_ending_connections(
+    authority: Authority, tmp_path: Path
+) -> None:
+    """SIGHUP is enough; a pair that does not fit leaves the old one in place."""
+    (certificate, key), (newer, newer_key) = authority.issue("old"), authority.issue("new")
+    old = text_of(certificate)
+    options = ("--tls-cert", str(certificate), "--tls-key", str(key))
+    with (
+        Server(tmp_path / "server", APP, *options) as server,
+        client(server, authority, tmp_path / "a") as ours,
+    ):
+        ours.signup("ana", "password")
+        assert shown(server) == old
+        certificate.write_text(newer.read_text())
+        server.hang_up()
+        # The key is still the old one's, so nothing changes.
+        assert shown(server) == old
+        key.write_text(newer_key.read_text())
+        server.hang_up()
+        deadline = time.monotonic() + SECONDS
+        while shown(server) == old:
+            assert time.monotonic() < deadline
+        assert shown(server) == text_of(newer)
+        assert ours.collection("notes", "network").count() == 0
+
+
+@pytest.mark.parametrize("missing", ["certificate", "key", "match", "content"])
+def test_makes_nothing_when_the_certificate_cannot_be_used(
+    authority: Authority, tmp_path: Path, missing: str
+) -> None:
+    """It fails before it makes an app, or anything else."""
+    certificate, key = authority.issue("one")
+    _, other_key = authority.issue("two")
+    nonsense = tmp_path / "nonsense.pem"
+    nonsense.write_text("no certificate")
+    pair = {
+        "certificate": (tmp_path / "nope", key),
+        "key": (certificate, tmp_path / "nope"),
+        "match": (certificate, other_key),
+        "content": (nonsense, key),
+    }[missing]
+    data = tmp_path / "data"
+    options = [
+        "--data",
+        data,
+        "--listen",
+        "127.0.0.1:0",
+        "--tls-cert",
+        pair[0],
+        "--tls-key",
+        pair[1],
+    ]
+    done = subprocess.run(
+        [PROGRAM, *map(str, options)], capture_output=True, text=True, timeout=SECONDS, check=False
+    )
+    assert done.returncode == 1
+    assert not done.stdout
+    assert str(tmp_path) in done.stderr or str(certificate) in done.stderr
+    assert not data.exists()
