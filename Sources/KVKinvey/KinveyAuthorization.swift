@@ -2,35 +2,8 @@ internal import KVJSON
 package import KVSync
 internal import KVTransport
 
-/// What the authorization server has granted: an access token, which logs a user in, and perhaps a refresh
-/// token, which brings the next one. Never shown to anybody.
-package struct KinveyGrant: Sendable, Equatable {
-  package var accessToken: String
-  package var refreshToken: String?
-  /// Who was granted it: the app key, perhaps with a service behind a dot; and where the code was sent.
-  package var clientId: String
-  package var redirectURI: String
-
-  /// As a login takes it.
-  private var credentials: JSONObject {
-    ["_socialIdentity": ["kinveyAuth": ["access_token": .string(accessToken)]]]
-  }
-
-  /// The same as JSON text.
-  package var credentialsText: [UInt8] { JSONValue.object(credentials).bytes }
-
-  package init(
-    accessToken: String, refreshToken: String?, clientId: String, redirectURI: String
-  ) {
-    self.accessToken = accessToken
-    self.refreshToken = refreshToken
-    self.clientId = clientId
-    self.redirectURI = redirectURI
-  }
-}
-
 /// The authorization server (Mobile Identity Connect): OAuth 2.0 with an authorization code. Safe from any thread.
-package final class KinveyAuthorization: Sendable {
+package final class KinveyAuthorization: Authorization {
   private let service: KinveyService
 
   package init(_ service: KinveyService) { self.service = service }
@@ -49,14 +22,14 @@ package final class KinveyAuthorization: Sendable {
   /// Changes the code that came to `redirectURI` into a grant. A code is good for one time.
   package func grant(
     code: String, redirectURI: String, clientId: String?, _ call: Call
-  ) throws(StoreError) -> KinveyGrant {
+  ) throws(StoreError) -> Grant {
     let clientId = clientId ?? service.configuration.appKey
     return try token(
       [("grant_type", "authorization_code"), ("code", code)], clientId, redirectURI, nil, call)
   }
 
   /// A new grant for an old one. Fails with `unauthorized` if there will be none any more.
-  package func renewed(_ grant: KinveyGrant, _ call: Call) throws(StoreError) -> KinveyGrant {
+  package func renewed(_ grant: Grant, _ call: Call) throws(StoreError) -> Grant {
     guard let refreshToken = grant.refreshToken else {
       throw StoreError(.unauthorized, "The session cannot be renewed.")
     }
@@ -65,11 +38,16 @@ package final class KinveyAuthorization: Sendable {
       grant.redirectURI, refreshToken, call)
   }
 
+  package func credentials(of grant: Grant) -> [UInt8] {
+    let identity: JSONObject = ["kinveyAuth": ["access_token": .string(grant.accessToken)]]
+    return JSONValue.object(["_socialIdentity": .object(identity)]).bytes
+  }
+
   /// `old`: the refresh token that stays good if none comes.
   private func token(
     _ items: [(String, String)], _ clientId: String, _ redirectURI: String, _ old: String?,
     _ call: Call
-  ) throws(StoreError) -> KinveyGrant {
+  ) throws(StoreError) -> Grant {
     let proof = KinveyProof.basic(user: clientId, secret: service.configuration.appSecret)
     let form = Self.form(items + [("client_id", clientId), ("redirect_uri", redirectURI)])
     let headers = try service.headers(proof, call)
@@ -93,7 +71,7 @@ package final class KinveyAuthorization: Sendable {
     else {
       throw KinveyErrors.unusable(response.head, "The authorization server's answer has no token.")
     }
-    return KinveyGrant(
+    return Grant(
       accessToken: access, refreshToken: answer["refresh_token"]?.stringValue ?? old,
       clientId: clientId, redirectURI: redirectURI)
   }

@@ -4,7 +4,7 @@ package import KVSync
 internal import KVTransport
 
 /// User-to-user streams: rights at the backend, messages at the origin of Live Service.
-extension KinveyLive {
+extension KinveyLive: UserStreams {
   /// Who may publish and listen.
   package func acl(
     of stream: String, _ owner: String, _ call: Call
@@ -68,9 +68,10 @@ extension KinveyLive {
     guard case .session(let token) = try service.somebody() else {
       throw StoreError(.noUser, "Nobody is logged in.")
     }
-    let names = [registration.publishKey, registration.subscribeKey, "0", channel, "0"]
+    let rights = try LiveRights(registration)
+    let names = [rights.publishKey, rights.subscribeKey, "0", channel, "0"]
     let path = "publish/" + names.map { PercentEncoding.segment($0) }.joined(separator: "/")
-    let answer = try ask(registration, path, [.init("auth", token)], body: message, call)
+    let answer = try ask(rights, path, [.init("auth", token)], body: message, call)
     if answer.isPubNubSent { return nil }
     guard answer.pubNubRefusal != nil else { throw stranger(answer, hiding: token) }
     return refusal(answer, "The user may not publish to this stream.")

@@ -12,21 +12,22 @@ package final class KinveyLive: LiveRemote {
 
   let service: KinveyService
   /// For polls alone: they hold connections for minutes, of which others have only so many.
-  private let transport: Transport
+  private let polls: PollTransport
   /// The channels of substreams that may be published to, as far as they are known.
   let channels = Monitor<[LiveTopic: String]>([:])
 
   /// The transport stays the caller's to close.
-  package init(_ service: KinveyService, polling transport: Transport) {
+  package init(_ service: KinveyService, polling polls: PollTransport) {
     self.service = service
-    self.transport = transport
+    self.polls = polls
   }
 
   // MARK: Registration
 
   package func register(
-    _ userId: String, device: String, _ call: Call
+    _ userId: String?, device: String, _ call: Call
   ) throws(StoreError) -> LiveRegistration {
+    guard let userId else { throw StoreError(.noUser, "Nobody is logged in.") }
     let url = service.endpoint.url(.users, [userId, "register-realtime"])
     let answer = try service.exchange(
       "POST", url, body: Self.body(device), try service.somebody(), call)
@@ -36,17 +37,21 @@ package final class KinveyLive: LiveRemote {
       let group = json["userChannelGroup"]?.stringValue,
       ![publish, subscribe, group].contains("")
     else { throw KinveyErrors.unusable(answer.head, "The backend's answer is no registration.") }
+    let rights = LiveRights(
+      publishKey: publish, subscribeKey: subscribe, group: group,
+      origin: origin(json["origin"]?.stringValue))
     return LiveRegistration(
-      userId: userId, device: device, publishKey: publish, subscribeKey: subscribe, group: group,
-      origin: origin(json["origin"]?.stringValue),
+      userId: userId, device: device, rights: rights.bytes,
       isNew: answer.head["X-Kvstored-Device"] == "new")
   }
 
-  /// Ends that; `token`: of a session that need not be the active one any more.
   package func unregister(
-    _ registration: LiveRegistration, token: String, _ call: Call
+    _ registration: LiveRegistration, token: String?, _ call: Call
   ) throws(StoreError) {
-    let url = service.endpoint.url(.users, [registration.userId, "unregister-realtime"])
+    guard let userId = registration.userId, let token else {
+      throw StoreError(.noUser, "Nobody is logged in.")
+    }
+    let url = service.endpoint.url(.users, [userId, "unregister-realtime"])
     let body = Self.body(registration.device)
     try service.exchange("POST", url, body: body, .session(token: token), call).acknowledged()
   }
@@ -99,10 +104,9 @@ package final class KinveyLive: LiveRemote {
   package func poll(
     _ registration: LiveRegistration, from place: LivePlace?, _ call: Call
   ) throws(StoreError) -> LivePoll {
-    var items: [KinveyEndpoint.QueryItem] = [
-      .init("channel-group", registration.group), .init("tt", place?.time ?? "0"),
-    ]
-    if let region = place?.region { items.append(.init("tr", region)) }
+    let rights = try LiveRights(registration)
+    var items: [KinveyEndpoint.QueryItem] = [.init("channel-group", rights.group)]
+    items += place?.items ?? [.init("tt", "0")]
     guard case .session(let token) = try service.somebody() else {
       throw StoreError(.noUser, "Nobody is logged in.")
     }
@@ -110,8 +114,8 @@ package final class KinveyLive: LiveRemote {
       .init("auth", token), .init("uuid", registration.device), .init("heartbeat", "300"),
       .init("pnsdk", "libkvstore/\(service.configuration.version)"),
     ]
-    let path = "v2/subscribe/\(PercentEncoding.segment(registration.subscribeKey))/,/0"
-    let answer = try ask(registration, path, items, call)
+    let path = "v2/subscribe/\(PercentEncoding.segment(rights.subscribeKey))/,/0"
+    let answer = try ask(rights, path, items, call)
     if let payload = answer.pubNubRefusal {
       // The session may have been renewed while the poll was held.
       if case .session(let now) = try service.somebody(), now != token {
@@ -122,7 +126,7 @@ package final class KinveyLive: LiveRemote {
     guard answer.head.isSuccess else { throw stranger(answer, hiding: token) }
     do throws(JSONError) {
       let read = try LiveMessages(
-        answer.body, appKey: service.configuration.appKey, userId: registration.userId)
+        answer.body, appKey: service.configuration.appKey, userId: registration.userId ?? "")
       return .messages(read.messages, next: read.next, isIncomplete: read.isIncomplete)
     } catch {
       throw KinveyErrors.unusable(
@@ -131,13 +135,13 @@ package final class KinveyLive: LiveRemote {
   }
 
   package func probe(_ registration: LiveRegistration, _ call: Call) throws(StoreError) {
-    let answer = try ask(registration, "time/0", [], call)
+    let answer = try ask(LiveRights(registration), "time/0", [], call)
     guard answer.isPubNubTime else { throw stranger(answer, hiding: nil) }
   }
 
   /// GET, or with a body POST, at the origin.
   func ask(
-    _ registration: LiveRegistration, _ path: String, _ items: [KinveyEndpoint.QueryItem],
+    _ rights: LiveRights, _ path: String, _ items: [KinveyEndpoint.QueryItem],
     body: [UInt8]? = nil, _ call: Call
   ) throws(StoreError) -> HTTPResponse {
     // Nothing of the backend's own headers: this may be somebody else's host.
@@ -147,8 +151,9 @@ package final class KinveyLive: LiveRemote {
     ]
     if body != nil { headers.append(HTTPHeader("Content-Type", "application/json")) }
     let request = HTTPRequest(
-      body == nil ? "GET" : "POST", "\(registration.origin)/\(path)" + KinveyEndpoint.query(items),
+      body == nil ? "GET" : "POST", "\(rights.origin)/\(path)" + KinveyEndpoint.query(items),
       headers: headers, body: body.map { .once($0) }, mostBytes: Self.mostBytes)
+    let transport = try polls.open()
     do throws(TransportError) {
       return try transport.exchange(request, until: call.deadline, call.cancellation)
     } catch {

@@ -1,10 +1,9 @@
-internal import KVJSON
+package import KVJSON
 package import KVSync
 internal import KVTransport
 
-/// Kinvey's user operations. They change nothing here: who is active is the caller's business. Safe from
-/// any thread; each blocks until the answer is complete.
-package final class KinveyUsers: Sendable {
+/// Kinvey's user operations.
+package final class KinveyUsers: Accounts {
   private let service: KinveyService
 
   package init(_ service: KinveyService) { self.service = service }
@@ -20,10 +19,10 @@ package final class KinveyUsers: Sendable {
   /// Creates a user and logs it in. `user` is a JSON object; `{}` makes an implicit user.
   ///
   /// From version 6 of the protocol on a new user has no session yet: then a login follows.
-  package func signup(_ user: [UInt8], _ call: Call) throws(StoreError) -> KinveyUser {
+  package func signup(_ user: [UInt8], _ call: Call) throws(StoreError) -> Account {
     let url = service.endpoint.url(.users, [])
     let answer = try service.exchange("POST", url, body: .once(user), service.application, call)
-    var created = try KinveyUser(answer)
+    var created = try Account(answer)
     if let credentials = Self.credentials(in: user) {
       // Some backends repeat the password. Who gave it knows it, and it is not to be kept.
       created.removePassword()
@@ -39,11 +38,11 @@ package final class KinveyUsers: Sendable {
   }
 
   /// `credentials` is `{"username":…,"password":…}` or `{"_socialIdentity":…}`. Fails with `unauthorized`.
-  package func login(_ credentials: [UInt8], _ call: Call) throws(StoreError) -> KinveyUser {
+  package func login(_ credentials: [UInt8], _ call: Call) throws(StoreError) -> Account {
     let url = service.endpoint.url(.users, ["login"])
     let answer = try service.exchange(
       "POST", url, body: .bytes(credentials), service.application, call)
-    let user = try KinveyUser(answer)
+    let user = try Account(answer)
     guard user.token != nil else {
       throw KinveyErrors.unusable(answer.head, "The backend's answer has no session token.")
     }
@@ -58,20 +57,25 @@ package final class KinveyUsers: Sendable {
   }
 
   /// The active user as the backend has it. It brings no token that is of use.
-  package func me(_ call: Call) throws(StoreError) -> KinveyUser {
+  package func me(_ call: Call) throws(StoreError) -> Account {
     let url = service.endpoint.url(.users, ["_me"])
-    var user = try KinveyUser(try service.exchange("GET", url, try service.somebody(), call))
+    var user = try Account(try service.exchange("GET", url, try service.somebody(), call))
     user.token = nil
     return user
   }
 
-  /// Replaces a user. A new password may bring a new token.
+  /// The backend replaces a user as a whole: what is not changed is sent as it was. A new password may bring a new
+  /// token.
   package func update(
-    id: String, _ user: [UInt8], _ call: Call
-  ) throws(StoreError) -> KinveyUser {
-    let url = try service.endpoint.url(.users, id: id)
-    return try KinveyUser(
-      try service.exchange("PUT", url, body: .bytes(user), try service.somebody(), call))
+    _ user: Account, _ changes: JSONObject, _ call: Call
+  ) throws(StoreError) -> Account {
+    var members = (try? JSONValue(parsing: user.json))?.objectValue ?? JSONObject()
+    members["_kmd"] = nil
+    for member in changes.members { members[member.name] = member.value }
+    let body = HTTPBody.bytes(JSONValue.object(members).bytes)
+    let url = try service.endpoint.url(.users, id: user.id)
+    return try Account(
+      try service.exchange("PUT", url, body: body, try service.somebody(), call))
   }
 
   /// Disables a user, or deletes it for good.

@@ -1,6 +1,5 @@
 internal import KVBase
 internal import KVJSON
-internal import KVKinvey
 internal import KVStorage
 internal import KVSync
 
@@ -12,8 +11,8 @@ extension Client {
   /// device is shared.
   ///
   /// Throws `.pending`, and all stays as it was, if writes of another user wait.
-  func begin(_ user: KinveyUser, grant: KinveyGrant? = nil) throws(StoreError) {
-    let session = try backend().session
+  func begin(_ user: Account, grant: Grant? = nil) throws(StoreError) {
+    let session = try usersSession()
     let id = RecordID(user.id)
     if let active = try? session.current(), RecordID(active.id) == id {
       try session.adopt(user, token: nil, grant: grant)
@@ -40,7 +39,7 @@ extension Client {
   }
 
   private func handOver(to user: RecordID) throws(StoreError) {
-    let session = try backend().session
+    let session = try usersSession()
     try eachOwnStorage { (storage, _) throws(StoreError) in
       try storage.claim(for: user, takeover, former: try session.formerUser())
     }
@@ -68,7 +67,7 @@ extension Client {
   /// With nothing else under way: what is read for a user who is gone must not end up in what was wiped.
   /// The data goes before the session: should the process die in between, nobody else finds it.
   func endSession(_ leaving: Leaving) throws(StoreError) {
-    let session = try backend().session
+    let session = try usersSession()
     try operations.alone { () throws(StoreError) in
       try checkUnsent(leaving)
       live?.stop()

@@ -1,6 +1,5 @@
 package import KVBase
 package import KVJSON
-internal import KVKinvey
 package import KVSync
 
 /// User-to-user streams: each user has a part of a stream, a substream, which he owns. `owner` nil is the active
@@ -34,7 +33,7 @@ extension Client {
     _ stream: String, _ options: Options, _ cancellation: Cancellation
   ) throws(StoreError) -> JSONValue {
     try asking("list the parts of a stream", options, cancellation) { (call) throws(StoreError) in
-      let remote = try hasLive().remote()
+      let remote = try streams()
       return .array(
         try renewing(call) { () throws(StoreError) in try remote.owners(of: stream, call) })
     }
@@ -46,7 +45,8 @@ extension Client {
     _ cancellation: Cancellation
   ) throws(StoreError) {
     try asking("send to a stream", options, cancellation) { (call) throws(StoreError) in
-      let (remote, registration) = try hasLive().registration()
+      let remote = try streams()
+      let registration = try hasLive().registration()
       let owner = try part(of: owner)
       let send = { () throws(StoreError) in
         try remote.send(message, to: stream, owner, registration, call)
@@ -64,8 +64,14 @@ extension Client {
     try hasLive().subscribe(to: .substream(stream, of: try part(of: owner)), receive)
   }
 
-  private func substream(_ owner: String?) throws(StoreError) -> (KinveyLive, String) {
-    (try hasLive().remote(), try part(of: owner))
+  private func substream(_ owner: String?) throws(StoreError) -> (any UserStreams, String) {
+    (try streams(), try part(of: owner))
+  }
+
+  private func streams() throws(StoreError) -> any UserStreams {
+    let backend = try existing()
+    guard let streams = backend.streams else { throw backend.lacks("user-to-user streams") }
+    return streams
   }
 
   private func part(of owner: String?) throws(StoreError) -> String {

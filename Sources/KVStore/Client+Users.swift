@@ -1,6 +1,5 @@
 package import KVBase
 package import KVJSON
-internal import KVKinvey
 internal import KVStorage
 package import KVSync
 
@@ -11,7 +10,9 @@ extension Client {
     _ options: Options, _ cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
     try asking("ping", options, cancellation) { (call) throws(StoreError) in
-      try call.repeating { () throws(StoreError) in try backend().users.ping(call) }
+      let backend = try existing()
+      guard let ping = backend.ping else { throw backend.lacks("answer to a ping") }
+      return try call.repeating { () throws(StoreError) in try ping(call) }
     }
   }
 
@@ -21,7 +22,7 @@ extension Client {
     _ user: JSONObject, _ options: Options, _ cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
     let created = try asking("signup", options, cancellation) { (call) throws(StoreError) in
-      let users = try backend().users
+      let users = try accounts()
       try checkUnsent(before: nil)
       return try users.signup(JSONValue.object(user).bytes, call)
     }
@@ -34,7 +35,7 @@ extension Client {
     _ credentials: JSONObject, _ options: Options, _ cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
     let user = try asking("login", options, cancellation) { (call) throws(StoreError) in
-      let users = try backend().users
+      let users = try accounts()
       return try call.repeating { () throws(StoreError) in
         try users.login(JSONValue.object(credentials).bytes, call)
       }
@@ -45,7 +46,7 @@ extension Client {
   /// Begins the session that the backend has given to a user. If it cannot be the active one, the session is given
   /// back.
   private func begun(
-    _ user: KinveyUser, _ options: Options, grant: KinveyGrant? = nil
+    _ user: Account, _ options: Options, grant: Grant? = nil
   ) throws(StoreError) -> [UInt8] {
     do throws(StoreError) {
       try log.telling("begin of the session") { () throws(StoreError) in
@@ -55,7 +56,7 @@ extension Client {
       if let token = user.token {
         _ = try? asking("logout of the one refused", options, Cancellation()) {
           (call) throws(StoreError) in
-          try backend().users.logout(token: token, call)
+          try accounts().logout(token: token, call)
         }
       }
       throw error
@@ -69,7 +70,7 @@ extension Client {
   package func loginPage(
     redirectURI: String, _ options: JSONObject
   ) throws(StoreError) -> String {
-    guard let authorization else { throw Self.noBackend }
+    let authorization = try authorization()
     var reader = OptionReader(options)
     let (clientId, state) = (try reader.string("clientId"), try reader.string("state"))
     try reader.finish()
@@ -81,24 +82,24 @@ extension Client {
   package func login(
     code: String, redirectURI: String, _ options: JSONObject, _ cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
-    guard let authorization else { throw Self.noBackend }
+    let authorization = try authorization()
     var reader = OptionReader(options)
     let clientId = try reader.string("clientId")
     let options = try Options(from: &reader)
     try reader.finish()
     let (user, grant) = try asking("login by code", options, cancellation) {
-      (call) throws(StoreError) -> (KinveyUser, KinveyGrant) in
-      let users = try backend().users
+      (call) throws(StoreError) -> (Account, Grant) in
+      let users = try accounts()
       let grant = try authorization.grant(
         code: code, redirectURI: redirectURI, clientId: clientId, call)
       do throws(StoreError) {
         let user = try call.repeating { () throws(StoreError) in
-          try users.login(grant.credentialsText, call)
+          try users.login(authorization.credentials(of: grant), call)
         }
         return (user, grant)
       } catch {
         guard error.kind == .notFound else { throw error }
-        return (try users.signup(grant.credentialsText, call), grant)
+        return (try users.signup(authorization.credentials(of: grant), call), grant)
       }
     }
     return try begun(user, options, grant: grant)
@@ -116,10 +117,10 @@ extension Client {
     _ options: Options, _ cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
     try asking("me", options, cancellation) { (call) throws(StoreError) in
-      let (users, session) = try backend()
+      let users = try accounts()
       let before = try active()
       let user = try renewing(call) { () throws(StoreError) in try users.me(call) }
-      try keep(user, before, session)
+      try keep(user, before)
       return user.json
     }
   }
@@ -129,16 +130,11 @@ extension Client {
     _ changes: JSONObject, _ options: Options, _ cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
     try asking("user update", options, cancellation) { (call) throws(StoreError) in
-      let (users, session) = try backend()
+      let users = try accounts()
       let before = try active()
-      // Read first: the backend replaces a user as a whole.
-      var body = Self.members(
-        of: try renewing(call) { () throws(StoreError) in try users.me(call) })
-      body["_kmd"] = nil
-      for member in changes.members { body[member.name] = member.value }
-      let user = try users.update(
-        id: before.id, JSONValue.object(body).bytes, call)
-      try keep(user, before, session)
+      let now = try renewing(call) { () throws(StoreError) in try users.me(call) }
+      let user = try users.update(now, changes, call)
+      try keep(user, before)
       return user.json
     }
   }
@@ -149,7 +145,7 @@ extension Client {
   ) throws(StoreError) -> Bool {
     guard !name.isEmpty else { throw StoreError(.invalid, "A user name must not be empty.") }
     return try asking("user exists", options, cancellation) { (call) throws(StoreError) in
-      try call.repeating { () throws(StoreError) in try backend().users.exists(name, call) }
+      try call.repeating { () throws(StoreError) in try accounts().exists(name, call) }
     }
   }
 
@@ -185,16 +181,16 @@ extension Client {
       try endSession(leaving)
       return (user, listened)
     }
-    if let (remote, registration) = listened {
+    if let listened {
       _ = try? asking("unregister on the backend", leaving.call, cancellation) {
         (call) throws(StoreError) in
-        try remote.unregister(registration, token: user.token, call)
+        try backend?.live?.unregister(listened, token: user.token, call)
       }
     }
     // What it says is in the log.
     _ = try? asking("logout on the backend", leaving.call, cancellation) {
       (call) throws(StoreError) in
-      try backend().users.logout(token: user.token, call)
+      try accounts().logout(token: user.token, call)
     }
   }
 
@@ -203,7 +199,7 @@ extension Client {
     try asking("user delete", leaving.call, cancellation) { (call) throws(StoreError) in
       let user = try active()
       try checkUnsent(leaving)
-      try backend().users.delete(id: user.id, isHard: leaving.hard, call)
+      try accounts().delete(id: user.id, isHard: leaving.hard, call)
     }
     try log.telling("user delete") { () throws(StoreError) in try endSession(leaving) }
   }
@@ -222,15 +218,28 @@ extension Client {
     }
   }
 
-  func backend() throws(StoreError) -> (users: KinveyUsers, session: Session) {
-    guard let users, let session else {
-      throw Self.noBackend
-    }
-    return (users, session)
+  /// The backend. What an operation needs of it and it lacks is `.unsupported`, naming that.
+  func existing() throws(StoreError) -> Backend {
+    guard let backend else { throw StoreError(.unsupported, "This client has no backend.") }
+    return backend
   }
 
-  private static var noBackend: StoreError {
-    StoreError(.unsupported, "This client has no backend, and therefore no users.")
+  private func accounts() throws(StoreError) -> any Accounts {
+    let backend = try existing()
+    guard let accounts = backend.accounts else { throw backend.lacks("users") }
+    return accounts
+  }
+
+  private func authorization() throws(StoreError) -> any Authorization {
+    let backend = try existing()
+    guard let authorization = backend.authorization else { throw backend.lacks("login pages") }
+    return authorization
+  }
+
+  /// The session that users begin and end.
+  func usersSession() throws(StoreError) -> Session {
+    guard let session else { throw try existing().lacks("users") }
+    return session
   }
 
   /// Runs a request of the active user, again if that is worthwhile, also if its session had run out.
@@ -244,20 +253,15 @@ extension Client {
   }
 
   func active() throws(StoreError) -> Session.User {
-    guard let user = try backend().session.current() else {
+    guard let user = try usersSession().current() else {
       throw StoreError(.noUser, "Nobody is logged in.")
     }
     return user
   }
 
-  private static func members(of user: KinveyUser) -> JSONObject {
-    (try? JSONValue(parsing: user.json))?.objectValue ?? JSONObject()
-  }
-
   /// Keeps what the backend says of the active user, unless somebody else is active by now.
-  private func keep(
-    _ user: KinveyUser, _ before: Session.User, _ session: Session
-  ) throws(StoreError) {
+  private func keep(_ user: Account, _ before: Session.User) throws(StoreError) {
+    let session = try usersSession()
     guard let now = try session.current(), now.id.hasSameBytes(as: user.id),
       now.id.hasSameBytes(as: before.id)
     else { return }

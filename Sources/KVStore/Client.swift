@@ -1,10 +1,8 @@
 internal import KVBase
 package import KVJSON
-internal import KVKinvey
 internal import KVQuery
 internal import KVStorage
 package import KVSync
-internal import KVTransport
 
 /// One application on one backend, with one data directory: wires the rooms together.
 ///
@@ -36,16 +34,17 @@ package final class Client: Sendable {
   let operations = Operations()
   let options: ClientOptions
   let directory: DataDirectory
+  /// Nil: a local database without one.
+  let backend: Backend?
+  /// Its remote with all that is done around requests.
+  private let remote: FinishingRemote?
+  /// Nil without a backend that has users.
   let session: Session?
-  let users: KinveyUsers?
-  /// Nil without a backend.
+  let renewal: (any SessionRenewal)?
+  /// Nil without a backend that has live data.
   let live: Live?
-  let authorization: KinveyAuthorization?
-  let renewal: Renewal?
   let connectivity: Connectivity
-  private let remote: (any Remote)?
   private let autoPushes: AutoPushes
-  private let transport: Transport?
   private let state = Monitor(State())
 
   /// `options`: see kv_client_open. Throws `.invalid` naming the option, `.storage`, `.corrupt`, `.full`, `.busy`.
@@ -59,34 +58,32 @@ package final class Client: Sendable {
       events.tell(isOnline ? .online : .offline)
       if isOnline { autoPushes.revive() }
     }
-    guard let backend = options.backend else {
-      (session, users, remote, transport) = (nil, nil, nil, nil)
-      (authorization, renewal, live) = (nil, nil, nil)
+    guard let open = options.backend else {
+      (backend, remote, session, renewal, live) = (nil, nil, nil, nil, nil)
       return
     }
-    // Acts for whoever is logged in now; if that cannot be read, calls say so.
     let session = Session(try directory.openSession(tag: options.tag))
-    _ = try? session.current()
-    let transport: Transport
-    do throws(TransportError) {
-      transport = try Transport(options.transport)
-    } catch {
-      throw StoreError(.internal, error.message)
-    }
-    let service = try KinveyService(backend, transport) { () throws(StoreError) in
+    let context = BackendContext(appKey: options.appKey) { () throws(StoreError) in
       try session.current()?.token
     }
-    self.session = session
-    self.transport = transport
-    let users = KinveyUsers(service)
-    let authorization = KinveyAuthorization(service)
-    let renewal = Renewal(
-      session, users, authorization, lock: directory.sessionFile + ".lock"
-    ) { [events] in events.tell(.loggedOut($0)) }
-    (self.users, self.authorization, self.renewal) = (users, authorization, renewal)
-    let remote = WatchedRemote(RenewingRemote(KinveyRemote(service), renewal), connectivity)
+    let backend = try open(context)
+    self.backend = backend
+    if backend.accounts == nil {
+      session.close()
+      self.session = nil
+    } else {
+      // Acts for whoever is logged in now; if that cannot be read, calls say so.
+      _ = try? session.current()
+      self.session = session
+    }
+    renewal = Renewal(session, backend, lock: directory.sessionFile + ".lock") { [events] in
+      events.tell(.loggedOut($0))
+    }
+    let remote = layers(around: backend.remote, renewal, connectivity)
     self.remote = remote
-    live = Live(service, remote, session, renewal, connectivity, options.transport)
+    live = backend.live.map { [session = self.session, renewal, connectivity] in
+      Live($0, remote, session, renewal, connectivity)
+    }
   }
 
   deinit { close() }
@@ -96,14 +93,14 @@ package final class Client: Sendable {
   package func close() {
     operations.close()
     live?.close()
-    let tags = state.peek { state in
+    let (tags, isFirst) = state.peek { state in
       defer { state = State(tags: [:], isClosed: true) }
-      return Array(state.tags.values)
+      return (Array(state.tags.values), !state.isClosed)
     }
     autoPushes.close()
     runners.network.close()
     runners.local.close()
-    transport?.close()
+    if isFirst { backend?.close() }
     for tag in tags { tag.storage.close() }
     session?.close()
   }
@@ -143,15 +140,16 @@ package final class Client: Sendable {
     return store
   }
 
-  /// Gives in whose name is written to the backend: the active user's, or else the master's, but for what a user has
-  /// left.
+  /// Gives in whose name is written to the backend: the active user's, or else nobody's where that is allowed, but for
+  /// what a user has left. Nil: nobody's.
   private func writer(
     _ local: Storage?
   ) -> @Sendable () throws(StoreError) -> String? {
-    let hasMaster = options.backend?.masterSecret != nil
+    let takesAnybody = backend?.takesAnonymousWrites == true
     return { [session] () throws(StoreError) in
-      if let user = try session?.current() { return user.id }
-      guard hasMaster, try local?.owner(former: try session?.formerUser()) == nil else {
+      guard let session else { return nil }
+      if let user = try session.current() { return user.id }
+      guard takesAnybody, try local?.owner(former: try session.formerUser()) == nil else {
         throw StoreError(.noUser, "Nobody is logged in.")
       }
       return nil
@@ -177,7 +175,7 @@ package final class Client: Sendable {
 
   var surroundings: DataStore.Surroundings {
     DataStore.Surroundings(
-      log: log, operations: operations, events: events, live: live,
+      log: log, operations: operations, events: events, live: liveData,
       noteSave: { [autoPushes] in autoPushes.noteSave() },
       noteRefusal: { [session, events] error in
         // A session that could not be renewed has told its end already.

@@ -1,16 +1,13 @@
 internal import Glibc
 internal import KVJSON
-internal import KVKinvey
 internal import KVStorage
 internal import KVSync
-internal import KVTransport
 
 /// What a client is opened with, checked.
 struct ClientOptions {
   var appKey: String
-  /// Nil: a local database without a backend.
-  var backend: KinveyConfiguration?
-  var transport: TransportOptions
+  /// Opens the backend; nil: a local database without one.
+  var backend: BackendFactory?
   var dataDirectory: String
   var tag: String
   var durability: Storage.Durability
@@ -28,23 +25,20 @@ struct ClientOptions {
       throw StoreError(.invalid, "The option \"appKey\" is missing.")
     }
     self.appKey = appKey
-    transport = TransportOptions(
-      caFile: try reader.string("caFile"), proxy: try reader.string("proxy"),
-      connections: try reader.integer("connections", 1...64) ?? 6)
-    backend = try Self.backend(appKey, transport.connections, &reader)
+    let named = try reader.string("backend")
+    let kinvey = named == nil ? try KinveyBackend(appKey, &reader) : nil
     if let directory = try reader.string("dataDirectory") {
       dataDirectory = directory
     } else {
       dataDirectory = try Self.defaultDirectory()
     }
     tag = try Self.tag(&reader) ?? "kinvey"
-    let named = try reader.choice("durability", DurabilityName.self)
-    durability = named == .normal ? .normal : .full
+    let durability = try reader.choice("durability", DurabilityName.self)
+    self.durability = durability == .normal ? .normal : .full
     isSharedDevice = try reader.bool("sharedDevice") ?? false
     pushesAutomatically = try reader.bool("pushAutomatically") ?? false
     calls = try Options(from: &reader)
-    backend?.clientAppVersion = calls.clientAppVersion
-    backend?.customRequestProperties = calls.customRequestProperties
+    backend = try named.map(Self.registered) ?? kinvey?.factory(calls)
     try reader.finish()
   }
 
@@ -66,28 +60,12 @@ struct ClientOptions {
     return tag
   }
 
-  private static func backend(
-    _ appKey: String, _ connections: Int, _ reader: inout OptionReader
-  ) throws(StoreError) -> KinveyConfiguration? {
-    let host = try reader.stringOrNull("host")
-    let secret = try reader.string("appSecret")
-    var configuration = KinveyConfiguration(
-      host: host ?? nil, instanceId: try reader.string("instanceId"),
-      authHost: try reader.string("authHost"), appKey: appKey,
-      appSecret: secret ?? "", masterSecret: try reader.string("masterSecret"),
-      apiVersion: try reader.integer("apiVersion", 5...6) ?? 5, connections: connections,
-      version: Version.text)
-    if let most = try reader.integer("maxResponseBytes", 1...Int(Int32.max)) {
-      configuration.mostBytes = most
+  /// The backend that the application has registered under a name.
+  private static func registered(_ name: String) throws(StoreError) -> BackendFactory {
+    guard let factory = BackendRegistry.factory(name) else {
+      throw StoreError(.invalid, "The option \"backend\": none is registered as \"\(name)\".")
     }
-    configuration.sendsOriginalForms = try reader.bool("originalForms") ?? false
-    if case .some(nil) = host { return nil }
-    guard secret != nil else {
-      throw StoreError(
-        .invalid,
-        "The option \"appSecret\" is missing; only a client whose host is null needs none.")
-    }
-    return configuration
+    return factory
   }
 
   /// `$XDG_DATA_HOME/kvstore`, else `~/.local/share/kvstore`.

@@ -38,8 +38,8 @@ package final class DataStore: Sendable {
     var log: Log
     var operations: Operations
     var events: SyncEvents
-    /// Nil without a backend.
-    var live: Live?
+    /// Live data, or why there is none.
+    var live: Result<Live, StoreError>
     /// Something was written.
     var noteSave: @Sendable () -> Void
     /// The backend refused the session.

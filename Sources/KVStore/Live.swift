@@ -1,18 +1,12 @@
 package import KVBase
 package import KVJSON
-internal import KVKinvey
 package import KVSync
-internal import KVTransport
 
-/// A client's live data: its feed, the thread that works for it and the transport that it polls with, from the
-/// first registration on. Safe from any thread.
+/// A client's live data: its feed and the thread that works for it, from the first registration on. Safe from any
+/// thread.
 final class Live: Sendable {
   private struct Parts {
-    var remote: KinveyLive
-    /// The same for who works with the active session: it is renewed where that is due.
-    var renewing: RenewingLive
     var feed: LiveFeed
-    var transport: Transport
     var worker: Worker
   }
 
@@ -21,59 +15,48 @@ final class Live: Sendable {
     var isClosed = false
   }
 
-  private let service: KinveyService
+  private let remote: any LiveRemote
+  /// The same for who works with the active session: it is renewed where that is due.
+  private let renewing: any LiveRemote
   private let entities: any Remote
-  private let session: Session
-  private let renewal: any SessionRenewal
+  private let session: Session?
   private let connectivity: Connectivity
-  private let options: TransportOptions
   private let state = Monitor(State())
 
+  /// `session` nil: the backend has no users.
   init(
-    _ service: KinveyService, _ entities: any Remote, _ session: Session,
-    _ renewal: any SessionRenewal, _ connectivity: Connectivity, _ options: TransportOptions
+    _ remote: any LiveRemote, _ entities: any Remote, _ session: Session?,
+    _ renewal: (any SessionRenewal)?, _ connectivity: Connectivity
   ) {
+    self.remote = remote
+    renewing = layers(around: remote, renewal)
     self.connectivity = connectivity
-    self.service = service
     self.entities = entities
     self.session = session
-    self.renewal = renewal
-    var polling = options
-    // A poll that is given up takes its connection along.
-    polling.usesHTTP2 = false
-    self.options = polling
   }
 
-  /// The registration of the user, and what speaks for it; nil: there is none.
-  var registered: (remote: KinveyLive, registration: LiveRegistration)? {
-    guard let parts = state.peek({ $0.parts }), let registration = parts.feed.registration else {
-      return nil
-    }
-    return (parts.remote, registration)
-  }
+  /// The registration of the user; nil: there is none.
+  var registered: LiveRegistration? { state.peek { $0.parts }?.feed.registration }
 
-  /// Registers a device of our own. Nothing happens if the user is registered.
-  func register(_ userId: String, _ call: Call) throws(StoreError) {
+  /// Registers a device of our own. Nothing happens if the user is registered. `userId` nil: the backend has no users.
+  func register(_ userId: String?, _ call: Call) throws(StoreError) {
     let parts = try parts()
-    if parts.feed.registration?.userId.hasSameBytes(as: userId) == true { return }
+    if parts.feed.registration?.isOf(userId) == true { return }
     let device = Identifier.request()
     let registration = try call.repeating { () throws(StoreError) in
-      try parts.renewing.register(userId, device: device, call)
+      try renewing.register(userId, device: device, call)
     }
     // Another thread was faster.
-    if !parts.feed.begin(registration) { endOnBackend(registration, parts.remote) }
+    if !parts.feed.begin(registration) { endOnBackend(registration) }
   }
 
   /// The same as `registered`. Throws `.misuse` without one.
-  func registration() throws(StoreError) -> (KinveyLive, LiveRegistration) {
-    guard let (remote, registration) = registered else {
+  func registration() throws(StoreError) -> LiveRegistration {
+    guard let registered else {
       throw StoreError(.misuse, "The user is not registered for live data.")
     }
-    return (remote, registration)
+    return registered
   }
-
-  /// The backend's side, registered or not.
-  func remote() throws(StoreError) -> KinveyLive { try parts().remote }
 
   /// Listens to a topic. Throws `.misuse` while the user is not registered.
   func subscribe(
@@ -104,17 +87,15 @@ final class Live: Sendable {
       ? nil : parts.feed.registration
     parts.feed.close()
     parts.worker.join()
-    if let registration { endOnBackend(registration, parts.remote) }
-    parts.transport.close()
+    if let registration { endOnBackend(registration) }
   }
 
   /// Failures do not matter: the backend forgets who does not come back.
-  private func endOnBackend(_ registration: LiveRegistration, _ remote: KinveyLive) {
-    guard let user = try? session.current(), user.id.hasSameBytes(as: registration.userId) else {
-      return
-    }
+  private func endOnBackend(_ registration: LiveRegistration) {
+    let user = try? session?.current()
+    guard registration.isOf(user?.id) else { return }
     let call = Call(deadline: .after(seconds: Self.farewellSeconds))
-    try? remote.unregister(registration, token: user.token, call)
+    try? remote.unregister(registration, token: user?.token, call)
   }
 
   private func parts() throws(StoreError) -> Parts {
@@ -128,21 +109,13 @@ final class Live: Sendable {
   }
 
   private func make() throws(StoreError) -> Parts {
-    let transport: Transport
-    do throws(TransportError) { transport = try Transport(options) } catch {
-      throw StoreError(.internal, error.message)
-    }
-    let remote = KinveyLive(service, polling: transport)
-    let renewing = RenewingLive(remote, renewal)
     let feed = LiveFeed(renewing, entities: entities)
     guard let worker = Worker("kv-live", { feed.run() }) else {
-      transport.close()
       throw StoreError(.internal, "No thread could be started.")
     }
     // The feed's own requests are noted there, too: neither keeps the other alive.
     connectivity.onAnswer { [weak feed] in feed?.noteAnswer() }
-    return Parts(
-      remote: remote, renewing: renewing, feed: feed, transport: transport, worker: worker)
+    return Parts(feed: feed, worker: worker)
   }
 }
 
@@ -169,7 +142,8 @@ extension Client {
     _ options: Options, _ cancellation: Cancellation
   ) throws(StoreError) {
     try asking("register for live data", options, cancellation) { (call) throws(StoreError) in
-      try hasLive().register(try active().id, call)
+      let user = session == nil ? nil : try active().id
+      try hasLive().register(user, call)
     }
   }
 
@@ -178,20 +152,24 @@ extension Client {
     _ options: Options, _ cancellation: Cancellation
   ) throws(StoreError) {
     let live = try hasLive()
-    guard let (remote, registration) = live.registered else { return }
+    guard let registration = live.registered else { return }
     live.stop()
     try asking("unregister from live data", options, cancellation) { (call) throws(StoreError) in
       try renewing(call) { () throws(StoreError) in
-        try remote.unregister(registration, token: try active().token, call)
+        let token = session == nil ? nil : try active().token
+        try backend?.live?.unregister(registration, token: token, call)
       }
     }
   }
 
-  func hasLive() throws(StoreError) -> Live {
-    guard let live else {
-      throw StoreError(.unsupported, "This client has no backend, and therefore no live data.")
+  func hasLive() throws(StoreError) -> Live { try liveData.get() }
+
+  /// Live data, or why there is none.
+  var liveData: Result<Live, StoreError> {
+    Result { () throws(StoreError) in
+      guard let live else { throw try existing().lacks("live data") }
+      return live
     }
-    return live
   }
 }
 
@@ -213,9 +191,7 @@ extension DataStore {
   package func listen(
     _ how: Listening, _ receive: @escaping @Sendable (LiveEvent) -> Void
   ) throws(StoreError) -> LiveSubscription {
-    guard let live = surroundings.live else {
-      throw StoreError(.unsupported, "This client has no backend, and therefore no live data.")
-    }
+    let live = try surroundings.live.get()
     guard how.takesIn else {
       return try live.subscribe(to: .collection(engine.collection), receive)
     }

@@ -1,21 +1,24 @@
 internal import KVBase
-internal import KVKinvey
 internal import KVSync
 
 /// Renews the session by its refresh token, one at a time: of the threads of this process, and of the processes
 /// that share the data directory. Who waited finds the new token there.
 final class Renewal: SessionRenewal {
   private let session: Session
-  private let users: KinveyUsers
-  private let authorization: KinveyAuthorization
+  private let users: any Accounts
+  private let authorization: any Authorization
   private let turn: Turn
   private let ended: @Sendable (StoreError) -> Void
 
-  /// `lock`: the file that processes lock. `ended` hears when a session could not be renewed and is over.
-  init(
-    _ session: Session, _ users: KinveyUsers, _ authorization: KinveyAuthorization, lock: String,
+  /// `lock`: the file that processes lock. `ended` hears when a session could not be renewed and is over. Nil: the
+  /// backend renews no sessions.
+  init?(
+    _ session: Session, _ backend: Backend, lock: String,
     ended: @escaping @Sendable (StoreError) -> Void
   ) {
+    guard let users = backend.accounts, let authorization = backend.authorization else {
+      return nil
+    }
     self.session = session
     self.users = users
     self.authorization = authorization
@@ -38,13 +41,13 @@ final class Renewal: SessionRenewal {
   }
 
   private func renew(
-    _ user: Session.User, _ grant: KinveyGrant, _ call: Call
+    _ user: Session.User, _ grant: Grant, _ call: Call
   ) throws(StoreError) -> Bool {
     do throws(StoreError) {
       let new = try authorization.renewed(grant, call)
       // Before anything else can fail: the old refresh token may be good no more.
       try session.keep(new, of: user)
-      let logged = try users.login(new.credentialsText, call)
+      let logged = try users.login(authorization.credentials(of: new), call)
       guard logged.id.utf8.elementsEqual(user.id.utf8) else {
         throw StoreError(.unauthorized, "The renewed session is that of another user.")
       }

@@ -1,6 +1,5 @@
 internal import KVBase
 internal import KVJSON
-internal import KVKinvey
 internal import KVStorage
 internal import KVSync
 
@@ -18,7 +17,7 @@ final class Session: Sendable {
     /// What the backend said, without the token.
     var json: JSONObject
     /// What renews the session; nil: nothing does.
-    var grant: KinveyGrant?
+    var grant: Grant?
   }
 
   private struct State {
@@ -77,7 +76,9 @@ final class Session: Sendable {
 
   private static func user(_ text: String) throws(StoreError) -> User {
     guard let saved = try? JSONValue(parsing: text), let token = saved["token"]?.stringValue,
-      let json = saved["user"]?.objectValue, let id = json["_id"]?.stringValue
+      let json = saved["user"]?.objectValue,
+      // Before there were other backends, the id was only in what they said.
+      let id = saved["id"]?.stringValue ?? json["_id"]?.stringValue
     else { throw StoreError(.corrupt, "What was kept of the session cannot be read.") }
     return User(id: id, token: token, json: json, grant: grant(saved["oauth"]))
   }
@@ -86,7 +87,7 @@ final class Session: Sendable {
 
   /// Makes `user` the active one. `token`: for an answer that brought none. `grant`: what will renew the session.
   func adopt(
-    _ user: KinveyUser, token: String?, grant: KinveyGrant? = nil
+    _ user: Account, token: String?, grant: Grant? = nil
   ) throws(StoreError) {
     guard let token = user.token ?? token else {
       throw StoreError(.proto, "The backend gave no session to this user.")
@@ -95,15 +96,16 @@ final class Session: Sendable {
       throw StoreError(.proto, "The backend's answer is no user.")
     }
     try state.peek { (state) throws(StoreError) in
-      try save(["token": .string(token), "user": json], grant)
+      try save(["id": .string(user.id), "token": .string(token), "user": json], grant)
       state.actor = RecordID(user.id)
     }
   }
 
   /// Replaces what will renew the session of the active user, unless that has changed.
-  func keep(_ grant: KinveyGrant, of user: User) throws(StoreError) {
+  func keep(_ grant: Grant, of user: User) throws(StoreError) {
     guard try current()?.token.hasSameBytes(as: user.token) == true else { return }
-    try save(["token": .string(user.token), "user": .object(user.json)], grant)
+    try save(
+      ["id": .string(user.id), "token": .string(user.token), "user": .object(user.json)], grant)
   }
 
   /// Ends the session. The client goes on to act for its user, whose data is there: nobody else's login passes for
@@ -113,7 +115,7 @@ final class Session: Sendable {
   /// The data of the user has gone: whoever logs in next may be anybody.
   func forgetActor() { state.peek { $0.actor = nil } }
 
-  private func save(_ session: JSONObject, _ grant: KinveyGrant?) throws(StoreError) {
+  private func save(_ session: JSONObject, _ grant: Grant?) throws(StoreError) {
     var session = session
     if let grant, let refreshToken = grant.refreshToken {
       session["oauth"] = [
@@ -124,13 +126,13 @@ final class Session: Sendable {
     try store.save(user: JSONValue.object(session).text)
   }
 
-  private static func grant(_ saved: JSONValue?) -> KinveyGrant? {
+  private static func grant(_ saved: JSONValue?) -> Grant? {
     guard let saved, let refreshToken = saved["refreshToken"]?.stringValue,
       let clientId = saved["clientId"]?.stringValue,
       let redirectURI = saved["redirectUri"]?.stringValue
     else { return nil }
     // The access token is used at once and not kept.
-    return KinveyGrant(
+    return Grant(
       accessToken: "", refreshToken: refreshToken, clientId: clientId, redirectURI: redirectURI)
   }
 }

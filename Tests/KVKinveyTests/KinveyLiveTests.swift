@@ -30,9 +30,9 @@ import Testing
       request.target.hasSuffix("/register-realtime")
         ? ScriptedReply(200, Self.registered) : reply(request)
     } run: { backend in
-      let transport = try Transport(TransportOptions(proxy: ""))
-      defer { transport.close() }
-      let live = KinveyLive(backend.service, polling: transport)
+      let polls = PollTransport(TransportOptions(proxy: ""))
+      defer { polls.close() }
+      let live = KinveyLive(backend.service, polling: polls)
       let registration = try live.register("u1", device: "dev", Call())
       try body(backend, live, registration)
     }
@@ -46,8 +46,8 @@ import Testing
       #expect(
         registration
           == LiveRegistration(
-            userId: "u1", device: "dev", publishKey: "pub-1", subscribeKey: "sub-1", group: "g 1",
-            origin: backend.server.url))
+            userId: "u1", device: "dev",
+            rights: bytes(#"["pub-1","sub-1","g 1","\#(backend.server.url)"]"#)))
       let request = try #require(backend.server.requests.first)
       #expect(request.method == "POST")
       #expect(request.target == "/user/kid_x1/u1/register-realtime")
@@ -78,7 +78,7 @@ import Testing
     try withLive { _ in
       ScriptedReply(200, Self.message)
     } _: { backend, live, registration in
-      let place = LivePlace(time: "17102791234567890", region: "4")
+      let place = LivePlace("17102791234567890 4")
       let answer = try live.poll(registration, from: nil, Call())
       let common = "auth=tok&uuid=dev&heartbeat=300&pnsdk=libkvstore%2F1.2.3"
       #expect(

@@ -188,7 +188,7 @@ import Testing
       #expect(backend.remote.outcome(write)?.failure?.kind == .invalid)
       for id in ["", "login", "_logout", "_me", "_lookup"] {
         let update = failure { () throws(StoreError) in
-          try backend.users.update(id: id, bytes("{}"), Call())
+          try backend.users.update(Account(id: id, token: nil, json: []), [:], Call())
         }
         #expect(update?.kind == .invalid)
         let delete = failure { () throws(StoreError) in

@@ -29,7 +29,7 @@ import Testing
       ScriptedReply(201, Self.user)
     } run: { backend in
       let user = try backend.users.signup(bytes(body), Call())
-      #expect(user == KinveyUser(id: "u1", token: "t0k", json: bytes(Self.shown)))
+      #expect(user == Account(id: "u1", token: "t0k", json: bytes(Self.shown)))
       let request = try backend.request
       #expect(request.method == "POST")
       #expect(request.target == "/user/kid_x1")
@@ -59,7 +59,7 @@ import Testing
         ? ScriptedReply(200, Self.user) : ScriptedReply(201, created)
     } run: { backend throws in
       let user = try backend.users.signup(bytes("{}"), Call())
-      #expect(user == KinveyUser(id: "u1", token: "t0k", json: bytes(created)))
+      #expect(user == Account(id: "u1", token: "t0k", json: bytes(created)))
       #expect(
         backend.server.requests.last?.text == #"{"username":"made","password":"up"}"#)
     }
@@ -101,7 +101,7 @@ import Testing
       } run: { backend in
         let body = #"{"username":"ana","password":"pw"}"#
         let user = try backend.users.login(bytes(body), Call())
-        #expect(user == KinveyUser(id: "u1", token: "t0k", json: bytes(Self.shown)))
+        #expect(user == Account(id: "u1", token: "t0k", json: bytes(Self.shown)))
         let request = try backend.request
         #expect(request.target == "/user/kid_x1/login")
         #expect(request.text == body)
@@ -149,7 +149,7 @@ import Testing
       ScriptedReply(200, Self.user)
     } run: { backend throws in
       let user = try backend.users.me(Call())
-      #expect(user == KinveyUser(id: "u1", token: nil, json: bytes(Self.shown)))
+      #expect(user == Account(id: "u1", token: nil, json: bytes(Self.shown)))
       #expect(try backend.request.target == "/user/kid_x1/_me")
       #expect(try backend.request["Authorization"] == "Kinvey tok")
     }
@@ -160,12 +160,13 @@ import Testing
     try withBackend { request in
       request.method == "PUT" ? ScriptedReply(200, Self.shown) : ScriptedReply(204)
     } run: { backend in
-      let user = try backend.users.update(id: "u1", bytes(#"{"age":4}"#), Call())
-      #expect(user == KinveyUser(id: "u1", token: nil, json: bytes(Self.shown)))
+      let before = Account(id: "u1", token: nil, json: bytes(#"{"_id":"u1","_kmd":{},"age":3}"#))
+      let user = try backend.users.update(before, ["age": 4], Call())
+      #expect(user == Account(id: "u1", token: nil, json: bytes(Self.shown)))
       try backend.users.delete(id: "u1", isHard: isHard, Call())
       let requests = backend.server.requests
       #expect(requests.map(\.method) == ["PUT", "DELETE"])
-      #expect(requests[0].text == #"{"age":4}"#)
+      #expect(requests[0].text == #"{"_id":"u1","age":4}"#)
       #expect(requests[0].target == "/user/kid_x1/u1")
       #expect(requests[1].target == (isHard ? "/user/kid_x1/u1?hard=true" : "/user/kid_x1/u1"))
     }
@@ -179,7 +180,7 @@ import Testing
       let users = backend.users
       #expect(failure { () throws(StoreError) in try users.me(Call()) }?.kind == .noUser)
       let update = failure { () throws(StoreError) in
-        try users.update(id: "u", bytes("{}"), Call())
+        try users.update(Account(id: "u", token: nil, json: []), [:], Call())
       }
       #expect(update?.kind == .noUser)
       let delete = failure { () throws(StoreError) in

@@ -106,7 +106,7 @@ let strangersReplies: [ScriptedReply] = [
     (
       "update",
       { (parts) throws(StoreError) in
-        _ = try parts.backend.users.update(id: "u1", bytes("{}"), Call())
+        _ = try parts.backend.users.update(Account(id: "u1", token: nil, json: []), [:], Call())
       }
     ),
     (
@@ -157,9 +157,9 @@ let strangersReplies: [ScriptedReply] = [
         ? ScriptedReply(200, #"{"substreamChannelName":"kid_x1.s-known.u-u1"}"#)
         : ScriptedReply(200, #"[1,"Sent","17102791234567890"]"#)
     } run: { backend in
-      let transport = try Transport(TransportOptions(proxy: ""))
-      defer { transport.close() }
-      let live = KinveyLive(backend.service, polling: transport)
+      let polls = PollTransport(TransportOptions(proxy: ""))
+      defer { polls.close() }
+      let live = KinveyLive(backend.service, polling: polls)
       let registration = try live.register("u1", device: "dev", Call())
       try live.send(bytes("1"), to: "known", "u1", registration, Call())
       hasBegun.withLock { $0 = true }
@@ -178,7 +178,7 @@ let strangersReplies: [ScriptedReply] = [
     try withBackend { _ in
       strangersReplies[number]
     } run: { backend in
-      let grant = KinveyGrant(
+      let grant = Grant(
         accessToken: "", refreshToken: "r", clientId: "kid_x1", redirectURI: "app://")
       let error = failure { () throws(StoreError) in
         try KinveyAuthorization(backend.service).renewed(grant, Call())

@@ -28,30 +28,30 @@ import Testing
   private final class Listener {
     let portal: Portal
     let feed: LiveFeed
-    let remote: WatchedRemote
+    let remote: FinishingRemote
     let time = Monitor(0.0)
     let told = Monitor(Told())
     private let live: KinveyLive
-    private let user: KinveyUser
-    private let transports: [Transport]
+    private let user: Account
+    private let transport: Transport
+    private let polls: PollTransport
     private let worker: Worker
 
     init(_ world: World) throws {
       portal = try Portal(to: world.url)
-      transports = [
-        try Transport(TransportOptions(proxy: "")), try Transport(TransportOptions(proxy: "")),
-      ]
+      transport = try Transport(TransportOptions(proxy: ""))
+      polls = PollTransport(TransportOptions(proxy: ""))
       let token = Monitor<String?>(nil)
       let configuration = KinveyConfiguration(
         host: portal.url, appKey: "kid_test", appSecret: "secret", version: "1")
-      let service = try KinveyService(configuration, transports[0]) { token.peek { $0 } }
+      let service = try KinveyService(configuration, transport) { token.peek { $0 } }
       let user = try KinveyUsers(service).signup(
         JSONValue.object(["username": "reader", "password": "pw"]).bytes, Call())
       token.withLock { $0 = user.token }
       self.user = user
-      live = KinveyLive(service, polling: transports[1])
+      live = KinveyLive(service, polling: polls)
       let connectivity = Connectivity { _ in }
-      remote = WatchedRemote(KinveyRemote(service), connectivity)
+      remote = layers(around: KinveyRemote(service), nil, connectivity)
       let feed = LiveFeed(
         live, entities: remote, clock: FakeRetryClock(), now: { [time] in time.peek { $0 } })
       connectivity.onAnswer { [weak feed] in feed?.noteAnswer() }
@@ -63,7 +63,8 @@ import Testing
       feed.close()
       worker.join()
       portal.stop()
-      for transport in transports { transport.close() }
+      polls.close()
+      transport.close()
     }
 
     func register() throws {

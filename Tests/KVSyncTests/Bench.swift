@@ -17,7 +17,8 @@ final class Bench {
   init(_ type: StoreType = .sync, isLoggedIn: Bool = true) throws {
     storage = try Storage(path: directory.file("data.kvs"), durability: .normal)
     engine = CollectionEngine(
-      collection: Self.collection, type: type, local: storage, remote: remote, inFlight: inFlight,
+      collection: Self.collection, type: type, local: storage, remote: layers(around: remote),
+      inFlight: inFlight,
       writer: { () throws(StoreError) in
         guard isLoggedIn else { throw StoreError(.noUser, "Nobody.") }
         return "ana"

@@ -28,16 +28,20 @@ final class FakeLive: LiveRemote {
   func send(_ messages: LiveMessage..., isIncomplete: Bool = false) {
     state.withLock { state in
       state.time += 1
-      let next = LivePlace(time: String(state.time), region: "4")
+      let next = LivePlace("\(state.time) 4")
       state.answers.append(.success(.messages(messages, next: next, isIncomplete: isIncomplete)))
     }
   }
 
   func register(
-    _ userId: String, device: String, _ call: Call
+    _ userId: String?, device: String, _ call: Call
   ) throws(StoreError) -> LiveRegistration {
     throw StoreError(.unsupported, "")
   }
+
+  func unregister(
+    _ registration: LiveRegistration, token: String?, _ call: Call
+  ) throws(StoreError) {}
 
   func join(
     _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
@@ -67,7 +71,7 @@ final class FakeLive: LiveRemote {
   ) throws(StoreError) -> LivePoll {
     state.withLock { $0.places.append(place) }
     guard place != nil else {
-      return .messages([], next: LivePlace(time: "100", region: "4"))
+      return .messages([], next: LivePlace("100 4"))
     }
     let answer = wait(call) { $0.answers.isEmpty ? nil : $0.answers.removeFirst() }
     guard let answer else {

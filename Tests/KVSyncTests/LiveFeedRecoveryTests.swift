@@ -100,7 +100,7 @@ extension LiveFeedTests {
           .status(.reconnected), Self.saved("a"),
         ])
       #expect(clock.pauses == [3, 6])
-      #expect(live.state.peek { Array($0.places[1...3]) }.allSatisfy { $0?.time == "100" })
+      #expect(live.state.peek { Array($0.places[1...3]) }.allSatisfy { $0?.text == "100 4" })
     }
   }
 
@@ -202,7 +202,7 @@ extension LiveFeedTests {
       #expect(told.first(3) == [.status(.connected), .ready, Self.saved("a")])
       #expect(live.state.peek { $0.joins } == Array(repeating: "notes", count: 4))
       // The poll behind the message may be under way: it asks from another place.
-      #expect(live.state.peek { Array($0.places[1...4]) }.allSatisfy { $0?.time == "100" })
+      #expect(live.state.peek { Array($0.places[1...4]) }.allSatisfy { $0?.text == "100 4" })
     }
   }
 

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Live data") struct LiveFeedTests {
   static let registration = LiveRegistration(
-    userId: "u1", device: "d", publishKey: "p", subscribeKey: "s", group: "g", origin: "http://h")
+    userId: "u1", device: "d")
 
   static func entity(_ id: String, _ second: Int = 1) -> [UInt8] {
     let moment = second < 10 ? "0\(second)" : "\(second)"
@@ -31,7 +31,7 @@ import Testing
     _ clock: FakeRetryClock = FakeRetryClock(), now: @escaping @Sendable () -> Double = { 0 },
     _ body: (LiveFeed) throws -> Void
   ) throws {
-    let feed = LiveFeed(live, entities: remote, clock: clock, now: now)
+    let feed = LiveFeed(live, entities: layers(around: remote), clock: clock, now: now)
     let worker = try #require(Worker("test-live") { feed.run() })
     defer {
       feed.close()

@@ -83,7 +83,8 @@ import Testing
   @Test("of a network store is none if an entity of the answer has no _id") func nameless() throws {
     let bench = try Bench()
     let engine = CollectionEngine(
-      collection: Bench.collection, type: .network, local: nil, remote: bench.remote,
+      collection: Bench.collection, type: .network, local: nil,
+      remote: layers(around: bench.remote),
       inFlight: InFlight(), writer: { () throws(StoreError) in "ana" })
     bench.remote.answer = { _, _ in Array(#"[{"_id":"a"},{"n":1}]"#.utf8) }
     let error = failure { _ = try engine.find(Query(), bench.options(read: .forceNetwork)) }

@@ -40,12 +40,16 @@ private final class FakeService: LiveRemote {
   }
 
   func register(
-    _ userId: String, device: String, _ call: Call
+    _ userId: String?, device: String, _ call: Call
   ) throws(StoreError) -> LiveRegistration {
     try prove()
     state.withLock { $0.registers += 1 }
     return RenewingLiveTests.registration
   }
+
+  func unregister(
+    _ registration: LiveRegistration, token: String?, _ call: Call
+  ) throws(StoreError) {}
 
   func join(
     _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
@@ -65,7 +69,7 @@ private final class FakeService: LiveRemote {
     guard state.refused.isEmpty, state.registers > 0 else {
       return .refused(state.refused, StoreError(.forbidden, "403"))
     }
-    return .messages([], next: LivePlace(time: place?.time ?? "1", region: nil))
+    return .messages([], next: LivePlace(place?.text ?? "1"))
   }
 
   func probe(_ registration: LiveRegistration, _ call: Call) throws(StoreError) {}
@@ -73,12 +77,12 @@ private final class FakeService: LiveRemote {
 
 @Suite("A session that runs out while live data is told") struct RenewingLiveTests {
   static let registration = LiveRegistration(
-    userId: "u1", device: "d", publishKey: "p", subscribeKey: "s", group: "g", origin: "http://h")
+    userId: "u1", device: "d")
 
   private let session = FakeSession()
   private let service: FakeService
   private let live: RenewingLive
-  private let place = LivePlace(time: "7", region: nil)
+  private let place = LivePlace("7")
   private let refusal = LivePoll.refused([], StoreError(.forbidden, "403"))
 
   init() {

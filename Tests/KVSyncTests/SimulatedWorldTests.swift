@@ -228,7 +228,8 @@ private final class Member {
     _ store: DyingStore, _ network: FakeNetwork, _ number: Int
   ) -> CollectionEngine {
     CollectionEngine(
-      collection: "things", type: .sync, local: store, remote: network, inFlight: InFlight(),
+      collection: "things", type: .sync, local: store, remote: layers(around: network),
+      inFlight: InFlight(),
       writer: { "user\(number)" })
   }
 

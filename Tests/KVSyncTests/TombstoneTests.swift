@@ -79,7 +79,7 @@ import Testing
     let file = try Storage(path: bench.directory.file("data.kvs"), durability: .normal)
     defer { file.close() }
     let engine = CollectionEngine(
-      collection: Bench.collection, type: .sync, local: file, remote: bench.remote,
+      collection: Bench.collection, type: .sync, local: file, remote: layers(around: bench.remote),
       inFlight: InFlight(), writer: { "ana" })
     try engine.take(.saved(message, id: id, .create))
     #expect(try engine.count(Query(), bench.options()).value == 0)

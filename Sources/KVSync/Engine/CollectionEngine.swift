@@ -30,14 +30,14 @@ package final class CollectionEngine: Sendable {
   let validation: Matcher?
 
   package init(
-    collection: String, type: StoreType, local: (any LocalStore)?, remote: (any Remote)?,
+    collection: String, type: StoreType, local: (any LocalStore)?, remote: FinishingRemote?,
     inFlight: InFlight, writer: @escaping @Sendable () throws(StoreError) -> String?,
     validation: Predicate = .everything, clock: @escaping @Sendable () -> Timestamp = { .now() }
   ) {
     self.collection = collection
     self.type = type
     self.local = type.isLocal ? local : nil
-    self.remote = remote.map { FinishingRemote(RetryingRemote($0)) }
+    self.remote = remote
     self.inFlight = inFlight
     self.writer = writer
     self.clock = clock

@@ -1,10 +1,9 @@
 internal import KVBase
 internal import KVJSON
-internal import KVQuery
 
 /// A backend whose requests are sent again where that is safe and worthwhile: see `Retry`.
 ///
-/// Reads that arrive in pieces are not: who takes in the pieces starts anew, or goes on from where it is.
+/// Reads that arrive in parts are not: who takes in the parts starts anew, or goes on from where it is.
 final class RetryingRemote: WrappingRemote {
   /// So many requests in a row without an answer, and the rest of the round need not be tried.
   private static let patience = 6
@@ -20,18 +19,11 @@ final class RetryingRemote: WrappingRemote {
     try call.repeating(request)
   }
 
-  func find(
-    _ query: Query, in collection: String, _ call: Call,
-    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
-  ) throws(StoreError) -> ReadAnswer {
-    try remote.find(query, in: collection, call, receive: receive)
-  }
-
-  func changes(
-    of query: Query, since: String, in collection: String, _ call: Call,
-    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
-  ) throws(StoreError) -> ReadAnswer? {
-    try remote.changes(of: query, since: since, in: collection, call, receive: receive)
+  /// Once: only who has taken parts of the answer knows how to go on.
+  func aroundParts<R>(
+    _ call: Call, _ request: () throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    try request()
   }
 
   // MARK: Writes

@@ -6,8 +6,22 @@ package import KVQuery
 package protocol WrappingRemote: Remote {
   var remote: any Remote { get }
 
-  /// Carries out a request of the backend behind. A body that has handed over pieces is not its to repeat.
+  /// Carries out a request of the backend behind.
   func around<R>(_ call: Call, _ request: () throws(StoreError) -> R) throws(StoreError) -> R
+
+  /// The same for a request whose answer is handed over in parts: whoever repeats it must know that some may have been
+  /// taken already.
+  func aroundParts<R>(
+    _ call: Call, _ request: () throws(StoreError) -> R
+  ) throws(StoreError) -> R
+}
+
+extension WrappingRemote {
+  package func aroundParts<R>(
+    _ call: Call, _ request: () throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    try around(call, request)
+  }
 }
 
 extension WrappingRemote {
@@ -19,7 +33,7 @@ extension WrappingRemote {
     _ query: Query, in collection: String, _ call: Call,
     receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
-    try around(call) { () throws(StoreError) in
+    try aroundParts(call) { () throws(StoreError) in
       try remote.find(query, in: collection, call, receive: receive)
     }
   }
@@ -28,7 +42,7 @@ extension WrappingRemote {
     of query: Query, since: String, in collection: String, _ call: Call,
     receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer? {
-    try around(call) { () throws(StoreError) in
+    try aroundParts(call) { () throws(StoreError) in
       try remote.changes(of: query, since: since, in: collection, call, receive: receive)
     }
   }

@@ -74,7 +74,7 @@ package final class LiveFeed: Sendable {
   }
 
   let remote: any LiveRemote
-  /// Fetches what is too large for a message, and what was missed.
+  /// Fetches what is too large for a message, and what was missed; retries by itself.
   let entities: any Remote
   let clock: any RetryClock
   /// Seconds since some moment; may jump.
@@ -86,7 +86,7 @@ package final class LiveFeed: Sendable {
     now: @escaping @Sendable () -> Double = { Double(Timestamp.now().milliseconds) / 1000 }
   ) {
     self.remote = remote
-    self.entities = RetryingRemote(entities)
+    self.entities = entities
     self.clock = clock
     self.now = now
   }
@@ -100,7 +100,7 @@ package final class LiveFeed: Sendable {
 
   /// Starts to listen. What another user had registered ends; false: this one listens already, with another device.
   package func begin(_ registration: LiveRegistration) -> Bool {
-    if self.registration?.userId.hasSameBytes(as: registration.userId) == false { stop() }
+    if self.registration?.isOf(registration.userId) == false { stop() }
     return state.withLock { state in
       guard state.registration == nil else { return state.registration == registration }
       state.registration = registration

@@ -4,10 +4,17 @@ internal import KVBase
 ///
 /// Its methods block and may be called from any thread; each ends with `.cancelled` when the call is.
 package protocol LiveRemote: AnyObject, Sendable {
-  /// Lets a user listen with a device: any text that nobody else uses. Harmless if it may already.
+  /// Lets a user listen with a device: any text that nobody else uses. Harmless if it may already. `userId` nil: the
+  /// backend has no users.
   func register(
-    _ userId: String, device: String, _ call: Call
+    _ userId: String?, device: String, _ call: Call
   ) throws(StoreError) -> LiveRegistration
+
+  /// Ends that. `token`: of the session that was registered, which need not be the active one any more; nil: the
+  /// backend has no users.
+  func unregister(
+    _ registration: LiveRegistration, token: String?, _ call: Call
+  ) throws(StoreError)
 
   /// Asks for the messages of a topic. Gives when the backend did it, by its own clock, if it says so.
   func join(
@@ -28,49 +35,44 @@ package protocol LiveRemote: AnyObject, Sendable {
 }
 
 /// What the backend gave to a user who may listen.
-package struct LiveRegistration: Sendable, Equatable {
-  package var userId: String
+package struct LiveRegistration: Sendable {
+  /// Nil: the backend has no users.
+  package var userId: String?
   /// What listens: made for this registration, so that nobody else ends it.
   package var device: String
-  package var publishKey: String
-  package var subscribeKey: String
-  /// All channels of this user.
-  package var group: String
-  /// Where to poll, such as `https://ps.pndsn.com`.
-  package var origin: String
+  /// What the service needs to know it by: keys, an address. Only the service reads it.
+  package var rights: [UInt8]
   /// The backend did not know the device before, and says so.
   package var isNew: Bool
 
-  package init(
-    userId: String, device: String, publishKey: String, subscribeKey: String, group: String,
-    origin: String, isNew: Bool = false
-  ) {
-    self.isNew = isNew
+  package init(userId: String?, device: String, rights: [UInt8] = [], isNew: Bool = false) {
     self.userId = userId
     self.device = device
-    self.publishKey = publishKey
-    self.subscribeKey = subscribeKey
-    self.group = group
-    self.origin = origin
+    self.rights = rights
+    self.isNew = isNew
   }
 
-  /// Whether they are of the same device, with the same rights.
-  package static func == (left: LiveRegistration, right: LiveRegistration) -> Bool {
-    left.identity == right.identity
-  }
-
-  private var identity: [RecordID] {
-    [userId, device, publishKey, subscribeKey, group, origin].map { RecordID($0) }
+  /// Whether this user was registered.
+  package func isOf(_ userId: String?) -> Bool {
+    self.userId.map { RecordID($0) } == userId.map { RecordID($0) }
   }
 }
 
-/// A place in the stream of messages; what is in it is the service's business.
+extension LiveRegistration: Equatable {
+  /// Whether they are of the same device, with the same rights.
+  package static func == (left: LiveRegistration, right: LiveRegistration) -> Bool {
+    left.isOf(right.userId) && left.device.hasSameBytes(as: right.device)
+      && left.rights == right.rights
+  }
+}
+
+/// A place in the stream of messages, in the service's notation: only the service reads it.
 package struct LivePlace: Sendable, Equatable {
-  package var time: String
-  package var region: String?
-  package init(time: String, region: String?) {
-    self.time = time
-    self.region = region
+  package var text: String
+  package init(_ text: String) { self.text = text }
+
+  package static func == (left: LivePlace, right: LivePlace) -> Bool {
+    left.text.hasSameBytes(as: right.text)
   }
 }
 
@@ -85,7 +87,7 @@ package enum LivePoll: Sendable, Equatable {
 }
 
 package struct LiveMessage: Sendable, Equatable {
-  /// Channel and publish token: what tells it from every other.
+  /// What tells it from every other message of the service.
   package var key: String
   package var topic: LiveTopic
   package var change: LiveChange

@@ -9,11 +9,18 @@ package final class RenewingLive: LiveRemote {
   }
 
   package func register(
-    _ userId: String, device: String, _ call: Call
+    _ userId: String?, device: String, _ call: Call
   ) throws(StoreError) -> LiveRegistration {
     try renewal.renewing(call) { () throws(StoreError) in
       try remote.register(userId, device: device, call)
     }
+  }
+
+  /// By a token that is given: whether the active session is good does not matter.
+  package func unregister(
+    _ registration: LiveRegistration, token: String?, _ call: Call
+  ) throws(StoreError) {
+    try remote.unregister(registration, token: token, call)
   }
 
   package func join(

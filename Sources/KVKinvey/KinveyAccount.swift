@@ -1,22 +1,8 @@
 internal import KVJSON
-internal import KVSync
+package import KVSync
 internal import KVTransport
 
-/// A user as the backend describes it, and apart from it the token, so that nothing shows it by
-/// accident.
-package struct KinveyUser: Sendable, Equatable {
-  package var id: String
-  /// Proves the session; nil if this answer did not bring one.
-  package var token: String?
-  /// JSON without the token.
-  package var json: [UInt8]
-
-  package init(id: String, token: String?, json: [UInt8]) {
-    self.id = id
-    self.token = token
-    self.json = json
-  }
-
+extension Account {
   mutating func removePassword() {
     guard var user = (try? JSONValue(parsing: json))?.objectValue, user["password"] != nil else {
       return

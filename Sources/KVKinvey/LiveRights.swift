@@ -1,0 +1,37 @@
+internal import KVJSON
+internal import KVSync
+
+/// What Live Service knows a registration by: the opaque part of `LiveRegistration`.
+struct LiveRights: Equatable {
+  var publishKey: String
+  var subscribeKey: String
+  /// All channels of this user.
+  var group: String
+  /// Where to poll, such as `https://ps.pndsn.com`.
+  var origin: String
+}
+
+extension LiveRights {
+  init(_ registration: LiveRegistration) throws(StoreError) {
+    guard let rights = try? JSONValue(parsing: registration.rights).arrayValue,
+      case let texts = rights.compactMap(\.stringValue), texts.count == 4
+    else { throw StoreError(.misuse, "The registration is not one of this backend.") }
+    self.init(publishKey: texts[0], subscribeKey: texts[1], group: texts[2], origin: texts[3])
+  }
+
+  /// As a registration carries it.
+  var bytes: [UInt8] {
+    JSONValue.array([publishKey, subscribeKey, group, origin].map { .string($0) }).bytes
+  }
+}
+
+/// The service's place is a time, and perhaps a region behind a space.
+extension LivePlace {
+  init(time: String, region: String?) { self.init(region.map { "\(time) \($0)" } ?? time) }
+
+  /// As a poll asks for what is behind it.
+  var items: [KinveyEndpoint.QueryItem] {
+    let parts = text.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1).map { String($0) ?? "" }
+    return zip(["tt", "tr"], parts).map { .init($0, $1) }
+  }
+}

@@ -1,0 +1,73 @@
+internal import KVKinvey
+internal import KVSync
+internal import KVTransport
+
+/// The backend that speaks Kinvey's protocol: the one place that knows the room. Hosted, or our own server.
+struct KinveyBackend {
+  private var configuration: KinveyConfiguration
+  private let transport: TransportOptions
+
+  /// From the options of a client, of which it takes its own. Nil: they say that there is no backend.
+  init?(_ appKey: String, _ reader: inout OptionReader) throws(StoreError) {
+    transport = TransportOptions(
+      caFile: try reader.string("caFile"), proxy: try reader.string("proxy"),
+      connections: try reader.integer("connections", 1...64) ?? 6)
+    let host = try reader.stringOrNull("host")
+    let secret = try reader.string("appSecret")
+    configuration = KinveyConfiguration(
+      host: host ?? nil, instanceId: try reader.string("instanceId"),
+      authHost: try reader.string("authHost"), appKey: appKey,
+      appSecret: secret ?? "", masterSecret: try reader.string("masterSecret"),
+      apiVersion: try reader.integer("apiVersion", 5...6) ?? 5, connections: transport.connections,
+      version: Version.text)
+    if let most = try reader.integer("maxResponseBytes", 1...Int(Int32.max)) {
+      configuration.mostBytes = most
+    }
+    configuration.sendsOriginalForms = try reader.bool("originalForms") ?? false
+    if case .some(nil) = host { return nil }
+    guard secret != nil else {
+      throw StoreError(
+        .invalid,
+        "The option \"appSecret\" is missing; only a client whose host is null needs none.")
+    }
+  }
+
+  /// What opens it. `calls`: what requests say that are told nothing else.
+  func factory(_ calls: Options) -> BackendFactory {
+    var configuration = configuration
+    configuration.clientAppVersion = calls.clientAppVersion
+    configuration.customRequestProperties = calls.customRequestProperties
+    return { [configuration, transport] (context) throws(StoreError) in
+      try Self.open(configuration, transport, context)
+    }
+  }
+
+  private static func open(
+    _ configuration: KinveyConfiguration, _ options: TransportOptions, _ context: BackendContext
+  ) throws(StoreError) -> Backend {
+    let transport: Transport
+    do throws(TransportError) { transport = try Transport(options) } catch {
+      throw StoreError(.internal, error.message)
+    }
+    let service: KinveyService
+    do throws(StoreError) {
+      service = try KinveyService(configuration, transport, session: context.token)
+    } catch {
+      transport.close()
+      throw error
+    }
+    let polls = PollTransport(options)
+    var backend = Backend(name: "kinvey", remote: KinveyRemote(service)) {
+      polls.close()
+      transport.close()
+    }
+    let users = KinveyUsers(service)
+    let live = KinveyLive(service, polling: polls)
+    backend.accounts = users
+    backend.authorization = KinveyAuthorization(service)
+    (backend.live, backend.streams) = (live, live)
+    backend.ping = { (call) throws(StoreError) in try users.ping(call) }
+    backend.takesAnonymousWrites = configuration.masterSecret != nil
+    return backend
+  }
+}

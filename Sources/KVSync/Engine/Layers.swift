@@ -1,0 +1,28 @@
+/// A backend's remote with all that is done around its requests. Whoever reads and writes entities does it through
+/// this, so that no caller has to know the layers. From the inside to the outside:
+///
+/// 1. `RenewingRemote`, next to the backend: that a session had run out is nobody else's business, and the request that
+///    goes out again in its place is no retry.
+/// 2. `WatchedRemote`: notes each attempt, and what came of it in the end.
+/// 3. `RetryingRemote`: so each attempt is one of those two, and has a session that is good.
+/// 4. `FinishingRemote`, outermost: makes one query into several requests, each of which is renewed and retried by
+///    itself.
+///
+/// `renewal` nil: sessions do not run out, or there are none. `connectivity` nil: nobody wants to know.
+package func layers(
+  around remote: any Remote, _ renewal: (any SessionRenewal)? = nil,
+  _ connectivity: Connectivity? = nil
+) -> FinishingRemote {
+  var remote = remote
+  if let renewal { remote = RenewingRemote(remote, renewal) }
+  if let connectivity { remote = WatchedRemote(remote, connectivity) }
+  return FinishingRemote(RetryingRemote(remote))
+}
+
+/// The same for its live service, which waits and comes back by itself: see `LiveFeed`.
+package func layers(
+  around live: any LiveRemote, _ renewal: (any SessionRenewal)? = nil
+) -> any LiveRemote {
+  guard let renewal else { return live }
+  return RenewingLive(live, renewal)
+}

@@ -1,0 +1,21 @@
+package import KVJSON
+
+/// User-to-user streams: each user has a part of a stream, a substream, which he owns. What is said there reaches
+/// listeners as messages of the live service.
+package protocol UserStreams: AnyObject, Sendable {
+  /// Who may publish to a substream and listen to it: a JSON object.
+  func acl(of stream: String, _ owner: String, _ call: Call) throws(StoreError) -> JSONValue
+
+  func setACL(
+    of stream: String, _ owner: String, _ acl: [UInt8], _ call: Call
+  ) throws(StoreError)
+
+  /// The ids of users whose substreams are known, as far as the backend tells them.
+  func owners(of stream: String, _ call: Call) throws(StoreError) -> [JSONValue]
+
+  /// Publishes a message once: it is not repeated when no answer comes.
+  func send(
+    _ message: [UInt8], to stream: String, _ owner: String, _ registration: LiveRegistration,
+    _ call: Call
+  ) throws(StoreError)
+}

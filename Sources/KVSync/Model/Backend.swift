@@ -1,0 +1,55 @@
+/// A backend: what a client does its work with, as one value.
+///
+/// The remote is what every backend has. Whatever else it lacks is nil, and an operation that needs it fails with
+/// `.unsupported`, naming it.
+package struct Backend: Sendable {
+  /// What it is called in messages.
+  package var name: String
+  /// Reads and writes of entities.
+  package var remote: any Remote
+  /// Users and their sessions. Without them everything is read and written in nobody's name, and the local data is
+  /// anybody's.
+  package var accounts: (any Accounts)?
+  /// Login pages, and what renews the sessions that come of them.
+  package var authorization: (any Authorization)?
+  package var live: (any LiveRemote)?
+  package var streams: (any UserStreams)?
+  /// Asks what the backend says about itself: JSON.
+  package var ping: (@Sendable (Call) throws(StoreError) -> [UInt8])?
+  /// Whether it lets somebody write while nobody is logged in. Only asked of one that has users.
+  package var takesAnonymousWrites = false
+  /// Gives back what it holds: connections, threads. Called once, when nothing asks it any more.
+  package var close: @Sendable () -> Void
+
+  package init(
+    name: String, remote: any Remote, close: @escaping @Sendable () -> Void = {}
+  ) {
+    self.name = name
+    self.remote = remote
+    self.close = close
+  }
+
+  /// The error of an operation that needs what the backend lacks: `what` in the plural, such as "users".
+  package func lacks(_ what: String) -> StoreError {
+    StoreError(.unsupported, "The backend \"\(name)\" has no \(what).")
+  }
+}
+
+/// What a client tells the backend that it opens.
+package struct BackendContext: Sendable {
+  package var appKey: String
+  /// Gives the token of the session of the active user; nil while nobody is logged in. To be asked for each request:
+  /// users come and go, and sessions are renewed.
+  package var token: @Sendable () throws(StoreError) -> String?
+
+  package init(
+    appKey: String, token: @escaping @Sendable () throws(StoreError) -> String? = { nil }
+  ) {
+    self.appKey = appKey
+    self.token = token
+  }
+}
+
+/// Opens a backend for one client. Makes no request; the client closes what it gives.
+package typealias BackendFactory =
+  @Sendable (BackendContext) throws(StoreError) -> Backend

@@ -1,0 +1,138 @@
+import KVBase
+import KVJSON
+import KVQuery
+import KVStore
+import KVSync
+import KVTestSupport
+import Testing
+
+/// A backend with nothing but entities: it keeps what is written.
+private final class Shelf: Remote {
+  private let entities = Monitor<[RecordID: [UInt8]]>([:])
+
+  func find(
+    _ query: Query, in collection: String, _ call: Call,
+    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer {
+    let texts = entities.peek { $0.values.map { String(decoding: $0, as: UTF8.self) } }
+    let answer = Array("[\(texts.joined(separator: ","))]".utf8)
+    try answer.withUnsafeBytes { bytes in
+      Result { () throws(StoreError) in try receive(bytes) }
+    }.get()
+    return ReadAnswer(startedAt: nil)
+  }
+
+  func changes(
+    of query: Query, since: String, in collection: String, _ call: Call,
+    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer? { nil }
+
+  func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8] {
+    guard let entity = entities.peek({ $0[RecordID(id)] }) else {
+      throw StoreError(.notFound, "There is none.")
+    }
+    return entity
+  }
+
+  func count(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> CountAnswer
+  {
+    CountAnswer(count: entities.peek { $0.count }, startedAt: nil)
+  }
+
+  func remove(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> Int { 0 }
+
+  func send(
+    _ writes: [RemoteWrite], in collection: String, _ call: Call,
+    outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
+  ) {
+    for (place, write) in writes.enumerated() { outcome(place, .success(carryOut(write))) }
+  }
+
+  private func carryOut(_ write: RemoteWrite) -> RemoteOutcome {
+    switch write {
+    case .create(let body), .update(_, let body, _):
+      let id = (try? EntityScanner.outline(of: body))?.id ?? ""
+      entities.peek { $0[RecordID(id)] = body }
+      return .stored(body)
+    case .createMany(let bodies):
+      return .storedMany(
+        bodies.map {
+          _ = carryOut(.create($0)); return .success($0)
+        })
+    case .delete(let id, _):
+      return .deleted(entities.peek { $0.removeValue(forKey: RecordID(id)) } == nil ? 0 : 1)
+    case .batch(let writes): return .batch(writes.map { .success(carryOut($0)) })
+    }
+  }
+}
+
+@Suite("A backend that is registered by name") struct RegisteredBackendTests {
+  private let directory = TemporaryDirectory()
+
+  private func withClient(_ body: (Client) throws -> Void) throws {
+    let shelf = Shelf()
+    let closed = Monitor(0)
+    try BackendRegistry.register("shelf") { _ in
+      Backend(name: "shelf", remote: shelf) { closed.withLock { $0 += 1 } }
+    }
+    defer { BackendRegistry.unregister("shelf") }
+    let client = try open("shelf")
+    try body(client)
+    client.close()
+    client.close()
+    #expect(closed.peek { $0 } == 1)
+  }
+
+  private func open(_ name: String, _ more: JSONObject = [:]) throws -> Client {
+    var options: JSONObject = [
+      "appKey": "app", "backend": .string(name), "dataDirectory": .string(directory.path),
+    ]
+    for member in more.members { options[member.name] = member.value }
+    return try Client(options)
+  }
+
+  @Test("is pushed to, pulled from and closed with its client; nobody has to log in")
+  func syncs() throws {
+    try withClient { client in
+      let store = try client.store("notes", type: "sync", nil)
+      _ = try store.save(["_id": "n1", "text": "milk"])
+      #expect(try store.push(DataStore.Run()) == PushResult(pushed: 1))
+      let network = try client.store("notes", type: "network", nil)
+      #expect(try network.all().compactMap { $0["_id"]?.stringValue } == ["n1"])
+    }
+  }
+
+  @Test("says what it has not")
+  func lacks() throws {
+    try withClient { client in
+      let no = Cancellation()
+      let errors = [
+        (
+          "users",
+          failure { _ = try client.login(["username": "a", "password": "b"], Options(), no) }
+        ),
+        ("users", failure { _ = try client.activeUser() }),
+        ("login pages", failure { _ = try client.loginPage(redirectURI: "app://", [:]) }),
+        ("live data", failure { try client.registerLive(Options(), no) }),
+        ("user-to-user streams", failure { _ = try client.streamOwners("s", Options(), no) }),
+        ("answer to a ping", failure { _ = try client.ping(Options(), no) }),
+      ]
+      for (what, error) in errors {
+        #expect(error?.kind == .unsupported, "\(what)")
+        #expect(error?.message == "The backend \"shelf\" has no \(what).")
+      }
+    }
+  }
+
+  @Test("is needed to open a client with its name, and only one has it")
+  func names() throws {
+    #expect(failure { _ = try open("nobody's") }?.kind == .invalid)
+    try withClient { _ in
+      let second = failure {
+        try BackendRegistry.register("shelf") { _ in Backend(name: "shelf", remote: Shelf()) }
+      }
+      #expect(second?.kind == .conflict)
+      #expect(failure { _ = try open("shelf", ["appSecret": "s"]) }?.kind == .invalid)
+    }
+  }
+}
