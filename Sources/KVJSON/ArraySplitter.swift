@@ -18,12 +18,16 @@ package struct ArraySplitter: ~Copyable {
   private var worthScanning = 0
   private var state = State.beforeArray
   private var outlines: [EntityOutline] = []
+  private let format: RecordFormat
   private let maximumElement: Int
   /// Bytes that went by before the buffer's first one: for positions in errors.
   private var gone = 0
 
   /// `maximumElement`: an entity with more bytes is an error.
-  package init(maximumElement: Int = 100 << 20) { self.maximumElement = maximumElement }
+  package init(_ format: RecordFormat = .default, maximumElement: Int = 100 << 20) {
+    self.format = format
+    self.maximumElement = maximumElement
+  }
 
   deinit { buffer.deallocate() }
 
@@ -90,7 +94,7 @@ package struct ArraySplitter: ~Copyable {
         scanned &+= 1
         state = .behindArray
       case .beforeFirst, .beforeElement:
-        let outline = try EntityScanner.entity(scanner, at: scanned)
+        let outline = try EntityScanner.entity(scanner, at: scanned, format)
         guard outline.range.count <= maximumElement else {
           throw JSONError(.tooLarge, at: scanned)
         }

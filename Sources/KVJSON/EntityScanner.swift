@@ -1,8 +1,9 @@
 /// Proves that bytes are one entity, or an array of them, and finds the reserved members.
 ///
-/// An entity is a JSON object. If it has an `_id`, that is a non-empty string without NUL; `_acl` and
-/// `_kmd`, if there, are objects; none of the three may come twice. Null is none of these: leave the
-/// member out instead. Of other members that come twice, queries see the first.
+/// An entity is a JSON object. If it has an id, that is what the format demands: of a text, that it is not empty and
+/// without NUL. The permissions and what the version stands in, if there, are objects; none of the format's members
+/// may come twice. Null is none of these: leave the member out instead. Of other members that come twice, queries
+/// see the first.
 ///
 /// Whether numbers must be in the range of 64-bit floating point is for the caller to say.
 package enum EntityScanner {
@@ -11,24 +12,27 @@ package enum EntityScanner {
 
   /// The outline of a text that is one entity, with nothing but white space around it.
   package static func outline(
-    of bytes: UnsafeRawBufferPointer, numbers: NumberRule = .any
+    of bytes: UnsafeRawBufferPointer, _ format: RecordFormat = .default, numbers: NumberRule = .any
   ) throws(JSONError) -> EntityOutline {
     let scanner = ByteScanner(bytes)
-    let outline = try entity(scanner, at: scanner.skipSpace(0), numbers)
+    let outline = try entity(scanner, at: scanner.skipSpace(0), format, numbers)
     let rest = scanner.skipSpace(outline.range.upperBound)
     guard rest == scanner.end else { throw scanner.unexpected(rest) }
     return outline
   }
 
   package static func outline(
-    of bytes: [UInt8], numbers: NumberRule = .any
+    of bytes: [UInt8], _ format: RecordFormat = .default, numbers: NumberRule = .any
   ) throws(JSONError) -> EntityOutline {
-    try withBytes(bytes) { (buffer) throws(JSONError) in try outline(of: buffer, numbers: numbers) }
+    try withBytes(bytes) { (buffer) throws(JSONError) in
+      try outline(of: buffer, format, numbers: numbers)
+    }
   }
 
   /// The outlines of a text that is an array of entities.
   package static func outlines(
-    ofArray bytes: UnsafeRawBufferPointer, numbers: NumberRule = .any
+    ofArray bytes: UnsafeRawBufferPointer, _ format: RecordFormat = .default,
+    numbers: NumberRule = .any
   ) throws(JSONError) -> [EntityOutline] {
     let scanner = ByteScanner(bytes)
     var outlines: [EntityOutline] = []
@@ -37,7 +41,7 @@ package enum EntityScanner {
       at &+= 1
     } else {
       while true {
-        let outline = try entity(scanner, at: at, numbers)
+        let outline = try entity(scanner, at: at, format, numbers)
         outlines.append(outline)
         at = scanner.skipSpace(outline.range.upperBound)
         if try scanner.byte(at) == UInt8(ascii: "]") { break }
@@ -51,10 +55,10 @@ package enum EntityScanner {
   }
 
   package static func outlines(
-    ofArray bytes: [UInt8], numbers: NumberRule = .any
+    ofArray bytes: [UInt8], _ format: RecordFormat = .default, numbers: NumberRule = .any
   ) throws(JSONError) -> [EntityOutline] {
     try withBytes(bytes) { (buffer) throws(JSONError) in
-      try outlines(ofArray: buffer, numbers: numbers)
+      try outlines(ofArray: buffer, format, numbers: numbers)
     }
   }
 
@@ -71,82 +75,19 @@ package enum EntityScanner {
 
   /// The entity that starts at `position`.
   static func entity(
-    _ scanner: ByteScanner, at position: Int, _ numbers: NumberRule = .any
+    _ scanner: ByteScanner, at position: Int, _ format: RecordFormat, _ numbers: NumberRule = .any
   ) throws(JSONError) -> EntityOutline {
     guard try scanner.byte(position) == UInt8(ascii: "{") else {
       throw JSONError(.notAnEntity("an entity must be a JSON object"), at: position)
     }
     var members = try MemberCursor(scanner, at: position, numbers)
-    var outline = EntityOutline(range: position..<position, id: nil)
+    var builder = OutlineBuilder(format, at: position)
+    let guess = format.reserved.guess
     while let member = try members.next() {
-      guard mayBeReserved(member.name, scanner) else { continue }
-      try note(member, members, in: &outline)
+      guard guess.mayHold(member.name, scanner) else { continue }
+      try builder.note(member, scanner)
     }
-    outline.range = position..<members.position
-    return outline
-  }
-
-  /// Reserved names start with an underscore, which may be written as an escape.
-  @inline(__always)
-  private static func mayBeReserved(_ name: Range<Int>, _ scanner: ByteScanner) -> Bool {
-    guard name.count >= 3 else { return false }
-    let first = scanner.base[name.lowerBound]
-    return first == UInt8(ascii: "_") || first == UInt8(ascii: "\\")
-  }
-
-  private static func note(
-    _ member: MemberCursor.Member, _ members: MemberCursor, in outline: inout EntityOutline
-  ) throws(JSONError) {
-    if members.isName(member.name, "_id") {
-      guard outline.id == nil else { throw twice("_id", member) }
-      outline.id = try id(member.value, members.scanner)
-    } else if members.isName(member.name, "_acl") {
-      guard outline.acl == nil else { throw twice("_acl", member) }
-      outline.acl = try object(member.value, "_acl", members.scanner)
-    } else if members.isName(member.name, "_kmd") {
-      guard outline.kmd == nil else { throw twice("_kmd", member) }
-      outline.kmd = try object(member.value, "_kmd", members.scanner)
-      outline.lastModified = try lastModified(member.value, members.scanner)
-    }
-  }
-
-  private static func id(_ value: Range<Int>, _ scanner: ByteScanner) throws(JSONError) -> String {
-    guard scanner.base[value.lowerBound] == UInt8(ascii: "\""), value.count > 2 else {
-      throw JSONError(.notAnEntity("_id must be a string that is not empty"), at: value.lowerBound)
-    }
-    let text = scanner.text(value.lowerBound &+ 1..<value.upperBound &- 1)
-    // A NUL can only be written as an escape, so most ids need no look.
-    guard text.utf8.count == value.count - 2 || !text.utf8.contains(0) else {
-      throw JSONError(.notAnEntity("_id must not contain NUL"), at: value.lowerBound)
-    }
-    return text
-  }
-
-  private static func object(
-    _ value: Range<Int>, _ name: String, _ scanner: ByteScanner
-  ) throws(JSONError) -> Range<Int> {
-    guard scanner.base[value.lowerBound] == UInt8(ascii: "{") else {
-      throw JSONError(.notAnEntity("\(name) must be an object"), at: value.lowerBound)
-    }
-    return value
-  }
-
-  private static func lastModified(
-    _ kmd: Range<Int>, _ scanner: ByteScanner
-  ) throws(JSONError) -> Range<Int>? {
-    var members = try MemberCursor(scanner, at: kmd.lowerBound, depth: 1)
-    var found: Range<Int>?
-    while let member = try members.next() {
-      guard members.isName(member.name, "lmt") else { continue }
-      let value = member.value
-      let isString = scanner.base[value.lowerBound] == UInt8(ascii: "\"")
-      found = isString ? value.lowerBound &+ 1..<value.upperBound &- 1 : nil
-    }
-    return found
-  }
-
-  private static func twice(_ name: String, _ member: MemberCursor.Member) -> JSONError {
-    JSONError(.notAnEntity("\(name) comes twice"), at: member.name.lowerBound)
+    return try builder.finish(at: members.position)
   }
 }
 

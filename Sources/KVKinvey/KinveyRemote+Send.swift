@@ -126,7 +126,7 @@ extension HTTPRequest {
     var request = self
     switch condition {
     case .none: break
-    case .revision(let moment): request.headers.append(HTTPHeader("If-Match", "\"\(moment)\""))
+    case .version(let version): request.headers.append(HTTPHeader("If-Match", "\"\(version)\""))
     case .isMissing: request.headers.append(HTTPHeader("If-None-Match", "*"))
     }
     return request

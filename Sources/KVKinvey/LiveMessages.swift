@@ -52,8 +52,7 @@ struct LiveMessages {
     let known = cause.flatMap(LiveChange.Cause.init(rawValue:)) ?? .save
     if kind == .entities { return .saved(Array(payload[outline.range]), id: id, known) }
     if cause != "delete" { return .tooLarge(id: id, known) }
-    let moment = outline.lastModified.map { String(decoding: payload[$0], as: UTF8.self) }
-    return .deleted(id: id, at: moment)
+    return .deleted(id: id, at: outline.version(in: payload)?.text)
   }
 
   // MARK: JSON

@@ -41,9 +41,9 @@ enum WriteBatch {
   private static func append(_ condition: RemoteCondition, to body: inout [UInt8]) {
     switch condition {
     case .none: break
-    case .revision(let moment):
+    case .version(let version):
       body += ",\"ifMatch\":".utf8
-      body += JSONValue.string(moment).bytes
+      body += JSONValue.string(version.text).bytes
     case .isMissing: body += ",\"ifNoneMatch\":\"*\"".utf8
     }
   }

@@ -35,7 +35,6 @@ package struct Path: Sendable, Hashable {
   package var top: Path { Path(String(text.parts(between: ".")[0])) }
 
   package static let id = Path("_id")
-  package static let lastModified = Path("_kmd.lmt")
 }
 
 /// Swift compares text by characters, where a mark belongs to the letter before it: a point with an accent

@@ -109,9 +109,8 @@ extension Storage {
       try see.bind(change.generation, at: 2)
       var differing: [String] = []
       for version in versions {
-        guard let moment = version.lastModified,
-          let ours = try Self.lastModified(of: version.id, change.table, db),
-          ours.utf8.elementsEqual(moment.utf8)
+        guard let theirs = version.version,
+          try Self.knownVersion(of: version.id, change.table, db) == theirs
         else {
           differing.append(version.id)
           continue
@@ -123,12 +122,13 @@ extension Storage {
     }
   }
 
-  static func lastModified(
+  /// The backend's version of an entity, if it is known.
+  static func knownVersion(
     of id: String, _ table: Table, _ db: borrowing Connection
-  ) throws(SQLiteError) -> String? {
+  ) throws(SQLiteError) -> RecordVersion? {
     let get = try db.statement(table.getVersioned)
     try get.bind(id, at: 1)
-    return try get.step() ? lastModified(get.copy(0)) : nil
+    return try get.step() ? RecordFormat.default.version(of: get.copy(0)) : nil
   }
 
   private static func mayHaveOlder(
@@ -140,13 +140,13 @@ extension Storage {
   }
 
   package func forget(
-    _ ids: [String], in collection: String, at moment: String?
+    _ ids: [String], in collection: String, at known: RecordVersion?
   ) throws(StoreError) -> Int {
     try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
       var gone = 0
       for id in ids {
-        var version = moment
-        if version == nil { version = try Self.lastModified(of: id, change.table, db) }
+        var version = known
+        if version == nil { version = try Self.knownVersion(of: id, change.table, db) }
         if try Self.run(change.table.deleteUnlessPending, id, db) {
           gone += 1
         } else {

@@ -93,7 +93,7 @@ extension Storage {
       return try bury(write.id, version, change, db)
     }
     if try rebase(write, nil, change.table, db) { return }
-    let ours = try lastModified(of: write.id, change.table, db)
+    let ours = try knownVersion(of: write.id, change.table, db)
     _ = try run(change.table.delete, write.id, db)
     try bury(write.id, ours, change, db)
   }
@@ -101,11 +101,11 @@ extension Storage {
   /// The version that a row whose revision is still this one started from, if it is known.
   static func baseVersion(
     of write: PendingWrite, _ table: Table, _ db: borrowing Connection
-  ) throws(SQLiteError) -> String? {
+  ) throws(SQLiteError) -> RecordVersion? {
     let statement = try db.statement(Sending.base)
     try bind(write, table, to: statement)
     guard try statement.step(), !statement.isNull(0) else { return nil }
-    return lastModified(statement.copy(0))
+    return RecordFormat.default.version(of: statement.copy(0))
   }
 
   /// Removes a row whose revision is still this one; false: it was changed, or is gone.
@@ -155,17 +155,11 @@ extension Storage {
     let get = try db.statement(table.get)
     try get.bind(id, at: 1)
     guard try get.step() else { return false }
-    guard let ours = lastModified(get.copy(0)), let theirs = lastModified(stored) else {
+    let format = RecordFormat.default
+    guard let ours = format.version(of: get.copy(0)), let theirs = format.version(of: stored) else {
       return true
     }
-    return theirs >= ours
-  }
-
-  /// `_kmd.lmt`, which compares as text.
-  static func lastModified(_ body: [UInt8]) -> String? {
-    guard let outline = try? EntityScanner.outline(of: body), let range = outline.lastModified
-    else { return nil }
-    return String(decoding: body[range], as: UTF8.self)
+    return !format.isOlder(theirs, than: ours)
   }
 
   /// Collection, id and revision, as the first three parameters.

@@ -14,7 +14,8 @@ extension Storage {
       try statement.bind(id, at: 2)
       guard try statement.step() else { return nil }
       let sent = statement.isNull(1) ? [] : TheirVersion.list(statement.copy(1))
-      return Tombstone(version: statement.text(0), sent: sent.compactMap(\.bytes))
+      return Tombstone(
+        version: statement.text(0).map { RecordVersion($0) }, sent: sent.compactMap(\.bytes))
     }
   }
 
@@ -51,13 +52,13 @@ extension Storage {
   /// Notes that a version of an entity has gone, unless a write of it is pending. An older one than is known adds
   /// nothing; nil: it is not known which.
   static func bury(
-    _ id: String, _ version: String?, _ change: Change, _ db: borrowing Connection
+    _ id: String, _ version: RecordVersion?, _ change: Change, _ db: borrowing Connection
   ) throws(SQLiteError) {
     guard let version else { return }
     let statement = try db.statement(Tombstones.bury)
     try statement.bind(change.table.number, at: 1)
     try statement.bind(id, at: 2)
-    try statement.bind(version, at: 3)
+    try statement.bind(version.text, at: 3)
     try statement.bind(change.now, at: 4)
     try statement.run()
   }

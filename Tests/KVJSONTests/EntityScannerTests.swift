@@ -9,9 +9,8 @@ import Testing
     let outline = try EntityScanner.outline(of: Array(text.utf8))
     #expect(outline.id == "x")
     #expect(outline.range == 1..<text.utf8.count - 1)
-    #expect(slice(text, outline.acl) == #"{"gr":true}"#)
-    #expect(slice(text, outline.kmd) == #"{"lmt":"T","ect":"E"}"#)
-    #expect(slice(text, outline.lastModified) == "T")
+    #expect(slice(text, outline.permissions) == #"{"gr":true}"#)
+    #expect(slice(text, outline.version) == "T")
   }
 
   @Test("undoes escapes in the id and in the names of members")

@@ -1,3 +1,4 @@
+import KVJSON
 import KVKinvey
 import KVQuery
 import KVSync
@@ -8,10 +9,12 @@ import Testing
   private static let announcement = [(name: "X-Kvstored-Batch", value: "100")]
   private let writes: [RemoteWrite] = [
     .create(bytes(#"{"_id":"a"}"#)),
-    .update(id: "b\"", bytes(#"{"_id":"b\"","n":1}"#), if: .revision("2024-01-02T03:04:05.678Z")),
+    .update(
+      id: "b\"", bytes(#"{"_id":"b\"","n":1}"#),
+      if: .version(RecordVersion("2024-01-02T03:04:05.678Z"))),
     .update(id: "c", bytes(#"{"_id":"c"}"#), if: .isMissing),
     .update(id: "d", bytes(#"{"_id":"d"}"#)),
-    .delete(id: "e", if: .revision("2024-01-02T03:04:05.678Z")),
+    .delete(id: "e", if: .version(RecordVersion("2024-01-02T03:04:05.678Z"))),
   ]
 
   private func results(_ status: Int, _ body: String) throws -> [Result<RemoteOutcome, StoreError>]

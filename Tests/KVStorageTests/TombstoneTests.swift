@@ -1,3 +1,4 @@
+import KVJSON
 import KVStorage
 import KVSync
 import KVTestSupport
@@ -9,9 +10,9 @@ import Testing
 
   init() throws { storage = try openStorage(in: directory) }
 
-  private static let moment = "2024-01-01T00:00:00.000Z"
+  private static let moment = RecordVersion("2024-01-01T00:00:00.000Z")
 
-  private func version(_ id: String) throws -> String? {
+  private func version(_ id: String) throws -> RecordVersion? {
     try storage.tombstone(of: id, in: "c")?.version
   }
 
@@ -64,7 +65,7 @@ import Testing
   @Test("keep the latest version, of each collection its own, and go with a wipe") func versions()
     throws
   {
-    let later = "2024-01-01T00:00:00.001Z"
+    let later = RecordVersion("2024-01-01T00:00:00.001Z")
     _ = try storage.forget(["a"], in: "c", at: later)
     _ = try storage.forget(["a"], in: "c", at: Self.moment)
     _ = try storage.forget(["a"], in: "d", at: Self.moment)

@@ -125,9 +125,9 @@ final class DyingStore: LocalStore, @unchecked Sendable {
   }
 
   func forget(
-    _ ids: [String], in collection: String, at moment: String?
+    _ ids: [String], in collection: String, at version: RecordVersion?
   ) throws(StoreError) -> Int {
-    try live { () throws(StoreError) in try real.forget(ids, in: collection, at: moment) }
+    try live { () throws(StoreError) in try real.forget(ids, in: collection, at: version) }
   }
 
   func tombstone(of id: String, in collection: String) throws(StoreError) -> Tombstone? {

@@ -83,8 +83,8 @@ final class FakeBackend: @unchecked Sendable {
     switch condition {
     case .none: return
     case .isMissing where revision == nil: return
-    case .revision(let wanted) where wanted == revision: return
-    case .revision where revision == nil:
+    case .version(let wanted) where wanted.text == revision: return
+    case .version where revision == nil:
       var error = StoreError(.notFound, "There is none.")
       error.answer = StoreError.ServerAnswer(status: 404, error: "EntityNotFound")
       throw error

@@ -43,7 +43,7 @@ import Testing
     // At most 100 to a request, and the first page is of 100 writes.
     #expect(batches.map(\.count) == [100, 52])
     #expect(bench.remote.requests.count == 2)
-    guard case .update("old", _, .revision) = batches[0][0] else {
+    guard case .update("old", _, .version) = batches[0][0] else {
       Issue.record("not an update: \(batches[0][0])")
       return
     }

@@ -22,7 +22,7 @@ struct EntityDraft: Sendable {
     id = wanted ?? outline.id ?? Identifier.object()
     try EntityID.check(id)
     try Self.checkLocation(bytes, outline)
-    if let range = outline.acl {
+    if let range = outline.permissions {
       acl = try ACL(parsing: UnsafeRawBufferPointer(rebasing: bytes[range]))
     }
     do {

@@ -7,11 +7,7 @@ struct UserMetadata: Sendable {
 
   /// Reads a stored user.
   init(of body: [UInt8]) {
-    let stored = try? body.withUnsafeBytes { bytes -> JSONValue? in
-      guard let range = try EntityScanner.outline(of: bytes).kmd else { return nil }
-      return try JSONValue(parsing: UnsafeRawBufferPointer(rebasing: bytes[range]))
-    }
-    members = stored?.objectValue ?? JSONObject()
+    members = (try? JSONValue(parsing: body))?["_kmd"]?.objectValue ?? JSONObject()
     members["ect"] = nil
     members["lmt"] = nil
   }

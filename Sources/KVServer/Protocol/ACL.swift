@@ -38,7 +38,7 @@ struct ACL: Sendable, Equatable {
   init(of entity: [UInt8]) {
     self.init()
     let stored = try? entity.withUnsafeBytes { bytes -> ACL? in
-      guard let range = try EntityScanner.outline(of: bytes).acl else { return nil }
+      guard let range = try EntityScanner.outline(of: bytes).permissions else { return nil }
       return try ACL(parsing: UnsafeRawBufferPointer(rebasing: bytes[range]))
     }
     if let stored { self = stored }

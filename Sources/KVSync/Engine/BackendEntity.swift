@@ -5,29 +5,33 @@ internal import KVQuery
 /// What the backend has under an id.
 struct BackendEntity {
   let bytes: [UInt8]
-  /// `_kmd.lmt`: what a write names to be sure of the version that it replaces.
-  let lastModified: String?
-  private let acl: JSONValue?
+  /// What a write names to be sure of the version that it replaces.
+  let version: RecordVersion?
+  private let format: RecordFormat
+  private let permissions: JSONValue?
   private let members: JSONObject?
 
-  init(_ bytes: [UInt8]) {
+  init(_ bytes: [UInt8], _ format: RecordFormat = .default) {
     self.bytes = bytes
+    self.format = format
+    version = format.version(of: bytes)
     let object = Self.object(bytes)
-    lastModified = object?["_kmd"]?["lmt"]?.stringValue
-    acl = object?["_acl"]
-    members = object.map(Self.content)
+    permissions = object.flatMap { Self.permissions(of: $0, format) }
+    members = object.map { Self.content($0, format) }
   }
 
   /// Whether this user made it, as far as one knows.
   func isMade(by user: String?) -> Bool {
-    let creator = acl?["creator"]?.stringValue
+    let creator = format.creator.flatMap { permissions?[$0]?.stringValue }
     guard let creator, let user else { return true }
     return creator.hasSameBytes(as: user)
   }
 
   /// Whether it says the same as what we sent, the backend's own members aside.
   func isSameContent(as bytes: [UInt8]) -> Bool {
-    guard let members, let ours = Self.object(bytes).map(Self.content) else { return false }
+    guard let members, let ours = Self.object(bytes).map({ Self.content($0, format) }) else {
+      return false
+    }
     return members.count == ours.count && members.members.allSatisfy { ours[$0.name] == $0.value }
   }
 
@@ -35,21 +39,25 @@ struct BackendEntity {
   /// who may do what with it.
   func isSame(as bytes: [UInt8], startedFrom base: BackendEntity?) -> Bool {
     guard isSameContent(as: bytes) else { return false }
-    let ours = Self.object(bytes)?["_acl"]
-    return ours == nil || ours == acl || ours == base?.acl
+    let ours = Self.object(bytes).flatMap { Self.permissions(of: $0, format) }
+    return ours == nil || ours == permissions || ours == base?.permissions
   }
 
-  /// Whether two versions of the backend's differ in nothing but their time.
+  /// Whether two versions of the backend's differ in nothing but what the backend makes.
   func isSame(as other: BackendEntity) -> Bool {
-    acl == other.acl && isSameContent(as: other.bytes)
+    permissions == other.permissions && isSameContent(as: other.bytes)
   }
 
   private static func object(_ bytes: [UInt8]) -> JSONObject? {
     (try? JSONValue(parsing: bytes))?.objectValue
   }
 
-  private static func content(_ object: JSONObject) -> JSONObject {
-    JSONObject(object.members.filter { !["_id", "_acl", "_kmd"].contains($0.name) })
+  private static func permissions(of object: JSONObject, _ format: RecordFormat) -> JSONValue? {
+    format.permissions.flatMap { object[$0] }
+  }
+
+  private static func content(_ object: JSONObject, _ format: RecordFormat) -> JSONObject {
+    JSONObject(object.members.filter { !format.isReserved($0.name) })
   }
 }
 

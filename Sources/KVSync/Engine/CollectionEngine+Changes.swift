@@ -69,7 +69,8 @@ extension CollectionEngine {
       }
       var refreshed = Refreshed()
       refreshed.removed = try forget(
-        changes.deleted, in: local, of: reading, at: answer.startedAt?.text)
+        changes.deleted, in: local, of: reading, at: answer.startedAt.map { RecordVersion($0.text) }
+      )
       refreshed.pulled = try store(changes.changed, in: local, of: reading)
       let intake = Intake(self, local, remote, call, reading)
       let left = try intake.settle(changes.left, heldBy: try heldQueries(but: key, local))
@@ -96,15 +97,15 @@ extension CollectionEngine {
     }.get()
   }
 
-  /// Deletes what a read says is gone, except for what a write has settled since. `moment`: when it was, if that is known.
+  /// Deletes what a read says is gone, except for what a write has settled since. `version`: which has gone, if that is known.
   func forget(
     _ ids: [String], in local: any Replica, of reading: Settlements.Reading,
-    at moment: String? = nil
+    at version: RecordVersion? = nil
   ) throws(StoreError) -> Int {
     guard !ids.isEmpty else { return 0 }
     return try inFlight.settlements.storing(reading) { (isSettled) throws(StoreError) in
       let unsettled = ids.filter { isSettled?($0) != true }
-      return try local.forget(unsettled, in: collection, at: moment)
+      return try local.forget(unsettled, in: collection, at: version)
     }
   }
 }

@@ -72,7 +72,7 @@ extension CollectionEngine.Intake {
   ) throws(StoreError) -> [EntityVersion] {
     var page = query.selection
     page.sort = [Query.SortKey(.id)]
-    page.fields = [.id, .lastModified]
+    page.fields = [.id, Path(RecordFormat.default.version.joined(separator: "."))]
     page.limit = size
     if let last {
       page.filter = page.and(.field(.id, [.compare(.greater, .string(last))])).filter
@@ -98,8 +98,7 @@ extension CollectionEngine.Intake {
         guard let id = outline.id else {
           throw StoreError.entityWithoutId
         }
-        let moment = outline.lastModified.map { String(decoding: bytes[$0], as: UTF8.self) }
-        versions.append(EntityVersion(id: id, lastModified: moment))
+        versions.append(EntityVersion(id: id, version: outline.version(in: bytes)))
       }
     }
   }

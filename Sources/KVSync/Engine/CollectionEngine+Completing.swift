@@ -41,7 +41,7 @@ extension CollectionEngine {
         return write
       }
       let whole = old.bytes.withBorrowedBytes { known.completed(body, from: $0) }
-      let condition = old.lastModified.map { RemoteCondition.revision($0) }
+      let condition = old.version.map { RemoteCondition.version($0) }
       return .update(id: id, whole, if: condition ?? .none)
     }
   }

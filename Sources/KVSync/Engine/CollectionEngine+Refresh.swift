@@ -161,7 +161,7 @@ extension CollectionEngine {
           continue
         }
         guard let ours = try local.entity(id, in: collection, writtenSince: nil),
-          let theirs = outline.lastModified, ours.isOlder(than: bytes[theirs])
+          let theirs = outline.version(in: bytes), ours.isOlder(than: theirs)
         else { continue }
         current.append(outline)
       }
@@ -171,11 +171,9 @@ extension CollectionEngine {
 }
 
 extension [UInt8] {
-  /// Whether this entity was modified before a moment in the backend's notation, which compares as text.
-  func isOlder(than moment: some Sequence<UInt8>) -> Bool {
-    guard let outline = try? EntityScanner.outline(of: self), let range = outline.lastModified
-    else { return false }
-    return self[range].lexicographicallyPrecedes(moment)
+  /// Whether this entity is known to be of an older version.
+  func isOlder(than other: RecordVersion, _ format: RecordFormat = .default) -> Bool {
+    format.version(of: self).map { format.isOlder($0, than: other) } ?? false
   }
 }
 

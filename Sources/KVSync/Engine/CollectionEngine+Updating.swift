@@ -68,7 +68,7 @@ extension CollectionEngine {
     var current = entity
     var attempts = 1
     while let changed = try update.applied(to: current, clock().milliseconds) {
-      let condition = BackendEntity(current).lastModified.map { RemoteCondition.revision($0) }
+      let condition = BackendEntity(current).version.map { RemoteCondition.version($0) }
       do throws(StoreError) {
         try replaceRemotely(changed, condition ?? .none, remote, call)
         return true

@@ -99,8 +99,8 @@ extension Push {
 extension RemoteCondition {
   /// That the backend has what a change started from. A deletion of what it never showed has none.
   init(base: [UInt8]?, _ operation: PendingWrite.Operation) {
-    if let moment = base.flatMap({ BackendEntity($0).lastModified }) {
-      self = .revision(moment)
+    if let version = base.flatMap({ BackendEntity($0).version }) {
+      self = .version(version)
     } else {
       self = operation == .delete ? .none : .isMissing
     }
@@ -110,7 +110,7 @@ extension RemoteCondition {
   func holds(for found: BackendEntity?) -> Bool {
     switch self {
     case .none: true
-    case .revision(let moment): found?.lastModified == moment
+    case .version(let version): found?.version == version
     case .isMissing: found == nil
     }
   }

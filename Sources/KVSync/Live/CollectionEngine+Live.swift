@@ -6,7 +6,8 @@ extension CollectionEngine {
     let local = try localStore(for: "take in live data")
     switch change {
     case .saved(let entity, let id, _): try store(entity, id, in: local)
-    case .deleted(let id, let moment): try forget(id, at: moment, in: local)
+    case .deleted(let id, let moment):
+      try forget(id, at: moment.map { RecordVersion($0) }, in: local)
     case .tooLarge, .said: break
     }
   }
@@ -19,12 +20,12 @@ extension CollectionEngine {
       throw .badAnswer(error)
     }
     try inFlight.settlements.settling(id) { () throws(StoreError) -> Bool in
-      // Without a time nobody knows which is newer: what is here stays, and what has gone stays away.
-      let moment = outline.lastModified.map { entity[$0] }
+      // Without a version nobody knows which is newer: what is here stays, and what has gone stays away.
+      let theirs = outline.version(in: entity)
       if let ours = try local.entity(id, in: collection, writtenSince: nil) {
-        guard let moment, ours.isOlder(than: moment) else { return false }
+        guard let theirs, ours.isOlder(than: theirs) else { return false }
       } else if let tombstone = try local.tombstone(of: id, in: collection) {
-        guard tombstone.isOlder(than: moment) else { return false }
+        guard tombstone.isOlder(than: theirs, .text) else { return false }
         if try remove(entity, id, ifLateBy: tombstone, local) { return false }
       }
       let stored = try entity.withUnsafeBytes { bytes in
@@ -37,16 +38,16 @@ extension CollectionEngine {
   }
 
   private func forget(
-    _ id: String, at moment: String?, in local: any EntityReader & Replica
+    _ id: String, at version: RecordVersion?, in local: any EntityReader & Replica
   ) throws(StoreError) {
     try inFlight.settlements.settling(id) { () throws(StoreError) -> Bool in
       // It may have been made again meanwhile.
-      if let moment, let ours = try local.entity(id, in: collection, writtenSince: nil),
-        !ours.isOlder(than: Array(moment.utf8)[...])
+      if let version, let ours = try local.entity(id, in: collection, writtenSince: nil),
+        !ours.isOlder(than: version)
       {
         return false
       }
-      _ = try local.forget([id], in: collection, at: moment)
+      _ = try local.forget([id], in: collection, at: version)
       return true
     }
   }

@@ -95,9 +95,7 @@ extension LiveChange {
   fileprivate var version: (id: String, at: String)? {
     switch self {
     case .saved(let entity, let id, _):
-      guard let outline = try? EntityScanner.outline(of: entity), let range = outline.lastModified
-      else { return nil }
-      return (id, String(decoding: entity[range], as: UTF8.self))
+      return RecordFormat.default.version(of: entity).map { (id, $0.text) }
     case .deleted(let id, let at): return at.map { (id, "deleted \($0)") }
     case .tooLarge, .said: return nil
     }

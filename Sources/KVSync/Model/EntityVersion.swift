@@ -1,9 +1,11 @@
-/// Which version of an entity there is: its `_kmd.lmt`, nil if it has none.
+package import KVJSON
+
+/// Which version of an entity there is; nil if it has none.
 package struct EntityVersion: Sendable, Equatable {
   package var id: String
-  package var lastModified: String?
-  package init(id: String, lastModified: String?) {
+  package var version: RecordVersion?
+  package init(id: String, version: RecordVersion?) {
     self.id = id
-    self.lastModified = lastModified
+    self.version = version
   }
 }

@@ -101,8 +101,8 @@ package indirect enum RemoteWrite: Sendable, Equatable {
 /// or with `.notFound` if there is none.
 package enum RemoteCondition: Sendable, Equatable {
   case none
-  /// It is of this `_kmd.lmt`.
-  case revision(String)
+  /// It is of this version.
+  case version(RecordVersion)
   /// There is none.
   case isMissing
 }

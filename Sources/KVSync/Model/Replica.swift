@@ -15,8 +15,9 @@ package protocol Replica: AnyObject, Sendable {
   func differing(_ versions: [EntityVersion], in collection: String) throws(StoreError) -> [String]
 
   /// Deletes entities that the backend no longer has, except those with a pending write; gives how many. Their
-  /// tombstones say `moment`, if that is known, else the version that was here.
-  func forget(_ ids: [String], in collection: String, at moment: String?) throws(StoreError) -> Int
+  /// tombstones say `version`, if that is known, else the version that was here.
+  func forget(_ ids: [String], in collection: String, at version: RecordVersion?) throws(StoreError)
+    -> Int
 }
 
 extension Replica {

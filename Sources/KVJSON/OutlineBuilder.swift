@@ -1,0 +1,141 @@
+internal import KVBase
+
+/// What is known of a record while its members come by.
+struct OutlineBuilder {
+  private let reserved: ReservedMembers
+  private(set) var outline: EntityOutline
+  /// A bit for each reserved member that has come.
+  private var seen: UInt64 = 0
+  /// The values of an id of several members as JSON, by their places; empty before the first one.
+  private var parts: [[UInt8]?] = []
+
+  init(_ format: RecordFormat, at position: Int) {
+    reserved = format.reserved
+    outline = EntityOutline(range: position..<position, id: nil)
+  }
+
+  /// Takes in a member, if it is a reserved one.
+  mutating func note(
+    _ member: MemberCursor.Member, _ scanner: ByteScanner
+  ) throws(JSONError) {
+    guard let place = reserved.place(of: member.name, in: scanner) else { return }
+    let bit: UInt64 = 1 << UInt64(place)
+    guard seen & bit == 0 else {
+      throw JSONError(
+        .notAnEntity("\(reserved.names[place]) comes twice"), at: member.name.lowerBound)
+    }
+    seen |= bit
+    switch reserved.roles[place] {
+    case .id(let part, let kind): try noteID(part, kind, member.value, place, scanner)
+    case .permissions: outline.permissions = try object(member.value, place, scanner)
+    case .backend(hasVersion: false): break
+    case .backend(hasVersion: true):
+      if !reserved.versionPath.isEmpty { _ = try object(member.value, place, scanner) }
+      outline.version = try version(member.value, reserved.versionPath[...], scanner, depth: 1)
+    }
+  }
+
+  /// The outline of a record that ends at `end`.
+  mutating func finish(at end: Int) throws(JSONError) -> EntityOutline {
+    outline.range = outline.range.lowerBound..<end
+    guard !parts.isEmpty else { return outline }
+    let known = parts.compactMap { $0 }
+    guard known.count == parts.count else {
+      let missing = parts.firstIndex(of: nil) ?? 0
+      throw JSONError(
+        .notAnEntity("\(reserved.names[missing]) is missing, which is a part of the id"),
+        at: outline.range.lowerBound)
+    }
+    let key = Array("[".utf8) + known.joined(separator: Array(",".utf8)) + Array("]".utf8)
+    outline.id = String(decoding: key, as: UTF8.self)
+    return outline
+  }
+
+  // MARK: Values
+
+  private mutating func noteID(
+    _ part: Int, _ kind: RecordFormat.IDMember.Kind, _ value: Range<Int>, _ place: Int,
+    _ scanner: ByteScanner
+  ) throws(JSONError) {
+    let text =
+      kind == .text ? try self.text(value, place, scanner) : try integer(value, place, scanner)
+    guard reserved.idCount > 1 else {
+      outline.id = text
+      return
+    }
+    if parts.isEmpty { parts = Array(repeating: nil, count: reserved.idCount) }
+    parts[part] = kind == .text ? JSONValue.string(text).bytes : Array(text.utf8)
+  }
+
+  private func text(
+    _ value: Range<Int>, _ place: Int, _ scanner: ByteScanner
+  ) throws(JSONError) -> String {
+    guard scanner.base[value.lowerBound] == UInt8(ascii: "\""), value.count > 2 else {
+      throw refused(place, "must be a string that is not empty", value)
+    }
+    let text = scanner.text(value.lowerBound &+ 1..<value.upperBound &- 1)
+    // A NUL can only be written as an escape, so most ids need no look.
+    guard text.utf8.count == value.count - 2 || !text.utf8.contains(0) else {
+      throw refused(place, "must not contain NUL", value)
+    }
+    return text
+  }
+
+  private func integer(
+    _ value: Range<Int>, _ place: Int, _ scanner: ByteScanner
+  ) throws(JSONError) -> String {
+    guard let number = Int64(scanner.raw(value)) else {
+      throw refused(place, "must be an integer of 64 bits", value)
+    }
+    return String(number)
+  }
+
+  private func object(
+    _ value: Range<Int>, _ place: Int, _ scanner: ByteScanner
+  ) throws(JSONError) -> Range<Int> {
+    guard scanner.base[value.lowerBound] == UInt8(ascii: "{") else {
+      throw refused(place, "must be an object", value)
+    }
+    return value
+  }
+
+  /// The value at a path; nil if there is none, or none of the type that versions have.
+  private func version(
+    _ value: Range<Int>, _ path: ArraySlice<[UInt8]>, _ scanner: ByteScanner, depth: Int
+  ) throws(JSONError) -> Range<Int>? {
+    guard let name = path.first else { return version(value, scanner) }
+    guard scanner.base[value.lowerBound] == UInt8(ascii: "{") else { return nil }
+    var members = try MemberCursor(scanner, at: value.lowerBound, depth: depth)
+    var found: Range<Int>?
+    while let member = try members.next() {
+      let isIt = name.withUnsafeBufferPointer { scanner.text(member.name, equals: $0) }
+      guard isIt else { continue }
+      found = try version(member.value, path.dropFirst(), scanner, depth: depth + 1)
+    }
+    return found
+  }
+
+  private func version(_ value: Range<Int>, _ scanner: ByteScanner) -> Range<Int>? {
+    if scanner.base[value.lowerBound] == UInt8(ascii: "\"") {
+      let text = value.lowerBound &+ 1..<value.upperBound &- 1
+      return reserved.versionOrder == .integer ? nil : text
+    }
+    guard reserved.versionOrder != .text else { return nil }
+    var digits = scanner.raw(value)[...]
+    if digits.utf8.first == UInt8(ascii: "-") { digits = digits.dropFirst() }
+    return digits.utf8.allSatisfy { $0 &- 0x30 <= 9 } ? value : nil
+  }
+
+  private func refused(_ place: Int, _ what: String, _ value: Range<Int>) -> JSONError {
+    JSONError(.notAnEntity("\(reserved.names[place]) \(what)"), at: value.lowerBound)
+  }
+}
+
+extension ByteScanner {
+  /// A valid text as it is written.
+  fileprivate func raw(_ range: Range<Int>) -> String {
+    String(
+      decoding: UnsafeBufferPointer(start: base + range.lowerBound, count: range.count),
+      as: UTF8.self)
+  }
+}
