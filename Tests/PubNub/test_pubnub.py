@@ -147,6 +147,24 @@ def test_goes_on_from_a_time_token(backend: Backend, ear: Ear) -> None:
         again.stop()
 
 
+def test_goes_on_from_a_time_token_after_a_crash(backend: Backend, ear: Ear) -> None:
+    ear.start()
+    ear.listener.wait_for(PNStatusCategory.PNConnectedCategory)
+    backend.save("a", n=1)
+    seen = ear.next()
+    ear.stop()
+    backend.save("b", n=2)
+    backend.server.kill()
+    backend.server.start()
+    backend.save("c", n=3)
+    again = Ear(backend)
+    again.start(seen.timetoken)
+    try:
+        assert [again.next().message["n"], again.next().message["n"]] == [2, 3]
+    finally:
+        again.stop()
+
+
 def test_reconnects_after_a_restart(backend: Backend, ear: Ear) -> None:
     ear.start()
     ear.listener.wait_for(PNStatusCategory.PNConnectedCategory)

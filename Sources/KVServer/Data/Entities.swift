@@ -113,18 +113,16 @@ final class Entities: Sendable {
     announcing collection: EntityCollection, makingRoom: Bool = false,
     _ body: (borrowing Connection, Timestamp, inout LiveChanges) throws(SQLiteError) -> R
   ) throws(ServerError) -> R {
-    var number: Int?
-    var noted = LiveChanges(collection)
-    var isCommitted = false
-    defer { if let number { outbox.end(number, isCommitted ? noted : nil) } }
-    let result = try write(makingRoom: makingRoom) { (connection, now) throws(SQLiteError) -> R in
-      if let number { outbox.end(number, nil) }
-      number = outbox.begin()
-      noted = LiveChanges(collection)
-      return try body(connection, now, &noted)
+    try outbox.telling { (begin) throws(ServerError) in
+      try write(makingRoom: makingRoom) { (connection, now) throws(SQLiteError) -> R in
+        let number = begin()
+        var noted = LiveChanges(collection)
+        let result = try body(connection, now, &noted)
+        try outbox.prepare(
+          .changes(noted), for: collection.name, of: collection.app, as: number, connection)
+        return result
+      }
     }
-    isCommitted = true
-    return result
   }
 
   static func missing(_ id: String) -> ServerError { ServerError(.entityNotFound) }

@@ -104,6 +104,21 @@ enum Schema {
         """),
     // When something came from a device, in milliseconds; NULL: not known, or a subscription.
     Database.Migration(sql: "ALTER TABLE live ADD COLUMN seen INTEGER;"),
+    // The messages of Live Service, and since when all of an app are there: see LiveJournal.
+    Database.Migration(
+      sql: """
+        CREATE TABLE live_message (
+          app INTEGER NOT NULL REFERENCES app (number),
+          time INTEGER NOT NULL,
+          topic TEXT NOT NULL,
+          about TEXT NOT NULL,
+          payload TEXT NOT NULL,
+          PRIMARY KEY (app, time)) WITHOUT ROWID;
+        CREATE TABLE live_floor (
+          app INTEGER PRIMARY KEY REFERENCES app (number),
+          epoch TEXT NOT NULL,
+          floor INTEGER NOT NULL);
+        """),
   ]
 
   /// What a collection with a history has besides: an index by which changes are found, the entities that were

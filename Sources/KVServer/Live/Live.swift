@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVSQLite
 
 /// Live Service of all apps. Safe from any thread.
 final class Live: Sendable {
@@ -18,13 +19,17 @@ final class Live: Sendable {
   }
 
   let outbox: LiveOutbox
+  private let database: Database
   private let brokers: [Int64: LiveBroker]
   /// By subscribe key: hexadecimal digits of a hash behind a word of ours.
   private let byKey: [String: (app: App, broker: LiveBroker)]
   private let state = Monitor(State())
 
   /// `epoch`: of the data, as hex digits.
-  init(_ apps: [App], epoch: String) {
+  init(
+    _ apps: [App], _ database: Database, epoch: String, _ log: Log
+  ) throws(SQLiteError) {
+    let journal = LiveJournal(database, epoch: epoch)
     // Two epochs get the same number once in a thousand million times.
     let region = (Int64(epoch.prefix(8), radix: 16) ?? 0) & 0x7FFF_FFFF | 1
     var brokers: [Int64: LiveBroker] = [:]
@@ -33,7 +38,7 @@ final class Live: Sendable {
     for app in apps {
       let number = app.number
       let broker = LiveBroker(
-        LiveWire(app: app.key, region: region),
+        LiveWire(app: app.key, region: region), try journal.history(of: number, at: .now()),
         handOver: { collection in
           state.withLock { state in
             if state.hasTeller { state.due[number, default: []].insert(RecordID(collection)) }
@@ -45,15 +50,24 @@ final class Live: Sendable {
     }
     self.brokers = brokers
     self.byKey = byKey
-    outbox = LiveOutbox(brokers)
-    Self.startThreads(brokers, state)
+    self.database = database
+    outbox = LiveOutbox(brokers, journal)
+    Self.startThreads(brokers, journal, state, log)
   }
 
   /// One tends the polls that wait, one tells of what many wait for. They end with `isClosed`.
-  private static func startThreads(_ brokers: [Int64: LiveBroker], _ state: Monitor<State>) {
+  private static func startThreads(
+    _ brokers: [Int64: LiveBroker], _ journal: LiveJournal, _ state: Monitor<State>, _ log: Log
+  ) {
     _ = Worker("kv-live") {
       while state.wait(until: .after(seconds: 1), for: { $0.isClosed ? true : nil }) == nil {
-        for broker in brokers.values { broker.tend() }
+        for (app, broker) in brokers {
+          broker.tend()
+          guard let floor = broker.takeForgotten() else { continue }
+          do throws(SQLiteError) { try journal.forget(app, until: floor) } catch {
+            log.error("old live messages could not be forgotten: \(error)")
+          }
+        }
       }
     }
     let teller = Worker("kv-live-tell") {
@@ -72,6 +86,26 @@ final class Live: Sendable {
 
   /// The app that a subscribe key belongs to.
   func find(_ subscribeKey: String) -> (app: App, broker: LiveBroker)? { byKey[subscribeKey] }
+
+  /// Sends a user's message to those who listen to a stream. Gives its time.
+  ///
+  /// It is in the journal when this returns, and need not survive a power failure.
+  func send(
+    _ payload: [UInt8], to topic: String, from user: String, audience: Audience, in app: Int64
+  ) throws(ServerError) -> Int64 {
+    guard let broker = brokers[app] else { throw ServerError(.appNotFound) }
+    guard broker.hasListeners(of: topic) else { return broker.moment() }
+    let content = LiveAnnouncement.Content.payload(payload, from: user, audience)
+    let sent = try Entities.storage { () throws(SQLiteError) in
+      try outbox.telling { (begin) throws(SQLiteError) in
+        try database.write(durably: false) {
+          (connection: borrowing Connection) throws(SQLiteError) in
+          try outbox.prepare(content, for: topic, of: app, as: begin(), connection)
+        }
+      }
+    }
+    return sent?.time ?? broker.moment()
+  }
 
   /// Answers all polls; from now on none waits.
   func close() {

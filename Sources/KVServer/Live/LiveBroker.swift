@@ -40,11 +40,23 @@ final class LiveBroker: Sendable {
   private struct State {
     var members = LiveMembers()
     var history: LiveHistory
+    /// The first times of announcements whose transactions have not ended.
+    var reserved: Set<Int64> = []
+    /// What the journal was told last to forget.
+    var forgotten: Int64
     var waiting: [Int: Waiting] = [:]
     /// By channel group.
     var waitingOf: [String: Set<Int>] = [:]
     var count = 0
     var isClosed = false
+
+    /// Up to when nothing is added any more.
+    var settled: Int64 { reserved.min().map { $0 &- 1 } ?? history.last }
+
+    /// A place for somebody who wants to know everything from now on.
+    mutating func current(_ now: Timestamp) -> Int64 {
+      reserved.isEmpty ? history.current(now) : settled
+    }
 
     mutating func take(_ number: Int) -> Waiting? {
       guard let taken = waiting.removeValue(forKey: number) else { return nil }
@@ -62,14 +74,17 @@ final class LiveBroker: Sendable {
   /// Gives a collection to somebody who will `tell` of it soon; false: there is nobody.
   private let handOver: @Sendable (String) -> Bool
 
+  /// `history`: what is known from before; nil: nothing.
   init(
-    _ wire: LiveWire, now: @escaping @Sendable () -> Timestamp = { Timestamp.now() },
+    _ wire: LiveWire, _ history: LiveHistory? = nil,
+    now: @escaping @Sendable () -> Timestamp = { Timestamp.now() },
     handOver: @escaping @Sendable (String) -> Bool = { _ in false }
   ) {
     self.wire = wire
     self.now = now
     self.handOver = handOver
-    state = Monitor(State(history: LiveHistory(at: now())))
+    let history = history ?? LiveHistory(at: now())
+    state = Monitor(State(history: history, forgotten: history.floor))
   }
 
   /// Reads or changes who listens.
@@ -85,13 +100,13 @@ final class LiveBroker: Sendable {
     let response = state.peek { state -> Response? in
       guard Self.isRegistered(poll, state) else { return wire.refusal(ofGroup: poll.group) }
       guard let since = poll.since else {
-        return wire.answer([], to: poll, next: state.history.current(now()))
+        return wire.answer([], to: poll, next: state.current(now()))
       }
       let isKnown =
         (since.region ?? wire.region) == wire.region && state.history.reaches(back: since.time)
       if !isKnown {
         return wire.answer(
-          [], to: poll, next: state.history.current(now()), isIncomplete: true)
+          [], to: poll, next: state.current(now()), isIncomplete: true)
       }
       if let response = answer(poll, since: since.time, state) { return response }
       if state.isClosed { return wire.answer([], to: poll, next: since.time) }
@@ -116,55 +131,70 @@ final class LiveBroker: Sendable {
     var found: [LiveMessage] = []
     for message in state.history.after(since) where found.count < Self.mostMessages {
       if poll.collections?.contains(RecordID(message.collection)) != false,
-        state.members.hears(poll.group, message.collection), message.audience.contains(poll.user)
+        state.members.hears(poll.group, message.collection),
+        message.about.audience.contains(poll.user)
       {
         found.append(message)
       }
     }
     guard let last = found.last else { return nil }
     let isFull = found.count == Self.mostMessages
-    return wire.answer(found, to: poll, next: isFull ? last.time : state.history.last)
+    return wire.answer(found, to: poll, next: isFull ? last.time : state.settled)
   }
 
   // MARK: Changes
 
+  /// Reserves times for what a transaction is about to commit: to be called inside of it, as its last step, so that
+  /// times and commits have one order. `publish` or `withdraw` must follow.
+  func prepare(
+    _ content: LiveAnnouncement.Content, for topic: String, of app: Int64
+  ) -> LiveAnnouncement {
+    state.peek { state in
+      let time = state.history.reserve(content.count, now())
+      state.reserved.insert(time)
+      return LiveAnnouncement(
+        app: app, topic: topic, content: content, time: time,
+        isJournaled: !state.members.groups(hearing: topic).isEmpty)
+    }
+  }
+
+  /// The transaction has not committed.
+  func withdraw(_ announcement: LiveAnnouncement) {
+    state.peek { _ = $0.reserved.remove(announcement.time) }
+  }
+
   /// Tells what was committed. Calls must come in the order of the commits. Whoever has written waits for the
   /// answers to a few polls at the most.
-  func publish(_ changes: LiveChanges) {
-    let name = changes.collection.name
-    let rule = changes.collection.permissions.read
+  func publish(_ announcement: LiveAnnouncement) {
     let groups = state.peek { state -> Set<String> in
-      let groups = state.members.groups(hearing: name)
-      guard !groups.isEmpty else { return [] }
-      if changes.isCut {
-        state.history.cut(now())
+      state.reserved.remove(announcement.time)
+      let groups = state.members.groups(hearing: announcement.topic)
+      guard announcement.isJournaled || !groups.isEmpty else { return [] }
+      if announcement.isCut {
+        state.history.cut(at: announcement.time)
       } else {
-        for change in changes.list {
-          state.history.add(message(change, name, rule, at: state.history.next(now())))
-        }
+        for message in announcement.messages { state.history.add(message) }
       }
       return groups
     }
-    announce(name, to: groups)
+    announce(announcement.topic, to: groups)
   }
 
-  /// Sends a user's message to those who listen to a stream. Gives its time.
-  func send(
-    _ payload: [UInt8], to topic: String, from user: String, audience: Audience
-  ) -> Int64 {
-    let (time, groups) = state.peek { state -> (Int64, Set<String>) in
-      let time = state.history.next(now())
-      let groups = state.members.groups(hearing: topic)
-      if !groups.isEmpty {
-        state.history.add(
-          LiveMessage(
-            time: time, collection: topic, audience: audience, isNotice: false, from: .user(user),
-            payload: payload))
-      }
-      return (time, groups)
+  /// Whether somebody listens to a collection or a stream.
+  func hasListeners(of topic: String) -> Bool {
+    state.peek { !$0.members.groups(hearing: topic).isEmpty }
+  }
+
+  /// A time that no message has or will have.
+  func moment() -> Int64 { state.peek { $0.history.reserve(1, now()) } }
+
+  /// Up to when messages were forgotten, if that has changed since the last call.
+  func takeForgotten() -> Int64? {
+    state.peek { state in
+      guard state.history.floor > state.forgotten else { return nil }
+      state.forgotten = state.history.floor
+      return state.forgotten
     }
-    announce(topic, to: groups)
-    return time
   }
 
   /// Tells the polls of some groups, or leaves that to somebody else if they are many.
@@ -208,31 +238,14 @@ final class LiveBroker: Sendable {
     let response =
       state.history.reaches(back: waiting.since)
       ? answer(waiting.poll, since: waiting.since, state)
-      : wire.answer([], to: waiting.poll, next: state.history.last, isIncomplete: true)
+      : wire.answer([], to: waiting.poll, next: state.settled, isIncomplete: true)
     guard let response, let taken = state.take(number) else {
       // Of what came until now there is nothing for it.
-      state.waiting[number]?.since = state.history.last
+      let settled = state.settled
+      state.waiting[number]?.since = settled
       return nil
     }
     return (taken.reply, response)
-  }
-
-  private func message(
-    _ change: LiveChange, _ collection: String, _ rule: Permissions.Rule, at time: Int64
-  ) -> LiveMessage {
-    var isNotice = true
-    let payload: [UInt8]
-    switch change.what {
-    case .create(let body) where body.count <= Self.mostBytes,
-      .update(let body) where body.count <= Self.mostBytes:
-      isNotice = false
-      payload = body
-    case .create, .update: payload = LiveWire.notice(change.id, at: nil)
-    case .delete(_, let moment): payload = LiveWire.notice(change.id, at: moment)
-    }
-    return LiveMessage(
-      time: time, collection: collection, audience: Audience(rule, change.acl),
-      isNotice: isNotice, from: .change(change.what.name), payload: payload)
   }
 
   // MARK: Endings
@@ -244,7 +257,7 @@ final class LiveBroker: Sendable {
       waiting.until <= ticks || waiting.reply.isAbandoned
         || waiting.poll.expires.map { $0 <= now.milliseconds } == true
     }) { waiting, state in
-      wire.answer([], to: waiting.poll, next: state.history.current(now))
+      wire.answer([], to: waiting.poll, next: state.current(now))
     }
   }
 

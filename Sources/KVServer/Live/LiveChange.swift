@@ -66,6 +66,21 @@ struct Audience: Sendable {
     self.acl = acl
   }
 
+  /// As the journal has it.
+  var json: JSONValue {
+    let list = (try? JSONValue(parsing: acl.json)) ?? .object(JSONObject())
+    return ["rule": .string(rule.rawValue), "acl": list]
+  }
+
+  /// Nil for what is none of ours.
+  init?(json: JSONValue) {
+    guard let rule = json["rule"]?.stringValue.flatMap(Permissions.Rule.init),
+      let bytes = json["acl"]?.bytes,
+      let acl = try? bytes.withUnsafeBytes({ try ACL(parsing: $0) })
+    else { return nil }
+    self.init(rule, acl)
+  }
+
   /// Everybody who may read the collection at all.
   var isEverybody: Bool {
     let isOpen = acl.everybodyReads == true || acl.everybodyWrites == true

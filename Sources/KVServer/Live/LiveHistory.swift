@@ -8,25 +8,6 @@ struct LivePlace: Sendable, Equatable {
   var region: Int64?
 }
 
-/// One message, without what differs from receiver to receiver.
-struct LiveMessage: Sendable {
-  enum Source: Sendable {
-    /// The server: `"create"`, `"update"` or `"delete"`.
-    case change(String)
-    /// A user, on a stream.
-    case user(String)
-  }
-
-  let time: Int64
-  /// Or the topic of a stream.
-  let collection: String
-  let audience: Audience
-  /// On the channels of notices, `x-`, which only libkvstore listens to.
-  let isNotice: Bool
-  let from: Source
-  let payload: [UInt8]
-}
-
 /// The last messages of an app, bounded by number and by bytes, so that a client that was away can be told what it
 /// missed, or that it cannot be told.
 struct LiveHistory: Sendable {
@@ -39,11 +20,12 @@ struct LiveHistory: Sendable {
   /// The latest time given out; times only grow, whatever the wall clock does.
   private(set) var last: Int64
   /// Everything after this is known.
-  private var floor: Int64
+  private(set) var floor: Int64
 
-  init(at now: Timestamp) {
-    last = Self.ticks(now)
-    floor = last
+  /// `since`: everything after this will be added before anything else; nil: nothing was before.
+  init(at now: Timestamp, since floor: Int64? = nil) {
+    last = max(Self.ticks(now), floor ?? .min)
+    self.floor = floor ?? last
   }
 
   /// A time for somebody who wants to know everything from now on.
@@ -52,23 +34,26 @@ struct LiveHistory: Sendable {
     return last
   }
 
-  /// A time of its own for a message.
-  mutating func next(_ now: Timestamp) -> Int64 {
-    last = max(last &+ 1, Self.ticks(now))
-    return last
+  /// Times of their own for some messages, one after the other; gives the first.
+  mutating func reserve(_ count: Int, _ now: Timestamp) -> Int64 {
+    let first = max(last &+ 1, Self.ticks(now))
+    last = first &+ Int64(max(0, count - 1))
+    return first
   }
 
+  /// Adds a message that is later than all others.
   mutating func add(_ message: LiveMessage) {
+    last = max(last, message.time)
     messages.append(message)
     bytes &+= message.payload.count
     while messages.count - first > Self.mostMessages || bytes > Self.mostBytes { forgetFirst() }
   }
 
-  /// Forgets everything: what happens now is too much to remember.
-  mutating func cut(_ now: Timestamp) {
+  /// Forgets everything: what happened at `time` is too much to remember.
+  mutating func cut(at time: Int64) {
     messages = []
     (first, bytes) = (0, 0)
-    floor = next(now)
+    floor = time
   }
 
   /// Whether all that came after `time` is still known.

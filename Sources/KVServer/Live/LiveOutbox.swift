@@ -1,26 +1,45 @@
 internal import KVBase
+internal import KVSQLite
 
 /// Brings what was written to the broker in the order of the commits, and only what was committed.
 ///
 /// Transactions run one after the other, but the threads that ran them come back in any order: each takes a number
 /// inside its transaction, and nothing is told before all with lower numbers are known to have ended.
 final class LiveOutbox: Sendable {
-  private enum Ending {
-    case committed(LiveChanges)
-    case failed
-  }
-
   private struct State {
     var begun = 0
     var told = 0
-    var ended: [Int: Ending] = [:]
+    /// What the transactions that have not ended would tell.
+    var prepared: [Int: LiveAnnouncement] = [:]
+    /// Whether they have committed.
+    var ended: [Int: Bool] = [:]
   }
 
   private let state = Monitor(State())
   private let brokers: [Int64: LiveBroker]
+  private let journal: LiveJournal?
 
-  /// By the numbers of the apps.
-  init(_ brokers: [Int64: LiveBroker]) { self.brokers = brokers }
+  /// By the numbers of the apps. `journal` nil: nothing is kept.
+  init(_ brokers: [Int64: LiveBroker], _ journal: LiveJournal? = nil) {
+    self.brokers = brokers
+    self.journal = journal
+  }
+
+  /// Runs a write that has something to tell. Each time that its transaction begins, it calls `begin` for a number, and
+  /// `prepare` with that as the last step.
+  func telling<R, E: Error>(_ write: (_ begin: () -> Int) throws(E) -> R) throws(E) -> R {
+    var number: Int?
+    var isCommitted = false
+    defer { if let number { end(number, isCommitted: isCommitted) } }
+    let result = try write {
+      if let number { end(number, isCommitted: false) }
+      let begun = begin()
+      number = begun
+      return begun
+    }
+    isCommitted = true
+    return result
+  }
 
   /// To be called inside the transaction.
   func begin() -> Int {
@@ -30,14 +49,36 @@ final class LiveOutbox: Sendable {
     }
   }
 
-  /// `changes` nil: nothing was written. To be called once for each number, after the transaction.
-  func end(_ number: Int, _ changes: LiveChanges?) {
+  /// Says what a transaction will have to tell, and keeps it. Nil: there is nothing to tell.
+  @discardableResult
+  func prepare(
+    _ content: LiveAnnouncement.Content, for topic: String, of app: Int64, as number: Int,
+    _ connection: borrowing Connection
+  ) throws(SQLiteError) -> LiveAnnouncement? {
+    guard content.count > 0, let broker = brokers[app] else { return nil }
+    let announcement = broker.prepare(content, for: topic, of: app)
+    state.peek { $0.prepared[number] = announcement }
+    guard announcement.isJournaled, let journal else { return announcement }
+    if announcement.isCut {
+      try journal.cut(app, at: announcement.time, connection)
+    } else {
+      try journal.add(announcement.messages, of: app, connection)
+    }
+    return announcement
+  }
+
+  /// To be called once for each number, after the transaction.
+  func end(_ number: Int, isCommitted: Bool) {
     state.peek { state in
-      state.ended[number] = changes.map { .committed($0) } ?? .failed
-      while let next = state.ended.removeValue(forKey: state.told + 1) {
+      state.ended[number] = isCommitted
+      while let isCommitted = state.ended.removeValue(forKey: state.told + 1) {
         state.told += 1
-        guard case .committed(let changes) = next, !changes.list.isEmpty else { continue }
-        brokers[changes.collection.app]?.publish(changes)
+        guard let next = state.prepared.removeValue(forKey: state.told) else { continue }
+        if isCommitted {
+          brokers[next.app]?.publish(next)
+        } else {
+          brokers[next.app]?.withdraw(next)
+        }
       }
     }
   }

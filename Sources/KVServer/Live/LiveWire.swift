@@ -58,11 +58,11 @@ struct LiveWire: Sendable {
   private func envelope(
     of message: LiveMessage, for poll: LiveBroker.Poll
   ) -> (channel: String, publisher: String, metadata: String) {
-    switch message.from {
+    switch message.about.from {
     case .user(let id): return ("\(app).\(message.collection.dropFirst())", id, "")
     case .change(let change):
-      let kind = message.isNotice ? "x" : "c"
-      let user = message.audience.isEverybody ? "" : ".u-\(poll.user)"
+      let kind = message.about.isNotice ? "x" : "c"
+      let user = message.about.audience.isEverybody ? "" : ".u-\(poll.user)"
       return (
         "\(app).\(kind)-\(message.collection)\(user)", "kvstored",
         "\"u\":{\"kvstore\":{\"change\":\"\(change)\"}},"

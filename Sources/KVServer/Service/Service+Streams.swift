@@ -125,8 +125,9 @@ extension Service {
     guard (try? JSONValue(parsing: bytes)) != nil else {
       return LiveWire.notSent("Invalid JSON")
     }
-    let time = broker.send(
-      bytes, to: stream.topic, from: session.user, audience: acl.audience(of: stream))
+    let time = try live.send(
+      bytes, to: stream.topic, from: session.user, audience: acl.audience(of: stream),
+      in: app.number)
     return broker.wire.sent(at: time)
   }
 }

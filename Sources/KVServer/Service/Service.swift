@@ -64,7 +64,10 @@ final class Service: RequestHandler, Sendable {
     self.apps = known
     epoch = try DataEpoch(
       database, epochFile, latest: latest, isRestored: settings.isRestored, log)
-    live = Live(Array(known.values), epoch: epoch.text)
+    let (served, data) = (Array(known.values), epoch.text)
+    live = try Entities.storage { () throws(SQLiteError) in
+      try Live(served, database, epoch: data, log)
+    }
     registrations = LiveRegistrations(database)
     streams = LiveStreams(database)
     entities = Entities(database, clock: epoch.clock, outbox: live.outbox)

@@ -10,15 +10,10 @@ import Testing
   private let registrations: LiveRegistrations
 
   init() throws {
-    database = try Database(
-      .init(path: directory.path + "/data.db", applicationId: Schema.applicationId),
-      migrations: Schema.migrations)
+    database = try testDatabase(in: directory)
     try database.write { (connection: borrowing Connection) throws(SQLiteError) in
       try connection.execute(
-        """
-        INSERT INTO app (number, key) VALUES (1, 'kid');
-        INSERT INTO session (token, app, user) VALUES ('\(Sessions.hash("alive"))', 1, 'ana');
-        """)
+        "INSERT INTO session (token, app, user) VALUES ('\(Sessions.hash("alive"))', 1, 'ana')")
     }
     registrations = LiveRegistrations(database)
   }

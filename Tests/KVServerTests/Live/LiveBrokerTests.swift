@@ -1,5 +1,6 @@
 internal import KVBase
 internal import KVJSON
+internal import KVSQLite
 internal import KVTestSupport
 import Testing
 
@@ -274,20 +275,32 @@ final class KeptReply: Reply {
   }
 
   @Test("Transactions are told in the order of their numbers, failed ones not at all")
-  func order() {
+  func order() throws {
     let outbox = LiveOutbox([1: broker])
     let place = start()
-    func end(_ number: Int, _ id: String?) {
-      var changes = LiveChanges(notes)
-      if let id { changes.add(LiveChange(id: id, .delete(ACL(), at: Timestamp(milliseconds: 1)))) }
-      outbox.end(number, id == nil ? nil : changes)
+    let database = try testDatabase(in: TemporaryDirectory())
+    let numbers = try database.write { (connection: borrowing Connection) throws(SQLiteError) in
+      var numbers: [Int] = []
+      for id in ["1", "2", "3"] {
+        var changes = LiveChanges(notes)
+        changes.add(LiveChange(id: id, .delete(ACL(), at: Timestamp(milliseconds: 1))))
+        let number = outbox.begin()
+        try outbox.prepare(.changes(changes), for: "notes", of: 1, as: number, connection)
+        numbers.append(number)
+      }
+      return numbers
     }
-    let numbers = (0..<3).map { _ in outbox.begin() }
-    end(numbers[2], "3")
-    end(numbers[0], "1")
+    // Who comes now must not miss what is about to be told.
+    let early = start()
+    outbox.end(numbers[2], isCommitted: true)
+    outbox.end(numbers[0], isCommitted: true)
     #expect(poll(place).ids == ["1"])
-    end(numbers[1], nil)
+    outbox.end(numbers[1], isCommitted: false)
     #expect(poll(place).ids == ["1", "3"])
+    #expect(poll(early).ids == ["1", "3"])
+    let late = start()
+    save("4")
+    #expect(poll(late).ids == ["4"])
   }
 
   @Test(
@@ -323,5 +336,12 @@ final class KeptReply: Reply {
     let next = zip(users, polls).map { poll($0, $1.place) }
     broker.tell("notes")
     #expect(next.allSatisfy { $0.status == nil } && broker.waitingCount == 100)
+  }
+}
+
+extension LiveBroker {
+  /// Tells changes as if their transaction had just committed.
+  fileprivate func publish(_ changes: LiveChanges) {
+    publish(prepare(.changes(changes), for: changes.collection.name, of: changes.collection.app))
   }
 }

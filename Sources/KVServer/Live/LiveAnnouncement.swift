@@ -1,0 +1,66 @@
+internal import KVBase
+
+/// What one transaction tells the listeners of a collection or a stream, with the times that its messages have.
+struct LiveAnnouncement: Sendable {
+  enum Content: Sendable {
+    case changes(LiveChanges)
+    /// A user's message.
+    case payload([UInt8], from: String, Audience)
+  }
+
+  let app: Int64
+  let topic: String
+  let content: Content
+  /// Of the first message; the others have the times behind it.
+  let time: Int64
+  /// Whether there was somebody to tell when it was written, so that it is in the journal.
+  let isJournaled: Bool
+
+  /// There is too much to tell.
+  var isCut: Bool {
+    if case .changes(let changes) = content { changes.isCut } else { false }
+  }
+
+  var messages: [LiveMessage] {
+    switch content {
+    case .changes(let changes):
+      let rule = changes.collection.permissions.read
+      return changes.list.enumerated().map { index, change in
+        LiveMessage(change, topic, rule, at: time &+ Int64(index))
+      }
+    case .payload(let bytes, let user, let audience):
+      let about = LiveMessage.About(audience: audience, isNotice: false, from: .user(user))
+      return [LiveMessage(time: time, collection: topic, about: about, payload: bytes)]
+    }
+  }
+}
+
+extension LiveAnnouncement.Content {
+  /// How many times it takes.
+  var count: Int {
+    switch self {
+    case .changes(let changes): changes.isCut ? 1 : changes.list.count
+    case .payload: 1
+    }
+  }
+}
+
+extension LiveMessage {
+  fileprivate init(
+    _ change: LiveChange, _ collection: String, _ rule: Permissions.Rule, at time: Int64
+  ) {
+    var isNotice = true
+    let payload: [UInt8]
+    switch change.what {
+    case .create(let body) where body.count <= LiveBroker.mostBytes,
+      .update(let body) where body.count <= LiveBroker.mostBytes:
+      isNotice = false
+      payload = body
+    case .create, .update: payload = LiveWire.notice(change.id, at: nil)
+    case .delete(_, let moment): payload = LiveWire.notice(change.id, at: moment)
+    }
+    let about = About(
+      audience: Audience(rule, change.acl), isNotice: isNotice, from: .change(change.what.name))
+    self.init(time: time, collection: collection, about: about, payload: payload)
+  }
+}

@@ -1,0 +1,15 @@
+internal import KVSQLite
+internal import KVTestSupport
+
+@testable import KVServer
+
+/// A database of the server's in a directory, with the app 1, `kid`.
+func testDatabase(in directory: TemporaryDirectory) throws -> Database {
+  let database = try Database(
+    .init(path: directory.path + "/data.db", applicationId: Schema.applicationId),
+    migrations: Schema.migrations)
+  try database.write { (connection: borrowing Connection) throws(SQLiteError) in
+    try connection.execute("INSERT OR IGNORE INTO app (number, key) VALUES (1, 'kid')")
+  }
+  return database
+}
