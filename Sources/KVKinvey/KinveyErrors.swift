@@ -22,6 +22,8 @@ enum KinveyErrors {
     let answer = answer(head, words, hiding: secrets)
     var error = StoreError(kind(of: answer), message(for: answer))
     error.answer = answer
+    error.statedClass = failureClass(of: error.kind, answer)
+    error.changedNothing = answer.error != nil && (400..<500).contains(answer.status)
     return error
   }
 
@@ -39,7 +41,7 @@ enum KinveyErrors {
     let isRefused = [
       "invalid_grant", "invalid_client", "invalid_token", "unauthorized_client", "access_denied",
     ].contains(error.answer?.error)
-    if isRefused { error.kind = .unauthorized }
+    if isRefused { (error.kind, error.statedClass) = (.unauthorized, .sessionOver) }
     return error
   }
 
@@ -102,6 +104,26 @@ enum KinveyErrors {
   }
 
   // MARK: Kinds
+
+  /// What another attempt may come to. A gateway that says it may do it another time is believed, too.
+  private static func failureClass(
+    of kind: StoreError.Kind, _ answer: StoreError.ServerAnswer
+  ) -> FailureClass {
+    switch (answer.status, kind) {
+    case (429, _), (502...504, _): return .passing
+    case (500, .server): return answer.error == "KinveyInternalErrorRetry" ? .passing : .unknown
+    default: break
+    }
+    return switch kind {
+    case .conflict: .conflict
+    case .invalid, .forbidden, .tooLarge: .refused
+    case .notFound:
+      // Of the entity: not of everything that there is.
+      ["AppNotFound", "UserNotFound"].contains(answer.error) ? .unknown : .refused
+    case .unauthorized: .sessionOver
+    default: .unknown
+    }
+  }
 
   private static func kind(of answer: StoreError.ServerAnswer) -> StoreError.Kind {
     guard let error = answer.error else { return kind(ofStranger: answer.status) }

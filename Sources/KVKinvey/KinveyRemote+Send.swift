@@ -82,7 +82,7 @@ extension KinveyRemote {
       case .delete where error.saysNotThere: return .success(.deleted(0))
       case .batch where error.saysNoSuchRoute:
         var unsupported = error
-        unsupported.kind = .unsupported
+        (unsupported.kind, unsupported.statedClass) = (.unsupported, nil)
         return .failure(unsupported)
       default: return .failure(error)
       }

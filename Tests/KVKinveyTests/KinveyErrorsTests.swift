@@ -68,6 +68,48 @@ import Testing
   }
 
   @Test(
+    "What another attempt may come to is said with it, and whether nothing was done",
+    arguments: [
+      (429, "New", FailureClass.passing, true), (502, "New", .passing, false),
+      (503, "New", .passing, false), (504, "New", .passing, false),
+      (500, "KinveyInternalErrorRetry", .passing, false),
+      (500, "KinveyInternalErrorStop", .unknown, false), (550, "BLRuntimeError", .unknown, false),
+      (400, "BLRuntimeError", .unknown, true), (400, "BadRequest", .refused, true),
+      (403, "WritesToCollectionDisallowed", .refused, true), (413, "New", .refused, true),
+      (404, "EntityNotFound", .refused, true), (404, "AppNotFound", .unknown, true),
+      (404, "UserNotFound", .unknown, true), (409, "StaleRequest", .conflict, true),
+      (500, "DuplicateEndUsers", .conflict, false), (401, "InvalidCredentials", .sessionOver, true),
+      (405, "MethodNotAllowed", .unknown, true),
+    ])
+  func classes(
+    _ status: Int, _ code: String, _ failureClass: FailureClass, _ changedNothing: Bool
+  ) throws {
+    try withBackend { _ in
+      ScriptedReply(status, #"{"error":"\#(code)","description":"what","debug":"why"}"#)
+    } run: { backend throws in
+      let error = backend.remote.outcome(.update(id: "1", bytes("{}")))?.failure
+      #expect(error?.failureClass == failureClass)
+      #expect(error?.changedNothing == changedNothing)
+    }
+  }
+
+  @Test("Who is in between may be busy, and refuses nothing but what is too large")
+  func classesOfStrangers() throws {
+    for (status, failureClass) in [
+      (502, FailureClass.passing), (429, .passing), (413, .refused), (404, .unknown),
+      (403, .unknown), (500, .unknown),
+    ] {
+      try withBackend { _ in
+        ScriptedReply(status, "<html>nginx</html>")
+      } run: { backend throws in
+        let error = backend.remote.outcome(.update(id: "1", bytes("{}")))?.failure
+        #expect(error?.failureClass == failureClass, "\(status)")
+        #expect(error?.changedNothing == false, "\(status)")
+      }
+    }
+  }
+
+  @Test(
     "A taken _id is a conflict, whichever way the backend says it",
     arguments: [
       #""description":"d","debug":"An entity with that _id already exists in this collection""#,

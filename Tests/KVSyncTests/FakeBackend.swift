@@ -32,12 +32,13 @@ final class FakeBackend: @unchecked Sendable {
     let id = entity["_id"]?.stringValue ?? Identifier.object()
     guard entities[id] == nil else {
       var error = StoreError(.conflict, "An entity with that _id already exists.")
-      error.answer = StoreError.ServerAnswer(status: 500, error: "KinveyInternalErrorRetry")
+      // It may be what we sent ourselves.
+      error.changedNothing = false
       throw error
     }
     guard entity["poison"] == nil else {
       var error = StoreError(.invalid, "Refused.")
-      error.answer = StoreError.ServerAnswer(status: 400, error: "ParameterValueOutOfRange")
+      error.answer = StoreError.ServerAnswer(status: 400, error: "Poison")
       throw error
     }
     entity["_id"] = .string(id)
@@ -86,12 +87,9 @@ final class FakeBackend: @unchecked Sendable {
     case .version(let wanted) where wanted.text == revision: return
     case .version where revision == nil:
       var error = StoreError(.notFound, "There is none.")
-      error.answer = StoreError.ServerAnswer(status: 404, error: "EntityNotFound")
+      error.statedClass = .refused
       throw error
-    default:
-      var error = StoreError(.conflict, "Another revision.")
-      error.answer = StoreError.ServerAnswer(status: 409, error: "StaleRequest")
-      throw error
+    default: throw StoreError(.conflict, "Another revision.")
     }
   }
 
@@ -196,7 +194,7 @@ final class FakeNetwork: Remote, @unchecked Sendable {
     }
     if random.next() % 100 < weather.serverErrors {
       var error = StoreError(.server, "Out of order.")
-      error.answer = StoreError.ServerAnswer(status: 503)
+      error.statedClass = .passing
       throw error
     }
     told(&random)

@@ -104,7 +104,7 @@ import Testing
         guard case .batch = write else { return nil }
         if kind == .unsupported { remote?.maxBatchWrites = 1 }
         var error = StoreError(kind, "No.")
-        error.answer = StoreError.ServerAnswer(status: 405)
+        if kind == .tooLarge { error.statedClass = .refused }
         return error
       }
       _ = try bench.saveMany((0..<150).map { ["_id": .string("id\($0)"), "n": .int($0)] })
@@ -133,7 +133,7 @@ import Testing
     let left = try bench.engine.pending(after: nil, most: 0)
     #expect(left.map(\.id) == result.errors.map(\.id))
     #expect(left.first?.attempts == 1)
-    #expect(left.first?.lastError?.contains("ParameterValueOutOfRange") == true)
+    #expect(left.first?.lastError?.contains("Poison") == true)
   }
 
   @Test("goes on behind an entity on which the connection breaks") func poisoned() throws {

@@ -49,7 +49,11 @@ final class ScriptedRemote: Remote, @unchecked Sendable {
 
   static func error(_ kind: StoreError.Kind, _ status: Int? = nil) -> StoreError {
     var error = StoreError(kind, "As the test wants it.")
-    error.answer = status.map { StoreError.ServerAnswer(status: $0, error: "Scripted") }
+    guard let status else { return error }
+    error.answer = StoreError.ServerAnswer(status: status, error: "Scripted")
+    error.changedNothing = (400..<500).contains(status)
+    if [429, 502, 503, 504].contains(status) { error.statedClass = .passing }
+    if [.forbidden, .tooLarge, .notFound].contains(kind) { error.statedClass = .refused }
     return error
   }
 

@@ -268,6 +268,6 @@ extension StoreError {
   /// Whether the backend refused what was sent, not that it was sent: of a batch, one entity may be to
   /// blame, or that it is one.
   fileprivate var isAboutTheBody: Bool {
-    answer != nil && (kind == .invalid || kind == .tooLarge || kind == .unsupported)
+    kind == .unsupported || failureClass == .refused && (kind == .invalid || kind == .tooLarge)
   }
 }

@@ -29,8 +29,3 @@ struct Reachability {
     unanswered += writes.map { ($0, error) }
   }
 }
-
-extension StoreError {
-  /// Whether nobody answered, or only to say that it is busy: it says nothing about the entity.
-  var isSilence: Bool { isOffline || answer?.status == 429 || answer?.status == 503 }
-}

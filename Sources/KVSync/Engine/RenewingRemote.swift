@@ -15,7 +15,9 @@ extension SessionRenewal {
   ) throws(StoreError) -> R {
     let proof = try proof()
     do throws(StoreError) { return try body() } catch {
-      guard error.kind == .unauthorized, let proof, try renew(proof, call) else { throw error }
+      guard error.failureClass == .sessionOver, let proof, try renew(proof, call) else {
+        throw error
+      }
     }
     return try body()
   }
@@ -46,7 +48,7 @@ package final class RenewingRemote: WrappingRemote {
     var refused: [(place: Int, error: StoreError)] = []
     let proof = (try? renewal.proof()) ?? nil
     remote.send(writes, in: collection, call) { place, result in
-      if proof != nil, case .failure(let error) = result, error.kind == .unauthorized {
+      if proof != nil, case .failure(let error) = result, error.failureClass == .sessionOver {
         refused.append((place, error))
       } else {
         outcome(place, result)

@@ -260,10 +260,8 @@ extension LiveFeed {
 }
 
 extension StoreError {
-  /// Whether the service could not be reached, or was busy.
+  /// Whether the service could not be reached, was busy or is broken.
   fileprivate var passes: Bool {
-    if isOffline { return true }
-    guard let status = answer?.status else { return false }
-    return status == 408 || status == 429 || status >= 500
+    isOffline || failureClass == .passing || kind == .server
   }
 }

@@ -62,25 +62,3 @@ package enum RebasedChange: Sendable, Equatable {
   /// The entity is deleted, here and there.
   case deleted
 }
-
-extension StoreError {
-  /// Whether the backend itself said that it has not carried the request out. Everything else leaves that open:
-  /// silence, a gateway in between, a failure half way, an earlier attempt.
-  var isRefusal: Bool {
-    guard !followsFailure else { return false }
-    guard let answer, answer.error != nil else { return kind == .noUser || kind == .invalid }
-    return (400..<500).contains(answer.status)
-  }
-
-  /// Whether the backend has refused the write itself, so that it would refuse it the next time as well.
-  ///
-  /// Not: who is asked for a login, a wrong application, what is busy or broken, what a proxy answered.
-  var isRefusalForGood: Bool {
-    guard let answer else { return kind == .invalid || kind == .conflict }
-    return switch kind {
-    case .invalid, .forbidden, .conflict, .tooLarge: answer.status >= 400 || answer.status == 207
-    case .notFound: answer.error != "AppNotFound" && answer.error != "UserNotFound"
-    default: false
-    }
-  }
-}

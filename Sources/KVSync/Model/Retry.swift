@@ -44,8 +44,7 @@ package struct Retry: Sendable {
 
   /// Whether another attempt may come to something else.
   func isWorthwhile(after attempt: Int, _ error: StoreError) -> Bool {
-    attempt < most
-      && (error.answer == nil ? error.kind == .network && afterSilence : error.asksAgain)
+    attempt < most && error.failureClass == .passing && (afterSilence || !error.isOffline)
   }
 }
 
@@ -55,15 +54,6 @@ extension StoreError {
     var error = self
     error.followsFailure = attempt > 0 && isRefusal
     return error
-  }
-
-  /// Whether the backend, or a gateway before it, said that it may do it another time.
-  fileprivate var asksAgain: Bool {
-    switch answer?.status {
-    case 429, 502, 503, 504: true
-    case 500: kind == .server && answer?.error == "KinveyInternalErrorRetry"
-    default: false
-    }
   }
 }
 
