@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <sys/random.h>
 
 /* Declared here because the headers hide it without _GNU_SOURCE. */
 extern int pthread_setname_np(pthread_t thread, const char *name);

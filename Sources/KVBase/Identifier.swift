@@ -1,3 +1,4 @@
+internal import CSystem
 internal import Glibc
 
 /// Identifiers that never repeat.
@@ -46,18 +47,24 @@ package enum Identifier {
       + (0..<8).map { UInt8(truncatingIfNeeded: low >> (8 * $0)) }
   }
 
-  /// Random words fetched from the kernel in blocks: one system call serves 64 of them.
+  /// Random words fetched from the kernel in blocks: one system call serves 32 of them.
   private struct Pool {
-    var words: [UInt64] = []
+    /// As many as `getentropy` gives at once.
+    private static let block = 32
+
+    private var words: [UInt64] = []
+
     mutating func next() -> UInt64? {
-      if words.isEmpty {
-        words = [UInt64](unsafeUninitializedCapacity: 64) { buffer, count in
-          var generator = SystemRandomNumberGenerator()
-          for place in 0..<64 { buffer[place] = generator.next() }
-          count = 64
-        }
-      }
+      if words.isEmpty { fill() }
       return words.popLast()
+    }
+
+    private mutating func fill() {
+      words = [UInt64](repeating: 0, count: Self.block)
+      guard getentropy(&words, Self.block * MemoryLayout<UInt64>.size) != 0 else { return }
+      // One call of the system for each word, but it waits where the kernel has nothing yet.
+      var generator = SystemRandomNumberGenerator()
+      for index in words.indices { words[index] = generator.next() }
     }
   }
 

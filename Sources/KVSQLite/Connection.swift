@@ -155,7 +155,7 @@ package struct Connection: ~Copyable {
       let result = try body(self)
       try checkFile()
       try run(Control.commit)
-      log?.afterCommit(self)
+      log?.afterCommit(self, isDurable: durability == .full)
       return result
     } catch {
       history.epoch &+= 1

@@ -4,12 +4,18 @@ internal import CSQLite
 /// and is used by whoever uses that.
 ///
 /// Usually that is done every 16 MB rather than every 4, SQLite's default: of the pages that a bulk load touches again and
-/// again, one copy goes into the file instead of four. On a disk that is nearly full it is done every megabyte, in the end with
+/// again, one copy goes into the file instead of four. But a commit that makes the log's file longer and waits for the disk
+/// waits about twice as long as one that writes over what is there. So small commits that wait do not make it longer than
+/// 4 MB. On a disk that is nearly full it is done every megabyte, in the end with
 /// every commit, and the log is cut: the copies need room in the file, which the log itself would have taken, and nothing could
 /// ever be written back.
 final class LogKeeper {
   /// How long the log may become, in pages.
   private static let limit: Int32 = 4000
+  /// How long small commits that wait for the disk make it.
+  private static let limitOfSmallCommits: Int32 = 1000
+  /// How many pages a small commit writes at the most.
+  private static let smallCommit: Int32 = 64
   private static let limitOnTightDisk: Int32 = 256
   /// Below so many free bytes a disk is tight; below the second number every page counts.
   private static let tightSpace: Int64 = 64 << 20
@@ -25,6 +31,8 @@ final class LogKeeper {
   private var nextLook = limitOnTightDisk
   /// How many pages there were behind the commit before.
   private var lastPages: Int32 = 0
+  /// How many there have been at the most: so long is the log's file, or it was cut since.
+  private var longest: Int32 = 0
   /// Whether the file may not grow.
   private var isCapped = false
 
@@ -46,25 +54,31 @@ final class LogKeeper {
       }, me)
   }
 
-  /// Called behind each commit.
-  func afterCommit(_ connection: borrowing Connection) {
+  /// Called behind each commit; `isDurable`: it waited for the disk.
+  func afterCommit(_ connection: borrowing Connection, isDurable: Bool) {
     let isBegunAnew = pages < lastPages
+    let isSmall = isDurable && pages - (isBegunAnew ? 0 : lastPages) <= Self.smallCommit
     lastPages = pages
+    longest = max(longest, pages)
     guard isBegunAnew || pages >= nextLook else { return }
-    look(at: connection)
+    let limitOfSmall = min(max(Self.limitOfSmallCommits, longest), Self.limit)
+    look(at: connection, limit: isSmall ? limitOfSmall : Self.limit)
   }
 
   /// Looks how much room the disk has, and does what that asks for.
-  func look(at connection: borrowing Connection) {
+  func look(at connection: borrowing Connection, limit: Int32 = LogKeeper.limit) {
     let free = DiskReserve.freeSpace(at: path) ?? .max
     cap(free < (isCapped ? Self.lastSpace : Self.logSpace), connection)
     if free < Self.tightSpace {
       reserve.take()
       let isUrgent = free < Self.lastSpace
-      if isUrgent || pages >= Self.limitOnTightDisk { try? connection.checkpoint(truncating: true) }
+      if isUrgent || pages >= Self.limitOnTightDisk {
+        try? connection.checkpoint(truncating: true)
+        longest = 0
+      }
       nextLook = isUrgent ? 0 : pages - pages % Self.limitOnTightDisk + Self.limitOnTightDisk
     } else {
-      if pages >= Self.limit { try? connection.checkpoint() }
+      if pages >= limit { try? connection.checkpoint() }
       nextLook = pages + Self.limitOnTightDisk
     }
   }

@@ -112,8 +112,13 @@ package final class Storage: LocalStore {
     _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(StoreError) -> R {
     do throws(SQLiteError) {
-      let result = try database.write(durably: durably, makingRoom: makingRoom, body)
-      feed.tell()
+      var epoch = 0
+      let result = try database.write(durably: durably, makingRoom: makingRoom) {
+        (db: borrowing Connection) throws(SQLiteError) -> R in
+        epoch = db.epoch
+        return try body(db)
+      }
+      feed.tell(in: epoch)
       return result
     } catch {
       throw StoreError(error)

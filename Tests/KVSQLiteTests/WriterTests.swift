@@ -41,6 +41,26 @@ import Testing
     #expect(words.allSatisfy { $0.last?.wholeNumberValue?.isMultiple(of: 2) == true })
   }
 
+  @Test("small commits that wait for the disk keep the log short, unless it was longer before")
+  func shortLog() throws {
+    let path = directory.file("data.kvs")
+    let database = try open(path) { $0.durability = .full }
+    for number in 0..<1000 { try database.add("\(number)") }
+    let frame = 4096 + 24
+    #expect(size(of: path + "-wal") < 1300 * frame)
+    try database.write { (db: borrowing Connection) throws(SQLiteError) in
+      for number in 0..<20_000 {
+        try Database.insert("\(number) \(String(repeating: "x", count: 500))", db)
+      }
+    }
+    let long = size(of: path + "-wal")
+    #expect(long > 2000 * frame)
+    for number in 0..<300 { try database.add("again \(number)") }
+    #expect(size(of: path + "-wal") < long + 300 * frame)
+  }
+
+  private func size(of path: String) -> Int { contents(of: path)?.count ?? 0 }
+
   @Test("gives back what the body gives, and undoes it on request") func results() throws {
     let database = try open(directory.file("data.kvs"))
     #expect(try database.write { $0.isInTransaction })

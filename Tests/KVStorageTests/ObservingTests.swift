@@ -1,3 +1,4 @@
+import Glibc
 import KVBase
 import KVQuery
 import KVSync
@@ -91,6 +92,37 @@ import Testing
     let count = signals.peek { $0 }
     try stores[0].save(#"{"_id":"b"}"#)
     #expect(signals.peek { $0 } == count)
+  }
+
+  @Test(
+    "who has found that nobody observes finds those who come later", arguments: Observer.allCases)
+  fileprivate func laterObserver(_ observer: Observer) throws {
+    let directory = TemporaryDirectory()
+    let path = directory.file("data.kvs")
+    let (writer, other) = (try Storage(path: path), try Storage(path: path))
+    let watched = path + "-watch"
+    try writer.save(#"{"_id":"a"}"#)
+    if observer == .ofCopiedFile {
+      try other.observe(query("{}"), in: "c") {}.end()
+      unlink(watched)
+      try writer.save(#"{"_id":"b"}"#)
+    }
+    try writer.save(#"{"_id":"c"}"#)
+    let observed = try (observer == .onSameConnection ? writer : other)
+      .observe(query("{}"), in: "c") {}
+    defer { observed.end() }
+    var times = [timespec](repeating: timespec(tv_sec: 1, tv_nsec: 0), count: 2)
+    #expect(utimensat(AT_FDCWD, watched, &times, 0) == 0)
+    try writer.save(#"{"_id":"d"}"#)
+    var status = stat()
+    #expect(stat(watched, &status) == 0 && status.st_mtim.tv_sec > 1)
+  }
+
+  fileprivate enum Observer: CaseIterable {
+    case onSameConnection
+    case onOther
+    /// The collection was observed before, the file beside it was not copied.
+    case ofCopiedFile
   }
 
   @Test("what another process saves is told while it saves, and up to where it was killed")

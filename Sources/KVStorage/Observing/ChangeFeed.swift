@@ -6,10 +6,12 @@ internal import Synchronization
 /// Tells observers that something was committed to a file, by this process or another one.
 ///
 /// Whoever has committed touches a file of its own beside the database, if there is one: the first observer
-/// makes it, and it stays. Observing processes hear of that through inotify, so nothing is polled and a
-/// commit that nobody observes costs one call of the system. Every five seconds an observing process looks by
-/// itself, for a writer that was killed between its commit and the touch, and for file systems that
-/// tell nothing.
+/// makes it, and it stays. Observing processes hear of that through inotify, so nothing is polled. Every five
+/// seconds an observing process looks by itself, for a writer that was killed between its commit and the touch, and
+/// for file systems that tell nothing.
+///
+/// A writer that has found no file does not look for it again until another connection has committed: whoever makes the
+/// file commits something afterwards, and reads afterwards (see `Storage.observe`).
 final class ChangeFeed: Sendable {
   typealias Signal = @Sendable () -> Void
 
@@ -22,14 +24,35 @@ final class ChangeFeed: Sendable {
 
   private let path: String
   private let isHeard = Atomic(false)
+  /// The epoch of the writer's connection in which there was no file; below 0: it is not known, and a different number
+  /// each time it ceased to be.
+  private let epochWithoutFile = Atomic(-1)
   private let state = Monitor(State())
 
   init(path: String) { self.path = path + "-watch" }
 
-  /// Something was committed. Called with no lock held.
-  func tell() {
-    utimensat(AT_FDCWD, path, nil, 0)
+  /// Something was committed, in an epoch of the writer's connection (see `Connection.epoch`). Called with no lock held.
+  func tell(in epoch: Int) {
+    let known = epochWithoutFile.load(ordering: .acquiring)
+    if known != epoch, utimensat(AT_FDCWD, path, nil, 0) != 0, errno == ENOENT {
+      // Not if the file was made meanwhile.
+      _ = epochWithoutFile.compareExchange(
+        expected: known, desired: epoch, ordering: .acquiringAndReleasing)
+    }
     if isHeard.load(ordering: .acquiring) { signal() }
+  }
+
+  /// Makes the file, unless it is there. True: it was not there, and other processes do not know of it before something
+  /// is committed.
+  func prepare() -> Bool {
+    let made = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
+    if made >= 0 { Glibc.close(made) }
+    let turn = state.peek { state in
+      state.next += 1
+      return state.next
+    }
+    epochWithoutFile.store(-1 - turn, ordering: .releasing)
+    return made >= 0
   }
 
   /// Adds a listener; gives what `remove` takes.
@@ -80,8 +103,6 @@ private final class Watcher: Sendable {
   /// Nil if the process has no descriptor or no thread left: other processes are then not heard.
   init?(_ path: String, _ signal: @escaping ChangeFeed.Signal) {
     guard let stop = EventDescriptor() else { return nil }
-    let made = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
-    if made >= 0 { Glibc.close(made) }
     let notices = inotify_init1(Int32(O_CLOEXEC | O_NONBLOCK))
     if notices >= 0 { inotify_add_watch(notices, path, UInt32(IN_ATTRIB)) }
     let worker = Worker("kv-observers") {

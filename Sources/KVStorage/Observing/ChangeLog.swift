@@ -25,8 +25,9 @@ struct ChangeLog: Sendable {
       """)
   }
 
-  /// Makes the triggers, unless they are there.
-  func begin(on db: borrowing Connection) throws(SQLiteError) {
+  /// Makes the triggers, unless they are there. `isFirst`: something is changed even then.
+  func begin(isFirst: Bool, on db: borrowing Connection) throws(SQLiteError) {
+    if isFirst { try db.execute("UPDATE collections SET name = name WHERE number = \(number)") }
     let note = { (row: String) in
       "INSERT INTO changes (collection, id) VALUES (\(number), \(row).id);"
     }

@@ -144,9 +144,11 @@ extension Storage {
   package func observe(
     _ query: Query, in collection: String, _ signal: @escaping @Sendable () -> Void
   ) throws(StoreError) -> any Observation {
+    // Before the commit: who writes learns from that to look for the file.
+    let isFileNew = feed.prepare()
     let (table, log) = try write(to: collection) { (db, change) throws(SQLiteError) in
       let log = ChangeLog(change.table)
-      try log.begin(on: db)
+      try log.begin(isFirst: isFileNew, on: db)
       return (change.table, log)
     }
     let observed = ObservedQuery(query, table, log, self)

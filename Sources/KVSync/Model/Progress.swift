@@ -1,4 +1,5 @@
 internal import KVBase
+internal import Synchronization
 
 /// How far an operation is. Written by the operation, read from any thread.
 ///
@@ -13,40 +14,31 @@ package final class Progress: Sendable {
     package init() {}
   }
 
-  private let state = Monitor(Snapshot())
-  private let follower = Monitor(Follower())
-
-  /// A structure, because a function that is itself the value of a generic type gets another wrapper with each access
-  /// to it: calling it would cost more each time.
-  private struct Follower {
-    var changed: @Sendable (Snapshot) -> Void = { _ in }
+  private struct State {
+    var now = Snapshot()
+    var changed: (@Sendable (Snapshot) -> Void)?
   }
+
+  /// Inside the object: each call has a progress, though hardly anybody looks at it.
+  private let state = Mutex(State())
 
   package init() {}
 
   /// From now on `changed` hears of every change, on the thread that made it; nobody else does any more.
   package func follow(_ changed: @escaping @Sendable (Snapshot) -> Void) {
-    follower.peek { $0.changed = changed }
+    state.withLock { $0.changed = changed }
   }
 
-  package var snapshot: Snapshot { state.peek { $0 } }
+  package var snapshot: Snapshot { state.withLock { $0.now } }
 
   package func update(_ change: (inout Snapshot) -> Void) {
-    let now = state.peek { state in
-      let before = state
-      change(&state)
-      state.entitiesDone = max(state.entitiesDone, before.entitiesDone)
-      state.bytesDone = max(state.bytesDone, before.bytesDone)
-      // 0 means unknown and stays that.
-      if state.entitiesTotal > 0 {
-        state.entitiesTotal = max(state.entitiesTotal, before.entitiesTotal, state.entitiesDone)
-      }
-      if state.bytesTotal > 0 {
-        state.bytesTotal = max(state.bytesTotal, before.bytesTotal, state.bytesDone)
-      }
-      return state == before ? nil : state
+    let (now, changed) = state.withLock { state in
+      let before = state.now
+      change(&state.now)
+      state.now.keepRising(since: before)
+      return (state.now, state.now == before ? nil : state.changed)
     }
-    if let now { follower.peek { $0.changed }(now) }
+    changed?(now)
   }
 
   /// A part that begins now: it counts its own entities from 0, also those that it has to take back.
@@ -78,5 +70,18 @@ package final class Progress: Sendable {
 
     /// So many have to come again.
     package func take(back count: Int) { done.peek { $0 -= count } }
+  }
+}
+
+extension Progress.Snapshot {
+  /// Takes back what has fallen below an earlier one.
+  fileprivate mutating func keepRising(since before: Progress.Snapshot) {
+    entitiesDone = max(entitiesDone, before.entitiesDone)
+    bytesDone = max(bytesDone, before.bytesDone)
+    // 0 means unknown and stays that.
+    if entitiesTotal > 0 {
+      entitiesTotal = max(entitiesTotal, before.entitiesTotal, entitiesDone)
+    }
+    if bytesTotal > 0 { bytesTotal = max(bytesTotal, before.bytesTotal, bytesDone) }
   }
 }
