@@ -60,13 +60,17 @@ let package = Package(
       "KVStorage", looksInto: ["KVSQLite", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
     room("KVTransport", looksInto: ["CCurl", "KVBase"], small),
     room("KVKinvey", looksInto: ["KVTransport", "KVSync", "KVQuery", "KVJSON", "KVBase"], small),
+    room("KVCallback", looksInto: ["KVSync", "KVQuery", "KVJSON", "KVBase"], small),
     room(
       "KVStore",
       looksInto: [
         "KVStorage", "KVKinvey", "KVTransport", "KVSync", "KVQuery", "KVJSON", "KVBase",
       ], small),
     room(
-      "KVStoreC", looksInto: ["CKVStore", "KVStore", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
+      "KVStoreC",
+      looksInto: [
+        "CKVStore", "KVStore", "KVCallback", "KVSync", "KVQuery", "KVJSON", "KVBase",
+      ]),
 
     // The shared library. Linker flags live here and nowhere else: on a target that tests link
     // they would leak into the test bundle and break it. Functions of the same code become one: nobody
@@ -114,6 +118,7 @@ let package = Package(
       path: "Tests/StorageSaver", swiftSettings: house),
     tests(of: "KVTransport"),
     tests(of: "KVKinvey", with: ["KVTransport", "KVSync", "KVQuery", "KVJSON"]),
+    tests(of: "KVCallback", with: ["KVStorage", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
     tests(
       of: "KVStore",
       with: ["KVKinvey", "KVTransport", "KVSync", "KVQuery", "KVJSON", "KVBase", "KVServer"]),

@@ -168,7 +168,8 @@ typedef struct kv_client kv_client;
  * Opens a client. No network call is made. CONSTRUCTOR
  *
  * @param options_json  a JSON object. Required: `appKey`; `appSecret` unless `host` is null (local
- *   only). The others, with their defaults: `host` ("https://baas.kinvey.com"; null: local only),
+ *   only) or a `backend` is named (kv_backend_register(); the options of a host are unknown then). The others, with
+ *   their defaults: `host` ("https://baas.kinvey.com"; null: local only),
  *   `instanceId` (none), `dataDirectory` ("$XDG_DATA_HOME/kvstore" or "~/.local/share/kvstore"), `tag`
  *   ("kinvey"), `clientAppVersion`, `customRequestProperties` (object, under 2,000 bytes), `timeout`
  *   (seconds, 60), `retries` (3), `pushAutomatically` (false), `callbacks` ("thread" or "pump"), `durability`
@@ -1351,6 +1352,115 @@ KV_API kv_status kv_cursor_next_page(kv_cursor *cursor, uint32_t most, const cha
 
 /** Closes a cursor. NULL is harmless. DESTRUCTOR */
 KV_API void kv_cursor_close(kv_cursor *cursor);
+
+/** @} */
+
+/** @defgroup backend Backends
+ *  A backend of the program's own: functions that read and write records, for any service, file or database that the
+ *  library does not know. A client opened with `"backend":"<name>"` has with it what it has with any other: sync, auto,
+ *  cache and network stores, pending writes, quarantine, conflicts, observers, delta, paging. docs/backends.md describes
+ *  each request and answer with examples.
+ *
+ *  - **Requests.** The library calls a function with the number of a request and its JSON. The function, or whoever it
+ *    hands the number to, completes the request by kv_backend_complete(): from any thread, at any time, also before the
+ *    function returns. A request that is not completed ends with #KV_TIMEOUT at the deadline of the call that it is part
+ *    of (the option `timeout`, 60 seconds).
+ *  - **Numbers, not pointers.** Completing a request twice, after its deadline, after the client was closed, or one that
+ *    never was, is #KV_NOT_FOUND and harmless.
+ *  - **Threads.** Functions are called on threads of the library's that do nothing else, up to `requestsAtOnce` at the
+ *    same time, with no lock held; `cancel` on another one, one call at a time. They may call any function of the library,
+ *    also close the client. One that never returns keeps its thread, nothing else.
+ *  - **Answers that are none** – no JSON, a member missing, a record without its id, more results than writes – fail the
+ *    operation with #KV_PROTOCOL. A write whose result is missing stays pending and is sent again.
+ *  - There are no users: nobody logs in, and `kv_user_…` and live data are #KV_UNSUPPORTED.
+ *  @{ */
+
+/**
+ * Carries out a request: begins it, or does it at once. Exactly one kv_backend_complete() should follow, unless the
+ * request is cancelled.
+ *
+ * @param context  as given to kv_backend_register()
+ * @param request  its number, never 0, never given twice in this process
+ * @param json     what is asked for; borrowed until the function returns; a NUL follows
+ */
+typedef void (*kv_backend_fn)(void *context, uint64_t request, const char *json, size_t length);
+
+/** Tells that nobody waits for a request any more: its deadline has passed, or it was cancelled. It may come while the
+ *  function of the request still runs, and may cross its completion. */
+typedef void (*kv_backend_cancel_fn)(void *context, uint64_t request);
+
+/** The functions of a backend. Members may be added at the end; those that are NULL, or not within `size`, are missing. */
+typedef struct kv_backend {
+  uint32_t size;     /**< Set by the caller to sizeof(kv_backend). */
+  uint32_t reserved; /**< 0. */
+  /** A page of a collection, required. `{"collection":…,"filter":{…},"sort":{…},"skip":n,"limit":n,"pageSize":n,
+   *  "after":token|null}` is answered by `{"records":[…],"next":token|null,"token":text|null}`. `filter` is there if there
+   *  is one; `sort`, `skip` and `limit` only for backends that evaluate queries. `next` asks for the page behind this one
+   *  as `after`; any JSON value. `token`, on the first page, names the state of the collection before that page was read,
+   *  for `changes`. */
+  kv_backend_fn fetch;
+  /** Some records, required. `{"collection":…,"ids":[…]}` is answered by `{"records":[…]}`: those that there are, in any
+   *  order. */
+  kv_backend_fn fetch_ids;
+  /** What has changed since a token, or NULL: then everything is read each time. `{"collection":…,"since":token}` is
+   *  answered by `{"changes":[{"upsert":record}|{"delete":id},…],"token":text,"more":bool}`, in the order in which it
+   *  happened, or by `{"unknown":true}` if the token is too old or of other data. */
+  kv_backend_fn changes;
+  /** A batch of writes, required. `{"collection":…,"writes":[{"op":"create"|"update"|"delete","id":…,"record":{…},
+   *  "if":version|null},…]}` is answered by `{"results":[…]}`, one for each write in its order: `{"stored":record}`,
+   *  `{"deleted":bool}`, `{"refused":{"message":…,"status":n}}` (for good: the write is quarantined), `{"conflict":record|null}`
+   *  (what is there does not meet the condition, or a record to be created exists) or `{"later":{"message":…,"after":seconds}}`.
+   *  `if`: carry it out only on this version; null: only if there is no such record; absent: whatever is there. An update
+   *  of what does not exist creates it. */
+  kv_backend_fn write;
+  /** Reserved for live data: NULL. */
+  kv_backend_fn live;
+  /** May be NULL. */
+  kv_backend_cancel_fn cancel;
+} kv_backend;
+
+/**
+ * Registers a backend for this process, so that clients can be opened with it.
+ *
+ * A name is given once: to put another backend in its place, unregister the first. Clients that have that one go on with it.
+ *
+ * @param name              not empty
+ * @param description_json  a JSON object, or NULL. Its members, with their defaults: `queries` (false: it gives all of a
+ *   collection, and filter, order and page are evaluated here; a filter is still given, as a hint what may be left out),
+ *   `conditions` (true: it keeps the conditions of writes), `pageSize` (1,000), `idsPerRequest` (100), `writesPerRequest`
+ *   (100), `requestsAtOnce` (4), `maxAnswerBytes` (104,857,600)
+ * @param length            bytes, or #KV_NUL_TERMINATED
+ * @param functions         copied
+ * @param free_context      may be NULL, else it is called exactly once: when the backend was unregistered, its last client
+ *                          was closed and its functions have returned, on any thread; or before this returns when it fails
+ * @return KV_OK, KV_MISUSE, KV_INVALID, KV_CONFLICT (the name is taken)
+ */
+KV_API kv_status kv_backend_register(const char *name, const char *description_json, size_t length,
+                                     const kv_backend *functions, void *context,
+                                     kv_free_fn free_context, kv_error **error_out);
+
+/**
+ * Takes a backend out of the register. Clients that were opened with it go on; none is opened any more.
+ *
+ * @return KV_OK, KV_MISUSE, KV_NOT_FOUND
+ */
+KV_API kv_status kv_backend_unregister(const char *name, kv_error **error_out);
+
+/**
+ * Completes a request. Any thread; never waits.
+ *
+ * @param request  its number
+ * @param status   #KV_OK with the answer; or how the whole request failed. It passes, and is tried again when there is a
+ *   reason to: #KV_NETWORK and #KV_TIMEOUT (no answer: an auto store reads locally then), #KV_SERVER and #KV_BUSY (not now).
+ *   The backend's last word: #KV_INVALID, #KV_NOT_FOUND, #KV_CONFLICT, #KV_UNAUTHORIZED, #KV_FORBIDDEN, #KV_UNSUPPORTED,
+ *   #KV_TOO_LARGE. Any other is #KV_PROTOCOL.
+ * @param json     the answer, copied; of a failure NULL or `{"message":…,"after":seconds}`
+ * @param length   bytes, or #KV_NUL_TERMINATED
+ * @return KV_OK (also if the answer turns out to be none, which the operation tells), KV_NOT_FOUND (nobody waits for it),
+ *         KV_INVALID (the length), KV_TOO_LARGE (the request has failed with that)
+ */
+KV_API kv_status kv_backend_complete(uint64_t request, kv_status status, const char *json, size_t length,
+                                     kv_error **error_out);
 
 /** @} */
 

@@ -55,6 +55,7 @@ enum LibraryTexts {
     "authorization-code",
     "auto-pagination",
     "auto-push",
+    "backends",
     "conflicts",
     "delta-set",
     "delta-set-caching",

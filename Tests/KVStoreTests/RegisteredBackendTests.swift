@@ -66,7 +66,7 @@ private final class Shelf: Remote {
   }
 }
 
-@Suite("A backend that is registered by name") struct RegisteredBackendTests {
+@Suite("A backend that is registered by name", .serialized) struct RegisteredBackendTests {
   private let directory = TemporaryDirectory()
 
   private func withClient(_ body: (Client) throws -> Void) throws {

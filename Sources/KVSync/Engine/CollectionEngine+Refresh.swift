@@ -1,5 +1,5 @@
 internal import KVBase
-internal import KVJSON
+package import KVJSON
 internal import KVQuery
 
 extension CollectionEngine {
@@ -179,15 +179,17 @@ extension [UInt8] {
 
 extension StoreError {
   /// What came is no valid answer.
-  static func badAnswer(_ message: String) -> StoreError {
+  package static func badAnswer(_ message: String) -> StoreError {
     var error = StoreError(.proto, message)
     error.answer = ServerAnswer(status: 200)
     return error
   }
 
-  static var entityWithoutId: StoreError { badAnswer("The backend sent an entity without _id.") }
+  package static var entityWithoutId: StoreError {
+    badAnswer("The backend sent an entity without _id.")
+  }
 
-  static func badAnswer(_ error: JSONError) -> StoreError {
+  package static func badAnswer(_ error: JSONError) -> StoreError {
     var answer = badAnswer("The backend's answer is not what it should be: \(error.message).")
     answer.position = error.position
     return answer

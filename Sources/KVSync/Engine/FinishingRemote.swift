@@ -181,7 +181,7 @@ extension Query {
   }
 
   /// Entities in the query's order, its page of them, with its fields.
-  fileprivate func shown(_ entities: [[UInt8]]) -> [[UInt8]] {
+  package func shown(_ entities: [[UInt8]]) -> [[UInt8]] {
     var ordered = entities[...]
     if let sorter {
       let keyed = entities.map { (key: sorter.key(of: $0) + $0.idKey, entity: $0) }

@@ -1,0 +1,24 @@
+/// What a backend of callbacks is asked for.
+package enum BackendOperation: String, Sendable, CaseIterable {
+  case fetch
+  case fetchIDs = "fetch_ids"
+  case changes, write, live
+
+  /// Whether a backend may do without it.
+  package var isOptional: Bool { self == .changes || self == .live }
+}
+
+/// What carries out the requests of a backend: functions of the host.
+///
+/// Its methods may be called from any thread, at the same time, and must not wait: who calls them waits for the
+/// answer, up to its deadline.
+package protocol BackendHandler: AnyObject, Sendable {
+  func handles(_ operation: BackendOperation) -> Bool
+
+  /// Begins a request, which is answered by `PendingRequests.complete` with its number: from any thread, also before
+  /// this returns.
+  func begin(_ operation: BackendOperation, _ number: UInt64, _ json: [UInt8])
+
+  /// Nobody waits for a request any more. It may have been completed at the same moment.
+  func cancel(_ number: UInt64)
+}

@@ -1,0 +1,37 @@
+internal import KVBase
+internal import KVJSON
+internal import KVSync
+
+/// A backend whose requests are carried out by functions of the host: what was registered under a name.
+///
+/// Clients that were opened with it keep it alive.
+package final class CallbackBackend: Sendable {
+  package let name: String
+  package let description: BackendDescription
+  let handler: any BackendHandler
+
+  package init(_ name: String, _ description: BackendDescription, _ handler: any BackendHandler) {
+    self.name = name
+    self.description = description
+    self.handler = handler
+  }
+
+  /// Carries out one request and waits for its answer: until the call's deadline, or until it is cancelled.
+  func ask(
+    _ operation: BackendOperation, _ request: JSONObject, _ call: Call
+  ) throws(StoreError) -> BackendAnswer {
+    try BackendAnswer(begin(operation, Array(request.text.utf8)).wait(call))
+  }
+
+  /// Begins a request, for which the caller then waits.
+  func begin(
+    _ operation: BackendOperation, _ request: [UInt8]
+  ) throws(StoreError) -> PendingRequest {
+    guard handler.handles(operation) else {
+      throw StoreError(.unsupported, "The backend \"\(name)\" has no \(operation.rawValue).")
+    }
+    let pending = PendingRequests.open(of: handler, limit: description.maxAnswerBytes)
+    handler.begin(operation, pending.number, request)
+    return pending
+  }
+}

@@ -1,0 +1,143 @@
+internal import KVBase
+internal import KVJSON
+package import KVSync
+
+extension CallbackRemote {
+  /// Sends each request's writes together, up to `requestsAtOnce` requests at a time, and waits for them in their order.
+  package func send(
+    _ writes: [RemoteWrite], in collection: String, _ call: Call,
+    outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
+  ) {
+    var begun = FIFO<(place: Int, request: Result<PendingRequest, StoreError>)>()
+    func finishFirst() {
+      guard let (place, request) = begun.popFirst() else { return }
+      outcome(
+        place,
+        Result { () throws(StoreError) in
+          try self.outcome(of: writes[place], try BackendAnswer(request.get().wait(call)))
+        })
+    }
+    for place in writes.indices {
+      if begun.count == description.requestsAtOnce { finishFirst() }
+      begun.append(
+        (
+          place,
+          Result { () throws(StoreError) in
+            if call.cancellation.isCancelled {
+              throw StoreError(.cancelled, "The call was cancelled.")
+            }
+            return try backend.begin(.write, Self.request(writes[place], in: collection))
+          }
+        ))
+    }
+    while begun.count > 0 { finishFirst() }
+  }
+
+  // MARK: Requests
+
+  private static func request(
+    _ write: RemoteWrite, in collection: String
+  ) throws(StoreError) -> [UInt8] {
+    var text = Array("{\"collection\":\(JSONValue.string(collection).text),\"writes\":[".utf8)
+    for (place, single) in write.singles.enumerated() {
+      if place > 0 { text.append(UInt8(ascii: ",")) }
+      text += try element(single)
+    }
+    return text + Array("]}".utf8)
+  }
+
+  private static func element(_ write: RemoteWrite) throws(StoreError) -> [UInt8] {
+    switch write {
+    case .create(let record):
+      let id = try record.withBorrowedBytes { (bytes) throws(StoreError) in try bytes.outline().id }
+      return element("create", id, record, .none)
+    case .update(let id, let record, let condition): return element("update", id, record, condition)
+    case .delete(let id, let condition): return element("delete", id, nil, condition)
+    case .createMany, .batch: throw StoreError(.internal, "A batch within a batch.")
+    }
+  }
+
+  private static func element(
+    _ operation: String, _ id: String?, _ record: [UInt8]?, _ condition: RemoteCondition
+  ) -> [UInt8] {
+    var text = "{\"op\":\"\(operation)\""
+    if let id { text += ",\"id\":\(JSONValue.string(id).text)" }
+    switch condition {
+    case .none: break
+    case .version(let version): text += ",\"if\":\(JSONValue.string(version.text).text)"
+    case .isMissing: text += ",\"if\":null"
+    }
+    guard let record else { return Array("\(text)}".utf8) }
+    return Array("\(text),\"record\":".utf8) + record + [UInt8(ascii: "}")]
+  }
+
+  // MARK: Outcomes
+
+  /// What an answer says of each write. Where it ends too early the rest is undecided; it never has more.
+  private func outcome(
+    of write: RemoteWrite, _ answer: BackendAnswer
+  ) throws(StoreError) -> RemoteOutcome {
+    let ranges = try answer.elements("results")
+    let singles = write.singles
+    guard ranges.count <= singles.count else {
+      throw .badAnswer("The backend answered for more writes than there were.")
+    }
+    let results = singles.indices.map { place in
+      Result { () throws(StoreError) in
+        guard place < ranges.count else {
+          throw .badAnswer("The backend said nothing about this write.")
+        }
+        return try result(of: singles[place], answer.object(at: ranges[place]))
+      }
+    }
+    switch write {
+    case .batch: return .batch(results)
+    case .createMany:
+      return .storedMany(results.map { $0.flatMap { (outcome) in outcome.storedRecord } })
+    case .create, .update, .delete: return try results[0].get()
+    }
+  }
+
+  private func result(
+    of write: RemoteWrite, _ result: BackendAnswer
+  ) throws(StoreError) -> RemoteOutcome {
+    if let record = result.range("stored") {
+      guard !write.isDelete else { throw .badAnswer("The backend stored what was to be deleted.") }
+      return .stored(try result.record(at: record))
+    }
+    if result.has("deleted") {
+      guard write.isDelete else { throw .badAnswer("The backend deleted what was to be stored.") }
+      return .deleted(try result.bool("deleted") ? 1 : 0)
+    }
+    if result.has("conflict") {
+      throw .refused(.conflict, "The backend has another version of this entity.")
+    }
+    if let range = result.range("refused") { throw try .refusal(result.object(at: range)) }
+    if let range = result.range("later") { throw try .postponement(result.object(at: range)) }
+    throw .badAnswer("The backend's result of a write is none that there is.")
+  }
+}
+
+extension RemoteWrite {
+  /// The writes that it consists of.
+  fileprivate var singles: [RemoteWrite] {
+    switch self {
+    case .createMany(let records): records.map { .create($0) }
+    case .batch(let writes): writes.flatMap(\.singles)
+    case .create, .update, .delete: [self]
+    }
+  }
+
+  fileprivate var isDelete: Bool {
+    if case .delete = self { true } else { false }
+  }
+}
+
+extension RemoteOutcome {
+  fileprivate var storedRecord: Result<[UInt8], StoreError> {
+    guard case .stored(let record) = self else {
+      return .failure(.badAnswer("The backend did not store a new entity."))
+    }
+    return .success(record)
+  }
+}

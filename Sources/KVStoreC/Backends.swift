@@ -1,0 +1,86 @@
+public import CKVStore
+internal import KVCallback
+internal import KVJSON
+internal import KVSync
+
+@_cdecl("kv_backend_register") @implementation
+public func kv_backend_register(
+  _ name: CString?, _ description: CString?, _ length: Int,
+  _ functions: UnsafePointer<kv_backend>?, _ context: UnsafeMutableRawPointer?,
+  _ freeContext: kv_free_fn?, _ errorOut: HandleOut?
+) -> kv_status {
+  perform(errorOut) { () throws(StoreError) in
+    let host: HostBackend
+    let known: BackendDescription
+    do throws(StoreError) {
+      known = try BackendDescription(
+        optionalObject(description, length, named: "description_json") ?? [:])
+      host = HostBackend(
+        try table(functions), context, freeContext, requestsAtOnce: known.requestsAtOnce)
+    } catch {
+      freeContext?(context)
+      throw error
+    }
+    // From here on the context is freed with `host`.
+    let name = try text(name, named: "name")
+    let backend = CallbackBackend(name, known, host)
+    try BackendRegistry.register(name) { _ in
+      Backend(name: name, remote: CallbackRemote(backend))
+    }
+  }
+}
+
+@_cdecl("kv_backend_unregister") @implementation
+public func kv_backend_unregister(_ name: CString?, _ errorOut: HandleOut?) -> kv_status {
+  perform(errorOut) { () throws(StoreError) in
+    let name = try text(name, named: "name")
+    guard BackendRegistry.unregister(name) else {
+      throw StoreError(.notFound, "No backend is registered as \"\(name)\".")
+    }
+  }
+}
+
+@_cdecl("kv_backend_complete") @implementation
+public func kv_backend_complete(
+  _ request: UInt64, _ status: kv_status, _ json: CString?, _ length: Int, _ errorOut: HandleOut?
+) -> kv_status {
+  perform(errorOut) { () throws(StoreError) in
+    let bytes = try optionalJSON(json, length, named: "json")
+    let completion =
+      if status == Status.ok {
+        PendingRequests.complete(
+          request, with: bytes ?? UnsafeRawBufferPointer(start: nil, count: 0))
+      } else {
+        PendingRequests.complete(
+          request, failing: StoreError(hostStatus: status, details(bytes)))
+      }
+    switch completion {
+    case .accepted: return
+    case .unknown: throw StoreError(.notFound, "Nobody waits for the request \(request).")
+    case .tooLarge: throw StoreError(.tooLarge, "The answer is larger than \"maxAnswerBytes\".")
+    }
+  }
+}
+
+/// The bytes of an error's details that are looked at, at the most.
+private let maxDetails = 1 << 16
+
+private func details(_ bytes: UnsafeRawBufferPointer?) -> [UInt8] {
+  guard let bytes, bytes.count <= maxDetails else { return [] }
+  return Array(bytes)
+}
+
+/// A copy of what the host has given, which may have been compiled with an older or a newer header: what its table
+/// lacks is NULL, what it has beyond ours is ignored.
+private func table(_ functions: UnsafePointer<kv_backend>?) throws(StoreError) -> kv_backend {
+  guard let functions else { throw missing("functions") }
+  let size = min(Int(functions.pointee.size), MemoryLayout<kv_backend>.size)
+  var table = kv_backend()
+  withUnsafeMutableBytes(of: &table) {
+    $0.copyMemory(from: UnsafeRawBufferPointer(start: functions, count: size))
+  }
+  guard table.fetch != nil, table.fetch_ids != nil, table.write != nil else {
+    throw StoreError(.invalid, "A backend has at least the functions fetch, fetch_ids and write.")
+  }
+  return table
+}

@@ -1,0 +1,66 @@
+internal import CKVStore
+internal import KVCallback
+internal import KVStore
+internal import KVSync
+
+/// A backend whose requests are carried out by functions of the host, on threads of their own: a function that never
+/// returns keeps none of ours, and one that closes the client does not wait for itself.
+///
+/// `@unchecked Sendable`: the context is the host's; it is only handed back, on the threads that the header promises.
+/// It is freed when the last client and the registry have let go, and no function runs any more.
+final class HostBackend: BackendHandler, @unchecked Sendable {
+  private let functions: kv_backend
+  private let context: UnsafeMutableRawPointer?
+  private let free: kv_free_fn?
+  private let requests: Runner
+  /// One thread: so that a request can be called off while all others are taken.
+  private let cancels = Runner(most: 1)
+
+  /// Takes the context over once it has been made: what fails before leaves it to the caller.
+  init(
+    _ functions: kv_backend, _ context: UnsafeMutableRawPointer?, _ free: kv_free_fn?,
+    requestsAtOnce: Int
+  ) {
+    self.functions = functions
+    self.context = context
+    self.free = free
+    requests = Runner(most: requestsAtOnce)
+  }
+
+  deinit {
+    requests.close()
+    cancels.close()
+    free?(context)
+  }
+
+  func handles(_ operation: BackendOperation) -> Bool { function(for: operation) != nil }
+
+  func begin(_ operation: BackendOperation, _ number: UInt64, _ json: [UInt8]) {
+    do throws(StoreError) {
+      try requests.run { [self] in
+        guard PendingRequests.isWaiting(number), let function = function(for: operation) else {
+          return
+        }
+        lend(json) { function(context, number, $0.start, $0.length) }
+      }
+    } catch {
+      _ = PendingRequests.complete(number, failing: error)
+    }
+  }
+
+  func cancel(_ number: UInt64) {
+    guard let cancel = functions.cancel else { return }
+    // Without a thread the host is not told: it finds out when it completes the request.
+    try? cancels.run { [self] in cancel(context, number) }
+  }
+
+  private func function(for operation: BackendOperation) -> kv_backend_fn? {
+    switch operation {
+    case .fetch: functions.fetch
+    case .fetchIDs: functions.fetch_ids
+    case .changes: functions.changes
+    case .write: functions.write
+    case .live: functions.live
+    }
+  }
+}

@@ -1,0 +1,387 @@
+/* A backend of functions: records in memory, which two clients share. */
+#define _GNU_SOURCE
+#include "check.h"
+#include "fixture.h"
+
+#include <jansson.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What the functions do with a request, besides answering it. */
+enum mischief { NONE, NEVER, TWICE, GARBAGE, FROM_THREAD, CALLS_BACK, CLOSES, BLOCKS, DIES };
+
+/* The backend: one collection of records by their ids, each with a version, and what happened to them. */
+typedef struct {
+  pthread_mutex_t lock;
+  json_t *records;
+  json_t *log;
+  int version;
+  _Atomic enum mischief mischief;
+  _Atomic uint64_t last_request;
+  atomic_int frees, cancels, blocked;
+  atomic_bool released;
+  kv_client *closes;
+  kv_store *store;
+} shelf;
+
+static void complete(uint64_t request, json_t *answer) {
+  char *text = json_dumps(answer, JSON_COMPACT);
+  STATUS(KV_OK, kv_backend_complete(request, KV_OK, text, KV_NUL_TERMINATED, &error));
+  free(text);
+  json_decref(answer);
+}
+
+/* Whether a condition holds: absent, null (there must be none), or the version. */
+static int holds(const json_t *write, const json_t *there) {
+  const json_t *wanted = json_object_get(write, "if");
+  if (wanted == NULL) return 1;
+  if (json_is_null(wanted)) return there == NULL;
+  return there != NULL && json_equal(json_object_get(there, "rev"), wanted);
+}
+
+static json_t *carried_out(shelf *shelf, const json_t *write) {
+  const char *operation = json_string_value(json_object_get(write, "op"));
+  const char *id = json_string_value(json_object_get(write, "id"));
+  json_t *there = json_object_get(shelf->records, id);
+  if (!holds(write, there) || (strcmp(operation, "create") == 0 && there != NULL))
+    return json_pack("{s:O?}", "conflict", there);
+  if (strcmp(operation, "delete") == 0) {
+    int was_there = json_object_del(shelf->records, id) == 0;
+    if (was_there) json_array_append_new(shelf->log, json_pack("{s:s}", "delete", id));
+    return json_pack("{s:b}", "deleted", was_there);
+  }
+  json_t *record = json_deep_copy(json_object_get(write, "record"));
+  json_object_set_new(record, "rev", json_integer(++shelf->version));
+  json_object_set(shelf->records, id, record);
+  json_array_append_new(shelf->log, json_pack("{s:O}", "upsert", record));
+  return json_pack("{s:o}", "stored", record);
+}
+
+static json_t *answered(shelf *shelf, const char *operation, const json_t *request) {
+  json_t *records = json_array();
+  const char *id;
+  size_t place;
+  json_t *value;
+  char token[24];
+  snprintf(token, sizeof token, "%zu", json_array_size(shelf->log));
+  if (strcmp(operation, "fetch") == 0) {
+    json_object_foreach(shelf->records, id, value) json_array_append(records, value);
+    return json_pack("{s:o,s:n,s:s}", "records", records, "next", "token", token);
+  }
+  if (strcmp(operation, "fetch_ids") == 0) {
+    json_array_foreach(json_object_get(request, "ids"), place, value) {
+      json_t *record = json_object_get(shelf->records, json_string_value(value));
+      if (record) json_array_append(records, record);
+    }
+    return json_pack("{s:o}", "records", records);
+  }
+  if (strcmp(operation, "changes") == 0) {
+    size_t since = strtoul(json_string_value(json_object_get(request, "since")), NULL, 10);
+    for (; since < json_array_size(shelf->log); since++)
+      json_array_append(records, json_array_get(shelf->log, since));
+    return json_pack("{s:o,s:s}", "changes", records, "token", token);
+  }
+  json_array_foreach(json_object_get(request, "writes"), place, value)
+    json_array_append_new(records, carried_out(shelf, value));
+  return json_pack("{s:o}", "results", records);
+}
+
+struct later {
+  uint64_t request;
+  json_t *answer;
+};
+
+static void *complete_later(void *context) {
+  struct later *later = context;
+  complete(later->request, later->answer);
+  free(later);
+  return NULL;
+}
+
+static void complete_from_thread(uint64_t request, json_t *answer) {
+  struct later *later = malloc(sizeof *later);
+  pthread_t thread;
+  *later = (struct later){request, answer};
+  pthread_create(&thread, NULL, complete_later, later);
+  pthread_detach(thread);
+}
+
+static void serve(shelf *shelf, const char *operation, uint64_t request, const char *text) {
+  enum mischief mischief = shelf->mischief;
+  shelf->last_request = request;
+  switch (mischief) {
+    case NEVER: return;
+    case GARBAGE: STATUS(KV_OK, kv_backend_complete(request, KV_OK, "{\"records\":7", 12, &error)); return;
+    case DIES: kill(getpid(), SIGKILL); return;
+    case CALLS_BACK: NUMBER(1, counted(shelf->store)); break;
+    case CLOSES: OK(kv_client_close(shelf->closes)); return;
+    case BLOCKS:
+      shelf->blocked++;
+      while (!shelf->released) usleep(1000);
+      return;
+    default: break;
+  }
+  json_t *parsed = json_loads(text, 0, NULL);
+  pthread_mutex_lock(&shelf->lock);
+  json_t *answer = answered(shelf, operation, parsed);
+  pthread_mutex_unlock(&shelf->lock);
+  json_decref(parsed);
+  if (mischief == FROM_THREAD) {
+    complete_from_thread(request, answer);
+    return;
+  }
+  complete(request, answer);
+  if (mischief == TWICE)
+    STATUS(KV_NOT_FOUND, kv_backend_complete(request, KV_OK, "{}", 2, &error));
+}
+
+static void fetch(void *context, uint64_t request, const char *json, size_t length) {
+  NUMBER(strlen(json), length);
+  serve(context, "fetch", request, json);
+}
+
+static void fetch_ids(void *context, uint64_t request, const char *json, size_t length) {
+  (void)length;
+  serve(context, "fetch_ids", request, json);
+}
+
+static void changes(void *context, uint64_t request, const char *json, size_t length) {
+  (void)length;
+  serve(context, "changes", request, json);
+}
+
+static void write_batch(void *context, uint64_t request, const char *json, size_t length) {
+  (void)length;
+  serve(context, "write", request, json);
+}
+
+static void cancel(void *context, uint64_t request) {
+  (void)request;
+  ((shelf *)context)->cancels++;
+}
+
+static void freed(void *context) { ((shelf *)context)->frees++; }
+
+static kv_backend functions(void) {
+  return (kv_backend){.size = sizeof(kv_backend),
+                      .fetch = fetch,
+                      .fetch_ids = fetch_ids,
+                      .changes = changes,
+                      .write = write_batch,
+                      .cancel = cancel};
+}
+
+static void set_up(shelf *shelf) {
+  kv_backend table = functions();
+  memset(shelf, 0, sizeof *shelf);
+  pthread_mutex_init(&shelf->lock, NULL);
+  shelf->records = json_object();
+  shelf->log = json_array();
+  STATUS(KV_OK, kv_backend_register("shelf", NULL, 0, &table, shelf, freed, &error));
+}
+
+/* Waits until the context was freed: once, when the last to use it has let go. */
+static void tear_down(shelf *shelf) {
+  STATUS(KV_OK, kv_backend_unregister("shelf", &error));
+  double end = seconds() + 20;
+  while (shelf->frees == 0 && seconds() < end) usleep(1000);
+  NUMBER(1, shelf->frees);
+  json_decref(shelf->records);
+  json_decref(shelf->log);
+  pthread_mutex_destroy(&shelf->lock);
+}
+
+static kv_client *shelf_client(const char *directory, const char *more) {
+  char options[600];
+  kv_client *client = NULL;
+  snprintf(options, sizeof options,
+           "{\"appKey\":\"kid\",\"backend\":\"shelf\",\"dataDirectory\":\"%s\",\"retries\":0%s}", directory,
+           more);
+  STATUS(KV_OK, kv_client_open(options, KV_NUL_TERMINATED, &client, &error));
+  return client;
+}
+
+static void pushed(kv_store *store, const char *wanted) {
+  char *json = NULL;
+  kv_error *error = NULL;
+  kv_status status = kv_store_push(store, NULL, &json, NULL, &error);
+  if (status != KV_OK && status != KV_PARTIAL) CHECK(!kv_error_json(error));
+  CHECK(json && strstr(json, wanted));
+  if (json && !strstr(json, wanted)) printf("    %s\n", json);
+  kv_free(json);
+  kv_error_free(error);
+}
+
+static void pulled(kv_store *store) {
+  STATUS(KV_OK, kv_store_pull(store, NULL, "{\"deltaSet\":true}", NULL, NULL, &error));
+}
+
+static void is_stored(kv_store *store, const char *id, const char *wanted) {
+  char *json = NULL;
+  STATUS(KV_OK, kv_store_find_by_id(store, id, NULL, &json, NULL, &error));
+  CHECK(json && strstr(json, wanted));
+  if (json && !strstr(json, wanted)) printf("    %s\n", json);
+  kv_free(json);
+}
+
+/* Two clients with a store each. */
+typedef struct {
+  shelf shelf;
+  kv_client *clients[2];
+  kv_store *stores[2];
+} pair;
+
+static void set_up_pair(pair *pair) {
+  set_up(&pair->shelf);
+  for (int i = 0; i < 2; i++) {
+    pair->clients[i] = shelf_client(fresh_directory(), "");
+    pair->stores[i] = opened_store(pair->clients[i], "things", "sync");
+  }
+}
+
+static void tear_down_pair(pair *pair) {
+  for (int i = 0; i < 2; i++) OK(kv_client_close(pair->clients[i]));
+  tear_down(&pair->shelf);
+}
+
+static void two_clients_share(void) {
+  pair pair;
+  set_up_pair(&pair);
+  saved(pair.stores[0], "{\"_id\":\"a\",\"n\":1}");
+  pushed(pair.stores[0], "\"pushed\":1");
+  is_stored(pair.stores[0], "a", "\"rev\":1");
+  pulled(pair.stores[1]);
+  is_stored(pair.stores[1], "a", "\"n\":1");
+  saved(pair.stores[1], "{\"_id\":\"b\",\"n\":2}");
+  STATUS(KV_OK, kv_store_remove_by_id(pair.stores[1], "a", NULL, NULL, &error));
+  pushed(pair.stores[1], "\"pushed\":2");
+  pulled(pair.stores[0]);
+  NUMBER(1, counted(pair.stores[0]));
+  is_stored(pair.stores[0], "b", "\"n\":2");
+  tear_down_pair(&pair);
+}
+
+static void passes_over_mischief(void) {
+  pair pair;
+  set_up_pair(&pair);
+  saved(pair.stores[0], "{\"_id\":\"a\",\"n\":1}");
+  pair.shelf.store = pair.stores[0];
+  enum mischief harmless[] = {TWICE, FROM_THREAD, CALLS_BACK};
+  for (int i = 0; i < 3; i++) {
+    pair.shelf.mischief = harmless[i];
+    pushed(pair.stores[0], i == 0 ? "\"pushed\":1" : "\"pushed\":0");
+    pulled(pair.stores[0]);
+    NUMBER(1, counted(pair.stores[0]));
+  }
+  pair.shelf.mischief = GARBAGE;
+  STATUS(KV_PROTOCOL, kv_store_pull(pair.stores[0], NULL, NULL, NULL, NULL, &error));
+  pair.shelf.mischief = NEVER;
+  STATUS(KV_TIMEOUT,
+         kv_store_pull(pair.stores[0], NULL, "{\"timeout\":0.05}", NULL, NULL, &error));
+  STATUS(KV_NOT_FOUND, kv_backend_complete(pair.shelf.last_request, KV_OK, "{}", 2, &error));
+  STATUS(KV_NOT_FOUND, kv_backend_complete(0, KV_OK, NULL, 0, &error));
+  STATUS(KV_NOT_FOUND, kv_backend_complete(UINT64_MAX, KV_NETWORK, NULL, 0, &error));
+  NUMBER(1, counted(pair.stores[0]));
+  tear_down_pair(&pair);
+  NUMBER(1, pair.shelf.cancels);
+  STATUS(KV_NOT_FOUND, kv_backend_complete(pair.shelf.last_request, KV_OK, "{}", 2, &error));
+}
+
+static void closes_from_within(void) {
+  shelf shelf;
+  set_up(&shelf);
+  kv_client *client = shelf_client(fresh_directory(), "");
+  kv_store *store = opened_store(client, "things", "sync");
+  shelf.closes = client;
+  shelf.mischief = CLOSES;
+  STATUS(KV_CANCELLED, kv_store_pull(store, NULL, NULL, NULL, NULL, &error));
+  tear_down(&shelf);
+}
+
+/* A function that never returns keeps a thread, and nothing else. */
+static void blocks_nobody(void) {
+  pair pair;
+  set_up_pair(&pair);
+  saved(pair.stores[0], "{\"_id\":\"a\"}");
+  pair.shelf.mischief = BLOCKS;
+  STATUS(KV_TIMEOUT,
+         kv_store_push(pair.stores[0], "{\"timeout\":0.05}", NULL, NULL, &error));
+  pair.shelf.mischief = NONE;
+  pushed(pair.stores[0], "\"pushed\":1");
+  NUMBER(1, pair.shelf.blocked);
+  pair.shelf.released = true;
+  tear_down_pair(&pair);
+}
+
+/* What was saved before the process was killed in the middle of a push is still to be pushed, and is stored once. */
+static void survives_kill(void) {
+  shelf shelf;
+  const char *directory = fresh_directory();
+  pid_t child = fork();
+  if (child == 0) {
+    set_up(&shelf);
+    kv_store *store = opened_store(shelf_client(directory, ""), "things", "sync");
+    saved(store, "{\"_id\":\"a\",\"n\":1}");
+    shelf.mischief = DIES;
+    pushed(store, "");
+    _exit(1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK(WIFSIGNALED(status));
+  set_up(&shelf);
+  kv_client *client = shelf_client(directory, "");
+  kv_store *store = opened_store(client, "things", "sync");
+  pushed(store, "\"pushed\":1");
+  NUMBER(1, json_object_size(shelf.records));
+  OK(kv_client_close(client));
+  tear_down(&shelf);
+}
+
+static void has_no_users(void) {
+  pair pair;
+  set_up_pair(&pair);
+  STATUS(KV_UNSUPPORTED, kv_user_signup(pair.clients[0], NULL, 0, NULL, NULL, NULL, &error));
+  tear_down_pair(&pair);
+}
+
+/* Tables of other versions of the header, and arguments that are none. */
+static void checks_what_it_is_given(void) {
+  shelf shelf;
+  memset(&shelf, 0, sizeof shelf);
+  kv_backend table = functions();
+  STATUS(KV_MISUSE, kv_backend_register(NULL, NULL, 0, &table, &shelf, freed, &error));
+  STATUS(KV_INVALID, kv_backend_register("", NULL, 0, &table, &shelf, freed, &error));
+  STATUS(KV_MISUSE, kv_backend_register("x", NULL, 0, NULL, &shelf, freed, &error));
+  STATUS(KV_INVALID, kv_backend_register("x", "{", 1, &table, &shelf, freed, &error));
+  STATUS(KV_INVALID, kv_backend_register("x", "{\"page\":1}", 10, &table, &shelf, freed, &error));
+  STATUS(KV_INVALID, kv_backend_register("x", "{\"pageSize\":0}", 14, &table, &shelf, freed, &error));
+  table.write = NULL;
+  STATUS(KV_INVALID, kv_backend_register("x", NULL, 0, &table, &shelf, freed, &error));
+  NUMBER(7, shelf.frees);
+  table = functions();
+  table.size = offsetof(kv_backend, live);
+  STATUS(KV_OK, kv_backend_register("x", NULL, 0, &table, &shelf, freed, &error));
+  STATUS(KV_CONFLICT, kv_backend_register("x", NULL, 0, &table, &shelf, freed, &error));
+  NUMBER(8, shelf.frees);
+  STATUS(KV_OK, kv_backend_unregister("x", &error));
+  NUMBER(9, shelf.frees);
+  STATUS(KV_NOT_FOUND, kv_backend_unregister("x", &error));
+  kv_client *client = NULL;
+  STATUS(KV_INVALID, kv_client_open("{\"appKey\":\"kid\",\"backend\":\"x\"}", KV_NUL_TERMINATED, &client, &error));
+}
+
+int main(void) {
+  RUN("two clients share a backend of functions", two_clients_share);
+  RUN("what its functions do wrong is an error, and loses nothing", passes_over_mischief);
+  RUN("a function may close the client that waits for it", closes_from_within);
+  RUN("a function that does not return blocks nobody", blocks_nobody);
+  RUN("a killed process has lost no write", survives_kill);
+  RUN("there are no users", has_no_users);
+  RUN("registering checks what it is given, and frees the context once", checks_what_it_is_given);
+  return finish();
+}

@@ -1,0 +1,104 @@
+import KVBase
+import KVCallback
+import KVJSON
+import KVQuery
+import KVSync
+import Testing
+
+@Suite("A backend of callbacks") struct CallbackRemoteTests {
+  @Test("is pushed to and pulled from, page by page") func syncs() throws {
+    let bench = try Bench()
+    for n in 0..<5 { bench.backend.put(["_id": .string("b\(n)"), "n": .int(Int64(n))]) }
+    try bench.save(["_id": "a", "n": 9])
+    #expect(try bench.engine.push(Call()) == PushResult(pushed: 1))
+    #expect(bench.backend.state.peek { $0.records["a"]?["n"] } == 9)
+    _ = try bench.engine.pull(Query(), Call())
+    #expect(try bench.found(nil, #"{"sort":{"n":1}}"#) == ["0", "1", "2", "3", "4", "9"])
+    #expect(bench.backend.requests.count(where: { $0.operation == .fetch }) == 3)
+  }
+
+  @Test("deletes here what others have deleted there") func pullsDeletions() throws {
+    let bench = try Bench()
+    bench.backend.put(["_id": "a", "n": 1])
+    bench.backend.put(["_id": "b", "n": 2])
+    _ = try bench.engine.pull(Query(), Call())
+    bench.backend.delete("a")
+    _ = try bench.engine.pull(Query(), Call())
+    #expect(try bench.found() == ["2"])
+  }
+
+  @Test("gives what has changed since the last time, also what has left a query")
+  func changes() throws {
+    let bench = try Bench()
+    let how = CollectionEngine.Refreshing(usesChanges: true)
+    let small = try Query(filter: #"{"n":{"$lt":5}}"#)
+    for n in 0..<4 { bench.backend.put(["_id": .string("\(n)"), "n": .int(Int64(n))]) }
+    _ = try bench.engine.pull(small, Call(), how)
+    bench.backend.put(["_id": "0", "n": 7])
+    bench.backend.put(["_id": "4", "n": 4])
+    bench.backend.delete("1")
+    let before = bench.backend.requests.count
+    _ = try bench.engine.pull(small, Call(), how)
+    #expect(bench.backend.requests.dropFirst(before).map(\.operation) == [.changes])
+    #expect(try bench.found(nil, #"{"sort":{"n":1}}"#) == ["2", "3", "4"])
+  }
+
+  @Test("is read whole where it does not know the token") func unknownToken() throws {
+    let bench = try Bench()
+    let how = CollectionEngine.Refreshing(usesChanges: true)
+    bench.backend.put(["_id": "a", "n": 1])
+    _ = try bench.engine.pull(Query(), Call(), how)
+    bench.backend.intercept { operation, number, _ in
+      operation == .changes && complete(number, #"{"unknown":true}"#) == .accepted
+    }
+    bench.backend.put(["_id": "b", "n": 2])
+    _ = try bench.engine.pull(Query(), Call(), how)
+    #expect(try bench.found(nil, #"{"sort":{"n":1}}"#) == ["1", "2"])
+  }
+
+  @Test("need not evaluate queries: filter, order, page and fields are evaluated here")
+  func finishes() throws {
+    let bench = try Bench(type: .network)
+    for n in 0..<6 { bench.backend.put(["_id": .string("\(n)"), "n": .int(Int64(n)), "m": 1]) }
+    let found = try bench.found(
+      #"{"n":{"$gte":1}}"#, #"{"sort":{"n":-1},"skip":1,"limit":2,"fields":["n"]}"#, .forceNetwork)
+    #expect(found == ["4", "3"])
+    let request = try #require(bench.backend.requests.first?.request)
+    #expect(request["filter"] == ["n": ["$gte": 1]])
+    #expect(request["sort"] == nil && request["limit"] == nil)
+  }
+
+  @Test("may evaluate them") func evaluates() throws {
+    let bench = try Bench(MemoryBackend(), ["queries": true], type: .network)
+    bench.backend.intercept { operation, number, _ in
+      complete(number, #"{"records":[{"_id":"x","n":3}]}"#) == .accepted
+    }
+    #expect(try bench.found(#"{"n":4}"#, #"{"sort":{"n":-1},"limit":2}"#, .forceNetwork) == ["3"])
+    let request = try #require(bench.backend.requests.first?.request)
+    #expect(request["sort"] == ["n": -1] && request["limit"] == 2)
+  }
+
+  @Test("answers each write of a batch: stored, refused, in conflict, later") func results() throws
+  {
+    let bench = try Bench()
+    for id in ["fine", "poison", "taken", "later"] { try bench.save(["_id": .string(id), "n": 1]) }
+    bench.backend.intercept { operation, number, request in
+      guard operation == .write else { return false }
+      let results = (request["writes"]?.arrayValue ?? []).map { write -> JSONValue in
+        switch write["id"]?.stringValue {
+        case "poison": ["refused": ["message": "No.", "status": 16]]
+        case "taken": ["conflict": .null]
+        case "later": ["later": ["message": "Not now.", "after": 0]]
+        default: ["stored": write["record"] ?? .null]
+        }
+      }
+      return complete(number, JSONValue.object(["results": .array(results)]).text) == .accepted
+    }
+    let result = try bench.engine.push(Call())
+    #expect(result.pushed == 1)
+    #expect(Set(result.errors.map(\.id)) == ["poison", "taken", "later"])
+    #expect(try bench.engine.pending("poison").write.state == .refused)
+    #expect(result.errors.first { $0.id == "poison" }?.kind == .forbidden)
+    #expect(try bench.engine.pending("later").write.state == .waiting)
+  }
+}
