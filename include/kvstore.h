@@ -167,10 +167,10 @@ typedef struct kv_client kv_client;
 /**
  * Opens a client. No network call is made. CONSTRUCTOR
  *
- * @param options_json  a JSON object. Required: `appKey`; `appSecret` unless `host` is null (local
- *   only) or a `backend` is named (kv_backend_register(); the options of a host are unknown then). The others, with
- *   their defaults: `host` ("https://baas.kinvey.com"; null: local only),
- *   `instanceId` (none), `dataDirectory` ("$XDG_DATA_HOME/kvstore" or "~/.local/share/kvstore"), `tag`
+ * @param options_json  a JSON object. Required: `appKey`; `host`, the backend's address, or null (local only), or
+ *   `instanceId` of the hosted service; `appSecret` unless `host` is null. Or, in place of these and of all that concerns
+ *   a host, `backend`: a name given to kv_backend_register(). The others, with their defaults:
+ *   `dataDirectory` ("$XDG_DATA_HOME/kvstore" or "~/.local/share/kvstore"), `tag`
  *   ("kinvey"), `clientAppVersion`, `customRequestProperties` (object, under 2,000 bytes), `timeout`
  *   (seconds, 60), `retries` (3), `pushAutomatically` (false), `callbacks` ("thread" or "pump"), `durability`
  *   ("full" or "normal"), `caFile`, `proxy`, `maxResponseBytes` (104,857,600), `connections` (per host, 6),

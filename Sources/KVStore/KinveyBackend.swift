@@ -25,6 +25,12 @@ struct KinveyBackend {
     }
     configuration.sendsOriginalForms = try reader.bool("originalForms") ?? false
     if case .some(nil) = host { return nil }
+    guard host != nil || configuration.instanceId != nil else {
+      // No default: who forgets it must not send what is theirs to somebody else.
+      throw StoreError(
+        .invalid,
+        "The option \"host\" is missing: the backend's address, or null for a local database.")
+    }
     guard secret != nil else {
       throw StoreError(
         .invalid,

@@ -12,17 +12,23 @@ import Testing
   @Test(
     "names the option that is wrong",
     arguments: [
-      (#"{"appKey":7}"#, "appKey"), (#"{}"#, "appKey"), (#"{"appKey":"k"}"#, "appSecret"),
-      (#"{"appKey":"k","appSecret":"s","colour":1}"#, "colour"),
-      (#"{"appKey":"k","appSecret":"s","timeout":0}"#, "timeout"),
-      (#"{"appKey":"k","appSecret":"s","timeout":"1"}"#, "timeout"),
-      (#"{"appKey":"k","appSecret":"s","durability":"none"}"#, "durability"),
-      (#"{"appKey":"k","appSecret":"s","tag":"a/b"}"#, "tag"),
-      (#"{"appKey":"k","appSecret":"s","tag":""}"#, "tag"),
-      (#"{"appKey":"k","appSecret":"s","apiVersion":4}"#, "apiVersion"),
-      (#"{"appKey":"k","appSecret":"s","connections":0}"#, "connections"),
-      (#"{"appKey":"k","appSecret":"s","customRequestProperties":[]}"#, "customRequestProperties"),
-      (#"{"appKey":"k","appSecret":"s","readPolicy":"local"}"#, "readPolicy"),
+      (#"{"appKey":7}"#, "appKey"), (#"{}"#, "appKey"), (#"{"appKey":"k"}"#, "host"),
+      (#"{"appKey":"k","appSecret":"s"}"#, "host"),
+      (#"{"appKey":"k","host":"http://h"}"#, "appSecret"),
+      (#"{"appKey":"k","instanceId":"i"}"#, "appSecret"),
+      (#"{"appKey":"k","host":"http://h","appSecret":"s","colour":1}"#, "colour"),
+      (#"{"appKey":"k","host":"http://h","appSecret":"s","timeout":0}"#, "timeout"),
+      (#"{"appKey":"k","host":"http://h","appSecret":"s","timeout":"1"}"#, "timeout"),
+      (#"{"appKey":"k","host":"http://h","appSecret":"s","durability":"none"}"#, "durability"),
+      (#"{"appKey":"k","host":"http://h","appSecret":"s","tag":"a/b"}"#, "tag"),
+      (#"{"appKey":"k","host":"http://h","appSecret":"s","tag":""}"#, "tag"),
+      (#"{"appKey":"k","host":"http://h","appSecret":"s","apiVersion":4}"#, "apiVersion"),
+      (#"{"appKey":"k","host":"http://h","appSecret":"s","connections":0}"#, "connections"),
+      (
+        #"{"appKey":"k","host":"http://h","appSecret":"s","customRequestProperties":[]}"#,
+        "customRequestProperties"
+      ),
+      (#"{"appKey":"k","host":"http://h","appSecret":"s","readPolicy":"local"}"#, "readPolicy"),
     ])
   func wrongOptions(_ text: String, _ name: String) throws {
     let directory = TemporaryDirectory()

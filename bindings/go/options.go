@@ -55,12 +55,12 @@ const (
 	DurabilityNormal Durability = "normal"
 )
 
-// Options are what a client is opened with. AppKey is required, and AppSecret unless LocalOnly is
-// set. A zero value means the default.
+// Options are what a client is opened with. AppKey is required, and Host (or InstanceID) and AppSecret unless
+// LocalOnly is set. A zero value means the default.
 type Options struct {
 	AppKey    string
 	AppSecret string
-	// Host is the backend's address; default: the hosted service.
+	// Host is the backend's address. It has no default, so that nobody who forgets it sends credentials to a third party.
 	Host string
 	// LocalOnly makes a database of it that never goes to a network.
 	LocalOnly  bool

@@ -19,11 +19,12 @@ ConflictStrategy = Literal["clientWins", "serverWins", "merge", "optimistic", "h
 
 
 class ClientOptions(TypedDict, total=False):
-    """What a client is opened with; a client with a host also needs ``app_secret``."""
+    """What a client is opened with: a ``host`` and an ``app_secret``, or ``host=None``."""
 
     app_key: Required[str]
     app_secret: str
-    #: The backend's address; None: local only.
+    #: The backend's address; None: local only. There is no default, so that nobody who forgets it
+    #: sends credentials to a third party.
     host: str | None
     instance_id: str
     #: Where the local data lives; default: "$XDG_DATA_HOME/kvstore" or "~/.local/share/kvstore".
