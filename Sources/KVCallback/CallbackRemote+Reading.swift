@@ -77,12 +77,12 @@ extension CallbackRemote {
   // MARK: Changes
 
   package func changes(
-    of query: Query, since: String, in collection: String, _ call: Call,
-    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+    of query: Query, since: BackendMoment, in collection: String, _ call: Call,
+    receive: (ChangeBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer? {
     guard backend.handler.handles(.changes) else { return nil }
     var lists = ChangeLists(Matcher(query.filter))
-    var token = since
+    var token = since.text
     while true {
       let request: JSONObject = ["collection": .string(collection), "since": .string(token)]
       let answer = try backend.ask(.changes, request, call)
@@ -96,7 +96,7 @@ extension CallbackRemote {
       token = following
       if !hasMore { break }
     }
-    try lists.text.withBorrowedBytes(receive)
+    try lists.hand(to: receive)
     return ReadAnswer(startedAt: BackendMoment(token))
   }
 }
@@ -131,21 +131,21 @@ private struct ChangeLists {
     }
   }
 
-  /// As `Remote.changes` hands it on.
-  var text: [UInt8] {
-    var changed: [[UInt8]] = []
-    var (left, deleted): ([JSONValue], [JSONValue]) = ([], [])
+  func hand(to receive: (ChangeBatch) throws(StoreError) -> Void) throws(StoreError) {
+    var (left, deleted): ([String], [ChangeBatch.Deletion]) = ([], [])
+    var output = BatchOutput()
+    func save(_ records: RecordBatch) throws(StoreError) { try receive(.saved(records)) }
     for (id, change) in changes {
       switch change {
-      case .changed(let record): changed.append(record)
-      case .left: left.append(["_id": .string(id.text)])
-      case .deleted: deleted.append(["_id": .string(id.text)])
+      case .changed(let record):
+        try record.withBorrowedBytes { (record) throws(StoreError) in try output.add(record, save) }
+      case .left: left.append(id.text)
+      case .deleted: deleted.append(ChangeBatch.Deletion(id: id.text))
       }
     }
-    let lists =
-      "\"deleted\":\(JSONValue.array(deleted).text),\"left\":\(JSONValue.array(left).text)"
-    return Array("{\"changed\":[".utf8) + changed.joined(separator: Array(",".utf8))
-      + Array("],\(lists)}".utf8)
+    try output.flush(save)
+    if !deleted.isEmpty { try receive(.deleted(deleted)) }
+    if !left.isEmpty { try receive(.left(left)) }
   }
 }
 

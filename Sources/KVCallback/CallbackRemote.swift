@@ -11,22 +11,29 @@ package final class CallbackRemote: Remote {
 
   var description: BackendDescription { backend.description }
 
-  package var connections: Int { description.requestsAtOnce }
   package var keepsConditions: Bool { description.keepsConditions }
-  package var maxBatchWrites: Int { description.writesPerRequest }
+
+  package var limits: RemoteLimits {
+    var limits = RemoteLimits()
+    limits.connections = description.requestsAtOnce
+    limits.idsPerQuery = description.idsPerRequest
+    limits.createsPerRequest = description.writesPerRequest
+    limits.writesPerBatch = description.writesPerRequest
+    return limits
+  }
 
   // MARK: Reading
 
   package func find(
     _ query: Query, in collection: String, _ call: Call,
-    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+    receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
-    var output = ArrayOutput()
+    var output = BatchOutput()
     guard needsFinishing(query) else {
       let token = try eachRecord(of: query, in: collection, call) { (record) throws(StoreError) in
         try output.add(record, receive)
       }
-      try output.finish(receive)
+      try output.flush(receive)
       return ReadAnswer(startedAt: token)
     }
     var records: [[UInt8]] = []
@@ -36,8 +43,20 @@ package final class CallbackRemote: Remote {
     for record in shown(records, query) {
       try record.withBorrowedBytes { (bytes) throws(StoreError) in try output.add(bytes, receive) }
     }
-    try output.finish(receive)
+    try output.flush(receive)
     return ReadAnswer(startedAt: token)
+  }
+
+  package func find(
+    ids: [String], in collection: String, _ call: Call,
+    receive: (RecordBatch) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer {
+    var output = BatchOutput()
+    try eachRecord(ofIds: ids, in: collection, call) { (record) throws(StoreError) in
+      try output.add(record, receive)
+    }
+    try output.flush(receive)
+    return ReadAnswer()
   }
 
   package func find(
@@ -102,34 +121,25 @@ extension UnsafeRawBufferPointer {
   }
 }
 
-/// Hands records over as one JSON array.
-private struct ArrayOutput {
-  private var buffer: [UInt8] = [UInt8(ascii: "[")]
-  private var isFirst = true
+/// Hands records over in batches.
+struct BatchOutput {
+  private var array: [UInt8] = []
   /// So many bytes go at once.
-  private static let pieceSize = 1 << 16
+  private static let batchSize = 1 << 16
 
   mutating func add(
-    _ record: UnsafeRawBufferPointer,
-    _ receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+    _ record: UnsafeRawBufferPointer, _ receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) {
-    if !isFirst { buffer.append(UInt8(ascii: ",")) }
-    isFirst = false
-    buffer.append(contentsOf: record)
-    if buffer.count >= Self.pieceSize { try flush(receive) }
+    array.append(array.isEmpty ? UInt8(ascii: "[") : UInt8(ascii: ","))
+    array.append(contentsOf: record)
+    if array.count >= Self.batchSize { try flush(receive) }
   }
 
-  mutating func finish(
-    _ receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
-  ) throws(StoreError) {
-    buffer.append(UInt8(ascii: "]"))
-    try flush(receive)
-  }
-
-  private mutating func flush(
-    _ receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
-  ) throws(StoreError) {
-    try buffer.withBorrowedBytes(receive)
-    buffer.removeAll(keepingCapacity: true)
+  /// Hands over what waits, if there is anything.
+  mutating func flush(_ receive: (RecordBatch) throws(StoreError) -> Void) throws(StoreError) {
+    guard !array.isEmpty else { return }
+    array.append(UInt8(ascii: "]"))
+    try RecordBatch.lend(array, to: receive)
+    array.removeAll(keepingCapacity: true)
   }
 }

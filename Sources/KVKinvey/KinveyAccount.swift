@@ -1,5 +1,5 @@
 internal import KVJSON
-package import KVSync
+internal import KVSync
 internal import KVTransport
 
 extension Account {

@@ -1,7 +1,7 @@
 internal import KVBase
 internal import KVJSON
 package import KVSync
-package import KVTransport
+internal import KVTransport
 
 /// Kinvey's Live Service: registration and subscription at the backend, long polls in PubNub's wire format at
 /// the origin that goes with it. Safe from any thread.

@@ -10,11 +10,11 @@ extension KinveyRemote {
     case longError(HTTPHead)
   }
 
-  /// Reads a body in pieces. The body of an error goes into the error instead.
+  /// Reads a body in pieces, each with the head of the answer. The body of an error goes into the error instead.
   func stream(
     _ url: String, _ call: Call,
-    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
-  ) throws(StoreError) -> ReadAnswer {
+    receive: (HTTPHead, UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) -> HTTPHead {
     let headers = try service.headers(try service.anybody(), call)
     var request = service.request("GET", url, headers)
     if call.counted != nil { request.headers.append(.init("X-Kinvey-Include-Items-Count", "true")) }
@@ -34,7 +34,7 @@ extension KinveyRemote {
         }
         hasCount = true
         call.progress.add(piece.count, of: head.bodyBytes)
-        do throws(StoreError) { try receive(piece) } catch { throw .receiver(error) }
+        do throws(StoreError) { try receive(head, piece) } catch { throw .receiver(error) }
       }
     } catch {
       switch error {
@@ -48,7 +48,7 @@ extension KinveyRemote {
     guard head.isSuccess else {
       throw KinveyErrors.error(head, errorBody, hiding: headers.secrets)
     }
-    return ReadAnswer(startedAt: head.requestStart)
+    return head
   }
 }
 

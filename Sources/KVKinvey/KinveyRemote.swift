@@ -8,43 +8,32 @@ internal import KVTransport
 ///
 /// Reads fall back to the application's credentials while nobody is logged in; writes fail with `noUser`
 /// then.
-package final class KinveyRemote: Remote {
+package final class KinveyRemote: IDPagedRemote {
   let service: KinveyService
 
   package init(_ service: KinveyService) { self.service = service }
 
-  package var connections: Int { service.configuration.connections }
   package var keepsConditions: Bool { service.extensions.keepsConditions }
-  package var maxBatchWrites: Int { service.extensions.maxBatchWrites }
+
+  package var limits: RemoteLimits {
+    var limits = RemoteLimits()
+    limits.connections = service.configuration.connections
+    limits.recordsPerAnswer = Self.silentLimit.records
+    limits.createsPerRequest = 100
+    // Their names make an address long.
+    limits.idsPerQuery = 100
+    limits.writesPerBatch = service.extensions.maxBatchWrites
+    return limits
+  }
 
   // MARK: Reading
 
   package func find(
     _ query: Query, in collection: String, _ call: Call,
-    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+    receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     let url = service.endpoint.url(.data, [collection], items(of: query))
-    return try stream(url, call, receive: receive)
-  }
-
-  package func changes(
-    of query: Query, since: String, in collection: String, _ call: Call,
-    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
-  ) throws(StoreError) -> ReadAnswer? {
-    var items = [KinveyEndpoint.QueryItem("since", since)]
-    items += filterItems(of: query)
-    // Our server tells then what does not match any more; others ignore it.
-    items.append(.init("left", "true"))
-    let url = service.endpoint.url(.data, [collection, "_deltaset"], items)
-    do throws(StoreError) {
-      return try stream(url, call, receive: receive)
-    } catch {
-      // Not switched on, a moment before its history, or too much of it.
-      switch error.answer?.error {
-      case "MissingConfiguration", "ParameterValueOutOfRange", "ResultSetSizeExceeded": return nil
-      default: throw error
-      }
-    }
+    return try records(url, call, receive: receive)
   }
 
   package func find(
@@ -116,7 +105,7 @@ package final class KinveyRemote: Remote {
     return items
   }
 
-  private func filterItems(of query: Query) -> [KinveyEndpoint.QueryItem] {
+  func filterItems(of query: Query) -> [KinveyEndpoint.QueryItem] {
     query.filter == .everything ? [] : [.init("query", filterText(of: query))]
   }
 

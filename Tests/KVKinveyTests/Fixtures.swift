@@ -59,13 +59,15 @@ func failure<R>(_ body: () throws(StoreError) -> R) -> StoreError? {
 }
 
 extension KinveyRemote {
-  /// All of a find's body.
+  /// All that a find brings, as one array.
   func read(
     _ query: Query = Query(), _ call: Call = Call()
   ) throws(StoreError) -> (text: String, answer: ReadAnswer) {
-    var body: [UInt8] = []
-    let answer = try find(query, in: "notes", call) { piece in body += piece }
-    return (String(decoding: body, as: UTF8.self), answer)
+    var texts: [String] = []
+    let answer = try find(query, in: "notes", call) { batch in
+      texts += batch.outlines.map { String(decoding: batch.record($0), as: UTF8.self) }
+    }
+    return ("[\(texts.joined(separator: ","))]", answer)
   }
 
   /// All outcomes of a push, by place.

@@ -32,6 +32,33 @@ import Testing
     }
   }
 
+  @Test("An answer of as much as the backend sends at the most may have been cut")
+  func cut() throws {
+    for (count, mayBeCut) in [(9_999, false), (10_000, true), (10_001, false)] {
+      let body = "[" + (0..<count).map { #"{"_id":"\#($0)"}"# }.joined(separator: ",") + "]"
+      try withBackend { _ in
+        ScriptedReply(200, body)
+      } run: { backend in
+        let answer = try backend.remote.read().answer
+        #expect(answer.mayBeCut == mayBeCut)
+      }
+    }
+  }
+
+  @Test(
+    "An answer to a find that is no array of entities is an error",
+    arguments: [
+      #"[{"_id":"b"}"#, "<html>", "", "{}", "[{}]]", "[1]", "\u{FEFF}[]", #"[{"_id":7}]"#,
+    ])
+  func noArray(_ body: String) throws {
+    try withBackend { _ in
+      ScriptedReply(200, body)
+    } run: { backend in
+      let error = failure { () throws(StoreError) in try backend.remote.read() }
+      #expect(error?.kind == .proto && error?.answer?.status == 200)
+    }
+  }
+
   @Test("A query becomes a query string, in the order of the original client")
   func query() throws {
     try withBackend { _ in
@@ -76,7 +103,7 @@ import Testing
   @Test("The receiver's error ends a find and comes out")
   func receiverThrows() throws {
     try withBackend { _ in
-      ScriptedReply(200, "[]")
+      ScriptedReply(200, #"[{"_id":"a"}]"#)
     } run: { backend in
       let error = failure { () throws(StoreError) in
         try backend.remote.find(.init(), in: "notes", Call()) { _ throws(StoreError) in

@@ -93,9 +93,9 @@ import Testing
     } run: { backend in
       let remote = backend.remote
       _ = try remote.count(Query(), in: "other", Call())
-      #expect(remote.maxBatchWrites == 1 && !remote.keepsConditions)
+      #expect(remote.limits.writesPerBatch == 1 && !remote.keepsConditions)
       _ = try remote.count(Query(), in: "notes", Call())
-      #expect(remote.maxBatchWrites == 100 && remote.keepsConditions)
+      #expect(remote.limits.writesPerBatch == 100 && remote.keepsConditions)
     }
   }
 
@@ -112,9 +112,9 @@ import Testing
       let remote = backend.remote
       _ = try remote.count(Query(), in: "notes", Call())
       #expect(remote.outcome(.batch(writes))?.failure?.kind == .unsupported)
-      #expect(remote.maxBatchWrites == 1)
+      #expect(remote.limits.writesPerBatch == 1)
       _ = try remote.count(Query(), in: "notes", Call())
-      #expect(remote.maxBatchWrites == 1)
+      #expect(remote.limits.writesPerBatch == 1)
     }
   }
 
@@ -128,7 +128,7 @@ import Testing
       let remote = backend.remote
       _ = try remote.count(Query(), in: "notes", Call())
       #expect(remote.outcome(.batch(writes))?.failure != nil)
-      #expect(remote.maxBatchWrites == 100)
+      #expect(remote.limits.writesPerBatch == 100)
     }
   }
 }

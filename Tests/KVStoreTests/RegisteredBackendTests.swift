@@ -12,20 +12,12 @@ private final class Shelf: Remote {
 
   func find(
     _ query: Query, in collection: String, _ call: Call,
-    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+    receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     let texts = entities.peek { $0.values.map { String(decoding: $0, as: UTF8.self) } }
-    let answer = Array("[\(texts.joined(separator: ","))]".utf8)
-    try answer.withUnsafeBytes { bytes in
-      Result { () throws(StoreError) in try receive(bytes) }
-    }.get()
-    return ReadAnswer(startedAt: nil)
+    try RecordBatch.lend(Array("[\(texts.joined(separator: ","))]".utf8), to: receive)
+    return ReadAnswer()
   }
-
-  func changes(
-    of query: Query, since: String, in collection: String, _ call: Call,
-    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
-  ) throws(StoreError) -> ReadAnswer? { nil }
 
   func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8] {
     guard let entity = entities.peek({ $0[RecordID(id)] }) else {
@@ -99,6 +91,24 @@ private final class Shelf: Remote {
       #expect(try store.push(DataStore.Run()) == PushResult(pushed: 1))
       let network = try client.store("notes", type: "network", nil)
       #expect(try network.all().compactMap { $0["_id"]?.stringValue } == ["n1"])
+    }
+  }
+
+  @Test(
+    "is read whole where it has no pages and no history",
+    arguments: [[:], ["autoPagination": true], ["deltaSet": true], ["deltaSetCaching": true]]
+      as [JSONObject])
+  func pulls(_ options: JSONObject) throws {
+    try withClient { client in
+      let network = try client.store("notes", type: "network", nil)
+      for n in 0..<3 { _ = try network.save(["_id": .string("n\(n)"), "n": .int(Int64(n))]) }
+      let store = try client.store("notes", type: "sync", options)
+      for _ in 0..<2 {
+        #expect(try store.pull(Query(), DataStore.Run()) == PullResult(pulled: 3))
+      }
+      _ = try network.remove(id: "n1", DataStore.Run())
+      #expect(try store.pull(Query(), DataStore.Run()) == PullResult(pulled: 2, removed: 1))
+      #expect(try store.all().count == 2)
     }
   }
 

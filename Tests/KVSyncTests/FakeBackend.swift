@@ -93,8 +93,8 @@ final class FakeBackend: @unchecked Sendable {
     }
   }
 
-  /// What has changed since a moment, that moment included, as `Remote.changes` hands it on.
-  func changes(of query: Query, since: String) -> [UInt8] {
+  /// What has changed since a moment, that moment included: see `ChangesText`.
+  func changes(of query: Query, since: String) -> String {
     let matcher = query.matcher
     func matches(_ entity: [UInt8]) -> Bool { (try? matcher?.matches(entity)) ?? true }
     var changed: [String] = []
@@ -112,7 +112,7 @@ final class FakeBackend: @unchecked Sendable {
     let gone = deleted.filter { $0.value.moment >= since && matches($0.value.entity) }
     let ids = JSONValue.array(gone.keys.sorted().map { ["_id": .string($0)] })
     let lists = "\"changed\":[\(changed.joined(separator: ","))],\"deleted\":\(ids.text)"
-    return Array("{\(lists),\"left\":\(JSONValue.array(left).text)}".utf8)
+    return "{\(lists),\"left\":\(JSONValue.array(left).text)}"
   }
 
   func find(_ query: Query) -> [[UInt8]] {
@@ -147,7 +147,7 @@ final class FakeBackend: @unchecked Sendable {
 /// One client's way to the backend, which loses what the seed says.
 ///
 /// `@unchecked Sendable`: a simulated world runs on one thread.
-final class FakeNetwork: Remote, @unchecked Sendable {
+final class FakeNetwork: IDPagedRemote, @unchecked Sendable {
   /// How likely a request is lost, an answer is lost or lacks something, the backend fails, a request arrives twice, or is
   /// overtaken by those of others, in percent; and how likely a create that is lost is only late.
   struct Weather {
@@ -209,46 +209,43 @@ final class FakeNetwork: Remote, @unchecked Sendable {
 
   func find(
     _ query: Query, in collection: String, _ call: Call,
-    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+    receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     let (found, moment) = try exchange { () throws(StoreError) in
       (backend.find(query), backend.now)
     }
-    try hand(
-      Array("[".utf8) + found.joined(separator: Array(",".utf8)) + Array("]".utf8), receive)
+    try hand(found, receive)
     return ReadAnswer(startedAt: BackendMoment(moment))
   }
 
   func changes(
-    of query: Query, since: String, in collection: String, _ call: Call,
-    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+    of query: Query, since: BackendMoment, in collection: String, _ call: Call,
+    receive: (ChangeBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer? {
     let (text, moment) = try exchange { () throws(StoreError) in
-      (backend.changes(of: query, since: since), backend.now)
+      (backend.changes(of: query, since: since.text), backend.now)
     }
     // Sometimes the moment is too old.
     if random.next() % 8 == 0 { return nil }
-    try hand(text, receive)
+    try ChangesText(text).hand { (batch) throws(StoreError) in
+      try receive(batch)
+      if random.next() % 100 < weather.lostAnswers { throw StoreError(.network, "Cut.") }
+    }
     return ReadAnswer(startedAt: BackendMoment(moment))
   }
 
-  /// In two pieces, cut anywhere; a lost answer may still have brought the first.
+  /// In two batches, cut anywhere; a lost answer may still have brought the first.
   private func hand(
-    _ text: [UInt8], _ receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+    _ found: [[UInt8]], _ receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) {
-    let cut = Int(random.next() % UInt64(text.count + 1))
-    try hand(text[..<cut], receive)
+    let cut = Int(random.next() % UInt64(found.count + 1))
+    try RecordBatch.lend(Self.array(found[..<cut]), to: receive)
     if random.next() % 100 < weather.lostAnswers { throw StoreError(.network, "Cut.") }
-    try hand(text[cut...], receive)
+    try RecordBatch.lend(Self.array(found[cut...]), to: receive)
   }
 
-  private func hand(
-    _ bytes: ArraySlice<UInt8>, _ receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
-  ) throws(StoreError) {
-    let result = bytes.withUnsafeBytes { bytes in
-      Result { () throws(StoreError) in try receive(bytes) }
-    }
-    try result.get()
+  private static func array(_ entities: ArraySlice<[UInt8]>) -> [UInt8] {
+    Array("[".utf8) + entities.joined(separator: Array(",".utf8)) + Array("]".utf8)
   }
 
   func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8] {
@@ -320,10 +317,9 @@ final class FakeNetwork: Remote, @unchecked Sendable {
     }
   }
 
+  var limits = RemoteLimits()
   /// Whether the backend keeps the conditions of writes.
   var keepsConditions = true
-  /// How many writes it takes in a batch.
-  var maxBatchWrites = 1
 
   private func check(_ condition: RemoteCondition, _ id: String) throws(StoreError) {
     if keepsConditions { try backend.check(condition, id) }

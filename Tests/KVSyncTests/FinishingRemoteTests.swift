@@ -37,14 +37,16 @@ import Testing
   }
 
   private func find(_ query: Query, on shelf: Shelf) throws -> String {
-    var bytes: [UInt8] = []
-    _ = try FinishingRemote(shelf).find(query, in: "c", Call()) { bytes += $0 }
-    return String(decoding: bytes, as: UTF8.self)
+    var texts: [String] = []
+    _ = try FinishingRemote(shelf).find(query, in: "c", Call()) { batch in
+      texts += batch.outlines.map { String(decoding: batch.record($0), as: UTF8.self) }
+    }
+    return "[\(texts.joined(separator: ","))]"
   }
 }
 
 /// A backend in memory that answers what MongoDB's language can say, 10,000 entities at the most.
-private final class Shelf: Remote {
+private final class Shelf: IDPagedRemote {
   private struct State {
     var entities: [[UInt8]]
     var asked: [String] = []
@@ -73,21 +75,12 @@ private final class Shelf: Remote {
 
   func find(
     _ query: Query, in collection: String, _ call: Call,
-    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+    receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     let texts = try selected(query).map { String(decoding: $0, as: UTF8.self) }
-    let answer = Array("[\(texts.joined(separator: ","))]".utf8)
-    let result = answer.withUnsafeBytes { bytes -> Result<Void, StoreError> in
-      Result { () throws(StoreError) in try receive(bytes) }
-    }
-    try result.get()
-    return ReadAnswer(startedAt: nil)
+    try RecordBatch.lend(Array("[\(texts.joined(separator: ","))]".utf8), to: receive)
+    return ReadAnswer(mayBeCut: texts.count == 10_000)
   }
-
-  func changes(
-    of query: Query, since: String, in collection: String, _ call: Call,
-    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
-  ) throws(StoreError) -> ReadAnswer? { nil }
 
   func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8] {
     throw StoreError(.notFound, "not asked for here")

@@ -90,14 +90,14 @@ import Testing
     #expect(try bench.engine.pull(Query(), Call(), how) == PullResult())
   }
 
-  @Test("200 at a time, and pages of ids") func batches() throws {
+  @Test("100 at a time, and pages of ids") func batches() throws {
     let bench = try scene(1000)
     for n in 100..<550 { try bench.publish(["_id": .string("id\(1000 + n)"), "n": -1]) }
     let before = bench.remote.queries.count
     var paged = how
     paged.paging = .pages(of: 600, ranges: 3)
     #expect(try bench.engine.pull(Query(), Call(), paged) == PullResult(pulled: 450))
-    #expect(fetches(bench, after: before) == [200, 200, 50])
+    #expect(fetches(bench, after: before) == [100, 100, 100, 100, 50])
     let lists = bench.remote.queries.dropFirst(before).filter { !$0.fields.isEmpty }
     #expect(lists.map(\.limit) == [600, 600, 600])
   }

@@ -28,7 +28,7 @@ import Testing
   @Test("joins writes of every kind where the backend takes them so, in their order")
   func mixedBatches() throws {
     let bench = try Bench()
-    bench.remote.maxBatchWrites = 500
+    bench.remote.limits.writesPerBatch = 500
     try bench.publish(["_id": "old", "n": 0], ["_id": "gone", "n": 0])
     _ = try bench.engine.pull(Query(), Call())
     try bench.save(["_id": "old", "n": 1])
@@ -55,7 +55,7 @@ import Testing
   @Test("settles each write of a batch as if it had gone alone")
   func batchResults() throws {
     let bench = try Bench()
-    bench.remote.maxBatchWrites = 100
+    bench.remote.limits.writesPerBatch = 100
     try bench.publish(["_id": "a", "n": 0], ["_id": "b", "n": 0], ["_id": "c", "n": 0])
     _ = try bench.engine.pull(Query(), Call())
     for id in ["a", "b"] { try bench.save(["_id": .string(id), "n": 1]) }
@@ -76,7 +76,7 @@ import Testing
   func lostBatch() throws {
     for strategy in ConflictStrategy.allCases {
       let bench = try Bench()
-      bench.remote.maxBatchWrites = 100
+      bench.remote.limits.writesPerBatch = 100
       try bench.publish(["_id": "old", "n": 0], ["_id": "gone", "n": 0])
       _ = try bench.engine.pull(Query(), Call())
       try bench.save(["_id": "old", "n": 1])
@@ -99,10 +99,10 @@ import Testing
   func refusedBatch() throws {
     for kind in [StoreError.Kind.unsupported, .tooLarge, .invalid] {
       let bench = try Bench()
-      bench.remote.maxBatchWrites = 100
+      bench.remote.limits.writesPerBatch = 100
       bench.remote.refusal = { [weak remote = bench.remote] write in
         guard case .batch = write else { return nil }
-        if kind == .unsupported { remote?.maxBatchWrites = 1 }
+        if kind == .unsupported { remote?.limits.writesPerBatch = 1 }
         var error = StoreError(kind, "No.")
         if kind == .tooLarge { error.statedClass = .refused }
         return error

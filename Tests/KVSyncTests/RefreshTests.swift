@@ -160,7 +160,7 @@ import Testing
   @Test("divides the ids into ranges, which are read at the same time", arguments: [1, 4])
   func ranges(connections: Int) throws {
     let bench = try numbered(95)
-    bench.remote.connections = connections
+    bench.remote.limits.connections = connections
     let call = Call()
     let how = CollectionEngine.Refreshing(paging: .pages(of: 10, ranges: 3))
     #expect(try bench.engine.pull(Query(), call, how) == PullResult(pulled: 95))
@@ -175,7 +175,7 @@ import Testing
   func failedPage() throws {
     for connections in [1, 4] {
       let bench = try numbered(60)
-      bench.remote.connections = connections
+      bench.remote.limits.connections = connections
       _ = try pull(bench)
       _ = bench.remote.backend.delete("id1001")
       bench.remote.answer = { query, found in

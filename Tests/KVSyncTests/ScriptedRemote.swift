@@ -7,7 +7,7 @@ import KVTestSupport
 /// A backend in memory that does to single requests what a test wants.
 ///
 /// `@unchecked Sendable`: what a test sets, it sets before the requests come; the rest is behind a lock.
-final class ScriptedRemote: Remote, @unchecked Sendable {
+final class ScriptedRemote: IDPagedRemote, @unchecked Sendable {
   let backend = FakeBackend()
   var user = "ana"
   /// The error of a request that does not reach the backend; nil: it does.
@@ -59,11 +59,11 @@ final class ScriptedRemote: Remote, @unchecked Sendable {
 
   // MARK: Reading
 
-  var connections = 1
+  var limits = RemoteLimits()
 
   func find(
     _ query: Query, in collection: String, _ call: Call,
-    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+    receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     reads.peek { $0.append(query) }
     if let readError { throw readError }
@@ -71,26 +71,26 @@ final class ScriptedRemote: Remote, @unchecked Sendable {
     let truth = Array("[".utf8) + found.joined(separator: Array(",".utf8)) + Array("]".utf8)
     let text = answer?(query, found) ?? truth
     meanwhile()
-    let result = text.withUnsafeBytes { bytes in
-      Result { () throws(StoreError) in try receive(bytes) }
+    var count = 0
+    try RecordBatch.lend(text) { (batch) throws(StoreError) in
+      count = batch.count
+      try receive(batch)
     }
-    try result.get()
     if let error = readEnd() { throw error }
-    return ReadAnswer(startedAt: BackendMoment("2024-03-12T21:00:00.000Z", epoch: epoch))
+    let moment = BackendMoment("2024-03-12T21:00:00.000Z", epoch: epoch)
+    return ReadAnswer(startedAt: moment, mayBeCut: count == limits.recordsPerAnswer)
   }
 
   func changes(
-    of query: Query, since: String, in collection: String, _ call: Call,
-    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+    of query: Query, since: BackendMoment, in collection: String, _ call: Call,
+    receive: (ChangeBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer? {
     if let readError { throw readError }
-    guard let text = changes(query, since) else { return nil }
+    let moment = BackendMoment("2024-03-12T22:00:00.000Z", epoch: epoch)
+    guard since.isOfSameData(as: moment), let text = changes(query, since.text) else { return nil }
     meanwhile()
-    let result = Array(text.utf8).withUnsafeBytes { bytes in
-      Result { () throws(StoreError) in try receive(bytes) }
-    }
-    try result.get()
-    return ReadAnswer(startedAt: BackendMoment("2024-03-12T22:00:00.000Z", epoch: epoch))
+    try ChangesText(text).hand(to: receive)
+    return ReadAnswer(startedAt: moment)
   }
 
   func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8] {
@@ -149,8 +149,6 @@ final class ScriptedRemote: Remote, @unchecked Sendable {
 
   /// Whether it keeps the conditions of writes.
   var keepsConditions = true
-  /// How many writes it takes in a batch.
-  var maxBatchWrites = 1
 
   private func check(_ condition: RemoteCondition, _ id: String) throws(StoreError) {
     if keepsConditions { try backend.check(condition, id) }

@@ -85,7 +85,7 @@ private final class SimulatedWorld {
     for number in 0..<Int(2 + random.next() % 7) {
       let network = FakeNetwork(backend, user: "user\(number)", seed: random.next())
       network.keepsConditions = keepsConditions
-      network.maxBatchWrites = max(1, maxBatchWrites)
+      network.limits.writesPerBatch = max(1, maxBatchWrites)
       let path = directory.file("\(number).kvs")
       let member = try Member(
         number, path, network, strategy, ids: Seed(random.next()), answers: Seed(random.next()))

@@ -62,31 +62,19 @@ struct BackendEntity {
 }
 
 extension CollectionEngine {
-  /// How many ids one request asks for: their names make its address long.
-  private static let mostIds = 100
-
   /// What the backend has under these ids, as far as this user may see it.
   func backendEntities(
     _ ids: [String], _ remote: any Remote, _ call: Call
   ) throws(StoreError) -> [RecordID: BackendEntity] {
     var found: [RecordID: BackendEntity] = [:]
-    for start in stride(from: 0, to: ids.count, by: Self.mostIds) {
-      let part = ids[start..<min(start + Self.mostIds, ids.count)]
-      let query = Query(.field(.id, [.isIn(part.map { .string($0) })]))
-      var answer: [UInt8] = []
+    for some in ids.chunks(of: remote.limits.idsPerQuery) {
       try call.repeating { () throws(StoreError) in
-        answer = []
-        _ = try remote.find(query, in: collection, call) { (piece) throws(StoreError) in
-          answer.append(contentsOf: piece)
+        _ = try remote.find(ids: Array(some), in: collection, call) { batch in
+          for outline in batch.outlines {
+            guard let id = outline.id else { continue }
+            found[RecordID(id)] = BackendEntity(Array(batch.record(outline)))
+          }
         }
-      }
-      do throws(JSONError) {
-        for outline in try EntityScanner.outlines(ofArray: answer) {
-          guard let id = outline.id else { continue }
-          found[RecordID(id)] = BackendEntity(Array(answer[outline.range]))
-        }
-      } catch {
-        throw .badAnswer(error)
       }
     }
     return found

@@ -36,12 +36,13 @@ extension CollectionEngine {
     switch how.paging {
     case .off: return try refresh(query, local, remote, call)
     case .pages(let size, let ranges):
-      return try refreshPaged(query, (max(1, size), ranges), local, remote, call)
+      return try refreshPaged(
+        query, PageWish(size: max(1, size), parts: ranges), local, remote, call)
     }
   }
 
   /// Asks for what has changed since this filter was read last; nil if that is not known, or the backend
-  /// cannot tell, or what it has now is other data: then everything has to be read.
+  /// cannot tell: then everything has to be read.
   ///
   /// Each step may be repeated: until the new moment is recorded, at the end, the next time asks for the
   /// same changes again.
@@ -53,29 +54,26 @@ extension CollectionEngine {
     let mark = try local.beginRefresh(of: collection)
     guard let since = try local.lastRequest(key, in: collection) else { return nil }
     return try inFlight.settlements.reading { (reading) throws(StoreError) -> Refreshed? in
-      var body: [UInt8] = []
-      let answer = try call.repeating { () throws(StoreError) in
-        body = []
-        return try remote.changes(of: query.selection, since: since.text, in: collection, call) {
-          (piece) throws(StoreError) in
-          body.append(contentsOf: piece)
+      let intake = Intake(self, local, remote, call, reading)
+      var refreshed = Refreshed()
+      var left: [String] = []
+      let answer = try intake.repeating(&refreshed) { (refreshed) throws(StoreError) in
+        left = []
+        return try remote.changes(of: query.selection, since: since, in: collection, call) {
+          (batch) throws(StoreError) in
+          switch batch {
+          case .saved(let records): try intake.store(records, &refreshed)
+          case .deleted(let gone): refreshed.removed += try forget(gone, in: local, of: reading)
+          case .left(let ids): left += ids
+          }
         }
       }
-      // Read first: what is no answer of the backend says nothing about its data.
-      let changes = answer == nil ? nil : try Changes(body)
-      guard let answer, let changes, since.isOfSameData(as: answer.startedAt) else {
+      guard let answer else {
         try local.forgetRequest(key, in: collection)
         return nil
       }
-      var refreshed = Refreshed()
-      refreshed.removed = try forget(
-        changes.deleted, in: local, of: reading, at: answer.startedAt.map { RecordVersion($0.text) }
-      )
-      refreshed.pulled = try store(changes.changed, in: local, of: reading)
-      let intake = Intake(self, local, remote, call, reading)
-      let left = try intake.settle(changes.left, heldBy: try heldQueries(but: key, local))
+      left = try intake.settle(left, heldBy: try heldQueries(but: key, local))
       refreshed.removed += try forget(left, in: local, of: reading)
-      intake.progress.advance(by: changes.changed.outlines.count)
       try recheckSettled(during: reading, local, remote, call)
       _ = try local.finishRefresh(
         of: collection, from: mark, deletingUnseen: nil,
@@ -84,17 +82,14 @@ extension CollectionEngine {
     }
   }
 
-  func store(
-    _ entities: (bytes: ArraySlice<UInt8>, outlines: [EntityOutline]),
-    in local: any EntityReader & Replica & Tombstones,
-    of reading: Settlements.Reading
+  private func forget(
+    _ gone: [ChangeBatch.Deletion], in local: any Replica, of reading: Settlements.Reading
   ) throws(StoreError) -> Int {
-    guard !entities.outlines.isEmpty else { return 0 }
-    return try entities.bytes.withUnsafeBytes { bytes in
-      Result { () throws(StoreError) in
-        try store(bytes, entities.outlines, in: local, of: reading)
-      }
-    }.get()
+    var removed = 0
+    for (version, some) in Dictionary(grouping: gone, by: \.version) {
+      removed += try forget(some.map(\.id), in: local, of: reading, at: version)
+    }
+    return removed
   }
 
   /// Deletes what a read says is gone, except for what a write has settled since. `version`: which has gone, if that is known.

@@ -5,41 +5,36 @@ internal import KVQuery
 /// Delta set caching, for backends without a history: what there is is listed with its times only, and what
 /// differs from here is fetched.
 extension CollectionEngine {
-  /// How many entities are fetched by one request.
-  private static let idsAtOnce = 200
-
   /// Brings what matches up to date that way; nil if everything has to be read: nothing is here yet, all of
-  /// the first page differs, or the backend does not order ids as text.
+  /// the first page differs, or the backend does not know whether these are all.
   ///
   /// Memory: one page of ids and times, and one batch of entities.
   func refreshByComparing(
-    _ query: Query, _ pageSize: Int, _ local: any LocalStore, _ remote: any Remote, _ call: Call
+    _ query: Query, _ pageSize: Int?, _ local: any LocalStore, _ remote: any Remote, _ call: Call
   ) throws(StoreError) -> Refreshed? {
     guard query.isRemote, try hasAny(query, local, call) else { return nil }
     let mark = try local.beginRefresh(of: collection)
     return try inFlight.settlements.reading { (reading) throws(StoreError) -> Refreshed? in
-      let total = try remote.count(query.selection, in: collection, call)
       let intake = Intake(self, local, remote, call, reading)
+      let wish = PageWish(size: pageSize ?? remote.limits.recordsPerAnswer)
+      let pages = try remote.pages(of: query.selection, wish, in: collection, call)
       var refreshed = Refreshed()
-      var listed = Refreshed()
-      while case let page = try intake.versions(of: query, after: listed.last, pageSize),
-        let last = page.last
-      {
-        guard !last.id.hasSameBytes(as: listed.last ?? "") else {
-          throw StoreError.badAnswer("The backend sent the same page twice.")
-        }
-        let differing = try local.differing(page, in: collection)
-        if listed.last == nil, differing.count == page.count { return nil }
-        listed.received += page.count
-        listed.last = last.id
-        for start in stride(from: 0, to: differing.count, by: Self.idsAtOnce) {
-          let ids = differing[start..<min(start + Self.idsAtOnce, differing.count)]
-          try intake.take(Query(.field(.id, [.isIn(ids.map { .string($0) })])), &refreshed)
+      var listed = 0
+      for start in pages.starts {
+        var next: PageToken? = start
+        while let token = next {
+          let (page, answer) = try intake.versions(at: token, of: query, wish)
+          next = answer.next
+          let differing = try local.differing(page, in: collection)
+          if listed == 0, !page.isEmpty, differing.count == page.count { return nil }
+          listed += page.count
+          try intake.fetch(differing, &refreshed)
         }
       }
-      guard try listed.received >= intake.least(total.count, query, listed) else { return nil }
+      let end = try remote.end(of: pages, query.selection, having: listed, in: collection, call)
+      guard end.isComplete else { return nil }
       refreshed.removed = try intake.finish(
-        query, from: mark, isComplete: true, startedAt: total.startedAt)
+        query, from: mark, isComplete: true, startedAt: pages.startedAt)
       return refreshed
     }
   }
@@ -56,49 +51,43 @@ extension CollectionEngine {
 }
 
 extension CollectionEngine.Refreshing {
-  /// How many ids are listed by one request.
-  var pageSize: Int {
+  /// How many ids are listed by one request; nil: as many as one may have.
+  var pageSize: Int? {
     switch paging {
-    case .off: CollectionEngine.silentLimit.entities
+    case .off: nil
     case .pages(let size, _): max(1, size)
     }
   }
 }
 
 extension CollectionEngine.Intake {
-  /// The next page of a query's entities in the order of their ids: which there are, and of when.
+  /// A page of a query's entities: which there are, and of which version.
   fileprivate func versions(
-    of query: Query, after last: String?, _ size: Int
-  ) throws(StoreError) -> [EntityVersion] {
-    var page = query.selection
-    page.sort = [Query.SortKey(.id)]
-    page.fields = [.id, Path(RecordFormat.default.version.joined(separator: "."))]
-    page.limit = size
-    if let last {
-      page.filter = page.and(.field(.id, [.compare(.greater, .string(last))])).filter
-    }
+    at token: PageToken, of query: Query, _ wish: PageWish
+  ) throws(StoreError) -> ([EntityVersion], PageAnswer) {
+    var wanted = query.selection
+    wanted.fields = [.id, Path(RecordFormat.default.version.joined(separator: "."))]
     return try call.repeating { () throws(StoreError) in
-      var splitter = ArraySplitter()
       var versions: [EntityVersion] = []
-      _ = try remote.find(page, in: engine.collection, call) { (piece) throws(StoreError) in
-        do throws(JSONError) { try splitter.append(piece) } catch { throw .badAnswer(error) }
-        try Self.take(&splitter, into: &versions)
+      let answer = try remote.page(at: token, of: wanted, wish, in: engine.collection, call) {
+        (batch) throws(StoreError) in
+        versions += zip(try batch.ids(), batch.outlines).map {
+          EntityVersion(id: $0, version: $1.version(in: batch.bytes))
+        }
       }
-      do throws(JSONError) { try splitter.finish() } catch { throw .badAnswer(error) }
-      try Self.take(&splitter, into: &versions)
-      return versions
+      return (versions, answer)
     }
   }
 
-  private static func take(
-    _ splitter: inout ArraySplitter, into versions: inout [EntityVersion]
+  /// Takes in the entities of some ids.
+  fileprivate func fetch(
+    _ ids: [String], _ refreshed: inout CollectionEngine.Refreshed
   ) throws(StoreError) {
-    try splitter.take { (bytes, outlines) throws(StoreError) in
-      for outline in outlines {
-        guard let id = outline.id else {
-          throw StoreError.entityWithoutId
+    for some in ids.chunks(of: remote.limits.idsPerQuery) {
+      try repeating(&refreshed) { (refreshed) throws(StoreError) in
+        _ = try remote.find(ids: Array(some), in: engine.collection, call) {
+          (batch) throws(StoreError) in try store(batch, &refreshed)
         }
-        versions.append(EntityVersion(id: id, version: outline.version(in: bytes)))
       }
     }
   }

@@ -62,7 +62,7 @@ extension CollectionEngine.Intake {
     for (key, entity) in try engine.backendEntities(try known(ids), remote, call)
     where others.contains(where: { $0.holds(entity.bytes) }) {
       let outline = try engine.accepted(entity.bytes, as: key.text)
-      _ = try engine.store((entity.bytes[...], [outline]), in: local, of: reading)
+      try engine.store(entity.bytes, outline, in: local, of: reading)
       gone.remove(key)
     }
     return ids.filter { gone.contains(RecordID($0)) }

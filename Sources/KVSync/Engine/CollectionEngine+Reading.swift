@@ -44,21 +44,16 @@ extension CollectionEngine {
   private func answer(
     _ query: Query, _ remote: any Remote, _ call: Call
   ) throws(StoreError) -> any EntityCursor {
-    var bytes: [UInt8] = []
+    var answer = Answer()
     try call.repeating { () throws(StoreError) in
-      bytes = []
-      _ = try remote.find(query, in: collection, call) { (piece) throws(StoreError) in
-        bytes.append(contentsOf: piece)
+      answer = Answer()
+      _ = try remote.find(query, in: collection, call) { (batch) throws(StoreError) in
+        try validate(batch.bytes, batch.outlines)
+        answer.add(batch)
       }
     }
-    let outlines: [EntityOutline]
-    do throws(JSONError) { outlines = try EntityScanner.outlines(ofArray: bytes) } catch {
-      throw .badAnswer(error)
-    }
-    guard outlines.allSatisfy({ $0.id != nil }) else { throw .entityWithoutId }
-    try validate(bytes, outlines)
-    call.progress.update { $0.entitiesDone += UInt64(outlines.count) }
-    return AnswerCursor(bytes, outlines)
+    call.progress.update { $0.entitiesDone += UInt64(answer.records.count) }
+    return AnswerCursor(answer)
   }
 
   // MARK: Find by id
@@ -199,7 +194,7 @@ extension CollectionEngine {
     return outline
   }
 
-  private func store(
+  func store(
     _ entity: [UInt8], _ outline: EntityOutline,
     in local: any EntityReader & Replica & Tombstones, of reading: Settlements.Reading
   ) throws(StoreError) {

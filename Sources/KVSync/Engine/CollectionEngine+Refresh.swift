@@ -3,15 +3,6 @@ package import KVJSON
 internal import KVQuery
 
 extension CollectionEngine {
-  /// A read answers with so many entities at the most; what exceeds it is left out silently. So is what
-  /// exceeds 100 MB: an answer that was cut there has at least these bytes, because no entity has more
-  /// than 16 MB. (The limits of the hosted service; kvstored's are the same.)
-  static let silentLimit = (entities: 10_000, bytes: UInt64(80_000_000))
-
-  /// What of an answer is stored at once: enough to make the transaction cheap, little enough for flat
-  /// memory and for others to get their turn to write.
-  static let batch = (entities: 5_000, bytes: 1 << 18)
-
   /// How many entities are asked for together when a read is over.
   private static let recheckedAtOnce = 1_000
 
@@ -21,15 +12,14 @@ extension CollectionEngine {
     var removed = 0
     /// What the answer had, in its order; only if asked for.
     var ids: [String]?
-    var last: String?
-    var bytes: UInt64 = 0
+    /// How many were taken in.
     var received = 0
-
-    /// Whether the backend may have left something out. One that answers with more has no such limits.
-    var mayBeCut: Bool {
-      received == silentLimit.entities
-        || (received < silentLimit.entities && bytes >= silentLimit.bytes)
-    }
+    /// How many the backend sent in pages: more, if it cannot select as the query does.
+    var answered = 0
+    /// Whether the backend may have left something out.
+    var mayBeCut = false
+    /// When the backend began to evaluate the first page.
+    var startedAt: BackendMoment?
   }
 
   /// Reads what matches from the backend into the local store; entities with pending writes are left as
@@ -48,7 +38,7 @@ extension CollectionEngine {
       var intake = Intake(self, local, remote, call, reading)
       if !query.isPaged { intake.call.counted = intake.progress }
       let answer = try intake.take(whole, &refreshed)
-      let isComplete = !query.isPaged && !refreshed.mayBeCut
+      let isComplete = !query.isPaged && !answer.mayBeCut
       refreshed.removed = try intake.finish(
         query, from: mark, isComplete: isComplete, startedAt: answer.startedAt)
       return refreshed
@@ -83,45 +73,31 @@ extension CollectionEngine {
     /// stored once more.
     @discardableResult
     func take(_ query: Query, _ refreshed: inout Refreshed) throws(StoreError) -> ReadAnswer {
+      try repeating(&refreshed) { (refreshed) throws(StoreError) in
+        try remote.find(query, in: engine.collection, call) { (batch) throws(StoreError) in
+          try store(batch, &refreshed)
+        }
+      }
+    }
+
+    /// Runs a read, again if that is worthwhile: then from what was refreshed before it.
+    func repeating<R>(
+      _ refreshed: inout Refreshed, _ body: (inout Refreshed) throws(StoreError) -> R
+    ) throws(StoreError) -> R {
       let before = refreshed
       return try call.repeating { () throws(StoreError) in
         progress.take(back: refreshed.received - before.received)
         refreshed = before
-        return try takeOnce(query, &refreshed)
+        return try body(&refreshed)
       }
     }
 
-    private func takeOnce(
-      _ query: Query, _ refreshed: inout Refreshed
-    ) throws(StoreError) -> ReadAnswer {
-      var splitter = ArraySplitter()
-      let answer = try remote.find(query, in: engine.collection, call) {
-        (piece) throws(StoreError) in
-        refreshed.bytes += UInt64(piece.count)
-        do throws(JSONError) { try splitter.append(piece) } catch { throw .badAnswer(error) }
-        if splitter.count >= batch.entities || splitter.byteCount >= batch.bytes {
-          try store(&splitter, &refreshed)
-        }
-      }
-      do throws(JSONError) { try splitter.finish() } catch { throw .badAnswer(error) }
-      try store(&splitter, &refreshed)
-      return answer
-    }
-
-    private func store(
-      _ splitter: inout ArraySplitter, _ refreshed: inout Refreshed
-    ) throws(StoreError) {
-      try splitter.take { (bytes, outlines) throws(StoreError) in
-        guard let last = outlines.last else { return }
-        guard outlines.allSatisfy({ $0.id != nil }) else {
-          throw StoreError.entityWithoutId
-        }
-        refreshed.pulled += try engine.store(bytes, outlines, in: local, of: reading)
-        refreshed.received += outlines.count
-        refreshed.last = last.id
-        if refreshed.ids != nil { refreshed.ids?.append(contentsOf: outlines.compactMap(\.id)) }
-        progress.advance(by: outlines.count)
-      }
+    func store(_ batch: RecordBatch, _ refreshed: inout Refreshed) throws(StoreError) {
+      guard batch.count > 0 else { return }
+      refreshed.pulled += try engine.store(batch.bytes, batch.outlines, in: local, of: reading)
+      refreshed.received += batch.count
+      if refreshed.ids != nil { refreshed.ids?.append(contentsOf: batch.outlines.compactMap(\.id)) }
+      progress.advance(by: batch.count)
     }
   }
 
@@ -131,13 +107,13 @@ extension CollectionEngine {
     during reading: Settlements.Reading, _ local: any LocalStore, _ remote: any Remote, _ call: Call
   ) throws(StoreError) {
     let ids = inFlight.settlements.settled(since: reading)
-    for start in stride(from: 0, to: ids.count, by: Self.recheckedAtOnce) {
-      let some = Array(ids[start..<min(start + Self.recheckedAtOnce, ids.count)])
+    for some in ids.chunks(of: Self.recheckedAtOnce) {
+      let some = Array(some)
       try inFlight.settlements.reading { (again) throws(StoreError) in
         let found = try backendEntities(some, remote, call)
         for (id, entity) in found {
           let outline = try accepted(entity.bytes, as: id.text)
-          _ = try store((entity.bytes[...], [outline]), in: local, of: again)
+          try store(entity.bytes, outline, in: local, of: again)
         }
         _ = try forget(some.filter { found[RecordID($0)] == nil }, in: local, of: again)
       }

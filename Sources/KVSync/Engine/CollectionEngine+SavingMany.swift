@@ -2,9 +2,6 @@ internal import KVBase
 package import KVJSON
 
 extension CollectionEngine {
-  /// How many entities one request may create.
-  static let mostPerInsert = 100
-
   /// Saves many entities, each as `save` would; locally all in one transaction.
   package func saveMany(
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], _ options: CallOptions,
@@ -64,7 +61,7 @@ extension CollectionEngine {
   ) throws(StoreError) -> SaveManyResult {
     let remote = try backend(for: "write to the network")
     _ = try writer()
-    let (writes, places) = requests(bytes, outlines)
+    let (writes, places) = requests(bytes, outlines, atOnce: remote.limits.createsPerRequest)
     var results = [Result<[UInt8], StoreError>?](repeating: nil, count: outlines.count)
     let ids = Set(outlines.compactMap { $0.id.map(RecordID.init) }).map(\.text)
     return try inFlight.sending(ids, call) { () throws(StoreError) in
@@ -90,16 +87,15 @@ extension CollectionEngine {
 
   /// What is new goes in batches, the rest one by one; each request with its places in the input.
   private func requests(
-    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline]
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], atOnce: Int
   ) -> (writes: [RemoteWrite], places: [[Int]]) {
     var writes: [RemoteWrite] = []
     var places: [[Int]] = []
     let new = outlines.indices.filter { outlines[$0].id == nil }
-    for start in stride(from: 0, to: new.count, by: Self.mostPerInsert) {
-      let batch = Array(new[start..<min(start + Self.mostPerInsert, new.count)])
+    for batch in new.chunks(of: atOnce) {
       let bodies = batch.map { Array(bytes[outlines[$0].range]) }
       writes.append(bodies.count == 1 ? .create(bodies[0]) : .createMany(bodies))
-      places.append(batch)
+      places.append(Array(batch))
     }
     // Of entities that come twice only the last one goes: two requests could overtake each other.
     let byId = Dictionary(

@@ -5,17 +5,17 @@ internal import KVQuery
 /// What a backend cannot know: the entities with a pending write, those set aside included. A find shows them as they are
 /// here, and so they are counted and grouped.
 extension CollectionEngine {
-  /// Up to so many ids become a part of the query; of more, the entities are read and looked at here.
-  private static let mostIdsInQuery = 200
+  /// How many entities are looked at here by one query.
+  private static let idsAtOnce = 200
 
-  /// How many entities match, on the backend and here. Costs another request for each page of entities if more than 200
-  /// writes are pending.
+  /// How many entities match, on the backend and here. Costs another request for each page of entities if more
+  /// writes are pending than one request may name.
   func countRemotely(_ query: Query, _ call: Call) throws(StoreError) -> Int {
     let remote = try backend(for: "count on the network")
     let unsent = try unsentIds()
     guard !unsent.isEmpty else { return try remote.count(query, in: collection, call).count }
     var count = 0
-    if unsent.count <= Self.mostIdsInQuery {
+    if unsent.count <= remote.limits.idsPerQuery {
       let others = Predicate.field(.id, [.notIn(unsent.map { .string($0.text) })])
       count = try remote.count(query.selection.and(others), in: collection, call).count
     } else {
@@ -65,10 +65,10 @@ extension CollectionEngine {
   ) throws(StoreError) {
     var rest = ids.map { JSONValue.string($0.text) }[...]
     while let local, !rest.isEmpty {
-      let some = Predicate.field(.id, [.isIn(Array(rest.prefix(Self.mostIdsInQuery)))])
+      let some = Predicate.field(.id, [.isIn(Array(rest.prefix(Self.idsAtOnce)))])
       try local.each(
         of: query.selection.and(some), in: collection, writtenSince: nil, within: call.budget, body)
-      rest = rest.dropFirst(Self.mostIdsInQuery)
+      rest = rest.dropFirst(Self.idsAtOnce)
     }
   }
 }

@@ -8,30 +8,44 @@ final class EmptyCursor: EntityCursor {
   func close() {}
 }
 
+/// An answer that is held in memory.
+struct Answer {
+  private(set) var bytes: [UInt8] = []
+  /// Where its records are.
+  private(set) var records: [Range<Int>] = []
+
+  mutating func add(_ batch: RecordBatch) {
+    guard let first = batch.outlines.first, let last = batch.outlines.last else { return }
+    let shift = bytes.count - first.range.lowerBound
+    bytes.append(contentsOf: batch.bytes[first.range.lowerBound..<last.range.upperBound])
+    records += batch.outlines.map {
+      ($0.range.lowerBound + shift)..<($0.range.upperBound + shift)
+    }
+  }
+}
+
 /// The entities of an answer that is held in memory, in its order.
 ///
 /// `@unchecked Sendable`: one thread at a time, as `EntityCursor` demands.
 final class AnswerCursor: EntityCursor, @unchecked Sendable {
-  private var bytes: [UInt8]
-  private var outlines: ArraySlice<EntityOutline>
+  private var answer: Answer
+  private var next = 0
   private let lent = TextBlock()
 
-  init(_ bytes: [UInt8], _ outlines: [EntityOutline]) {
-    self.bytes = bytes
-    self.outlines = outlines[...]
-  }
+  init(_ answer: Answer) { self.answer = answer }
 
   func block() throws(StoreError) -> TextBlock? {
     if lent.hasNext { return lent }
-    guard let outline = outlines.popFirst() else { return nil }
+    guard next < answer.records.count else { return nil }
     lent.clear()
-    try bytes.withBorrowedBytes { (bytes) throws(StoreError) in
-      try lent.add(UnsafeRawBufferPointer(rebasing: bytes[outline.range]))
+    try answer.bytes.withBorrowedBytes { (bytes) throws(StoreError) in
+      try lent.add(UnsafeRawBufferPointer(rebasing: bytes[answer.records[next]]))
     }
+    next += 1
     return lent
   }
 
-  func close() { (bytes, outlines) = ([], []) }
+  func close() { answer = Answer() }
 }
 
 /// The entities of some ids, in their order, as the local store has them when they are reached. Those

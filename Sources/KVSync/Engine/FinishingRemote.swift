@@ -1,43 +1,81 @@
+internal import KVBase
 package import KVJSON
 package import KVQuery
 
 /// A backend that also answers queries which its language has no form for: it is asked for everything
-/// that may match, and the rest is decided here.
+/// that may match, and the rest is decided here. It makes sure that each record has an id.
 ///
-/// Such an answer is held in memory until it is complete, because only then it can be put in order.
+/// Such an answer to a `find` is held in memory until it is complete, because only then it can be put in order.
 package final class FinishingRemote: Remote {
-  /// Reads answer with so many entities at the most, so a larger answer is fetched in pages.
-  private static let pageSize = 10_000
-  /// How many ids go into one deletion.
-  private static let idsAtOnce = 200
-
   private let remote: any Remote
 
   package init(_ remote: any Remote) { self.remote = remote }
 
-  package var connections: Int { remote.connections }
+  package var limits: RemoteLimits { remote.limits }
   package var keepsConditions: Bool { remote.keepsConditions }
-  package var maxBatchWrites: Int { remote.maxBatchWrites }
 
   package func find(
     _ query: Query, in collection: String, _ call: Call,
-    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+    receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     guard !query.isRemote else {
-      return try remote.find(query, in: collection, call, receive: receive)
+      return try remote.find(query, in: collection, call) { (batch) throws(StoreError) in
+        try receive(batch.checked())
+      }
     }
     let (selected, answer) = try select(query, in: collection, call)
-    try query.shown(selected).hand(to: receive)
+    try RecordBatch.lend(query.shown(selected).arrayText, to: receive)
     return answer
+  }
+
+  package func find(
+    ids: [String], in collection: String, _ call: Call,
+    receive: (RecordBatch) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer {
+    try remote.find(ids: ids, in: collection, call) { (batch) throws(StoreError) in
+      try receive(batch.checked())
+    }
   }
 
   /// What the backend tells of a superset says too little: an entity may have left the query in it.
   package func changes(
-    of query: Query, since: String, in collection: String, _ call: Call,
-    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+    of query: Query, since: BackendMoment, in collection: String, _ call: Call,
+    receive: (ChangeBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer? {
     guard query.isRemote else { return nil }
-    return try remote.changes(of: query, since: since, in: collection, call, receive: receive)
+    return try remote.changes(of: query, since: since, in: collection, call) {
+      (batch) throws(StoreError) in
+      if case .saved(let records) = batch { return try receive(.saved(records.checked())) }
+      try receive(batch)
+    }
+  }
+
+  /// How many to expect is what the backend has of all that may match.
+  package func pages(
+    of query: Query, _ wish: PageWish, in collection: String, _ call: Call
+  ) throws(StoreError) -> Pages {
+    try remote.pages(of: query.remoteSuperset, wish, in: collection, call)
+  }
+
+  /// The count is that of what the backend sent.
+  package func page(
+    at token: PageToken, of query: Query, _ wish: PageWish, in collection: String, _ call: Call,
+    receive: (RecordBatch) throws(StoreError) -> Void
+  ) throws(StoreError) -> PageAnswer {
+    let matcher = query.isRemote ? nil : Matcher(query.filter)
+    let asked = query.remoteSuperset
+    return try remote.page(at: token, of: asked, wish, in: collection, call) {
+      (batch) throws(StoreError) in
+      let batch = try batch.checked()
+      try receive(
+        matcher.map { (matcher) throws(StoreError) in try batch.matching(matcher) } ?? batch)
+    }
+  }
+
+  package func end(
+    of pages: Pages, _ query: Query, having received: Int, in collection: String, _ call: Call
+  ) throws(StoreError) -> PagesEnd {
+    try remote.end(of: pages, query.remoteSuperset, having: received, in: collection, call)
   }
 
   package func find(
@@ -73,8 +111,7 @@ package final class FinishingRemote: Remote {
       if let id = (try? EntityScanner.outline(of: entity))?.id { ids.append(id) }
     }
     var removed = 0
-    for start in stride(from: 0, to: ids.count, by: Self.idsAtOnce) {
-      let some = ids[start..<min(start + Self.idsAtOnce, ids.count)]
+    for some in ids.chunks(of: limits.idsPerQuery) {
       let those = Query(.field(.id, [.isIn(some.map { .string($0) })]))
       removed += try remote.remove(those, in: collection, call)
     }
@@ -90,32 +127,39 @@ package final class FinishingRemote: Remote {
 
   // MARK: Selecting
 
-  /// Lends each entity that the filter selects to `body`, ordered by id: in pages that nothing moves, however
-  /// many there are. With the query's fields only, if the backend can select by itself. Memory: one entity.
+  /// Lends each entity that the filter selects to `body`, in any order, page by page, however many there are. With the
+  /// query's fields only, if the backend can select by itself. Memory: one batch, and the ids of a page.
   package func each(
     of query: Query, in collection: String, _ call: Call,
     _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
   ) throws(StoreError) {
+    var wanted = query.selection
     // What a filter is about may be left out by the fields.
-    let matcher = Matcher(query.isRemote ? .everything : query.filter)
-    var wanted = query.selection.remoteSuperset
     if query.isRemote { wanted.fields = query.fields }
-    wanted.sort = [Query.SortKey(.id)]
-    wanted.limit = Self.pageSize
-    var call = call
-    // What the backend counts is more than what is selected here.
-    call.counted = nil
-    var last: String?
-    while true {
-      let before = last
-      // An answer that broke off is taken up behind what it had.
-      let received = try call.repeating { () throws(StoreError) in
-        var page = wanted
-        if let last { page = page.and(.field(.id, [.compare(.greater, .string(last))])) }
-        return try receive(page, in: collection, call, matcher, &last, body).count
+    let wish = PageWish(size: limits.recordsPerAnswer, isCounted: false)
+    let starts = try pages(of: wanted, wish, in: collection, call).starts
+    for start in starts {
+      var next: PageToken? = start
+      while let token = next {
+        next = try each(at: token, of: wanted, wish, in: collection, call, body)
       }
-      guard received > 0, let last, !last.utf8.elementsEqual((before ?? "").utf8) else { return }
     }
+  }
+
+  /// One page, again if it broke off: what was lent before is not lent twice.
+  private func each(
+    at token: PageToken, of query: Query, _ wish: PageWish, in collection: String, _ call: Call,
+    _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) -> PageToken? {
+    var lent: Set<RecordID> = []
+    return try call.repeating { () throws(StoreError) in
+      try page(at: token, of: query, wish, in: collection, call) { (batch) throws(StoreError) in
+        for outline in batch.outlines {
+          guard let id = outline.id, lent.insert(RecordID(id)).inserted else { continue }
+          try body(batch.record(outline))
+        }
+      }
+    }.next
   }
 
   /// What the filter selects, in the order in which the backend has it.
@@ -124,51 +168,27 @@ package final class FinishingRemote: Remote {
   ) throws(StoreError) -> (entities: [[UInt8]], answer: ReadAnswer) {
     var selected: [[UInt8]] = []
     var uncounted = call
+    // What the backend counts is more than what is selected here.
     uncounted.counted = nil
-    var last: String?
-    let (first, count) = try receive(
-      query.remoteSuperset, in: collection, uncounted, Matcher(query.filter), &last
-    ) { selected.append(Array($0)) }
-    if count >= Self.pageSize {
-      // It may have been cut: again, in pages.
+    let matcher = Matcher(query.filter)
+    var answer = try remote.find(query.remoteSuperset, in: collection, uncounted) {
+      (batch) throws(StoreError) in
+      let batch = try batch.checked().matching(matcher)
+      selected += batch.outlines.map { Array(batch.record($0)) }
+    }
+    if answer.mayBeCut {
       selected = []
-      try each(of: query, in: collection, call) { selected.append(Array($0)) }
+      try each(of: query, in: collection, uncounted) { selected.append(Array($0)) }
+      answer.mayBeCut = false
     }
-    return (selected, first)
+    return (selected, answer)
   }
+}
 
-  /// Lends what one answer has of what is wanted to `body`; tells how many entities it had. `last` is the
-  /// last id that it got to.
-  private func receive(
-    _ query: Query, in collection: String, _ call: Call, _ matcher: Matcher,
-    _ last: inout String?, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
-  ) throws(StoreError) -> (answer: ReadAnswer, count: Int) {
-    var splitter = ArraySplitter()
-    var count = 0
-    let answer = try remote.find(query, in: collection, call) { (piece) throws(StoreError) in
-      do throws(JSONError) { try splitter.append(piece) } catch { throw .badAnswer(error) }
-      try Self.lend(&splitter, matcher, &count, &last, body)
-    }
-    do throws(JSONError) { try splitter.finish() } catch { throw .badAnswer(error) }
-    try Self.lend(&splitter, matcher, &count, &last, body)
-    return (answer, count)
-  }
-
-  private static func lend(
-    _ splitter: inout ArraySplitter, _ matcher: Matcher, _ count: inout Int, _ last: inout String?,
-    _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
-  ) throws(StoreError) {
-    try splitter.take { (bytes, outlines) throws(StoreError) in
-      for outline in outlines {
-        let entity = UnsafeRawBufferPointer(rebasing: bytes[outline.range])
-        let isWanted: Bool
-        do throws(QueryError) { isWanted = try matcher.matches(entity) } catch {
-          throw StoreError(error)
-        }
-        if isWanted { try body(entity) }
-        count += 1
-        last = outline.id ?? last
-      }
+extension RecordBatch {
+  fileprivate func matching(_ matcher: Matcher) throws(StoreError) -> RecordBatch {
+    try filtered { (record) throws(StoreError) in
+      do throws(QueryError) { return try matcher.matches(record) } catch { throw StoreError(error) }
     }
   }
 }
@@ -201,19 +221,14 @@ extension [UInt8] {
 }
 
 extension [[UInt8]] {
-  /// Hands the entities over as one JSON array.
-  fileprivate func hand(
-    to receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
-  ) throws(StoreError) {
+  /// The entities as one JSON array.
+  fileprivate var arrayText: [UInt8] {
     var text: [UInt8] = [UInt8(ascii: "[")]
     for (place, entity) in enumerated() {
       if place > 0 { text.append(UInt8(ascii: ",")) }
       text += entity
     }
     text.append(UInt8(ascii: "]"))
-    let result = text.withUnsafeBytes { bytes -> Result<Void, StoreError> in
-      Result { () throws(StoreError) in try receive(bytes) }
-    }
-    try result.get()
+    return text
   }
 }

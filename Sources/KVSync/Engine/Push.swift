@@ -92,8 +92,7 @@ struct Push {
 
   private mutating func send(_ outgoing: [OutgoingWrite]) throws(StoreError) -> [PendingWrite] {
     let (ready, conflicts) = try conditioned(outgoing)
-    let batches = PushBatch.batches(
-      of: ready, maxWrites: remote.maxBatchWrites, alone: alone)
+    let batches = PushBatch.batches(of: ready, remote.limits, alone: alone)
     return try settle(conflicts) + send(batches)
   }
 

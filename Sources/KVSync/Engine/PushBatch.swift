@@ -11,14 +11,15 @@ struct PushBatch {
 
   init(_ writes: [OutgoingWrite]) { self.writes = writes }
 
-  /// New entities together, and with `maxWrites` above 1 everything; the rest, and those that must go `alone`, one by
+  /// New entities together, and everything if the backend takes that; the rest, and those that must go `alone`, one by
   /// one. At most one request for an entity.
   static func batches(
-    of outgoing: [OutgoingWrite], maxWrites: Int, alone: Set<RecordID> = []
+    of outgoing: [OutgoingWrite], _ limits: RemoteLimits, alone: Set<RecordID> = []
   ) -> [PushBatch] {
-    let isMixed = maxWrites > 1
+    let isMixed = limits.writesPerBatch > 1
+    // A batch of creates alone is one of these.
     let limit =
-      isMixed ? min(maxWrites, CollectionEngine.mostPerInsert) : CollectionEngine.mostPerInsert
+      isMixed ? min(limits.writesPerBatch, limits.createsPerRequest) : limits.createsPerRequest
     var batches: [PushBatch] = []
     var open: [OutgoingWrite] = []
     var bytes = 0

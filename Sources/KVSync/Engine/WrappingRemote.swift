@@ -25,25 +25,58 @@ extension WrappingRemote {
 }
 
 extension WrappingRemote {
-  package var connections: Int { remote.connections }
+  package var limits: RemoteLimits { remote.limits }
   package var keepsConditions: Bool { remote.keepsConditions }
-  package var maxBatchWrites: Int { remote.maxBatchWrites }
 
   package func find(
     _ query: Query, in collection: String, _ call: Call,
-    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+    receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     try aroundParts(call) { () throws(StoreError) in
       try remote.find(query, in: collection, call, receive: receive)
     }
   }
 
+  package func find(
+    ids: [String], in collection: String, _ call: Call,
+    receive: (RecordBatch) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer {
+    try aroundParts(call) { () throws(StoreError) in
+      try remote.find(ids: ids, in: collection, call, receive: receive)
+    }
+  }
+
   package func changes(
-    of query: Query, since: String, in collection: String, _ call: Call,
-    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+    of query: Query, since: BackendMoment, in collection: String, _ call: Call,
+    receive: (ChangeBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer? {
     try aroundParts(call) { () throws(StoreError) in
       try remote.changes(of: query, since: since, in: collection, call, receive: receive)
+    }
+  }
+
+  package func pages(
+    of query: Query, _ wish: PageWish, in collection: String, _ call: Call
+  ) throws(StoreError) -> Pages {
+    try around(call) { () throws(StoreError) in
+      try remote.pages(of: query, wish, in: collection, call)
+    }
+  }
+
+  package func page(
+    at token: PageToken, of query: Query, _ wish: PageWish, in collection: String, _ call: Call,
+    receive: (RecordBatch) throws(StoreError) -> Void
+  ) throws(StoreError) -> PageAnswer {
+    try aroundParts(call) { () throws(StoreError) in
+      try remote.page(at: token, of: query, wish, in: collection, call, receive: receive)
+    }
+  }
+
+  package func end(
+    of pages: Pages, _ query: Query, having received: Int, in collection: String, _ call: Call
+  ) throws(StoreError) -> PagesEnd {
+    try around(call) { () throws(StoreError) in
+      try remote.end(of: pages, query, having: received, in: collection, call)
     }
   }
 

@@ -59,28 +59,34 @@ extension LiveFeed {
     // Of what is said in streams nobody keeps a history.
     guard let collection = topic.collection, let since = state.peek({ $0.joined[topic]?.since })
     else { return missed(topic, step) }
-    var body: [UInt8] = []
-    let answer = try entities.changes(of: Query(), since: since.text, in: collection, call) {
-      (piece) throws(StoreError) in body.append(contentsOf: piece)
+    let answer = try entities.changes(of: Query(), since: since, in: collection, call) { batch in
+      tell(batch, to: topic, during: step)
     }
-    // Read first: what is no answer of the backend says nothing about its data.
-    let changes = answer == nil ? nil : try Changes(body)
-    guard let answer, let changes, since.isOfSameData(as: answer.startedAt) else {
+    guard let answer else {
       // Joined anew, so that there is a moment again since which the backend can tell.
       state.peek { if $0.step === step { $0.joined[topic] = nil } }
       return missed(topic, step)
-    }
-    for id in changes.deleted { tell(.deleted(id: id, at: nil), to: topic, during: step) }
-    for outline in changes.changed.outlines {
-      guard let id = outline.id else { continue }
-      let start = changes.changed.bytes.startIndex
-      let range = (start + outline.range.lowerBound)..<(start + outline.range.upperBound)
-      tell(.saved(Array(changes.changed.bytes[range]), id: id, .save), to: topic, during: step)
     }
     state.peek { state in
       guard state.step === step else { return }
       state.joined[topic]?.mustCatchUp = false
       if let startedAt = answer.startedAt { state.joined[topic]?.since = startedAt }
+    }
+  }
+
+  private func tell(_ batch: ChangeBatch, to topic: LiveTopic, during step: Cancellation) {
+    switch batch {
+    case .saved(let records):
+      for outline in records.outlines {
+        guard let id = outline.id else { continue }
+        tell(.saved(Array(records.record(outline)), id: id, .save), to: topic, during: step)
+      }
+    case .deleted(let gone):
+      for one in gone {
+        tell(.deleted(id: one.id, at: one.version?.text), to: topic, during: step)
+      }
+    // Of everything nothing leaves.
+    case .left: break
     }
   }
 

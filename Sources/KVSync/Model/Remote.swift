@@ -4,30 +4,66 @@ package import KVQuery
 
 /// A backend, as far as synchronising needs to know it: what is read and written, not how it travels.
 ///
-/// Every method blocks its thread until the answer is complete and may be called from any thread.
+/// Every method blocks its thread until the answer is complete and may be called from any thread. It ends with
+/// `.timeout` at the call's deadline, and with `.cancelled` soon after the call was cancelled. The error of a failure says
+/// what may be expected of another attempt: see `FailureClass`. Nothing is repeated here: the layers around do that.
+///
+/// What answers in batches hands each to `receive`, on the calling thread, as it arrives; a batch is some hundred
+/// kilobytes, so that memory stays flat. If `receive` throws, the transfer stops and that error comes out.
 package protocol Remote: AnyObject, Sendable {
-  /// Reads what matches; hands the body on in pieces, on the calling thread, as they arrive:
-  /// a JSON array of entities. If `receive` throws, the transfer stops and that error comes out.
+  /// What one request may have. May change while the backend gets known.
+  var limits: RemoteLimits { get }
+
+  /// Whether it is known to keep the conditions of writes. One that does not ignores them.
+  var keepsConditions: Bool { get }
+
+  // MARK: Reading
+
+  /// Reads what a query selects: its filter, order, skip and limit, and the members that its fields name. Only
+  /// asked what `Query.isRemote` says a backend may know; one that does not know it all the same fails with
+  /// `.unsupported`.
   func find(
     _ query: Query, in collection: String, _ call: Call,
-    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+    receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer
 
-  /// Reads what of a query's entities has changed since a moment that the backend has named, and hands the
-  /// body on as `find` does: `{"changed":[…],"deleted":[{"_id":…}]}`, and perhaps `"left":[{"_id":…}]`, what
-  /// has changed and does not match any more. Nil if the backend cannot tell, and everything has to be read.
-  func changes(
-    of query: Query, since: String, in collection: String, _ call: Call,
-    receive: (UnsafeRawBufferPointer) throws(StoreError) -> Void
-  ) throws(StoreError) -> ReadAnswer?
-
-  /// Reads one entity.
+  /// Reads one entity. Fails with `.notFound` if there is none.
   func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8]
 
-  /// How many requests it carries at once; with 1 all come from one thread.
-  var connections: Int { get }
+  /// Reads the entities of some ids, at most `limits.idsPerQuery`, in any order; what is not there is left out.
+  func find(
+    ids: [String], in collection: String, _ call: Call,
+    receive: (RecordBatch) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer
 
   func count(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> CountAnswer
+
+  /// Reads what of a query's entities has changed since a moment that `find`, `count` or this has named. Nil, and nothing
+  /// was handed over, if the backend cannot tell, or has other data by now than it had then: everything has to be read.
+  func changes(
+    of query: Query, since: BackendMoment, in collection: String, _ call: Call,
+    receive: (ChangeBatch) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer?
+
+  // MARK: Reading in pages
+
+  /// Begins to read all that a query selects, in any order, page by page. The query has neither order nor page.
+  func pages(
+    of query: Query, _ wish: PageWish, in collection: String, _ call: Call
+  ) throws(StoreError) -> Pages
+
+  /// Reads one page. The same one may be read again: what was handed over before it failed comes once more then.
+  func page(
+    at token: PageToken, of query: Query, _ wish: PageWish, in collection: String, _ call: Call,
+    receive: (RecordBatch) throws(StoreError) -> Void
+  ) throws(StoreError) -> PageAnswer
+
+  /// Whether everything has come: asked at the end of all parts, which have had so many records.
+  func end(
+    of pages: Pages, _ query: Query, having received: Int, in collection: String, _ call: Call
+  ) throws(StoreError) -> PagesEnd
+
+  // MARK: Others
 
   /// Groups what a query's filter selects; gives the backend's answer, an array with an object for each
   /// group. Fails with `unsupported` if it does not understand the function.
@@ -38,13 +74,7 @@ package protocol Remote: AnyObject, Sendable {
   /// Deletes what matches; gives how many.
   func remove(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> Int
 
-  /// Whether it is known to keep the conditions of writes. One that does not ignores them.
-  var keepsConditions: Bool { get }
-
-  /// How many writes of any kind it is known to take in one request; 1: only creates go together.
-  var maxBatchWrites: Int { get }
-
-  /// Sends writes, at most `connections` at a time, and hands over each outcome, one after the other,
+  /// Sends writes, at most `limits.connections` at a time, and hands over each outcome, one after the other,
   /// on the calling thread, in whatever order they end. It returns when all have ended. After a
   /// cancellation the rest ends with `.cancelled`.
   func send(
@@ -53,14 +83,50 @@ package protocol Remote: AnyObject, Sendable {
   )
 }
 
+/// What a simple backend is asked.
 extension Remote {
-  package var connections: Int { 1 }
+  package var limits: RemoteLimits { RemoteLimits() }
   package var keepsConditions: Bool { false }
-  package var maxBatchWrites: Int { 1 }
-}
 
-extension Remote {
-  /// For backends that cannot.
+  /// Asks for them by a query.
+  package func find(
+    ids: [String], in collection: String, _ call: Call,
+    receive: (RecordBatch) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer {
+    let query = Query(.field(.id, [.isIn(ids.map { .string($0) })]))
+    return try find(query, in: collection, call, receive: receive)
+  }
+
+  /// It keeps no history.
+  package func changes(
+    of query: Query, since: BackendMoment, in collection: String, _ call: Call,
+    receive: (ChangeBatch) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer? { nil }
+
+  /// It has but one page, with everything.
+  package func pages(
+    of query: Query, _ wish: PageWish, in collection: String, _ call: Call
+  ) throws(StoreError) -> Pages {
+    Pages(starts: [PageToken("")], wish)
+  }
+
+  package func page(
+    at token: PageToken, of query: Query, _ wish: PageWish, in collection: String, _ call: Call,
+    receive: (RecordBatch) throws(StoreError) -> Void
+  ) throws(StoreError) -> PageAnswer {
+    var count = 0
+    let answer = try find(query, in: collection, call) { (batch) throws(StoreError) in
+      count += batch.count
+      try receive(batch)
+    }
+    return PageAnswer(count: count, next: nil, answer)
+  }
+
+  package func end(
+    of pages: Pages, _ query: Query, having received: Int, in collection: String, _ call: Call
+  ) throws(StoreError) -> PagesEnd { .complete }
+
+  /// It makes no groups.
   package func group(
     _ wanted: RemoteGroups, of query: Query, in collection: String, _ call: Call
   ) throws(StoreError) -> [JSONObject] {
@@ -87,13 +153,13 @@ package struct RemoteGroups: Sendable, Equatable {
 package indirect enum RemoteWrite: Sendable, Equatable {
   /// One new entity; its bytes have an `_id` (chosen by us, or none in a network store).
   case create([UInt8])
-  /// New entities, at most 100, in one request.
+  /// New entities in one request, at most `limits.createsPerRequest`.
   case createMany([[UInt8]])
   /// Creates or replaces the entity of this id.
   case update(id: String, [UInt8], if: RemoteCondition = .none)
   case delete(id: String, if: RemoteCondition = .none)
   /// Creates, updates and deletions in one request, each to another entity and with a result of its own; at most
-  /// `maxBatchWrites`. A backend that turns out to take none fails it with `unsupported`.
+  /// `limits.writesPerBatch`. A backend that turns out to take none fails it with `unsupported`.
   case batch([RemoteWrite])
 }
 
@@ -122,7 +188,13 @@ package indirect enum RemoteOutcome: Sendable, Equatable {
 package struct ReadAnswer: Sendable, Equatable {
   /// When the backend began to evaluate the read, if it says so.
   package var startedAt: BackendMoment?
-  package init(startedAt: BackendMoment?) { self.startedAt = startedAt }
+  /// Whether the backend may have left something out, because it answers with so much at the most.
+  package var mayBeCut: Bool
+
+  package init(startedAt: BackendMoment? = nil, mayBeCut: Bool = false) {
+    self.startedAt = startedAt
+    self.mayBeCut = mayBeCut
+  }
 }
 
 package struct CountAnswer: Sendable, Equatable {

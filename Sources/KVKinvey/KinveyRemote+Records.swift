@@ -1,0 +1,54 @@
+internal import KVBase
+internal import KVJSON
+internal import KVSync
+internal import KVTransport
+
+extension ArraySplitter {
+  /// Whether what waits is worth to be handed over: enough to make a transaction cheap, little enough for flat memory
+  /// and for others to get their turn to write.
+  var isFull: Bool { count >= 5_000 || byteCount >= 1 << 18 }
+}
+
+extension KinveyRemote {
+  /// A read answers with so many entities at the most; what exceeds it is left out silently. So is what
+  /// exceeds 100 MB: an answer that was cut there has at least these bytes, because no entity has more
+  /// than 16 MB. (The limits of the hosted service; kvstored's are the same.)
+  static let silentLimit = (records: 10_000, bytes: 80_000_000)
+
+  /// Reads an array of entities, and hands them over in batches.
+  func records(
+    _ url: String, _ call: Call, receive: (RecordBatch) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer {
+    var splitter = ArraySplitter()
+    var count = 0
+    var bytes = 0
+    let head = try stream(url, call) { (head, piece) throws(StoreError) in
+      bytes += piece.count
+      do throws(JSONError) { try splitter.append(piece) } catch {
+        throw Self.noRecords(head, error)
+      }
+      if splitter.isFull { count += try Self.take(&splitter, receive) }
+    }
+    do throws(JSONError) { try splitter.finish() } catch { throw Self.noRecords(head, error) }
+    count += try Self.take(&splitter, receive)
+    // One that answers with more has no such limits.
+    let limit = Self.silentLimit
+    return ReadAnswer(
+      startedAt: head.requestStart,
+      mayBeCut: count == limit.records || count < limit.records && bytes >= limit.bytes)
+  }
+
+  private static func take(
+    _ splitter: inout ArraySplitter, _ receive: (RecordBatch) throws(StoreError) -> Void
+  ) throws(StoreError) -> Int {
+    try splitter.take { (bytes, outlines) throws(StoreError) in
+      if !outlines.isEmpty { try receive(RecordBatch(bytes, outlines)) }
+      return outlines.count
+    }
+  }
+
+  private static func noRecords(_ head: HTTPHead, _ error: JSONError) -> StoreError {
+    KinveyErrors.unusable(
+      head, "The backend's answer is not what it should be: \(error.message).", at: error.position)
+  }
+}

@@ -1,0 +1,68 @@
+internal import KVBase
+package import KVJSON
+
+/// Records as a backend sent them: a text, and where in it each record is. The text is borrowed, for the duration of the
+/// call that it came with.
+package struct RecordBatch {
+  package let bytes: UnsafeRawBufferPointer
+  /// Each with an id.
+  package private(set) var outlines: [EntityOutline]
+
+  package init(_ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline]) {
+    self.bytes = bytes
+    self.outlines = outlines
+  }
+
+  package var count: Int { outlines.count }
+
+  /// The bytes of one of its records.
+  package func record(_ outline: EntityOutline) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: bytes[outline.range])
+  }
+
+  /// Those of its records that `isWanted` selects.
+  func filtered(
+    _ isWanted: (UnsafeRawBufferPointer) throws(StoreError) -> Bool
+  ) throws(StoreError) -> RecordBatch {
+    var kept: [EntityOutline] = []
+    for outline in outlines where try isWanted(record(outline)) { kept.append(outline) }
+    return RecordBatch(bytes, kept)
+  }
+
+  /// Throws `.proto` if one of its records has no id.
+  func checked() throws(StoreError) -> RecordBatch {
+    guard outlines.allSatisfy({ $0.id != nil }) else { throw .entityWithoutId }
+    return self
+  }
+
+  /// Of all its records. Throws `.proto` if one has none.
+  package func ids() throws(StoreError) -> [String] {
+    try outlines.map { (outline) throws(StoreError) in
+      guard let id = outline.id else { throw .entityWithoutId }
+      return id
+    }
+  }
+}
+
+extension RecordBatch {
+  /// Lends the records of a JSON array to `body`, as one batch. Throws `.proto` for what is none.
+  package static func lend(
+    _ array: [UInt8], to body: (RecordBatch) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    let outlines: [EntityOutline]
+    do throws(JSONError) { outlines = try EntityScanner.outlines(ofArray: array) } catch {
+      throw .badAnswer(error)
+    }
+    try lend(array, outlines, to: body)
+  }
+
+  /// The same for what was scanned before.
+  static func lend(
+    _ bytes: [UInt8], _ outlines: [EntityOutline],
+    to body: (RecordBatch) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    try bytes.withBorrowedBytes { (bytes) throws(StoreError) in
+      try body(RecordBatch(bytes, outlines))
+    }
+  }
+}
