@@ -19,6 +19,7 @@ from ._options import (
     StoreType,
     WritePolicy,
 )
+from .backend import Backend, register_backend
 from .changes import Changes, ChangesStream, Deletion, Move, Placed
 from .client import Client, LogLevel
 from .conflict import Conflict, ConflictHandler, Decision
@@ -82,6 +83,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Aggregate",
     "Answer",
+    "Backend",
     "BusyError",
     "CallOptions",
     "CancelledError",
@@ -152,6 +154,7 @@ __all__ = [
     "WritePolicy",
     "has_feature",
     "live_objects",
+    "register_backend",
     "register_type",
     "salvage",
     "to_json_value",

@@ -20,9 +20,31 @@ from .errors import KVError
 from .results import Answer
 
 T_co = TypeVar("T_co", covariant=True)
+K = TypeVar("K")
 
-_table: Final[dict[int, Delivery | Done | EventDelivery | LogDelivery | ConflictDelivery]] = {}
+
+class Callback(Protocol):
+    """What C calls by a number, and gives back when no call will follow."""
+
+    def finish(self) -> None:
+        """No call will follow."""
+
+
+_table: Final[dict[int, Callback]] = {}
 _tokens: Final = itertools.count(1)
+
+
+def remember(callback: Callback) -> int:
+    """Give a callback a number, which it keeps until C gives it back."""
+    token = next(_tokens)
+    _table[token] = callback
+    return token
+
+
+def look_up(token: int, kind: type[K]) -> K | None:
+    """Find the callback of a number; None if it has been given back."""
+    found = _table.get(token)
+    return found if isinstance(found, kind) else None
 
 
 def refuse_coroutine(function: object, what: str) -> None:
@@ -65,8 +87,7 @@ class Delivery:
         self, reader: Reader[Any], on_answer: Callable[[Answer[Any]], object], *, pumped: bool
     ) -> None:
         refuse_coroutine(on_answer, "on_answer")
-        self.token = next(_tokens)
-        _table[self.token] = self
+        self.token = remember(self)
         self._reader = reader
         self._on_answer = on_answer
         self._pumped = pumped
@@ -111,7 +132,7 @@ class Delivery:
         with self._lock:
             self._abandoned = True
         if (error := self._take_error()) is not None:
-            _report(error, self._on_answer)
+            report(error, self._on_answer)
 
     def _call(self, answer: Answer[Any]) -> None:
         self._on_answer(answer)
@@ -129,7 +150,7 @@ class Delivery:
             if not self._abandoned and self._error is None:
                 self._error = error
                 return
-        _report(error, self._on_answer)
+        report(error, self._on_answer)
 
 
 @final
@@ -140,8 +161,7 @@ class Done:
     """
 
     def __init__(self, tell: Callable[[], object]) -> None:
-        self.token = next(_tokens)
-        _table[self.token] = self
+        self.token = remember(self)
         self._tell = tell
 
     def finish(self) -> None:
@@ -161,8 +181,7 @@ class EventDelivery:
         receive: Callable[[bytes | KVError], object],
         finished: Callable[[], object] | None = None,
     ) -> None:
-        self.token = next(_tokens)
-        _table[self.token] = self
+        self.token = remember(self)
         self._receive = receive
         self._finished = finished
 
@@ -178,7 +197,7 @@ class EventDelivery:
             if _this_thread.raised is not None:
                 _this_thread.raised.append(error)
             else:
-                _report(error, self._receive)
+                report(error, self._receive)
         finally:
             _this_thread.calling = before
 
@@ -198,8 +217,7 @@ class ConflictDelivery:
     def __init__(
         self, decide: Callable[[_native.ConflictStruct], tuple[int, bytes | None]]
     ) -> None:
-        self.token = next(_tokens)
-        _table[self.token] = self
+        self.token = remember(self)
         self._decide = decide
 
     def deliver(self, conflict: _native.ConflictStruct, merged_out: Any) -> int:
@@ -214,7 +232,7 @@ class ConflictDelivery:
             if _this_thread.raised is not None:
                 _this_thread.raised.append(error)
             else:
-                _report(error, self._decide)
+                report(error, self._decide)
             return _native.KV_CONFLICT_LEAVE
         finally:
             _this_thread.calling = before
@@ -227,8 +245,7 @@ class LogDelivery:
     """A callback for lines of the log."""
 
     def __init__(self, log: Callable[[int, str], object]) -> None:
-        self.token = next(_tokens)
-        _table[self.token] = self
+        self.token = remember(self)
         self._log = log
 
     def deliver(self, level: int, text: bytes) -> None:
@@ -236,7 +253,7 @@ class LogDelivery:
         try:
             self._log(level, text.decode(errors="replace"))
         except BaseException as error:
-            _report(error, self._log)
+            report(error, self._log)
 
     def finish(self) -> None:
         """No call will follow."""
@@ -261,7 +278,7 @@ def dispatching() -> Iterator[None]:
     finally:
         raised, _this_thread.raised = _this_thread.raised, before
     for error in raised[1:]:
-        _report(error, dispatching)
+        report(error, dispatching)
     if raised:
         raise raised[0]
 
@@ -283,7 +300,7 @@ class _Raiser:
 _VOID_FN: Final = ctypes.CFUNCTYPE(None)
 
 
-def _report(error: BaseException, source: object) -> None:
+def report(error: BaseException, source: object) -> None:
     """Let ``sys.unraisablehook`` have an exception.
 
     The hook's argument can not be made in Python. So the exception is raised in a function that is
@@ -293,27 +310,27 @@ def _report(error: BaseException, source: object) -> None:
 
 
 def _on_answer(token: int, answer: Any) -> None:
-    delivery = _table.get(token)
-    if isinstance(delivery, Delivery):
+    delivery = look_up(token, Delivery)
+    if delivery is not None:
         delivery.deliver(answer.contents)
 
 
 def _on_event(token: int, event: Any) -> None:
-    delivery = _table.get(token)
-    if isinstance(delivery, EventDelivery):
+    delivery = look_up(token, EventDelivery)
+    if delivery is not None:
         delivery.deliver(event.contents)
 
 
 def _on_conflict(token: int, conflict: Any, merged_out: Any) -> int:
-    delivery = _table.get(token)
-    if isinstance(delivery, ConflictDelivery):
+    delivery = look_up(token, ConflictDelivery)
+    if delivery is not None:
         return delivery.deliver(conflict.contents, merged_out)
     return _native.KV_CONFLICT_LEAVE
 
 
 def _on_log(token: int, level: int, text: bytes) -> None:
-    delivery = _table.get(token)
-    if isinstance(delivery, LogDelivery):
+    delivery = look_up(token, LogDelivery)
+    if delivery is not None:
         delivery.deliver(level, text)
 
 

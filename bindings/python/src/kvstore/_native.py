@@ -82,6 +82,27 @@ class ProgressStruct(ctypes.Structure):
     )
 
 
+BACKEND_FN: Final = ctypes.CFUNCTYPE(
+    None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_size_t
+)
+BACKEND_CANCEL_FN: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64)
+
+
+class BackendStruct(ctypes.Structure):
+    """The C struct ``kv_backend``."""
+
+    _fields_ = (
+        ("size", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
+        ("fetch", BACKEND_FN),
+        ("fetch_ids", BACKEND_FN),
+        ("changes", BACKEND_FN),
+        ("write", BACKEND_FN),
+        ("live", BACKEND_FN),
+        ("cancel", BACKEND_CANCEL_FN),
+    )
+
+
 ANSWER_FN: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(AnswerStruct))
 EVENT_FN: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(EventStruct))
 CONFLICT_FN: Final = ctypes.CFUNCTYPE(
@@ -113,12 +134,16 @@ _KINDS: Final[dict[str, Any]] = {
     "i": ctypes.c_int32,
     "u": ctypes.c_uint32,
     "d": ctypes.c_double,
+    "q": ctypes.c_uint64,
 }
 
 # How each function is called, without the last parameter, `kv_error **`; results stand behind the
 # bar. `+` marks those that also have an asynchronous form, where the results give way to done,
 # context, free_context and request_out.
 _FAILING: Final = {
+    "kv_backend_register": "ssnppp|",
+    "kv_backend_unregister": "s|",
+    "kv_backend_complete": "qisn|",
     "kv_client_open": "sn|p",
     "kv_salvage": "sns|pp",
     "kv_client_event_fd": "p|p",

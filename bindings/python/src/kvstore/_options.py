@@ -26,6 +26,8 @@ class ClientOptions(TypedDict, total=False):
     #: The backend's address; None: local only. There is no default, so that nobody who forgets it
     #: sends credentials to a third party.
     host: str | None
+    #: The name of a backend of the program's own, in place of a host: ``kvstore.register_backend``.
+    backend: str
     instance_id: str
     #: Where the local data lives; default: "$XDG_DATA_HOME/kvstore" or "~/.local/share/kvstore".
     data_directory: str | os.PathLike[str]
