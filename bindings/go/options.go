@@ -62,6 +62,8 @@ type Options struct {
 	AppSecret string
 	// Host is the backend's address. It has no default, so that nobody who forgets it sends credentials to a third party.
 	Host string
+	// Backend is the name of a backend of the program's own, in place of a host: see [RegisterBackend].
+	Backend string
 	// LocalOnly makes a database of it that never goes to a network.
 	LocalOnly  bool
 	InstanceID string
@@ -98,6 +100,7 @@ func (o Options) MarshalJSON() ([]byte, error) {
 	members := map[string]any{"appKey": o.AppKey}
 	put(members, "appSecret", o.AppSecret)
 	put(members, "host", o.Host)
+	put(members, "backend", o.Backend)
 	if o.LocalOnly {
 		members["host"] = nil
 	}
