@@ -431,9 +431,16 @@ def test_a_method_may_close_the_client_that_asks(opened: Opened) -> None:
     shelf = _Shelf()
     client = opened(shelf)
     store = client.collection("notes")
-    shelf.before = lambda _: client.close()
+    closed = threading.Event()
+
+    def close(_: str) -> None:
+        client.close()
+        closed.set()
+
+    shelf.before = close
     with pytest.raises((kvstore.CancelledError, kvstore.MisuseError)):
         store.pull()
+    assert closed.wait(SECONDS)
 
 
 def test_what_needs_users_is_unsupported(opened: Opened) -> None:
