@@ -22,15 +22,31 @@ enum FilterParser {
   static func checkDepth(
     _ value: JSONValue, _ trail: Trail, _ left: Int
   ) throws(Misfit) {
+    if !fits(value, left) { try findTooDeep(value, trail, left) }
+  }
+
+  private static func fits(_ value: JSONValue, _ left: Int) -> Bool {
+    guard left > 0 else { return false }
+    switch value {
+    case .array(let elements): return elements.allSatisfy { fits($0, left - 1) }
+    case .object(let object): return object.members.allSatisfy { fits($0.value, left - 1) }
+    case .null, .bool, .int, .double, .string: return true
+    }
+  }
+
+  /// Throws with the trail that leads to what does not fit.
+  private static func findTooDeep(
+    _ value: JSONValue, _ trail: Trail, _ left: Int
+  ) throws(Misfit) {
     guard left > 0 else { throw Misfit("the filter is nested too deeply", trail) }
     switch value {
     case .array(let elements):
       for (place, element) in elements.enumerated() {
-        try checkDepth(element, trail + [.element(place)], left - 1)
+        try findTooDeep(element, trail + [.element(place)], left - 1)
       }
     case .object(let object):
       for member in object.members {
-        try checkDepth(member.value, trail + [.member(member.name)], left - 1)
+        try findTooDeep(member.value, trail + [.member(member.name)], left - 1)
       }
     case .null, .bool, .int, .double, .string: break
     }

@@ -34,20 +34,21 @@ package final class Matcher: Sendable {
     self.budget = budget
     members = MemberFinder(slots.names)
     quick = QuickTests(predicate, slots.numbers)
-    places = slots.names.map {
-      Path.Component(Substring(String(decoding: $0, as: UTF8.self))).index
-    }
+    places = slots.indexes
   }
 
   /// The top-level members that a predicate looks at, each with a number.
   private struct Slots {
     private(set) var names: [[UInt8]] = []
     private(set) var numbers: [[UInt8]: Int] = [:]
+    /// Which place in an array each may also mean.
+    private(set) var indexes: [Int?] = []
 
-    mutating func number(of name: [UInt8]) -> Int {
-      if let known = numbers[name] { return known }
-      numbers[name] = names.count
-      names.append(name)
+    mutating func number(of member: Path.Component) -> Int {
+      if let known = numbers[member.name] { return known }
+      numbers[member.name] = names.count
+      names.append(member.name)
+      indexes.append(member.index)
       return names.count - 1
     }
   }
@@ -63,7 +64,7 @@ package final class Matcher: Sendable {
     case .nor(let parts): return .nor(alternatives(parts, &slots, budget))
     case .field(let path, let tests):
       return .field(
-        slot: slots.number(of: path.components[0].name), rest: Array(path.components.dropFirst()),
+        slot: slots.number(of: path.components[0]), rest: Array(path.components.dropFirst()),
         checks: Checks(tests, within: budget))
     case .text(let search): return .text(search)
     case .comparison(let comparison): return .comparison(comparison)

@@ -22,7 +22,8 @@ package struct Path: Sendable, Hashable {
 
   package init(_ text: String) {
     self.text = text
-    components = text.parts(between: ".").map(Component.init)
+    let hasPoint = text.utf8.contains(UInt8(ascii: "."))
+    components = hasPoint ? text.parts(between: ".").map(Component.init) : [Component(text[...])]
   }
 
   package static func == (left: Path, right: Path) -> Bool {

@@ -1,17 +1,21 @@
-internal import KVBase
+internal import Synchronization
 
 /// A place in a query where whoever carries it out keeps what it has made of it, for the next time.
 ///
 /// Copies of a query share it, also those that were changed afterwards: what is found here may have been made of
 /// another query and has to be checked. All memos are equal.
 package struct QueryMemo: Sendable, Equatable {
-  private let kept = Monitor<(any AnyObject & Sendable)?>(nil)
+  private final class Kept: Sendable {
+    let object = Mutex<(any AnyObject & Sendable)?>(nil)
+  }
+
+  private let kept = Kept()
 
   package init() {}
 
-  package var object: (any AnyObject & Sendable)? { kept.peek { $0 } }
+  package var object: (any AnyObject & Sendable)? { kept.object.withLock { $0 } }
 
-  package func keep(_ object: any AnyObject & Sendable) { kept.peek { $0 = object } }
+  package func keep(_ object: any AnyObject & Sendable) { kept.object.withLock { $0 = object } }
 
   package static func == (left: QueryMemo, right: QueryMemo) -> Bool { true }
 }

@@ -141,6 +141,19 @@ package struct Connection: ~Copyable {
     return true
   }
 
+  /// A number that `read` gives, of the state that was read last; read anew only if another connection has committed
+  /// since. There is room for one number; `name` tells it from others. For connections that do not write themselves.
+  package func remembered(
+    _ name: Int64, _ read: () throws(SQLiteError) -> Int64
+  ) throws(SQLiteError) -> Int64 {
+    if let kept = history.remembered, kept.name == name, kept.version == dataVersion {
+      return kept.number
+    }
+    let number = try read()
+    history.remembered = (name, number, dataVersion)
+    return number
+  }
+
   /// BEGIN IMMEDIATE … COMMIT, or ROLLBACK if anything throws.
   func transaction<R>(
     _ durability: Database.Durability,
@@ -258,6 +271,8 @@ private final class History {
   var lastFileCheck: Int64 = 0
   /// The data version for which `isVerified` holds.
   var verified: UInt32?
+  /// See `Connection.remembered`.
+  var remembered: (name: Int64, number: Int64, version: UInt32)?
 }
 
 /// A connection in a place of its own, so that it can wait in a list.

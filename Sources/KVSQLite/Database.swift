@@ -47,7 +47,9 @@ package final class Database: Sendable {
     guard let writer else {
       throw SQLiteError(.readOnly, "The database file can only be read.")
     }
-    do throws(SQLiteError) { return try writer.write(durably: durably, body) } catch {
+    do throws(SQLiteError) {
+      return try writer.write(durably: durably, body)
+    } catch {
       guard makingRoom, error.kind == .full else { throw error }
     }
     let reserve = DiskReserve(of: configuration.path)
@@ -105,6 +107,20 @@ package final class Database: Sendable {
   ) throws(SQLiteError) -> Rows {
     try checkProcess()
     return try Rows(readers, within: budget, prepare)
+  }
+
+  /// The same without a transaction around the statement, which costs less: `prepare` gives it as it would have been right
+  /// some time ago, and reads nothing. `verify` is called once the statement has read, and says whether it still is
+  /// right in what it read; false: this fails with `.outdated`.
+  package func rows(
+    within budget: WorkBudget,
+    _ prepare: (borrowing Connection) throws(SQLiteError) -> Statement,
+    verify: (borrowing Connection) throws(SQLiteError) -> Bool
+  ) throws(SQLiteError) -> Rows {
+    try checkProcess()
+    return try withoutActuallyEscaping(verify) { (verify) throws(SQLiteError) in
+      try Rows(readers, within: budget, prepare, verify: verify)
+    }
   }
 
   /// The same for a statement for one use; `bind` gives its parameters their values.

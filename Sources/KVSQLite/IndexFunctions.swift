@@ -143,6 +143,19 @@ extension Statement {
     }
   }
 
+  /// Takes the value over that the current row has, of an index, in a column; false if it is another one than before.
+  package func update(_ value: inout IndexValue, from column: Int32) -> Bool {
+    guard case .int(let known) = value, type(column) == SQLITE_INTEGER else {
+      if has(value, at: column) { return true }
+      value = self.value(column)
+      return false
+    }
+    let number = int64(column)
+    if number == known { return true }
+    value = .int(number)
+    return false
+  }
+
   private static func areEqual(
     _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
   ) -> Bool {

@@ -16,22 +16,26 @@ package final class Rows: @unchecked Sendable {
   /// The statement stands on a row that was not handed out yet.
   private var isOnRow = false
 
+  /// `verify`: see `Database.rows`; nil: `prepare` and the rows are of one snapshot.
   init(
     _ readers: ReaderPool, within budget: WorkBudget,
-    _ prepare: (borrowing Connection) throws(SQLiteError) -> Statement?
+    _ prepare: (borrowing Connection) throws(SQLiteError) -> Statement?,
+    verify: ((borrowing Connection) throws(SQLiteError) -> Bool)? = nil
   ) throws(SQLiteError) {
     self.readers = readers
     let seat = try readers.take()
     interruptible = Monitor(seat.connection.raw)
     do {
-      try seat.connection.run(Connection.Control.beginRead)
+      if verify == nil { try seat.connection.run(Connection.Control.beginRead) }
       self.seat = seat
       try seat.connection.within(budget) { () throws(SQLiteError) in
         guard let statement = try prepare(seat.connection) else { return }
         isOnRow = try statement.step()
         self.statement = consume statement
+        guard try verify?(seat.connection) ?? true else { throw .outdated }
       }
     } catch {
+      statement = nil
       self.seat = nil
       interruptible.peek { $0 = nil }
       readers.giveBack(seat)

@@ -52,6 +52,9 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
   /// What a transaction's body throws to have its changes undone without an error of SQLite.
   package static let rollback = SQLiteError(.rolledBack, "The transaction was rolled back.")
 
+  /// What a statement was made of does not hold any more; see `Database.rows`.
+  package static let outdated = SQLiteError(.other, "The statement has to be made anew.")
+
   package static let noMemory = SQLiteError(.other, "There is no memory left.")
 
   /// SQLite's primary result code.

@@ -46,6 +46,12 @@ final class Catalog: Sendable {
     return entry.table
   }
 
+  /// The table of a collection, if it was seen before. Nothing is read.
+  func knownTable(_ collection: String) -> Table? {
+    let name = RecordID(collection)
+    return state.peek { $0.known(name) }
+  }
+
   /// The table of a collection, as the snapshot that is open on `db` has it; nil if it has none.
   static func table(
     _ collection: String, inSnapshot db: borrowing Connection

@@ -28,22 +28,29 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
     query.skip..<query.skip + max(0, query.limit ?? 0)
   }
 
-  /// Nil if the plan gives no order, or too many entities have one key.
-  init?(_ plan: Plan, on db: borrowing Connection) throws(SQLiteError) {
-    guard let walk = plan.walk else { return nil }
+  /// Nil if too many entities have one key. `verify` is called once the first row was read, and says whether what is read
+  /// may be used; if not, this fails with `.outdated`.
+  init?(
+    _ walk: Plan.Walk, on db: borrowing Connection,
+    verify: (borrowing Connection) throws(SQLiteError) -> Bool
+  ) throws(SQLiteError) {
     let statement = try db.statement(walk.sql)
     _ = try statement.bind(walk.parameters, from: 1)
-    guard let page = try Self.read(walk, statement) else { return nil }
+    let isFound = try statement.step()
+    guard try verify(db) else { throw .outdated }
+    guard let page = try Self.read(walk, statement, isFound) else { return nil }
     self.page = page
   }
 
+  /// `isFound`: the statement stands on the first row, else there is none.
   private static func read(
-    _ walk: Plan.Walk, _ statement: borrowing Statement
+    _ walk: Plan.Walk, _ statement: borrowing Statement, _ isFound: Bool
   ) throws(SQLiteError) -> TextBlock? {
     let (end, page) = (walk.page.upperBound, TextBlock(texts: walk.page.upperBound + 1))
     var key = [IndexValue](repeating: .null, count: walk.keys)
     var ties = Ties()
-    while try statement.step() {
+    var isOnRow = isFound
+    while isOnRow {
       let count = page.count
       if !update(&key, from: statement) {
         if count >= end { break }
@@ -53,6 +60,7 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
       guard append(statement.bytes(0), walk.projection, to: page) else {
         throw SQLiteError.noMemory
       }
+      isOnRow = try statement.step()
     }
     ties.close(at: page.count)
     if let order = ties.order(in: page) { page.arrange(order) }
@@ -70,8 +78,7 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
   /// Compares the key with that of the row, behind the body, and takes it over.
   private static func update(_ key: inout [IndexValue], from row: borrowing Statement) -> Bool {
     var isSame = true
-    for place in key.indices where !row.has(key[place], at: Int32(place) + 1) {
-      key[place] = row.value(Int32(place) + 1)
+    for place in key.indices where !row.update(&key[place], from: Int32(place) + 1) {
       isSame = false
     }
     return isSame

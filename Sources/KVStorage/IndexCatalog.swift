@@ -1,6 +1,7 @@
 internal import KVBase
 internal import KVQuery
 internal import KVSQLite
+internal import Synchronization
 
 /// Which indexes a query may use, as the snapshot has them that it reads.
 ///
@@ -9,8 +10,13 @@ internal import KVSQLite
 /// holds wherever the number is seen.
 final class IndexCatalog: Sendable {
   private struct Known {
-    var version: Int64
-    var indexes: [UsableIndex]
+    let version: Int64
+    let indexes: [UsableIndex]
+
+    init(_ version: Int64, _ indexes: [UsableIndex]) {
+      self.version = version
+      self.indexes = indexes
+    }
   }
 
   /// By the number of the collection.
@@ -28,8 +34,28 @@ final class IndexCatalog: Sendable {
     guard since == nil else {
       return Plan(query, table, version, try indexes(of: table, version, on: db), since)
     }
-    if let plan = query.memo.object as? Plan, plan.is(for: query, table, version) { return plan }
-    let plan = Plan(query, table, version, try indexes(of: table, version, on: db), nil)
+    return Self.kept(query, table, Known(version, try indexes(of: table, version, on: db)))
+  }
+
+  /// The same as the indexes were when they were last looked at; nil: they never were. Nothing is read: whether the plan
+  /// still holds, `isCurrent` says.
+  func lastPlan(_ query: Query, _ table: Table) -> Plan? {
+    known.peek { $0[table.number] }.map { Self.kept(query, table, $0) }
+  }
+
+  /// Whether a plan holds in the state that was read last on `db`, which does not write.
+  func isCurrent(_ plan: Plan, on db: borrowing Connection) throws(SQLiteError) -> Bool {
+    let version = try db.remembered(plan.table.number) { () throws(SQLiteError) in
+      try Self.version(of: plan.table, on: db)
+    }
+    return version == plan.version
+  }
+
+  private static func kept(_ query: Query, _ table: Table, _ known: Known) -> Plan {
+    if let plan = query.memo.object as? Plan, plan.is(for: query, table, known.version) {
+      return plan
+    }
+    let plan = Plan(query, table, known.version, known.indexes, nil)
     query.memo.keep(plan)
     return plan
   }
@@ -44,12 +70,19 @@ final class IndexCatalog: Sendable {
   private func indexes(
     of table: Table, _ version: Int64, on db: borrowing Connection
   ) throws(SQLiteError) -> [UsableIndex] {
-    // There never was one.
-    guard version != 0 else { return [] }
     if let known = known.peek({ $0[table.number] }), known.version == version {
       return known.indexes
     }
-    let statement = try db.statement(Self.list)
+    // 0: there never was one.
+    let indexes = version == 0 ? [] : try Self.list(of: table, on: db)
+    known.peek { $0[table.number] = Known(version, indexes) }
+    return indexes
+  }
+
+  private static func list(
+    of table: Table, on db: borrowing Connection
+  ) throws(SQLiteError) -> [UsableIndex] {
+    let statement = try db.statement(list)
     try statement.bind(table.number, at: 1)
     var indexes: [UsableIndex] = []
     while try statement.step() {
@@ -59,8 +92,6 @@ final class IndexCatalog: Sendable {
       let name = IndexTable(number: statement.int64(0), spec, on: table).name
       indexes.append(UsableIndex(spec, table: name, shape: shape))
     }
-    let found = Known(version: version, indexes: indexes)
-    known.peek { $0[table.number] = found }
     return indexes
   }
 
@@ -88,13 +119,13 @@ final class Plan: Sendable {
 
   let query: Query
   /// Of the entities; stores in other files may have one of the same name.
-  private let table: Table
+  let table: Table
   /// Of the collection's indexes.
   let version: Int64
   let selection: Selection
   /// SELECT of the bodies of the page.
   let bodies: SQL
-  let count: SQL
+  private let keptCount = Mutex<SQL?>(nil)
   /// If the index gives the wanted order but for ties, and the page is small.
   let walk: Walk?
 
@@ -110,12 +141,21 @@ final class Plan: Sendable {
     let selection = Selection(query, table, indexes, writtenSince: since)
     self.selection = selection
     bodies = SQL.shared(selection.page("body"))
-    count = SQL.shared(selection.count)
     walk = selection.walk.map { sql in
       Walk(
         sql: SQL.shared(sql), parameters: selection.parts.pageParameters,
         keys: selection.parts.walk.count, page: EntityPage.rows(of: query),
         projection: query.projection)
+    }
+  }
+
+  /// Made when it is first wanted: most queries never count.
+  var count: SQL {
+    keptCount.withLock { kept in
+      if let kept { return kept }
+      let made = SQL.shared(selection.count)
+      kept = made
+      return made
     }
   }
 

@@ -40,39 +40,6 @@ extension Storage {
     }
   }
 
-  package func find(
-    _ query: Query, in collection: String, writtenSince: Timestamp?, within budget: WorkBudget
-  ) throws(StoreError) -> any EntityCursor {
-    if writtenSince == nil, EntityPage.isFor(query) {
-      let page = try readSnapshot(of: collection, within: budget) {
-        (db, table) throws(SQLiteError) in
-        try EntityPage(try indexes.plan(query, table, on: db), on: db)
-      }
-      if let page { return page }
-    }
-    var isKept = true
-    let rows: Rows
-    do throws(SQLiteError) {
-      rows = try database.rows(within: budget) {
-        (db: borrowing Connection) throws(SQLiteError) -> Statement? in
-        let table = try catalog.table(collection, on: db)
-        let plan = try table.map { (table) throws(SQLiteError) in
-          try indexes.plan(query, table, writtenSince: writtenSince, on: db)
-        }
-        // Not before something was read: the snapshot begins there.
-        isKept = try ownership.isKept(reading: db)
-        guard isKept, let plan else { return nil }
-        let statement = try db.statement(plan.bodies)
-        try plan.selection.bindPage(to: statement)
-        return statement
-      }
-    } catch {
-      throw StoreError(error, within: budget)
-    }
-    guard isKept else { throw Ownership.changed }
-    return EntityRows(rows, query.fields.isEmpty ? nil : Projection(query.fields))
-  }
-
   package func each(
     of query: Query, in collection: String, writtenSince: Timestamp?, within budget: WorkBudget,
     _ body: (UnsafeRawBufferPointer) -> Void

@@ -1,0 +1,91 @@
+package import KVBase
+package import KVQuery
+internal import KVSQLite
+package import KVSync
+
+extension Storage {
+  package func find(
+    _ query: Query, in collection: String, writtenSince: Timestamp?, within budget: WorkBudget
+  ) throws(StoreError) -> any EntityCursor {
+    if writtenSince == nil, let found = try findWithLastPlan(query, in: collection, within: budget)
+    {
+      return found
+    }
+    if writtenSince == nil, EntityPage.isFor(query) {
+      let page = try readSnapshot(of: collection, within: budget) {
+        (db, table) throws(SQLiteError) -> EntityPage? in
+        guard let walk = try indexes.plan(query, table, on: db).walk else { return nil }
+        return try EntityPage(walk, on: db) { _ in true }
+      }
+      if let page { return page }
+    }
+    return try findInSnapshot(query, in: collection, writtenSince, budget)
+  }
+
+  /// By the indexes as they were last seen, in a single statement that has no transaction around it; nil if nothing that
+  /// is found so may be given out: the indexes are other ones by now, or the data is another user's.
+  private func findWithLastPlan(
+    _ query: Query, in collection: String, within budget: WorkBudget
+  ) throws(StoreError) -> (any EntityCursor)? {
+    guard let table = catalog.knownTable(collection), let plan = indexes.lastPlan(query, table)
+    else { return nil }
+    do throws(SQLiteError) { return try find(plan, within: budget) } catch {
+      // Whatever else fails, an index that has gone for example, is told if it fails again with a new plan.
+      guard error.kind == .interrupted else { return nil }
+      throw StoreError(error, within: budget)
+    }
+  }
+
+  private func find(
+    _ plan: Plan, within budget: WorkBudget
+  ) throws(SQLiteError) -> any EntityCursor {
+    if let walk = plan.walk {
+      let page = try database.withReader(within: budget) {
+        (db: borrowing Connection) throws(SQLiteError) in
+        try EntityPage(walk, on: db) { (db) throws(SQLiteError) in try mayGive(plan, db) }
+      }
+      if let page { return page }
+    }
+    let rows = try database.rows(within: budget) {
+      (db: borrowing Connection) throws(SQLiteError) -> Statement in
+      let statement = try db.statement(plan.bodies)
+      try plan.selection.bindPage(to: statement)
+      return statement
+    } verify: { (db) throws(SQLiteError) in
+      try mayGive(plan, db)
+    }
+    return EntityRows(rows, plan.query.projection)
+  }
+
+  /// Whether what was read last by a plan may be given out.
+  private func mayGive(_ plan: Plan, _ db: borrowing Connection) throws(SQLiteError) -> Bool {
+    guard try indexes.isCurrent(plan, on: db) else { return false }
+    return try ownership.isKept(reading: db)
+  }
+
+  private func findInSnapshot(
+    _ query: Query, in collection: String, _ since: Timestamp?, _ budget: WorkBudget
+  ) throws(StoreError) -> any EntityCursor {
+    var isKept = true
+    let rows: Rows
+    do throws(SQLiteError) {
+      rows = try database.rows(within: budget) {
+        (db: borrowing Connection) throws(SQLiteError) -> Statement? in
+        let table = try catalog.table(collection, on: db)
+        let plan = try table.map { (table) throws(SQLiteError) in
+          try indexes.plan(query, table, writtenSince: since, on: db)
+        }
+        // Not before something was read: the snapshot begins there.
+        isKept = try ownership.isKept(reading: db)
+        guard isKept, let plan else { return nil }
+        let statement = try db.statement(plan.bodies)
+        try plan.selection.bindPage(to: statement)
+        return statement
+      }
+    } catch {
+      throw StoreError(error, within: budget)
+    }
+    guard isKept else { throw Ownership.changed }
+    return EntityRows(rows, query.projection)
+  }
+}
