@@ -39,8 +39,11 @@ package final class Database: Sendable {
   ///
   /// `makingRoom`: for what deletes. If the disk is full, the reserve that was kept for it is given up, and `body` runs
   /// once more.
+  ///
+  /// `repeatable`: `body` does nothing but write to the connection and give a result, so that it may run again after its
+  /// changes were undone. That makes it cheaper to share a transaction.
   package func write<R>(
-    durably: Bool = true, makingRoom: Bool = false,
+    durably: Bool = true, makingRoom: Bool = false, repeatable: Bool = false,
     _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(SQLiteError) -> R {
     try checkProcess()
@@ -48,7 +51,7 @@ package final class Database: Sendable {
       throw SQLiteError(.readOnly, "The database file can only be read.")
     }
     do throws(SQLiteError) {
-      return try writer.write(durably: durably, body)
+      return try writer.write(durably: durably, repeatable: repeatable, body)
     } catch {
       guard makingRoom, error.kind == .full else { throw error }
     }
@@ -60,7 +63,7 @@ package final class Database: Sendable {
       try? truncateLog()
       reserve.take(leaving: 512 << 10)
     }
-    return try writer.write(durably: durably, body)
+    return try writer.write(durably: durably, repeatable: repeatable, body)
   }
 
   /// Gives the space of the log back to the disk, if nobody reads.

@@ -6,15 +6,16 @@ internal import KVBase
 ///
 /// Whoever finds it free leads: it runs its body in a transaction of its own. Whoever comes
 /// meanwhile queues and sleeps. When the leader has committed it hands the lead to the first in the
-/// queue, who runs the bodies of all that wait in one transaction, each in a savepoint, and commits
-/// once for them:
+/// queue, who runs the bodies of all that wait in one transaction and commits once for them:
 ///
 ///     A  ├ BEGIN a COMMIT ┤ done
 ///     B    queued         ├ BEGIN b c d COMMIT ┤ done
 ///     C      queued         sleeps             │ done
 ///     D        queued       sleeps             │ done
 ///
-/// So a commit costs one wait for the disk however many savers share it. Those who have just been served
+/// So a commit costs one wait for the disk however many savers share it. Each body runs in a savepoint, so that its
+/// failure undoes nothing but its own changes. If all bodies of a group can be repeated they run without: when one fails,
+/// all is undone and they run once more, in savepoints. Those who have just been served
 /// tend to come back at once: the next leader gives them a moment, up to half the time of the last
 /// group, so that groups do not fall apart into small ones. Whoever is alone waits for nobody.
 final class Writer: Sendable {
@@ -52,7 +53,7 @@ final class Writer: Sendable {
 
   /// Runs `body` in a transaction, alone or with others; see `Database.write`.
   func write<R>(
-    durably: Bool, _ body: (borrowing Connection) throws(SQLiteError) -> R
+    durably: Bool, repeatable: Bool, _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(SQLiteError) -> R {
     let me = pthread_self()
     let place = state.peek { state -> Place in
@@ -70,7 +71,7 @@ final class Writer: Sendable {
     case .lead(let seat):
       defer { handOver([]) }
       return try seat.connection.transaction(durably ? durability : .normal, body)
-    case .queue: return try queueUp(durably, body)
+    case .queue: return try queueUp(durably, repeatable, body)
     }
   }
 
@@ -97,12 +98,12 @@ final class Writer: Sendable {
   // MARK: Groups
 
   private func queueUp<R>(
-    _ durably: Bool, _ body: (borrowing Connection) throws(SQLiteError) -> R
+    _ durably: Bool, _ repeatable: Bool, _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(SQLiteError) -> R {
     var result: R?
     // The closure does not outlive this call: it returns only when the job is done.
     let error = withoutActuallyEscaping(body) { body -> SQLiteError? in
-      let job = Job(durably) { (connection: borrowing Connection) throws(SQLiteError) in
+      let job = Job(durably, repeatable) { (connection: borrowing Connection) throws(SQLiteError) in
         result = try body(connection)
       }
       return wait(with: job)
@@ -163,16 +164,35 @@ final class Writer: Sendable {
       for job in group { job.error = closed }
       return
     }
+    let isDurable = group.contains { $0.isDurable }
+    let durability = isDurable ? self.durability : .normal
+    if group.count > 1, group.allSatisfy(\.isRepeatable), runOnce(group, on: seat, durability) {
+      return
+    }
     do {
-      let isDurable = group.contains { $0.isDurable }
-      try seat.connection.transaction(isDurable ? durability : .normal) {
-        (connection) throws(SQLiteError) in
+      try seat.connection.transaction(durability) { (connection) throws(SQLiteError) in
         for job in group { try job.run(on: connection, alone: group.count == 1) }
       }
     } catch {
       // The transaction is gone, and with it what every body did.
       for job in group { job.error = job.error ?? error }
     }
+  }
+
+  /// Runs a group without savepoints; false if a body failed, and everything was undone.
+  private func runOnce(_ group: [Job], on seat: Seat, _ durability: Database.Durability) -> Bool {
+    var failsInBody = false
+    do {
+      try seat.connection.transaction(durability) { (connection) throws(SQLiteError) in
+        failsInBody = true
+        for job in group { try job.run(on: connection, alone: true) }
+        failsInBody = false
+      }
+    } catch {
+      if failsInBody { return false }
+      for job in group { job.error = error }
+    }
+    return true
   }
 
   /// Ends the lead: wakes the group that is done, and the next leader.
@@ -196,15 +216,18 @@ private final class Job: @unchecked Sendable {
 
   let thread = pthread_self()
   let isDurable: Bool
+  let isRepeatable: Bool
   var error: SQLiteError?
   private var body: ((borrowing Connection) throws(SQLiteError) -> Void)?
   /// Each sleeps in a place of its own: whoever is served wakes, and nobody else.
   private let turn = Monitor(Turn.waiting)
 
   init(
-    _ isDurable: Bool, _ body: @escaping (borrowing Connection) throws(SQLiteError) -> Void
+    _ isDurable: Bool, _ isRepeatable: Bool,
+    _ body: @escaping (borrowing Connection) throws(SQLiteError) -> Void
   ) {
     self.isDurable = isDurable
+    self.isRepeatable = isRepeatable
     self.body = body
   }
 

@@ -10,7 +10,7 @@ extension Storage {
     in collection: String
   ) throws(StoreError) -> [SavedEntity] {
     let entities = entities(bytes, outlines)
-    return try write(to: collection) { (db, change) throws(SQLiteError) in
+    return try write(to: collection, repeatable: true) { (db, change) throws(SQLiteError) in
       let saver = try EntitySaver(change, db)
       var saved = entities
       for (place, outline) in outlines.enumerated() {

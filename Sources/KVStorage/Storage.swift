@@ -93,12 +93,15 @@ package final class Storage: LocalStore {
   }
 
   /// Runs `body` in one transaction that is durable when this returns. `durably` false: what it writes can
-  /// be had again from the backend, and need not survive a power failure. `makingRoom`: see `Database.write`.
+  /// be had again from the backend, and need not survive a power failure. `makingRoom`, `repeatable`: see
+  /// `Database.write`.
   func write<R>(
-    durably: Bool = true, makingRoom: Bool = false,
+    durably: Bool = true, makingRoom: Bool = false, repeatable: Bool = false,
     _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(StoreError) -> R {
-    let result = try writeUnclaimed(durably: durably, makingRoom: makingRoom) {
+    let result = try writeUnclaimed(
+      durably: durably, makingRoom: makingRoom, repeatable: repeatable
+    ) {
       (db: borrowing Connection) throws(SQLiteError) -> R? in
       try ownership.isKept(writing: db) ? try body(db) : nil
     }
@@ -108,12 +111,14 @@ package final class Storage: LocalStore {
 
   /// The same, whosever data it is.
   func writeUnclaimed<R>(
-    durably: Bool = true, makingRoom: Bool = false,
+    durably: Bool = true, makingRoom: Bool = false, repeatable: Bool = false,
     _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(StoreError) -> R {
     do throws(SQLiteError) {
       var epoch = 0
-      let result = try database.write(durably: durably, makingRoom: makingRoom) {
+      let result = try database.write(
+        durably: durably, makingRoom: makingRoom, repeatable: repeatable
+      ) {
         (db: borrowing Connection) throws(SQLiteError) -> R in
         epoch = db.epoch
         return try body(db)
@@ -128,9 +133,10 @@ package final class Storage: LocalStore {
   /// The same for one collection, which is made if need be.
   func write<R>(
     to collection: String, durably: Bool = true, makingRoom: Bool = false,
+    repeatable: Bool = false,
     _ body: (borrowing Connection, Change) throws(SQLiteError) -> R
   ) throws(StoreError) -> R {
-    try write(durably: durably, makingRoom: makingRoom) {
+    try write(durably: durably, makingRoom: makingRoom, repeatable: repeatable) {
       (db: borrowing Connection) throws(SQLiteError) in
       let entry = try catalog.entry(collection, on: db)
       return try body(db, Change(entry))

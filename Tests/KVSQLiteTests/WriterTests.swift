@@ -18,13 +18,15 @@ import Testing
     #expect(try database.integer("SELECT count(*) FROM words") == 1600)
   }
 
-  @Test("undoes a failing body and nobody else's") func failingBodies() throws {
+  @Test("undoes a failing body and nobody else's", arguments: [false, true])
+  func failingBodies(repeatable: Bool) throws {
     let database = try open(directory.file("data.kvs"))
     let failures = concurrently(8) { thread -> Int? in
       var failures = 0
       for number in 0..<100 {
         do {
-          try database.write { (db: borrowing Connection) throws(SQLiteError) in
+          try database.write(repeatable: repeatable) {
+            (db: borrowing Connection) throws(SQLiteError) in
             try Database.insert("\(thread)-\(number)", db)
             if number % 2 == 1 { try Database.insert("\(thread)-\(number)", db) }
           }
