@@ -108,7 +108,7 @@ let package = Package(
     tests(of: "KVJSON"),
     tests(of: "KVQuery", with: ["KVJSON"]),
     tests(of: "KVSQLite", with: ["KVQuery", "KVJSON"]),
-    tests(of: "KVSync", with: ["KVStorage", "KVQuery", "KVJSON", "KVBase"]),
+    tests(of: "KVSync", with: ["KVStorage", "KVCallback", "KVQuery", "KVJSON", "KVBase"]),
     tests(
       of: "KVStorage",
       with: ["KVSQLite", "KVSync", "KVQuery", "KVJSON", "KVBase", "storage-saver"]),

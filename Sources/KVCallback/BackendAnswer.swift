@@ -56,6 +56,11 @@ struct BackendAnswer {
     return range
   }
 
+  /// A member as JSON; nil if it is missing or null.
+  func text(of name: String) -> String? {
+    range(name).map { String(decoding: bytes[$0], as: UTF8.self) }
+  }
+
   /// Whether the member is there, if only as null.
   func has(_ name: String) -> Bool { members[RecordID(name)] != nil }
 
@@ -91,6 +96,14 @@ struct BackendAnswer {
       while let element = try cursor.next() { elements.append(element) }
       return elements
     }
+  }
+
+  /// Lends the array `records` to `body`, as one batch.
+  func lendRecords(
+    _ format: RecordFormat, to body: (RecordBatch) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    guard let range = range("records") else { throw .unfitMember("records", "an array") }
+    try RecordBatch.lend(Array(bytes[range]), format, to: body)
   }
 
   /// The bytes of an object.

@@ -3,6 +3,10 @@ package import KVSync
 
 /// What a backend says of itself when it is registered.
 package struct BackendDescription: Sendable, Equatable {
+  /// What its records look like.
+  package private(set) var format = RecordFormat(id: [RecordFormat.IDMember("_id")])
+  /// Of what type versions are in JSON.
+  private(set) var versionKind = RecordFormat.IDMember.Kind.text
   /// Whether it evaluates filter, order, skip and limit by itself. If not, it gives a collection page by page and the
   /// rest is done here.
   package var evaluatesQueries = false
@@ -23,7 +27,8 @@ package struct BackendDescription: Sendable, Equatable {
 
   /// Reads the description: all members may be left out. Throws `.invalid` naming the member.
   package init(_ object: JSONObject) throws(StoreError) {
-    for member in object.members {
+    var reader = FormatReader()
+    for member in object.members where try !reader.take(member) {
       switch member.name {
       case "queries": evaluatesQueries = try Self.bool(member)
       case "conditions": keepsConditions = try Self.bool(member)
@@ -32,14 +37,16 @@ package struct BackendDescription: Sendable, Equatable {
       case "writesPerRequest": writesPerRequest = try Self.count(member, 10_000)
       case "requestsAtOnce": requestsAtOnce = try Self.count(member, 64)
       case "maxAnswerBytes": maxAnswerBytes = try Self.count(member, Int(Int32.max))
-      default: throw Self.misfit(member.name, "is none that a backend has")
+      default: throw .misfit(member.name, "is none that a backend has")
       }
     }
+    format = try reader.format()
+    versionKind = reader.versionKind
   }
 
   private static func bool(_ member: JSONObject.Member) throws(StoreError) -> Bool {
     guard case .bool(let value) = member.value else {
-      throw misfit(member.name, "must be true or false")
+      throw .misfit(member.name, "must be true or false")
     }
     return value
   }
@@ -48,12 +55,14 @@ package struct BackendDescription: Sendable, Equatable {
     _ member: JSONObject.Member, _ most: Int
   ) throws(StoreError) -> Int {
     guard let value = member.value.intValue, value >= 1, value <= Int64(most) else {
-      throw misfit(member.name, "must be an integer from 1 to \(most)")
+      throw .misfit(member.name, "must be an integer from 1 to \(most)")
     }
     return Int(value)
   }
+}
 
-  private static func misfit(_ name: String, _ problem: String) -> StoreError {
+extension StoreError {
+  static func misfit(_ name: String, _ problem: String) -> StoreError {
     StoreError(.invalid, "The member \"\(name)\" of a backend's description \(problem).")
   }
 }

@@ -18,9 +18,9 @@ package final class CallbackBackend: Sendable {
 
   /// Carries out one request and waits for its answer: until the call's deadline, or until it is cancelled.
   func ask(
-    _ operation: BackendOperation, _ request: JSONObject, _ call: Call
+    _ operation: BackendOperation, _ request: some StringProtocol, _ call: Call
   ) throws(StoreError) -> BackendAnswer {
-    try BackendAnswer(begin(operation, Array(request.text.utf8)).wait(call))
+    try BackendAnswer(begin(operation, Array(request.utf8)).wait(call))
   }
 
   /// Begins a request, for which the caller then waits.

@@ -26,7 +26,7 @@ extension CallbackRemote {
             if call.cancellation.isCancelled {
               throw StoreError(.cancelled, "The call was cancelled.")
             }
-            return try backend.begin(.write, Self.request(writes[place], in: collection))
+            return try backend.begin(.write, request(writes[place], in: collection))
           }
         ))
     }
@@ -35,7 +35,7 @@ extension CallbackRemote {
 
   // MARK: Requests
 
-  private static func request(
+  private func request(
     _ write: RemoteWrite, in collection: String
   ) throws(StoreError) -> [UInt8] {
     var text = Array("{\"collection\":\(JSONValue.string(collection).text),\"writes\":[".utf8)
@@ -46,25 +46,24 @@ extension CallbackRemote {
     return text + Array("]}".utf8)
   }
 
-  private static func element(_ write: RemoteWrite) throws(StoreError) -> [UInt8] {
+  private func element(_ write: RemoteWrite) throws(StoreError) -> [UInt8] {
     switch write {
     case .create(let record):
-      let id = try record.withBorrowedBytes { (bytes) throws(StoreError) in try bytes.outline().id }
-      return element("create", id, record, .none)
+      return element("create", description.format.key(of: record), record, .none)
     case .update(let id, let record, let condition): return element("update", id, record, condition)
     case .delete(let id, let condition): return element("delete", id, nil, condition)
     case .createMany, .batch: throw StoreError(.internal, "A batch within a batch.")
     }
   }
 
-  private static func element(
+  private func element(
     _ operation: String, _ id: String?, _ record: [UInt8]?, _ condition: RemoteCondition
   ) -> [UInt8] {
     var text = "{\"op\":\"\(operation)\""
-    if let id { text += ",\"id\":\(JSONValue.string(id).text)" }
+    if let id { text += ",\"id\":\(description.idText(ofKey: id))" }
     switch condition {
     case .none: break
-    case .version(let version): text += ",\"if\":\(JSONValue.string(version.text).text)"
+    case .version(let version): text += ",\"if\":\(description.versionText(version))"
     case .isMissing: text += ",\"if\":null"
     }
     guard let record else { return Array("\(text)}".utf8) }

@@ -16,6 +16,7 @@ package final class CallbackRemote: Remote {
   package var limits: RemoteLimits {
     var limits = RemoteLimits()
     limits.connections = description.requestsAtOnce
+    limits.recordsPerAnswer = .max
     limits.idsPerQuery = description.idsPerRequest
     limits.createsPerRequest = description.writesPerRequest
     limits.writesPerBatch = description.writesPerRequest
@@ -24,38 +25,40 @@ package final class CallbackRemote: Remote {
 
   // MARK: Reading
 
+  /// Page by page; held in memory only where the backend does not evaluate queries and records have to be put in order,
+  /// cut or projected here.
   package func find(
     _ query: Query, in collection: String, _ call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
-    var output = BatchOutput()
     guard needsFinishing(query) else {
-      let token = try eachRecord(of: query, in: collection, call) { (record) throws(StoreError) in
-        try output.add(record, receive)
-      }
-      try output.flush(receive)
-      return ReadAnswer(startedAt: token)
+      return try eachPage(of: query, in: collection, call, receive: receive)
     }
     var records: [[UInt8]] = []
-    let token = try eachRecord(of: query, in: collection, call) { (record) throws(StoreError) in
-      records.append(Array(record))
+    let answer = try eachPage(of: query, in: collection, call) { (batch) in
+      records += batch.outlines.map { Array(batch.record($0)) }
     }
-    for record in shown(records, query) {
-      try record.withBorrowedBytes { (bytes) throws(StoreError) in try output.add(bytes, receive) }
-    }
-    try output.flush(receive)
-    return ReadAnswer(startedAt: token)
+    let shown = shown(records, query).joined(separator: Array(",".utf8))
+    try RecordBatch.lend(
+      Array("[".utf8) + shown + Array("]".utf8), description.format, to: receive)
+    return answer
   }
 
   package func find(
     ids: [String], in collection: String, _ call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
-    var output = BatchOutput()
-    try eachRecord(ofIds: ids, in: collection, call) { (record) throws(StoreError) in
-      try output.add(record, receive)
+    let wanted = Set(ids.map { RecordID($0) })
+    let request =
+      "{\"collection\":\(JSONValue.string(collection).text),\"ids\":["
+      + ids.map(description.idText).joined(separator: ",") + "]}"
+    let answer = try backend.ask(.fetchIDs, request, call)
+    try answer.lendRecords(description.format) { (batch) throws(StoreError) in
+      guard try batch.ids().allSatisfy({ wanted.contains(RecordID($0)) }) else {
+        throw .badAnswer("The backend sent a record that was not asked for.")
+      }
+      try receive(batch)
     }
-    try output.flush(receive)
     return ReadAnswer()
   }
 
@@ -63,7 +66,9 @@ package final class CallbackRemote: Remote {
     id: String, in collection: String, _ call: Call
   ) throws(StoreError) -> [UInt8] {
     var found: [UInt8]?
-    try eachRecord(ofIds: [id], in: collection, call) { (record) in found = found ?? Array(record) }
+    _ = try find(ids: [id], in: collection, call) { batch in
+      found = batch.outlines.first.map { Array(batch.record($0)) }
+    }
     guard let found else { throw StoreError(.notFound, "There is no entity of this id.") }
     return found
   }
@@ -72,8 +77,8 @@ package final class CallbackRemote: Remote {
     _ query: Query, in collection: String, _ call: Call
   ) throws(StoreError) -> CountAnswer {
     var count = 0
-    let token = try eachRecord(of: query.selection, in: collection, call) { _ in count += 1 }
-    return CountAnswer(count: count, startedAt: token)
+    let answer = try eachPage(of: query.selection, in: collection, call) { count += $0.count }
+    return CountAnswer(count: count, startedAt: answer.startedAt)
   }
 
   /// Whether records have to be put in order, cut or projected here.
@@ -94,9 +99,8 @@ package final class CallbackRemote: Remote {
     _ query: Query, in collection: String, _ call: Call
   ) throws(StoreError) -> Int {
     var ids: [String] = []
-    _ = try eachRecord(of: query.selection, in: collection, call) { (record) throws(StoreError) in
-      guard let id = try record.outline().id else { throw .entityWithoutId }
-      ids.append(id)
+    _ = try eachPage(of: query.selection, in: collection, call) { (batch) throws(StoreError) in
+      ids += try batch.ids()
     }
     var removed = 0
     var failure: StoreError?
@@ -109,37 +113,5 @@ package final class CallbackRemote: Remote {
     }
     if let failure { throw failure }
     return removed
-  }
-}
-
-extension UnsafeRawBufferPointer {
-  /// Where the reserved members of the record are.
-  func outline() throws(StoreError) -> EntityOutline {
-    do throws(JSONError) { return try EntityScanner.outline(of: self) } catch {
-      throw .badAnswer(error)
-    }
-  }
-}
-
-/// Hands records over in batches.
-struct BatchOutput {
-  private var array: [UInt8] = []
-  /// So many bytes go at once.
-  private static let batchSize = 1 << 16
-
-  mutating func add(
-    _ record: UnsafeRawBufferPointer, _ receive: (RecordBatch) throws(StoreError) -> Void
-  ) throws(StoreError) {
-    array.append(array.isEmpty ? UInt8(ascii: "[") : UInt8(ascii: ","))
-    array.append(contentsOf: record)
-    if array.count >= Self.batchSize { try flush(receive) }
-  }
-
-  /// Hands over what waits, if there is anything.
-  mutating func flush(_ receive: (RecordBatch) throws(StoreError) -> Void) throws(StoreError) {
-    guard !array.isEmpty else { return }
-    array.append(UInt8(ascii: "]"))
-    try RecordBatch.lend(array, to: receive)
-    array.removeAll(keepingCapacity: true)
   }
 }

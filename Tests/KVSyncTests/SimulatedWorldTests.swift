@@ -12,7 +12,7 @@ import Testing
 /// by one seed. Some reads ask for everything, some for pages, some for changes only; some calls repeat what
 /// failed. Some clients take in live data, whose messages arrive at any time, in the middle of requests too.
 ///
-/// Some backends take batches of writes, and their answers may lack some of them.
+/// Some clients see the backend through functions that speak JSON. Some backends take batches of writes, and their answers may lack some of them.
 ///
 /// Every client changes and deletes its own entities only, and saves to a few that all share. Then the
 /// weather clears and everybody synchronises. Each world has its strategy for conflicts, on a backend that
@@ -87,8 +87,13 @@ private final class SimulatedWorld {
       network.keepsConditions = keepsConditions
       network.limits.writesPerBatch = max(1, maxBatchWrites)
       let path = directory.file("\(number).kvs")
+      let speaksJSON = random.next() % 3 == 0
+      let remote: any Remote =
+        speaksJSON
+        ? try JSONNetwork(network, pageSize: Int(1 + random.next() % 4)).remote : network
       let member = try Member(
-        number, path, network, strategy, ids: Seed(random.next()), answers: Seed(random.next()))
+        number, path, network, remote, strategy, ids: Seed(random.next()),
+        answers: Seed(random.next()))
       network.before = { [unowned self, unowned member] random in interrupt(member, &random) }
       network.told = { [unowned self, unowned member] random in
         member.listen(to: backend.told, &random)
@@ -188,6 +193,8 @@ private final class SimulatedWorld {
 /// One process with its file.
 private final class Member {
   let network: FakeNetwork
+  /// The network, or functions that speak JSON before it.
+  private let remote: any Remote
   private(set) var store: DyingStore
   private(set) var engine: CollectionEngine
   /// For each of its own entities what it may be at the end: the last acknowledged state (null:
@@ -205,18 +212,19 @@ private final class Member {
   private let answers: Monitor<Seed>
 
   init(
-    _ number: Int, _ path: String, _ network: FakeNetwork, _ strategy: ConflictStrategy, ids: Seed,
-    answers: Seed
+    _ number: Int, _ path: String, _ network: FakeNetwork, _ remote: any Remote,
+    _ strategy: ConflictStrategy, ids: Seed, answers: Seed
   ) throws {
     self.number = number
     self.path = path
     self.network = network
+    self.remote = remote
     self.strategy = strategy
     self.ids = Monitor(ids)
     self.answers = Monitor(answers)
     takesInLiveData = number % 3 != 0
     store = try Self.open(path, self.ids)
-    engine = Member.engine(store, network, number)
+    engine = Member.engine(store, remote, number)
     engine.setConflictHandler(handler)
     network.meanwhile = { [unowned self] random in
       random.next() % 2 == 0
@@ -225,17 +233,17 @@ private final class Member {
   }
 
   private static func engine(
-    _ store: DyingStore, _ network: FakeNetwork, _ number: Int
+    _ store: DyingStore, _ remote: any Remote, _ number: Int
   ) -> CollectionEngine {
     CollectionEngine(
-      collection: "things", type: .sync, local: store, remote: layers(around: network),
+      collection: "things", type: .sync, local: store, remote: layers(around: remote),
       inFlight: InFlight(),
       writer: { "user\(number)" })
   }
 
   func restart() throws {
     store = try Self.open(path, ids)
-    engine = Member.engine(store, network, number)
+    engine = Member.engine(store, remote, number)
     engine.setConflictHandler(handler)
   }
 

@@ -21,7 +21,7 @@ package struct RecordBatch {
   }
 
   /// Those of its records that `isWanted` selects.
-  func filtered(
+  package func filtered(
     _ isWanted: (UnsafeRawBufferPointer) throws(StoreError) -> Bool
   ) throws(StoreError) -> RecordBatch {
     var kept: [EntityOutline] = []
@@ -47,10 +47,11 @@ package struct RecordBatch {
 extension RecordBatch {
   /// Lends the records of a JSON array to `body`, as one batch. Throws `.proto` for what is none.
   package static func lend(
-    _ array: [UInt8], to body: (RecordBatch) throws(StoreError) -> Void
+    _ array: [UInt8], _ format: RecordFormat = .default,
+    to body: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) {
     let outlines: [EntityOutline]
-    do throws(JSONError) { outlines = try EntityScanner.outlines(ofArray: array) } catch {
+    do throws(JSONError) { outlines = try EntityScanner.outlines(ofArray: array, format) } catch {
       throw .badAnswer(error)
     }
     try lend(array, outlines, to: body)
