@@ -81,12 +81,13 @@ package enum EntityScanner {
       throw JSONError(.notAnEntity("an entity must be a JSON object"), at: position)
     }
     var members = try MemberCursor(scanner, at: position, numbers)
-    var builder = OutlineBuilder(format, at: position)
-    let guess = format.reserved.guess
+    var builder = OutlineBuilder(format.table, at: position)
+    let guess = format.guess
     while let member = try members.next() {
       guard guess.mayHold(member.name, scanner) else { continue }
       try builder.note(member, scanner)
     }
+    defer { extendLifetime(format) }
     return try builder.finish(at: members.position)
   }
 }

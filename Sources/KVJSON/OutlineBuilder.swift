@@ -1,16 +1,16 @@
 internal import KVBase
 
-/// What is known of a record while its members come by.
-struct OutlineBuilder {
-  private let reserved: ReservedMembers
+/// What is known of a record while its members come by. Not to outlive the format.
+struct OutlineBuilder: ~Copyable {
+  private let reserved: ReservedMembers.Table
   private(set) var outline: EntityOutline
   /// A bit for each reserved member that has come.
   private var seen: UInt64 = 0
-  /// The values of an id of several members as JSON, by their places; empty before the first one.
-  private var parts: [[UInt8]?] = []
+  /// The values of an id of several members as JSON, by their places; nil before the first one.
+  private var parts: [[UInt8]?]?
 
-  init(_ format: RecordFormat, at position: Int) {
-    reserved = format.reserved
+  init(_ reserved: ReservedMembers.Table, at position: Int) {
+    self.reserved = reserved
     outline = EntityOutline(range: position..<position, id: nil)
   }
 
@@ -18,32 +18,32 @@ struct OutlineBuilder {
   mutating func note(
     _ member: MemberCursor.Member, _ scanner: ByteScanner
   ) throws(JSONError) {
-    guard let place = reserved.place(of: member.name, in: scanner) else { return }
+    guard let place = reserved.place(of: member.name, scanner) else { return }
     let bit: UInt64 = 1 << UInt64(place)
     guard seen & bit == 0 else {
       throw JSONError(
-        .notAnEntity("\(reserved.names[place]) comes twice"), at: member.name.lowerBound)
+        .notAnEntity("\(reserved.entries[place].text) comes twice"), at: member.name.lowerBound)
     }
     seen |= bit
-    switch reserved.roles[place] {
+    switch reserved.entries[place].role {
     case .id(let part, let kind): try noteID(part, kind, member.value, place, scanner)
     case .permissions: outline.permissions = try object(member.value, place, scanner)
     case .backend(hasVersion: false): break
     case .backend(hasVersion: true):
       if !reserved.versionPath.isEmpty { _ = try object(member.value, place, scanner) }
-      outline.version = try version(member.value, reserved.versionPath[...], scanner, depth: 1)
+      outline.version = try version(member.value, reserved.versionPath[...], scanner, 1)
     }
   }
 
   /// The outline of a record that ends at `end`.
-  mutating func finish(at end: Int) throws(JSONError) -> EntityOutline {
+  consuming func finish(at end: Int) throws(JSONError) -> EntityOutline {
     outline.range = outline.range.lowerBound..<end
-    guard !parts.isEmpty else { return outline }
+    guard let parts else { return outline }
     let known = parts.compactMap { $0 }
     guard known.count == parts.count else {
       let missing = parts.firstIndex(of: nil) ?? 0
       throw JSONError(
-        .notAnEntity("\(reserved.names[missing]) is missing, which is a part of the id"),
+        .notAnEntity("\(reserved.entries[missing].text) is missing, which is a part of the id"),
         at: outline.range.lowerBound)
     }
     let key = Array("[".utf8) + known.joined(separator: Array(",".utf8)) + Array("]".utf8)
@@ -63,8 +63,8 @@ struct OutlineBuilder {
       outline.id = text
       return
     }
-    if parts.isEmpty { parts = Array(repeating: nil, count: reserved.idCount) }
-    parts[part] = kind == .text ? JSONValue.string(text).bytes : Array(text.utf8)
+    if parts == nil { parts = Array(repeating: nil, count: reserved.idCount) }
+    parts?[part] = kind == .text ? JSONValue.string(text).bytes : Array(text.utf8)
   }
 
   private func text(
@@ -101,16 +101,16 @@ struct OutlineBuilder {
 
   /// The value at a path; nil if there is none, or none of the type that versions have.
   private func version(
-    _ value: Range<Int>, _ path: ArraySlice<[UInt8]>, _ scanner: ByteScanner, depth: Int
+    _ value: Range<Int>, _ path: Slice<UnsafeBufferPointer<UnsafeBufferPointer<UInt8>>>,
+    _ scanner: ByteScanner, _ depth: Int
   ) throws(JSONError) -> Range<Int>? {
     guard let name = path.first else { return version(value, scanner) }
     guard scanner.base[value.lowerBound] == UInt8(ascii: "{") else { return nil }
     var members = try MemberCursor(scanner, at: value.lowerBound, depth: depth)
     var found: Range<Int>?
     while let member = try members.next() {
-      let isIt = name.withUnsafeBufferPointer { scanner.text(member.name, equals: $0) }
-      guard isIt else { continue }
-      found = try version(member.value, path.dropFirst(), scanner, depth: depth + 1)
+      guard scanner.text(member.name, equals: name) else { continue }
+      found = try version(member.value, path.dropFirst(), scanner, depth + 1)
     }
     return found
   }
@@ -127,7 +127,7 @@ struct OutlineBuilder {
   }
 
   private func refused(_ place: Int, _ what: String, _ value: Range<Int>) -> JSONError {
-    JSONError(.notAnEntity("\(reserved.names[place]) \(what)"), at: value.lowerBound)
+    JSONError(.notAnEntity("\(reserved.entries[place].text) \(what)"), at: value.lowerBound)
   }
 }
 

@@ -11,7 +11,7 @@ internal import KVBase
 package final class RecordFormat: Sendable {
   /// A member that is the id, or a part of it.
   package struct IDMember: Sendable, Equatable {
-    package enum Kind: Sendable, Equatable {
+    package enum Kind: Sendable, Equatable, BitwiseCopyable {
       /// A string that is not empty, without NUL.
       case text
       /// An integer of 64 bits, without fraction and exponent.
@@ -50,8 +50,10 @@ package final class RecordFormat: Sendable {
   /// The member of the permissions that names who made the record; nil: none does.
   package let creator: String?
   package let aliases: [Alias]
-  /// What the scanner looks for.
-  let reserved: ReservedMembers
+  private let reserved: ReservedMembers
+  /// What the scanner looks for; here as well, so that it need not follow a reference.
+  let table: ReservedMembers.Table
+  let guess: ReservedMembers.Guess
 
   /// Names are not checked here: see `checked`.
   package init(
@@ -72,6 +74,7 @@ package final class RecordFormat: Sendable {
     self.creator = creator
     self.aliases = aliases
     reserved = ReservedMembers(id, permissions, self.backendMembers, version, versionOrder)
+    (table, guess) = (reserved.table, reserved.guess)
   }
 
   /// The names of all members that are no content: of the id, of the permissions, and the backend's own.

@@ -17,7 +17,7 @@ package struct RecordVersion: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// How a backend's versions of one record follow each other.
-package enum VersionOrder: Sendable, Equatable {
+package enum VersionOrder: Sendable, Equatable, BitwiseCopyable {
   /// As texts do, byte by byte: such as times in one notation.
   case text
   /// As integers of any size do.

@@ -1,16 +1,37 @@
-/// The members of a format that the scanner notes, ready to be found among the others.
+internal import Glibc
+
+/// The members of a format that the scanner notes, ready to be found among the others. Immutable; safe from any thread.
 ///
-/// Most members of a record are none of them: these are told by the first byte of their names, before anything is
-/// compared. Immutable; safe from any thread.
-final class ReservedMembers: Sendable {
-  enum Role: Sendable {
+/// Flat, so that scanning a record touches no reference counts. `@unchecked Sendable`: what the pointers lead to is
+/// written once, before anybody else has them.
+final class ReservedMembers: @unchecked Sendable {
+  enum Role: BitwiseCopyable {
     /// A part of the id, by its place there.
     case id(Int, RecordFormat.IDMember.Kind)
     case permissions
     case backend(hasVersion: Bool)
   }
 
-  /// Whether a name may be one of them: a look at its length and its first byte.
+  struct Entry: BitwiseCopyable {
+    let name: UnsafeBufferPointer<UInt8>
+    let role: Role
+
+    /// For messages.
+    var text: String { String(decoding: name, as: UTF8.self) }
+  }
+
+  /// What the scanner has in hand; valid as long as the `ReservedMembers`.
+  struct Table: @unchecked Sendable {
+    let entries: UnsafeBufferPointer<Entry>
+    /// How many members make up the id.
+    let idCount: Int
+    /// The names that lead on to the version inside of the backend's member; empty: that is the version.
+    let versionPath: UnsafeBufferPointer<UnsafeBufferPointer<UInt8>>
+    let versionOrder: VersionOrder
+  }
+
+  /// Whether a name may be one of them: a look at its length and its first byte, which most members of a record do not
+  /// pass.
   struct Guess: Sendable {
     /// A bit for each first byte, by its last six bits, which is enough to keep most other names out.
     private let firstBytes: UInt64
@@ -32,14 +53,8 @@ final class ReservedMembers: Sendable {
 
   /// Each once.
   let names: [String]
-  let roles: [Role]
+  let table: Table
   let guess: Guess
-  private let table: NameTable
-  /// How many members make up the id.
-  let idCount: Int
-  /// The names that lead on to the version inside of the backend's member; empty: that is the version.
-  let versionPath: [[UInt8]]
-  let versionOrder: VersionOrder
 
   init(
     _ id: [RecordFormat.IDMember], _ permissions: String?, _ backend: [String], _ version: [String],
@@ -51,17 +66,38 @@ final class ReservedMembers: Sendable {
       .backend(hasVersion: version.first.map { $0.utf8.elementsEqual(name.utf8) } ?? false)
     }
     names = id.map(\.name) + (permissions.map { [$0] } ?? []) + backend
-    self.roles = roles
-    let bytes = names.map { Array($0.utf8) }
-    guess = Guess(bytes)
-    table = NameTable(bytes)
-    idCount = id.count
-    versionPath = version.dropFirst().map { Array($0.utf8) }
-    versionOrder = order
+    let entries = zip(names, roles).map { Entry(name: copied(Array($0.utf8)), role: $1) }
+    table = Table(
+      entries: copied(entries), idCount: id.count,
+      versionPath: copied(version.dropFirst().map { copied(Array($0.utf8)) }), versionOrder: order)
+    guess = Guess(names.map { Array($0.utf8) })
   }
 
-  /// Which of them is called so; nil: none.
-  func place(of name: Range<Int>, in scanner: ByteScanner) -> Int? {
-    table.place(of: name, in: scanner)
+  deinit {
+    table.entries.forEach { $0.name.deallocate() }
+    table.entries.deallocate()
+    table.versionPath.forEach { $0.deallocate() }
+    table.versionPath.deallocate()
   }
+}
+
+extension ReservedMembers.Table {
+  /// Which of them is called so; nil: none.
+  func place(of name: Range<Int>, _ scanner: ByteScanner) -> Int? {
+    let start = scanner.base + name.lowerBound
+    for (place, entry) in entries.enumerated() where entry.name.count == name.count {
+      if let wanted = entry.name.baseAddress, memcmp(start, wanted, name.count) == 0 {
+        return place
+      }
+    }
+    guard scanner.hasEscapes(name) else { return nil }
+    return entries.firstIndex { scanner.text(name, equals: $0.name) }
+  }
+}
+
+/// The elements in memory of their own.
+private func copied<T: BitwiseCopyable>(_ elements: [T]) -> UnsafeBufferPointer<T> {
+  let copy = UnsafeMutableBufferPointer<T>.allocate(capacity: elements.count)
+  _ = copy.initialize(from: elements)
+  return UnsafeBufferPointer(copy)
 }
