@@ -1,25 +1,20 @@
 /// Which members of an entity a program knows, with those of the objects in it.
 ///
 /// A program that reads entities into a type of its own says nothing about members that the type does not have: when it
-/// saves such an entity, the stored ones are kept. Arrays are known as a whole. `_acl` and `_kmd` are not the program's:
-/// they are kept unless the entity has them.
+/// saves such an entity, the stored ones are kept. Arrays are known as a whole. The members that the format reserves are
+/// not the program's: they are kept unless the entity has them.
 package struct KnownMembers: Sendable, Equatable {
   /// By their names in UTF-8; nil: known as a whole.
   private var members: [[UInt8]: KnownMembers?] = [:]
 
   /// From such as `{"name":true,"address":{"city":true}}`; nil if it is something else.
   package init?(_ object: JSONObject) {
-    self.init(ofAny: object)
-    for name in ["_acl", "_kmd"] { members[Array(name.utf8)] = nil }
-  }
-
-  private init?(ofAny object: JSONObject) {
     for member in object.members {
       let name = Array(member.name.utf8)
       switch member.value {
       case .bool(true): members[name] = .some(nil)
       case .object(let inner):
-        guard let inner = KnownMembers(ofAny: inner) else { return nil }
+        guard let inner = KnownMembers(inner) else { return nil }
         members[name] = inner
       default: return nil
       }
@@ -28,9 +23,20 @@ package struct KnownMembers: Sendable, Equatable {
 
   /// An object with the members of the stored one that the program does not know; nil if there are none.
   ///
-  /// Both are one JSON object each. What is not JSON has nothing to keep.
+  /// Both are one JSON object each, of a format. What is not JSON has nothing to keep.
   package func completed(
-    _ new: UnsafeRawBufferPointer, from stored: UnsafeRawBufferPointer
+    _ new: UnsafeRawBufferPointer, from stored: UnsafeRawBufferPointer,
+    _ format: RecordFormat = .default
+  ) -> [UInt8]? {
+    var known = self
+    for name in format.reservedNames.map({ Array($0.utf8) }) where members[name] != nil {
+      known.members[name] = nil
+    }
+    return known.completed(object: new, from: stored)
+  }
+
+  private func completed(
+    object new: UnsafeRawBufferPointer, from stored: UnsafeRawBufferPointer
   ) -> [UInt8]? {
     guard let new = ObjectMembers(new), let stored = ObjectMembers(stored) else { return nil }
     var out: [UInt8] = [UInt8(ascii: "{")]
@@ -49,15 +55,17 @@ package struct KnownMembers: Sendable, Equatable {
   }
 
   /// The same for a text of one's own, which is given back if nothing is missing.
-  package func completed(_ new: [UInt8], from stored: UnsafeRawBufferPointer) -> [UInt8] {
-    new.withUnsafeBytes { completed($0, from: stored) } ?? new
+  package func completed(
+    _ new: [UInt8], from stored: UnsafeRawBufferPointer, _ format: RecordFormat = .default
+  ) -> [UInt8] {
+    new.withUnsafeBytes { completed($0, from: stored, format) } ?? new
   }
 
   private func completed(_ member: ObjectMembers.Member, from stored: ObjectMembers) -> [UInt8]? {
     guard case .some(.some(let inner)) = members[member.name], let old = stored[member.name] else {
       return nil
     }
-    return inner.completed(member.value, from: old.value)
+    return inner.completed(object: member.value, from: old.value)
   }
 }
 

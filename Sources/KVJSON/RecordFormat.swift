@@ -85,8 +85,13 @@ package final class RecordFormat: Sendable {
     reservedNames.contains { $0.hasSameBytes(as: name) }
   }
 
-  /// Whether a record that has no id yet can be given one here: its id is one text.
-  package var canMakeIDs: Bool { id.count == 1 && id[0].kind == .text }
+  /// The same, of a name in a text.
+  package func isReserved(_ name: Range<Int>, in scanner: ByteScanner) -> Bool {
+    table.place(of: name, scanner) != nil
+  }
+
+  /// Whether the id is one text. Only then can a record that has none be given one here.
+  package var hasTextID: Bool { id.count == 1 && id[0].kind == .text }
 
   /// Whether a version is known to be older than another one.
   package func isOlder(_ version: RecordVersion, than other: RecordVersion) -> Bool {

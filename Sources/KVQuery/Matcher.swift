@@ -1,6 +1,6 @@
 internal import CScan
 package import KVBase
-internal import KVJSON
+package import KVJSON
 
 /// A predicate, prepared to be held against many entities. Immutable; safe from any thread.
 package final class Matcher: Sendable {
@@ -20,6 +20,7 @@ package final class Matcher: Sendable {
 
   private let root: Node
   private let budget: WorkBudget
+  private let format: RecordFormat
   /// The top-level members that are looked at.
   private let members: MemberFinder
   private let places: [Int?]
@@ -27,11 +28,15 @@ package final class Matcher: Sendable {
   private let quick: QuickTests?
 
   /// `budget`: of whoever asks; it is looked at for each entity, and inside of an entity where a long predicate
-  /// or a long array makes that take long.
-  package init(_ predicate: Predicate, within budget: WorkBudget = .unlimited) {
+  /// or a long array makes that take long. `format`: of the entities; it says where texts are not searched.
+  package init(
+    _ predicate: Predicate, within budget: WorkBudget = .unlimited,
+    of format: RecordFormat = .default
+  ) {
     var slots = Slots()
     root = Matcher.prepare(predicate, &slots, budget)
     self.budget = budget
+    self.format = format
     members = MemberFinder(slots.names)
     quick = QuickTests(predicate, slots.numbers)
     places = slots.indexes
@@ -78,7 +83,7 @@ package final class Matcher: Sendable {
   }
 
   /// Whether a stored entity is what the predicate asks for. At most one pass over its bytes, which ends
-  /// when all that is asked for was seen. Throws when a regular expression takes too long, with the entity's `_id`,
+  /// when all that is asked for was seen. Throws when a regular expression takes too long, with the entity's id,
   /// and when the budget is exhausted.
   package func matches(_ entity: UnsafeRawBufferPointer) throws(QueryError) -> Bool {
     let scanner = ByteScanner(entity)
@@ -87,7 +92,7 @@ package final class Matcher: Sendable {
     do throws(QueryError) {
       return try matches(RawValue(scanner, start..<scanner.end))
     } catch {
-      throw error.naming(entity)
+      throw error.naming(entity, format)
     }
   }
 
@@ -144,7 +149,7 @@ package final class Matcher: Sendable {
       let found = slots[slot]
       let value = found.end == 0 ? nil : RawValue(entity.scanner, found.start..<found.end)
       return try checks.hold(for: value, at: rest[...])
-    case .text(let search): return search.holds(entity: entity)
+    case .text(let search): return search.holds(entity: entity, format)
     case .comparison(let comparison):
       var evaluation = Evaluation(entity, within: budget)
       return try evaluation.holds(comparison)
@@ -158,6 +163,6 @@ extension Query {
 
   /// The same, which gives up when the budget is exhausted.
   package func matcher(within budget: WorkBudget) -> Matcher? {
-    filter == .everything ? nil : Matcher(filter, within: budget)
+    filter == .everything ? nil : Matcher(filter, within: budget, of: format)
   }
 }

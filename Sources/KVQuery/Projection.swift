@@ -1,8 +1,8 @@
-internal import KVJSON
+package import KVJSON
 
 /// Keeps some members of entities, by copying slices. Immutable; safe from any thread.
 ///
-/// `_id`, `_acl` and `_kmd` are always kept. A dotted name keeps that member inside its object, or inside
+/// What the format reserves is always kept: the id, the permissions, the backend's own members. A dotted name keeps that member inside its object, or inside
 /// each object of an array; other elements of the array are left out.
 package final class Projection: Sendable {
   private final class Node: Sendable {
@@ -33,8 +33,8 @@ package final class Projection: Sendable {
 
   private let root: Node
 
-  package init(_ fields: [Path]) {
-    let always = ["_id", "_acl", "_kmd"].map { Path($0) }
+  package init(_ fields: [Path], _ format: RecordFormat = .default) {
+    let always = format.reservedNames.map { Path($0) }
     root = Node((always + fields).map { $0.components.prefix(EntityScanner.maximumDepth) })
   }
 
@@ -106,5 +106,5 @@ extension RawValue {
 
 extension Query {
   /// What cuts entities down to the wanted fields; nil: they are shown whole.
-  package var projection: Projection? { fields.isEmpty ? nil : Projection(fields) }
+  package var projection: Projection? { fields.isEmpty ? nil : Projection(fields, format) }
 }

@@ -1,20 +1,30 @@
+internal import KVBase
 internal import KVJSON
 
 extension Query {
-  /// The only `_id`s that an entity can have which the filter selects.
+  /// The only keys that an entity can have which the filter selects.
   package struct NamedIDs: Sendable, Equatable {
     package var ids: [String]
     /// Whether the filter asks for nothing else.
     package var isExact: Bool
   }
 
-  /// The ids that the filter names, beside whatever else it asks for; of several lists that an id would have to be in,
+  /// The keys that the filter names, beside whatever else it asks for; of several lists that a key would have to be in,
   /// the shortest. Nil if it names none.
   package var namedIDs: NamedIDs? {
     let (tests, others) = filter.conjunction
-    let lists = tests.compactMap { $0.path == .id ? $0.test.ids : nil }
-    guard let shortest = lists.min(by: { $0.count < $1.count }) else { return nil }
-    return NamedIDs(ids: shortest, isExact: tests.count == 1 && others.isEmpty)
+    var lists: [[JSONValue]] = []
+    for member in format.id {
+      let named = tests.compactMap { $0.path.isMember(member.name) ? $0.test.values : nil }
+      guard let shortest = named.min(by: { $0.count < $1.count }) else { return nil }
+      lists.append(shortest)
+    }
+    // Of an id of several members, one value of each.
+    guard lists.count == 1 || lists.allSatisfy({ $0.count == 1 }) else { return nil }
+    let ids = lists.count == 1 ? lists[0].map { [$0] } : [lists.map { $0[0] }]
+    return NamedIDs(
+      ids: ids.compactMap { format.key(ofEqual: $0) },
+      isExact: tests.count == lists.count && others.isEmpty)
   }
 }
 
@@ -32,18 +42,26 @@ extension Predicate {
   }
 }
 
+extension RecordFormat {
+  /// The key of the records whose ids are equal to these values; nil if no id is: numbers are equal to integers also where
+  /// they are written otherwise.
+  fileprivate func key(ofEqual values: [JSONValue]) -> String? {
+    key(of: values.map { value in value.intValue.map { .int($0) } ?? value })
+  }
+}
+
+extension Path {
+  /// Whether it leads to this member at the top, and not into it.
+  fileprivate func isMember(_ name: String) -> Bool { text.hasSameBytes(as: name) }
+}
+
 extension Test {
-  /// The ids that pass, of a test of `_id`; nil if it does not name them. An id is a text without NUL, so that other
-  /// values are none.
-  fileprivate var ids: [String]? {
+  /// The values that pass; nil if it does not name them.
+  fileprivate var values: [JSONValue]? {
     switch self {
-    case .equal(let value): Test.ids([value])
-    case .isIn(let values): Test.ids(values)
+    case .equal(let value): [value]
+    case .isIn(let values): values
     default: nil
     }
-  }
-
-  private static func ids(_ values: [JSONValue]) -> [String] {
-    values.compactMap(\.stringValue).filter { !$0.utf8.contains(0) }
   }
 }

@@ -1,4 +1,4 @@
-internal import KVJSON
+package import KVJSON
 
 /// What is asked of a collection: a filter, an order, a page, a projection. A value; it never changes
 /// behind anybody's back and may be used from any thread.
@@ -16,12 +16,14 @@ package struct Query: Sendable, Equatable {
   package var filter: Predicate = .everything { didSet { original = nil } }
   /// The format it was made from, if it was made from one.
   var original: OriginalForm?
-  /// Empty: the order of storage. Entities that these leave equal are ordered by `_id`.
+  /// Empty: the order of storage. Entities that these leave equal are ordered by their keys.
   package var sort: [SortKey] = []
   package var skip = 0
   package var limit: Int?
-  /// What is kept of an entity, besides `_id`, `_acl` and `_kmd`. Empty: everything.
+  /// What is kept of an entity, besides the members that the format reserves. Empty: everything.
   package var fields: [Path] = []
+  /// How the records are laid out that it is asked of: which of their members are the id, and which are no content.
+  package var format = RecordFormat.default
   package var memo = QueryMemo()
 
   /// Everything, in the order of storage.
@@ -40,6 +42,7 @@ package struct Query: Sendable, Equatable {
   package var selection: Query {
     var selection = Query(filter)
     selection.original = original
+    selection.format = format
     return selection
   }
 

@@ -20,7 +20,7 @@ package struct QueryError: Error, Sendable, Equatable {
   package var message: String
   /// The byte offset in the text the query was made from, if it was made from a text.
   package var position: Int?
-  /// The `_id` of the entity that it happened to, if it happened to one.
+  /// The key of the entity that it happened to, if it happened to one.
   package private(set) var entity: String?
 
   /// What is thrown when a `WorkBudget` is exhausted.
@@ -33,8 +33,8 @@ package struct QueryError: Error, Sendable, Equatable {
   }
 
   /// The same, of one entity: whoever asked has to know which.
-  func naming(_ entity: UnsafeRawBufferPointer) -> QueryError {
-    guard kind == .budget, let id = (try? EntityScanner.outline(of: entity))?.id else {
+  func naming(_ entity: UnsafeRawBufferPointer, _ format: RecordFormat) -> QueryError {
+    guard kind == .budget, let id = (try? EntityScanner.outline(of: entity, format))?.id else {
       return self
     }
     var error = self

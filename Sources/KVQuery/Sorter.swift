@@ -20,7 +20,7 @@ package final class Sorter: Sendable {
   }
 
   /// Bytes that sort as the entities do. Entities that the order leaves equal have equal keys: compare
-  /// their `_id`s then.
+  /// their keys then.
   package func key(of entity: UnsafeRawBufferPointer) -> [UInt8] {
     let scanner = ByteScanner(entity)
     let start = scanner.skipSpace(0)

@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVJSON
 internal import KVSQLite
 
 /// Which collections there are. Tables are made when they are first written to, by whichever process
@@ -30,6 +31,9 @@ final class Catalog: Sendable {
   }
 
   private let state = Monitor(State())
+  private let format: RecordFormat
+
+  init(_ format: RecordFormat) { self.format = format }
 
   private static let find = SQL("SELECT number, generation FROM collections WHERE name = ?1")
   private static let add = SQL("INSERT INTO collections (name) VALUES (?1)")
@@ -41,7 +45,7 @@ final class Catalog: Sendable {
   ) throws(SQLiteError) -> Table? {
     let name = RecordID(collection)
     if let table = state.peek({ $0.known(name) }) { return table }
-    guard let entry = try Self.look(for: collection, on: db) else { return nil }
+    guard let entry = try look(for: collection, on: db) else { return nil }
     state.peek { $0.known[name] = entry.table }
     return entry.table
   }
@@ -53,7 +57,7 @@ final class Catalog: Sendable {
   }
 
   /// The table of a collection, as the snapshot that is open on `db` has it; nil if it has none.
-  static func table(
+  func table(
     _ collection: String, inSnapshot db: borrowing Connection
   ) throws(SQLiteError) -> Table? {
     try look(for: collection, on: db)?.table
@@ -68,11 +72,11 @@ final class Catalog: Sendable {
       state.epoch == epoch ? state.current[RecordID(collection)] : nil
     }
     if let kept { return kept }
-    if let found = try Self.look(for: collection, on: db) {
+    if let found = try look(for: collection, on: db) {
       keep(found, collection, epoch)
       return found
     }
-    let made = try Self.make(collection, on: db)
+    let made = try make(collection, on: db)
     keep(made, collection, epoch)
     return made
   }
@@ -103,25 +107,25 @@ final class Catalog: Sendable {
     }
   }
 
-  private static func look(
+  private func look(
     for collection: String, on db: borrowing Connection
   ) throws(SQLiteError) -> Entry? {
-    let statement = try db.statement(find)
+    let statement = try db.statement(Self.find)
     try statement.bind(collection, at: 1)
     guard try statement.step() else { return nil }
-    let table = Table(number: statement.int64(0))
+    let table = Table(number: statement.int64(0), format)
     return Entry(
       table: table, generation: statement.int64(1),
       rows: RowNumbers(table))
   }
 
-  private static func make(
+  private func make(
     _ collection: String, on db: borrowing Connection
   ) throws(SQLiteError) -> Entry {
-    let statement = try db.statement(add)
+    let statement = try db.statement(Self.add)
     try statement.bind(collection, at: 1)
     try statement.run()
-    let table = Table(number: db.lastInsertRow)
+    let table = Table(number: db.lastInsertRow, format)
     try db.execute(Schema.createEntities(table.entities, number: table.number))
     return Entry(table: table, generation: 1, rows: RowNumbers(table))
   }

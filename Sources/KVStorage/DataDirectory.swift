@@ -1,3 +1,4 @@
+package import KVJSON
 package import KVSync
 
 /// Where the files of one application are: `<root>/<app key>/`, with `<tag>.kvs` for each tag and
@@ -16,11 +17,11 @@ package struct DataDirectory: Sendable {
   /// The file of the sessions. No tag has this one, because `safe` writes `_` as `%5F`.
   package var sessionFile: String { "\(path)/_session.kvs" }
 
-  /// Opens the local data of a tag.
+  /// Opens the local data of a tag, whose records are of a format.
   package func open(
-    tag: String, durability: Storage.Durability = .full
+    tag: String, format: RecordFormat = .default, durability: Storage.Durability = .full
   ) throws(StoreError) -> Storage {
-    try Storage(path: file(tag: tag), durability: durability)
+    try Storage(path: file(tag: tag), format: format, durability: durability)
   }
 
   /// Opens the session of a tag.

@@ -1,11 +1,12 @@
 internal import KVBase
+internal import KVJSON
 internal import KVQuery
 internal import KVSQLite
 internal import KVSync
 
 /// A small page of entities, read at once: the first ones in the order of an index.
 ///
-/// An index leaves entities of one key in no order; by `_id` they are ordered here. SQLite could, but for a page of
+/// An index leaves entities of one key in no order; by their ids they are ordered here. SQLite could, but for a page of
 /// twenty that costs it more than finding them.
 ///
 /// `@unchecked Sendable`: one thread at a time, as `EntityCursor` demands.
@@ -48,7 +49,7 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
   ) throws(SQLiteError) -> TextBlock? {
     let (end, page) = (walk.page.upperBound, TextBlock(texts: walk.page.upperBound + 1))
     var key = [IndexValue](repeating: .null, count: walk.keys)
-    var ties = Ties()
+    var ties = Ties(walk)
     var isOnRow = isFound
     while isOnRow {
       let count = page.count
@@ -91,8 +92,7 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
 
 /// Which rows, one after the other, have the same key.
 private struct Ties {
-  private static let byId = Sorter([Query.SortKey(.id)])
-
+  private let walk: Plan.Walk
   private var ranges: [Range<Int>] = []
   private var end = 0
 
@@ -102,15 +102,23 @@ private struct Ties {
     end = place
   }
 
-  /// All rows, those of one key ordered by `_id`; nil if they are in order.
+  init(_ walk: Plan.Walk) { self.walk = walk }
+
+  /// All rows, those of one key ordered by their ids; nil if they are in order.
   func order(in page: TextBlock) -> [Int]? {
     guard !ranges.isEmpty else { return nil }
     var order = Array(0..<end)
     for range in ranges {
-      let ids = range.map { (id: Ties.byId.key(of: page[$0]), place: $0) }
+      let ids = range.map { (id: id(of: page[$0]), place: $0) }
       order.replaceSubrange(
         range, with: ids.sorted { $0.id.lexicographicallyPrecedes($1.id) }.map(\.place))
     }
     return order
+  }
+
+  /// Bytes that sort as the ids do.
+  private func id(of entity: UnsafeRawBufferPointer) -> [UInt8] {
+    if let byID = walk.byID { return byID.key(of: entity) }
+    return Array(((try? EntityScanner.outline(of: entity, walk.format))?.id ?? "").utf8)
   }
 }

@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVJSON
 internal import KVQuery
 internal import KVSQLite
 internal import Synchronization
@@ -30,6 +31,7 @@ final class IndexCatalog: Sendable {
     _ query: Query, _ table: Table, writtenSince since: Timestamp? = nil,
     on db: borrowing Connection
   ) throws(SQLiteError) -> Plan {
+    let query = query.of(table.format)
     let version = try Self.version(of: table, on: db)
     guard since == nil else {
       return Plan(query, table, version, try indexes(of: table, version, on: db), since)
@@ -115,6 +117,9 @@ final class Plan: Sendable {
     /// Which rows are wanted, counted from 0.
     let page: Range<Int>
     let projection: Projection?
+    let format: RecordFormat
+    /// Orders by ids that are one text; nil for others.
+    let byID: Sorter?
   }
 
   let query: Query
@@ -145,7 +150,8 @@ final class Plan: Sendable {
       Walk(
         sql: SQL.shared(sql), parameters: selection.parts.pageParameters,
         keys: selection.parts.walk.count, page: EntityPage.rows(of: query),
-        projection: query.projection)
+        projection: query.projection, format: query.format,
+        byID: query.format.hasTextID ? Sorter([Query.SortKey(query.format.idPaths[0])]) : nil)
     }
   }
 

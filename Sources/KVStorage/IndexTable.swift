@@ -1,3 +1,4 @@
+internal import KVJSON
 internal import KVQuery
 internal import KVSQLite
 
@@ -11,6 +12,7 @@ struct IndexTable {
   let number: Int64
   let spec: IndexSpec
   private let entities: String
+  private let format: RecordFormat
 
   /// Safe in SQL, because it is made of a number.
   var name: String { "x\(number)" }
@@ -19,6 +21,7 @@ struct IndexTable {
     self.number = number
     self.spec = spec
     entities = table.entities
+    format = table.format
   }
 
   /// Makes the table, empty, and the triggers.
@@ -167,7 +170,13 @@ struct IndexTable {
 
   /// The paths as a literal.
   private var paths: String {
-    let parts = IndexKeys.text(of: spec.paths).utf8.split(
+    let text: String
+    if case .text(let paths) = spec.kind {
+      text = IndexWords.text(of: paths, format)
+    } else {
+      text = IndexKeys.text(of: spec.paths)
+    }
+    let parts = text.utf8.split(
       separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
     return "'\(parts.map { String(Substring($0)) }.joined(separator: "''"))'"
   }

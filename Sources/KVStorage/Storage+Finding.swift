@@ -86,6 +86,6 @@ extension Storage {
       throw StoreError(error, within: budget)
     }
     guard isKept else { throw Ownership.changed }
-    return EntityRows(rows, query.projection)
+    return EntityRows(rows, query.of(format).projection)
   }
 }

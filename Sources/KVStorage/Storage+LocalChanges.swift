@@ -9,7 +9,7 @@ extension Storage {
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], known: KnownMembers?,
     in collection: String
   ) throws(StoreError) -> [SavedEntity] {
-    let entities = entities(bytes, outlines)
+    let entities = try entities(bytes, outlines)
     return try write(to: collection, repeatable: true) { (db, change) throws(SQLiteError) in
       let saver = try EntitySaver(change, db)
       var saved = entities
@@ -30,15 +30,21 @@ extension Storage {
     let statement = try db.statement(change.table.get)
     try statement.bind(entity.id, at: 1)
     guard try statement.step() else { return entity.bytes }
-    return known.completed(entity.bytes, from: statement.bytes(0))
+    return known.completed(entity.bytes, from: statement.bytes(0), change.table.format)
   }
 
   /// The entities of a buffer, each with an id: one that comes without gets a new one.
-  func entities(_ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline]) -> [SavedEntity] {
-    outlines.map { outline in
+  ///
+  /// `.invalid` for one that comes without and whose id cannot be made here.
+  func entities(
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline]
+  ) throws(StoreError) -> [SavedEntity] {
+    try format.checkIDs(of: outlines)
+    return outlines.map { outline in
       guard let id = outline.id else {
         let id = makeId()
-        return SavedEntity(id: id, bytes: EntityEditing.inserting(id: id, into: bytes, outline))
+        return SavedEntity(
+          id: id, bytes: EntityEditing.inserting(id: id, into: bytes, outline, format))
       }
       return SavedEntity(id: id, bytes: [UInt8](bytes[outline.range]))
     }
@@ -79,7 +85,7 @@ extension Storage {
         let body = try find.step() ? find.copy(0) : []
         find.reset()
         let changed: SavedEntity?
-        do throws(StoreError) { changed = try update.applied(to: body, change.now) } catch {
+        do throws(StoreError) { changed = try update.applied(to: body, change.now, format) } catch {
           return .failure(error)
         }
         guard let changed else { continue }

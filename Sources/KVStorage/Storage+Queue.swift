@@ -90,12 +90,13 @@ extension Storage {
     _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, _ id: String,
     known: KnownMembers?, in collection: String
   ) throws(StoreError) -> Bool {
-    guard outline.id == nil || outline.id == id else {
-      throw StoreError(.invalid, "The entity has another _id than the pending write.")
+    guard outline.id?.hasSameBytes(as: id) ?? true else {
+      throw StoreError(.invalid, "The entity has another id than the pending write.")
     }
     let body =
       outline.id == nil
-      ? EntityEditing.inserting(id: id, into: bytes, outline) : [UInt8](bytes[outline.range])
+      ? EntityEditing.inserting(id: id, into: bytes, outline, format)
+      : [UInt8](bytes[outline.range])
     return try write(to: collection) { (db, change) throws(SQLiteError) in
       let statement = try db.prepare(
         """

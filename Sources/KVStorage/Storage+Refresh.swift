@@ -15,7 +15,7 @@ extension Storage {
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String
   ) throws(StoreError) -> Int {
     guard outlines.allSatisfy({ $0.id != nil }) else {
-      throw StoreError(.proto, "An entity of the backend has no _id.")
+      throw StoreError(.proto, "An entity of the backend has no id (\(format.idText)).")
     }
     return try write(to: collection, durably: false) { (db, change) throws(SQLiteError) in
       // Looked at once for all: nobody else writes while this transaction is open.
@@ -49,7 +49,11 @@ extension Storage {
       guard let query, try Self.mayHaveOlder(change.table, mark, db) else { return 0 }
       let table = change.table
       if query.matcher == nil, let request {
-        try Self.buryUnseen(change, mark, request.startedAt.text, db)
+        if format.versionsAreTimes {
+          try Self.buryUnseen(change, mark, request.startedAt.text, db)
+        } else {
+          try Self.buryVersionsUnseen(change, mark, db)
+        }
       }
       let selection = try indexes.plan(query.selection, table, on: db).selection
       let statement = try db.prepare(
@@ -101,6 +105,22 @@ extension Storage {
     try statement.run()
   }
 
+  /// The same where versions are no times: what is known to have gone is the version that was here.
+  private static func buryVersionsUnseen(
+    _ change: Change, _ mark: RefreshMark, _ db: borrowing Connection
+  ) throws(SQLiteError) {
+    let find = try db.prepare(
+      """
+      SELECT id FROM \(change.table.entities) WHERE \(change.table.isUnseen)
+      LIMIT \(Tombstones.most)
+      """)
+    try find.bind(mark.generation, at: 1)
+    while try find.step() {
+      guard let id = find.text(0) else { continue }
+      try bury(id, try knownVersion(of: id, change.table, db), change, db)
+    }
+  }
+
   package func differing(
     _ versions: [EntityVersion], in collection: String
   ) throws(StoreError) -> [String] {
@@ -128,7 +148,7 @@ extension Storage {
   ) throws(SQLiteError) -> RecordVersion? {
     let get = try db.statement(table.getVersioned)
     try get.bind(id, at: 1)
-    return try get.step() ? RecordFormat.default.version(of: get.copy(0)) : nil
+    return try get.step() ? table.format.version(of: get.copy(0)) : nil
   }
 
   private static func mayHaveOlder(

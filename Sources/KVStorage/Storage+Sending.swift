@@ -105,7 +105,7 @@ extension Storage {
     let statement = try db.statement(Sending.base)
     try bind(write, table, to: statement)
     guard try statement.step(), !statement.isNull(0) else { return nil }
-    return RecordFormat.default.version(of: statement.copy(0))
+    return table.format.version(of: statement.copy(0))
   }
 
   /// Removes a row whose revision is still this one; false: it was changed, or is gone.
@@ -155,7 +155,7 @@ extension Storage {
     let get = try db.statement(table.get)
     try get.bind(id, at: 1)
     guard try get.step() else { return false }
-    let format = RecordFormat.default
+    let format = table.format
     guard let ours = format.version(of: get.copy(0)), let theirs = format.version(of: stored) else {
       return true
     }

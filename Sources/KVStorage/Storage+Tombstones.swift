@@ -54,13 +54,28 @@ extension Storage {
   static func bury(
     _ id: String, _ version: RecordVersion?, _ change: Change, _ db: borrowing Connection
   ) throws(SQLiteError) {
-    guard let version else { return }
-    let statement = try db.statement(Tombstones.bury)
+    guard var version else { return }
+    let table = change.table
+    // Texts are compared by the statement; of others, the one that goes in is chosen here.
+    if table.format.versionOrder != .text, let known = try buried(id, table, db) {
+      version = table.format.versionOrder.newer(known, version)
+    }
+    let statement = try db.statement(
+      table.format.versionOrder == .text ? Tombstones.bury : Tombstones.replace)
     try statement.bind(change.table.number, at: 1)
     try statement.bind(id, at: 2)
     try statement.bind(version.text, at: 3)
     try statement.bind(change.now, at: 4)
     try statement.run()
+  }
+
+  private static func buried(
+    _ id: String, _ table: Table, _ db: borrowing Connection
+  ) throws(SQLiteError) -> RecordVersion? {
+    let statement = try db.statement(Tombstones.find)
+    try statement.bind(table.number, at: 1)
+    try statement.bind(id, at: 2)
+    return try statement.step() ? statement.text(0).map { RecordVersion($0) } : nil
   }
 
   /// Notes that a create which had no answer may still arrive: to be called before it leaves the queue.
@@ -97,14 +112,20 @@ extension Storage {
     static let find = SQL("SELECT version, sent FROM gone \(isEntity)")
     static let expectsLateCreates = SQL(
       "SELECT 1 FROM gone WHERE collection = ?1 AND sent NOT NULL LIMIT 1")
+    static let bury = bury(as: "max(?3, ifnull(g.version, ''))")
+    /// The same, whatever version is known.
+    static let replace = bury(as: "?3")
+
     // Replacing makes it the latest.
-    static let bury = SQL(
-      """
-      INSERT OR REPLACE INTO gone (collection, id, version, sent, noted)
-      SELECT ?1, ?2, max(?3, ifnull(g.version, '')), g.sent, ?4
-      FROM (SELECT 1) LEFT JOIN gone AS g ON g.collection = ?1 AND g.id = ?2
-      WHERE NOT EXISTS (SELECT 1 FROM pending \(isEntity))
-      """)
+    private static func bury(as version: String) -> SQL {
+      SQL(
+        """
+        INSERT OR REPLACE INTO gone (collection, id, version, sent, noted)
+        SELECT ?1, ?2, \(version), g.sent, ?4
+        FROM (SELECT 1) LEFT JOIN gone AS g ON g.collection = ?1 AND g.id = ?2
+        WHERE NOT EXISTS (SELECT 1 FROM pending \(isEntity))
+        """)
+    }
     static let expectNothing = SQL(
       "UPDATE gone SET sent = NULL \(isEntity) AND sent NOT NULL")
     static let expectNothingPending = SQL(

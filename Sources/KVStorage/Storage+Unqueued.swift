@@ -109,7 +109,7 @@ extension Storage {
   private static func pending(
     matching query: Query, _ table: Table, _ db: borrowing Connection
   ) throws(SQLiteError) -> [String] {
-    let matcher = query.matcher
+    let matcher = query.of(table.format).matcher
     let find = try db.prepare(
       "SELECT id, base, tried, remote FROM pending WHERE collection = ?1 AND base NOT NULL")
     try find.bind(table.number, at: 1)
@@ -126,7 +126,7 @@ extension Storage {
   private static func unanswered(
     matching query: Query, _ table: Table, _ db: borrowing Connection
   ) throws(SQLiteError) -> [String] {
-    let matcher = query.matcher
+    let matcher = query.of(table.format).matcher
     let find = try db.prepare(
       "SELECT id, version FROM unanswered WHERE collection = ?1 AND version <> 'null'")
     try find.bind(table.number, at: 1)

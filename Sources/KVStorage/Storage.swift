@@ -1,4 +1,5 @@
 internal import KVBase
+package import KVJSON
 internal import KVSQLite
 package import KVSync
 
@@ -9,7 +10,9 @@ package import KVSync
 /// and leaves everything as it was before the call.
 package final class Storage: LocalStore {
   let database: Database
-  let catalog = Catalog()
+  /// How the records are laid out; the same for all collections.
+  let format: RecordFormat
+  let catalog: Catalog
   let indexes = IndexCatalog()
   let ownership = Ownership()
   /// Tells observers that something was committed, here or in another process.
@@ -18,14 +21,17 @@ package final class Storage: LocalStore {
   /// Makes the id of an entity that comes without one.
   let makeId: @Sendable () -> String
 
-  /// Opens or makes the file. `makeId`: for tests that are to repeat themselves.
+  /// Opens or makes the file. `format`: of the backend that the data is of; always the same for one file. `makeId`: for
+  /// tests that are to repeat themselves.
   ///
   /// Throws `.corrupt` if the file is damaged, foreign, or of a newer version; it is left untouched.
   package init(
-    path: String, durability: Durability = .full,
+    path: String, format: RecordFormat = .default, durability: Durability = .full,
     makeId: @escaping @Sendable () -> String = { Identifier.entity() }
   ) throws(StoreError) {
+    self.format = format
     self.makeId = makeId
+    catalog = Catalog(format)
     var configuration = Database.Configuration(
       path: path, applicationId: Schema.applicationId)
     configuration.durability = durability == .full ? .full : .normal

@@ -1,8 +1,11 @@
+internal import KVJSON
 internal import KVSQLite
 
 /// The table of one collection and the statements that work on it, made once.
 final class Table: Sendable {
   let number: Int64
+  /// How its records are laid out.
+  let format: RecordFormat
   /// The name of the table of entities; safe in SQL, because it is made of a number.
   let entities: String
 
@@ -76,8 +79,9 @@ final class Table: Sendable {
     """
   }
 
-  init(number: Int64) {
+  init(number: Int64, _ format: RecordFormat = .default) {
     self.number = number
+    self.format = format
     let entities = "e\(number)"
     self.entities = entities
     indexVersion = SQL("SELECT index_version FROM collections WHERE number = \(number)")

@@ -1,3 +1,4 @@
+import KVJSON
 @testable import KVQuery
 import Testing
 

@@ -1,3 +1,4 @@
+import KVJSON
 import Testing
 
 @testable import KVSync
@@ -7,8 +8,10 @@ import Testing
   private static let decomposed = "e\u{301}"
 
   private func merged(_ base: String, _ ours: String, _ theirs: String) -> String? {
-    EntityMerge.merged(base: Array(base.utf8), ours: Array(ours.utf8), theirs: Array(theirs.utf8))
-      .map { String(decoding: $0, as: UTF8.self) }
+    EntityMerge.merged(
+      base: Array(base.utf8), ours: Array(ours.utf8), theirs: Array(theirs.utf8), .default
+    )
+    .map { String(decoding: $0, as: UTF8.self) }
   }
 
   @Test("another spelling of a text is a change") func spelling() throws {

@@ -1,7 +1,7 @@
 package import KVJSON
 
-/// A grouping as backends understand it: Kinvey's `_group`, whose function our own server recognises and
-/// the hosted service runs. One request, however many numbers are wanted.
+/// A grouping as backends understand it: a reduce function in JavaScript, which our own server recognises and
+/// hosted services run. One request, however many numbers are wanted.
 package struct RemoteGrouping: Sendable {
   package let grouping: Grouping
   package let initial: JSONObject

@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVJSON
 
 /// What the names in a predicate are called in the backend. Component by component.
 package struct KeyMap: Sendable, Equatable, ExpressibleByDictionaryLiteral {
@@ -20,21 +21,15 @@ package struct KeyMap: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     set { names[RecordID(name)] = newValue.map { RecordID($0) } }
   }
 
-  // Words of ours: no other text is equal to one of them.
-  private static let reserved = ["entityId": "_id", "acl": "_acl", "metadata": "_kmd"]
-  private static let acl = [
-    "readers": "r", "writers": "w", "globalRead": "gr", "globalWrite": "gw",
-  ]
-  private static let metadata = ["lastModifiedTime": "lmt", "entityCreationTime": "ect"]
+  // These names are words of ours: no other text is equal to one of them.
+  private static let aliases = RecordFormat.default.aliases
 
   /// The backend's name of a member at the top of an entity, or inside `parent` (a backend's name).
   func name(_ name: String, in parent: String?) -> String {
-    switch parent {
-    case nil: self[name] ?? KeyMap.reserved[name] ?? name
-    case "_acl": KeyMap.acl[name] ?? name
-    case "_kmd": KeyMap.metadata[name] ?? name
-    default: name
+    guard let parent else {
+      return self[name] ?? KeyMap.aliases.first { $0.name == name }?.member ?? name
     }
+    return KeyMap.aliases.first { $0.member == parent }?.inner[name] ?? name
   }
 
   /// The backend's path for one in these names.

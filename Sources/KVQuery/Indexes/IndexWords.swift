@@ -1,14 +1,31 @@
-internal import KVJSON
+package import KVJSON
 
 /// Finds the words of an entity that go into an index of texts. Immutable; safe from any thread.
 package final class IndexWords: Sendable {
   private let paths: [Path]
+  /// Says which members are left out, where all texts are wanted.
+  private let format: RecordFormat
 
-  /// From a JSON array of names, which is empty for all texts; nil for anything else.
+  /// From a JSON array of names, which is empty for all texts of the default format, or an object with the members that
+  /// another format reserves, `{"reserved":["id"]}`; nil for anything else.
   package init?(parsing text: String) {
-    guard let names = (try? parseJSON(text))?.arrayValue else { return nil }
+    guard let value = try? parseJSON(text) else { return nil }
+    if let reserved = value["reserved"]?.arrayValue?.compactMap(\.stringValue) {
+      paths = []
+      format = RecordFormat(id: reserved.map { .init($0) })
+      return
+    }
+    guard let names = value.arrayValue else { return nil }
     paths = names.compactMap(\.stringValue).map { Path($0) }
+    format = .default
     guard paths.count == names.count else { return nil }
+  }
+
+  /// The text that asks for an index of these paths, or of all texts if there are none.
+  package static func text(of paths: [Path], _ format: RecordFormat) -> String {
+    guard paths.isEmpty, format != .default else { return IndexKeys.text(of: paths) }
+    let reserved = format.reservedNames.map { JSONValue.string($0) }
+    return JSONValue.object(["reserved": .array(reserved)]).text
   }
 
   /// The words with spaces between them.
@@ -21,7 +38,7 @@ package final class IndexWords: Sendable {
         out.append(UInt8(ascii: " "))
       }
     }
-    if paths.isEmpty { root.eachTextOfEntity(add) }
+    if paths.isEmpty { root.eachTextOfEntity(format, add) }
     for path in paths { RawValue.eachText(of: root, at: path.components[...], add) }
     return out
   }

@@ -1,3 +1,5 @@
+internal import KVJSON
+
 /// Chooses the index for a query. Pure: the same query and indexes give the same choice.
 struct Planner {
   private let indexes: [UsableIndex]
@@ -46,7 +48,7 @@ struct Planner {
       switch index.spec.kind {
       case .ordered:
         return Planner.range(index, tests, isWhole: rest.isEmpty).map { .range($0) }
-      case .text(let paths): return Planner.words(index, paths, tests, rest)
+      case .text(let paths): return words(index, paths, tests, rest)
       case .place(let path): return Planner.places(index, path, tests)
       }
     }
@@ -96,14 +98,13 @@ struct Planner {
 
   // MARK: Words and places
 
-  private static func words(
+  private func words(
     _ index: UsableIndex, _ paths: [Path], _ tests: [(path: Path, test: Test)], _ rest: [Predicate]
   ) -> Access? {
     for case (let path, .text(let search)) in tests where !search.isEmpty {
-      let isReserved = ["_id", "_acl", "_kmd"].contains {
-        Path($0).components[0] == path.components[0]
-      }
-      guard paths.isEmpty ? !isReserved : paths.contains(path) else { continue }
+      let isIndexed =
+        paths.isEmpty ? !query.format.isReserved(path.top.text) : paths.contains(path)
+      guard isIndexed else { continue }
       return TableAccess.words(search, index)
     }
     for case .text(let search) in rest where paths.isEmpty && !search.isEmpty {

@@ -101,9 +101,9 @@ package struct TextSearch: Sendable, Equatable {
 
 extension TextSearch {
   /// Whether all that is asked of the texts of an entity is there.
-  func holds(entity: RawValue) -> Bool {
+  func holds(entity: RawValue, _ format: RecordFormat) -> Bool {
     var finding = Finding(self)
-    entity.eachTextOfEntity { finding.look(at: $0) }
+    entity.eachTextOfEntity(format) { finding.look(at: $0) }
     return finding.isMatch
   }
 

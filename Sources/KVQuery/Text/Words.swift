@@ -75,14 +75,12 @@ extension RawValue {
   }
 
   /// The same for an entity, whose reserved members are not searched.
-  func eachTextOfEntity(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+  func eachTextOfEntity(_ format: RecordFormat, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
     guard kind == .object else { return }
     var members = TrustedMembers(scanner, at: range.lowerBound)
     while let member = members.next() {
-      let isReserved = ["_id", "_acl", "_kmd"].contains { name in
-        Array(name.utf8).withBorrowed { scanner.text(member.name, equals: $0) }
-      }
-      if !isReserved { RawValue(scanner, member.value).eachText(body) }
+      guard !format.isReserved(member.name, in: scanner) else { continue }
+      RawValue(scanner, member.value).eachText(body)
     }
   }
 

@@ -1,5 +1,5 @@
 package import KVBase
-internal import KVJSON
+package import KVJSON
 
 /// A change of some members of an entity, in MongoDB's update language:
 /// `{"$set":{"address.city":"Ulm"},"$inc":{"visits":1}}`. Immutable; safe from any thread.
@@ -20,9 +20,10 @@ package struct EntityUpdate: Sendable {
   private(set) var steps: [Step]
 
   /// Throws `.json` or `.syntax` with the position in the text.
-  package init(_ text: String) throws(QueryError) {
+  /// No step may change the id of the format's records.
+  package init(_ text: String, _ format: RecordFormat = .default) throws(QueryError) {
     self.text = text
-    steps = try UpdateParser.parse(text)
+    steps = try UpdateParser.parse(text, format)
   }
 
   /// The same update in the backend's names, if it was made in the application's own.
@@ -36,7 +37,7 @@ package struct EntityUpdate: Sendable {
   /// The entity after the update; nil if it stays as it is.
   ///
   /// `now`: what `$currentDate` writes. Throws `.syntax` if the update does not fit the entity, such as a
-  /// `$inc` of a string, or would change its `_id`. The result may be nested too deeply or too large to be
+  /// `$inc` of a string, or would change its id. The result may be nested too deeply or too large to be
   /// stored: whoever stores it looks at that.
   package func apply(
     to entity: UnsafeRawBufferPointer, now: Timestamp

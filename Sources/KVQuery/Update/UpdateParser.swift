@@ -18,17 +18,19 @@ enum UpdateParser {
     "$pullAll": "write $pull with $in",
   ]
 
-  static func parse(_ text: String) throws(QueryError) -> [Step] {
+  static func parse(_ text: String, _ format: RecordFormat) throws(QueryError) -> [Step] {
     let value = try parseJSON(text)
     do throws(Misfit) {
       try FilterParser.checkDepth(value, [], FilterParser.maximumDepth)
-      return try steps(value)
+      return try steps(value, format)
     } catch {
       throw error.located(in: text)
     }
   }
 
-  private static func steps(_ value: JSONValue) throws(Misfit) -> [Step] {
+  private static func steps(
+    _ value: JSONValue, _ format: RecordFormat
+  ) throws(Misfit) -> [Step] {
     guard let object = value.objectValue, !object.isEmpty else {
       throw Misfit("an update must be an object with operators, such as {\"$set\":{…}}", [])
     }
@@ -39,8 +41,12 @@ enum UpdateParser {
       for target in try targets(member, here) {
         let trail = here + [.member(target.name)]
         let step = try step(member.name, target, trail)
+        try checkID(step.path, format, trail)
         try paths.insert(step.path, trail)
-        if case .rename(let source) = step.operation { try paths.insert(source, trail) }
+        if case .rename(let source) = step.operation {
+          try checkID(source, format, trail)
+          try paths.insert(source, trail)
+        }
         steps.append(step)
       }
     }
@@ -90,10 +96,15 @@ enum UpdateParser {
         throw Misfit("positional operators are not supported: \(component.quoted)", trail)
       }
     }
-    guard path.components[0] != Path.id.components[0] else {
-      throw Misfit("the _id of an entity never changes", trail)
-    }
     return path
+  }
+
+  private static func checkID(
+    _ path: Path, _ format: RecordFormat, _ trail: Trail
+  ) throws(Misfit) {
+    for member in format.id where path.top.text.hasSameBytes(as: member.name) {
+      throw Misfit("the \(member.name) of an entity never changes", trail)
+    }
   }
 
   private static func operation(

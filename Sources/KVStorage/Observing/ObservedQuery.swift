@@ -27,6 +27,7 @@ final class ObservedQuery: Observation, @unchecked Sendable {
     self.storage = storage
     self.table = table
     self.log = log
+    let query = query.of(table.format)
     self.query = query
     matcher = query.matcher
     sorter = query.sorter

@@ -41,7 +41,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
   func find(_ query: Query, in collection: String) throws(StoreError) -> any EntityCursor {
     try perform { () throws(StoreError) in
       let found = try found(query, collection)
-      let projection = query.projection
+      let projection = query.of(storage.format).projection
       return TransactionCursor(found.records) { [weak self] record throws(StoreError) in
         let body = try self?.perform { () throws(StoreError) in
           try self?.body(of: record, found.table)
@@ -64,13 +64,15 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], known: KnownMembers?,
     in collection: String
   ) throws(StoreError) -> [SavedEntity] {
-    let entities = storage.entities(bytes, outlines)
+    let entities = try storage.entities(bytes, outlines)
     return try perform { () throws(StoreError) in
       var saved = entities
       for (place, outline) in outlines.enumerated() {
         if let known, outline.id != nil, let old = try current(saved[place].id, collection) {
           let new = saved[place].bytes
-          saved[place].bytes = old.withBorrowedBytes { known.completed(new, from: $0) }
+          saved[place].bytes = old.withBorrowedBytes {
+            known.completed(new, from: $0, storage.format)
+          }
         }
         try write(saved[place], outline.id == nil ? .create : .update, collection)
       }
@@ -91,7 +93,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
       let found = try found(query, collection)
       for record in found.records {
         let body = try body(of: record, found.table)
-        try write(try StoredEntity.id(of: body), nil, .delete, collection)
+        try write(try StoredEntity.id(of: body, storage.format), nil, .delete, collection)
       }
       return found.records.count
     }
@@ -106,7 +108,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
       var result = UpdateResult(matched: found.records.count)
       for record in found.records {
         let body = try body(of: record, found.table)
-        guard let changed = try update.applied(to: body, now) else { continue }
+        guard let changed = try update.applied(to: body, now, storage.format) else { continue }
         try write(changed, .update, collection)
         result.modified.append(changed.id)
       }
@@ -159,7 +161,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
   /// The entity as the snapshot has it.
   private func stored(_ id: String, _ collection: String) throws(StoreError) -> StoredRecord? {
     try read { (db: borrowing Connection) throws(SQLiteError) -> StoredRecord? in
-      guard let table = try Catalog.table(collection, inSnapshot: db) else { return nil }
+      guard let table = try storage.catalog.table(collection, inSnapshot: db) else { return nil }
       return try StoredRecord(id, table, db)
     }
   }
@@ -168,11 +170,14 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
   private func found(
     _ query: Query, _ collection: String
   ) throws(StoreError) -> (records: [TransactionRecord], table: Table?) {
+    let query = query.of(storage.format)
     let overlay = overlays[RecordID(collection)]
     let asked = overlay.map { $0.widened(query) } ?? query
     let (rows, table) = try read {
       (db: borrowing Connection) throws(SQLiteError) -> ([FoundRow], Table?) in
-      guard let table = try Catalog.table(collection, inSnapshot: db) else { return ([], nil) }
+      guard let table = try storage.catalog.table(collection, inSnapshot: db) else {
+        return ([], nil)
+      }
       return (try storage.rows(of: asked, table, on: db), table)
     }
     reads.note(asked, in: collection, rows)

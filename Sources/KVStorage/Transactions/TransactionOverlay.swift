@@ -88,8 +88,9 @@ struct TransactionOrder {
   }
 
   private let sorter: Sorter?
+  private let format: RecordFormat
 
-  init(_ query: Query) { sorter = query.sorter }
+  init(_ query: Query) { (sorter, format) = (query.sorter, query.format) }
 
   func key(of body: [UInt8], id: String, _ entry: TransactionOverlay.Entry) -> Key {
     Key(
@@ -102,7 +103,7 @@ struct TransactionOrder {
   ) throws(StoreError) -> Key {
     guard let sorter else { return Key(sort: [], id: [], row: (false, row)) }
     let body = try body(row)
-    let id = try StoredEntity.id(of: body)
+    let id = try StoredEntity.id(of: body, format)
     return Key(sort: sorter.key(of: body), id: Array(id.utf8), row: (false, row))
   }
 

@@ -34,12 +34,12 @@ struct TransactionReads: Sendable {
     in storage: Storage, on db: borrowing Connection
   ) throws(SQLiteError) -> StoreError? {
     for (key, version) in records {
-      if try Self.version(key, on: db) != version {
+      if try Self.version(key, in: storage, on: db) != version {
         return .conditionFailed(key.id.text, "was changed by somebody else meanwhile")
       }
     }
     for scan in scans {
-      let table = try Catalog.table(scan.collection, inSnapshot: db)
+      let table = try storage.catalog.table(scan.collection, inSnapshot: db)
       let rows = try table.map { (table) throws(SQLiteError) in
         try storage.rows(of: scan.query, table, on: db)
       }
@@ -54,9 +54,11 @@ struct TransactionReads: Sendable {
   }
 
   private static func version(
-    _ key: Key, on db: borrowing Connection
+    _ key: Key, in storage: Storage, on db: borrowing Connection
   ) throws(SQLiteError) -> Int64? {
-    guard let table = try Catalog.table(key.collection.text, inSnapshot: db) else { return nil }
+    guard let table = try storage.catalog.table(key.collection.text, inSnapshot: db) else {
+      return nil
+    }
     let statement = try db.statement(table.version)
     try statement.bind(key.id.text, at: 1)
     return try statement.step() ? statement.int64(0) : nil

@@ -11,7 +11,7 @@ struct BackendEntity {
   private let permissions: JSONValue?
   private let members: JSONObject?
 
-  init(_ bytes: [UInt8], _ format: RecordFormat = .default) {
+  init(_ bytes: [UInt8], _ format: RecordFormat) {
     self.bytes = bytes
     self.format = format
     version = format.version(of: bytes)
@@ -72,7 +72,7 @@ extension CollectionEngine {
         _ = try remote.find(ids: Array(some), in: collection, call) { batch in
           for outline in batch.outlines {
             guard let id = outline.id else { continue }
-            found[RecordID(id)] = BackendEntity(Array(batch.record(outline)))
+            found[RecordID(id)] = BackendEntity(Array(batch.record(outline)), format)
           }
         }
       }

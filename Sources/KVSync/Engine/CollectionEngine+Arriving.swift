@@ -26,7 +26,7 @@ extension CollectionEngine {
     _ entity: [UInt8], _ id: String, ifLateBy tombstone: Tombstone, _ local: any Tombstones
   ) throws(StoreError) -> Bool {
     guard !tombstone.sent.isEmpty else { return false }
-    let theirs = BackendEntity(entity)
+    let theirs = BackendEntity(entity, format)
     guard theirs.isMade(by: try writer()), tombstone.sent.contains(where: theirs.isSameContent)
     else { return false }
     return try local.removeArrived(entity, id, in: collection)

@@ -66,7 +66,7 @@ extension CollectionEngine.Intake {
     at token: PageToken, of query: Query, _ wish: PageWish
   ) throws(StoreError) -> ([EntityVersion], PageAnswer) {
     var wanted = query.selection
-    wanted.fields = [.id, Path(RecordFormat.default.version.joined(separator: "."))]
+    wanted.fields = engine.format.idPaths + [engine.format.versionPath].compactMap { $0 }
     return try call.repeating { () throws(StoreError) in
       var versions: [EntityVersion] = []
       let answer = try remote.page(at: token, of: wanted, wish, in: engine.collection, call) {

@@ -57,9 +57,9 @@ extension CollectionEngine {
     case .keep: return try again(found.write, theirs, .unchanged, local)
     case .delete: return try again(found.write, theirs, .deleted, local)
     case .merged(let entity):
-      var body = try Self.body(entity, as: id)
+      var body = try self.body(entity, as: id)
       if let known = call.known, let other = theirs.bytes ?? found.entity {
-        body = other.withBorrowedBytes { known.completed(body, from: $0) }
+        body = other.withBorrowedBytes { known.completed(body, from: $0, format) }
       }
       return try again(found.write, theirs, .replaced(body), local)
     }
@@ -81,16 +81,17 @@ extension CollectionEngine {
   }
 
   /// What a conflict handler has answered, with its id.
-  private static func body(_ entity: [UInt8], as id: String) throws(StoreError) -> [UInt8] {
+  private func body(_ entity: [UInt8], as id: String) throws(StoreError) -> [UInt8] {
     let outline: EntityOutline
-    do throws(JSONError) { outline = try EntityScanner.outline(of: entity, numbers: .finite) } catch
-    {
-      throw refused("is no entity: \(error.message)", about: id)
+    do throws(JSONError) {
+      outline = try EntityScanner.outline(of: entity, format, numbers: .finite)
+    } catch {
+      throw Self.refused("is no entity: \(error.message)", about: id)
     }
     guard let own = outline.id else {
-      return entity.withBorrowedBytes { EntityEditing.inserting(id: id, into: $0, outline) }
+      return entity.withBorrowedBytes { EntityEditing.inserting(id: id, into: $0, outline, format) }
     }
-    guard own.hasSameBytes(as: id) else { throw refused("has another _id", about: id) }
+    guard own.hasSameBytes(as: id) else { throw Self.refused("has another id", about: id) }
     return Array(entity[outline.range])
   }
 

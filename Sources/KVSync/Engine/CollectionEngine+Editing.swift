@@ -10,7 +10,7 @@ extension CollectionEngine {
   ) throws(StoreError) {
     let local = try localStore(for: "edit a pending write")
     guard outline.id?.hasSameBytes(as: id) ?? true else {
-      throw StoreError(.invalid, "The entity has another _id than the pending write.")
+      throw StoreError(.invalid, "The entity has another id than the pending write.")
     }
     let found = try pending(id)
     guard found.write.operation != .delete else {

@@ -34,7 +34,7 @@ extension CollectionEngine {
     // What a page left out is not here: only its own ids tell what it had.
     guard !query.isPaged else {
       let refreshed = try refresh(query, local, remote, options.call, collectingIds: true)
-      return IdCursor(refreshed.ids ?? [], local, collection, query.projection)
+      return IdCursor(refreshed.ids ?? [], local, collection, query.of(format).projection)
     }
     _ = try refresh(query, options.refreshing, local, remote, options.call)
     return try local.find(query, in: collection, writtenSince: nil, within: options.call.budget)
@@ -185,7 +185,7 @@ extension CollectionEngine {
   /// Proves that an answer is the entity of this id.
   func accepted(_ entity: [UInt8], as id: String?) throws(StoreError) -> EntityOutline {
     let outline: EntityOutline
-    do throws(JSONError) { outline = try EntityScanner.outline(of: entity) } catch {
+    do throws(JSONError) { outline = try EntityScanner.outline(of: entity, format) } catch {
       throw .badAnswer(error)
     }
     guard let answered = outline.id, id.map(answered.hasSameBytes) ?? true else {

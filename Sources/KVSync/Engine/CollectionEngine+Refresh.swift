@@ -137,7 +137,7 @@ extension CollectionEngine {
           continue
         }
         guard let ours = try local.entity(id, in: collection, writtenSince: nil),
-          let theirs = outline.version(in: bytes), ours.isOlder(than: theirs)
+          let theirs = outline.version(in: bytes), ours.isOlder(than: theirs, format)
         else { continue }
         current.append(outline)
       }
@@ -148,7 +148,7 @@ extension CollectionEngine {
 
 extension [UInt8] {
   /// Whether this entity is known to be of an older version.
-  func isOlder(than other: RecordVersion, _ format: RecordFormat = .default) -> Bool {
+  func isOlder(than other: RecordVersion, _ format: RecordFormat) -> Bool {
     format.version(of: self).map { format.isOlder($0, than: other) } ?? false
   }
 }

@@ -53,7 +53,7 @@ extension CollectionEngine {
   private func confirmDeletions(
     matching query: Query, _ local: any Outbox, _ remote: any Remote, _ call: Call
   ) throws(StoreError) {
-    let matcher = query.matcher
+    let matcher = query.of(format).matcher
     var order: Int64 = 0
     while case let page = try local.pending(
       in: collection, after: order, most: 500, onlyWaiting: false),
@@ -86,7 +86,8 @@ extension CollectionEngine {
     let cursor = try local.find(query.selection, in: collection, writtenSince: nil)
     defer { cursor.close() }
     var ids: [String] = []
-    while let id = try cursor.next({ bytes in (try? EntityScanner.outline(of: bytes))?.id }) {
+    while let id = try cursor.next({ bytes in (try? EntityScanner.outline(of: bytes, format))?.id })
+    {
       if let id { ids.append(id) }
     }
     try inFlight.settlements.settling(ids) { () throws(StoreError) in

@@ -61,6 +61,7 @@ extension CollectionEngine {
   ) throws(StoreError) -> SaveManyResult {
     let remote = try backend(for: "write to the network")
     _ = try writer()
+    try format.checkIDs(of: outlines)
     let (writes, places) = requests(bytes, outlines, atOnce: remote.limits.createsPerRequest)
     var results = [Result<[UInt8], StoreError>?](repeating: nil, count: outlines.count)
     let ids = Set(outlines.compactMap { $0.id.map(RecordID.init) }).map(\.text)

@@ -16,10 +16,10 @@ extension CollectionEngine {
     guard !unsent.isEmpty else { return try remote.count(query, in: collection, call).count }
     var count = 0
     if unsent.count <= remote.limits.idsPerQuery {
-      let others = Predicate.field(.id, [.notIn(unsent.map { .string($0.text) })])
+      let others = Predicate.noKeys(unsent.map(\.text), format)
       count = try remote.count(query.selection.and(others), in: collection, call).count
     } else {
-      try eachSent(of: query, fields: [.id], except: unsent, call) { _ in count += 1 }
+      try eachSent(of: query, fields: format.idPaths, except: unsent, call) { _ in count += 1 }
     }
     try eachUnsent(of: query, unsent, call) { _ in count += 1 }
     return count
@@ -52,9 +52,9 @@ extension CollectionEngine {
     _ body: (UnsafeRawBufferPointer) -> Void
   ) throws(StoreError) {
     var wanted = query.selection
-    wanted.fields = fields.isEmpty ? [.id] : fields
+    wanted.fields = fields.isEmpty ? format.idPaths : fields
     try backend(for: "read from the network").each(of: wanted, in: collection, call) { entity in
-      guard !unsent.isEmpty, let id = try? EntityScanner.outline(of: entity).id,
+      guard !unsent.isEmpty, let id = try? EntityScanner.outline(of: entity, format).id,
         unsent.contains(RecordID(id))
       else { return body(entity) }
     }
@@ -63,9 +63,9 @@ extension CollectionEngine {
   private func eachUnsent(
     of query: Query, _ ids: Set<RecordID>, _ call: Call, _ body: (UnsafeRawBufferPointer) -> Void
   ) throws(StoreError) {
-    var rest = ids.map { JSONValue.string($0.text) }[...]
+    var rest = ids.map(\.text)[...]
     while let local, !rest.isEmpty {
-      let some = Predicate.field(.id, [.isIn(Array(rest.prefix(Self.idsAtOnce)))])
+      let some = Predicate.keys(Array(rest.prefix(Self.idsAtOnce)), format)
       try local.each(
         of: query.selection.and(some), in: collection, writtenSince: nil, within: call.budget, body)
       rest = rest.dropFirst(Self.idsAtOnce)

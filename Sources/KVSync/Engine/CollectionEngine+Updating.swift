@@ -53,7 +53,7 @@ extension CollectionEngine {
     var result = UpdateResult()
     while let entity = try cursor.next({ [UInt8]($0) }) {
       result.matched += 1
-      let id = try StoredEntity.id(of: entity)
+      let id = try StoredEntity.id(of: entity, format)
       if try updateRemotely(entity, query, update, options.call) { result.modified.append(id) }
     }
     return result
@@ -67,8 +67,8 @@ extension CollectionEngine {
     let remote = try backend(for: "write to the network")
     var current = entity
     var attempts = 1
-    while let changed = try update.applied(to: current, clock().milliseconds) {
-      let condition = BackendEntity(current).version.map { RemoteCondition.version($0) }
+    while let changed = try update.applied(to: current, clock().milliseconds, format) {
+      let condition = format.version(of: current).map { RemoteCondition.version($0) }
       do throws(StoreError) {
         try replaceRemotely(changed, condition ?? .none, remote, call)
         return true
@@ -95,7 +95,7 @@ extension CollectionEngine {
   }
 
   private func matches(_ query: Query, _ entity: [UInt8]) throws(StoreError) -> Bool {
-    do throws(QueryError) { return try query.matcher?.matches(entity) ?? true } catch {
+    do throws(QueryError) { return try query.of(format).matcher?.matches(entity) ?? true } catch {
       throw StoreError(error)
     }
   }

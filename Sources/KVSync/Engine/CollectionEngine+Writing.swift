@@ -5,7 +5,7 @@ package import KVQuery
 extension CollectionEngine {
   // MARK: Save
 
-  /// Saves one entity: creates it if it has no `_id`, else creates or replaces the one of that id.
+  /// Saves one entity: creates it if it has no id, else creates or replaces the one of that id.
   ///
   /// With the policy `localThenNetwork`, `early` receives the local result first.
   package func save(
@@ -62,6 +62,7 @@ extension CollectionEngine {
   ) throws(StoreError) -> [UInt8] {
     let remote = try backend(for: "write to the network")
     _ = try writer()
+    try format.checkIDs(of: [outline])
     let body = Array(bytes[outline.range])
     guard let id = outline.id else {
       let stored = try outcome(of: .create(body), remote, call).storedEntity()
@@ -105,7 +106,7 @@ extension CollectionEngine {
     guard let local, !stored.isEmpty else { return }
     let array = Array("[".utf8) + stored.joined(separator: Array(",".utf8)) + Array("]".utf8)
     let outlines: [EntityOutline]
-    do throws(JSONError) { outlines = try EntityScanner.outlines(ofArray: array) } catch {
+    do throws(JSONError) { outlines = try EntityScanner.outlines(ofArray: array, format) } catch {
       throw .badAnswer(error)
     }
     let places = Dictionary(

@@ -1,4 +1,5 @@
 package import KVBase
+package import KVJSON
 package import KVQuery
 
 /// One collection, seen through one type of store: what each operation means, over a local store and a
@@ -10,6 +11,8 @@ package import KVQuery
 package final class CollectionEngine: Sendable {
   package let collection: String
   package let type: StoreType
+  /// How the records are laid out.
+  package let format: RecordFormat
   /// Nil for a network store.
   let local: (any LocalStore)?
   /// Nil for a store without a backend.
@@ -32,16 +35,18 @@ package final class CollectionEngine: Sendable {
   package init(
     collection: String, type: StoreType, local: (any LocalStore)?, remote: FinishingRemote?,
     inFlight: InFlight, writer: @escaping @Sendable () throws(StoreError) -> String?,
-    validation: Predicate = .everything, clock: @escaping @Sendable () -> Timestamp = { .now() }
+    validation: Predicate = .everything, format: RecordFormat? = nil,
+    clock: @escaping @Sendable () -> Timestamp = { .now() }
   ) {
     self.collection = collection
     self.type = type
+    self.format = format ?? remote?.format ?? .default
     self.local = type.isLocal ? local : nil
     self.remote = remote
     self.inFlight = inFlight
     self.writer = writer
     self.clock = clock
-    self.validation = validation == .everything ? nil : Matcher(validation)
+    self.validation = validation == .everything ? nil : Matcher(validation, of: self.format)
   }
 
   /// Whether this is where the collection is kept.

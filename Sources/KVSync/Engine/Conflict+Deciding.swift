@@ -1,5 +1,8 @@
+internal import KVJSON
+
 /// What a write has met on the backend, and what is known here.
 struct Meeting {
+  let format: RecordFormat
   /// What would be sent; nil: a deletion.
   let ours: [UInt8]?
   let base: [UInt8]?
@@ -35,7 +38,7 @@ struct Meeting {
     case (nil, .gone): true
     case (nil, .entity), (_?, .gone): false
     case (let ours?, .entity(let bytes)):
-      BackendEntity(bytes).isSame(as: ours, startedFrom: base.map { BackendEntity($0) })
+      entity(bytes).isSame(as: ours, startedFrom: base.map(entity))
     }
   }
 
@@ -44,7 +47,7 @@ struct Meeting {
     tried.contains { tried in
       switch (tried, theirs) {
       case (.gone, .gone): true
-      case (.entity(let sent), .entity(let bytes)): BackendEntity(bytes).isSameContent(as: sent)
+      case (.entity(let sent), .entity(let bytes)): entity(bytes).isSameContent(as: sent)
       case (.gone, .entity), (.entity, .gone): false
       }
     }
@@ -53,15 +56,17 @@ struct Meeting {
   /// Somebody has saved it there without changing it.
   private var isUnchanged: Bool {
     guard let base, let bytes = theirs.bytes else { return false }
-    return BackendEntity(bytes).isSame(as: BackendEntity(base))
+    return entity(bytes).isSame(as: entity(base))
   }
 
   private var merge: Verdict {
     guard let ours, let bytes = theirs.bytes,
-      let merged = EntityMerge.merged(base: base, ours: ours, theirs: bytes)
+      let merged = EntityMerge.merged(base: base, ours: ours, theirs: bytes, format)
     else { return .open }
     // Whatever we have changed, they have too.
-    if BackendEntity(bytes).isSame(as: merged, startedFrom: nil) { return .take }
+    if entity(bytes).isSame(as: merged, startedFrom: nil) { return .take }
     return .again(.replaced(merged))
   }
+
+  private func entity(_ bytes: [UInt8]) -> BackendEntity { BackendEntity(bytes, format) }
 }

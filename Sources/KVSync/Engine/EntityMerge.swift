@@ -10,12 +10,16 @@ enum EntityMerge {
   private static let mostLevels = 64
 
   /// Nil if both sides have changed the same member to different values. `base` nil: nothing was there.
-  static func merged(base: [UInt8]?, ours: [UInt8], theirs: [UInt8]) -> [UInt8]? {
+  static func merged(
+    base: [UInt8]?, ours: [UInt8], theirs: [UInt8], _ format: RecordFormat
+  ) -> [UInt8]? {
     var ours = Members(ours)
     let theirs = Members(theirs)
-    // Times are the backend's; permissions are ours only where we say something about them.
-    ours["_kmd"] = theirs["_kmd"]
-    if ours["_acl"] == nil { ours["_acl"] = theirs["_acl"] }
+    for name in format.backendMembers.map({ Array($0.utf8) }) { ours[name] = theirs[name] }
+    // Permissions are ours only where we say something about them.
+    if let name = format.permissions.map({ Array($0.utf8) }), ours[name] == nil {
+      ours[name] = theirs[name]
+    }
     return merged(base.map { Members($0) } ?? Members(), ours, theirs, level: 0)
   }
 
@@ -100,11 +104,6 @@ enum EntityMerge {
           members.append((name, newValue))
         }
       }
-    }
-
-    subscript(_ name: StaticString) -> [UInt8]? {
-      get { self[Array("\(name)".utf8)] }
-      set { self[Array("\(name)".utf8)] = newValue }
     }
 
     var text: [UInt8] {

@@ -11,6 +11,7 @@ package final class FinishingRemote: Remote {
 
   package init(_ remote: any Remote) { self.remote = remote }
 
+  package var format: RecordFormat { remote.format }
   package var limits: RemoteLimits { remote.limits }
   package var keepsConditions: Bool { remote.keepsConditions }
 
@@ -24,7 +25,7 @@ package final class FinishingRemote: Remote {
       }
     }
     let (selected, answer) = try select(query, in: collection, call)
-    try RecordBatch.lend(query.shown(selected).arrayText, to: receive)
+    try RecordBatch.lend(query.of(format).shown(selected).arrayText, format, to: receive)
     return answer
   }
 
@@ -62,7 +63,7 @@ package final class FinishingRemote: Remote {
     at token: PageToken, of query: Query, _ wish: PageWish, in collection: String, _ call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> PageAnswer {
-    let matcher = query.isRemote ? nil : Matcher(query.filter)
+    let matcher = query.isRemote ? nil : Matcher(query.filter, of: format)
     let asked = query.remoteSuperset
     return try remote.page(at: token, of: asked, wish, in: collection, call) {
       (batch) throws(StoreError) in
@@ -108,11 +109,11 @@ package final class FinishingRemote: Remote {
     guard !query.isRemote else { return try remote.remove(query, in: collection, call) }
     var ids: [String] = []
     for entity in try select(query, in: collection, call).entities {
-      if let id = (try? EntityScanner.outline(of: entity))?.id { ids.append(id) }
+      if let id = format.key(of: entity) { ids.append(id) }
     }
     var removed = 0
     for some in ids.chunks(of: limits.idsPerQuery) {
-      let those = Query(.field(.id, [.isIn(some.map { .string($0) })]))
+      let those = Query(.keys(Array(some), format)).of(format)
       removed += try remote.remove(those, in: collection, call)
     }
     return removed
@@ -170,7 +171,7 @@ package final class FinishingRemote: Remote {
     var uncounted = call
     // What the backend counts is more than what is selected here.
     uncounted.counted = nil
-    let matcher = Matcher(query.filter)
+    let matcher = Matcher(query.filter, of: format)
     var answer = try remote.find(query.remoteSuperset, in: collection, uncounted) {
       (batch) throws(StoreError) in
       let batch = try batch.checked().matching(matcher)
@@ -204,7 +205,7 @@ extension Query {
   package func shown(_ entities: [[UInt8]]) -> [[UInt8]] {
     var ordered = entities[...]
     if let sorter {
-      let keyed = entities.map { (key: sorter.key(of: $0) + $0.idKey, entity: $0) }
+      let keyed = entities.map { (key: sorter.key(of: $0) + $0.idKey(format), entity: $0) }
       ordered = keyed.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.entity)[...]
     }
     let page = Array(paged(ordered))
@@ -215,8 +216,8 @@ extension Query {
 
 extension [UInt8] {
   /// What ties are broken by.
-  fileprivate var idKey: [UInt8] {
-    (try? EntityScanner.outline(of: self))?.id.map { Array($0.utf8) } ?? []
+  fileprivate func idKey(_ format: RecordFormat) -> [UInt8] {
+    format.key(of: self).map { Array($0.utf8) } ?? []
   }
 }
 

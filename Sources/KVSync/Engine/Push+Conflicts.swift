@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVJSON
 
 /// How a push notices that somebody else was faster, and what it does about it.
 extension Push {
@@ -27,7 +28,8 @@ extension Push {
         guard let now = try local.pending(sent.write.id, in: engine.collection),
           now.write.revision == sent.write.revision
         else { continue }
-        sent.condition = RemoteCondition(base: now.base, sent.write.operation)
+        sent.condition = RemoteCondition(
+          base: now.base, sent.write.operation, engine.format)
       }
       ready.append(sent)
     }
@@ -68,7 +70,7 @@ extension Push {
       // What was sent before the entity was removed, and arrives after it was saved again, is our own as well.
       let late = try local.tombstone(of: write.id, in: engine.collection)?.sent ?? []
       let meeting = Meeting(
-        ours: conflict.sent.body, base: now.base, theirs: theirs,
+        format: engine.format, ours: conflict.sent.body, base: now.base, theirs: theirs,
         tried: now.tried + late.map { .entity($0) })
       switch meeting.verdict(call.conflicts) {
       case .done: round.confirmed.append((write, theirs.bytes))
@@ -98,8 +100,8 @@ extension Push {
 
 extension RemoteCondition {
   /// That the backend has what a change started from. A deletion of what it never showed has none.
-  init(base: [UInt8]?, _ operation: PendingWrite.Operation) {
-    if let version = base.flatMap({ BackendEntity($0).version }) {
+  init(base: [UInt8]?, _ operation: PendingWrite.Operation, _ format: RecordFormat) {
+    if let version = base.flatMap({ format.version(of: $0) }) {
       self = .version(version)
     } else {
       self = operation == .delete ? .none : .isMissing

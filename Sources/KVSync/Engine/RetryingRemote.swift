@@ -90,7 +90,8 @@ final class RetryingRemote: WrappingRemote {
         }
         if error.kind == .cancelled, round.error != nil, !call.cancellation.isCancelled {
           round.held.append(place)
-        } else if call.retry.isWorthwhile(after: attempt, error), writes[place].isRepeatable {
+        } else if call.retry.isWorthwhile(after: attempt, error), writes[place].isRepeatable(format)
+        {
           round.hold(place, error)
           if round.silences >= Self.patience { stop.cancel() }
         } else {
@@ -104,16 +105,12 @@ final class RetryingRemote: WrappingRemote {
 
 extension RemoteWrite {
   /// Whether the backend recognises it the second time: a create without an id would happen twice.
-  fileprivate var isRepeatable: Bool {
+  fileprivate func isRepeatable(_ format: RecordFormat) -> Bool {
     switch self {
     case .update, .delete: true
-    case .create(let entity): Self.hasId(entity)
-    case .createMany(let entities): entities.allSatisfy(Self.hasId)
-    case .batch(let writes): writes.allSatisfy(\.isRepeatable)
+    case .create(let entity): format.key(of: entity) != nil
+    case .createMany(let entities): entities.allSatisfy { format.key(of: $0) != nil }
+    case .batch(let writes): writes.allSatisfy { $0.isRepeatable(format) }
     }
-  }
-
-  private static func hasId(_ entity: [UInt8]) -> Bool {
-    (try? EntityScanner.outline(of: entity))?.id != nil
   }
 }

@@ -25,6 +25,7 @@ extension WrappingRemote {
 }
 
 extension WrappingRemote {
+  package var format: RecordFormat { remote.format }
   package var limits: RemoteLimits { remote.limits }
   package var keepsConditions: Bool { remote.keepsConditions }
 

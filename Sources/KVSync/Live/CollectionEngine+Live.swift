@@ -16,16 +16,16 @@ extension CollectionEngine {
     _ entity: [UInt8], _ id: String, in local: any EntityReader & Replica & Tombstones
   ) throws(StoreError) {
     let outline: EntityOutline
-    do throws(JSONError) { outline = try EntityScanner.outline(of: entity) } catch {
+    do throws(JSONError) { outline = try EntityScanner.outline(of: entity, format) } catch {
       throw .badAnswer(error)
     }
     try inFlight.settlements.settling(id) { () throws(StoreError) -> Bool in
       // Without a version nobody knows which is newer: what is here stays, and what has gone stays away.
       let theirs = outline.version(in: entity)
       if let ours = try local.entity(id, in: collection, writtenSince: nil) {
-        guard let theirs, ours.isOlder(than: theirs) else { return false }
+        guard let theirs, ours.isOlder(than: theirs, format) else { return false }
       } else if let tombstone = try local.tombstone(of: id, in: collection) {
-        guard tombstone.isOlder(than: theirs, .text) else { return false }
+        guard tombstone.isOlder(than: theirs, format.versionOrder) else { return false }
         if try remove(entity, id, ifLateBy: tombstone, local) { return false }
       }
       let stored = try entity.withUnsafeBytes { bytes in
@@ -43,7 +43,7 @@ extension CollectionEngine {
     try inFlight.settlements.settling(id) { () throws(StoreError) -> Bool in
       // It may have been made again meanwhile.
       if let version, let ours = try local.entity(id, in: collection, writtenSince: nil),
-        !ours.isOlder(than: version)
+        !ours.isOlder(than: version, format)
       {
         return false
       }

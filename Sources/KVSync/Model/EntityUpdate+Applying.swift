@@ -1,15 +1,17 @@
 internal import KVBase
-internal import KVJSON
+package import KVJSON
 package import KVQuery
 
 extension EntityUpdate {
   /// A stored entity after the update, ready to be saved; nil if it stays as it is. `now`: milliseconds.
   ///
   /// `.invalid`, with the entity's id, if the update does not fit it, or its result cannot be stored.
-  package func applied(to body: [UInt8], _ now: Int64) throws(StoreError) -> SavedEntity? {
-    let id = try StoredEntity.id(of: body)
+  package func applied(
+    to body: [UInt8], _ now: Int64, _ format: RecordFormat = .default
+  ) throws(StoreError) -> SavedEntity? {
+    let id = try StoredEntity.id(of: body, format)
     do throws(StoreError) {
-      guard let changed = try changed(body, now) else { return nil }
+      guard let changed = try changed(body, id, now, format) else { return nil }
       return SavedEntity(id: id, bytes: changed)
     } catch {
       var failure = error
@@ -18,7 +20,9 @@ extension EntityUpdate {
     }
   }
 
-  private func changed(_ body: [UInt8], _ now: Int64) throws(StoreError) -> [UInt8]? {
+  private func changed(
+    _ body: [UInt8], _ id: String, _ now: Int64, _ format: RecordFormat
+  ) throws(StoreError) -> [UInt8]? {
     let changed: [UInt8]?
     do throws(QueryError) {
       changed = try apply(to: body, now: Timestamp(milliseconds: now))
@@ -26,8 +30,12 @@ extension EntityUpdate {
       throw StoreError(error)
     }
     guard let changed else { return nil }
-    do throws(JSONError) { _ = try EntityScanner.outline(of: changed) } catch {
+    let outline: EntityOutline
+    do throws(JSONError) { outline = try EntityScanner.outline(of: changed, format) } catch {
       throw StoreError(error)
+    }
+    guard outline.id?.hasSameBytes(as: id) ?? false else {
+      throw StoreError(.invalid, "The id of an entity (\(format.idText)) never changes.")
     }
     return changed
   }
@@ -35,10 +43,22 @@ extension EntityUpdate {
 
 /// What a stored body says of itself.
 package enum StoredEntity {
-  package static func id(of body: [UInt8]) throws(StoreError) -> String {
-    guard let id = (try? EntityScanner.outline(of: body))?.id else {
-      throw StoreError(.corrupt, "A stored entity has no _id.")
+  package static func id(
+    of body: [UInt8], _ format: RecordFormat = .default
+  ) throws(StoreError) -> String {
+    guard let id = format.key(of: body) else {
+      throw StoreError(.corrupt, "A stored entity has no id (\(format.idText)).")
     }
     return id
+  }
+}
+
+extension RecordFormat {
+  /// `.invalid` if an entity comes without id that cannot be given one here.
+  package func checkIDs(of outlines: [EntityOutline]) throws(StoreError) {
+    guard !hasTextID, let place = outlines.firstIndex(where: { $0.id == nil }) else { return }
+    var error = StoreError(.invalid, "An entity needs its id (\(idText)).")
+    if outlines.count > 1 { error.index = place }
+    throw error
   }
 }

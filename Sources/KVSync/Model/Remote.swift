@@ -14,6 +14,9 @@ package protocol Remote: AnyObject, Sendable {
   /// What one request may have. May change while the backend gets known.
   var limits: RemoteLimits { get }
 
+  /// How its records are laid out; the same for all collections, and always.
+  var format: RecordFormat { get }
+
   /// Whether it is known to keep the conditions of writes. One that does not ignores them.
   var keepsConditions: Bool { get }
 
@@ -86,6 +89,7 @@ package protocol Remote: AnyObject, Sendable {
 /// What a simple backend is asked.
 extension Remote {
   package var limits: RemoteLimits { RemoteLimits() }
+  package var format: RecordFormat { .default }
   package var keepsConditions: Bool { false }
 
   /// Asks for them by a query.
@@ -93,8 +97,7 @@ extension Remote {
     ids: [String], in collection: String, _ call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
-    let query = Query(.field(.id, [.isIn(ids.map { .string($0) })]))
-    return try find(query, in: collection, call, receive: receive)
+    return try find(Query(.keys(ids, format)).of(format), in: collection, call, receive: receive)
   }
 
   /// It keeps no history.
