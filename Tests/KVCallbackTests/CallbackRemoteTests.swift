@@ -3,6 +3,7 @@ import KVCallback
 import KVJSON
 import KVQuery
 import KVSync
+import KVTestSupport
 import Testing
 
 @Suite("A backend of callbacks") struct CallbackRemoteTests {
@@ -41,6 +42,50 @@ import Testing
     _ = try bench.engine.pull(small, Call(), how)
     #expect(bench.backend.requests.dropFirst(before).map(\.operation) == [.changes])
     #expect(try bench.found(nil, #"{"sort":{"n":1}}"#) == ["2", "3", "4"])
+  }
+
+  @Test(
+    "is read in pages: one that failed is asked for again by itself, and the first has the token")
+  func pages() throws {
+    let bench = try Bench()
+    for n in 0..<5 { bench.backend.put(["_id": .string("b\(n)"), "n": .int(Int64(n))]) }
+    let failures = Monitor(1)
+    bench.backend.intercept { operation, number, request in
+      guard operation == .fetch, request["after"] == "b1",
+        failures.withLock({ left in
+          left -= 1
+          return left >= 0
+        })
+      else { return false }
+      let error = StoreError(.network, "Away.")
+      return PendingRequests.complete(number, failing: error) == .accepted
+    }
+    let call = Call(retry: Retry(most: 1, clock: FakeRetryClock()))
+    let how = CollectionEngine.Refreshing(paging: .pages(of: 2, ranges: 3), usesChanges: true)
+    #expect(try bench.engine.pull(Query(), call, how) == PullResult(pulled: 5))
+    let places = bench.backend.requests.filter { $0.operation == .fetch }.map {
+      $0.request["after"]
+    }
+    #expect(places == [.null, "b1", "b1", "b3"])
+    bench.backend.delete("b0")
+    #expect(try bench.engine.pull(Query(), call, how) == PullResult(removed: 1))
+    #expect(bench.backend.requests.last?.operation == .changes)
+  }
+
+  @Test("is asked for changes since the first page, also if that was empty") func emptyPage() throws
+  {
+    let bench = try Bench()
+    bench.backend.put(["_id": "b", "n": 1])
+    bench.backend.intercept { [backend = bench.backend] operation, number, request in
+      guard operation == .fetch, request["after"] == .null else { return false }
+      let first = #"{"records":[],"next":"a","token":"1"}"#
+      guard complete(number, first) == .accepted else { return false }
+      backend.put(["_id": "c", "n": 2])
+      return true
+    }
+    let how = CollectionEngine.Refreshing(paging: .pages(of: 2), usesChanges: true)
+    for _ in 0..<2 { _ = try bench.engine.pull(Query(), Call(), how) }
+    #expect(bench.backend.requests.last?.request["since"] == "1")
   }
 
   @Test("is read whole where it does not know the token") func unknownToken() throws {

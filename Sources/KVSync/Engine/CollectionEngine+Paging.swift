@@ -79,14 +79,16 @@ extension CollectionEngine.Intake {
 
 extension CollectionEngine.Refreshed {
   fileprivate mutating func note(_ page: PageAnswer) {
-    if answered == 0 { startedAt = page.answer.startedAt }
+    if pages == 0 { startedAt = page.answer.startedAt }
+    pages += 1
     answered += page.count
     if page.answer.mayBeCut { mayBeCut = true }
   }
 
   fileprivate mutating func add(_ part: Self) {
     // Of one part only: when the first page of several was evaluated says nothing about the others.
-    startedAt = answered == 0 ? part.startedAt : nil
+    startedAt = pages == 0 ? part.startedAt : nil
+    pages += part.pages
     pulled += part.pulled
     received += part.received
     answered += part.answered

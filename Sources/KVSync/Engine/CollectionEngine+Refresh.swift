@@ -16,6 +16,8 @@ extension CollectionEngine {
     var received = 0
     /// How many the backend sent in pages: more, if it cannot select as the query does.
     var answered = 0
+    /// How many pages came.
+    var pages = 0
     /// Whether the backend may have left something out.
     var mayBeCut = false
     /// When the backend began to evaluate the first page.

@@ -54,15 +54,7 @@ extension RecordBatch {
     do throws(JSONError) { outlines = try EntityScanner.outlines(ofArray: array, format) } catch {
       throw .badAnswer(error)
     }
-    try lend(array, outlines, to: body)
-  }
-
-  /// The same for what was scanned before.
-  static func lend(
-    _ bytes: [UInt8], _ outlines: [EntityOutline],
-    to body: (RecordBatch) throws(StoreError) -> Void
-  ) throws(StoreError) {
-    try bytes.withBorrowedBytes { (bytes) throws(StoreError) in
+    try array.withBorrowedBytes { (bytes) throws(StoreError) in
       try body(RecordBatch(bytes, outlines))
     }
   }

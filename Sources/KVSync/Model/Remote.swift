@@ -55,7 +55,8 @@ package protocol Remote: AnyObject, Sendable {
     of query: Query, _ wish: PageWish, in collection: String, _ call: Call
   ) throws(StoreError) -> Pages
 
-  /// Reads one page. The same one may be read again: what was handed over before it failed comes once more then.
+  /// Reads one page, perhaps with more members than the query's fields name. The same page may be read again: what was
+  /// handed over before it failed comes once more then.
   func page(
     at token: PageToken, of query: Query, _ wish: PageWish, in collection: String, _ call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
