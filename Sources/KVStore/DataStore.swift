@@ -108,7 +108,8 @@ package final class DataStore: Sendable {
       if isLocal { return try body(resolved(options, run, run.cancellation)) }
       do throws(StoreError) {
         return try surroundings.operations.run(run.cancellation) {
-          (cancellation) throws(StoreError) in try body(resolved(options, run, cancellation))
+          (cancellation) throws(StoreError) in
+          try body(resolvedForBackend(options, run, cancellation))
         }
       } catch {
         if error.kind == .unauthorized { surroundings.noteRefusal(error) }
@@ -120,17 +121,25 @@ package final class DataStore: Sendable {
   private func resolved(
     _ options: Options, _ run: Run, _ cancellation: Cancellation
   ) -> CallOptions {
+    CallOptions(
+      readPolicy: options.readPolicy ?? engine.type.readPolicy,
+      writePolicy: options.writePolicy ?? engine.type.writePolicy,
+      call: options.call(cancellation, run.progress), ttl: options.ttl,
+      refreshing: options.refreshing)
+  }
+
+  /// The same for what may send or receive.
+  private func resolvedForBackend(
+    _ options: Options, _ run: Run, _ cancellation: Cancellation
+  ) -> CallOptions {
     var options = options
     // Who sets a handler wants it to be asked.
     if options.conflicts == nil, engine.hasConflictHandler { options.conflicts = .handler }
-    var call = options.call(cancellation, run.progress)
-    call.quarantined = { [surroundings, collection = engine.collection] id, error in
-      surroundings.events.tell(.quarantined(collection: collection, id: id, error))
+    var resolved = resolved(options, run, cancellation)
+    resolved.call.quarantined = { [events = surroundings.events, collection = engine.collection] in
+      events.tell(.quarantined(collection: collection, id: $0, $1))
     }
-    return CallOptions(
-      readPolicy: options.readPolicy ?? engine.type.readPolicy,
-      writePolicy: options.writePolicy ?? engine.type.writePolicy, call: call, ttl: options.ttl,
-      refreshing: options.refreshing)
+    return resolved
   }
 
   // MARK: Conflicts
