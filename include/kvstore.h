@@ -685,9 +685,16 @@ KV_API kv_status kv_store_find_by_id_async(kv_store *store, const char *id, cons
  * Saves one entity: creates it if it has no `_id`, else creates or replaces the one of that `_id`.
  * With the option `knownMembers` the stored one keeps the members that it does not name.
  *
+ * With the option `if` it is saved only if the condition holds, else it is #KV_CONFLICT with the `id`, and nothing is
+ * changed: `null` if there is no entity of this `_id` (an insert), a number if the entity is of this local version
+ * (kv_store_version()), a filter if it is there and matches. Check and write are one transaction. The write that is queued
+ * stays conditional: the backend must then have what the entity started from, or nothing; else it is a conflict and set
+ * aside, also under `clientWins`. Where only the backend is written (a network store, `forceNetwork`), it is the backend's
+ * entity that counts, and a version is #KV_UNSUPPORTED.
+ *
  * @param entity_json  a JSON object; `_id`, `_acl`, `_kmd` must have their proper types if present
  * @param json_out     receives the entity as stored, `_id` included; may be NULL
- * @return KV_OK, KV_MISUSE, KV_INVALID (no entity; the error has a `position`), KV_STORAGE, KV_FULL;
+ * @return KV_OK, KV_MISUSE, KV_INVALID (no entity; the error has a `position`), KV_CONFLICT, KV_STORAGE, KV_FULL;
  *         where it goes to the backend network and server codes, KV_NO_USER
  */
 KV_API kv_status kv_store_save(kv_store *store, const char *entity_json, size_t length,
@@ -699,7 +706,10 @@ KV_API kv_status kv_store_save_async(kv_store *store, const char *entity_json, s
                                      kv_error **error_out);
 
 /**
- * Saves many entities; locally in one transaction, remotely in batches of at most 100.
+ * Saves many entities; locally each as kv_store_save() would, in one transaction, and remotely in batches of at most 100.
+ * Where only the backend is written, they are inserted: one whose `_id` is taken there is #KV_CONFLICT, and changes nothing.
+ *
+ * The option `if` holds for each of them; locally all are saved or none, and the error has the `index`.
  *
  * @param entities_json  a JSON array of objects, not empty
  * @param json_out       receives `{"entities":[…],"errors":[…]}`: `entities` as long as the input, with
@@ -716,6 +726,7 @@ KV_API kv_status kv_store_save_many_async(kv_store *store, const char *entities_
                                           kv_error **error_out);
 
 /** Removes one entity. @param count_out receives 1, or 0 if there was none; may be NULL
+ *  The option `if` takes a version or a filter, as in kv_store_save(); an entity that is not there meets neither.
  *  @return what kv_store_save() returns */
 KV_API kv_status kv_store_remove_by_id(kv_store *store, const char *id, const char *options,
                                        int64_t *count_out, kv_error **error_out);
@@ -1293,11 +1304,24 @@ KV_API kv_status kv_transaction_save(kv_transaction *transaction, kv_store *stor
                                      const char *entity_json, size_t length, char **json_out,
                                      size_t *length_out, kv_error **error_out);
 
+/** The same on a condition, the option `if` of kv_store_save(): #KV_CONFLICT if it does not hold for the entity as the
+ *  transaction sees it, which then counts as read. What the transaction itself has written has no version yet.
+ *  @param options `{"if":…}`, or NULL */
+KV_API kv_status kv_transaction_save_if(kv_transaction *transaction, kv_store *store,
+                                        const char *entity_json, size_t length,
+                                        const char *options, char **json_out, size_t *length_out,
+                                        kv_error **error_out);
+
 /** Removes one entity with the transaction. @param count_out receives 1, or 0 if there is none; may be NULL
  *  @return what kv_transaction_find_by_id() returns */
 KV_API kv_status kv_transaction_remove_by_id(kv_transaction *transaction, kv_store *store,
                                              const char *id, int64_t *count_out,
                                              kv_error **error_out);
+
+/** The same on a condition; see kv_transaction_save_if(). @param options `{"if":…}`, or NULL */
+KV_API kv_status kv_transaction_remove_by_id_if(kv_transaction *transaction, kv_store *store,
+                                                const char *id, const char *options,
+                                                int64_t *count_out, kv_error **error_out);
 
 /** Removes the entities that match with the transaction. @param query NULL: all @param count_out may be NULL
  *  @return what kv_transaction_find_by_id() returns */

@@ -9,8 +9,11 @@ struct EntitySaver: ~Copyable {
   private let change: Storage.Change
   private let insert: Statement
   private let queue: Statement
+  private let isConditional: Bool
 
-  init(_ change: Storage.Change, _ db: borrowing Connection) throws(SQLiteError) {
+  init(
+    _ change: Storage.Change, isConditional: Bool = false, _ db: borrowing Connection
+  ) throws(SQLiteError) {
     let insert = try db.statement(change.table.insert)
     let queue = try db.statement(change.table.queue)
     try change.bindConstants(to: insert)
@@ -18,6 +21,7 @@ struct EntitySaver: ~Copyable {
     self.change = change
     self.insert = insert
     self.queue = queue
+    self.isConditional = isConditional
   }
 
   func save(
@@ -57,6 +61,8 @@ struct EntitySaver: ~Copyable {
     try statement.bind(borrowedText: id, at: 1)
     try statement.bind(operation.number, at: 2)
     try statement.bind(Identifier.revision(), at: 3)
+    // The id of a create is new: there is nothing that it could overwrite.
+    try statement.bind(isConditional && operation != .create ? 1 : 0, at: 5)
     try statement.run()
   }
 }

@@ -43,9 +43,11 @@ extension PendingWrite.State {
 extension PendingWrite {
   /// The columns that `init(row:of:)` reads.
   static let columns =
-    "p.id, p.operation, p.revision, p.n, p.created, p.changed, p.attempts, p.error, p.sent, p.state"
+    """
+    p.id, p.operation, p.revision, p.n, p.created, p.changed, p.attempts, p.error, p.sent, p.state, p.conditional
+    """
   /// How many these are.
-  static let columnCount: Int32 = 10
+  static let columnCount: Int32 = 11
 
   /// Reads the first columns of the current row.
   init(row: borrowing Statement, of collection: String) {
@@ -57,5 +59,6 @@ extension PendingWrite {
       lastError: row.text(7))
     isAsFirstSent = row.int64(8) == revision
     state = State(number: row.int64(9))
+    isConditional = row.int64(10) != 0
   }
 }

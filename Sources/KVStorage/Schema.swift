@@ -145,6 +145,12 @@ package enum Schema {
             (SELECT n FROM gone WHERE sent NOT NULL ORDER BY n DESC LIMIT 1 OFFSET 10000));
         END;
         """),
+    Database.Migration(
+      sql: """
+        -- Whether the backend must have what the write started from: 0 no, 1 yes, 2 yes, and it was sent since it was
+        -- made on a condition last: what is changed after that answer need not meet anything.
+        ALTER TABLE pending ADD COLUMN conditional INTEGER NOT NULL DEFAULT 0;
+        """),
   ]
 
   /// A collection's own table. The body comes last: what is in front of it is read without it. `gen` is the generation

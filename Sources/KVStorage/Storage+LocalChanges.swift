@@ -7,20 +7,36 @@ package import KVSync
 extension Storage {
   package func save(
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], known: KnownMembers?,
-    in collection: String
+    if condition: WriteCondition, in collection: String
   ) throws(StoreError) -> [SavedEntity] {
     let entities = try entities(bytes, outlines)
-    return try write(to: collection, repeatable: true) { (db, change) throws(SQLiteError) in
-      let saver = try EntitySaver(change, db)
+    // One whose condition fails would have those that share its commit repeated.
+    return try attempt(repeatable: condition.isNone) {
+      (db: borrowing Connection) throws(SQLiteError) in
+      let change = Change(try catalog.entry(collection, on: db))
+      let saver = try EntitySaver(change, isConditional: !condition.isNone, db)
       var saved = entities
       for (place, outline) in outlines.enumerated() {
+        if var failure = try Self.failure(of: outline.id, condition, change.table, db) {
+          failure.index = outlines.count > 1 ? place : nil
+          return .failure(failure)
+        }
         if let known, outline.id != nil {
           saved[place].bytes = try Self.completed(saved[place], known, change, db)
         }
         try saver.save(saved[place], outline.id == nil ? .create : .update, db)
       }
-      return saved
+      return .success(saved)
     }
+  }
+
+  /// Why an entity must not be written; nil: the condition holds.
+  private static func failure(
+    of id: String?, _ condition: WriteCondition, _ table: Table, _ db: borrowing Connection
+  ) throws(SQLiteError) -> StoreError? {
+    guard !condition.isNone else { return nil }
+    let stored = try id.flatMap { (id) throws(SQLiteError) in try StoredRecord(id, table, db) }
+    return condition.failure(of: id, stored.map { ($0.version, $0.body) })
   }
 
   /// An entity with those members of the stored one that are not known.
@@ -50,9 +66,15 @@ extension Storage {
     }
   }
 
-  package func remove(_ id: String, in collection: String) throws(StoreError) -> Int {
-    try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
-      try Self.remove(id, change, db) ? 1 : 0
+  package func remove(
+    _ id: String, if condition: WriteCondition, in collection: String
+  ) throws(StoreError) -> Int {
+    try attempt(makingRoom: true) { (db: borrowing Connection) throws(SQLiteError) in
+      let change = Change(try catalog.entry(collection, on: db))
+      if let failure = try Self.failure(of: id, condition, change.table, db) {
+        return .failure(failure)
+      }
+      return .success(try Self.remove(id, isConditional: !condition.isNone, change, db) ? 1 : 0)
     }
   }
 
@@ -128,14 +150,14 @@ extension Storage {
 
   /// Deletes an entity and queues that; false if it was not there.
   static func remove(
-    _ id: String, _ change: Change, _ db: borrowing Connection
+    _ id: String, isConditional: Bool = false, _ change: Change, _ db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     let (isCreate, isUnsent) = try queuedCreate(id, change.table, db)
     if isCreate, isUnsent {
       _ = try run(change.table.drop, id, db)
     } else {
       if isCreate { try expectLateCreate(of: id, change, db) }
-      guard try queueDeletion(of: id, change, db) else { return false }
+      guard try queueDeletion(of: id, isConditional, change, db) else { return false }
     }
     return try run(change.table.delete, id, db)
   }
@@ -152,12 +174,13 @@ extension Storage {
 
   /// False if there is no such entity.
   private static func queueDeletion(
-    of id: String, _ change: Change, _ db: borrowing Connection
+    of id: String, _ isConditional: Bool, _ change: Change, _ db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     let queue = try db.statement(change.table.queueDeletion)
     try queue.bind(id, at: 1)
     try queue.bind(Identifier.revision(), at: 2)
     try queue.bind(change.now, at: 3)
+    try queue.bind(isConditional ? 1 : 0, at: 4)
     try queue.run()
     return db.changes > 0
   }

@@ -176,13 +176,16 @@ extension Storage {
     private static let isUnchanged = "\(isEntity) AND revision = ?3"
     static let begin = SQL(
       """
-      UPDATE pending SET attempts = attempts + 1, sent = iif(sent = 0, revision, sent), last = revision
-      \(isUnchanged) RETURNING operation, attempts, sent
+      UPDATE pending SET attempts = attempts + 1, sent = iif(sent = 0, revision, sent), last = revision,
+      conditional = min(conditional * 2, 2) \(isUnchanged) RETURNING operation, attempts, sent
       """)
     static let base = SQL("SELECT base FROM pending \(isUnchanged)")
     static let done = SQL("DELETE FROM pending \(isUnchanged)")
     static let fail = SQL("UPDATE pending SET error = ?4 \(isUnchanged)")
     static let rebase = SQL(
-      "UPDATE pending SET operation = max(operation, 2), base = ?3, tried = NULL \(isEntity)")
+      """
+      UPDATE pending SET operation = max(operation, 2), base = ?3, tried = NULL,
+      conditional = iif(conditional = 2, 0, conditional) \(isEntity)
+      """)
   }
 }

@@ -151,11 +151,14 @@ package final class Storage: LocalStore {
 
   /// The same for a body that may fail in its own ways: what it did is undone then.
   func attempt<R>(
+    makingRoom: Bool = false, repeatable: Bool = false,
     _ body: (borrowing Connection) throws(SQLiteError) -> Result<R, StoreError>
   ) throws(StoreError) -> R {
     var failure: StoreError?
     do throws(StoreError) {
-      return try write { (db: borrowing Connection) throws(SQLiteError) in
+      return try write(makingRoom: makingRoom, repeatable: repeatable) {
+        (db: borrowing Connection) throws(SQLiteError) in
+        failure = nil
         switch try body(db) {
         case .success(let result): return result
         case .failure(let error):

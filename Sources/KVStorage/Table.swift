@@ -51,11 +51,12 @@ final class Table: Sendable {
   /// purged since.
   let mayHaveOlder: SQL
 
-  /// Queues a write of an entity that was not there.
+  /// Queues a write of an entity that was not there. Parameters, here and below: id, operation, revision, time,
+  /// whether it is conditional.
   let queue: SQL
   /// Queues a write of an entity that is there; what it was becomes the base.
   let queueWithBase: SQL
-  /// Queues a deletion of an entity that is there.
+  /// Queues a deletion of an entity that is there. Parameters: id, revision, time, whether it is conditional.
   let queueDeletion: SQL
   /// Queues the deletion of an entity that is not here and has no pending write; the last parameter is its body.
   let queueDeletionOfArrived: SQL
@@ -146,28 +147,29 @@ final class Table: Sendable {
     // leaves a create or an update what it is. What was set aside waits again. What was sent last, if this
     // is it, may be what the backend has, though no answer said so.
     let pending =
-      "INSERT INTO pending (collection, id, operation, revision, created, changed, base)"
+      "INSERT INTO pending (collection, id, operation, revision, created, changed, conditional, base)"
     let superseding = """
       revision = excluded.revision, changed = excluded.changed, state = 0, remote = NULL,
+      conditional = iif(excluded.conditional, 1, conditional),
       tried = \(Table.tried(with: "ifnull(excluded.base, 'null')"))
       """
     let collapsing = """
       ON CONFLICT (collection, id) DO UPDATE SET operation = min(operation, 2), \(superseding)
       """
-    queue = SQL("\(pending) VALUES (\(number), ?1, ?2, ?3, ?4, ?4, NULL) \(collapsing)")
+    queue = SQL("\(pending) VALUES (\(number), ?1, ?2, ?3, ?4, ?4, ?5, NULL) \(collapsing)")
     queueWithBase = SQL(
       """
-      \(pending) VALUES (\(number), ?1, ?2, ?3, ?4, ?4,
+      \(pending) VALUES (\(number), ?1, ?2, ?3, ?4, ?4, ?5,
       (SELECT body FROM \(entities) WHERE id = ?1)) \(collapsing)
       """)
     queueDeletion = SQL(
       """
-      \(pending) SELECT \(number), id, 3, ?2, ?3, ?3, body FROM \(entities) WHERE id = ?1
+      \(pending) SELECT \(number), id, 3, ?2, ?3, ?3, ?4, body FROM \(entities) WHERE id = ?1
       ON CONFLICT (collection, id) DO UPDATE SET operation = 3, \(superseding)
       """)
     queueDeletionOfArrived = SQL(
       """
-      \(pending) SELECT \(number), ?1, 3, ?2, ?3, ?3, ?4
+      \(pending) SELECT \(number), ?1, 3, ?2, ?3, ?3, 0, ?4
       WHERE NOT EXISTS (SELECT 1 FROM \(entities) WHERE id = ?1) ON CONFLICT DO NOTHING
       """)
     let ofEntity = "FROM pending WHERE collection = \(number) AND id = ?1"

@@ -60,6 +60,10 @@ package final class DataStore: Sendable {
   /// A query of the application's in the backend's names, as the engine takes it.
   func named(_ query: Query) -> Query { query.renamed(by: names) }
 
+  func named(_ condition: WriteCondition) -> WriteCondition {
+    if case .matches(let query) = condition { .matches(named(query)) } else { condition }
+  }
+
   /// Whether a read with these options of its own never asks the backend.
   package func readsLocally(_ options: Options?) -> Bool {
     (options?.readPolicy ?? defaults.readPolicy ?? engine.type.readPolicy) == .forceLocal
@@ -198,17 +202,19 @@ package final class DataStore: Sendable {
 
   /// `entity`: UTF-8 JSON, an object.
   package func save(
-    _ entity: UnsafeRawBufferPointer, _ run: Run, early: ([UInt8]) -> Void = { _ in }
+    _ entity: UnsafeRawBufferPointer, if condition: WriteCondition = .none, _ run: Run,
+    early: ([UInt8]) -> Void = { _ in }
   ) throws(StoreError) -> Answered<[UInt8]> {
     let outline = try Self.outline(of: entity)
     return try writing("save", run) { (options) throws(StoreError) in
-      try engine.save(entity, outline, options, early: early)
+      try engine.save(entity, outline, if: named(condition), options, early: early)
     }
   }
 
   /// `entities`: UTF-8 JSON, an array of objects.
   package func saveMany(
-    _ entities: UnsafeRawBufferPointer, _ run: Run, early: (SaveManyResult) -> Void = { _ in }
+    _ entities: UnsafeRawBufferPointer, if condition: WriteCondition = .none, _ run: Run,
+    early: (SaveManyResult) -> Void = { _ in }
   ) throws(StoreError) -> Answered<SaveManyResult> {
     let outlines: [EntityOutline]
     do throws(JSONError) {
@@ -217,15 +223,17 @@ package final class DataStore: Sendable {
       throw StoreError(error)
     }
     return try writing("save many", run) { (options) throws(StoreError) in
-      try engine.saveMany(entities, outlines, options, early: early)
+      try engine.saveMany(entities, outlines, if: named(condition), options, early: early)
     }
   }
 
   package func remove(
-    id: String, _ run: Run, early: (Int) -> Void = { _ in }
+    id: String, if condition: WriteCondition = .none, _ run: Run,
+    early: (Int) -> Void = { _ in }
   ) throws(StoreError) -> Answered<Int> {
-    try writing("remove by id", run) { (options) throws(StoreError) in
-      try engine.remove(id: id, options, early: early)
+    let condition = named(try condition.ofDeletion())
+    return try writing("remove by id", run) { (options) throws(StoreError) in
+      try engine.remove(id: id, if: condition, options, early: early)
     }
   }
 

@@ -84,6 +84,18 @@ struct OptionReader {
     }
   }
 
+  /// Null: the entity must not exist; a local version that it must have, or a filter that it must match.
+  mutating func condition(_ key: String) throws(StoreError) -> WriteCondition? {
+    guard let value = left[key] else { return nil }
+    if value.objectValue != nil { return try filter(key).map { .matches($0) } }
+    left[key] = nil
+    if value.isNull { return .isMissing }
+    guard let version = value.intValue, version > 0 else {
+      throw wrong(key, "null, a version (a whole number above 0) or a filter")
+    }
+    return .version(version)
+  }
+
   /// An object of names to names, both of one component.
   mutating func names(_ key: String) throws(StoreError) -> KeyMap? {
     guard let value = take(key) else { return nil }

@@ -57,6 +57,17 @@ package struct Options: Sendable, Equatable {
     try reader.finish()
   }
 
+  /// The options of a call that writes entities by their ids, and the condition among them.
+  package static func ofWrite(
+    _ object: JSONObject
+  ) throws(StoreError) -> (options: Options, condition: WriteCondition) {
+    var reader = OptionReader(object)
+    let condition = try reader.condition("if") ?? .none
+    let options = try Options(from: &reader)
+    try reader.finish()
+    return (options, condition)
+  }
+
   /// These, and what they leave open from `base`.
   package func over(_ base: Options) -> Options {
     var merged = base

@@ -39,20 +39,32 @@ package final class Transaction: Sendable {
 
   /// Gives the entity as it will be stored.
   package func save(
-    _ entity: UnsafeRawBufferPointer, in store: DataStore
+    _ entity: UnsafeRawBufferPointer, if condition: WriteCondition = .none, in store: DataStore
   ) throws(StoreError) -> [UInt8] {
     let outline = try DataStore.outline(of: entity)
     let saved = try local.save(
-      entity, [outline], known: store.knownMembers, in: collection(of: store))
+      entity, [outline], known: store.knownMembers, if: store.named(condition),
+      in: collection(of: store))
     guard let entity = saved.first else {
       throw StoreError(.internal, "The transaction lost an entity.")
     }
     return entity.bytes
   }
 
-  package func remove(id: String, in store: DataStore) throws(StoreError) -> Int {
+  package func remove(
+    id: String, if condition: WriteCondition = .none, in store: DataStore
+  ) throws(StoreError) -> Int {
     try Self.checked(id)
-    return try local.remove(id, in: collection(of: store))
+    let condition = store.named(try condition.ofDeletion())
+    return try local.remove(id, if: condition, in: collection(of: store))
+  }
+
+  /// The condition in the options of a save or a removal: the only one there is.
+  package static func condition(_ object: JSONObject) throws(StoreError) -> WriteCondition {
+    var reader = OptionReader(object)
+    let condition = try reader.condition("if") ?? .none
+    try reader.finish()
+    return condition
   }
 
   package func remove(_ query: Query, in store: DataStore) throws(StoreError) -> Int {

@@ -56,6 +56,7 @@ enum LibraryTexts {
     "auto-pagination",
     "auto-push",
     "backends",
+    "conditions",
     "conflicts",
     "delta-set",
     "delta-set-caching",

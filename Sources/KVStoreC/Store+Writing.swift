@@ -134,12 +134,15 @@ private func save(
   _ store: OpaquePointer?, _ entity: CString?, _ length: Int, _ options: CString?,
   for lifetime: JSONInput.Lifetime
 ) throws(StoreError) -> Operation {
-  let (store, options) = (try StoreObject.borrow(store), try callOptions(options))
+  let store = try StoreObject.borrow(store)
+  let (options, condition) = try writeOptions(options)
   let entity = try JSONInput(entity, length, named: "entity_json", for: lifetime)
   return Operation(on: store.client, isLocal: store.core.writesLocally(options)) {
     (running) throws(StoreError) in
     try entity.withBytes { (bytes) throws(StoreError) in
-      try store.core.save(bytes, running.run(options)) { running.early(.json($0)) }
+      try store.core.save(bytes, if: condition, running.run(options)) {
+        running.early(.json($0))
+      }
     }.map { .json($0) }
   }
 }
@@ -148,12 +151,15 @@ private func saveMany(
   _ store: OpaquePointer?, _ entities: CString?, _ length: Int, _ options: CString?,
   for lifetime: JSONInput.Lifetime
 ) throws(StoreError) -> Operation {
-  let (store, options) = (try StoreObject.borrow(store), try callOptions(options))
+  let store = try StoreObject.borrow(store)
+  let (options, condition) = try writeOptions(options)
   let entities = try JSONInput(entities, length, named: "entities_json", for: lifetime)
   return Operation(on: store.client, isLocal: store.core.writesLocally(options)) {
     (running) throws(StoreError) in
     try entities.withBytes { (bytes) throws(StoreError) in
-      try store.core.saveMany(bytes, running.run(options)) { running.early(Outcome($0)) }
+      try store.core.saveMany(bytes, if: condition, running.run(options)) {
+        running.early(Outcome($0))
+      }
     }.map { Outcome($0) }
   }
 }
@@ -162,11 +168,12 @@ private func removeById(
   _ store: OpaquePointer?, _ id: CString?, _ options: CString?
 ) throws(StoreError) -> Operation {
   let (store, id) = (try StoreObject.borrow(store), try text(id, named: "id"))
-  let options = try callOptions(options)
+  let (options, condition) = try writeOptions(options)
   return Operation(on: store.client, isLocal: store.core.writesLocally(options)) {
     (running) throws(StoreError) in
-    try store.core.remove(id: id, running.run(options)) { running.early(.count(Int64($0))) }
-      .map { .count(Int64($0)) }
+    try store.core.remove(id: id, if: condition, running.run(options)) {
+      running.early(.count(Int64($0)))
+    }.map { .count(Int64($0)) }
   }
 }
 

@@ -62,9 +62,19 @@ public func kv_transaction_save(
   _ transaction: OpaquePointer?, _ store: OpaquePointer?, _ entity: CString?, _ length: Int,
   _ jsonOut: TextOut?, _ lengthOut: LengthOut?, _ errorOut: HandleOut?
 ) -> kv_status {
+  kv_transaction_save_if(
+    transaction, store, entity, length, nil, jsonOut, lengthOut, errorOut)
+}
+
+@_cdecl("kv_transaction_save_if") @implementation
+public func kv_transaction_save_if(
+  _ transaction: OpaquePointer?, _ store: OpaquePointer?, _ entity: CString?, _ length: Int,
+  _ options: CString?, _ jsonOut: TextOut?, _ lengthOut: LengthOut?, _ errorOut: HandleOut?
+) -> kv_status {
   let out = TextOutput(jsonOut, lengthOut)
   return within(transaction, store, errorOut) { (core, store) throws(StoreError) in
-    try out.give(try core.save(try json(entity, length, named: "entity_json"), in: store))
+    let entity = try json(entity, length, named: "entity_json")
+    try out.give(try core.save(entity, if: try condition(options), in: store))
   }
 }
 
@@ -73,9 +83,18 @@ public func kv_transaction_remove_by_id(
   _ transaction: OpaquePointer?, _ store: OpaquePointer?, _ id: CString?, _ countOut: CountOut?,
   _ errorOut: HandleOut?
 ) -> kv_status {
+  kv_transaction_remove_by_id_if(transaction, store, id, nil, countOut, errorOut)
+}
+
+@_cdecl("kv_transaction_remove_by_id_if") @implementation
+public func kv_transaction_remove_by_id_if(
+  _ transaction: OpaquePointer?, _ store: OpaquePointer?, _ id: CString?, _ options: CString?,
+  _ countOut: CountOut?, _ errorOut: HandleOut?
+) -> kv_status {
   let out = CountOutput(countOut)
   return within(transaction, store, errorOut) { (core, store) throws(StoreError) in
-    out.give(try core.remove(id: try text(id, named: "id"), in: store))
+    let id = try text(id, named: "id")
+    out.give(try core.remove(id: id, if: try condition(options), in: store))
   }
 }
 
@@ -146,6 +165,11 @@ private func within(
       try body(transaction.core, store.core)
     }
   }
+}
+
+private func condition(_ text: CString?) throws(StoreError) -> WriteCondition {
+  guard let object = try options(text) else { return .none }
+  return try Transaction.condition(object)
 }
 
 /// A required update, as text.

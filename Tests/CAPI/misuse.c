@@ -156,7 +156,9 @@ DEFINE(kv_transaction_find_by_id, h, good_store, "a", TEXT_OUT)
 DEFINE(kv_transaction_find, h, good_store, NULL, &cursor, e)
 DEFINE(kv_transaction_count, h, good_store, NULL, &count, e)
 DEFINE(kv_transaction_save, h, good_store, "{}", 2, TEXT_OUT)
+DEFINE(kv_transaction_save_if, h, good_store, "{}", 2, NULL, TEXT_OUT)
 DEFINE(kv_transaction_remove_by_id, h, good_store, "a", &count, e)
+DEFINE(kv_transaction_remove_by_id_if, h, good_store, "a", NULL, &count, e)
 DEFINE(kv_transaction_remove, h, good_store, NULL, &count, e)
 DEFINE(kv_transaction_update, h, good_store, NULL, UPDATE, TEXT_OUT)
 DEFINE(kv_transaction_commit, h, e)
@@ -256,7 +258,9 @@ static const struct {
     {"kv_transaction_find", TRANSACTION, call_kv_transaction_find, 1, 0, 0},
     {"kv_transaction_count", TRANSACTION, call_kv_transaction_count, 1, 0, 0},
     {"kv_transaction_save", TRANSACTION, call_kv_transaction_save, 1, 0, 0},
+    {"kv_transaction_save_if", TRANSACTION, call_kv_transaction_save_if, 1, 0, 0},
     {"kv_transaction_remove_by_id", TRANSACTION, call_kv_transaction_remove_by_id, 1, 0, 0},
+    {"kv_transaction_remove_by_id_if", TRANSACTION, call_kv_transaction_remove_by_id_if, 1, 0, 0},
     {"kv_transaction_remove", TRANSACTION, call_kv_transaction_remove, 1, 0, 0},
     {"kv_transaction_update", TRANSACTION, call_kv_transaction_update, 1, 0, 0},
     {"kv_transaction_commit", TRANSACTION, call_kv_transaction_commit, 1, 0, 0},

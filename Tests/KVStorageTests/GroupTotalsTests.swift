@@ -142,6 +142,7 @@ import Testing
       ALTER TABLE collections DROP COLUMN forgotten;
       ALTER TABLE collections DROP COLUMN purged;
       DROP TABLE gone;
+      ALTER TABLE pending DROP COLUMN conditional;
       PRAGMA user_version = \(previous);
       """)
     let storage = try Storage(path: path)

@@ -10,7 +10,11 @@ extension LocalTransaction {
   fileprivate func save(_ entities: String..., in collection: String = "c") throws {
     let array = Array("[\(entities.joined(separator: ","))]".utf8)
     let outlines = try EntityScanner.outlines(ofArray: array)
-    _ = try array.withUnsafeBytes { try save($0, outlines, known: nil, in: collection) }
+    _ = try array.withUnsafeBytes { try save($0, outlines, known: nil, if: .none, in: collection) }
+  }
+
+  fileprivate func remove(_ id: String, in collection: String = "c") throws -> Int {
+    try remove(id, if: .none, in: collection)
   }
 
   fileprivate func get(_ id: String, in collection: String = "c") throws -> String? {

@@ -41,20 +41,24 @@ final class Bench {
   // MARK: Entities
 
   @discardableResult
-  func save(_ entity: JSONObject, _ write: WritePolicy? = nil) throws -> JSONValue {
+  func save(
+    _ entity: JSONObject, if condition: WriteCondition = .none, _ write: WritePolicy? = nil
+  ) throws -> JSONValue {
     let bytes = JSONValue.object(entity).bytes
     let outline = try EntityScanner.outline(of: bytes)
     let saved = try bytes.withUnsafeBytes {
-      try engine.save($0, outline, options(write: write)).value
+      try engine.save($0, outline, if: condition, options(write: write)).value
     }
     return try JSONValue(parsing: saved)
   }
 
-  func saveMany(_ entities: [JSONObject], _ write: WritePolicy? = nil) throws -> SaveManyResult {
+  func saveMany(
+    _ entities: [JSONObject], if condition: WriteCondition = .none, _ write: WritePolicy? = nil
+  ) throws -> SaveManyResult {
     let bytes = JSONValue.array(entities.map { .object($0) }).bytes
     let outlines = try EntityScanner.outlines(ofArray: bytes)
     return try bytes.withUnsafeBytes {
-      try engine.saveMany($0, outlines, options(write: write)).value
+      try engine.saveMany($0, outlines, if: condition, options(write: write)).value
     }
   }
 

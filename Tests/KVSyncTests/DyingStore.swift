@@ -73,15 +73,17 @@ final class DyingStore: LocalStore, @unchecked Sendable {
 
   func save(
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], known: KnownMembers?,
-    in collection: String
+    if condition: WriteCondition, in collection: String
   ) throws(StoreError) -> [SavedEntity] {
     try live { () throws(StoreError) in
-      try real.save(bytes, outlines, known: known, in: collection)
+      try real.save(bytes, outlines, known: known, if: condition, in: collection)
     }
   }
 
-  func remove(_ id: String, in collection: String) throws(StoreError) -> Int {
-    try live { () throws(StoreError) in try real.remove(id, in: collection) }
+  func remove(
+    _ id: String, if condition: WriteCondition, in collection: String
+  ) throws(StoreError) -> Int {
+    try live { () throws(StoreError) in try real.remove(id, if: condition, in: collection) }
   }
 
   func remove(_ query: Query, in collection: String) throws(StoreError) -> Int {

@@ -72,8 +72,13 @@ func (c *Collection[T]) Save(ctx context.Context, entity T, options ...Option) (
 	return decode[T](c.store.save(ctx, text, options))
 }
 
+// Insert saves one entity if there is none of its "_id"; ErrConflict otherwise. See [IfMissing].
+func (c *Collection[T]) Insert(ctx context.Context, entity T, options ...Option) (T, error) {
+	return c.Save(ctx, entity, append(options[:len(options):len(options)], IfMissing())...)
+}
+
 // SaveMany saves many entities, locally in one transaction. If some fail, the result has their
-// errors, and the call succeeds.
+// errors, and the call succeeds. A [Network] collection inserts them: it replaces none that is there.
 func (c *Collection[T]) SaveMany(
 	ctx context.Context, entities []T, options ...Option,
 ) (SaveManyResult[T], error) {

@@ -247,6 +247,22 @@ func WithKnownMembers(names M) Option {
 	}
 }
 
+// IfMissing makes a save an insert: it fails with ErrConflict if there is an entity of the "_id".
+//
+// Like [IfVersion] and [IfMatches] it is for saves and removals by id, in transactions too. The check and
+// the write are one, and nothing is changed if the condition does not hold. A write that waits for the
+// backend stays conditional: what it started from must be there, or it is set aside as a conflict. Of
+// several conditions the last one counts.
+func IfMissing() Option { return with("if", nil) }
+
+// IfVersion lets a save or a removal happen only if the entity is of this local version, which
+// [Collection.Version] gives; else it fails with ErrConflict.
+func IfVersion(version int64) Option { return with("if", version) }
+
+// IfMatches lets a save or a removal happen only if the stored entity is there and matches a filter;
+// else it fails with ErrConflict.
+func IfMatches(filter M) Option { return with("if", filter) }
+
 // WithTTL makes local reads ignore entities written longer ago.
 func WithTTL(ttl time.Duration) Option { return with("ttl", ttl.Seconds()) }
 

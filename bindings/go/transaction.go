@@ -119,19 +119,20 @@ func (c *TxCollection[T]) Count(query *Query) (int, error) {
 	})
 }
 
-// Save saves one entity and gives it as it will be stored.
-func (c *TxCollection[T]) Save(entity T) (T, error) {
+// Save saves one entity and gives it as it will be stored. The options are conditions, such as
+// [IfMissing], on the entity as the transaction sees it.
+func (c *TxCollection[T]) Save(entity T, options ...Option) (T, error) {
 	text, err := marshal(entity)
 	if err != nil {
 		var none T
 		return none, err
 	}
-	return decode[T](c.store.saveIn(c.tx, text))
+	return decode[T](c.store.saveIn(c.tx, text, options))
 }
 
-// RemoveByID removes one entity; it gives 1, or 0 if there is none.
-func (c *TxCollection[T]) RemoveByID(id string) (int, error) {
-	return c.store.removeByIDIn(c.tx, id)
+// RemoveByID removes one entity; it gives 1, or 0 if there is none. The options are conditions.
+func (c *TxCollection[T]) RemoveByID(id string, options ...Option) (int, error) {
+	return c.store.removeByIDIn(c.tx, id, options)
 }
 
 // Remove removes the entities that match and counts them. A nil query is ErrInvalid.
@@ -178,25 +179,34 @@ func (s *store) findIn(tx *Tx, query *Query) (entities, error) {
 	return entities{cursor: cursor, store: s}, check(status, left)
 }
 
-func (s *store) saveIn(tx *Tx, entity []byte) ([]byte, error) {
+func (s *store) saveIn(tx *Tx, entity []byte, options []Option) ([]byte, error) {
+	condition, err := gather(options).text()
+	if err != nil {
+		return nil, err
+	}
 	defer runtime.KeepAlive(s)
 	var text *C.char
 	var length C.size_t
 	var left *C.kv_error
-	status := C.kv_transaction_save(tx.handle, s.handle, characters(entity), C.size_t(len(entity)),
-		&text, &length, &left)
+	status := C.kv_transaction_save_if(tx.handle, s.handle, characters(entity), C.size_t(len(entity)),
+		characters(condition), &text, &length, &left)
 	return taken(text, length), check(status, left)
 }
 
-func (s *store) removeByIDIn(tx *Tx, id string) (int, error) {
+func (s *store) removeByIDIn(tx *Tx, id string, options []Option) (int, error) {
 	key, err := terminated(id, "id")
+	if err != nil {
+		return 0, err
+	}
+	condition, err := gather(options).text()
 	if err != nil {
 		return 0, err
 	}
 	defer runtime.KeepAlive(s)
 	var count C.int64_t
 	var left *C.kv_error
-	status := C.kv_transaction_remove_by_id(tx.handle, s.handle, characters(key), &count, &left)
+	status := C.kv_transaction_remove_by_id_if(tx.handle, s.handle, characters(key),
+		characters(condition), &count, &left)
 	return int(count), check(status, left)
 }
 

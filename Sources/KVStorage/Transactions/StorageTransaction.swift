@@ -62,28 +62,33 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
 
   func save(
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], known: KnownMembers?,
-    in collection: String
+    if condition: WriteCondition, in collection: String
   ) throws(StoreError) -> [SavedEntity] {
     let entities = try storage.entities(bytes, outlines)
     return try perform { () throws(StoreError) in
       var saved = entities
       for (place, outline) in outlines.enumerated() {
+        try check(condition, outline.id, collection)
         if let known, outline.id != nil, let old = try current(saved[place].id, collection) {
           let new = saved[place].bytes
           saved[place].bytes = old.withBorrowedBytes {
             known.completed(new, from: $0, storage.format)
           }
         }
-        try write(saved[place], outline.id == nil ? .create : .update, collection)
+        try write(
+          saved[place], outline.id == nil ? .create : .update, !condition.isNone, collection)
       }
       return saved
     }
   }
 
-  func remove(_ id: String, in collection: String) throws(StoreError) -> Int {
+  func remove(
+    _ id: String, if condition: WriteCondition, in collection: String
+  ) throws(StoreError) -> Int {
     try perform { () throws(StoreError) in
+      try check(condition, id, collection)
       guard try current(id, collection) != nil else { return 0 }
-      try write(id, nil, .delete, collection)
+      try write(id, nil, .delete, !condition.isNone, collection)
       return 1
     }
   }
@@ -93,7 +98,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
       let found = try found(query, collection)
       for record in found.records {
         let body = try body(of: record, found.table)
-        try write(try StoredEntity.id(of: body, storage.format), nil, .delete, collection)
+        try write(try StoredEntity.id(of: body, storage.format), nil, .delete, false, collection)
       }
       return found.records.count
     }
@@ -109,7 +114,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
       for record in found.records {
         let body = try body(of: record, found.table)
         guard let changed = try update.applied(to: body, now, storage.format) else { continue }
-        try write(changed, .update, collection)
+        try write(changed, .update, false, collection)
         result.modified.append(changed.id)
       }
       return result
@@ -152,10 +157,27 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
 
   /// The entity as the transaction sees it.
   private func current(_ id: String, _ collection: String) throws(StoreError) -> [UInt8]? {
-    if let entry = overlays[RecordID(collection)]?.entries[RecordID(id)] { return entry.body }
+    try currentRecord(id, collection)?.body
+  }
+
+  /// The same with its version; 0, which no record has, if the transaction has written it.
+  private func currentRecord(
+    _ id: String, _ collection: String
+  ) throws(StoreError) -> (version: Int64, body: [UInt8])? {
+    if let entry = overlays[RecordID(collection)]?.entries[RecordID(id)] {
+      return entry.body.map { (0, $0) }
+    }
     let stored = try stored(id, collection)
     reads.note(id, in: collection, version: stored?.version)
-    return stored?.body
+    return stored.map { ($0.version, $0.body) }
+  }
+
+  private func check(
+    _ condition: WriteCondition, _ id: String?, _ collection: String
+  ) throws(StoreError) {
+    guard !condition.isNone else { return }
+    let stored = try id.flatMap { (id) throws(StoreError) in try currentRecord(id, collection) }
+    if let failure = condition.failure(of: id, stored) { throw failure }
   }
 
   /// The entity as the snapshot has it.
@@ -206,13 +228,15 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
   }
 
   private func write(
-    _ entity: SavedEntity, _ operation: PendingWrite.Operation, _ collection: String
+    _ entity: SavedEntity, _ operation: PendingWrite.Operation, _ isConditional: Bool,
+    _ collection: String
   ) throws(StoreError) {
-    try write(entity.id, entity.bytes, operation, collection)
+    try write(entity.id, entity.bytes, operation, isConditional, collection)
   }
 
   private func write(
-    _ id: String, _ body: [UInt8]?, _ operation: PendingWrite.Operation, _ collection: String
+    _ id: String, _ body: [UInt8]?, _ operation: PendingWrite.Operation, _ isConditional: Bool,
+    _ collection: String
   ) throws(StoreError) {
     let key = RecordID(collection)
     var overlay = overlays[key] ?? TransactionOverlay()
@@ -220,6 +244,8 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
     overlay.set(id, body, row: row)
     overlays[key] = overlay
     writes.append(
-      TransactionWrite(collection: collection, id: id, body: body, operation: operation))
+      TransactionWrite(
+        collection: collection, id: id, body: body, operation: operation,
+        isConditional: isConditional))
   }
 }

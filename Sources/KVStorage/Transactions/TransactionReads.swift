@@ -97,9 +97,10 @@ extension Storage {
   ) throws(SQLiteError) {
     let change = Change(try catalog.entry(write.collection, on: db))
     guard let body = write.body else {
-      _ = try Self.remove(write.id, change, db)
+      _ = try Self.remove(write.id, isConditional: write.isConditional, change, db)
       return
     }
-    try EntitySaver(change, db).save(SavedEntity(id: write.id, bytes: body), write.operation, db)
+    let saver = try EntitySaver(change, isConditional: write.isConditional, db)
+    try saver.save(SavedEntity(id: write.id, bytes: body), write.operation, db)
   }
 }

@@ -8,6 +8,7 @@ struct TransactionWrite: Sendable {
   /// Nil: the entity is deleted.
   let body: [UInt8]?
   let operation: PendingWrite.Operation
+  let isConditional: Bool
 }
 
 /// One entity that a transaction has found.

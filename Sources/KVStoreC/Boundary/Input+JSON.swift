@@ -41,6 +41,14 @@ func callOptions(_ start: CString?) throws(StoreError) -> Options? {
   return try Options(object)
 }
 
+/// The options of a call that writes entities by their ids, and the condition among them.
+func writeOptions(
+  _ start: CString?
+) throws(StoreError) -> (options: Options?, condition: WriteCondition) {
+  guard let object = try options(start) else { return (nil, .none) }
+  return try Options.ofWrite(object)
+}
+
 /// A small JSON object that may be left out.
 func optionalObject(
   _ start: CString?, _ length: Int, named name: StaticString

@@ -2,9 +2,11 @@ internal import KVBase
 package import KVJSON
 
 extension CollectionEngine {
-  /// Saves many entities, each as `save` would; locally all in one transaction.
+  /// Saves many entities: locally each as `save` would, all in one transaction. Past the queue they are inserted, as
+  /// the backend's own clients do: one whose id is taken fails with `.conflict`.
   package func saveMany(
-    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], _ options: CallOptions,
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline],
+    if condition: WriteCondition = .none, _ options: CallOptions,
     early: (SaveManyResult) -> Void = { _ in }
   ) throws(StoreError) -> Answered<SaveManyResult> {
     guard !outlines.isEmpty else {
@@ -12,12 +14,13 @@ extension CollectionEngine {
     }
     let policy = writePolicy(options)
     if policy == .forceNetwork {
-      return Answered(try saveManyRemotely(bytes, outlines, options.call), isLocal: false)
+      return Answered(try insertMany(bytes, outlines, condition, options.call), isLocal: false)
     }
     let staysLocal = policy == .forceLocal
     let local = try localStore(for: "save locally")
     if !staysLocal { _ = try writer() }
-    let saved = try local.save(bytes, outlines, known: options.call.known, in: collection)
+    let saved = try local.save(
+      bytes, outlines, known: options.call.known, if: condition, in: collection)
     let result = SaveManyResult(entities: saved.map(\.bytes), errors: [])
     if staysLocal { return Answered(result, isLocal: true) }
     if policy == .localThenNetwork { early(result) }
@@ -56,19 +59,26 @@ extension CollectionEngine {
 
   // MARK: Without a queue
 
-  private func saveManyRemotely(
-    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], _ call: Call
+  private func insertMany(
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], _ condition: WriteCondition,
+    _ call: Call
   ) throws(StoreError) -> SaveManyResult {
     let remote = try backend(for: "write to the network")
     _ = try writer()
     try format.checkIDs(of: outlines)
-    let (writes, places) = requests(bytes, outlines, atOnce: remote.limits.createsPerRequest)
+    try condition.checkForInserts()
     var results = [Result<[UInt8], StoreError>?](repeating: nil, count: outlines.count)
-    let ids = Set(outlines.compactMap { $0.id.map(RecordID.init) }).map(\.text)
+    let (writes, places) = inserts(
+      bytes, outlines, atOnce: remote.limits.createsPerRequest, &results)
+    let named = places.joined().compactMap { place in
+      outlines[place].id.map { (id: $0, place: place) }
+    }
+    let ids = named.map(\.id)
+    let sent = named.map { ($0.id, TheirVersion.entity(Array(bytes[outlines[$0.place].range]))) }
     return try inFlight.sending(ids, call) { () throws(StoreError) in
-      try unqueued(writes.compactMap(\.update)) { () throws(StoreError) in
+      try unqueued(sent) { () throws(StoreError) in
         let queued = try queued(ids)
-        try sendCompleted(writes, remote, call) { request, outcome in
+        remote.send(writes, in: collection, call) { request, outcome in
           note(outcome, at: places[request], in: &results)
         }
         if writes.count == 1, places[0].count > 1, case .failure(let error)?? = results.first,
@@ -76,6 +86,7 @@ extension CollectionEngine {
         {
           throw error
         }
+        try takeArrived(&results, bytes, outlines, remote, call)
         let collected = collected(results, outlines)
         try settle(collected.entities.compactMap { $0 }, queued: queued)
         return collected
@@ -86,28 +97,44 @@ extension CollectionEngine {
     }
   }
 
-  /// What is new goes in batches, the rest one by one; each request with its places in the input.
-  private func requests(
-    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], atOnce: Int
+  /// Requests that insert, at most `atOnce` entities each, with their indexes in the input. Of entities of the
+  /// same id the first one goes.
+  private func inserts(
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], atOnce: Int,
+    _ results: inout [Result<[UInt8], StoreError>?]
   ) -> (writes: [RemoteWrite], places: [[Int]]) {
-    var writes: [RemoteWrite] = []
-    var places: [[Int]] = []
-    let new = outlines.indices.filter { outlines[$0].id == nil }
-    for batch in new.chunks(of: atOnce) {
+    var seen: Set<RecordID> = []
+    let first = outlines.indices.filter { place in
+      guard let id = outlines[place].id, !seen.insert(RecordID(id)).inserted else { return true }
+      results[place] = .failure(.conditionFailed(id, "is there twice"))
+      return false
+    }
+    var (writes, places): ([RemoteWrite], [[Int]]) = ([], [])
+    for batch in first.chunks(of: atOnce) {
       let bodies = batch.map { Array(bytes[outlines[$0].range]) }
       writes.append(bodies.count == 1 ? .create(bodies[0]) : .createMany(bodies))
       places.append(Array(batch))
     }
-    // Of entities that come twice only the last one goes: two requests could overtake each other.
-    let byId = Dictionary(
-      grouping: outlines.indices.filter { outlines[$0].id != nil },
-      by: { RecordID(outlines[$0].id ?? "") })
-    for (key, same) in byId.sorted(by: { $0.value[0] < $1.value[0] }) {
-      guard let last = same.last else { continue }
-      writes.append(.update(id: key.text, Array(bytes[outlines[last].range])))
-      places.append(same)
-    }
     return (writes, places)
+  }
+
+  /// What is refused because an earlier attempt of ours has made it is done.
+  private func takeArrived(
+    _ results: inout [Result<[UInt8], StoreError>?], _ bytes: UnsafeRawBufferPointer,
+    _ outlines: [EntityOutline], _ remote: any Remote, _ call: Call
+  ) throws(StoreError) {
+    var refused: [(id: String, body: [UInt8], refusal: StoreError)] = []
+    for (place, result) in results.enumerated() {
+      guard case .failure(let refusal)? = result, let id = outlines[place].id else { continue }
+      refused.append((id, Array(bytes[outlines[place].range]), refusal))
+    }
+    for (key, stored) in try arrived(refused, remote, call) {
+      for place in outlines.indices where outlines[place].id.map(RecordID.init) == key {
+        if case .failure(let error)? = results[place], error.followsFailure {
+          results[place] = .success(stored)
+        }
+      }
+    }
   }
 
   private func note(

@@ -7,22 +7,25 @@ extension CollectionEngine {
 
   /// Saves one entity: creates it if it has no id, else creates or replaces the one of that id.
   ///
-  /// With the policy `localThenNetwork`, `early` receives the local result first.
+  /// With the policy `localThenNetwork`, `early` receives the local result first. `condition`: of the local entity, and
+  /// of the backend's where only that is written; see `RemoteCondition.init(_:of:)`.
   package func save(
-    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, _ options: CallOptions,
+    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline,
+    if condition: WriteCondition = .none, _ options: CallOptions,
     early: ([UInt8]) -> Void = { _ in }
   ) throws(StoreError) -> Answered<[UInt8]> {
     switch writePolicy(options) {
     case .forceLocal:
-      return Answered(try saveLocally(bytes, [outline], options.call)[0].bytes, isLocal: true)
+      return Answered(try saveLocally(bytes, outline, condition, options.call).bytes, isLocal: true)
     case .forceNetwork:
-      return Answered(try saveRemotely(bytes, outline, options.call), isLocal: false)
+      return Answered(try saveRemotely(bytes, outline, condition, options.call), isLocal: false)
     case .silentLocalThenNetwork:
       if remote == nil {
-        return Answered(try saveLocally(bytes, [outline], options.call)[0].bytes, isLocal: true)
+        return Answered(
+          try saveLocally(bytes, outline, condition, options.call).bytes, isLocal: true)
       }
       _ = try writer()
-      let saved = try saveLocally(bytes, [outline], options.call)[0]
+      let saved = try saveLocally(bytes, outline, condition, options.call)
       do throws(StoreError) {
         return Answered(try sent(saved, options.impatient.call), isLocal: false)
       } catch {
@@ -31,21 +34,22 @@ extension CollectionEngine {
       }
     case .localThenNetwork:
       _ = try writer()
-      let saved = try saveLocally(bytes, [outline], options.call)[0]
+      let saved = try saveLocally(bytes, outline, condition, options.call)
       early(saved.bytes)
       return Answered(try sent(saved, options.call), isLocal: false)
     }
   }
 
   private func saveLocally(
-    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], _ call: Call
-  ) throws(StoreError) -> [SavedEntity] {
+    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, _ condition: WriteCondition,
+    _ call: Call
+  ) throws(StoreError) -> SavedEntity {
     let local = try localStore(for: "save locally")
-    let saved = try local.save(bytes, outlines, known: call.known, in: collection)
-    guard saved.count == outlines.count else {
+    let saved = try local.save(bytes, [outline], known: call.known, if: condition, in: collection)
+    guard let entity = saved.first else {
       throw StoreError(.internal, "The local store lost an entity while saving.")
     }
-    return saved
+    return entity
   }
 
   /// Sends the pending write of a saved entity; gives what is stored then.
@@ -58,22 +62,25 @@ extension CollectionEngine {
   /// Sends an entity without queuing it. A local copy is brought up to date; what was queued for the
   /// entity before is done with.
   private func saveRemotely(
-    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, _ call: Call
+    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, _ condition: WriteCondition,
+    _ call: Call
   ) throws(StoreError) -> [UInt8] {
     let remote = try backend(for: "write to the network")
     _ = try writer()
     try format.checkIDs(of: [outline])
     let body = Array(bytes[outline.range])
     guard let id = outline.id else {
+      if let failure = condition.failure(of: nil, nil) { throw failure }
       let stored = try outcome(of: .create(body), remote, call).storedEntity()
       _ = try accepted(stored, as: nil)
       try settle([stored], queued: [:])
       return stored
     }
     return try inFlight.sending([id], call) { () throws(StoreError) in
-      try unqueued([(id, .entity(body))]) { () throws(StoreError) in
+      let write = try conditioned(id, body, condition, remote, call)
+      return try unqueued([(id, .entity(body))]) { () throws(StoreError) in
         let queued = try queued([id])
-        let stored = try outcome(of: .update(id: id, body), remote, call).storedEntity()
+        let stored = try conditionalOutcome(of: write, id, remote, call).storedEntity()
         _ = try accepted(stored, as: id)
         try settle([stored], queued: queued)
         return stored
@@ -139,35 +146,36 @@ extension CollectionEngine {
 
   /// Removes one entity; gives 1, or 0 if there was none.
   package func remove(
-    id: String, _ options: CallOptions, early: (Int) -> Void = { _ in }
+    id: String, if condition: WriteCondition = .none, _ options: CallOptions,
+    early: (Int) -> Void = { _ in }
   ) throws(StoreError) -> Answered<Int> {
     try Self.checked(id)
     switch writePolicy(options) {
     case .forceLocal:
       let local = try localStore(for: "remove locally")
-      return Answered(try local.remove(id, in: collection), isLocal: true)
+      return Answered(try local.remove(id, if: condition, in: collection), isLocal: true)
     case .forceNetwork:
       _ = try writer()
-      return Answered(try removeRemotely(id, options.call), isLocal: false)
+      return Answered(try removeRemotely(id, condition, options.call), isLocal: false)
     case .silentLocalThenNetwork, .localThenNetwork:
-      return try removeBoth(id, options, early)
+      return try removeBoth(id, condition, options, early)
     }
   }
 
   private func removeBoth(
-    _ id: String, _ options: CallOptions, _ early: (Int) -> Void
+    _ id: String, _ condition: WriteCondition, _ options: CallOptions, _ early: (Int) -> Void
   ) throws(StoreError) -> Answered<Int> {
     let isSilent = options.writePolicy == .silentLocalThenNetwork
     let local = try localStore(for: "remove locally")
     _ = try writer()
-    let removed = try local.remove(id, in: collection)
+    let removed = try local.remove(id, if: condition, in: collection)
     if !isSilent { early(removed) }
     do throws(StoreError) {
       if try local.pending(id, in: collection) != nil {
         try sendOne(id, isSilent ? options.impatient.call : options.call)
       } else if removed == 0 {
         // Not here, but perhaps there.
-        return Answered(try removeRemotely(id, options.call), isLocal: false)
+        return Answered(try removeRemotely(id, .none, options.call), isLocal: false)
       }
       return Answered(removed, isLocal: false)
     } catch {
@@ -177,12 +185,15 @@ extension CollectionEngine {
     }
   }
 
-  private func removeRemotely(_ id: String, _ call: Call) throws(StoreError) -> Int {
+  private func removeRemotely(
+    _ id: String, _ condition: WriteCondition, _ call: Call
+  ) throws(StoreError) -> Int {
     let remote = try backend(for: "write to the network")
     return try inFlight.sending([id], call) { () throws(StoreError) in
-      try unqueued([(id, .gone)]) { () throws(StoreError) in
+      let write = try conditioned(id, nil, condition, remote, call)
+      return try unqueued([(id, .gone)]) { () throws(StoreError) in
         let queued = try queued([id])
-        let count = try outcome(of: .delete(id: id), remote, call).deletedCount()
+        let count = try conditionalOutcome(of: write, id, remote, call).deletedCount()
         if let local {
           try inFlight.settlements.settling([id]) { () throws(StoreError) in
             if var write = try answered(id, queued, local) {

@@ -8,6 +8,8 @@ struct Meeting {
   let base: [UInt8]?
   let theirs: TheirVersion
   let tried: [TheirVersion]
+  /// Whether it is known that others have made what is there.
+  var isOthers = false
 
   enum Verdict: Equatable {
     /// There is nothing left to send: what is there is what was wanted.
@@ -22,7 +24,7 @@ struct Meeting {
 
   /// First what is no conflict, then what the strategy says.
   func verdict(_ strategy: ConflictStrategy) -> Verdict {
-    if isDone { return .done }
+    if isDone, !isOthers { return .done }
     if isOurOwn || isUnchanged { return .again(.unchanged) }
     switch strategy {
     case .clientWins: return .again(.unchanged)

@@ -13,17 +13,21 @@ extension Push {
 
   // MARK: Noticing
 
-  /// Gives updates and deletions the condition that the backend still has what they started from.
+  /// Gives updates and deletions the condition that the backend still has what they started from: all of them, or with
+  /// `clientWins` those that were made on a condition.
   ///
   /// Of a backend that is not known to keep conditions, what it has is read first: what differs is a
   /// conflict. Between that read and the write somebody may still come in between; nothing notices that.
   func conditioned(
     _ outgoing: [OutgoingWrite]
   ) throws(StoreError) -> (ready: [OutgoingWrite], conflicts: [Conflicted]) {
-    guard call.conflicts != .clientWins else { return (outgoing, []) }
+    let comparesAll = call.conflicts != .clientWins
+    guard comparesAll || outgoing.contains(where: \.write.isConditional) else {
+      return (outgoing, [])
+    }
     var ready: [OutgoingWrite] = []
     for var sent in outgoing {
-      if sent.write.operation != .create {
+      if sent.write.operation != .create, comparesAll || sent.write.isConditional {
         // Changed since it was taken up: its turn comes with the next push.
         guard let now = try local.pending(sent.write.id, in: engine.collection),
           now.write.revision == sent.write.revision
@@ -71,8 +75,9 @@ extension Push {
       let late = try local.tombstone(of: write.id, in: engine.collection)?.sent ?? []
       let meeting = Meeting(
         format: engine.format, ours: conflict.sent.body, base: now.base, theirs: theirs,
-        tried: now.tried + late.map { .entity($0) })
-      switch meeting.verdict(call.conflicts) {
+        tried: now.tried + late.map { .entity($0) },
+        isOthers: isInsertOverOthers(conflict, theirs))
+      switch meeting.verdict(call.conflicts.holding(write)) {
       case .done: round.confirmed.append((write, theirs.bytes))
       case .take: taken.append((write, theirs))
       case .again(let change):
@@ -88,6 +93,18 @@ extension Push {
     return again
   }
 
+  /// Whether a write was to insert what others have made: it was never sent before, or what is there is another user's.
+  /// That may look the same.
+  private func isInsertOverOthers(_ conflict: Conflicted, _ theirs: TheirVersion) -> Bool {
+    let sent = conflict.sent
+    guard sent.write.isConditional, sent.condition == .isMissing, let there = theirs.bytes else {
+      return false
+    }
+    let isFirst =
+      sent.write.attempts == 1 && sent.write.isAsFirstSent && !conflict.refusal.followsFailure
+    return isFirst || !BackendEntity(there, engine.format).isMade(by: user)
+  }
+
   private func take(
     _ taken: [(write: PendingWrite, theirs: TheirVersion)]
   ) throws(StoreError) {
@@ -95,6 +112,16 @@ extension Push {
       try local.takeTheirs(taken)
     }
     call.progress.update { $0.entitiesDone += UInt64(taken.count) }
+  }
+}
+
+extension ConflictStrategy {
+  /// What happens to one write: what was made on a condition replaces nothing else, and is not merged with it.
+  fileprivate func holding(_ write: PendingWrite) -> ConflictStrategy {
+    switch self {
+    case .clientWins, .merge: write.isConditional ? .optimistic : self
+    case .serverWins, .optimistic, .handler: self
+    }
   }
 }
 

@@ -37,7 +37,7 @@ final class RetryingRemote: WrappingRemote {
     var attempt = 0
     while true {
       let round = send(waiting.map { writes[$0] }, in: collection, call, attempt) {
-        outcome(waiting[$0], $1.mapError { $0.of(attempt: attempt) })
+        outcome(waiting[$0], $1.of(attempt: attempt))
       }
       guard let error = round.error, !round.held.isEmpty else { return }
       let places = round.held.map { waiting[$0] }
@@ -100,6 +100,19 @@ final class RetryingRemote: WrappingRemote {
       }
     }
     return round
+  }
+}
+
+extension Result<RemoteOutcome, StoreError> {
+  /// This outcome with its errors, each of its writes' included, as those of an attempt, which counts from 0.
+  fileprivate func of(attempt: Int) -> Self {
+    map { outcome in
+      switch outcome {
+      case .stored, .deleted: outcome
+      case .storedMany(let many): .storedMany(many.map { $0.mapError { $0.of(attempt: attempt) } })
+      case .batch(let many): .batch(many.map { $0.of(attempt: attempt) })
+      }
+    }.mapError { $0.of(attempt: attempt) }
   }
 }
 

@@ -8,9 +8,12 @@ package protocol EntityStore: EntityReader {
   /// `bytes`. An entity without `_id` gets one and is queued as a create, one with `_id` as an update (or
   /// stays a create, see `PendingWrite.collapsing`). What is there keeps the members that are not `known`; nil:
   /// all are. Gives what is stored, in the input's order.
+  ///
+  /// `condition`: of each entity; an error has its `index` if there are several. With one, the pending write is
+  /// conditional, too: see `PendingWrite.isConditional`.
   func save(
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], known: KnownMembers?,
-    in collection: String
+    if condition: WriteCondition, in collection: String
   ) throws(StoreError) -> [SavedEntity]
 
   /// Changes the entities that match, in one transaction, and queues a write of each that was changed. If the
@@ -21,7 +24,9 @@ package protocol EntityStore: EntityReader {
   ) throws(StoreError) -> UpdateResult
 
   /// Deletes one entity and queues its deletion. Gives 1, or 0 if it was not there (nothing queued).
-  func remove(_ id: String, in collection: String) throws(StoreError) -> Int
+  func remove(
+    _ id: String, if condition: WriteCondition, in collection: String
+  ) throws(StoreError) -> Int
 
   /// Deletes what matches and queues one deletion for each.
   func remove(_ query: Query, in collection: String) throws(StoreError) -> Int
@@ -38,10 +43,14 @@ package protocol EntityStore: EntityReader {
 }
 
 extension EntityStore {
-  /// Saves entities whose members are all known.
+  /// Saves entities whose members are all known, whatever is there.
   package func save(
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String
   ) throws(StoreError) -> [SavedEntity] {
-    try save(bytes, outlines, known: nil, in: collection)
+    try save(bytes, outlines, known: nil, if: .none, in: collection)
+  }
+
+  package func remove(_ id: String, in collection: String) throws(StoreError) -> Int {
+    try remove(id, if: .none, in: collection)
   }
 }

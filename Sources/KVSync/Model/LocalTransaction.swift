@@ -15,13 +15,16 @@ package protocol LocalTransaction: AnyObject, Sendable {
 
   func count(_ query: Query, in collection: String) throws(StoreError) -> Int
 
-  /// As `EntityStore.save`: gives what will be stored.
+  /// As `EntityStore.save`: gives what will be stored. What a condition, here and below, has looked at counts as read.
+  /// An entity that this transaction has written has no version yet.
   func save(
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], known: KnownMembers?,
-    in collection: String
+    if condition: WriteCondition, in collection: String
   ) throws(StoreError) -> [SavedEntity]
 
-  func remove(_ id: String, in collection: String) throws(StoreError) -> Int
+  func remove(
+    _ id: String, if condition: WriteCondition, in collection: String
+  ) throws(StoreError) -> Int
 
   func remove(_ query: Query, in collection: String) throws(StoreError) -> Int
 

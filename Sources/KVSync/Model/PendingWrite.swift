@@ -37,6 +37,9 @@ package struct PendingWrite: Sendable, Equatable {
   package var state = State.waiting
   /// Whether it was sent, and has not been changed since it was sent for the first time.
   package var isAsFirstSent = false
+  /// Whether it was saved or removed on a condition: then the backend must have the version that it started from, or
+  /// nothing if there was none, whatever is done about other conflicts.
+  package var isConditional = false
 
   package init(
     collection: String, id: String, operation: Operation, revision: Int64, order: Int64,

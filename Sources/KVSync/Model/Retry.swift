@@ -52,7 +52,7 @@ extension StoreError {
   /// This error as that of an attempt, which counts from 0.
   func of(attempt: Int) -> StoreError {
     var error = self
-    error.followsFailure = attempt > 0 && isRefusal
+    error.followsFailure = attempt > 0 && (isRefusal || failureClass == .conflict)
     return error
   }
 }

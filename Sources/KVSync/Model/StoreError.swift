@@ -25,7 +25,8 @@ package struct StoreError: Error, Sendable, Equatable {
   package var statedClass: FailureClass?
   /// Whether the backend itself said that it has not carried the request out; nil: the class of the failure tells.
   package var changedNothing: Bool?
-  /// Of a refusal: whether an earlier attempt at the same request, which failed otherwise, may have been carried out.
+  /// Of a refusal or a conflict: whether an earlier attempt at the same request, which failed otherwise, may have been
+  /// carried out.
   package var followsFailure = false
 
   package init(_ kind: Kind, _ message: String) {

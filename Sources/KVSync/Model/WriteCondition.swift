@@ -11,6 +11,58 @@ package enum WriteCondition: Sendable {
   case version(Int64)
   /// It is there, and matches.
   case matches(Query)
+
+  /// Whether there is one.
+  package var isNone: Bool { if case .none = self { true } else { false } }
+
+  /// Why the write must not happen; nil: the condition holds. `id` nil: it is an entity that gets its id now. `stored`:
+  /// what is there; nil: nothing.
+  package func failure(
+    of id: String?, _ stored: (version: Int64, body: [UInt8])?
+  ) -> StoreError? {
+    guard let id else { return failureOfNew }
+    switch (self, stored) {
+    case (.none, _), (.isMissing, nil): return nil
+    case (.isMissing, _?): return .conditionFailed(id, "exists already")
+    case (.version, nil), (.matches, nil): return .conditionFailed(id, "is not there")
+    case (.version(let wanted), let stored?):
+      guard stored.version != wanted else { return nil }
+      return .conditionFailed(id, "is of version \(stored.version), not of version \(wanted)")
+    case (.matches(let query), let stored?):
+      do throws(QueryError) {
+        guard try query.matcher?.matches(stored.body) ?? true else {
+          return .conditionFailed(id, "does not match the condition")
+        }
+        return nil
+      } catch {
+        return StoreError(error)
+      }
+    }
+  }
+
+  /// The same for a deletion, which cannot demand that there is nothing.
+  package func ofDeletion() throws(StoreError) -> WriteCondition {
+    if case .isMissing = self { throw .removesNothing }
+    return self
+  }
+
+  /// Throws for what an insert can never meet.
+  func checkForInserts() throws(StoreError) {
+    switch self {
+    case .none, .isMissing: return
+    case .version, .matches:
+      throw StoreError(
+        .unsupported, "A save of many that only the backend gets inserts: it meets nothing.")
+    }
+  }
+
+  private var failureOfNew: StoreError? {
+    switch self {
+    case .none, .isMissing: nil
+    case .version, .matches:
+      StoreError(.invalid, "A condition on what is there needs an entity with an _id.")
+    }
+  }
 }
 
 /// What an update came to.
@@ -35,6 +87,10 @@ package struct UpdateResult: Sendable, Equatable {
 }
 
 extension StoreError {
+  static var removesNothing: StoreError {
+    StoreError(.invalid, "A removal cannot demand that there is nothing to remove.")
+  }
+
   /// An entity is not what a write was to find.
   package static func conditionFailed(_ id: String, _ reason: String) -> StoreError {
     var error = StoreError(.conflict, "The entity \"\(id)\" \(reason).")

@@ -12,6 +12,7 @@ from ._native import has_feature, live_objects, version
 from ._options import (
     CallOptions,
     ClientOptions,
+    Condition,
     LogoutOptions,
     NetworkOptions,
     ReadPolicy,
@@ -91,6 +92,7 @@ __all__ = [
     "ChangesStream",
     "Client",
     "ClientOptions",
+    "Condition",
     "Conflict",
     "ConflictError",
     "ConflictHandler",

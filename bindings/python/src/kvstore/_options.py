@@ -6,7 +6,7 @@ import functools
 import json
 import os
 from collections.abc import Mapping
-from typing import Any, Literal, Required, TypedDict
+from typing import Any, Final, Literal, Required, TypedDict
 
 from .errors import invalid
 from .values import to_json_value
@@ -100,6 +100,24 @@ class CallOptions(NetworkOptions, total=False):
     known_members: Mapping[str, Any]
 
 
+class Condition(TypedDict, total=False):
+    """What must be true of the stored entity for a write to happen; one of these.
+
+    Otherwise :class:`kvstore.ConflictError` is raised, and nothing has changed.
+    """
+
+    #: There is no entity of this ``_id``: the write inserts, and never replaces.
+    if_missing: bool
+    #: It is of this local version: see :meth:`kvstore.Store.version`.
+    if_version: int
+    #: It is there and matches this filter.
+    if_match: Mapping[str, Any]
+
+
+class WriteOptions(Condition, CallOptions, total=False):
+    """What a save or a removal by id may say for itself."""
+
+
 class StoreOptions(CallOptions, total=False):
     """What a store is opened with; call options are the defaults of its calls."""
 
@@ -120,7 +138,25 @@ def encode_options(options: Mapping[str, object]) -> bytes | None:
     """Write options as the library reads them; None if there are none."""
     if not options:
         return None
-    return to_json({_camel(name): value for name, value in options.items()})
+    written = {_camel(name): value for name, value in options.items() if name not in _CONDITIONS}
+    return to_json(written | _condition(options))
+
+
+_CONDITIONS: Final = ("if_missing", "if_version", "if_match")
+
+
+def _condition(options: Mapping[str, object]) -> dict[str, object]:
+    """Give the condition as the library reads it; nothing if there is none."""
+    given = [
+        name
+        for name in _CONDITIONS
+        if (value := options.get(name)) is not None and value is not False
+    ]
+    if len(given) > 1:
+        raise invalid(f"one condition at a time, not {' and '.join(given)}")
+    if not given:
+        return {}
+    return {"if": None if given[0] == "if_missing" else options[given[0]]}
 
 
 def to_json(value: object) -> bytes:

@@ -6,12 +6,12 @@ import ctypes
 import weakref
 from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack, overload
 
 from . import _native
 from ._callbacks import refuse_coroutine
 from ._closing import Closing
-from ._options import encode_options, to_json, to_text
+from ._options import Condition, encode_options, to_json, to_text
 from .cursor import Cursor
 from .errors import NotFoundError, invalid
 from .query import QueryLike, as_query, handle_of
@@ -29,8 +29,8 @@ _close = _native.function("kv_transaction_close")
 _find_by_id = _native.function("kv_transaction_find_by_id")
 _find = _native.function("kv_transaction_find")
 _count = _native.function("kv_transaction_count")
-_save = _native.function("kv_transaction_save")
-_remove_by_id = _native.function("kv_transaction_remove_by_id")
+_save = _native.function("kv_transaction_save_if")
+_remove_by_id = _native.function("kv_transaction_remove_by_id_if")
 _remove = _native.function("kv_transaction_remove")
 _update = _native.function("kv_transaction_update")
 _run = _native.function("kv_client_transaction")
@@ -114,21 +114,28 @@ class Transaction(Closing):
         return _native.call_for_count(_count, self._handle, store.handle, handle_of(made))
 
     @overload
-    def save(self, store: Store, entity: EntityLike) -> Entity: ...
+    def save(self, store: Store, entity: EntityLike, **condition: Unpack[Condition]) -> Entity: ...
 
     @overload
-    def save(self, store: Store[E], entity: E) -> E: ...
+    def save(self, store: Store[E], entity: E, **condition: Unpack[Condition]) -> E: ...
 
-    def save(self, store: Store[Any], entity: Any) -> Any:
-        """Save one entity and give it as it will be stored."""
+    def save(self, store: Store[Any], entity: Any, **condition: Unpack[Condition]) -> Any:
+        """Save one entity and give it as it will be stored.
+
+        A condition is about the entity as the transaction sees it.
+        """
         text = store.mapper.write(entity)
         return store.mapper.parse(
-            _native.call_for_text(_save, self._handle, store.handle, text, len(text))
+            _native.call_for_text(
+                _save, self._handle, store.handle, text, len(text), encode_options(condition)
+            )
         )
 
-    def remove_by_id(self, store: Store[E], id: str) -> int:
+    def remove_by_id(self, store: Store[E], id: str, **condition: Unpack[Condition]) -> int:
         """Remove one entity; give 1, or 0 if there is none."""
-        return _native.call_for_count(_remove_by_id, self._handle, store.handle, to_text(id, "id"))
+        return _native.call_for_count(
+            _remove_by_id, self._handle, store.handle, to_text(id, "id"), encode_options(condition)
+        )
 
     def remove(self, store: Store[E], query: QueryLike) -> int:
         """Remove the entities that match and count them."""

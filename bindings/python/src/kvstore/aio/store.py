@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Generic, TypeVar, Unpack, overload
 
 from .. import store as blocking
-from .._options import CallOptions
+from .._options import CallOptions, WriteOptions
 from ..changes import ChangesStream
 from ..conflict import ConflictHandler
 from ..errors import NotFoundError
@@ -106,35 +106,47 @@ class Store(Closing, Generic[E]):
 
     @overload
     async def save(
-        self: Store[Entity], entity: EntityLike, **options: Unpack[CallOptions]
+        self: Store[Entity], entity: EntityLike, **options: Unpack[WriteOptions]
     ) -> Entity: ...
 
     @overload
-    async def save(self, entity: E, **options: Unpack[CallOptions]) -> E: ...
+    async def save(self, entity: E, **options: Unpack[WriteOptions]) -> E: ...
 
-    async def save(self, entity: Any, **options: Unpack[CallOptions]) -> Any:
+    async def save(self, entity: Any, **options: Unpack[WriteOptions]) -> Any:
         """Save one entity and give it as stored, with an ``_id`` if it had none."""
         return await finish(
             lambda done: self.blocking.save_async(entity, on_answer=done, **options)
         )
 
     @overload
+    async def insert(
+        self: Store[Entity], entity: EntityLike, **options: Unpack[CallOptions]
+    ) -> Entity: ...
+
+    @overload
+    async def insert(self, entity: E, **options: Unpack[CallOptions]) -> E: ...
+
+    async def insert(self, entity: Any, **options: Unpack[CallOptions]) -> Any:
+        """Save one entity if there is none of its ``_id``, else :class:`kvstore.ConflictError`."""
+        return await self.save(entity, **options, if_missing=True)
+
+    @overload
     async def save_many(
-        self: Store[Entity], entities: Iterable[EntityLike], **options: Unpack[CallOptions]
+        self: Store[Entity], entities: Iterable[EntityLike], **options: Unpack[WriteOptions]
     ) -> SaveManyResult[Entity]: ...
 
     @overload
     async def save_many(
-        self, entities: Iterable[E], **options: Unpack[CallOptions]
+        self, entities: Iterable[E], **options: Unpack[WriteOptions]
     ) -> SaveManyResult[E]: ...
 
-    async def save_many(self, entities: Any, **options: Unpack[CallOptions]) -> Any:
+    async def save_many(self, entities: Any, **options: Unpack[WriteOptions]) -> Any:
         """Save many entities, locally in one transaction; the result says which ones failed."""
         return await finish(
             lambda done: self.blocking.save_many_async(entities, on_answer=done, **options)
         )
 
-    async def remove_by_id(self, id: str, **options: Unpack[CallOptions]) -> int:
+    async def remove_by_id(self, id: str, **options: Unpack[WriteOptions]) -> int:
         """Remove one entity; give 1, or 0 if there was none."""
         return await finish(
             lambda done: self.blocking.remove_by_id_async(id, on_answer=done, **options)

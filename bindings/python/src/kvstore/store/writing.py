@@ -7,7 +7,7 @@ from typing import Any, Final, Unpack, overload
 
 from .. import _native
 from .._callbacks import Reader
-from .._options import CallOptions, encode_options, to_json, to_text
+from .._options import CallOptions, WriteOptions, encode_options, to_json, to_text
 from ..errors import invalid
 from ..query import Query, QueryLike, as_query, handle_of
 from ..request import OnAnswer, Request, TextReader
@@ -39,14 +39,18 @@ class Writing(StoreBase[E]):
 
     @overload
     def save(
-        self: Writing[Entity], entity: EntityLike, **options: Unpack[CallOptions]
+        self: Writing[Entity], entity: EntityLike, **options: Unpack[WriteOptions]
     ) -> Entity: ...
 
     @overload
-    def save(self, entity: E, **options: Unpack[CallOptions]) -> E: ...
+    def save(self, entity: E, **options: Unpack[WriteOptions]) -> E: ...
 
-    def save(self, entity: Any, **options: Unpack[CallOptions]) -> Any:
-        """Save one entity and give it as stored, with an ``_id`` if it had none."""
+    def save(self, entity: Any, **options: Unpack[WriteOptions]) -> Any:
+        """Save one entity and give it as stored, with an ``_id`` if it had none.
+
+        On a condition, as in ``notes.save(note, if_version=version)``, it is saved only if that
+        holds, and :class:`kvstore.ConflictError` otherwise: see :class:`kvstore.Condition`.
+        """
         if not self._writes(options):
             return self.save_async(entity, **options).finish()
         text = self.mapper.write(entity)
@@ -55,17 +59,32 @@ class Writing(StoreBase[E]):
         )
 
     @overload
+    def insert(
+        self: Writing[Entity], entity: EntityLike, **options: Unpack[CallOptions]
+    ) -> Entity: ...
+
+    @overload
+    def insert(self, entity: E, **options: Unpack[CallOptions]) -> E: ...
+
+    def insert(self, entity: Any, **options: Unpack[CallOptions]) -> Any:
+        """Save one entity if there is none of its ``_id``, else :class:`kvstore.ConflictError`."""
+        return self.save(entity, **options, if_missing=True)
+
+    @overload
     def save_many(
-        self: Writing[Entity], entities: Iterable[EntityLike], **options: Unpack[CallOptions]
+        self: Writing[Entity], entities: Iterable[EntityLike], **options: Unpack[WriteOptions]
     ) -> SaveManyResult[Entity]: ...
 
     @overload
     def save_many(
-        self, entities: Iterable[E], **options: Unpack[CallOptions]
+        self, entities: Iterable[E], **options: Unpack[WriteOptions]
     ) -> SaveManyResult[E]: ...
 
-    def save_many(self, entities: Any, **options: Unpack[CallOptions]) -> Any:
-        """Save many entities, locally in one transaction; the result says which ones failed."""
+    def save_many(self, entities: Any, **options: Unpack[WriteOptions]) -> Any:
+        """Save many entities, locally in one transaction; the result says which ones failed.
+
+        A network store inserts them: it replaces none that is there.
+        """
         if not self._writes(options):
             return self.save_many_async(entities, **options).finish()
         text = self._array_json(entities)
@@ -73,7 +92,7 @@ class Writing(StoreBase[E]):
             _native.call_for_text(_save_many, self.handle, text, len(text), encode_options(options))
         )
 
-    def remove_by_id(self, id: str, **options: Unpack[CallOptions]) -> int:
+    def remove_by_id(self, id: str, **options: Unpack[WriteOptions]) -> int:
         """Remove one entity; give 1, or 0 if there was none."""
         if not self._writes(options):
             return self.remove_by_id_async(id, **options).finish()
@@ -126,16 +145,16 @@ class Writing(StoreBase[E]):
         entity: EntityLike,
         *,
         on_answer: OnAnswer[Entity] | None = None,
-        **options: Unpack[CallOptions],
+        **options: Unpack[WriteOptions],
     ) -> Request[Entity]: ...
 
     @overload
     def save_async(
-        self, entity: E, *, on_answer: OnAnswer[E] | None = None, **options: Unpack[CallOptions]
+        self, entity: E, *, on_answer: OnAnswer[E] | None = None, **options: Unpack[WriteOptions]
     ) -> Request[E]: ...
 
     def save_async(
-        self, entity: Any, *, on_answer: Any = None, **options: Unpack[CallOptions]
+        self, entity: Any, *, on_answer: Any = None, **options: Unpack[WriteOptions]
     ) -> Any:
         """Start to save one entity."""
         reader, text = TextReader(self.mapper.parse), self.mapper.write(entity)
@@ -147,7 +166,7 @@ class Writing(StoreBase[E]):
         entities: Iterable[EntityLike],
         *,
         on_answer: OnAnswer[SaveManyResult[Entity]] | None = None,
-        **options: Unpack[CallOptions],
+        **options: Unpack[WriteOptions],
     ) -> Request[SaveManyResult[Entity]]: ...
 
     @overload
@@ -156,18 +175,18 @@ class Writing(StoreBase[E]):
         entities: Iterable[E],
         *,
         on_answer: OnAnswer[SaveManyResult[E]] | None = None,
-        **options: Unpack[CallOptions],
+        **options: Unpack[WriteOptions],
     ) -> Request[SaveManyResult[E]]: ...
 
     def save_many_async(
-        self, entities: Any, *, on_answer: Any = None, **options: Unpack[CallOptions]
+        self, entities: Any, *, on_answer: Any = None, **options: Unpack[WriteOptions]
     ) -> Any:
         """Start to save many entities."""
         reader, text = TextReader(self.mapper.parse_save_many), self._array_json(entities)
         return self._start_save("kv_store_save_many", reader, text, options, on_answer)
 
     def remove_by_id_async(
-        self, id: str, *, on_answer: OnAnswer[int] | None = None, **options: Unpack[CallOptions]
+        self, id: str, *, on_answer: OnAnswer[int] | None = None, **options: Unpack[WriteOptions]
     ) -> Request[int]:
         """Start to remove one entity."""
         key = to_text(id, "id")
@@ -212,7 +231,7 @@ class Writing(StoreBase[E]):
         name: str,
         reader: Reader[T],
         text: bytes,
-        options: CallOptions,
+        options: WriteOptions,
         on_answer: OnAnswer[T] | None,
     ) -> Request[T]:
         return self._start(name, reader, text, len(text), options=options, on_answer=on_answer)

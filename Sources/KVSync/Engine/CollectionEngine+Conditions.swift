@@ -1,0 +1,80 @@
+internal import KVBase
+internal import KVJSON
+
+/// Conditional writes past the queue: the backend's entity is what they are about.
+extension CollectionEngine {
+  /// A write of an entity (nil: its deletion) on a condition.
+  ///
+  /// That there is none is what a backend demands of each insert. A filter is decided here, and the write demands the
+  /// version that was looked at, where the backend keeps conditions. Local versions say nothing of the backend.
+  func conditioned(
+    _ id: String, _ body: [UInt8]?, _ condition: WriteCondition, _ remote: any Remote, _ call: Call
+  ) throws(StoreError) -> RemoteWrite {
+    switch condition {
+    case .none: return Self.write(id, body, if: .none)
+    case .isMissing:
+      guard let body else { throw .removesNothing }
+      return .create(body)
+    case .version:
+      throw StoreError(
+        .unsupported, "Where nothing but the backend is written, no local version can be met.")
+    case .matches:
+      guard let found = try backendEntities([id], remote, call)[RecordID(id)] else {
+        throw .conditionFailed(id, "is not there")
+      }
+      if let failure = condition.failure(of: id, (0, found.bytes)) { throw failure }
+      let whole = body.map { body in
+        guard let known = call.known else { return body }
+        return found.bytes.withBorrowedBytes { known.completed(body, from: $0, format) }
+      }
+      return Self.write(
+        id, whole, if: found.version.map { .version($0) } ?? .none)
+    }
+  }
+
+  private static func write(
+    _ id: String, _ body: [UInt8]?, if condition: RemoteCondition
+  ) -> RemoteWrite {
+    body.map { .update(id: id, $0, if: condition) } ?? .delete(id: id, if: condition)
+  }
+
+  /// Sends it; what has met something else fails with `.conflict` and the id.
+  func conditionalOutcome(
+    of write: RemoteWrite, _ id: String, _ remote: any Remote, _ call: Call
+  ) throws(StoreError) -> RemoteOutcome {
+    do throws(StoreError) { return try outcome(of: write, remote, call) } catch {
+      var error = error
+      switch write {
+      case .create(let body) where error.kind == .conflict:
+        if let arrived = try arrived([(id, body, error)], remote, call)[RecordID(id)] {
+          return .stored(arrived)
+        }
+      case .update(_, _, let condition), .delete(_, let condition):
+        let isFailed = error.kind == .conflict || error.kind == .notFound
+        guard condition != .none, isFailed else { throw error }
+        error.kind = .conflict
+      default: throw error
+      }
+      error.id = id
+      throw error
+    }
+  }
+
+  /// Of inserts that were refused because the id is taken: what an earlier attempt, whose answer was lost, has made.
+  func arrived(
+    _ refused: [(id: String, body: [UInt8], refusal: StoreError)], _ remote: any Remote,
+    _ call: Call
+  ) throws(StoreError) -> [RecordID: [UInt8]] {
+    let doubtful = refused.filter { $0.refusal.kind == .conflict && $0.refusal.followsFailure }
+    let user = try writer()
+    let found = try backendEntities(doubtful.map(\.id), remote, call)
+    var arrived: [RecordID: [UInt8]] = [:]
+    for (id, body, _) in doubtful {
+      guard let theirs = found[RecordID(id)], theirs.isMade(by: user),
+        theirs.isSameContent(as: body)
+      else { continue }
+      arrived[RecordID(id)] = theirs.bytes
+    }
+    return arrived
+  }
+}
