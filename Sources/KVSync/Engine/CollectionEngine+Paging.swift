@@ -6,12 +6,12 @@ extension CollectionEngine {
   /// A refresh for an answer of any size, page by page; parts of it at the same time, as far as the backend lets. Nothing
   /// is deleted unless the backend is sure that all has come.
   func refreshPaged(
-    _ query: Query, _ pages: PageWish, _ local: any LocalStore, _ remote: any Remote,
+    _ query: Query, _ wish: PageWish, _ local: any LocalStore, _ remote: any Remote,
     _ call: Call
   ) throws(StoreError) -> Refreshed {
     let mark = try local.beginRefresh(of: collection)
     return try inFlight.settlements.reading { (reading) throws(StoreError) in
-      var pages = try remote.pages(of: query.selection, pages, in: collection, call)
+      var pages = try remote.pages(of: query.selection, wish, in: collection, call)
       let intake = Intake(self, local, remote, call, reading)
       // What the backend has of a query that it cannot answer is more than is taken in.
       if query.isRemote, let expected = pages.expected { intake.progress.expect(expected) }
