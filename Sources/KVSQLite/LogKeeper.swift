@@ -61,7 +61,9 @@ final class LogKeeper {
     lastPages = pages
     longest = max(longest, pages)
     guard isBegunAnew || pages >= nextLook else { return }
-    let limitOfSmall = min(max(Self.limitOfSmallCommits, longest), Self.limit)
+    // One look before the file would become longer.
+    let limitOfSmall = min(
+      max(Self.limitOfSmallCommits, longest - Self.limitOnTightDisk), Self.limit)
     look(at: connection, limit: isSmall ? limitOfSmall : Self.limit)
   }
 

@@ -47,7 +47,7 @@ import Testing
   func shortLog() throws {
     let path = directory.file("data.kvs")
     let database = try open(path) { $0.durability = .full }
-    for number in 0..<1000 { try database.add("\(number)") }
+    for number in 0..<2000 { try database.add("\(number)") }
     let frame = 4096 + 24
     #expect(size(of: path + "-wal") < 1300 * frame)
     try database.write { (db: borrowing Connection) throws(SQLiteError) in
