@@ -8,7 +8,7 @@ extension CollectionEngine {
   /// Saves one entity: creates it if it has no id, else creates or replaces the one of that id.
   ///
   /// With the policy `localThenNetwork`, `early` receives the local result first. `condition`: of the local entity, and
-  /// of the backend's where only that is written; see `RemoteCondition.init(_:of:)`.
+  /// of the backend's where only that is written; see `conditioned`.
   package func save(
     _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline,
     if condition: WriteCondition = .none, _ options: CallOptions,

@@ -12,7 +12,7 @@ package enum WriteCondition: Sendable {
   /// It is there, and matches.
   case matches(Query)
 
-  /// Whether there is one.
+  /// Whether the write happens whatever is there.
   package var isNone: Bool { if case .none = self { true } else { false } }
 
   /// Why the write must not happen; nil: the condition holds. `id` nil: it is an entity that gets its id now. `stored`:
