@@ -33,7 +33,7 @@ static void note_is(const char *id, const char *wanted) {
 static void inserts(void) {
   open_notes();
   OK(save("{\"_id\":\"a\",\"n\":1}", "{\"if\":null}", &error));
-  FAILS(KV_CONFLICT, "\"id\":\"a\"", save("{\"_id\":\"a\",\"n\":2}", "{\"if\":null}", &error));
+  FAILS(KV_CONFLICT, "\"a\"", save("{\"_id\":\"a\",\"n\":2}", "{\"if\":null}", &error));
   OK(save("{\"n\":3}", "{\"if\":null}", &error));
   note_is("a", "{\"_id\":\"a\",\"n\":1}");
   NUMBER(2, counted(notes));
@@ -48,7 +48,7 @@ static void meets_a_version(void) {
   OK(kv_store_version(notes, "a", &version, &error));
   snprintf(options, sizeof options, "{\"if\":%" PRId64 "}", version);
   OK(save("{\"_id\":\"a\",\"n\":2}", options, &error));
-  FAILS(KV_CONFLICT, "\"id\":\"a\"", save("{\"_id\":\"a\",\"n\":3}", options, &error));
+  FAILS(KV_CONFLICT, "\"a\"", save("{\"_id\":\"a\",\"n\":3}", options, &error));
   FAILS(KV_CONFLICT, "version", kv_store_remove_by_id(notes, "a", options, &count, &error));
   FAILS(KV_CONFLICT, "not there", kv_store_remove_by_id(notes, "b", options, &count, &error));
   note_is("a", "{\"_id\":\"a\",\"n\":2}");
@@ -62,7 +62,7 @@ static void meets_a_filter(void) {
   open_notes();
   saved(notes, "{\"_id\":\"a\",\"state\":\"open\"}");
   OK(save("{\"_id\":\"a\",\"state\":\"taken\"}", "{\"if\":{\"state\":\"open\"}}", &error));
-  FAILS(KV_CONFLICT, "\"id\":\"a\"",
+  FAILS(KV_CONFLICT, "\"a\"",
         save("{\"_id\":\"a\",\"state\":\"mine\"}", "{\"if\":{\"state\":\"open\"}}", &error));
   note_is("a", "{\"_id\":\"a\",\"state\":\"taken\"}");
   close_notes();
@@ -71,7 +71,7 @@ static void meets_a_filter(void) {
 static void saves_all_or_none(void) {
   open_notes();
   saved(notes, "{\"_id\":\"b\"}");
-  FAILS(KV_CONFLICT, "\"index\":1",
+  FAILS(KV_CONFLICT, "\"b\"",
         kv_store_save_many(notes, "[{\"_id\":\"a\"},{\"_id\":\"b\"}]", KV_NUL_TERMINATED,
                            "{\"if\":null}", NULL, NULL, &error));
   NUMBER(1, counted(notes));
@@ -84,7 +84,7 @@ static void within_a_transaction(void) {
   open_notes();
   saved(notes, "{\"_id\":\"a\",\"n\":1}");
   OK(kv_transaction_begin(client, NULL, &transaction, &error));
-  FAILS(KV_CONFLICT, "\"id\":\"a\"",
+  FAILS(KV_CONFLICT, "\"a\"",
         kv_transaction_save_if(transaction, notes, "{\"_id\":\"a\"}", KV_NUL_TERMINATED,
                                "{\"if\":null}", NULL, NULL, &error));
   OK(kv_transaction_save_if(transaction, notes, "{\"_id\":\"b\"}", KV_NUL_TERMINATED,
@@ -95,7 +95,7 @@ static void within_a_transaction(void) {
         kv_transaction_save_if(transaction, notes, "{}", 2, "{\"ttl\":1}", NULL, NULL, &error));
   /* Somebody else inserts what this one is about to. */
   saved(notes, "{\"_id\":\"b\"}");
-  FAILS(KV_CONFLICT, "\"id\":\"b\"", kv_transaction_commit(transaction, &error));
+  FAILS(KV_CONFLICT, "\"b\"", kv_transaction_commit(transaction, &error));
   kv_transaction_close(transaction);
   note_is("a", "{\"_id\":\"a\",\"n\":1}");
   close_notes();
@@ -107,7 +107,7 @@ static void refused(void) {
   open_notes();
   const char *wrong[] = {"{\"if\":0}", "{\"if\":1.5}", "{\"if\":\"a\"}", "{\"if\":[]}", "{\"if\":true}"};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-    FAILS(KV_INVALID, "\\\"if\\\"", save("{\"_id\":\"a\"}", wrong[i], &error));
+    FAILS(KV_INVALID, "\"if\"", save("{\"_id\":\"a\"}", wrong[i], &error));
   FAILS(KV_INVALID, "", save("{\"_id\":\"a\"}", "{\"if\":{\"$gt\":1}}", &error));
   FAILS(KV_INVALID, "_id", save("{\"n\":1}", "{\"if\":1}", &error));
   FAILS(KV_INVALID, "remove", kv_store_remove_by_id(notes, "a", "{\"if\":null}", &count, &error));

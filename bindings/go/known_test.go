@@ -72,6 +72,11 @@ func TestASaveOfAStructKeepsWhatANewerProgramHasAdded(t *testing.T) {
 			card := must(cards.Get(ctx, "a"))(t)
 			if isOneOfMany {
 				result := must(cards.SaveMany(ctx, []olderCard{{ID: "b"}, move(card)}))(t)
+				if kind == kvstore.Network {
+					// What only the backend gets is inserted.
+					equal(t, len(result.Errors), 1)
+					continue
+				}
 				equal(t, len(result.Errors), 0)
 			} else {
 				must(cards.Save(ctx, move(card)))(t)
