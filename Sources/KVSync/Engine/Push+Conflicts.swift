@@ -126,10 +126,11 @@ extension ConflictStrategy {
 }
 
 extension RemoteCondition {
-  /// That the backend has what a change started from. A deletion of what it never showed has none.
+  /// That the backend has what a change started from. A deletion of what it never showed has none, nor has what started
+  /// from a record without a version.
   init(base: [UInt8]?, _ operation: PendingWrite.Operation, _ format: RecordFormat) {
-    if let version = base.flatMap({ format.version(of: $0) }) {
-      self = .version(version)
+    if let base {
+      self = format.version(of: base).map { .version($0) } ?? .none
     } else {
       self = operation == .delete ? .none : .isMissing
     }
