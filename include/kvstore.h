@@ -1392,11 +1392,11 @@ KV_API void kv_cursor_close(kv_cursor *cursor);
  *  - **Numbers, not pointers.** Completing a request twice, after its deadline, after the client was closed, or one that
  *    never was, is #KV_NOT_FOUND and harmless.
  *  - **Threads.** Functions are called on threads of the library's that do nothing else, up to `requestsAtOnce` at the
- *    same time, with no lock held; `cancel` on another one, one call at a time. They may call any function of the library,
+ *    same time, with no lock held; `live` on others, and `cancel` on one more, one call at a time. They may call any function of the library,
  *    also close the client. One that never returns keeps its thread, nothing else.
  *  - **Answers that are none** – no JSON, a member missing, a record without its id, more results than writes – fail the
  *    operation with #KV_PROTOCOL. A write whose result is missing stays pending and is sent again.
- *  - There are no users: nobody logs in, and `kv_user_…` and live data are #KV_UNSUPPORTED.
+ *  - There are no users: nobody logs in, and `kv_user_…` is #KV_UNSUPPORTED. kv_live_register() needs nobody.
  *  @{ */
 
 /**
@@ -1427,7 +1427,7 @@ typedef struct kv_backend {
    *  order. */
   kv_backend_fn fetch_ids;
   /** What has changed since a token, or NULL: then everything is read each time. `{"collection":…,"since":token}` is
-   *  answered by `{"changes":[{"upsert":record}|{"delete":id},…],"token":text,"more":bool}`, in the order in which it
+   *  answered by `{"changes":[{"upsert":record}|{"delete":id,"version":…},…],"token":text,"more":bool}`, in the order in which it
    *  happened, or by `{"unknown":true}` if the token is too old or of other data. */
   kv_backend_fn changes;
   /** A batch of writes, required. `{"collection":…,"writes":[{"op":"create"|"update"|"delete","id":…,"record":{…},
@@ -1437,7 +1437,11 @@ typedef struct kv_backend {
    *  `if`: carry it out only on this version; null: only if there is no such record; absent: whatever is there. An update
    *  of what does not exist creates it. */
   kv_backend_fn write;
-  /** Reserved for live data: NULL. */
+  /** Waits for changes by others, or NULL: then live data is #KV_UNSUPPORTED. `{"collections":[…],"after":token|null}` is
+   *  answered, as soon as there is something or after some time, by `{"changes":[{"collection":…,"upsert":record}|
+   *  {"collection":…,"delete":id},…],"next":token,"incomplete":bool}`; with `after` null at once, by the present token.
+   *  `next` is any JSON value but null. `incomplete` says that changes behind `after` are no longer known: subscribers are
+   *  told to read the collection. */
   kv_backend_fn live;
   /** May be NULL. */
   kv_backend_cancel_fn cancel;
@@ -1449,7 +1453,10 @@ typedef struct kv_backend {
  * A name is given once: to put another backend in its place, unregister the first. Clients that have that one go on with it.
  *
  * @param name              not empty
- * @param description_json  a JSON object, or NULL. Its members, with their defaults: `queries` (false: it gives all of a
+ * @param description_json  a JSON object, or NULL. Its members, with their defaults: `id` ("_id": the member that is the id;
+ *   `{"name":…,"kind":"integer"}`; or an array of several), `version` (none: where the version is; `"rev"`, or
+ *   `{"path":"rev"|["meta","rev"],"kind":"text"|"integer","ordered":bool}`), `backendMembers` ([]: names that are no content),
+ *   `permissions` (none), `queries` (false: it gives all of a
  *   collection, and filter, order and page are evaluated here; a filter is still given, as a hint what may be left out),
  *   `conditions` (true: it keeps the conditions of writes), `pageSize` (1,000), `idsPerRequest` (100), `writesPerRequest`
  *   (100), `requestsAtOnce` (4), `maxAnswerBytes` (104,857,600)

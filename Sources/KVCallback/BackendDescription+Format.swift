@@ -100,26 +100,13 @@ struct FormatReader {
 extension BackendDescription {
   /// The id of a record as the backend writes it, from the record's key.
   func idText(ofKey key: String) -> String {
-    format.id.count == 1 && format.id[0].kind == .text ? JSONValue.string(key).text : key
+    let values = format.values(ofKey: key) ?? [.string(key)]
+    return (values.count == 1 ? values[0] : .array(values)).text
   }
 
   /// The key of a record whose id the backend has written; nil if it is none.
   func key(ofID id: JSONValue) -> String? {
-    guard format.id.count > 1 else { return Self.part(id, format.id[0].kind) }
-    guard let parts = id.arrayValue, parts.count == format.id.count else { return nil }
-    var texts: [String] = []
-    for (part, member) in zip(parts, format.id) {
-      guard let text = Self.part(part, member.kind) else { return nil }
-      texts.append(member.kind == .text ? JSONValue.string(text).text : text)
-    }
-    return "[\(texts.joined(separator: ","))]"
-  }
-
-  private static func part(_ value: JSONValue, _ kind: RecordFormat.IDMember.Kind) -> String? {
-    switch kind {
-    case .text: value.stringValue.flatMap { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 }
-    case .integer: value.intValue.map { String($0) }
-    }
+    format.key(of: format.id.count == 1 ? [id] : id.arrayValue ?? [])
   }
 
   /// A version as the backend writes it.

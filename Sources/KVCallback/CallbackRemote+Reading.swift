@@ -27,6 +27,11 @@ extension CallbackRemote {
     of query: Query, in collection: String, _ call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
+    if let named = query.of(format).namedIDs, named.isExact, !query.isPaged {
+      var seen: Set<RecordID> = []
+      let ids = named.ids.filter { seen.insert(RecordID($0)).inserted }
+      return try find(ids, in: collection, call, receive: receive)
+    }
     var next = PageToken("null")
     var first: ReadAnswer?
     while true {
@@ -39,6 +44,18 @@ extension CallbackRemote {
     }
   }
 
+  /// Any number of ids, as many requests as that needs.
+  private func find(
+    _ ids: [String], in collection: String, _ call: Call,
+    receive: (RecordBatch) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer {
+    for start in stride(from: 0, to: ids.count, by: description.idsPerRequest) {
+      let some = Array(ids[start..<min(start + description.idsPerRequest, ids.count)])
+      _ = try find(ids: some, in: collection, call, receive: receive)
+    }
+    return ReadAnswer()
+  }
+
   /// Where a page begins is JSON of the backend's.
   private func fetch(
     _ query: Query, after token: PageToken, size: Int, in collection: String, _ call: Call,
@@ -49,9 +66,10 @@ extension CallbackRemote {
     let next = answer.text(of: "next").map { PageToken($0) }
     guard next != token else { throw .badAnswer("The backend sent the same page twice.") }
     let moment = try answer.text("token").map { BackendMoment($0) }
-    let matcher = Matcher(description.evaluatesQueries ? .everything : query.filter)
+    let matcher = Matcher(
+      description.evaluatesQueries ? .everything : query.filter, of: format)
     var count = 0
-    try answer.lendRecords(description.format) { (batch) throws(StoreError) in
+    try answer.lendRecords(format) { (batch) throws(StoreError) in
       let selected = try batch.filtered { (record) throws(StoreError) in
         try matcher.selects(record)
       }

@@ -1,5 +1,5 @@
 internal import KVBase
-internal import KVJSON
+package import KVJSON
 package import KVQuery
 package import KVSync
 
@@ -11,6 +11,7 @@ package final class CallbackRemote: Remote {
 
   var description: BackendDescription { backend.description }
 
+  package var format: RecordFormat { description.format }
   package var keepsConditions: Bool { description.keepsConditions }
 
   package var limits: RemoteLimits {
@@ -38,9 +39,9 @@ package final class CallbackRemote: Remote {
     let answer = try eachPage(of: query, in: collection, call) { (batch) in
       records += batch.outlines.map { Array(batch.record($0)) }
     }
-    let shown = shown(records, query).joined(separator: Array(",".utf8))
+    let shown = shown(records, query.of(format)).joined(separator: Array(",".utf8))
     try RecordBatch.lend(
-      Array("[".utf8) + shown + Array("]".utf8), description.format, to: receive)
+      Array("[".utf8) + shown + Array("]".utf8), format, to: receive)
     return answer
   }
 
@@ -53,7 +54,7 @@ package final class CallbackRemote: Remote {
       "{\"collection\":\(JSONValue.string(collection).text),\"ids\":["
       + ids.map(description.idText).joined(separator: ",") + "]}"
     let answer = try backend.ask(.fetchIDs, request, call)
-    try answer.lendRecords(description.format) { (batch) throws(StoreError) in
+    try answer.lendRecords(format) { (batch) throws(StoreError) in
       guard try batch.ids().allSatisfy({ wanted.contains(RecordID($0)) }) else {
         throw .badAnswer("The backend sent a record that was not asked for.")
       }

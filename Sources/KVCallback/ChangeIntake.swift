@@ -19,7 +19,7 @@ struct ChangeIntake {
 
   init(_ description: BackendDescription, _ filter: Predicate) {
     self.description = description
-    matcher = Matcher(filter)
+    matcher = Matcher(filter, of: description.format)
   }
 
   mutating func add(_ answer: BackendAnswer) throws(StoreError) {
@@ -32,7 +32,7 @@ struct ChangeIntake {
         guard let key = description.key(ofID: id) else { throw .unfitMember("delete", "an id") }
         changes[RecordID(key)] = .deleted(try version(of: change))
       } else {
-        throw .badAnswer("The backend sent a change that is neither \"upsert\" nor \"delete\".")
+        throw .neitherUpsertNorDelete
       }
     }
   }
@@ -79,5 +79,11 @@ struct ChangeIntake {
       }
     }
     if !left.isEmpty { try receive(.left(left)) }
+  }
+}
+
+extension StoreError {
+  static var neitherUpsertNorDelete: StoreError {
+    .badAnswer("The backend sent a change that is neither \"upsert\" nor \"delete\".")
   }
 }

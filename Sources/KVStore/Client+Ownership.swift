@@ -118,7 +118,7 @@ extension Client {
         try body(open, try open.owner(former: former))
         continue
       }
-      let storage = try directory.open(tag: tag, durability: options.durability)
+      let storage = try openFile(ofTag: tag)
       defer { storage.close() }
       let owner = try storage.owner(former: former)
       if tag == options.tag || owner == session.actor { try body(storage, owner) }

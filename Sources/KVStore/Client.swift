@@ -196,12 +196,18 @@ package final class Client: Sendable {
     }
   }
 
+  /// Opens the file of a tag, whose records look like those of the backend.
+  func openFile(ofTag tag: String) throws(StoreError) -> Storage {
+    try directory.open(
+      tag: tag, format: backend?.remote.format ?? .default, durability: options.durability)
+  }
+
   /// The local data of a tag: opened once, shared by all its stores.
   func storage(_ tag: String) throws(StoreError) -> Storage {
     try state.peek { (state) throws(StoreError) in
       guard !state.isClosed else { throw StoreError(.misuse, "The client is closed.") }
       if let open = state.tags[tag] { return open.storage }
-      let storage = try directory.open(tag: tag, durability: options.durability)
+      let storage = try openFile(ofTag: tag)
       do throws(StoreError) { try claim(storage, ofTag: tag) } catch {
         storage.close()
         throw error

@@ -205,7 +205,7 @@ package final class DataStore: Sendable {
     _ entity: UnsafeRawBufferPointer, if condition: WriteCondition = .none, _ run: Run,
     early: ([UInt8]) -> Void = { _ in }
   ) throws(StoreError) -> Answered<[UInt8]> {
-    let outline = try Self.outline(of: entity)
+    let outline = try outline(of: entity)
     return try writing("save", run) { (options) throws(StoreError) in
       try engine.save(entity, outline, if: named(condition), options, early: early)
     }
@@ -218,7 +218,7 @@ package final class DataStore: Sendable {
   ) throws(StoreError) -> Answered<SaveManyResult> {
     let outlines: [EntityOutline]
     do throws(JSONError) {
-      outlines = try EntityScanner.outlines(ofArray: entities, numbers: .finite)
+      outlines = try EntityScanner.outlines(ofArray: entities, engine.format, numbers: .finite)
     } catch {
       throw StoreError(error)
     }
@@ -324,7 +324,7 @@ package final class DataStore: Sendable {
   package func editPending(_ id: String, _ entity: UnsafeRawBufferPointer) throws(StoreError) {
     defer { surroundings.noteSave() }
     try engine.editPending(
-      id, entity, try Self.outline(of: entity), known: knownMembers)
+      id, entity, try outline(of: entity), known: knownMembers)
   }
 
   package func revertPending(_ id: String) throws(StoreError) { try engine.revertPending(id) }
@@ -341,10 +341,10 @@ package final class DataStore: Sendable {
 
   // MARK: Shared
 
-  static func outline(
-    of entity: UnsafeRawBufferPointer
-  ) throws(StoreError) -> EntityOutline {
-    do throws(JSONError) { return try EntityScanner.outline(of: entity, numbers: .finite) } catch {
+  func outline(of entity: UnsafeRawBufferPointer) throws(StoreError) -> EntityOutline {
+    do throws(JSONError) {
+      return try EntityScanner.outline(of: entity, engine.format, numbers: .finite)
+    } catch {
       throw StoreError(error)
     }
   }

@@ -41,7 +41,7 @@ package final class Transaction: Sendable {
   package func save(
     _ entity: UnsafeRawBufferPointer, if condition: WriteCondition = .none, in store: DataStore
   ) throws(StoreError) -> [UInt8] {
-    let outline = try DataStore.outline(of: entity)
+    let outline = try store.outline(of: entity)
     let saved = try local.save(
       entity, [outline], known: store.knownMembers, if: store.named(condition),
       in: collection(of: store))

@@ -25,7 +25,9 @@ public func kv_backend_register(
     let name = try text(name, named: "name")
     let backend = CallbackBackend(name, known, host)
     try BackendRegistry.register(name) { _ in
-      Backend(name: name, remote: CallbackRemote(backend))
+      var opened = Backend(name: name, remote: CallbackRemote(backend))
+      if host.handles(.live) { opened.live = CallbackLive(backend) }
+      return opened
     }
   }
 }

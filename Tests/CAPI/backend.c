@@ -1,4 +1,4 @@
-/* A backend of functions: records in memory, which two clients share. */
+/* A backend of functions: records in memory, which two clients share. Their ids and versions are integers. */
 #define _GNU_SOURCE
 #include "check.h"
 #include "fixture.h"
@@ -26,6 +26,9 @@ typedef struct {
   atomic_bool released;
   kv_client *closes;
   kv_store *store;
+  /* A long poll that waits, and the place from which on it does. */
+  uint64_t poll;
+  size_t polled;
 } shelf;
 
 static void complete(uint64_t request, json_t *answer) {
@@ -33,6 +36,13 @@ static void complete(uint64_t request, json_t *answer) {
   STATUS(KV_OK, kv_backend_complete(request, KV_OK, text, KV_NUL_TERMINATED, &error));
   free(text);
   json_decref(answer);
+}
+
+/* What is known under an integer. */
+static json_t *record_of(shelf *shelf, const json_t *id, char key[24]) {
+  CHECK(json_is_integer(id));
+  snprintf(key, 24, "%lld", (long long)json_integer_value(id));
+  return json_object_get(shelf->records, key);
 }
 
 /* Whether a condition holds: absent, null (there must be none), or the version. */
@@ -45,18 +55,18 @@ static int holds(const json_t *write, const json_t *there) {
 
 static json_t *carried_out(shelf *shelf, const json_t *write) {
   const char *operation = json_string_value(json_object_get(write, "op"));
-  const char *id = json_string_value(json_object_get(write, "id"));
-  json_t *there = json_object_get(shelf->records, id);
+  char key[24];
+  json_t *id = json_object_get(write, "id"), *there = record_of(shelf, id, key);
   if (!holds(write, there) || (strcmp(operation, "create") == 0 && there != NULL))
     return json_pack("{s:O?}", "conflict", there);
   if (strcmp(operation, "delete") == 0) {
-    int was_there = json_object_del(shelf->records, id) == 0;
-    if (was_there) json_array_append_new(shelf->log, json_pack("{s:s}", "delete", id));
+    int was_there = json_object_del(shelf->records, key) == 0;
+    if (was_there) json_array_append_new(shelf->log, json_pack("{s:O,s:i}", "delete", id, "version", ++shelf->version));
     return json_pack("{s:b}", "deleted", was_there);
   }
   json_t *record = json_deep_copy(json_object_get(write, "record"));
   json_object_set_new(record, "rev", json_integer(++shelf->version));
-  json_object_set(shelf->records, id, record);
+  json_object_set(shelf->records, key, record);
   json_array_append_new(shelf->log, json_pack("{s:O}", "upsert", record));
   return json_pack("{s:o}", "stored", record);
 }
@@ -74,7 +84,8 @@ static json_t *answered(shelf *shelf, const char *operation, const json_t *reque
   }
   if (strcmp(operation, "fetch_ids") == 0) {
     json_array_foreach(json_object_get(request, "ids"), place, value) {
-      json_t *record = json_object_get(shelf->records, json_string_value(value));
+      char key[24];
+      json_t *record = record_of(shelf, value, key);
       if (record) json_array_append(records, record);
     }
     return json_pack("{s:o}", "records", records);
@@ -88,6 +99,45 @@ static json_t *answered(shelf *shelf, const char *operation, const json_t *reque
   json_array_foreach(json_object_get(request, "writes"), place, value)
     json_array_append_new(records, carried_out(shelf, value));
   return json_pack("{s:o}", "results", records);
+}
+
+/* Answers the long poll with what has happened, if there is one and something has. */
+static void tell(shelf *shelf) {
+  json_t *changes = json_array();
+  pthread_mutex_lock(&shelf->lock);
+  size_t end = json_array_size(shelf->log);
+  for (size_t at = shelf->polled; shelf->poll && at < end; at++) {
+    json_t *change = json_deep_copy(json_array_get(shelf->log, at));
+    json_object_set_new(change, "collection", json_string("things"));
+    json_array_append_new(changes, change);
+  }
+  uint64_t poll = json_array_size(changes) ? shelf->poll : 0;
+  if (poll) shelf->poll = 0;
+  pthread_mutex_unlock(&shelf->lock);
+  json_t *answer = json_pack("{s:o,s:I}", "changes", changes, "next", (json_int_t)end);
+  if (poll) {
+    complete(poll, answer);
+  } else {
+    json_decref(answer);
+  }
+}
+
+static void live(void *context, uint64_t request, const char *json, size_t length) {
+  shelf *shelf = context;
+  json_t *parsed = json_loadb(json, length, 0, NULL), *after = json_object_get(parsed, "after");
+  pthread_mutex_lock(&shelf->lock);
+  size_t end = json_array_size(shelf->log);
+  if (json_is_integer(after)) {
+    shelf->poll = request;
+    shelf->polled = (size_t)json_integer_value(after);
+  }
+  pthread_mutex_unlock(&shelf->lock);
+  if (json_is_integer(after)) {
+    tell(shelf);
+  } else {
+    complete(request, json_pack("{s:[],s:I}", "changes", "next", (json_int_t)end));
+  }
+  json_decref(parsed);
 }
 
 struct later {
@@ -135,6 +185,7 @@ static void serve(shelf *shelf, const char *operation, uint64_t request, const c
     return;
   }
   complete(request, answer);
+  tell(shelf);
   if (mischief == TWICE)
     STATUS(KV_NOT_FOUND, kv_backend_complete(request, KV_OK, "{}", 2, &error));
 }
@@ -172,8 +223,12 @@ static kv_backend functions(void) {
                       .fetch_ids = fetch_ids,
                       .changes = changes,
                       .write = write_batch,
+                      .live = live,
                       .cancel = cancel};
 }
+
+static const char description[] =
+    "{\"id\":{\"name\":\"id\",\"kind\":\"integer\"},\"version\":{\"path\":\"rev\",\"kind\":\"integer\"}}";
 
 static void set_up(shelf *shelf) {
   kv_backend table = functions();
@@ -181,7 +236,7 @@ static void set_up(shelf *shelf) {
   pthread_mutex_init(&shelf->lock, NULL);
   shelf->records = json_object();
   shelf->log = json_array();
-  STATUS(KV_OK, kv_backend_register("shelf", NULL, 0, &table, shelf, freed, &error));
+  STATUS(KV_OK, kv_backend_register("shelf", description, KV_NUL_TERMINATED, &table, shelf, freed, &error));
 }
 
 /* Waits until the context was freed: once, when the last to use it has let go. */
@@ -251,24 +306,71 @@ static void tear_down_pair(pair *pair) {
 static void two_clients_share(void) {
   pair pair;
   set_up_pair(&pair);
-  saved(pair.stores[0], "{\"_id\":\"a\",\"n\":1}");
+  saved(pair.stores[0], "{\"id\":1,\"n\":1}");
   pushed(pair.stores[0], "\"pushed\":1");
-  is_stored(pair.stores[0], "a", "\"rev\":1");
+  is_stored(pair.stores[0], "1", "\"rev\":1");
   pulled(pair.stores[1]);
-  is_stored(pair.stores[1], "a", "\"n\":1");
-  saved(pair.stores[1], "{\"_id\":\"b\",\"n\":2}");
-  STATUS(KV_OK, kv_store_remove_by_id(pair.stores[1], "a", NULL, NULL, &error));
+  is_stored(pair.stores[1], "1", "\"n\":1");
+  saved(pair.stores[1], "{\"id\":2,\"n\":2}");
+  STATUS(KV_OK, kv_store_remove_by_id(pair.stores[1], "1", NULL, NULL, &error));
   pushed(pair.stores[1], "\"pushed\":2");
   pulled(pair.stores[0]);
   NUMBER(1, counted(pair.stores[0]));
-  is_stored(pair.stores[0], "b", "\"n\":2");
+  is_stored(pair.stores[0], "2", "\"n\":2");
+  tear_down_pair(&pair);
+}
+
+/* Both have changed what both have. */
+static void set_up_conflict(pair *pair) {
+  set_up_pair(pair);
+  saved(pair->stores[0], "{\"id\":1,\"n\":1}");
+  pushed(pair->stores[0], "\"pushed\":1");
+  pulled(pair->stores[1]);
+  saved(pair->stores[0], "{\"id\":1,\"n\":2,\"rev\":1}");
+  pushed(pair->stores[0], "\"pushed\":1");
+  saved(pair->stores[1], "{\"id\":1,\"n\":1,\"m\":3,\"rev\":1}");
+}
+
+static void pushed_as(kv_store *store, const char *options, const char *wanted) {
+  char *json = NULL;
+  kv_error *error = NULL;
+  kv_store_push(store, options, &json, NULL, &error);
+  CHECK(json && strstr(json, wanted));
+  if (json && !strstr(json, wanted)) printf("    %s\n", json);
+  kv_free(json);
+  kv_error_free(error);
+}
+
+static void decides_conflicts(void) {
+  pair pair;
+  char *pending = NULL;
+  set_up_conflict(&pair);
+  pushed_as(pair.stores[1], "{\"conflicts\":\"merge\"}", "\"pushed\":1");
+  is_stored(pair.stores[1], "1", "\"n\":2");
+  is_stored(pair.stores[1], "1", "\"m\":3");
+  is_stored(pair.stores[1], "1", "\"rev\":3");
+  tear_down_pair(&pair);
+
+  set_up_conflict(&pair);
+  pushed_as(pair.stores[1], "{\"conflicts\":\"optimistic\"}", "KV_CONFLICT");
+  OK(kv_store_pending(pair.stores[1], NULL, 0, &pending, NULL, &error));
+  CHECK(strstr(pending, "\"state\":\"conflict\""));
+  kv_free(pending);
+  pushed_as(pair.stores[0], "{\"conflicts\":\"optimistic\"}", "\"pushed\":0");
+  OK(kv_store_pending_revert(pair.stores[1], "1", &error));
+  is_stored(pair.stores[1], "1", "\"n\":2");
+  tear_down_pair(&pair);
+
+  set_up_conflict(&pair);
+  pushed_as(pair.stores[1], "{\"conflicts\":\"serverWins\"}", "\"errors\":[]");
+  is_stored(pair.stores[1], "1", "\"n\":2");
   tear_down_pair(&pair);
 }
 
 static void passes_over_mischief(void) {
   pair pair;
   set_up_pair(&pair);
-  saved(pair.stores[0], "{\"_id\":\"a\",\"n\":1}");
+  saved(pair.stores[0], "{\"id\":1,\"n\":1}");
   pair.shelf.store = pair.stores[0];
   enum mischief harmless[] = {TWICE, FROM_THREAD, CALLS_BACK};
   for (int i = 0; i < 3; i++) {
@@ -306,7 +408,7 @@ static void closes_from_within(void) {
 static void blocks_nobody(void) {
   pair pair;
   set_up_pair(&pair);
-  saved(pair.stores[0], "{\"_id\":\"a\"}");
+  saved(pair.stores[0], "{\"id\":1}");
   pair.shelf.mischief = BLOCKS;
   STATUS(KV_TIMEOUT,
          kv_store_push(pair.stores[0], "{\"timeout\":0.05}", NULL, NULL, &error));
@@ -325,7 +427,7 @@ static void survives_kill(void) {
   if (child == 0) {
     set_up(&shelf);
     kv_store *store = opened_store(shelf_client(directory, ""), "things", "sync");
-    saved(store, "{\"_id\":\"a\",\"n\":1}");
+    saved(store, "{\"id\":1,\"n\":1}");
     shelf.mischief = DIES;
     pushed(store, "");
     _exit(1);
@@ -346,6 +448,50 @@ static void has_no_users(void) {
   pair pair;
   set_up_pair(&pair);
   STATUS(KV_UNSUPPORTED, kv_user_signup(pair.clients[0], NULL, 0, NULL, NULL, NULL, &error));
+  tear_down_pair(&pair);
+}
+
+typedef struct {
+  atomic_int ready, saved, removed;
+} listener;
+
+static void heard_ready(void *context, const kv_event *event) {
+  (void)event;
+  ((listener *)context)->ready++;
+}
+
+static void heard(void *context, const kv_event *event) {
+  listener *listener = context;
+  if (strstr(event->json, "\"deleted\"") || strstr(event->json, "\"delete\"")) {
+    listener->removed++;
+  } else if (strstr(event->json, "\"n\":5")) {
+    listener->saved++;
+  } else {
+    printf("    %s\n", event->json);
+  }
+}
+
+static void wait_for(atomic_int *count) {
+  double end = seconds() + 20;
+  while (*count == 0 && seconds() < end) usleep(1000);
+  NUMBER(1, *count);
+}
+
+static void tells_what_happens(void) {
+  pair pair;
+  listener listener = {0};
+  kv_subscription *subscription = NULL;
+  set_up_pair(&pair);
+  OK(kv_live_register(pair.clients[1], NULL, &error));
+  OK(kv_store_subscribe(pair.stores[1], NULL, heard_ready, heard, NULL, NULL, &listener, NULL,
+                        &subscription, &error));
+  wait_for(&listener.ready);
+  saved(pair.stores[0], "{\"id\":1,\"n\":5}");
+  pushed(pair.stores[0], "\"pushed\":1");
+  wait_for(&listener.saved);
+  OK(kv_store_remove_by_id(pair.stores[0], "1", NULL, NULL, &error));
+  pushed(pair.stores[0], "\"pushed\":1");
+  wait_for(&listener.removed);
   tear_down_pair(&pair);
 }
 
@@ -377,11 +523,13 @@ static void checks_what_it_is_given(void) {
 
 int main(void) {
   RUN("two clients share a backend of functions", two_clients_share);
+  RUN("conflicts are noticed by integer versions, and decided", decides_conflicts);
   RUN("what its functions do wrong is an error, and loses nothing", passes_over_mischief);
   RUN("a function may close the client that waits for it", closes_from_within);
   RUN("a function that does not return blocks nobody", blocks_nobody);
   RUN("a killed process has lost no write", survives_kill);
   RUN("there are no users", has_no_users);
+  RUN("who listens is told what others do", tells_what_happens);
   RUN("registering checks what it is given, and frees the context once", checks_what_it_is_given);
   return finish();
 }

@@ -123,6 +123,24 @@ import Testing
     #expect(request["sort"] == ["n": -1] && request["limit"] == 2)
   }
 
+  @Test(
+    "without versions is written over, whatever the strategy", arguments: ConflictStrategy.allCases)
+  func versionless(_ strategy: ConflictStrategy) throws {
+    let bench = try Bench()
+    bench.backend.put(["_id": "a", "n": 1])
+    _ = try bench.engine.pull(Query(), Call())
+    try bench.save(["_id": "a", "n": 2])
+    #expect(try bench.engine.push(Call(conflicts: strategy)) == PushResult(pushed: 1))
+    #expect(bench.backend.state.peek { $0.records["a"]?["n"] } == 2)
+  }
+
+  @Test("is asked for what a query names, not for everything") func namedIDs() throws {
+    let bench = try Bench(type: .network)
+    for id in ["a", "b", "c"] { bench.backend.put(["_id": .string(id), "n": 1]) }
+    #expect(try bench.found(#"{"_id":{"$in":["a","c","a"]}}"#, nil, .forceNetwork) == ["1", "1"])
+    #expect(bench.backend.requests.map(\.operation) == [.fetchIDs])
+  }
+
   @Test("answers each write of a batch: stored, refused, in conflict, later") func results() throws
   {
     let bench = try Bench()

@@ -13,6 +13,8 @@ final class HostBackend: BackendHandler, @unchecked Sendable {
   private let context: UnsafeMutableRawPointer?
   private let free: kv_free_fn?
   private let requests: Runner
+  /// Long polls, one for each client: so that they keep no request waiting.
+  private let polls = Runner()
   /// One thread: so that a request can be called off while all others are taken.
   private let cancels = Runner(most: 1)
 
@@ -29,6 +31,7 @@ final class HostBackend: BackendHandler, @unchecked Sendable {
 
   deinit {
     requests.close()
+    polls.close()
     cancels.close()
     free?(context)
   }
@@ -37,7 +40,7 @@ final class HostBackend: BackendHandler, @unchecked Sendable {
 
   func begin(_ operation: BackendOperation, _ number: UInt64, _ json: [UInt8]) {
     do throws(StoreError) {
-      try requests.run { [self] in
+      try (operation == .live ? polls : requests).run { [self] in
         guard PendingRequests.isWaiting(number), let function = function(for: operation) else {
           return
         }
