@@ -75,16 +75,26 @@ static json_t *fetch_ids(const char *directory, const char *collection, const js
   return json_pack("{s:o}", "records", records);
 }
 
-// One of {"op":"create"|"update"|"delete","id":…,"record":{…}}
+// Whether a write may be carried out on what is there: "if" is absent, null (nothing is there), or the version that is.
+static int may(const json_t *write, const json_t *there) {
+  const json_t *wanted = json_object_get(write, "if");
+  if (strcmp(json_string_value(json_object_get(write, "op")), "create") == 0) return there == NULL;
+  if (wanted == NULL) return 1;
+  return json_is_null(wanted) ? there == NULL : json_equal(json_object_get(there, "rev"), wanted);
+}
+
+// One of {"op":"create"|"update"|"delete","id":…,"record":{…},"if":…}. Each write makes the version one more.
 static json_t *carry_out(const char *directory, const char *collection, const json_t *write) {
   char path[PATH_MAX];
   const char *operation = json_string_value(json_object_get(write, "op"));
   path_of(path, directory, collection, json_string_value(json_object_get(write, "id")));
-  if (strcmp(operation, "delete") == 0) return json_pack("{s:b}", "deleted", unlink(path) == 0);
   json_t *there = json_load_file(path, 0, NULL);
-  if (strcmp(operation, "create") == 0 && there) return json_pack("{s:o}", "conflict", there);
+  if (!may(write, there)) return json_pack("{s:o?}", "conflict", there);
+  json_int_t version = json_integer_value(json_object_get(there, "rev")) + 1;
   json_decref(there);
+  if (strcmp(operation, "delete") == 0) return json_pack("{s:b}", "deleted", unlink(path) == 0);
   json_t *record = json_object_get(write, "record");
+  json_object_set_new(record, "rev", json_integer(version));
   if (write_file(path, record)) return json_pack("{s:O}", "stored", record);
   return json_pack("{s:{s:s}}", "later", "message", "The file cannot be written.");
 }
@@ -146,7 +156,8 @@ int main(int count, char **arguments) {
   if (count < 3) return fprintf(stderr, "usage: notes SHARED-DIRECTORY DATA-DIRECTORY [TEXT]\n"), 2;
   kv_backend functions = {
       .size = sizeof functions, .fetch = on_fetch, .fetch_ids = on_fetch_ids, .write = on_write};
-  check(kv_backend_register("files", NULL, 0, &functions, arguments[1], NULL, &error));
+  const char *description = "{\"version\":{\"path\":\"rev\",\"kind\":\"integer\"}}";
+  check(kv_backend_register("files", description, KV_NUL_TERMINATED, &functions, arguments[1], NULL, &error));
 
   kv_client *client;
   kv_store *notes;
