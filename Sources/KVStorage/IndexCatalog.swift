@@ -31,10 +31,9 @@ final class IndexCatalog: Sendable {
     _ query: Query, _ table: Table, writtenSince since: Timestamp? = nil,
     on db: borrowing Connection
   ) throws(SQLiteError) -> Plan {
-    let query = query.of(table.format)
     let version = try Self.version(of: table, on: db)
     guard since == nil else {
-      return Plan(query, table, version, try indexes(of: table, version, on: db), since)
+      return Plan(query.of(table.format), table, version, try indexes(of: table, version, on: db), since)
     }
     return Self.kept(query, table, Known(version, try indexes(of: table, version, on: db)))
   }
@@ -54,6 +53,7 @@ final class IndexCatalog: Sendable {
   }
 
   private static func kept(_ query: Query, _ table: Table, _ known: Known) -> Plan {
+    let query = query.of(table.format)
     if let plan = query.memo.object as? Plan, plan.is(for: query, table, known.version) {
       return plan
     }

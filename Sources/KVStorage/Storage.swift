@@ -11,7 +11,7 @@ package import KVSync
 package final class Storage: LocalStore {
   let database: Database
   /// How the records are laid out; the same for all collections.
-  let format: RecordFormat
+  package let format: RecordFormat
   let catalog: Catalog
   let indexes = IndexCatalog()
   let ownership = Ownership()

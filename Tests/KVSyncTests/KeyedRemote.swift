@@ -1,0 +1,102 @@
+import KVBase
+import KVJSON
+import KVQuery
+import KVSync
+
+/// A backend in memory whose records are of a format, with versions that count up.
+///
+/// `@unchecked Sendable`: what it has is behind a lock.
+final class KeyedRemote: Remote, @unchecked Sendable {
+  let format: RecordFormat
+  let keepsConditions = true
+  private let records = Monitor<[RecordID: JSONObject]>([:])
+  private let written = Monitor(8)
+
+  init(_ format: RecordFormat) { self.format = format }
+
+  subscript(_ key: String) -> JSONObject? { records.peek { $0[RecordID(key)] } }
+
+  var count: Int { records.peek { $0.count } }
+
+  /// Stores a record, as somebody else does.
+  @discardableResult
+  func publish(_ record: JSONObject) throws -> [UInt8] {
+    try put(JSONValue.object(record).bytes)
+  }
+
+  func find(
+    _ query: Query, in collection: String, _ call: Call,
+    receive: (RecordBatch) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer {
+    let all = records.peek { $0.values.map { JSONValue.object($0).bytes } }
+    let matcher = query.of(format).matcher
+    let found = all.filter { (try? matcher?.matches($0)) ?? true }
+    let shown = query.of(format).shown(found)
+    let array = Array("[".utf8) + shown.joined(separator: Array(",".utf8)) + Array("]".utf8)
+    try RecordBatch.lend(array, format, to: receive)
+    return ReadAnswer()
+  }
+
+  func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8] {
+    guard let record = self[id] else { throw StoreError(.notFound, "There is none.") }
+    return JSONValue.object(record).bytes
+  }
+
+  func count(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> CountAnswer
+  {
+    var count = 0
+    _ = try find(query, in: collection, call) { count += $0.count }
+    return CountAnswer(count: count, startedAt: nil)
+  }
+
+  func remove(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> Int {
+    throw StoreError(.unsupported, "No removal by queries.")
+  }
+
+  func send(
+    _ writes: [RemoteWrite], in collection: String, _ call: Call,
+    outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
+  ) {
+    for (place, write) in writes.enumerated() {
+      outcome(place, Result { () throws(StoreError) in try apply(write) })
+    }
+  }
+
+  private func apply(_ write: RemoteWrite) throws(StoreError) -> RemoteOutcome {
+    switch write {
+    case .create(let body): return .stored(try put(body))
+    case .update(let id, let body, let condition):
+      try check(condition, id)
+      return .stored(try put(body))
+    case .delete(let id, let condition):
+      try check(condition, id)
+      return .deleted(records.peek { $0.removeValue(forKey: RecordID(id)) } == nil ? 0 : 1)
+    case .createMany, .batch: throw StoreError(.unsupported, "One at a time.")
+    }
+  }
+
+  private func put(_ body: [UInt8]) throws(StoreError) -> [UInt8] {
+    guard let key = format.key(of: body),
+      var record = (try? JSONValue(parsing: body))?.objectValue
+    else { throw StoreError(.invalid, "No record.") }
+    record["rev"] = .int(
+      Int64(
+        written.peek { count in
+          count += 1
+          return count
+        }))
+    records.peek { $0[RecordID(key)] = record }
+    return JSONValue.object(record).bytes
+  }
+
+  private func check(_ condition: RemoteCondition, _ id: String) throws(StoreError) {
+    let version = self[id].flatMap { format.version(of: JSONValue.object($0).bytes) }
+    switch condition {
+    case .none: return
+    case .isMissing where version == nil: return
+    case .version(let wanted) where version == wanted: return
+    case .version where version == nil: throw StoreError(.notFound, "There is none.")
+    default: throw StoreError(.conflict, "Another version.")
+    }
+  }
+}
