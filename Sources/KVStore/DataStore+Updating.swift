@@ -4,7 +4,8 @@ package import KVSync
 extension DataStore {
   /// `text`: an update, see kv_store_update.
   package func parsedUpdate(_ text: String) throws(StoreError) -> EntityUpdate {
-    do throws(QueryError) { return try EntityUpdate(text).renamed(by: names) } catch {
+    do throws(QueryError) { return try EntityUpdate(text, engine.format).renamed(by: names) } catch
+    {
       throw StoreError(error)
     }
   }

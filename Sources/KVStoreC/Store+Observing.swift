@@ -12,7 +12,7 @@ public func kv_store_observe(
   _ errorOut: HandleOut?
 ) -> kv_status {
   observe(store, receive, context, freeContext, subscriptionOut, errorOut) {
-    () throws(StoreError) in try QueryObject.all(or: query)
+    (_) throws(StoreError) in try QueryObject.all(or: query)
   }
 }
 
@@ -23,20 +23,21 @@ public func kv_store_observe_by_id(
   _ errorOut: HandleOut?
 ) -> kv_status {
   observe(store, receive, context, freeContext, subscriptionOut, errorOut) {
-    () throws(StoreError) in
-    Query(.field(.id, [.equal(.string(try text(id, named: "id")))]))
+    (store) throws(StoreError) in
+    Query(key: try text(id, named: "id"), store.engine.format)
   }
 }
 
 private func observe(
   _ store: OpaquePointer?, _ receive: kv_event_fn?, _ context: UnsafeMutableRawPointer?,
   _ freeContext: kv_free_fn?, _ subscriptionOut: HandleOut?, _ errorOut: HandleOut?,
-  _ query: () throws(StoreError) -> Query
+  _ query: (DataStore) throws(StoreError) -> Query
 ) -> kv_status {
   subscribe(
     receive.map { EventHandlers($0) }, context, freeContext, subscriptionOut, errorOut
   ) { () throws(StoreError) in
-    let (object, wanted) = (try StoreObject.borrow(store), try query())
+    let object = try StoreObject.borrow(store)
+    let wanted = try query(object.core)
     let begin = { (subscription: SubscriptionObject) throws(StoreError) -> any EventSource in
       let feed = ObserverFeed(subscription)
       try feed.begin { (signal) throws(StoreError) in
