@@ -33,7 +33,8 @@ final class IndexCatalog: Sendable {
   ) throws(SQLiteError) -> Plan {
     let version = try Self.version(of: table, on: db)
     guard since == nil else {
-      return Plan(query.of(table.format), table, version, try indexes(of: table, version, on: db), since)
+      let known = try indexes(of: table, version, on: db)
+      return Plan(query.of(table.format), table, version, known, since)
     }
     return Self.kept(query, table, Known(version, try indexes(of: table, version, on: db)))
   }
