@@ -32,9 +32,11 @@ extension LiveFeed {
   }
 
   private func tell(_ change: LiveChange, to topic: LiveTopic, during step: Cancellation) {
-    if let version = change.version {
+    if let version = change.version(entities.format) {
       let isNew = state.peek { state in
-        Self.advance(&state.joined[topic], to: version.at)
+        if entities.format.versionsAreTimes {
+          Self.advance(&state.joined[topic], to: version.at)
+        }
         let collection = topic.collection ?? ""
         return state.versions.insert("\(collection)\n\(version.id)\n\(version.at)")
       }
@@ -98,10 +100,10 @@ extension LiveFeed {
 
 extension LiveChange {
   /// Which entity, and when it came to be so; nil where that is not known.
-  fileprivate var version: (id: String, at: String)? {
+  fileprivate func version(_ format: RecordFormat) -> (id: String, at: String)? {
     switch self {
     case .saved(let entity, let id, _):
-      return RecordFormat.default.version(of: entity).map { (id, $0.text) }
+      return format.version(of: entity).map { (id, $0.text) }
     case .deleted(let id, let at): return at.map { (id, "deleted \($0)") }
     case .tooLarge, .said: return nil
     }
