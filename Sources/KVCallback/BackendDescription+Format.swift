@@ -1,5 +1,5 @@
 internal import KVBase
-package import KVJSON
+internal import KVJSON
 internal import KVSync
 
 /// Reads what records look like: the members `id`, `version`, `backendMembers`, `permissions` and `creator` of a description.

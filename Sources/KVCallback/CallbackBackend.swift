@@ -1,6 +1,6 @@
 internal import KVBase
 internal import KVJSON
-internal import KVSync
+package import KVSync
 
 /// A backend whose requests are carried out by functions of the host: what was registered under a name.
 ///
@@ -14,6 +14,13 @@ package final class CallbackBackend: Sendable {
     self.name = name
     self.description = description
     self.handler = handler
+  }
+
+  /// The backend as one client has it.
+  package var opened: Backend {
+    var opened = Backend(name: name, remote: CallbackRemote(self))
+    if handler.handles(.live) { opened.live = CallbackLive(self) }
+    return opened
   }
 
   /// Carries out one request and waits for its answer: until the call's deadline, or until it is cancelled.

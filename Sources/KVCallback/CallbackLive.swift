@@ -1,78 +1,94 @@
 internal import KVBase
 internal import KVJSON
-package import KVSync
+internal import KVSync
 
-/// The live data of a backend of callbacks: one long poll for the collections that somebody listens to. There is nothing
-/// to register, as there are no users.
-package final class CallbackLive: LiveRemote {
+/// Live data of a backend of callbacks: its function `live` waits for changes of the collections that somebody listens
+/// to. One for each client. Safe from any thread.
+///
+/// The backend knows no registrations: each request names the collections, and where it goes on from.
+final class CallbackLive: LiveRemote {
   private let backend: CallbackBackend
-  private let joined = Monitor<Set<RecordID>>([])
+  private let collections = Monitor<Set<RecordID>>([])
 
-  package init(_ backend: CallbackBackend) { self.backend = backend }
+  init(_ backend: CallbackBackend) { self.backend = backend }
 
-  package func register(
+  func register(
     _ userId: String?, device: String, _ call: Call
   ) throws(StoreError) -> LiveRegistration {
-    LiveRegistration(userId: userId, device: device)
+    collections.peek { $0 = [] }
+    return LiveRegistration(userId: userId, device: device)
   }
 
-  package func unregister(
+  func unregister(
     _ registration: LiveRegistration, token: String?, _ call: Call
-  ) throws(StoreError) {}
+  ) throws(StoreError) {
+    collections.peek { $0 = [] }
+  }
 
-  package func join(
+  /// A collection is waited for from the place on that the feed has: nothing is missed.
+  func join(
     _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
   ) throws(StoreError) -> BackendMoment? {
     guard let collection = topic.collection else {
       throw StoreError(.unsupported, "The backend \"\(backend.name)\" has no streams.")
     }
-    joined.peek { _ = $0.insert(RecordID(collection)) }
+    collections.peek { _ = $0.insert(RecordID(collection)) }
     return nil
   }
 
-  package func leave(
+  func leave(
     _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
   ) throws(StoreError) {
     guard let collection = topic.collection else { return }
-    joined.peek { _ = $0.remove(RecordID(collection)) }
+    collections.peek { _ = $0.remove(RecordID(collection)) }
   }
 
-  /// Places are JSON of the backend's.
-  package func poll(
+  func poll(
     _ registration: LiveRegistration, from place: LivePlace?, _ call: Call
   ) throws(StoreError) -> LivePoll {
-    let collections = JSONValue.array(joined.peek { $0.sorted() }.map { .string($0.text) })
-    let request = "{\"collections\":\(collections.text),\"after\":\(place?.text ?? "null")}"
-    let answer = try backend.ask(.live, request, call)
-    guard let next = answer.text(of: "next") else { throw .unfitMember("next", "a token") }
-    let changes = try answer.elements("changes")
+    let answer = try backend.ask(.live, request(from: place), call)
+    guard let next = answer.text(of: "next") else {
+      throw .unfitMember("next", "a place to go on from")
+    }
     var messages: [LiveMessage] = []
-    for range in changes { messages.append(try message(answer.object(at: range))) }
+    for (index, range) in try answer.elements("changes").enumerated() {
+      let change = try answer.object(at: range)
+      messages.append(try message(change, "\(place?.text ?? "") \(index)"))
+    }
     return .messages(
       messages, next: LivePlace(next), isIncomplete: try answer.bool("incomplete"))
   }
 
-  /// A poll finds out.
-  package func probe(_ registration: LiveRegistration, _ call: Call) throws(StoreError) {}
-
-  private func message(_ change: BackendAnswer) throws(StoreError) -> LiveMessage {
-    guard let collection = try change.text("collection") else {
-      throw .unfitMember("collection", "a text")
-    }
-    // No two messages of a backend are one: what it sends twice is told twice.
-    return LiveMessage(
-      key: Identifier.request(), topic: .collection(collection), try liveChange(change))
+  /// Asks for the present place, which is answered at once.
+  func probe(_ registration: LiveRegistration, _ call: Call) throws(StoreError) {
+    _ = try backend.ask(.live, request(from: nil), call)
   }
 
-  private func liveChange(_ change: BackendAnswer) throws(StoreError) -> LiveChange {
-    let description = backend.description
-    if let range = change.range("upsert") {
-      let record = try change.record(at: range)
-      guard let id = description.format.key(of: record) else { throw .entityWithoutId }
-      return .saved(record, id: id, .save)
+  private func request(from place: LivePlace?) -> String {
+    let names = collections.peek { $0.sorted().map { JSONValue.string($0.text) } }
+    return "{\"collections\":\(JSONValue.array(names).text),\"after\":\(place?.text ?? "null")}"
+  }
+
+  /// `origin`: the request that it came with, and where in its answer: what is asked for again comes again.
+  private func message(
+    _ change: BackendAnswer, _ origin: String
+  ) throws(StoreError) -> LiveMessage {
+    guard let name = try change.text("collection") else {
+      throw .unfitMember("collection", "a text")
     }
-    guard let id = try change.value("delete") else { throw .neitherUpsertNorDelete }
-    guard let key = description.key(ofID: id) else { throw .unfitMember("delete", "an id") }
-    return .deleted(id: key, at: nil)
+    let (id, version, what) = described(try RecordChange(change, backend.description))
+    return LiveMessage(
+      key: "\(origin) \(version?.text ?? "") \(id)", topic: .collection(name), what)
+  }
+
+  private func described(
+    _ change: RecordChange
+  ) -> (id: String, version: RecordVersion?, LiveChange) {
+    switch change {
+    case .saved(let record, let id, let version):
+      (id, version, .saved(record, id: id, .save))
+    case .deleted(let id, let version):
+      (id, version, .deleted(id: id, at: version?.text))
+    }
   }
 }

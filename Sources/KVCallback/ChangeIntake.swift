@@ -25,38 +25,14 @@ struct ChangeIntake {
   mutating func add(_ answer: BackendAnswer) throws(StoreError) {
     byteCount += answer.bytes.count
     for range in try answer.elements("changes") {
-      let change = try answer.object(at: range)
-      if let record = change.range("upsert") {
-        try upsert(change.record(at: record))
-      } else if let id = try change.value("delete") {
-        guard let key = description.key(ofID: id) else { throw .unfitMember("delete", "an id") }
-        changes[RecordID(key)] = .deleted(try version(of: change))
-      } else {
-        throw .neitherUpsertNorDelete
+      switch try RecordChange(answer.object(at: range), description) {
+      case .saved(let record, let id, _):
+        let isWanted = try record.withBorrowedBytes { (bytes) throws(StoreError) in
+          try matcher.selects(bytes)
+        }
+        changes[RecordID(id)] = isWanted ? .saved(record) : .left
+      case .deleted(let id, let version): changes[RecordID(id)] = .deleted(version)
       }
-    }
-  }
-
-  private mutating func upsert(_ record: [UInt8]) throws(StoreError) {
-    let outline: EntityOutline
-    do throws(JSONError) {
-      outline = try EntityScanner.outline(of: record, description.format)
-    } catch {
-      throw .badAnswer(error)
-    }
-    guard let id = outline.id else { throw .entityWithoutId }
-    let isWanted = try record.withBorrowedBytes { (bytes) throws(StoreError) in
-      try matcher.selects(bytes)
-    }
-    changes[RecordID(id)] = isWanted ? .saved(record) : .left
-  }
-
-  private func version(of change: BackendAnswer) throws(StoreError) -> RecordVersion? {
-    switch try change.value("version") {
-    case nil: nil
-    case .string(let text): RecordVersion(text)
-    case .int(let number): RecordVersion(String(number))
-    default: throw .unfitMember("version", "a version")
     }
   }
 
@@ -79,11 +55,5 @@ struct ChangeIntake {
       }
     }
     if !left.isEmpty { try receive(.left(left)) }
-  }
-}
-
-extension StoreError {
-  static var neitherUpsertNorDelete: StoreError {
-    .badAnswer("The backend sent a change that is neither \"upsert\" nor \"delete\".")
   }
 }

@@ -24,11 +24,7 @@ public func kv_backend_register(
     // From here on the context is freed with `host`.
     let name = try text(name, named: "name")
     let backend = CallbackBackend(name, known, host)
-    try BackendRegistry.register(name) { _ in
-      var opened = Backend(name: name, remote: CallbackRemote(backend))
-      if host.handles(.live) { opened.live = CallbackLive(backend) }
-      return opened
-    }
+    try BackendRegistry.register(name) { _ in backend.opened }
   }
 }
 

@@ -60,15 +60,17 @@ private final class Shelf: Remote {
 
 @Suite("A backend that is registered by name", .serialized) struct RegisteredBackendTests {
   private let directory = TemporaryDirectory()
+  /// Of this test alone: tests run side by side in one process.
+  private let name = "shelf \(Identifier.request())"
 
   private func withClient(_ body: (Client) throws -> Void) throws {
     let shelf = Shelf()
     let closed = Monitor(0)
-    try BackendRegistry.register("shelf") { _ in
+    try BackendRegistry.register(name) { _ in
       Backend(name: "shelf", remote: shelf) { closed.withLock { $0 += 1 } }
     }
-    defer { BackendRegistry.unregister("shelf") }
-    let client = try open("shelf")
+    defer { BackendRegistry.unregister(name) }
+    let client = try open(name)
     try body(client)
     client.close()
     client.close()
@@ -139,10 +141,10 @@ private final class Shelf: Remote {
     #expect(failure { _ = try open("nobody's") }?.kind == .invalid)
     try withClient { _ in
       let second = failure {
-        try BackendRegistry.register("shelf") { _ in Backend(name: "shelf", remote: Shelf()) }
+        try BackendRegistry.register(name) { _ in Backend(name: "shelf", remote: Shelf()) }
       }
       #expect(second?.kind == .conflict)
-      #expect(failure { _ = try open("shelf", ["appSecret": "s"]) }?.kind == .invalid)
+      #expect(failure { _ = try open(name, ["appSecret": "s"]) }?.kind == .invalid)
     }
   }
 }

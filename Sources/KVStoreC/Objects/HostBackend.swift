@@ -14,7 +14,7 @@ final class HostBackend: BackendHandler, @unchecked Sendable {
   private let free: kv_free_fn?
   private let requests: Runner
   /// Long polls, one for each client: so that they keep no request waiting.
-  private let polls = Runner()
+  private let polls = Runner(most: 1_024)
   /// One thread: so that a request can be called off while all others are taken.
   private let cancels = Runner(most: 1)
 
