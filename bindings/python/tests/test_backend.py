@@ -24,7 +24,10 @@ from kvstore.backend import (
     Delete,
     Deleted,
     Fetch,
+    Integer,
     Later,
+    LivePage,
+    Ordered,
     Page,
     Record,
     Refused,
@@ -42,6 +45,7 @@ _names = itertools.count(1)
 class _Shelf(Backend):
     """Records in memory, with versions and a history."""
 
+    version: Any = Integer("rev")
     page_size = 3
 
     def __init__(self) -> None:
@@ -60,7 +64,7 @@ class _Shelf(Backend):
         self.before(name)
 
     def put(self, collection: str, record: Record) -> Record:
-        stored = {**record, "_kmd": {"lmt": f"{len(self.history) + 1:08}"}}
+        stored = {**record, "rev": len(self.history) + 1}
         self.records.setdefault(collection, {})[record["_id"]] = stored
         self.history.append((collection, Upsert(stored)))
         return stored
@@ -98,7 +102,7 @@ class _Shelf(Backend):
 
     def carry_out(self, collection: str, write: Write) -> Result:
         found = self.records.get(collection, {}).get(write.id)
-        if not write.may_replace(found and found["_kmd"]["lmt"]):
+        if not write.may_replace(found and found["rev"]):
             return Conflicting(found)
         if write.record is not None:
             return Stored(self.put(collection, write.record))
@@ -447,6 +451,103 @@ def test_what_needs_users_is_unsupported(opened: Opened) -> None:
     client = opened(_Shelf())
     with pytest.raises(kvstore.UnsupportedError):
         client.signup("ana", "password")
+
+
+class _Numbers(_Shelf):
+    """One whose records are known by a tenant's number, and whose versions are texts."""
+
+    id = ("tenant", Integer("number"))
+    version = Ordered(("meta", "version"))
+
+    def put(self, collection: str, record: Record) -> Record:
+        stored = {**record, "meta": {"version": f"{len(self.history):08}"}}
+        self.records.setdefault(collection, {})[name_of(stored)] = stored
+        self.history.append((collection, Upsert(stored)))
+        return stored
+
+    def fetch_ids(self, collection: str, ids: Sequence[Any]) -> Any:
+        there = self.records.get(collection, {})
+        names = [f"{tenant} {number}" for tenant, number in ids]
+        return [there[name] for name in names if name in there]
+
+    def carry_out(self, collection: str, write: Write) -> Result:
+        tenant, number = write.id
+        name = f"{tenant} {number}"
+        found = self.records.get(collection, {}).get(name)
+        if not write.may_replace(found and found["meta"]["version"]):
+            return Conflicting(found)
+        if write.record is not None:
+            return Stored(self.put(collection, write.record))
+        return Deleted(self.records.get(collection, {}).pop(name, None) is not None)
+
+
+def name_of(record: Record) -> str:
+    return f"{record['tenant']} {record['number']}"
+
+
+def test_records_are_known_by_several_members(opened: Opened) -> None:
+    numbers = _Numbers()
+    ours, theirs = (opened(numbers).collection("orders", conflicts="merge") for _ in range(2))
+    for number in (9, 10):
+        ours.save({"tenant": "a", "number": number, "total": number})
+    ours.save({"tenant": "b", "number": 9, "total": 1})
+    assert ours.push().pushed == 3
+    assert theirs.pull().pulled == 3
+    assert theirs['["a",10]']["total"] == 10
+    assert theirs.count({"number": {"$gt": 9}}) == 1
+    theirs.save({"tenant": "a", "number": 9, "total": 9, "by": "theirs"})
+    theirs.push()
+    ours.save({"tenant": "a", "number": 9, "total": 99})
+    assert not ours.push().errors
+    assert numbers.records["orders"]["a 9"]["total"] == 99
+    assert numbers.records["orders"]["a 9"]["by"] == "theirs"
+    with pytest.raises(kvstore.InvalidError, match="number"):
+        ours.save({"tenant": "a", "total": 5})
+
+
+class _Wire(_Diary):
+    """One that tells of changes when they happen."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.news = threading.Condition(self.lock)
+
+    def carry_out(self, collection: str, write: Write) -> Result:
+        result = super().carry_out(collection, write)
+        self.news.notify_all()
+        return result
+
+    def live(self, collections: Sequence[str], after: Any) -> Any:
+        with self.news:
+            if after is None:
+                return LivePage([], len(self.history))
+            while len(self.history) == after and not is_cancelled():
+                self.news.wait(0.02)
+            news = [change for change in self.history[after:] if change[0] in collections]
+            return LivePage(news, len(self.history))
+
+
+def test_what_happens_is_told_when_it_happens(opened: Opened) -> None:
+    wire = _Wire()
+    ours, theirs = (opened(wire) for _ in range(2))
+    ours.register_live()
+    listening = ours.collection("notes")
+    with listening.live() as stream:
+        assert [next(stream).event for _ in range(2)] == ["status", "ready"]
+        theirs.collection("other", "network").save({"_id": "x"})
+        notes = theirs.collection("notes", "network")
+        notes.save({"_id": "a", "n": 1})
+        assert next(stream).id == "a"
+        notes.remove_by_id("a")
+        assert next(stream).id == "a"
+
+
+def test_live_data_of_a_backend_that_has_none_is_unsupported(opened: Opened) -> None:
+    client = opened(_Shelf())
+    with pytest.raises(kvstore.UnsupportedError):
+        client.register_live()
+    with pytest.raises(kvstore.UnsupportedError):
+        client.collection("notes").live()
 
 
 def test_a_name_is_given_once_and_a_backend_lives_as_long_as_its_clients(tmp_path: Path) -> None:

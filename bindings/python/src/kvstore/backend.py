@@ -65,6 +65,20 @@ class Unconditional(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Integer:
+    """A member, or the path of one inside objects, that holds integers."""
+
+    path: str | Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """A version that is a text, and of which the greater is the later one."""
+
+    path: str | Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Fetch:
     """A page that is asked for."""
 
@@ -103,6 +117,8 @@ class Delete:
     """A record that has gone."""
 
     id: Any
+    #: What a record is that has gone, where the backend has versions of these.
+    version: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +130,18 @@ class ChangedPage:
     token: str
     #: There is more behind the token.
     more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LivePage:
+    """What has happened to some collections since they were asked for last."""
+
+    #: Names of collections, and what happened in them, in its order.
+    changes: Iterable[tuple[str, Upsert | Delete]]
+    #: Where to go on from; any JSON value but None.
+    next: Any
+    #: Something that happened before is not among the changes.
+    incomplete: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +223,15 @@ class Backend(ABC):
     told ``KV_SERVER``. No write is lost by any of them.
     """
 
+    #: The member that records are known by, a text unless it is an :class:`Integer`; several of
+    #: them if only together they tell one record from another.
+    id: str | Integer | Sequence[str | Integer] = "_id"
+    #: The member, or its path, that is another one after each change of a record: a text of which
+    #: nothing is known, an :class:`Integer` that grows, or an :class:`Ordered` text. None: there is
+    #: none, so that conflicts are only noticed by comparing contents.
+    version: str | Sequence[str] | Integer | Ordered | None = None
+    #: Members that are the backend's, and no content.
+    backend_members: Sequence[str] = ()
     #: Whether ``fetch`` evaluates filter, order, skip and limit; else the library does.
     queries: bool = False
     #: Whether ``write`` keeps conditions; else the library looks first.
@@ -217,6 +254,15 @@ class Backend(ABC):
         """Give a :class:`ChangedPage`, or None if the token is too old or of other data.
 
         Without this method everything is read each time.
+        """
+        raise NotImplementedError
+
+    def live(self, collections: Sequence[str], after: Any) -> Any:
+        """Wait until something happens to a collection; give a :class:`LivePage`.
+
+        `after` is what the last one gave as ``next``; None asks for the present place, at once and
+        without changes. After some minutes without a change give an empty page. Without this method
+        live data is unsupported.
         """
         raise NotImplementedError
 
@@ -378,6 +424,10 @@ def _changes(backend: Backend, asked: dict[str, Any]) -> Any:
     return backend.changes(asked["collection"], asked["since"])
 
 
+def _live(backend: Backend, asked: dict[str, Any]) -> Any:
+    return backend.live(asked["collections"], asked.get("after"))
+
+
 def _write(backend: Backend, asked: dict[str, Any]) -> Any:
     writes = [
         Write(
@@ -395,6 +445,7 @@ _OPERATIONS: Final[dict[str, Callable[[Backend, dict[str, Any]], Any]]] = {
     "fetch": _fetch,
     "fetch_ids": _fetch_ids,
     "changes": _changes,
+    "live": _live,
     "write": _write,
 }
 
@@ -410,11 +461,20 @@ def _records(given: Iterable[Record]) -> dict[str, Any]:
 def _changed(given: ChangedPage | None) -> dict[str, Any]:
     if given is None:
         return {"unknown": True}
-    changes = [
-        {"upsert": change.record} if isinstance(change, Upsert) else {"delete": change.id}
-        for change in given.changes
-    ]
+    changes = [_change(change) for change in given.changes]
     return {"changes": changes, "token": given.token, "more": given.more}
+
+
+def _change(change: Upsert | Delete) -> dict[str, Any]:
+    if isinstance(change, Upsert):
+        return {"upsert": change.record}
+    gone = {"delete": change.id}
+    return gone if change.version is None else gone | {"version": change.version}
+
+
+def _lived(given: LivePage) -> dict[str, Any]:
+    changes = [{"collection": name} | _change(change) for name, change in given.changes]
+    return {"changes": changes, "next": given.next, "incomplete": given.incomplete}
 
 
 def _results(given: Iterable[Result]) -> dict[str, Any]:
@@ -441,6 +501,7 @@ _ANSWERS: Final[dict[str, Callable[[Any], dict[str, Any]]]] = {
     "fetch": _page,
     "fetch_ids": _records,
     "changes": _changed,
+    "live": _lived,
     "write": _results,
 }
 
@@ -475,26 +536,51 @@ def register_backend(
     """
     if not isinstance(backend, Backend):
         raise TypeError(f"a {type(backend).__name__} is no kvstore.Backend")
-    text = to_json(
-        {
-            "queries": backend.queries,
-            "conditions": backend.conditions,
-            "pageSize": backend.page_size,
-            "idsPerRequest": backend.ids_per_request,
-            "writesPerRequest": backend.writes_per_request,
-            "requestsAtOnce": backend.requests_at_once,
-            "maxAnswerBytes": backend.max_answer_bytes,
-        }
-    )
+    text = to_json(_description(backend))
     given = to_text(name, "name")
-    tells_changes = type(backend).changes is not Backend.changes
-    functions = _functions if tells_changes else _functions_without_changes
+    functions = _functions_of(backend)
     host = _Host(backend, loop)
     # The library gives the token back, also when it refuses.
     _native.call(
         _register, given, text, len(text), ctypes.byref(functions), host.token, FREE_POINTER
     )
     return Registration(name)
+
+
+def _description(backend: Backend) -> dict[str, Any]:
+    id = backend.id
+    parts: Sequence[str | Integer] = [id] if isinstance(id, (str, Integer)) else id
+    return {
+        "id": [_id_member(part) for part in parts],
+        "version": _version_member(backend.version),
+        "backendMembers": list(backend.backend_members),
+        "queries": backend.queries,
+        "conditions": backend.conditions,
+        "pageSize": backend.page_size,
+        "idsPerRequest": backend.ids_per_request,
+        "writesPerRequest": backend.writes_per_request,
+        "requestsAtOnce": backend.requests_at_once,
+        "maxAnswerBytes": backend.max_answer_bytes,
+    }
+
+
+def _id_member(part: str | Integer) -> Any:
+    return {"name": part.path, "kind": "integer"} if isinstance(part, Integer) else part
+
+
+def _version_member(version: str | Sequence[str] | Integer | Ordered | None) -> Any:
+    match version:
+        case Integer(path):
+            return {"path": _path(path), "kind": "integer"}
+        case Ordered(path):
+            return {"path": _path(path), "ordered": True}
+        case None:
+            return None
+    return _path(version)
+
+
+def _path(path: str | Sequence[str]) -> Any:
+    return path if isinstance(path, str) else list(path)
 
 
 def _thunk(operation: str) -> Any:
@@ -517,16 +603,17 @@ _thunks: Final = {operation: _thunk(operation) for operation in _OPERATIONS}
 _cancel_thunk: Final = _native.BACKEND_CANCEL_FN(_on_cancel)
 
 
-def _table_of_functions(*, with_changes: bool) -> _native.BackendStruct:
+def _functions_of(backend: Backend) -> _native.BackendStruct:
+    """Give the table of what a backend has; the library copies it."""
+    missing = _native.BACKEND_FN()
+    has_changes = type(backend).changes is not Backend.changes
+    has_live = type(backend).live is not Backend.live
     return _native.BackendStruct(
         size=ctypes.sizeof(_native.BackendStruct),
         fetch=_thunks["fetch"],
         fetch_ids=_thunks["fetch_ids"],
-        changes=_thunks["changes"] if with_changes else _native.BACKEND_FN(),
+        changes=_thunks["changes"] if has_changes else missing,
         write=_thunks["write"],
+        live=_thunks["live"] if has_live else missing,
         cancel=_cancel_thunk,
     )
-
-
-_functions: Final = _table_of_functions(with_changes=True)
-_functions_without_changes: Final = _table_of_functions(with_changes=False)
