@@ -8,17 +8,19 @@ package kvstore
 // void kvgoFetchIDs(void *context, uint64_t request, char *json, size_t length);
 // void kvgoChanges(void *context, uint64_t request, char *json, size_t length);
 // void kvgoWrite(void *context, uint64_t request, char *json, size_t length);
+// void kvgoLive(void *context, uint64_t request, char *json, size_t length);
 // void kvgoCancel(void *context, uint64_t request);
 // void kvgoFree(void *context);
 //
 // static inline kv_status kvgo_backend_register(const char *name, const char *json, size_t length, int has_changes,
-//                                               void *context, kv_error **error) {
+//                                               int has_live, void *context, kv_error **error) {
 //   kv_backend functions = {
 //       .size = sizeof functions,
 //       .fetch = (kv_backend_fn)kvgoFetch,
 //       .fetch_ids = (kv_backend_fn)kvgoFetchIDs,
 //       .changes = has_changes ? (kv_backend_fn)kvgoChanges : NULL,
 //       .write = (kv_backend_fn)kvgoWrite,
+//       .live = has_live ? (kv_backend_fn)kvgoLive : NULL,
 //       .cancel = kvgoCancel,
 //   };
 //   return kv_backend_register(name, json, length, &functions, context, kvgoFree, error);
@@ -59,6 +61,13 @@ type ChangeTeller interface {
 	ChangedSince(ctx context.Context, collection, token string) (ChangedPage, error)
 }
 
+// A LiveTeller is a [BackendService] that can tell of changes when they happen. With others live data is ErrUnsupported.
+type LiveTeller interface {
+	// Live waits until something happens to a collection. after is what the last page had as Next; nil asks for the
+	// present place, at once and without changes. After some minutes without a change give an empty page.
+	Live(ctx context.Context, collections []string, after json.RawMessage) (LivePage, error)
+}
+
 // ErrUnknownToken says that everything has to be read.
 var ErrUnknownToken = errors.New("kvstore: unknown token")
 
@@ -89,6 +98,23 @@ type FetchedPage struct {
 type RecordChange struct {
 	Record json.RawMessage `json:"upsert,omitempty"`
 	ID     any             `json:"delete,omitempty"`
+	// Version is what the record is that has gone, where the backend has versions of these.
+	Version any `json:"version,omitempty"`
+}
+
+// A CollectionChange is a change of a record, and where.
+type CollectionChange struct {
+	Collection string `json:"collection"`
+	RecordChange
+}
+
+// A LivePage is what has happened to some collections since they were asked for last, in its order.
+type LivePage struct {
+	Changes []CollectionChange `json:"changes"`
+	// Next is where to go on from; any JSON value but null.
+	Next any `json:"next"`
+	// Incomplete: something that happened before is not among the changes.
+	Incomplete bool `json:"incomplete"`
 }
 
 // A ChangedPage is what has happened to a collection, in its order.
@@ -151,8 +177,31 @@ func WriteLater(message string, after time.Duration) WriteResult {
 	return WriteResult{M{"later": later}}
 }
 
-// BackendOptions say what a backend can do. A zero value means the default.
+// An IDMember is a member that records are known by.
+type IDMember struct {
+	Name string
+	// Integer: it holds integers; else texts.
+	Integer bool
+}
+
+// A VersionMember is where a record has its version: what is another one after each change.
+type VersionMember struct {
+	// Path is the member, inside of others if there are several names. Empty: there are no versions, so that conflicts are
+	// only noticed by comparing contents.
+	Path []string
+	// Integer: it is an integer that grows. Ordered: it is a text, of which the greater is the later one. Neither: nothing
+	// is known of it but whether it is another one.
+	Integer, Ordered bool
+}
+
+// BackendOptions say what a backend's records look like and what it can do. A zero value means the default.
 type BackendOptions struct {
+	// ID is the member that records are known by, or several of which only all together tell one record from another;
+	// default: "_id".
+	ID      []IDMember
+	Version VersionMember
+	// BackendMembers are members that are the backend's, and no content.
+	BackendMembers []string
 	// Queries: Fetch evaluates filter, order, skip and limit; else the library does.
 	Queries bool
 	// IgnoresConditions: Write does not keep conditions, so that the library looks first.
@@ -166,12 +215,34 @@ type BackendOptions struct {
 // MarshalJSON writes the options as the library reads them.
 func (o BackendOptions) MarshalJSON() ([]byte, error) {
 	members := map[string]any{"queries": o.Queries, "conditions": !o.IgnoresConditions}
+	var id []M
+	for _, member := range o.ID {
+		id = append(id, M{"name": member.Name, "kind": kindOf(member.Integer)})
+	}
+	if id != nil {
+		members["id"] = id
+	}
+	if o.Version.Path != nil {
+		version := M{"path": o.Version.Path, "kind": kindOf(o.Version.Integer)}
+		version["ordered"] = o.Version.Integer || o.Version.Ordered
+		members["version"] = version
+	}
+	if o.BackendMembers != nil {
+		members["backendMembers"] = o.BackendMembers
+	}
 	put(members, "pageSize", o.PageSize)
 	put(members, "idsPerRequest", o.IDsPerRequest)
 	put(members, "writesPerRequest", o.WritesPerRequest)
 	put(members, "requestsAtOnce", o.RequestsAtOnce)
 	put(members, "maxAnswerBytes", o.MaxAnswerBytes)
 	return json.Marshal(members)
+}
+
+func kindOf(isInteger bool) string {
+	if isInteger {
+		return "integer"
+	}
+	return "text"
 }
 
 // RegisterBackend gives a backend a name, for Options.Backend, in this process. A name is given once; UnregisterBackend
@@ -185,14 +256,17 @@ func RegisterBackend(name string, service BackendService, options BackendOptions
 	if err != nil {
 		return err
 	}
-	hasChanges := C.int(0)
+	hasChanges, hasLive := C.int(0), C.int(0)
 	if _, ok := service.(ChangeTeller); ok {
 		hasChanges = 1
+	}
+	if _, ok := service.(LiveTeller); ok {
+		hasLive = 1
 	}
 	var left *C.kv_error
 	// The library gives the number back, also when it refuses.
 	status := C.kvgo_backend_register(characters(text), characters(description), C.size_t(len(description)),
-		hasChanges, remember(&backendHost{service: service}), &left)
+		hasChanges, hasLive, remember(&backendHost{service: service}), &left)
 	return check(status, left)
 }
 
@@ -231,6 +305,11 @@ func kvgoChanges(context unsafe.Pointer, request C.uint64_t, text *C.char, lengt
 //export kvgoWrite
 func kvgoWrite(context unsafe.Pointer, request C.uint64_t, text *C.char, length C.size_t) {
 	begin(context, request, text, length, (*backendHost).write)
+}
+
+//export kvgoLive
+func kvgoLive(context unsafe.Pointer, request C.uint64_t, text *C.char, length C.size_t) {
+	begin(context, request, text, length, (*backendHost).live)
 }
 
 //export kvgoCancel
@@ -357,6 +436,28 @@ func (h *backendHost) changes(ctx context.Context, text []byte) (any, error) {
 	}
 	if page.Changes == nil {
 		page.Changes = []RecordChange{}
+	}
+	return page, err
+}
+
+func (h *backendHost) live(ctx context.Context, text []byte) (any, error) {
+	var asked struct {
+		Collections []string
+		After       json.RawMessage
+	}
+	if err := json.Unmarshal(text, &asked); err != nil {
+		return nil, err
+	}
+	if string(asked.After) == "null" {
+		asked.After = nil
+	}
+	teller, ok := h.service.(LiveTeller)
+	if !ok {
+		return nil, ErrUnsupported
+	}
+	page, err := teller.Live(ctx, asked.Collections, asked.After)
+	if page.Changes == nil {
+		page.Changes = []CollectionChange{}
 	}
 	return page, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"sort"
 	"strconv"
@@ -43,7 +42,7 @@ func (s *shelf) put(collection string, record json.RawMessage) json.RawMessage {
 	if err := json.Unmarshal(record, &members); err != nil {
 		panic(err)
 	}
-	members["_kmd"] = kvstore.M{"lmt": fmt.Sprintf("%08d", len(s.history)+1)}
+	members["rev"] = len(s.history) + 1
 	stored, _ := json.Marshal(members)
 	if s.records[collection] == nil {
 		s.records[collection] = map[string]json.RawMessage{}
@@ -127,11 +126,9 @@ func versionOf(record json.RawMessage) json.RawMessage {
 	if record == nil {
 		return nil
 	}
-	var members struct {
-		Metadata struct{ LMT json.RawMessage } `json:"_kmd"`
-	}
+	var members struct{ Rev json.RawMessage }
 	_ = json.Unmarshal(record, &members)
-	return members.Metadata.LMT
+	return members.Rev
 }
 
 func textOf(id json.RawMessage) string {
@@ -167,6 +164,7 @@ func (d *diary) ChangedSince(_ context.Context, collection, token string) (kvsto
 func withBackend(t *testing.T, service kvstore.BackendService, options kvstore.BackendOptions) func() *kvstore.Client {
 	t.Helper()
 	name := t.Name()
+	options.Version = kvstore.VersionMember{Path: []string{"rev"}, Integer: true}
 	if err := kvstore.RegisterBackend(name, service, options); err != nil {
 		t.Fatal(err)
 	}

@@ -202,3 +202,34 @@ func ExampleClient_Transaction() {
 	fmt.Println(result.Modified)
 	// Output: 1
 }
+
+func ExampleRegisterBackend() {
+	directory, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(directory)
+	service := newShelf()
+
+	options := kvstore.BackendOptions{
+		ID:      []kvstore.IDMember{{Name: "id"}},
+		Version: kvstore.VersionMember{Path: []string{"rev"}, Integer: true},
+	}
+	if err := kvstore.RegisterBackend("shelf", service, options); err != nil {
+		log.Fatal(err)
+	}
+	defer kvstore.UnregisterBackend("shelf")
+	client, err := kvstore.Open(kvstore.Options{AppKey: "kid_demo", Backend: "shelf", DataDirectory: directory})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+
+	notes, err := kvstore.OpenCollection[kvstore.M](client, "notes", kvstore.Sync)
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := notes.Pull(context.Background(), nil)
+	fmt.Println(result.Pulled, err)
+	// Output: 0 <nil>
+}
