@@ -58,7 +58,7 @@ private final class Shelf: Remote {
   }
 }
 
-@Suite("A backend that is registered by name", .serialized) struct RegisteredBackendTests {
+@Suite("A backend that is registered by name") struct RegisteredBackendTests {
   private let directory = TemporaryDirectory()
   /// Of this test alone: tests run side by side in one process.
   private let name = "shelf \(Identifier.request())"
