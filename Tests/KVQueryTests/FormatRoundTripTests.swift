@@ -86,7 +86,7 @@ import Testing
     case 0: .null
     case 1: .bool(.random(using: &random))
     case 2: .int(pick([0, 1, -1, 7, .max, .min], &random))
-    case 3: .double(pick([0.5, -2.5, 1e300, -0.0, 5e-324, 1e16, 3], &random))
+    case 3: .double(pick([0.5, -2.5, 1e300, -0.0, .leastNonzeroMagnitude, 1e16, 3], &random))
     case 4...7: .string(pick(texts, &random))
     case 8:
       .array(

@@ -86,7 +86,7 @@ import Testing
         relay.halveNextAnswer()
         #expect(throws: StoreError.self) { try store.push(.init()) }
       } else {
-        relay.losingAnswers {
+        _ = relay.losingAnswers {
           #expect(throws: StoreError.self) { try store.push(.init()) }
         }
       }
