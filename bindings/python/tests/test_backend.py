@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import gc
 import itertools
+import queue
 import sys
 import threading
 import weakref
@@ -230,6 +231,49 @@ def test_a_conflict_is_decided_by_the_strategy(
     assert shelf.records["notes"]["a"]["by"] == there
     assert store["a"]["by"] == here
     assert bool(result.errors) == (strategy == "optimistic")
+
+
+def test_observers_hear_what_a_pull_brings(opened: Opened) -> None:
+    shelf = _Shelf()
+    store = opened(shelf).collection("notes")
+    with store.changes({"n": {"$gt": 1}}) as told:
+        assert not next(told).insertions
+        for number in range(4):
+            shelf.put("notes", {"_id": f"{number}", "n": number})
+        store.pull()
+        found: list[str] = []
+        while len(found) < 2:
+            found += [placed.entity["_id"] for placed in next(told).insertions]
+        assert sorted(found) == ["2", "3"]
+
+
+def test_what_waits_is_pushed_when_the_backend_is_back(opened: Opened) -> None:
+    shelf = _Shelf()
+    client = opened(shelf, push_automatically=True, retries=0)
+    store = client.collection("notes")
+    heard: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def cut(_: str) -> None:
+        raise ConnectionError("cut")
+
+    shelf.before = cut
+    with client.observe_sync(lambda event: heard.put(event.event)):
+        store.save({"_id": "a"})
+        with pytest.raises(kvstore.NetworkError):
+            client.collection("notes", "network").count()
+        wait_for(heard, "offline")
+        shelf.before = lambda _: None
+        assert client.collection("other", "network").count() == 0
+        wait_for(heard, "online")
+        while store.pending:
+            wait_for(heard, "finished")
+    assert ids(shelf.records["notes"].values()) == ["a"]
+
+
+def wait_for(heard: queue.SimpleQueue[str], wanted: str) -> None:
+    """Wait until an event is heard."""
+    while heard.get(timeout=SECONDS) != wanted:
+        pass
 
 
 def test_a_write_that_is_refused_is_set_aside_and_one_that_is_late_waits(opened: Opened) -> None:
