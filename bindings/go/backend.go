@@ -186,8 +186,8 @@ type IDMember struct {
 
 // A VersionMember is where a record has its version: what is another one after each change.
 type VersionMember struct {
-	// Path is the member, inside of others if there are several names. Empty: there are no versions, so that conflicts are
-	// only noticed by comparing contents.
+	// Path is the member, inside of others if there are several names. Empty: there are no versions, and what others have
+	// changed in the meantime is overwritten.
 	Path []string
 	// Integer: it is an integer that grows. Ordered: it is a text, of which the greater is the later one. Neither: nothing
 	// is known of it but whether it is another one.

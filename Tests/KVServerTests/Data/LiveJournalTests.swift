@@ -22,8 +22,10 @@ import Testing
 
   private func run(epoch: String = "e", listening: Bool = true) throws -> Run {
     let journal = LiveJournal(database, epoch: epoch)
+    // Another epoch is another region, as in the server.
+    let region: Int64 = epoch == "e" ? 7 : 8
     let broker = LiveBroker(
-      LiveWire(app: "kid", region: 7), try journal.history(of: 1, at: .now()))
+      LiveWire(app: "kid", region: region), try journal.history(of: 1, at: .now()))
     if listening {
       broker.members { members in
         let group = broker.wire.group(of: "ana")

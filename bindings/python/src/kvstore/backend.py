@@ -228,7 +228,7 @@ class Backend(ABC):
     id: str | Integer | Sequence[str | Integer] = "_id"
     #: The member, or its path, that is another one after each change of a record: a text of which
     #: nothing is known, an :class:`Integer` that grows, or an :class:`Ordered` text. None: there is
-    #: none, so that conflicts are only noticed by comparing contents.
+    #: none, and what others have changed in the meantime is overwritten.
     version: str | Sequence[str] | Integer | Ordered | None = None
     #: Members that are the backend's, and no content.
     backend_members: Sequence[str] = ()
