@@ -866,9 +866,11 @@ KV_API kv_status kv_store_pull_async(kv_store *store, kv_query *query, const cha
 
 /**
  * Sends all pending writes of the collection that wait to the backend. What it refuses for good is set
- * aside; the option `conflicts` says what happens to entities that were changed there as well.
+ * aside; the option `conflicts` says what happens to entities that were changed there as well. With the option
+ * `"retryQuarantined":true` what was set aside before is sent once more; after a conflict over the version that it met.
  *
- * @param json_out  receives `{"pushed":n,"errors":[{"id":…,"operation":…,…}]}`; may be NULL
+ * @param json_out  receives `{"pushed":n,"errors":[{"id":…,"operation":…,…}],"quarantined":n}`; may be NULL.
+ *                  `quarantined` counts what is set aside now: kv_store_pending() lists it, with the errors
  * @return KV_OK, KV_PARTIAL (some were refused; they stay pending with their error), KV_UNSUPPORTED
  *         (network store, no backend), KV_NO_USER, KV_UNAUTHORIZED (the rest was not sent), network and
  *         server codes
@@ -880,9 +882,10 @@ KV_API kv_status kv_store_push_async(kv_store *store, const char *options, kv_an
                                      kv_request **request_out, kv_error **error_out);
 
 /**
- * Pushes, then pulls what matches the query. No pull happens if the push left errors.
+ * Pushes, then pulls what matches the query. What the backend refuses for good holds up nothing; no pull happens if a
+ * write that could not be sent waits for the next push.
  *
- * @param json_out  receives `{"pushed":n,"errors":[…],"pulled":n,"removed":m}`; may be NULL
+ * @param json_out  receives `{"pushed":n,"errors":[…],"quarantined":n,"pulled":n,"removed":m}`; may be NULL
  * @return what kv_store_push() and kv_store_pull() return
  */
 KV_API kv_status kv_store_sync(kv_store *store, kv_query *query, const char *options,

@@ -68,6 +68,14 @@ extension Storage {
     }
   }
 
+  package func releaseQuarantined(in collection: String) throws(StoreError) {
+    try write(to: collection) { (db, change) throws(SQLiteError) in
+      let statement = try db.statement(Quarantine.releaseAll)
+      try statement.bind(change.table.number, at: 1)
+      try statement.run()
+    }
+  }
+
   package func revertPending(_ id: String, in collection: String) throws(StoreError) -> Bool {
     try write(to: collection) { (db, change) throws(SQLiteError) in
       let statement = try db.statement(Quarantine.revert)
@@ -142,6 +150,8 @@ extension Storage {
       tried = NULL \(isUnchanged)
       """)
     static let release = SQL("UPDATE pending SET \(releasing) \(isEntity)")
+    static let releaseAll = SQL(
+      "UPDATE pending SET \(releasing) WHERE collection = ?1 AND state > 0")
     static let revert = SQL(
       "DELETE FROM pending \(isEntity) RETURNING ifnull(remote, base), remote NOT NULL")
     static let note = SQL("UPDATE pending SET remote = ?3 \(isEntity) AND state > 0")

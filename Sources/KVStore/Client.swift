@@ -268,6 +268,7 @@ extension Options {
       clientAppVersion: clientAppVersion,
       customRequestProperties: customRequestProperties)
     call.known = knownMembers
+    call.retriesQuarantined = retriesQuarantined ?? false
     return call
   }
 }

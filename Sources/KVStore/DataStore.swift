@@ -260,7 +260,9 @@ package final class DataStore: Sendable {
     let result = try telling("push", run, isAutomatic: isAutomatic, { $0.jsonObject }) {
       (options) throws(StoreError) in try engine.push(options.call)
     }
-    note("push", "\(result.pushed) pushed, \(result.errors.count) refused")
+    note(
+      "push",
+      "\(result.pushed) pushed, \(result.errors.count) refused, \(result.quarantined) set aside")
     return result
   }
 

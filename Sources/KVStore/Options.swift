@@ -28,6 +28,9 @@ package struct Options: Sendable, Equatable {
   /// The members that the application's entities have: a save keeps the others of what is stored.
   package var knownMembers: KnownMembers?
 
+  /// Whether a push sends what was set aside as well.
+  package var retriesQuarantined: Bool?
+
   package init() {}
 
   init(from reader: inout OptionReader) throws(StoreError) {
@@ -48,6 +51,7 @@ package struct Options: Sendable, Equatable {
     conflicts = try reader.choice("conflicts", ConflictStrategy.self)
     retries = try reader.integer("retries", 0...100)
     knownMembers = try reader.knownMembers("knownMembers")
+    retriesQuarantined = try reader.bool("retryQuarantined")
   }
 
   /// The options of one call.
@@ -84,6 +88,7 @@ package struct Options: Sendable, Equatable {
     merged.conflicts = conflicts ?? base.conflicts
     merged.retries = retries ?? base.retries
     merged.knownMembers = knownMembers ?? base.knownMembers
+    merged.retriesQuarantined = retriesQuarantined ?? base.retriesQuarantined
     return merged
   }
 

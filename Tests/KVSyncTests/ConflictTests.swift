@@ -91,7 +91,7 @@ import Testing
     #expect(try detail.base.map { try JSONValue(parsing: $0) }?["n"] == 1)
     // It is not sent again by itself.
     let requests = scene.bench.remote.requests.count
-    #expect(try scene.push(.optimistic) == PushResult())
+    #expect(try scene.push(.optimistic) == PushResult(quarantined: 1))
     #expect(scene.bench.remote.requests.count == requests)
   }
 

@@ -204,6 +204,10 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     try live { () throws(StoreError) in try real.releasePending(id, in: collection) }
   }
 
+  func releaseQuarantined(in collection: String) throws(StoreError) {
+    try live { () throws(StoreError) in try real.releaseQuarantined(in: collection) }
+  }
+
   func revertPending(_ id: String, in collection: String) throws(StoreError) -> Bool {
     try live { () throws(StoreError) in try real.revertPending(id, in: collection) }
   }

@@ -13,7 +13,7 @@ import Testing
     #expect(try bench.engine.pending(id).write.state == .refused)
     #expect(try bench.engine.pendingCount() == 1)
     let sent = bench.remote.requests.count
-    #expect(try bench.engine.push(Call()) == PushResult())
+    #expect(try bench.engine.push(Call()) == PushResult(quarantined: 1))
     #expect(bench.remote.requests.count == sent)
     // Nor does it hold up a pull, or is overwritten by it.
     _ = try bench.engine.pull(Query(), Call())
@@ -30,6 +30,47 @@ import Testing
     try bench.save(["_id": .string(id), "n": 2])
     #expect(try bench.engine.push(Call()) == PushResult(pushed: 1))
     #expect(bench.backendValue(id, "n") == 2)
+  }
+
+  @Test("is counted by every push, until a push that says so sends all of it") func retried() throws
+  {
+    let bench = try Bench()
+    _ = try bench.saveMany([
+      ["_id": "a", "poison": true], ["_id": "b", "poison": true], ["_id": "c"],
+    ])
+    let refused = try bench.engine.push(Call())
+    #expect(refused.pushed == 1 && refused.errors.count == 2 && refused.quarantined == 2)
+    #expect(try bench.engine.push(Call()).quarantined == 2)
+    var call = Call()
+    call.retriesQuarantined = true
+    let again = try bench.engine.push(call)
+    #expect(again.pushed == 0 && again.errors.count == 2 && again.quarantined == 2)
+    try bench.save(["_id": "a", "n": 1])
+    #expect(try bench.engine.push(Call()) == PushResult(pushed: 1, quarantined: 1))
+    // Set aside for a reason that passes.
+    #expect(try bench.engine.pendingCount() == 1)
+    bench.remote.refusal = { $0.mentions("\"d\"") ? ScriptedRemote.error(.forbidden, 403) : nil }
+    try bench.save(["_id": "d"])
+    #expect(try bench.engine.push(Call()).quarantined == 2)
+    bench.remote.refusal = { _ in nil }
+    let last = try bench.engine.push(call)
+    #expect(last.pushed == 1 && last.quarantined == 1)
+  }
+
+  @Test("does not keep a sync from pulling; what waits does") func syncs() throws {
+    let bench = try Bench()
+    try bench.save(["_id": "a", "poison": true])
+    _ = try bench.remote.backend.create(JSONValue.object(["_id": "theirs"]).bytes, by: "eve")
+    let refused = try bench.engine.sync(Query(), Call())
+    #expect(refused.push.errors.count == 1 && refused.push.quarantined == 1)
+    #expect(refused.pull == PullResult(pulled: 1))
+    try bench.save(["_id": "b"])
+    bench.remote.refusal = { write in
+      guard case .update("b", _, _) = write else { return nil }
+      return ScriptedRemote.error(.server, 500)
+    }
+    let late = try bench.engine.sync(Query(), Call())
+    #expect(late.push.errors.count == 1 && late.pull == nil)
   }
 
   @Test(

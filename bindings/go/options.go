@@ -213,6 +213,9 @@ const (
 // WithConflicts says what happens when an entity was changed here and on the backend.
 func WithConflicts(strategy ConflictStrategy) Option { return with("conflicts", string(strategy)) }
 
+// WithQuarantined makes a push, or the push of a sync, send what was set aside as well.
+func WithQuarantined() Option { return with("retryQuarantined", true) }
+
 // WithClientID says who asks the authorization server: the app key, perhaps with a service's id behind a
 // dot; only for [Client.LoginPage] and [Client.LoginWithCode].
 func WithClientID(id string) Option { return with("clientId", id) }

@@ -21,9 +21,12 @@ type PullResult struct {
 type PushResult struct {
 	Pushed int      `json:"pushed"`
 	Errors []*Error `json:"errors"`
+	// Quarantined is how many writes are set aside now, those of earlier pushes included: [Collection.Pending] has them,
+	// [WithQuarantined] sends them once more.
+	Quarantined int `json:"quarantined"`
 }
 
-// SyncResult is what a push and then a pull did. Nothing is pulled if the push left errors.
+// SyncResult is what a push and then a pull did. Nothing is pulled while a write waits that was not sent.
 type SyncResult struct {
 	PushResult
 	PullResult

@@ -57,6 +57,12 @@ func TestOneRefusedWriteIsReportedAndTheRestGoesThrough(t *testing.T) {
 	if err := notes.Pending().Retry(ctx, "bad"); err == nil {
 		t.Error("a bad write went through")
 	}
+	later := must(notes.Sync(ctx, nil))(t)
+	equal(t, later.Quarantined, 1)
+	equal(t, len(later.Errors), 0)
+	again := must(notes.Push(ctx, kvstore.WithQuarantined()))(t)
+	equal(t, again.Quarantined, 1)
+	equal(t, len(again.Errors), 1)
 }
 
 func TestOneRefusedEntityOfManyHasItsPlace(t *testing.T) {

@@ -6,7 +6,8 @@ extension CollectionEngine {
 
   // MARK: Push
 
-  /// Sends all waiting writes of the collection, oldest first, each at most once.
+  /// Sends all waiting writes of the collection, oldest first, each at most once. With `call.retriesQuarantined` those
+  /// that were set aside wait as well.
   ///
   /// What the backend refuses stays with its error and holds up nothing; what it would refuse again is set
   /// aside. When nobody answers, or
@@ -16,6 +17,7 @@ extension CollectionEngine {
     let local = try localStore(for: "push")
     let remote = try backend(for: "push")
     let user = try writer()
+    if call.retriesQuarantined { try local.releaseQuarantined(in: collection) }
     let result = try inFlight.pushing(call) { () throws(StoreError) in
       var push = Push(self, local, remote, call, user: user)
       // What is saved meanwhile goes behind: it is for the next push.
@@ -32,7 +34,10 @@ extension CollectionEngine {
       }
       return try push.result()
     }
-    return try asking(result, call)
+    var asked = try asking(result, call)
+    asked.quarantined = max(
+      0, try local.pendingCount(in: collection) - local.waitingCount(in: collection))
+    return asked
   }
 
   /// Sends the pending write of one entity, if there is one; throws if the backend refuses it.

@@ -27,12 +27,15 @@ extension CollectionEngine {
     return PullResult(pulled: refreshed.pulled, removed: refreshed.removed)
   }
 
-  /// Pushes, then pulls what matches; no pull if the push left errors.
+  /// Pushes, then pulls what matches. What the backend has refused for good holds up nothing; no pull if a write that
+  /// was not sent waits for the next push.
   package func sync(_ query: Query, _ call: Call, _ how: Refreshing = Refreshing())
     throws(StoreError) -> SyncResult
   {
     let pushed = try push(call)
-    guard pushed.errors.isEmpty else { return SyncResult(push: pushed, pull: nil) }
+    if !pushed.errors.isEmpty, try localStore(for: "sync").waitingCount(in: collection) > 0 {
+      return SyncResult(push: pushed, pull: nil)
+    }
     return SyncResult(push: pushed, pull: try pull(query, call, how))
   }
 

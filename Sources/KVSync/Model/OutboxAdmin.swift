@@ -15,6 +15,9 @@ package protocol OutboxAdmin: AnyObject, Sendable {
   /// is not pending.
   func releasePending(_ id: String, in collection: String) throws(StoreError) -> Bool
 
+  /// The same for all of a collection that were set aside.
+  func releaseQuarantined(in collection: String) throws(StoreError)
+
   /// Forgets one pending write and makes the entity what the backend has, as far as one knows; and all records of
   /// requests, so that the next read brings it. False: not pending, and nothing is forgotten.
   func revertPending(_ id: String, in collection: String) throws(StoreError) -> Bool

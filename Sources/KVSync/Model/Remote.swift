@@ -221,6 +221,8 @@ package struct Call: Sendable {
   /// Hears of each write that will not be sent any more, and why.
   package var quarantined: @Sendable (_ id: String, StoreError) -> Void = { _, _ in }
   package var conflicts: ConflictStrategy
+  /// Whether a push sends what was set aside as well.
+  package var retriesQuarantined = false
   /// The members that the application's entities have: a save keeps the others of what is stored; nil: all.
   package var known: KnownMembers?
   package var clientAppVersion: String?

@@ -39,16 +39,20 @@ package struct PushResult: Sendable, Equatable {
   package var pushed: Int
   /// The others, each with the `id` of its entity and the `index` of its place in the queue.
   package var errors: [StoreError]
-  package init(pushed: Int = 0, errors: [StoreError] = []) {
+  /// How many writes of the collection are set aside now, those of earlier pushes included.
+  package var quarantined: Int
+  package init(pushed: Int = 0, errors: [StoreError] = [], quarantined: Int = 0) {
     self.pushed = pushed
     self.errors = errors
+    self.quarantined = quarantined
   }
 
-  /// `{"pushed":n,"errors":[…]}`.
+  /// `{"pushed":n,"errors":[…],"quarantined":n}`.
   package var jsonObject: JSONObject {
     JSONObject([
       .init("pushed", .int(Int64(pushed))),
       .init("errors", .array(errors.map { .object($0.jsonObject) })),
+      .init("quarantined", .int(Int64(quarantined))),
     ])
   }
 }
@@ -70,7 +74,7 @@ package struct PullResult: Sendable, Equatable {
   }
 }
 
-/// What came of a sync; `pull` is nil if the push left errors.
+/// What came of a sync; `pull` is nil if the push has left writes that wait.
 package struct SyncResult: Sendable, Equatable {
   package var push: PushResult
   package var pull: PullResult?
@@ -79,7 +83,7 @@ package struct SyncResult: Sendable, Equatable {
     self.pull = pull
   }
 
-  /// `{"pushed":n,"errors":[…],"pulled":n,"removed":m}`.
+  /// `{"pushed":n,"errors":[…],"quarantined":n,"pulled":n,"removed":m}`.
   package var jsonObject: JSONObject {
     var object = push.jsonObject
     let pull = self.pull ?? PullResult()

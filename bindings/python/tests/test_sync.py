@@ -210,3 +210,15 @@ def test_strategies_are_options(ana: kvstore.Client, other: kvstore.Client) -> N
     assert notes.sync(conflicts="optimistic").errors == []
     notes.pending.retry("n1", conflicts="optimistic")
     assert other.collection("notes", "network")["n1"]["text"] == "ours"
+
+
+def test_what_is_set_aside_is_counted_and_holds_up_nothing(online: kvstore.Client) -> None:
+    notes = online.collection("set-aside")
+    notes.save({"_id": "bad", "_geoloc": [500, 500]})
+    online.collection("set-aside", "network").save({"_id": "theirs"})
+    result = notes.sync()
+    assert [error.id for error in result.errors] == ["bad"]
+    assert (result.quarantined, result.pulled) == (1, 1)
+    assert notes.push() == kvstore.PushResult(0, [], 1)
+    again = notes.push(retry_quarantined=True)
+    assert ([error.id for error in again.errors], again.quarantined) == (["bad"], 1)

@@ -95,6 +95,8 @@ class CallOptions(NetworkOptions, total=False):
     #: What happens when an entity was changed here and on the backend; default "clientWins", or
     #: "handler" where one is set.
     conflicts: ConflictStrategy
+    #: Push what was set aside as well.
+    retry_quarantined: bool
     #: The names of the members that your entities have, with True or with such names: a save keeps
     #: the others of what is stored. Default: those of the model, else all.
     known_members: Mapping[str, Any]

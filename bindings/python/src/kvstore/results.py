@@ -51,16 +51,21 @@ class PushResult:
 
     pushed: int
     errors: list[KVError] = field(default_factory=list)
+    #: How many writes are set aside now, those of earlier pushes included: ``store.pending`` has
+    #: them, ``push(retry_quarantined=True)`` sends them once more.
+    quarantined: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
-    """What a push and then a pull did. Nothing is pulled if the push left errors."""
+    """What a push and then a pull did. Nothing is pulled while a write waits that was not sent."""
 
     pushed: int
     errors: list[KVError]
     pulled: int
     removed: int
+    #: How many writes are set aside now.
+    quarantined: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +267,7 @@ def decode_pull(text: bytes) -> PullResult:
 def decode_push(text: bytes) -> PushResult:
     """Read the result of a push."""
     members = from_json(text)
-    return PushResult(members["pushed"], errors_of(members))
+    return PushResult(members["pushed"], errors_of(members), members.get("quarantined", 0))
 
 
 def decode_sync(text: bytes) -> SyncResult:
@@ -273,6 +278,7 @@ def decode_sync(text: bytes) -> SyncResult:
         errors_of(members),
         members.get("pulled", 0),
         members.get("removed", 0),
+        members.get("quarantined", 0),
     )
 
 
