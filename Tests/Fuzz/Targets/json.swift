@@ -8,7 +8,10 @@ public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let bytes = UnsafeRawBufferPointer(start: data, count: count)
   checkAgreement(bytes)
   checkSplitting(bytes)
-  if let outline = try? EntityScanner.outline(of: bytes) { checkEditing(bytes, outline) }
+  if let outline = try? EntityScanner.outline(of: bytes) {
+    checkEditing(bytes, outline)
+    checkFormats(bytes, outline)
+  }
   return 0
 }
 
@@ -78,7 +81,26 @@ private func checkEditing(_ bytes: UnsafeRawBufferPointer, _ outline: EntityOutl
   let edited = try? EntityEditing.rewriting(
     bytes, outline, id: id, replacing: [("_acl", nil), ("_kmd", Array(#"{"lmt":"x"}"#.utf8))])
   let again = edited.flatMap { try? EntityScanner.outline(of: $0) }
-  check(again?.id == id && again?.acl == nil && again?.kmd != nil, "rewriting breaks the entity")
+  check(
+    again?.id == id && again?.permissions == nil
+      && again?.version(in: edited ?? []) == RecordVersion("x"), "rewriting breaks the entity")
+}
+
+/// Records keyed by an integer, and by two members, with a version that is an integer.
+private let otherFormats = [
+  RecordFormat(id: [.init("id", .integer)], version: ["rev"], versionOrder: .integer),
+  RecordFormat(
+    id: [.init("a"), .init("b", .integer)], version: ["m", "rev"], versionOrder: .text),
+]
+
+/// A record of another format has the same bounds, or an id that does not fit.
+private func checkFormats(_ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline) {
+  for format in otherFormats {
+    guard let other = try? EntityScanner.outline(of: bytes, format) else { continue }
+    check(other.range == outline.range, "a format changes the bounds of a record")
+    check(
+      other.id == format.key(of: Array(bytes)), "the key of a record differs from its outline's")
+  }
 }
 
 /// What libFuzzer reports as a crash.
