@@ -102,6 +102,17 @@ import Testing
     #expect(lists.map(\.limit) == [600, 600, 600])
   }
 
+  @Test("nothing has changed: one request") func unchanged() throws {
+    let bench = try scene(50)
+    let before = bench.remote.queries.count
+    bench.remote.duringCount = { Issue.record("counted") }
+    #expect(try bench.engine.pull(Query(), Call(), how) == PullResult())
+    #expect(bench.remote.queries.count == before + 1)
+    try bench.publish(["_id": "id1007", "n": 8])
+    #expect(try bench.engine.pull(Query(), Call(), how) == PullResult(pulled: 1))
+    #expect(bench.remote.queries.count == before + 3)
+  }
+
   @Test("all differ: one ordinary read") func allDiffer() throws {
     let bench = try scene(50)
     for n in 0..<50 { try bench.publish(["_id": .string("id\(1000 + n)"), "n": -1]) }

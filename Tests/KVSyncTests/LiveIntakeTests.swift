@@ -7,7 +7,7 @@ import Testing
 /// "Subscribe, then pull": messages arrive while the answer of a read is on its way.
 @Suite("Live data during a read") struct LiveIntakeTests {
   enum Read: CaseIterable {
-    case pull, pages, comparing, changes, find, findOne
+    case pull, pages, comparing, comparingPages, changes, find, findOne
 
     func run(_ bench: Bench) throws {
       let options = bench.options(read: .forceNetwork)
@@ -15,6 +15,9 @@ import Testing
       case .pull: _ = try bench.engine.pull(Query(), Call())
       case .pages: _ = try bench.engine.pull(Query(), Call(), .init(paging: .pages(of: 2)))
       case .comparing: _ = try bench.engine.pull(Query(), Call(), .init(comparesVersions: true))
+      case .comparingPages:
+        let how = CollectionEngine.Refreshing(paging: .pages(of: 2), comparesVersions: true)
+        _ = try bench.engine.pull(Query(), Call(), how)
       case .changes: _ = try bench.engine.pull(Query(), Call(), .init(usesChanges: true))
       case .find: _ = try bench.found(Query(), .forceNetwork)
       case .findOne: for id in ["x", "y", "z"] { _ = try? bench.engine.find(id: id, options) }
@@ -89,7 +92,7 @@ import Testing
 
   @Test(
     "counts as seen, when it arrives between the count and what was counted",
-    arguments: [Read.pages, .comparing])
+    arguments: [Read.pages, .comparingPages])
   func early(_ read: Read) throws {
     let bench = try scene()
     let backend = bench.remote.backend

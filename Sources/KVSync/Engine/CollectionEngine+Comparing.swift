@@ -8,7 +8,8 @@ extension CollectionEngine {
   /// Brings what matches up to date that way; nil if everything has to be read: nothing is here yet, all of
   /// the first page differs, or the backend does not know whether these are all.
   ///
-  /// Memory: one page of ids and times, and one batch of entities.
+  /// What fits into one answer is listed by one request; what does not, or where a size of pages is asked for, page by
+  /// page. Memory: one page of ids and times, and one batch of entities.
   func refreshByComparing(
     _ query: Query, _ pageSize: Int?, _ local: any LocalStore, _ remote: any Remote, _ call: Call
   ) throws(StoreError) -> Refreshed? {
@@ -16,6 +17,12 @@ extension CollectionEngine {
     let mark = try local.beginRefresh(of: collection)
     return try inFlight.settlements.reading { (reading) throws(StoreError) -> Refreshed? in
       let intake = Intake(self, local, remote, call, reading)
+      if pageSize == nil, try isSmall(query, local, call) {
+        let (all, answer) = try intake.versions(of: query)
+        if !answer.mayBeCut {
+          return try finish(all, answer, intake, query, from: mark, local)
+        }
+      }
       let wish = PageWish(size: pageSize ?? remote.limits.recordsPerAnswer)
       let pages = try remote.pages(of: query.selection, wish, in: collection, call)
       var refreshed = Refreshed()
@@ -37,6 +44,31 @@ extension CollectionEngine {
         query, from: mark, isComplete: true, startedAt: pages.startedAt)
       return refreshed
     }
+  }
+
+  /// Compares what has come as a whole.
+  private func finish(
+    _ all: [EntityVersion], _ answer: ReadAnswer, _ intake: Intake, _ query: Query,
+    from mark: RefreshMark, _ local: any LocalStore
+  ) throws(StoreError) -> Refreshed? {
+    let differing = try local.differing(all, in: collection)
+    if !all.isEmpty, differing.count == all.count { return nil }
+    var refreshed = Refreshed()
+    try intake.fetch(differing, &refreshed)
+    refreshed.removed = try intake.finish(
+      query, from: mark, isComplete: true, startedAt: answer.startedAt)
+    return refreshed
+  }
+
+  /// How many entities are here at the most if all there are may well fit into one answer.
+  private static let maxListedAtOnce = 9_000
+
+  private func isSmall(
+    _ query: Query, _ local: any EntityReader, _ call: Call
+  ) throws(StoreError) -> Bool {
+    let count = try local.count(
+      query.selection, in: collection, writtenSince: nil, within: call.budget)
+    return count <= Self.maxListedAtOnce
   }
 
   private func hasAny(
@@ -61,16 +93,34 @@ extension CollectionEngine.Refreshing {
 }
 
 extension CollectionEngine.Intake {
-  /// A page of a query's entities: which there are, and of which version.
+  /// A query's entities: which there are, and of which version.
+  fileprivate func versions(
+    of query: Query
+  ) throws(StoreError) -> ([EntityVersion], ReadAnswer) {
+    try versions(of: query) { (wanted, receive) throws(StoreError) in
+      try remote.find(wanted, in: engine.collection, call, receive: receive)
+    }
+  }
+
+  /// The same of one page.
   fileprivate func versions(
     at token: PageToken, of query: Query, _ wish: PageWish
   ) throws(StoreError) -> ([EntityVersion], PageAnswer) {
+    try versions(of: query) { (wanted, receive) throws(StoreError) in
+      try remote.page(
+        at: token, of: wanted, wish, in: engine.collection, call, receive: receive)
+    }
+  }
+
+  private func versions<Answer>(
+    of query: Query,
+    _ read: (Query, (RecordBatch) throws(StoreError) -> Void) throws(StoreError) -> Answer
+  ) throws(StoreError) -> ([EntityVersion], Answer) {
     var wanted = query.selection
     wanted.fields = engine.format.idPaths + [engine.format.versionPath].compactMap { $0 }
     return try call.repeating { () throws(StoreError) in
       var versions: [EntityVersion] = []
-      let answer = try remote.page(at: token, of: wanted, wish, in: engine.collection, call) {
-        (batch) throws(StoreError) in
+      let answer = try read(wanted) { (batch) throws(StoreError) in
         versions += zip(try batch.ids(), batch.outlines).map {
           EntityVersion(id: $0, version: $1.version(in: batch.bytes))
         }
