@@ -2,7 +2,6 @@ internal import KVBase
 internal import KVJSON
 internal import KVQuery
 internal import KVSQLite
-internal import Synchronization
 
 /// Which indexes a query may use, as the snapshot has them that it reads.
 ///
@@ -131,7 +130,7 @@ final class Plan: Sendable {
   let selection: Selection
   /// SELECT of the bodies of the page.
   let bodies: SQL
-  private let keptCount = Mutex<SQL?>(nil)
+  private let keptCount = Monitor<SQL?>(nil)
   /// If the index gives the wanted order but for ties, and the page is small.
   let walk: Walk?
 
@@ -158,7 +157,7 @@ final class Plan: Sendable {
 
   /// Made when it is first wanted: most queries never count.
   var count: SQL {
-    keptCount.withLock { kept in
+    keptCount.peek { kept in
       if let kept { return kept }
       let made = SQL.shared(selection.count)
       kept = made

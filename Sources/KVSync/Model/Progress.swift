@@ -1,5 +1,4 @@
 internal import KVBase
-internal import Synchronization
 
 /// How far an operation is. Written by the operation, read from any thread.
 ///
@@ -19,20 +18,19 @@ package final class Progress: Sendable {
     var changed: (@Sendable (Snapshot) -> Void)?
   }
 
-  /// Inside the object: each call has a progress, though hardly anybody looks at it.
-  private let state = Mutex(State())
+  private let state = Monitor(State())
 
   package init() {}
 
   /// From now on `changed` hears of every change, on the thread that made it; nobody else does any more.
   package func follow(_ changed: @escaping @Sendable (Snapshot) -> Void) {
-    state.withLock { $0.changed = changed }
+    state.peek { $0.changed = changed }
   }
 
-  package var snapshot: Snapshot { state.withLock { $0.now } }
+  package var snapshot: Snapshot { state.peek { $0.now } }
 
   package func update(_ change: (inout Snapshot) -> Void) {
-    let (now, changed) = state.withLock { state in
+    let (now, changed) = state.peek { state in
       let before = state.now
       change(&state.now)
       state.now.keepRising(since: before)
