@@ -86,6 +86,44 @@ import Testing
     }
   }
 
+  @Test(
+    "of two that do the same on the same condition one succeeds",
+    arguments: ConflictStrategy.allCases, [true, false])
+  func sameChange(_ strategy: ConflictStrategy, _ keepsConditions: Bool) throws {
+    for removes in [false, true] {
+      let scene = try ConflictScene(keepsConditions: keepsConditions)
+      let version = try scene.bench.engine.version(of: "a")
+      if removes {
+        _ = try scene.bench.engine.remove(id: "a", if: .version(version), scene.bench.options())
+        _ = scene.bench.remote.backend.delete("a")
+      } else {
+        try scene.bench.save(["_id": "a", "n": 2], if: .version(version))
+        try scene.there(["_id": "a", "n": 2])
+      }
+      let result = try scene.push(strategy)
+      #expect(result.pushed == 0, "\(removes)")
+      if strategy != .serverWins { #expect(result.errors.map(\.kind) == [.conflict]) }
+    }
+  }
+
+  @Test(
+    "what is saved after a write was given up meets what is there",
+    arguments: [ConflictStrategy.optimistic, .merge, .serverWins], [true, false])
+  func givenUp(_ strategy: ConflictStrategy, _ purges: Bool) throws {
+    let scene = try ConflictScene()
+    try scene.there(["_id": "a", "n": 5])
+    try scene.bench.save(["_id": "a", "n": 6])
+    if purges {
+      #expect(try scene.bench.engine.purge(nil) == 1)
+    } else {
+      try scene.bench.engine.dropPending("a")
+    }
+    try scene.bench.save(["_id": "a", "n": 7])
+    let result = try scene.push(strategy)
+    #expect(result.pushed == 0)
+    #expect(scene.bench.backendValue("a", "n") == 5)
+  }
+
   @Test("what others have not touched is sent as ever") func undisturbed() throws {
     let scene = try ConflictScene()
     let version = try scene.bench.engine.version(of: "a")

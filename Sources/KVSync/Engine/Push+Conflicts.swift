@@ -76,7 +76,7 @@ extension Push {
       let meeting = Meeting(
         format: engine.format, ours: conflict.sent.body, base: now.base, theirs: theirs,
         tried: now.tried + late.map { .entity($0) },
-        isOthers: isInsertOverOthers(conflict, theirs))
+        isOthers: isOfOthers(conflict, theirs))
       switch meeting.verdict(call.conflicts.holding(write)) {
       case .done: round.confirmed.append((write, theirs.bytes))
       case .take: taken.append((write, theirs))
@@ -93,16 +93,16 @@ extension Push {
     return again
   }
 
-  /// Whether a write was to insert what others have made: it was never sent before, or what is there is another user's.
-  /// That may look the same.
-  private func isInsertOverOthers(_ conflict: Conflicted, _ theirs: TheirVersion) -> Bool {
+  /// Whether what a conditional write has met is others' work, though it may look the same: the write was never sent
+  /// before, or it was to insert and what is there is another user's.
+  private func isOfOthers(_ conflict: Conflicted, _ theirs: TheirVersion) -> Bool {
     let sent = conflict.sent
-    guard sent.write.isConditional, sent.condition == .isMissing, let there = theirs.bytes else {
-      return false
-    }
+    guard sent.write.isConditional else { return false }
     let isFirst =
       sent.write.attempts == 1 && sent.write.isAsFirstSent && !conflict.refusal.followsFailure
-    return isFirst || !BackendEntity(there, engine.format).isMade(by: user)
+    if isFirst { return true }
+    guard sent.condition == .isMissing, let there = theirs.bytes else { return false }
+    return !BackendEntity(there, engine.format).isMade(by: user)
   }
 
   private func take(
@@ -126,13 +126,16 @@ extension ConflictStrategy {
 }
 
 extension RemoteCondition {
-  /// That the backend has what a change started from. A deletion of what it never showed has none, nor has what started
-  /// from a record without a version.
+  /// That the backend has what a change started from. A deletion of what it never showed has none, nor has anything where
+  /// records have no versions. What started from nobody knows which version – a write was given up – meets whatever is
+  /// there.
   init(base: [UInt8]?, _ operation: PendingWrite.Operation, _ format: RecordFormat) {
-    if let base {
-      self = format.version(of: base).map { .version($0) } ?? .none
+    if let version = base.flatMap({ format.version(of: $0) }) {
+      self = .version(version)
+    } else if operation == .delete || (base != nil && format.version.isEmpty) {
+      self = .none
     } else {
-      self = operation == .delete ? .none : .isMissing
+      self = .isMissing
     }
   }
 

@@ -68,16 +68,24 @@ struct PushBatch {
     case .success(.storedMany(let many)) where many.count == writes.count:
       return zip(writes, many).map { ($0, $1.map { $0 }) }
     case .success(.batch(let many)) where many.count == writes.count:
-      return zip(writes, many).map { ($0, $1.flatMap(Self.result)) }
+      return zip(writes, many).map { write, outcome in
+        (write, outcome.flatMap { Self.result($0, of: write) })
+      }
     case .success(let one) where writes.count == 1:
-      return writes.map { ($0, Self.result(one)) }
+      return writes.map { ($0, Self.result(one, of: $0)) }
     case .success: return writes.map { ($0, .failure(.misfit)) }
     }
   }
 
-  private static func result(_ outcome: RemoteOutcome) -> Result<[UInt8]?, StoreError> {
+  /// A deletion that found nothing is as good as done, unless it was made on a condition: then somebody else may have
+  /// met that first.
+  private static func result(
+    _ outcome: RemoteOutcome, of sent: OutgoingWrite
+  ) -> Result<[UInt8]?, StoreError> {
     switch outcome {
     case .stored(let entity): .success(entity)
+    case .deleted(0) where sent.write.isConditional && sent.condition != .none:
+      .failure(StoreError(.notFound, "There is no entity of this id on the backend."))
     case .deleted: .success(nil)
     case .storedMany, .batch: .failure(.misfit)
     }
