@@ -1459,7 +1459,7 @@ typedef struct kv_backend {
  * @param description_json  a JSON object, or NULL. Its members, with their defaults: `id` ("_id": the member that is the id;
  *   `{"name":…,"kind":"integer"}`; or an array of several), `version` (none: where the version is; `"rev"`, or
  *   `{"path":"rev"|["meta","rev"],"kind":"text"|"integer","ordered":bool}`), `backendMembers` ([]: names that are no content),
- *   `permissions` (none), `queries` (false: it gives all of a
+ *   `permissions` and `creator` in it (none), `queries` (false: it gives all of a
  *   collection, and filter, order and page are evaluated here; a filter is still given, as a hint what may be left out),
  *   `conditions` (true: it keeps the conditions of writes), `pageSize` (1,000), `idsPerRequest` (100), `writesPerRequest`
  *   (100), `requestsAtOnce` (4), `maxAnswerBytes` (104,857,600)

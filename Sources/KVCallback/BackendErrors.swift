@@ -57,6 +57,10 @@ extension StoreError {
 
   /// `{"message":…,"after":seconds}` of a write that has to wait.
   static func postponement(_ details: BackendAnswer) throws(StoreError) -> StoreError {
-    .later(try details.text("message"), after: try details.value("after"))
+    let after = try details.value("after")
+    guard after == nil || after?.doubleValue != nil else {
+      throw .unfitMember("after", "a number of seconds")
+    }
+    return .later(try details.text("message"), after: after)
   }
 }

@@ -49,11 +49,26 @@ extension CallbackRemote {
   private func element(_ write: RemoteWrite) throws(StoreError) -> [UInt8] {
     switch write {
     case .create(let record):
-      return element("create", description.format.key(of: record), record, .none)
+      let (id, record) = try identified(record)
+      return element("create", id, record, .none)
     case .update(let id, let record, let condition): return element("update", id, record, condition)
     case .delete(let id, let condition): return element("delete", id, nil, condition)
     case .createMany, .batch: throw StoreError(.internal, "A batch within a batch.")
     }
+  }
+
+  /// A new record with its id, which is made here if it has none: what is repeated must be known again.
+  private func identified(_ record: [UInt8]) throws(StoreError) -> (id: String, [UInt8]) {
+    let format = description.format
+    let outline: EntityOutline
+    do throws(JSONError) { outline = try EntityScanner.outline(of: record, format) } catch {
+      throw StoreError(.invalid, error.message)
+    }
+    if let id = outline.id { return (id, record) }
+    let id = Identifier.entity()
+    return (
+      id, record.withUnsafeBytes { EntityEditing.inserting(id: id, into: $0, outline, format) }
+    )
   }
 
   private func element(
@@ -106,9 +121,11 @@ extension CallbackRemote {
     }
     if result.has("deleted") {
       guard write.isDelete else { throw .badAnswer("The backend deleted what was to be stored.") }
+      guard result.range("deleted") != nil else { throw .unfitMember("deleted", "true or false") }
       return .deleted(try result.bool("deleted") ? 1 : 0)
     }
     if result.has("conflict") {
+      if let range = result.range("conflict") { try check(result.record(at: range), write) }
       throw .refused(.conflict, "The backend has another version of this entity.")
     }
     if let range = result.range("refused") { throw try .refusal(result.object(at: range)) }
@@ -117,7 +134,25 @@ extension CallbackRemote {
   }
 }
 
+extension CallbackRemote {
+  /// Throws `.proto` unless a record is of this backend's format, and the one that a write is about.
+  private func check(_ record: [UInt8], _ write: RemoteWrite) throws(StoreError) {
+    guard let id = description.format.key(of: record) else { throw .entityWithoutId }
+    guard write.id.map({ $0.hasSameBytes(as: id) }) ?? true else {
+      throw .badAnswer("The backend answered with another record than the one that was written.")
+    }
+  }
+}
+
 extension RemoteWrite {
+  /// Of the record; nil where it is not known outside of the body.
+  fileprivate var id: String? {
+    switch self {
+    case .update(let id, _, _), .delete(let id, _): id
+    case .create, .createMany, .batch: nil
+    }
+  }
+
   /// The writes that it consists of.
   fileprivate var singles: [RemoteWrite] {
     switch self {

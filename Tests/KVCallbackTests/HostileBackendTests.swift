@@ -86,6 +86,9 @@ import Testing
       "{\"results\":[{\"deleted\":true}]}",
       "{\"results\":[{\"stored\":{\"_id\":\"b\"}}]}", "{\"results\":[{\"refused\":1}]}",
       "{\"results\":[{\"refused\":{\"status\":20}}]}",
+      "{\"results\":[{\"conflict\":7}]}", "{\"results\":[{\"conflict\":{}}]}",
+      "{\"results\":[{\"conflict\":{\"_id\":\"b\"}}]}", "{\"results\":[{\"deleted\":null}]}",
+      "{\"results\":[{\"later\":{\"after\":\"soon\"}}]}",
       "{\"results\":[{\"stored\":{\"_id\":\"a\"}},{\"stored\":{\"_id\":\"a\"}}]}",
     ])
   func writeGarbage(_ answer: String) throws {

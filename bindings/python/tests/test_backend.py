@@ -362,6 +362,29 @@ def test_an_answer_that_is_none_is_an_error(
     assert store.count() == 0
 
 
+def test_what_cannot_be_json_is_a_defect_and_no_refusal(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
+    shelf = _Shelf()
+    store = opened(shelf, retries=0).collection("notes")
+    store.save({"_id": "a"})
+    shelf.instead["write"] = lambda _, writes: [
+        Stored({**(write.record or {}), "n": float("nan")}) for write in writes
+    ]
+    with pytest.raises(kvstore.ServerError):
+        store.push()
+    assert [write.state for write in store.pending] == ["waiting"]
+    shelf.instead.clear()
+    assert store.push().pushed == 1
+
+
+def test_a_network_store_gives_ids_to_what_has_none(opened: Opened) -> None:
+    shelf = _Shelf()
+    saved = opened(shelf).collection("notes", "network").save({"n": 1})
+    assert shelf.records["notes"][saved["_id"]]["n"] == 1
+
+
 def test_fewer_results_than_writes_leave_the_others_pending(opened: Opened) -> None:
     shelf = _Shelf()
     shelf.instead["write"] = lambda name, writes: shelf.carry_out_all(name, writes[:1])

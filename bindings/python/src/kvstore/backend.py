@@ -232,6 +232,9 @@ class Backend(ABC):
     version: str | Sequence[str] | Integer | Ordered | None = None
     #: Members that are the backend's, and no content.
     backend_members: Sequence[str] = ()
+    #: The member that says who may do what, and the one in it that names who made the record.
+    permissions: str | None = None
+    creator: str | None = None
     #: Whether ``fetch`` evaluates filter, order, skip and limit; else the library does.
     queries: bool = False
     #: Whether ``write`` keeps conditions; else the library looks first.
@@ -341,7 +344,12 @@ class _Host:
         future.add_done_callback(done)
 
     def _succeed(self, operation: str, request: int, given: Any) -> None:
-        self._end(request, _native.KV_OK, to_json(_ANSWERS[operation](given)))
+        try:
+            text = to_json(_ANSWERS[operation](given))
+        except KVError as error:
+            # What a backend gives and JSON has not is its defect, not a refusal of what was asked.
+            raise TypeError(str(error)) from error
+        self._end(request, _native.KV_OK, text)
 
     def _fail(self, request: int, error: BaseException) -> None:
         if isinstance(error, CancelledError):
@@ -550,7 +558,9 @@ def register_backend(
 def _description(backend: Backend) -> dict[str, Any]:
     id = backend.id
     parts: Sequence[str | Integer] = [id] if isinstance(id, (str, Integer)) else id
+    rights = {"permissions": backend.permissions, "creator": backend.creator}
     return {
+        **{name: member for name, member in rights.items() if member is not None},
         "id": [_id_member(part) for part in parts],
         "version": _version_member(backend.version),
         "backendMembers": list(backend.backend_members),
