@@ -29,6 +29,17 @@ def test_a_long_queue_is_read_in_pages(notes: kvstore.Store) -> None:
     assert [write.id for write in notes.pending] == [f"n{number:04}" for number in range(1200)]
 
 
+@pytest.mark.parametrize("count", [1, 500, 1200])
+def test_writes_that_go_meanwhile_end_no_iteration(notes: kvstore.Store, count: int) -> None:
+    notes.save_many({"_id": f"{number:04}"} for number in range(count))
+    given = []
+    for write in notes.pending:
+        notes.pending.drop(write.id)
+        given.append(write.id)
+    assert given == [f"{number:04}" for number in range(count)]
+    assert len(notes.pending) == 0
+
+
 def test_one_write_shows_what_it_would_send(notes: kvstore.Store) -> None:
     notes.save({"_id": "n1", "text": "a"})
     detail = notes.pending.get("n1")

@@ -9,6 +9,7 @@ from . import _native
 from ._callbacks import Owner
 from ._json import from_json
 from ._options import CallOptions, encode_options, to_text
+from .errors import NotFoundError
 from .model import Mapper
 from .request import OnAnswer, Request, TextReader, start
 from .results import (
@@ -52,10 +53,24 @@ class PendingQueue(Generic[E]):
         return _native.call_for_count(_count, self._handle)
 
     def __iter__(self) -> Iterator[PendingWrite]:
-        """Give the writes, oldest first, a page at a time."""
+        """Give the writes, oldest first, a page at a time; each once, also if some go meanwhile."""
         after = None
-        while page := self.page(after):
-            yield from page
+        given: set[str] = set()
+        while True:
+            try:
+                page = self.page(after)
+            except NotFoundError:
+                if after is None:
+                    raise
+                # What the next page was to begin behind has gone: from the first one again.
+                after = None
+                continue
+            for write in page:
+                if write.id not in given:
+                    given.add(write.id)
+                    yield write
+            if len(page) < _PAGE:
+                return
             after = page[-1].id
 
     def page(self, after: str | None = None) -> list[PendingWrite]:
