@@ -76,7 +76,7 @@ import Testing
   {
     let bench = try Bench()
     bench.backend.put(["_id": "b", "n": 1])
-    bench.backend.intercept { [backend = bench.backend] operation, number, request in
+    bench.backend.intercept { [unowned backend = bench.backend] operation, number, request in
       guard operation == .fetch, request["after"] == .null else { return false }
       let first = #"{"records":[],"next":"a","token":"1"}"#
       guard complete(number, first) == .accepted else { return false }

@@ -52,8 +52,8 @@ import Testing
     let bench = try Bench()
     bench.backend.put(["_id": "a", "n": 1])
     let backend = bench.backend
-    backend.intercept { operation, number, request in
-      Worker("completes") {
+    backend.intercept { [unowned backend] operation, number, request in
+      Worker("completes") { [unowned backend] in
         _ = complete(number, backend.answer(operation, request).text)
       } != nil
     }
@@ -142,7 +142,7 @@ import Testing
     let bench = try Bench()
     bench.backend.put(["_id": "b", "n": 2])
     try bench.save(["_id": "a", "n": 1])
-    nonisolated(unsafe) let again = bench
+    nonisolated(unsafe) unowned let again = bench
     bench.backend.intercept { operation, _, _ in
       #expect((try? again.found(#"{"_id":"a"}"#)) == ["1"])
       #expect((try? again.save(["_id": "a", "n": 3])) != nil)

@@ -174,7 +174,7 @@ import Testing
     let bench = try Bench(.network)
     try bench.publish(["_id": "a", "n": 1])
     var isFirst = true
-    bench.remote.meanwhile = {
+    bench.remote.meanwhile = { [unowned bench] in
       guard isFirst else { return }
       isFirst = false
       try? bench.publish(["_id": "a", "n": 1, "by": "somebody"])
