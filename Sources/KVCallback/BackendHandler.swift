@@ -3,9 +3,6 @@ package enum BackendOperation: String, Sendable, CaseIterable {
   case fetch
   case fetchIDs = "fetch_ids"
   case changes, write, live
-
-  /// Whether a backend may do without it.
-  package var isOptional: Bool { self == .changes || self == .live }
 }
 
 /// What carries out the requests of a backend: functions of the host.

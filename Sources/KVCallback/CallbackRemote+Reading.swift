@@ -130,9 +130,3 @@ extension Query {
     JSONObject(sort.map { .init($0.path.text, .int($0.ascending ? 1 : -1)) })
   }
 }
-
-extension Matcher {
-  func selects(_ record: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
-    do throws(QueryError) { return try matches(record) } catch { throw StoreError(error) }
-  }
-}

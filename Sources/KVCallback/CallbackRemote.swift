@@ -39,9 +39,7 @@ package final class CallbackRemote: Remote {
     let answer = try eachPage(of: query, in: collection, call) { (batch) in
       records += batch.outlines.map { Array(batch.record($0)) }
     }
-    let shown = shown(records, query.of(format)).joined(separator: Array(",".utf8))
-    try RecordBatch.lend(
-      Array("[".utf8) + shown + Array("]".utf8), format, to: receive)
+    try RecordBatch.lend(shown(records, query.of(format)).arrayText, format, to: receive)
     return answer
   }
 

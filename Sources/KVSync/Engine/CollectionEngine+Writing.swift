@@ -111,7 +111,7 @@ extension CollectionEngine {
   /// queued for them then is done with; what was queued since stays.
   func settle(_ stored: [[UInt8]], queued: [RecordID: PendingWrite]) throws(StoreError) {
     guard let local, !stored.isEmpty else { return }
-    let array = Array("[".utf8) + stored.joined(separator: Array(",".utf8)) + Array("]".utf8)
+    let array = stored.arrayText
     let outlines: [EntityOutline]
     do throws(JSONError) { outlines = try EntityScanner.outlines(ofArray: array, format) } catch {
       throw .badAnswer(error)

@@ -186,11 +186,16 @@ package final class FinishingRemote: Remote {
   }
 }
 
+extension Matcher {
+  /// Whether a record matches, in the words of this room.
+  package func selects(_ record: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+    do throws(QueryError) { return try matches(record) } catch { throw StoreError(error) }
+  }
+}
+
 extension RecordBatch {
   fileprivate func matching(_ matcher: Matcher) throws(StoreError) -> RecordBatch {
-    try filtered { (record) throws(StoreError) in
-      do throws(QueryError) { return try matcher.matches(record) } catch { throw StoreError(error) }
-    }
+    try filtered { (record) throws(StoreError) in try matcher.selects(record) }
   }
 }
 
@@ -223,7 +228,7 @@ extension [UInt8] {
 
 extension [[UInt8]] {
   /// The entities as one JSON array.
-  fileprivate var arrayText: [UInt8] {
+  package var arrayText: [UInt8] {
     var text: [UInt8] = [UInt8(ascii: "[")]
     for (place, entity) in enumerated() {
       if place > 0 { text.append(UInt8(ascii: ",")) }
