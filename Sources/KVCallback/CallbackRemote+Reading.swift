@@ -49,9 +49,8 @@ extension CallbackRemote {
     _ ids: [String], in collection: String, _ call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
-    for start in stride(from: 0, to: ids.count, by: description.idsPerRequest) {
-      let some = Array(ids[start..<min(start + description.idsPerRequest, ids.count)])
-      _ = try find(ids: some, in: collection, call, receive: receive)
+    for some in ids.chunks(of: description.idsPerRequest) {
+      _ = try find(ids: Array(some), in: collection, call, receive: receive)
     }
     return ReadAnswer()
   }
