@@ -6,13 +6,17 @@ enum FilterParser {
 
   /// How deep a filter may be nested, values included.
   static let maximumDepth = 200
+  /// The same of a filter or an argument in a predicate format, whose levels take the rest: two for each.
+  static let maximumDepthInFormat = maximumDepth - 2 * FormatParser.maximumDepth - 10
 
   /// The predicate of a filter text; an empty text is everything.
-  static func parse(_ text: String) throws(QueryError) -> Predicate {
+  static func parse(
+    _ text: String, depth: Int = maximumDepth
+  ) throws(QueryError) -> Predicate {
     guard !text.isEmpty else { return .everything }
     let value = try parseJSON(text)
     do throws(Misfit) {
-      try checkDepth(value, [], maximumDepth)
+      try checkDepth(value, [], depth)
       return try predicate(value, [])
     } catch {
       throw error.located(in: text)
@@ -25,7 +29,7 @@ enum FilterParser {
     if !fits(value, left) { try findTooDeep(value, trail, left) }
   }
 
-  private static func fits(_ value: JSONValue, _ left: Int) -> Bool {
+  static func fits(_ value: JSONValue, _ left: Int) -> Bool {
     guard left > 0 else { return false }
     switch value {
     case .array(let elements): return elements.allSatisfy { fits($0, left - 1) }

@@ -1,3 +1,5 @@
+internal import KVJSON
+
 extension Query {
   /// How queries are made into one.
   package enum Combination: String, Sendable {
@@ -27,7 +29,9 @@ extension Query {
       self.init(first.filter.negated)
     }
     var left = Query.mostParts
-    guard filter.fits(depth: FilterParser.maximumDepth, &left) else {
+    guard filter.fits(depth: FilterParser.maximumDepth, &left),
+      FilterParser.fits(.object(filter.json), FilterParser.maximumDepth)
+    else {
       throw QueryError(
         .syntax, "The combination is too deep, or has more than \(Query.mostParts) parts.")
     }

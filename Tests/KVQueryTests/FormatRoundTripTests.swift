@@ -34,6 +34,56 @@ import Testing
     try expectSame(Query(format: format), entities, format)
   }
 
+  @Test(
+    "are nested no deeper than they were written",
+    arguments: [
+      "a = " + String(repeating: "b - ", count: 900) + "b",
+      "a = 1" + String(repeating: " - -b", count: 900),
+      "a ** 2" + String(repeating: " * b ** 2", count: 400) + " = 1",
+      nested("NOT a = 1 AND b = 2 OR c = 3"), nested("a + b * -c = 1"), nested("NONE a = 1"),
+      nested("(a = {1, {2, {3}}})", depth: 45),
+      String(repeating: "NOT (", count: 49) + "a = 1 AND b = 2" + String(repeating: ")", count: 49),
+      nested("a BETWEEN {1, 2} AND b = 1", depth: 48),
+      "SUBQUERY(a, $b%%\\x20\\x2dc, $b%%\\x20\\x2dc.d = 1).@count = 1",
+    ])
+  func depth(format: String) throws {
+    let query = try Query(format: format)
+    let (text, arguments) = query.filter.format
+    let again = try Query(format: text, arguments: JSONValue.array(arguments).text)
+    #expect(again.filter == query.filter)
+    #expect(try Query(filter: query.filterText).filterText == query.filterText)
+  }
+
+  @Test("with deep arguments and long paths can be read")
+  func deepArguments() throws {
+    let deep = String(repeating: "[", count: 80) + "1" + String(repeating: "]", count: 80)
+    let path = String(repeating: "a.", count: 95) + "a"
+    for (format, arguments) in [
+      (Self.nested("a = %@"), "[\(deep)]"), (Self.nested("a + 1 = %@"), "[\(deep)]"),
+      (Self.nested("NOT a IN %@"), "[\(deep)]"), ("%K BETWEEN {1, 2}", "[\"\(path)\"]"),
+      (
+        Array(repeating: "%K BETWEEN {1, 2}", count: 20).joined(separator: " AND "),
+        "[" + Array(repeating: "\"\(path)\"", count: 20).joined(separator: ",") + "]"
+      ),
+    ] {
+      let query = try Query(format: format, arguments: arguments)
+      let (text, values) = query.filter.format
+      let again = try Query(format: text, arguments: JSONValue.array(values).text)
+      #expect(again.filter == query.filter)
+      #expect(try Query(filter: query.filterText).filterText == query.filterText)
+    }
+    for deep in [Self.nested("a = 1", depth: 50), Self.nested("a BETWEEN {1, 2}")] {
+      #expect(throws: QueryError.self) { try Query(format: deep) }
+    }
+  }
+
+  /// As many parentheses as a format may have: alternating, so that none can be left out.
+  private static func nested(_ inner: String, depth: Int = 49) -> String {
+    var text = inner
+    for level in 0..<depth { text = level % 2 == 0 ? "x = 1 AND (\(text))" : "x = 1 OR (\(text))" }
+    return text
+  }
+
   @Test("read back as the same tree, whatever the format")
   func readBackFormats() throws {
     let seed = Seed()

@@ -13,7 +13,11 @@ struct FormatArguments {
   init(parsing text: String) throws(QueryError) {
     guard !text.isEmpty else { return }
     let value = try parseJSON(text)
-    do throws(Misfit) { try read(value) } catch { throw error.located(in: text) }
+    do throws(Misfit) {
+      // The object and the array that they stand in are two levels.
+      try FilterParser.checkDepth(value, [], FilterParser.maximumDepthInFormat + 2)
+      try read(value)
+    } catch { throw error.located(in: text) }
   }
 
   private mutating func read(_ value: JSONValue) throws(Misfit) {

@@ -32,7 +32,9 @@ extension FormatParser {
     guard case .string(let text) = token else { throw expected("a filter in quotes") }
     try advance()
     try expect(")")
-    do throws(QueryError) { return try FilterParser.parse(text) } catch {
+    do throws(QueryError) {
+      return try FilterParser.parse(text, depth: FilterParser.maximumDepthInFormat)
+    } catch {
       throw QueryError(.syntax, error.message, at: at)
     }
   }

@@ -47,6 +47,7 @@ extension FormatParser {
     guard components.count <= FormatParser.maximumPathLength, !components.contains("") else {
       throw QueryError(.syntax, "the argument must be the name of a key", at: at)
     }
+    for _ in components { try countStep() }
     guard let path = path(components[...], of: base) else {
       throw QueryError(.syntax, "the argument must be a key path: \(Self.operators)", at: at)
     }

@@ -29,7 +29,7 @@ struct FormatParser {
   private(set) var token: FormatLexer.Token
   private(set) var start: Int
   private var depth = 0
-  /// Operators and path steps so far: each may make the tree one level deeper.
+  /// Operators and path steps of this comparison and those it is a part of: each may make the tree one level deeper.
   private var steps = 0
   private static let mostSteps = 1000
 
@@ -70,9 +70,7 @@ struct FormatParser {
   mutating func disjunction() throws(QueryError) -> Node {
     depth += 1
     defer { depth -= 1 }
-    guard depth <= FormatParser.maximumDepth else {
-      throw QueryError(.syntax, "the format is nested too deeply", at: start)
-    }
+    guard depth <= FormatParser.maximumDepth else { throw tooDeep() }
     return try chain(["OR", "||"], { parser throws(QueryError) in try parser.conjunction() }) {
       Predicate.any($0)
     }
@@ -117,6 +115,8 @@ struct FormatParser {
   // MARK: Comparisons
 
   private mutating func comparison() throws(QueryError) -> Node {
+    let outer = steps
+    defer { steps = outer }
     let quantifier = try quantifier()
     let at = start
     let left = try sum()
@@ -129,17 +129,20 @@ struct FormatParser {
     let rightAt = start
     let rightSide = try expression(try sum(), rightAt)
     try check(rightSide, of: operation, rightAt)
+    let built: Predicate
     do throws(RegexError) {
-      let built =
+      built =
         try lowers
         ? Lowering.comparison(leftSide, operation, rightSide, options, quantifier?.quantifier)
         : .comparison(
           Comparison(leftSide, operation, rightSide.folded, options, quantifier?.quantifier))
-      return .predicate(quantifier?.isNegated == true ? built.formatNegated : built)
     } catch {
       throw QueryError(
         .syntax, "\(error.message), at character \(error.position) of the expression", at: rightAt)
     }
+    // Printed, one comparison may be several in parentheses; those must be readable as well.
+    guard depth + built.groupDepth <= FormatParser.maximumDepth else { throw tooDeep() }
+    return .predicate(quantifier?.isNegated == true ? built.formatNegated : built)
   }
 
   private mutating func quantifier() throws(QueryError) -> (
@@ -247,5 +250,20 @@ struct FormatParser {
     try advance()
   }
 
+  private func tooDeep() -> QueryError {
+    QueryError(.syntax, "the format is nested too deeply", at: start)
+  }
+
   func expected(_ what: String) -> QueryError { QueryError(.syntax, "expected \(what)", at: start) }
+}
+
+extension Predicate {
+  /// How many levels of parentheses it takes as a part of another one.
+  fileprivate var groupDepth: Int {
+    switch self {
+    case .and(let parts), .or(let parts), .nor(let parts):
+      1 + (parts.map(\.groupDepth).max() ?? 0)
+    case .everything, .nothing, .field, .text, .comparison: 0
+    }
+  }
 }

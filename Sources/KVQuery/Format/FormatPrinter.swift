@@ -9,46 +9,64 @@ package import KVJSON
 struct FormatPrinter {
   private(set) var arguments: [JSONValue] = []
 
-  mutating func text(_ predicate: Predicate) -> String {
+  /// How tightly what is written holds together, as the parser's ranks of operators: it stands without parentheses
+  /// wherever that rank or a looser one is asked for. So nothing is nested deeper than it was written.
+  private enum Rank: Int, Comparable {
+    case disjunction, conjunction, negation, comparison, sum, product, power, sign, operand
+
+    static func < (left: Rank, right: Rank) -> Bool { left.rawValue < right.rawValue }
+
+    var tighter: Rank { Rank(rawValue: rawValue + 1) ?? .operand }
+  }
+
+  mutating func text(_ predicate: Predicate) -> String { ranked(predicate).text }
+
+  private mutating func text(_ predicate: Predicate, _ rank: Rank) -> String {
+    let ranked = ranked(predicate)
+    return ranked.rank >= rank ? ranked.text : "(\(ranked.text))"
+  }
+
+  private mutating func ranked(_ predicate: Predicate) -> (text: String, rank: Rank) {
     switch predicate {
-    case .everything: "TRUEPREDICATE"
-    case .nothing: "FALSEPREDICATE"
-    case .and(let parts) where parts.count > 1: joined(parts, " AND ")
-    case .or(let parts) where parts.count > 1: joined(parts, " OR ")
+    case .everything: ("TRUEPREDICATE", .comparison)
+    case .nothing: ("FALSEPREDICATE", .comparison)
+    case .and(let parts) where parts.count > 1: (joined(parts, " AND ", .conjunction), .conjunction)
+    case .or(let parts) where parts.count > 1: (joined(parts, " OR ", .disjunction), .disjunction)
     case .nor(let parts) where parts.count == 1 && parts[0].formatNegated == predicate:
-      "NOT (\(text(parts[0])))"
-    case .comparison(let comparison): text(comparison)
+      ("NOT \(text(parts[0], .comparison))", .negation)
+    case .comparison(let comparison): (text(comparison), .comparison)
     case .field(let path, let tests): field(path, tests) ?? filter(predicate)
     case .and, .or, .nor, .text: filter(predicate)
     }
   }
 
-  private mutating func joined(_ parts: [Predicate], _ word: String) -> String {
+  private mutating func joined(_ parts: [Predicate], _ word: String, _ rank: Rank) -> String {
     var texts: [String] = []
-    for part in parts { texts.append("(\(text(part)))") }
+    for part in parts { texts.append(text(part, rank.tighter)) }
     return texts.joined(separator: word)
   }
 
-  private mutating func filter(_ predicate: Predicate) -> String {
-    "FILTER(\(quoted(predicate.json.text)))"
+  private mutating func filter(_ predicate: Predicate) -> (text: String, rank: Rank) {
+    ("FILTER(\(quoted(predicate.json.text)))", .comparison)
   }
 
   // MARK: Tests
 
   /// Nil if Apple's syntax has no such test, or the path holds other characters.
-  private mutating func field(_ path: Path, _ tests: [Test]) -> String? {
+  private mutating func field(_ path: Path, _ tests: [Test]) -> (text: String, rank: Rank)? {
     guard tests.count == 1, path.components.allSatisfy({ isPlain($0.text) }),
       !tests[0].isOfRegion
     else { return nil }
     let key = path.components.map { name($0.text) }.joined(separator: ".")
     switch tests[0] {
-    case .equal(let value): return "\(key) == \(text(value))"
-    case .notEqual(let value): return "\(key) != \(text(value))"
-    case .compare(let comparison, let value): return "\(key) \(comparison.symbol) \(text(value))"
-    case .isIn(let values): return "\(key) IN \(text(.array(values)))"
+    case .equal(let value): return ("\(key) == \(text(value))", .comparison)
+    case .notEqual(let value): return ("\(key) != \(text(value))", .comparison)
+    case .compare(let comparison, let value):
+      return ("\(key) \(comparison.symbol) \(text(value))", .comparison)
+    case .isIn(let values): return ("\(key) IN \(text(.array(values)))", .comparison)
     // Read again, two negations of a test would be none.
     case .not(let inner) where inner.count == 1 && !inner[0].isNegation:
-      return field(path, inner).map { "NOT (\($0))" }
+      return field(path, inner).map { ("NOT \($0.text)", .negation) }
     default: return nil
     }
   }
@@ -69,7 +87,7 @@ struct FormatPrinter {
     switch expression {
     case .constant(let value): return text(value)
     case .current: return "SELF"
-    case .variable(let name): return "$\(name)"
+    case .variable(let name): return variable(name)
     case .member(let base, let name): return text(base, name.text)
     case .element(let base, .first): return "\(whole(base))[FIRST]"
     case .element(let base, .last): return "\(whole(base))[LAST]"
@@ -77,11 +95,11 @@ struct FormatPrinter {
       let array = whole(base)
       return "\(array)[\(text(number))]"
     case .aggregate(let aggregate, let base): return text(aggregate, base)
-    case .function(let function, let arguments): return text(function, arguments)
+    case .function(let function, let arguments): return ranked(function, arguments).text
     case .list(let elements): return "{\(text(elements))}"
     case .subquery(let base, let name, let predicate):
       let collection = text(base)
-      return "SUBQUERY(\(collection), $\(name), \(text(predicate)))"
+      return "SUBQUERY(\(collection), \(variable(name)), \(text(predicate)))"
     case .ternary(let condition, let first, let second):
       let choice = text(condition)
       return "TERNARY(\(choice), \(text([first, second])))"
@@ -99,12 +117,18 @@ struct FormatPrinter {
     return base == .current ? name(member) : "\(whole(base)).\(name(member))"
   }
 
-  /// In parentheses where what is written behind it would become a part of it: the path of `@sum` goes on.
+  /// What a path can be written behind: that of `@sum` goes on, and an operator binds more loosely.
   private mutating func whole(_ expression: Expression) -> String {
-    guard case .aggregate(let aggregate, _) = expression, aggregate != .count else {
-      return text(expression)
+    switch expression {
+    case .aggregate(let aggregate, _) where aggregate != .count: "(\(text(expression)))"
+    default: text(expression, .operand)
     }
-    return "(\(text(expression)))"
+  }
+
+  private mutating func text(_ expression: Expression, _ rank: Rank) -> String {
+    guard case .function(let function, let arguments) = expression else { return text(expression) }
+    let ranked = ranked(function, arguments)
+    return ranked.rank >= rank ? ranked.text : "(\(ranked.text))"
   }
 
   /// `@sum` and its kind stand before the member that is summed.
@@ -120,30 +144,50 @@ struct FormatPrinter {
     return "\(prefix)@\(aggregate.rawValue)\(member)"
   }
 
-  private mutating func text(
+  /// Operators of one rank are read from left to right: only behind one is another of its rank in parentheses.
+  private mutating func ranked(
     _ function: Expression.Function, _ arguments: [Expression]
-  ) -> String {
-    let symbols: [Expression.Function: String] = [
-      .add: "+", .subtract: "-", .multiply: "*", .divide: "/", .power: "**",
+  ) -> (text: String, rank: Rank) {
+    let operators: [Expression.Function: (String, Rank)] = [
+      .add: ("+", .sum), .subtract: ("-", .sum), .multiply: ("*", .product),
+      .divide: ("/", .product), .power: ("**", .power),
     ]
-    if let symbol = symbols[function], arguments.count == 2 {
-      let left = text(arguments[0])
-      return "(\(left) \(symbol) \(text(arguments[1])))"
+    if let (symbol, rank) = operators[function], arguments.count == 2 {
+      let left = text(arguments[0], rank)
+      return ("\(left) \(symbol) \(text(arguments[1], rank.tighter))", rank)
+    }
+    if function == .negate, arguments.count == 1 {
+      return ("-\(text(arguments[0], .operand))", .sign)
     }
     let inner = text(arguments)
-    switch function {
-    case .negate: return "(-\(inner))"
-    case .date: return "CAST(\(inner), \"NSDate\")"
-    case .string: return "CAST(\(inner), \"NSString\")"
-    case .number: return "CAST(\(inner), \"NSNumber\")"
-    default: return "\(function.rawValue)(\(inner))"
+    return switch function {
+    case .date: ("CAST(\(inner), \"NSDate\")", .operand)
+    case .string: ("CAST(\(inner), \"NSString\")", .operand)
+    case .number: ("CAST(\(inner), \"NSNumber\")", .operand)
+    default: ("\(function.rawValue)(\(inner))", .operand)
     }
   }
 
   // MARK: Names and constants
 
-  private func name(_ name: String) -> String {
-    "#" + name.parts(between: "%").joined(separator: "%%")
+  private func name(_ name: String) -> String { "#" + word(name) }
+
+  private func variable(_ name: RecordID) -> String { "$" + word(name.text) }
+
+  /// A name behind its mark: a per cent sign is written twice, and what is no letter by its number.
+  private func word(_ name: String) -> String {
+    var out = String.UnicodeScalarView()
+    for scalar in name.unicodeScalars {
+      if scalar == "%" {
+        out.append(contentsOf: "%%".unicodeScalars)
+      } else if scalar.isASCII, !Self.isWord(UInt8(truncatingIfNeeded: scalar.value)) {
+        let digits = String(scalar.value, radix: 16)
+        out.append(contentsOf: ("\\x" + (digits.utf8.count < 2 ? "0" : "") + digits).unicodeScalars)
+      } else {
+        out.append(scalar)
+      }
+    }
+    return String(out)
   }
 
   private func isPlain(_ name: String) -> Bool {
@@ -162,11 +206,12 @@ struct FormatPrinter {
     case .int(let number) where number >= 0: return String(number)
     case .double(let number) where number.sign == .plus: return number.description
     case .string(let text): return quoted(text)
-    case .array(let elements):
+    // Arrays in arrays need not be as few as levels of a format.
+    case .array(let elements) where !elements.contains { $0.arrayValue != nil }:
       var texts: [String] = []
       for element in elements { texts.append(text(element)) }
       return "{\(texts.joined(separator: ", "))}"
-    case .int, .double, .object:
+    case .int, .double, .array, .object:
       arguments.append(value)
       return "%@"
     }
