@@ -10,11 +10,11 @@ package final class Cancellation: Sendable {
 
   package init() {}
 
-  package var isCancelled: Bool { state.peek { $0.isCancelled } }
+  package var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
   /// Cancels and runs the handlers on this thread, with no lock held. The second time does nothing.
   package func cancel() {
-    let handlers = state.withLock { state -> [@Sendable () -> Void] in
+    let handlers = state.withLockNotifyingAll { state -> [@Sendable () -> Void] in
       guard !state.isCancelled else { return [] }
       state.isCancelled = true
       defer { state.handlers = [:] }
@@ -27,14 +27,14 @@ package final class Cancellation: Sendable {
   package func notifying<R, E: Error>(
     _ handler: @escaping @Sendable () -> Void, during body: () throws(E) -> R
   ) throws(E) -> R {
-    let key = state.peek { state -> Int? in
+    let key = state.withLock { state -> Int? in
       guard !state.isCancelled else { return nil }
       state.next += 1
       state.handlers[state.next] = handler
       return state.next
     }
     if key == nil { handler() }
-    defer { if let key { state.peek { _ = $0.handlers.removeValue(forKey: key) } } }
+    defer { if let key { state.withLock { _ = $0.handlers.removeValue(forKey: key) } } }
     return try body()
   }
 }

@@ -37,12 +37,12 @@ package enum Identifier {
 
   /// A number from 1 to 2^62 that tells one change of an entity from the next.
   package static func revision() -> Int64 {
-    pool.peek { $0.next() }.map { Int64($0 >> 2) + 1 } ?? 1
+    pool.withLock { $0.next() }.map { Int64($0 >> 2) + 1 } ?? 1
   }
 
   /// 16 random bytes.
   package static func random() -> [UInt8] {
-    let (high, low) = pool.peek { ($0.next() ?? 0, $0.next() ?? 0) }
+    let (high, low) = pool.withLock { ($0.next() ?? 0, $0.next() ?? 0) }
     return (0..<8).map { UInt8(truncatingIfNeeded: high >> (8 * $0)) }
       + (0..<8).map { UInt8(truncatingIfNeeded: low >> (8 * $0)) }
   }

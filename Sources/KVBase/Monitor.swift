@@ -5,7 +5,7 @@
 /// A value behind a lock, with a condition to wait on.
 ///
 /// The value can be reached only while the lock is held. `wait` gives the lock up until somebody
-/// calls `withLock` and the condition holds. The deadline is on the monotonic clock.
+/// calls `withLockNotifyingAll` and the condition holds. The deadline is on the monotonic clock.
 ///
 /// `@unchecked Sendable`: every access to `value` happens with `mutex` held.
 package final class Monitor<Value>: @unchecked Sendable {
@@ -38,7 +38,9 @@ package final class Monitor<Value>: @unchecked Sendable {
 
   /// Runs `body` with the lock held, then wakes everybody who waits: once the lock is free, or those who are woken
   /// would have to wait for it.
-  package func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
+  package func withLockNotifyingAll<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E)
+    -> R
+  {
     pthread_mutex_lock(mutex)
     defer {
       pthread_mutex_unlock(mutex)
@@ -49,7 +51,9 @@ package final class Monitor<Value>: @unchecked Sendable {
 
   /// Runs `body` with the lock held, then wakes one of those who wait: for handing one thing to one of
   /// several that are equal.
-  package func wakingOne<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
+  package func withLockNotifyingOne<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E)
+    -> R
+  {
     pthread_mutex_lock(mutex)
     defer {
       pthread_mutex_unlock(mutex)
@@ -59,7 +63,7 @@ package final class Monitor<Value>: @unchecked Sendable {
   }
 
   /// Runs `body` with the lock held and wakes nobody: for looking, or for changes nobody waits for.
-  package func peek<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
+  package func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     return try body(&value.pointee)

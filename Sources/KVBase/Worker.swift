@@ -22,20 +22,20 @@ package final class Worker: Sendable {
     let status = pthread_create(
       &thread, nil,
       { argument in
-        if let argument { Body.perform(argument).withLock { $0 = true } }
+        if let argument { Body.perform(argument).withLockNotifyingAll { $0 = true } }
         return nil
       }, box.toOpaque())
     guard status == 0 else {
       box.release()
       self.thread = pthread_self()
-      isReleased.peek { $0 = true }
+      isReleased.withLock { $0 = true }
       return nil
     }
     self.thread = thread
   }
 
   deinit {
-    isReleased.peek { if !$0 { pthread_detach(thread) } }
+    isReleased.withLock { if !$0 { pthread_detach(thread) } }
   }
 
   /// Waits until the body has returned, what it held was let go, and the thread is gone: libraries tidy
@@ -44,7 +44,7 @@ package final class Worker: Sendable {
   package func join() {
     if isCurrent { return }
     _ = finished.wait { $0 ? true : nil }
-    isReleased.peek { isReleased in
+    isReleased.withLock { isReleased in
       if !isReleased { pthread_join(thread, nil) }
       isReleased = true
     }

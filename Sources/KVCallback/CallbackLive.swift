@@ -15,14 +15,14 @@ final class CallbackLive: LiveRemote {
   func register(
     _ userId: String?, device: String, _ call: Call
   ) throws(StoreError) -> LiveRegistration {
-    collections.peek { $0 = [] }
+    collections.withLock { $0 = [] }
     return LiveRegistration(userId: userId, device: device)
   }
 
   func unregister(
     _ registration: LiveRegistration, token: String?, _ call: Call
   ) throws(StoreError) {
-    collections.peek { $0 = [] }
+    collections.withLock { $0 = [] }
   }
 
   /// A collection is waited for from the place on that the feed has: nothing is missed.
@@ -32,7 +32,7 @@ final class CallbackLive: LiveRemote {
     guard let collection = topic.collection else {
       throw StoreError(.unsupported, "The backend \"\(backend.name)\" has no streams.")
     }
-    collections.peek { _ = $0.insert(RecordID(collection)) }
+    collections.withLock { _ = $0.insert(RecordID(collection)) }
     return nil
   }
 
@@ -40,7 +40,7 @@ final class CallbackLive: LiveRemote {
     _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
   ) throws(StoreError) {
     guard let collection = topic.collection else { return }
-    collections.peek { _ = $0.remove(RecordID(collection)) }
+    collections.withLock { _ = $0.remove(RecordID(collection)) }
   }
 
   func poll(
@@ -65,7 +65,7 @@ final class CallbackLive: LiveRemote {
   }
 
   private func request(from place: LivePlace?) -> String {
-    let names = collections.peek { $0.sorted().map { JSONValue.string($0.text) } }
+    let names = collections.withLock { $0.sorted().map { JSONValue.string($0.text) } }
     return "{\"collections\":\(JSONValue.array(names).text),\"after\":\(place?.text ?? "null")}"
   }
 

@@ -25,7 +25,7 @@ package enum PendingRequests {
 
   /// Opens a request with a number of its own.
   static func open(of handler: any BackendHandler, limit: Int) -> PendingRequest {
-    state.peek { state in
+    state.withLock { state in
       state.last += 1
       let request = PendingRequest(state.last, handler, limit: limit)
       state.waiting[state.last] = request
@@ -55,12 +55,12 @@ package enum PendingRequests {
 
   /// Whether a request is still worth carrying out.
   package static func isWaiting(_ number: UInt64) -> Bool {
-    state.peek { $0.waiting[number] != nil }
+    state.withLock { $0.waiting[number] != nil }
   }
 
   /// Closes a request, if it is open: nobody can complete it any more.
   static func take(_ number: UInt64) -> PendingRequest? {
-    state.peek { $0.waiting.removeValue(forKey: number) }
+    state.withLock { $0.waiting.removeValue(forKey: number) }
   }
 }
 
@@ -81,7 +81,7 @@ final class PendingRequest: Sendable {
   }
 
   /// The first end is the one that counts.
-  func end(_ result: Answer) { answer.withLock { $0 = $0 ?? result } }
+  func end(_ result: Answer) { answer.withLockNotifyingAll { $0 = $0 ?? result } }
 
   /// Waits for the answer, until the call's deadline or its cancellation: then the host is told that nobody waits.
   func wait(_ call: Call) throws(StoreError) -> [UInt8] {
@@ -91,7 +91,7 @@ final class PendingRequest: Sendable {
       answer.wait(until: call.deadline) { $0 }
     }
     if PendingRequests.take(number) != nil { handler.cancel(number) }
-    guard let result = result ?? answer.peek({ $0 }) else {
+    guard let result = result ?? answer.withLock({ $0 }) else {
       throw StoreError(.timeout, "The backend did not answer in time.")
     }
     return try result.get()

@@ -39,13 +39,13 @@ extension KinveyLive: UserStreams {
     _ call: Call
   ) throws(StoreError) {
     let topic = LiveTopic.substream(stream, of: owner)
-    if let known = channels.peek({ $0[topic] }) {
+    if let known = channels.withLock({ $0[topic] }) {
       if try publish(message, on: known, registration, call) == nil { return }
     }
     let channel = try channel(of: stream, owner, call)
-    channels.peek { $0[topic] = channel }
+    channels.withLock { $0[topic] = channel }
     guard let refused = try publish(message, on: channel, registration, call) else { return }
-    channels.peek { $0[topic] = nil }
+    channels.withLock { $0[topic] = nil }
     throw refused
   }
 

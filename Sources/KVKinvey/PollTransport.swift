@@ -22,7 +22,7 @@ package final class PollTransport: Sendable {
 
   /// Throws `.misuse` when it was closed.
   func open() throws(StoreError) -> Transport {
-    try state.peek { (state) throws(StoreError) in
+    try state.withLock { (state) throws(StoreError) in
       guard !state.isClosed else { throw StoreError(.misuse, "The client is closed.") }
       if let transport = state.transport { return transport }
       do throws(TransportError) {
@@ -36,7 +36,7 @@ package final class PollTransport: Sendable {
   }
 
   package func close() {
-    let transport = state.peek { state in
+    let transport = state.withLock { state in
       defer { state = State(isClosed: true) }
       return state.transport
     }

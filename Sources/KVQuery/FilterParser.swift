@@ -2,7 +2,7 @@ internal import KVJSON
 
 /// Reads MongoDB's filters. Each function takes the value and the trail that leads to it.
 enum FilterParser {
-  typealias Trail = [Misfit.Step]
+  typealias Trail = [QueryDecodingError.Step]
 
   /// How deep a filter may be nested, values included.
   static let maximumDepth = 200
@@ -15,7 +15,7 @@ enum FilterParser {
   ) throws(QueryError) -> Predicate {
     guard !text.isEmpty else { return .everything }
     let value = try parseJSON(text)
-    do throws(Misfit) {
+    do throws(QueryDecodingError) {
       try checkDepth(value, [], depth)
       return try predicate(value, [])
     } catch {
@@ -25,7 +25,7 @@ enum FilterParser {
 
   static func checkDepth(
     _ value: JSONValue, _ trail: Trail, _ left: Int
-  ) throws(Misfit) {
+  ) throws(QueryDecodingError) {
     if !fits(value, left) { try findTooDeep(value, trail, left) }
   }
 
@@ -41,8 +41,8 @@ enum FilterParser {
   /// Throws with the trail that leads to what does not fit.
   private static func findTooDeep(
     _ value: JSONValue, _ trail: Trail, _ left: Int
-  ) throws(Misfit) {
-    guard left > 0 else { throw Misfit("the filter is nested too deeply", trail) }
+  ) throws(QueryDecodingError) {
+    guard left > 0 else { throw QueryDecodingError("the filter is nested too deeply", trail) }
     switch value {
     case .array(let elements):
       for (place, element) in elements.enumerated() {
@@ -59,8 +59,11 @@ enum FilterParser {
   // MARK: Predicates
 
   /// An object whose members are all to hold.
-  static func predicate(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> Predicate {
-    guard let object = value.objectValue else { throw Misfit("a filter must be an object", trail) }
+  static func predicate(_ value: JSONValue, _ trail: Trail) throws(QueryDecodingError) -> Predicate
+  {
+    guard let object = value.objectValue else {
+      throw QueryDecodingError("a filter must be an object", trail)
+    }
     var parts: [Predicate] = []
     for member in object.members {
       parts.append(try part(member, trail + [.member(member.name)]))
@@ -70,23 +73,24 @@ enum FilterParser {
 
   private static func part(
     _ member: JSONObject.Member, _ trail: Trail
-  ) throws(Misfit) -> Predicate {
+  ) throws(QueryDecodingError) -> Predicate {
     switch member.name {
     case "$and": return .and(try predicates(member, trail))
     case "$or": return .or(try predicates(member, trail))
     case "$nor": return .nor(try predicates(member, trail))
     case "$text": return .text(try textSearch(member.value, trail))
     case "$predicate": return try format(member.value, trail)
-    case let name where name.starts(with: "$"): throw Misfit("unknown operator \(name)", trail)
+    case let name where name.starts(with: "$"):
+      throw QueryDecodingError("unknown operator \(name)", trail)
     default: return .field(Path(member.name), try tests(member.value, trail))
     }
   }
 
   private static func predicates(
     _ member: JSONObject.Member, _ trail: Trail
-  ) throws(Misfit) -> [Predicate] {
+  ) throws(QueryDecodingError) -> [Predicate] {
     guard let elements = member.value.arrayValue, !elements.isEmpty else {
-      throw Misfit("\(member.name) needs an array that is not empty", trail)
+      throw QueryDecodingError("\(member.name) needs an array that is not empty", trail)
     }
     var parts: [Predicate] = []
     for (place, element) in elements.enumerated() {
@@ -96,24 +100,28 @@ enum FilterParser {
   }
 
   /// A predicate format, alone or with its arguments: how we print what MongoDB has no form for.
-  private static func format(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> Predicate {
+  private static func format(_ value: JSONValue, _ trail: Trail) throws(QueryDecodingError)
+    -> Predicate
+  {
     let parts = value.arrayValue ?? [value]
     guard let text = parts.first?.stringValue else {
-      throw Misfit("$predicate needs a format, or an array of a format and its arguments", trail)
+      throw QueryDecodingError(
+        "$predicate needs a format, or an array of a format and its arguments", trail)
     }
     do throws(QueryError) {
       let arguments = FormatArguments(Array(parts.dropFirst()))
       var parser = try FormatParser(text, arguments, KeyMap())
       return try parser.parse()
     } catch {
-      throw Misfit("$predicate: \(error.message), at byte \(error.position ?? 0)", trail)
+      throw QueryDecodingError(
+        "$predicate: \(error.message), at byte \(error.position ?? 0)", trail)
     }
   }
 
   // MARK: Tests
 
   /// What a member of a filter demands of its path: operators, or a value to be equal to.
-  static func tests(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> [Test] {
+  static func tests(_ value: JSONValue, _ trail: Trail) throws(QueryDecodingError) -> [Test] {
     guard let object = value.objectValue, isOperators(object) else { return [.equal(value)] }
     return try tests(object, trail)
   }
@@ -122,19 +130,23 @@ enum FilterParser {
     object.members.first?.name.starts(with: "$") ?? false
   }
 
-  private static func tests(_ object: JSONObject, _ trail: Trail) throws(Misfit) -> [Test] {
+  private static func tests(_ object: JSONObject, _ trail: Trail) throws(QueryDecodingError)
+    -> [Test]
+  {
     var tests: [Test] = []
     for member in object.members {
       let here = trail + [.member(member.name)]
       switch member.name {
       case "$regex": tests.append(.regex(try pattern(object, here)))
       case "$options":
-        guard object["$regex"] != nil else { throw Misfit("$options needs $regex", here) }
+        guard object["$regex"] != nil else {
+          throw QueryDecodingError("$options needs $regex", here)
+        }
       case "$near", "$nearSphere":
         tests.append(try nearness(member, beside: object, here))
       case "$maxDistance", "$minDistance":
         guard object["$near"] != nil || object["$nearSphere"] != nil else {
-          throw Misfit("\(member.name) needs $nearSphere", here)
+          throw QueryDecodingError("\(member.name) needs $nearSphere", here)
         }
       default: tests.append(try test(member, here))
       }
@@ -142,7 +154,9 @@ enum FilterParser {
     return tests
   }
 
-  private static func test(_ member: JSONObject.Member, _ trail: Trail) throws(Misfit) -> Test {
+  private static func test(_ member: JSONObject.Member, _ trail: Trail) throws(QueryDecodingError)
+    -> Test
+  {
     let value = member.value
     switch member.name {
     case "$eq": return .equal(value)
@@ -163,39 +177,45 @@ enum FilterParser {
     case "$not": return .not(try negated(value, trail))
     default: break
     }
-    throw Misfit("unknown operator \(member.name)", trail)
+    throw QueryDecodingError("unknown operator \(member.name)", trail)
   }
 
   private static func values(
     _ member: JSONObject.Member, _ trail: Trail
-  ) throws(Misfit) -> [JSONValue] {
+  ) throws(QueryDecodingError) -> [JSONValue] {
     guard let elements = member.value.arrayValue else {
-      throw Misfit("\(member.name) needs an array", trail)
+      throw QueryDecodingError("\(member.name) needs an array", trail)
     }
     for (place, element) in elements.enumerated() {
       guard let object = element.objectValue, isOperators(object) else { continue }
-      throw Misfit("\(member.name) takes values, not operators", trail + [.element(place)])
+      throw QueryDecodingError(
+        "\(member.name) takes values, not operators", trail + [.element(place)])
     }
     return elements
   }
 
-  private static func truth(_ member: JSONObject.Member, _ trail: Trail) throws(Misfit) -> Bool {
+  private static func truth(_ member: JSONObject.Member, _ trail: Trail) throws(QueryDecodingError)
+    -> Bool
+  {
     if let value = member.value.boolValue { return value }
     if let number = member.value.doubleValue { return number != 0 }
-    throw Misfit("\(member.name) needs true or false", trail)
+    throw QueryDecodingError("\(member.name) needs true or false", trail)
   }
 
-  private static func size(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> Int64 {
+  private static func size(_ value: JSONValue, _ trail: Trail) throws(QueryDecodingError) -> Int64 {
     guard let size = value.intValue, size >= 0 else {
-      throw Misfit("$size needs an integer that is not negative", trail)
+      throw QueryDecodingError("$size needs an integer that is not negative", trail)
     }
     return size
   }
 
-  private static func mod(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> Test {
+  private static func mod(_ value: JSONValue, _ trail: Trail) throws(QueryDecodingError) -> Test {
     guard let numbers = value.arrayValue, numbers.count == 2,
       let divisor = whole(numbers[0]), let remainder = whole(numbers[1]), divisor != 0
-    else { throw Misfit("$mod needs two numbers: a divisor that is not 0, and a remainder", trail) }
+    else {
+      throw QueryDecodingError(
+        "$mod needs two numbers: a divisor that is not 0, and a remainder", trail)
+    }
     return .mod(divisor: divisor, remainder: remainder)
   }
 
@@ -205,9 +225,11 @@ enum FilterParser {
     return value.doubleValue.flatMap { Int64(exactly: $0.rounded(.towardZero)) }
   }
 
-  private static func negated(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> [Test] {
+  private static func negated(_ value: JSONValue, _ trail: Trail) throws(QueryDecodingError)
+    -> [Test]
+  {
     guard let object = value.objectValue, isOperators(object) else {
-      throw Misfit("$not needs an object of operators", trail)
+      throw QueryDecodingError("$not needs an object of operators", trail)
     }
     let negated = try tests(object, trail)
     return negated
@@ -215,9 +237,11 @@ enum FilterParser {
 
   // MARK: Arrays
 
-  private static func all(_ member: JSONObject.Member, _ trail: Trail) throws(Misfit) -> Test {
+  private static func all(_ member: JSONObject.Member, _ trail: Trail) throws(QueryDecodingError)
+    -> Test
+  {
     guard let elements = member.value.arrayValue else {
-      throw Misfit("$all needs an array", trail)
+      throw QueryDecodingError("$all needs an array", trail)
     }
     guard let first = elements.first?.objectValue, first["$elemMatch"] != nil else {
       return .all(try values(member, trail))
@@ -226,14 +250,20 @@ enum FilterParser {
     for (place, element) in elements.enumerated() {
       let here = trail + [.element(place)]
       guard let object = element.objectValue, object.count == 1, let inner = object["$elemMatch"]
-      else { throw Misfit("$all takes $elemMatch for all its elements or for none", here) }
+      else {
+        throw QueryDecodingError("$all takes $elemMatch for all its elements or for none", here)
+      }
       tests.append(try elementMatch(inner, here + [.member("$elemMatch")]))
     }
     return .allElements(tests)
   }
 
-  private static func elementMatch(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> Test {
-    guard let object = value.objectValue else { throw Misfit("$elemMatch needs an object", trail) }
+  private static func elementMatch(_ value: JSONValue, _ trail: Trail) throws(QueryDecodingError)
+    -> Test
+  {
+    guard let object = value.objectValue else {
+      throw QueryDecodingError("$elemMatch needs an object", trail)
+    }
     let combining = ["$and", "$or", "$nor"]
     guard let first = object.members.first?.name, first.starts(with: "$"),
       !combining.contains(first)
@@ -243,19 +273,21 @@ enum FilterParser {
 
   // MARK: Regular expressions
 
-  private static func pattern(_ object: JSONObject, _ trail: Trail) throws(Misfit) -> Pattern {
+  private static func pattern(_ object: JSONObject, _ trail: Trail) throws(QueryDecodingError)
+    -> Pattern
+  {
     guard let source = object["$regex"]?.stringValue else {
-      throw Misfit("$regex needs a string", trail)
+      throw QueryDecodingError("$regex needs a string", trail)
     }
     let options = object["$options"] ?? .string("")
     let places = trail.dropLast() + [.member("$options")]
     guard let letters = options.stringValue, letters.allSatisfy({ "imsx".contains($0) }) else {
-      throw Misfit("$options takes the letters i, m, s and x", Array(places))
+      throw QueryDecodingError("$options takes the letters i, m, s and x", Array(places))
     }
     do throws(RegexError) {
       return try Pattern(source, options: letters)
     } catch {
-      throw Misfit("$regex: \(error.message), at character \(error.position)", trail)
+      throw QueryDecodingError("$regex: \(error.message), at character \(error.position)", trail)
     }
   }
 }
@@ -264,9 +296,9 @@ extension ValueType {
   /// A name, a number, or an array of these.
   static func parse(
     _ value: JSONValue, _ trail: FilterParser.Trail
-  ) throws(Misfit) -> [ValueType] {
+  ) throws(QueryDecodingError) -> [ValueType] {
     guard let elements = value.arrayValue else { return [try one(value, trail)] }
-    guard !elements.isEmpty else { throw Misfit("$type needs a type", trail) }
+    guard !elements.isEmpty else { throw QueryDecodingError("$type needs a type", trail) }
     var types: [ValueType] = []
     for (place, element) in elements.enumerated() {
       types.append(try one(element, trail + [.element(place)]))
@@ -276,11 +308,11 @@ extension ValueType {
 
   private static func one(
     _ value: JSONValue, _ trail: FilterParser.Trail
-  ) throws(Misfit) -> ValueType {
+  ) throws(QueryDecodingError) -> ValueType {
     if let name = value.stringValue, let type = ValueType(rawValue: name) { return type }
     if let code = value.intValue, let type = allCases.first(where: { $0.code == code }) {
       return type
     }
-    throw Misfit("unknown type for $type", trail)
+    throw QueryDecodingError("unknown type for $type", trail)
   }
 }

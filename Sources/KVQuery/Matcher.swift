@@ -25,7 +25,7 @@ package final class Matcher: Sendable {
   private let members: MemberFinder
   private let places: [Int?]
   /// The predicate in the form that most have; nil if this one has not.
-  private let quick: QuickTests?
+  private let quick: FastPath?
 
   /// `budget`: of whoever asks; it is looked at for each entity, and inside of an entity where a long predicate
   /// or a long array makes that take long. `format`: of the entities; it says where texts are not searched.
@@ -38,7 +38,7 @@ package final class Matcher: Sendable {
     self.budget = budget
     self.format = format
     members = MemberFinder(slots.names)
-    quick = QuickTests(predicate, slots.numbers)
+    quick = FastPath(predicate, slots.numbers)
     places = slots.indexes
   }
 

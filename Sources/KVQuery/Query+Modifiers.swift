@@ -5,26 +5,26 @@ extension Query {
   mutating func apply(modifiers text: String) throws(QueryError) {
     guard !text.isEmpty else { return }
     let value = try parseJSON(text)
-    do throws(Misfit) {
+    do throws(QueryDecodingError) {
       try apply(value)
     } catch {
       throw error.located(in: text)
     }
   }
 
-  private mutating func apply(_ value: JSONValue) throws(Misfit) {
+  private mutating func apply(_ value: JSONValue) throws(QueryDecodingError) {
     guard let object = value.objectValue else {
-      throw Misfit("modifiers must be a JSON object", [])
+      throw QueryDecodingError("modifiers must be a JSON object", [])
     }
     for member in object.members {
-      let trail = [Misfit.Step.member(member.name)]
+      let trail = [QueryDecodingError.Step.member(member.name)]
       switch member.name {
       case "sort": sort = try Query.sortKeys(member.value, trail)
       case "skip": skip = try Query.count(member.value, trail)
       case "limit":
         limit = member.value.isNull ? nil : Query.limit(try Query.count(member.value, trail))
       case "fields": fields = try Query.paths(member.value, trail)
-      default: throw Misfit("unknown modifier \(member.name)", trail)
+      default: throw QueryDecodingError("unknown modifier \(member.name)", trail)
       }
     }
   }
@@ -32,7 +32,9 @@ extension Query {
   /// An order from `{"name":1,"other":-1}`, as text: what arrives in a query string.
   package static func sortKeys(parsing text: String) throws(QueryError) -> [SortKey] {
     let value = try parseJSON(text)
-    do throws(Misfit) { return try sortKeys(value, []) } catch { throw error.located(in: text) }
+    do throws(QueryDecodingError) { return try sortKeys(value, []) } catch {
+      throw error.located(in: text)
+    }
   }
 
   /// A projection from `name,other.part`.
@@ -41,17 +43,18 @@ extension Query {
   }
 
   private static func sortKeys(
-    _ value: JSONValue, _ trail: [Misfit.Step]
-  ) throws(Misfit) -> [SortKey] {
+    _ value: JSONValue, _ trail: [QueryDecodingError.Step]
+  ) throws(QueryDecodingError) -> [SortKey] {
     guard let object = value.objectValue else {
-      throw Misfit("sort must be an object such as {\"name\":1}", trail)
+      throw QueryDecodingError("sort must be an object such as {\"name\":1}", trail)
     }
     var keys: [SortKey] = []
     for member in object.members {
       switch member.value.intValue {
       case 1: keys.append(SortKey(Path(member.name)))
       case -1: keys.append(SortKey(Path(member.name), ascending: false))
-      default: throw Misfit("a sort direction must be 1 or -1", trail + [.member(member.name)])
+      default:
+        throw QueryDecodingError("a sort direction must be 1 or -1", trail + [.member(member.name)])
       }
     }
     return keys
@@ -60,19 +63,25 @@ extension Query {
   /// How many at the most for a number that somebody gave: 0 is no limit, as in MongoDB.
   package static func limit(_ number: Int) -> Int? { number == 0 ? nil : number }
 
-  private static func count(_ value: JSONValue, _ trail: [Misfit.Step]) throws(Misfit) -> Int {
+  private static func count(_ value: JSONValue, _ trail: [QueryDecodingError.Step])
+    throws(QueryDecodingError) -> Int
+  {
     guard let number = value.intValue, number >= 0, let count = Int(exactly: number) else {
-      throw Misfit("must be an integer that is not negative", trail)
+      throw QueryDecodingError("must be an integer that is not negative", trail)
     }
     return count
   }
 
-  private static func paths(_ value: JSONValue, _ trail: [Misfit.Step]) throws(Misfit) -> [Path] {
-    guard let names = value.arrayValue else { throw Misfit("fields must be an array", trail) }
+  private static func paths(_ value: JSONValue, _ trail: [QueryDecodingError.Step])
+    throws(QueryDecodingError) -> [Path]
+  {
+    guard let names = value.arrayValue else {
+      throw QueryDecodingError("fields must be an array", trail)
+    }
     var paths: [Path] = []
     for (place, name) in names.enumerated() {
       guard let text = name.stringValue, !text.isEmpty, !text.contains(",") else {
-        throw Misfit("a field must be a name", trail + [.element(place)])
+        throw QueryDecodingError("a field must be a name", trail + [.element(place)])
       }
       paths.append(Path(text))
     }

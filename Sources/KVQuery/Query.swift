@@ -15,7 +15,7 @@ package struct Query: Sendable, Equatable {
 
   package var filter: Predicate = .everything { didSet { original = nil } }
   /// The format it was made from, if it was made from one.
-  var original: OriginalForm?
+  var original: LegacySDKFilter?
   /// Empty: the order of storage. Entities that these leave equal are ordered by their keys.
   package var sort: [SortKey] = []
   package var skip = 0

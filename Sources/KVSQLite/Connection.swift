@@ -278,7 +278,7 @@ private final class History {
 /// A connection in a place of its own, so that it can wait in a list.
 ///
 /// `@unchecked Sendable`: whoever took it out of the list is the only one to use it.
-final class Seat: @unchecked Sendable {
+final class PooledConnection: @unchecked Sendable {
   let connection: Connection
   init(_ connection: consuming Connection) { self.connection = connection }
 }

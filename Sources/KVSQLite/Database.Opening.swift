@@ -8,7 +8,7 @@ extension Database {
   /// A full disk is no reason to refuse: the reserve is for what opening needs as well.
   static func openWriter(
     _ configuration: Configuration, migrations: [Migration]
-  ) throws(SQLiteError) -> Seat? {
+  ) throws(SQLiteError) -> PooledConnection? {
     do throws(SQLiteError) { return try attemptToOpen(configuration, migrations) } catch {
       guard error.kind == .full, DiskReserve(of: configuration.path).release() else { throw error }
     }
@@ -17,7 +17,7 @@ extension Database {
 
   private static func attemptToOpen(
     _ configuration: Configuration, _ migrations: [Migration]
-  ) throws(SQLiteError) -> Seat? {
+  ) throws(SQLiteError) -> PooledConnection? {
     try DatabaseFile.create(configuration.path)
     let connection = try Connection(opening: configuration.path, for: .writing)
     let header = try DatabaseFile.header(
@@ -46,16 +46,16 @@ extension Database {
     try migrate(connection, configuration, migrations)
     kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
     connection.lookAtDisk()
-    return Seat(connection)
+    return PooledConnection(connection)
   }
 
   /// Opens one more connection for reading.
-  static func openReader(_ configuration: Configuration) throws(SQLiteError) -> Seat {
+  static func openReader(_ configuration: Configuration) throws(SQLiteError) -> PooledConnection {
     let access: Connection.Access = DatabaseFile.isImmutable(configuration.path) ? .immutable : .any
     let connection = try Connection(opening: configuration.path, for: access)
     try prepare(connection, configuration)
     try connection.execute("PRAGMA query_only = 1")
-    return Seat(connection)
+    return PooledConnection(connection)
   }
 
   /// What every connection is set to.

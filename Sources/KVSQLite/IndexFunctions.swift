@@ -84,9 +84,9 @@ enum IndexFunctions {
   ) -> T? {
     // By its bytes: members whose names only look the same have an index each.
     let paths = RecordID(String(decoding: bytes(value), as: UTF8.self))
-    if let found = known.peek({ $0[keyPath: place][paths] }) { return found }
+    if let found = known.withLock({ $0[keyPath: place][paths] }) { return found }
     guard let made = make(paths.text) else { return nil }
-    known.peek { known in
+    known.withLock { known in
       if known[keyPath: place].count >= mostKnown { known[keyPath: place] = [:] }
       known[keyPath: place][paths] = made
     }

@@ -12,10 +12,10 @@ final class ReaderPool: @unchecked Sendable {
   /// Idle connections that are kept; each may hold a page cache.
   private static let mostIdle = 8
 
-  /// A retained `Seat`, or nil.
+  /// A retained `PooledConnection`, or nil.
   private let nearest = Atomic<UnsafeRawPointer?>(nil)
   private let isClosed = Atomic(false)
-  private let idle = Monitor<[Seat]>([])
+  private let idle = Monitor<[PooledConnection]>([])
   private let configuration: Database.Configuration
   private let generation = ProcessGeneration.current
 
@@ -26,17 +26,17 @@ final class ReaderPool: @unchecked Sendable {
     close()
   }
 
-  func take() throws(SQLiteError) -> Seat {
+  func take() throws(SQLiteError) -> PooledConnection {
     guard !isClosed.load(ordering: .acquiring) else {
       throw SQLiteError(.misuse, "The database is closed.")
     }
     if let seat = takeNearest() { return seat }
-    if let seat = idle.peek({ $0.popLast() }) { return seat }
+    if let seat = idle.withLock({ $0.popLast() }) { return seat }
     return try Database.openReader(configuration)
   }
 
   /// Takes a connection back, ending what it left open.
-  func giveBack(_ seat: Seat) {
+  func giveBack(_ seat: PooledConnection) {
     guard generation.isCurrent else { return leak(seat) }
     // An error may have left a transaction open; one that cannot be ended closes with its connection.
     if seat.connection.isInTransaction {
@@ -50,22 +50,22 @@ final class ReaderPool: @unchecked Sendable {
     guard !isKept else { return }
     kept.release()
     // Kept or not, the last reference goes outside the lock: closing takes time.
-    idle.peek { if $0.count < Self.mostIdle { $0.append(seat) } }
+    idle.withLock { if $0.count < Self.mostIdle { $0.append(seat) } }
   }
 
   /// Closes the idle connections. One that is given back at this moment closes with the pool.
   func close() {
     isClosed.store(true, ordering: .releasing)
     let nearest = takeNearest()
-    let rest = idle.peek { idle -> [Seat] in
+    let rest = idle.withLock { idle -> [PooledConnection] in
       defer { idle = [] }
       return idle
     }
     withExtendedLifetime((nearest, rest)) {}
   }
 
-  private func takeNearest() -> Seat? {
+  private func takeNearest() -> PooledConnection? {
     nearest.exchange(nil, ordering: .acquiringAndReleasing)
-      .map { Unmanaged<Seat>.fromOpaque($0).takeRetainedValue() }
+      .map { Unmanaged<PooledConnection>.fromOpaque($0).takeRetainedValue() }
   }
 }

@@ -11,7 +11,7 @@ package final class Rows: @unchecked Sendable {
   private let generation = ProcessGeneration.current
   /// What `interrupt` may touch: nil once the connection was given back.
   private let interruptible: Monitor<OpaquePointer?>
-  private var seat: Seat?
+  private var seat: PooledConnection?
   private var statement: Statement?
   /// The statement stands on a row that was not handed out yet.
   private var isOnRow = false
@@ -37,7 +37,7 @@ package final class Rows: @unchecked Sendable {
     } catch {
       statement = nil
       self.seat = nil
-      interruptible.peek { $0 = nil }
+      interruptible.withLock { $0 = nil }
       readers.giveBack(seat)
       throw error
     }
@@ -91,7 +91,7 @@ package final class Rows: @unchecked Sendable {
   /// Makes the step that runs, or the next one, fail with `.interrupted`. From any thread.
   package func interrupt() {
     guard generation.isCurrent else { return }
-    interruptible.peek { if let raw = $0 { sqlite3_interrupt(raw) } }
+    interruptible.withLock { if let raw = $0 { sqlite3_interrupt(raw) } }
   }
 
   /// Gives the snapshot back. There is no next row then.
@@ -102,7 +102,7 @@ package final class Rows: @unchecked Sendable {
       statement.take()?.abandon()
       return leak(seat)
     }
-    interruptible.peek { $0 = nil }
+    interruptible.withLock { $0 = nil }
     statement = nil
     readers.giveBack(seat)
   }

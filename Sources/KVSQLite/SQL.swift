@@ -15,7 +15,7 @@ package struct SQL: Sendable {
   /// The same statement for the same text, as long as not too many others come between: for texts that are
   /// made from queries.
   package static func shared(_ text: String) -> SQL {
-    shared.peek { shared in
+    shared.withLock { shared in
       if let sql = shared[text] { return sql }
       if shared.count >= mostShared { shared = [:] }
       let sql = SQL(text)

@@ -8,7 +8,7 @@ package final class Snapshot: @unchecked Sendable {
   private let readers: ReaderPool
   private let generation = ProcessGeneration.current
   /// Nil once the snapshot was given back.
-  private var seat: Seat?
+  private var seat: PooledConnection?
 
   /// A transaction that has read nothing has no snapshot yet.
   private static let begin = SQL("SELECT 1 FROM sqlite_schema LIMIT 1")

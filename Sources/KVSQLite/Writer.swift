@@ -25,7 +25,7 @@ final class Writer: Sendable {
   private static let longestWait: Int64 = 5_000_000
 
   private struct State {
-    var seat: Seat?
+    var seat: PooledConnection?
     /// Nobody new is let in; those in the queue still have their turn.
     var isClosing = false
     /// The thread that leads; nil: the writer is free, and then the queue is empty.
@@ -46,7 +46,7 @@ final class Writer: Sendable {
   /// What a commit waits for that is to be durable.
   private let durability: Database.Durability
 
-  init(_ seat: Seat, _ durability: Database.Durability) {
+  init(_ seat: PooledConnection, _ durability: Database.Durability) {
     state = Monitor(State(seat: seat))
     self.durability = durability
   }
@@ -56,7 +56,7 @@ final class Writer: Sendable {
     durably: Bool, repeatable: Bool, _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(SQLiteError) -> R {
     let me = pthread_self()
-    let place = state.peek { state -> Place in
+    let place = state.withLock { state -> Place in
       guard let seat = state.seat, !state.isClosing else { return .closed }
       guard let leader = state.leader else {
         guard state.lastGroup == 1 else { return .queue }
@@ -78,8 +78,8 @@ final class Writer: Sendable {
   /// Waits for those who are writing or queue to write, then gives the connection up.
   func close() {
     let me = pthread_self()
-    state.peek { $0.isClosing = true }
-    let seat = state.wait { state -> Seat?? in
+    state.withLock { $0.isClosing = true }
+    let seat = state.wait { state -> PooledConnection?? in
       // From inside a body there is nothing to wait for: the body holds its connection itself.
       if let leader = state.leader, pthread_equal(leader, me) == 0 { return nil }
       defer { state.seat = nil }
@@ -89,7 +89,7 @@ final class Writer: Sendable {
   }
 
   private enum Place {
-    case lead(Seat)
+    case lead(PooledConnection)
     case queue
     case nested
     case closed
@@ -121,7 +121,7 @@ final class Writer: Sendable {
   }
 
   private func enqueue(_ job: Job) {
-    let wakesLeader = state.peek { state in
+    let wakesLeader = state.withLock { state in
       // The leader may have left since we looked: then nobody would ever promote us.
       if state.leader == nil {
         state.leader = job.thread
@@ -130,20 +130,20 @@ final class Writer: Sendable {
       state.queue.append(job)
       return state.isGathering && state.isGathered
     }
-    if wakesLeader { gathering.withLock { _ in } }
+    if wakesLeader { gathering.withLockNotifyingAll { _ in } }
   }
 
   /// Takes those who wait, having given those who are about to come a moment.
   private func gather() -> [Job] {
-    let most = state.peek { state -> Int64 in
+    let most = state.withLock { state -> Int64 in
       state.isGathering = !state.isGathered
       return state.isGathering ? min(state.lastDuration / 2, Self.longestWait) : 0
     }
     if most > 0 {
       let deadline = Deadline(nanoseconds: monotonicNanoseconds() &+ most)
-      _ = gathering.wait(until: deadline) { _ in state.peek { $0.isGathered } ? true : nil }
+      _ = gathering.wait(until: deadline) { _ in state.withLock { $0.isGathered } ? true : nil }
     }
-    return state.peek { state in
+    return state.withLock { state in
       state.isGathering = false
       let group = Array(state.queue.prefix(Self.mostInGroup))
       state.queue.removeFirst(group.count)
@@ -159,7 +159,7 @@ final class Writer: Sendable {
   }
 
   private func run(_ group: [Job]) {
-    guard let seat = state.peek({ $0.seat }) else {
+    guard let seat = state.withLock({ $0.seat }) else {
       let closed = SQLiteError(.misuse, "The database is closed.")
       for job in group { job.error = closed }
       return
@@ -180,7 +180,9 @@ final class Writer: Sendable {
   }
 
   /// Runs a group without savepoints; false if a body failed, and everything was undone.
-  private func runOnce(_ group: [Job], on seat: Seat, _ durability: Database.Durability) -> Bool {
+  private func runOnce(_ group: [Job], on seat: PooledConnection, _ durability: Database.Durability)
+    -> Bool
+  {
     var failsInBody = false
     do {
       try seat.connection.transaction(durability) { (connection) throws(SQLiteError) in
@@ -197,7 +199,7 @@ final class Writer: Sendable {
 
   /// Ends the lead: wakes the group that is done, and the next leader.
   private func handOver(_ group: [Job], after duration: Int64 = 0) {
-    state.withLock { state in
+    state.withLockNotifyingAll { state in
       state.lastDuration = duration
       // The next one leads in its own thread; until it wakes, newcomers queue behind it.
       state.leader = state.queue.first?.thread
@@ -235,12 +237,12 @@ private final class Job: @unchecked Sendable {
   func waitForTurn() -> Turn { turn.wait { $0 == .waiting ? nil : $0 } ?? .done }
 
   /// Makes its thread the leader.
-  func promote() { turn.withLock { $0 = .lead } }
+  func promote() { turn.withLockNotifyingAll { $0 = .lead } }
 
   /// Lets its thread go on. The body is dropped first: it lives on that thread's stack.
   func finish() {
     body = nil
-    turn.withLock { $0 = .done }
+    turn.withLockNotifyingAll { $0 = .done }
   }
 
   /// Runs the body so that its failure undoes its own changes only. Throws when the transaction as a

@@ -63,7 +63,7 @@ package final class Server: Sendable {
   /// Takes no more requests, lets running ones end for at most so long, writes everything and closes.
   /// The second time does nothing.
   package func stop(graceSeconds: Double = 10) {
-    let isFirst = isStopped.peek { isStopped in
+    let isFirst = isStopped.withLock { isStopped in
       defer { isStopped = true }
       return !isStopped
     }

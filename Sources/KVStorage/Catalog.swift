@@ -44,16 +44,16 @@ final class Catalog: Sendable {
     _ collection: String, on db: borrowing Connection
   ) throws(SQLiteError) -> Table? {
     let name = RecordID(collection)
-    if let table = state.peek({ $0.known(name) }) { return table }
+    if let table = state.withLock({ $0.known(name) }) { return table }
     guard let entry = try look(for: collection, on: db) else { return nil }
-    state.peek { $0.known[name] = entry.table }
+    state.withLock { $0.known[name] = entry.table }
     return entry.table
   }
 
   /// The table of a collection, if it was seen before. Nothing is read.
   func knownTable(_ collection: String) -> Table? {
     let name = RecordID(collection)
-    return state.peek { $0.known(name) }
+    return state.withLock { $0.known(name) }
   }
 
   /// The table of a collection, as the snapshot that is open on `db` has it; nil if it has none.
@@ -68,7 +68,7 @@ final class Catalog: Sendable {
     _ collection: String, on db: borrowing Connection
   ) throws(SQLiteError) -> Entry {
     let epoch = db.epoch
-    let kept = state.peek { state -> Entry? in
+    let kept = state.withLock { state -> Entry? in
       state.epoch == epoch ? state.current[RecordID(collection)] : nil
     }
     if let kept { return kept }
@@ -101,7 +101,7 @@ final class Catalog: Sendable {
   }
 
   private func keep(_ entry: Entry, _ collection: String, _ epoch: Int) {
-    state.peek { state in
+    state.withLock { state in
       if state.epoch != epoch { (state.epoch, state.current) = (epoch, [:]) }
       state.current[RecordID(collection)] = entry
     }

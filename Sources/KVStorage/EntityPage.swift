@@ -16,7 +16,7 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
   /// How many more of one key than fit, before SQLite has to order them.
   private static let mostTies = 200
 
-  private let page: TextBlock
+  private let page: RowBuffer
 
   /// Whether a query asks for a page that is small enough.
   static func isFor(_ query: Query) -> Bool {
@@ -46,8 +46,8 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
   /// `isFound`: the statement stands on the first row, else there is none.
   private static func read(
     _ walk: Plan.Walk, _ statement: borrowing Statement, _ isFound: Bool
-  ) throws(SQLiteError) -> TextBlock? {
-    let (end, page) = (walk.page.upperBound, TextBlock(texts: walk.page.upperBound + 1))
+  ) throws(SQLiteError) -> RowBuffer? {
+    let (end, page) = (walk.page.upperBound, RowBuffer(texts: walk.page.upperBound + 1))
     var key = [IndexValue](repeating: .null, count: walk.keys)
     var ties = Ties(walk)
     var isOnRow = isFound
@@ -70,7 +70,7 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
   }
 
   private static func append(
-    _ entity: UnsafeRawBufferPointer, _ projection: Projection?, to page: TextBlock
+    _ entity: UnsafeRawBufferPointer, _ projection: Projection?, to page: RowBuffer
   ) -> Bool {
     guard let projection else { return page.append(entity) }
     return projection.apply(to: entity).withUnsafeBytes(page.append)
@@ -85,7 +85,7 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
     return isSame
   }
 
-  func block() -> TextBlock? { page.hasNext ? page : nil }
+  func block() -> RowBuffer? { page.hasNext ? page : nil }
 
   func close() { page.clear() }
 }
@@ -105,7 +105,7 @@ private struct Ties {
   init(_ walk: Plan.Walk) { self.walk = walk }
 
   /// All rows, those of one key ordered by their ids; nil if they are in order.
-  func order(in page: TextBlock) -> [Int]? {
+  func order(in page: RowBuffer) -> [Int]? {
     guard !ranges.isEmpty else { return nil }
     var order = Array(0..<end)
     for range in ranges {

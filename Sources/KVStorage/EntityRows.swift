@@ -14,7 +14,7 @@ final class EntityRows: EntityCursor, @unchecked Sendable {
   /// Nil: there are none.
   private let rows: Rows?
   private let projection: Projection?
-  private let lent = TextBlock()
+  private let lent = RowBuffer()
   /// How many entities are read next.
   private var wanted = 1
   /// What came behind the entities of the block.
@@ -25,7 +25,7 @@ final class EntityRows: EntityCursor, @unchecked Sendable {
     self.projection = projection
   }
 
-  func block() throws(StoreError) -> TextBlock? {
+  func block() throws(StoreError) -> RowBuffer? {
     if lent.hasNext { return lent }
     if let failure {
       self.failure = nil

@@ -41,7 +41,7 @@ final class IndexCatalog: Sendable {
   /// The same as the indexes were when they were last looked at; nil: they never were. Nothing is read: whether the plan
   /// still holds, `isCurrent` says.
   func lastPlan(_ query: Query, _ table: Table) -> Plan? {
-    known.peek { $0[table.number] }.map { Self.kept(query, table, $0) }
+    known.withLock { $0[table.number] }.map { Self.kept(query, table, $0) }
   }
 
   /// Whether a plan holds in the state that was read last on `db`, which does not write.
@@ -72,12 +72,12 @@ final class IndexCatalog: Sendable {
   private func indexes(
     of table: Table, _ version: Int64, on db: borrowing Connection
   ) throws(SQLiteError) -> [UsableIndex] {
-    if let known = known.peek({ $0[table.number] }), known.version == version {
+    if let known = known.withLock({ $0[table.number] }), known.version == version {
       return known.indexes
     }
     // 0: there never was one.
     let indexes = version == 0 ? [] : try Self.list(of: table, on: db)
-    known.peek { $0[table.number] = Known(version, indexes) }
+    known.withLock { $0[table.number] = Known(version, indexes) }
     return indexes
   }
 
@@ -157,7 +157,7 @@ final class Plan: Sendable {
 
   /// Made when it is first wanted: most queries never count.
   var count: SQL {
-    keptCount.peek { kept in
+    keptCount.withLock { kept in
       if let kept { return kept }
       let made = SQL.shared(selection.count)
       kept = made

@@ -34,12 +34,12 @@ final class Ownership: Sendable {
   // MARK: For whom the file is open
 
   func claim(for user: RecordID?) {
-    self.user.peek { $0 = user }
+    self.user.withLock { $0 = user }
     isClaimed.store(true, ordering: .releasing)
   }
 
   /// The data was deleted: whoever logs in next may have it.
-  func release() { user.peek { $0 = nil } }
+  func release() { user.withLock { $0 = nil } }
 
   /// Whether what is read now may be given out. To be asked before the transaction ends, or right after a single
   /// statement.
@@ -62,7 +62,7 @@ final class Ownership: Sendable {
   /// What was nobody's may have become somebody's, and the other way round. Only another user is a stranger.
   private func isKept(on db: borrowing Connection) throws(SQLiteError) -> Bool {
     guard case .user(let owner) = try Self.owner(on: db) else { return true }
-    return user.peek { user in
+    return user.withLock { user in
       if user == nil { user = owner }
       return user == owner
     }

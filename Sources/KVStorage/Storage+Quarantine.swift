@@ -20,7 +20,7 @@ extension Storage {
   }
 
   package func takeTheirs(
-    _ settled: [(write: PendingWrite, theirs: TheirVersion)]
+    _ settled: [(write: PendingWrite, theirs: RemoteVersion)]
   ) throws(StoreError) {
     try write { (db: borrowing Connection) throws(SQLiteError) in
       for (write, theirs) in settled {
@@ -38,7 +38,7 @@ extension Storage {
   }
 
   package func rebase(
-    _ write: PendingWrite, onto theirs: TheirVersion, as new: RebasedChange
+    _ write: PendingWrite, onto theirs: RemoteVersion, as new: RebasedChange
   ) throws(StoreError) -> Bool {
     try self.write(to: write.collection) { (db, change) throws(SQLiteError) in
       let statement = try db.statement(Quarantine.rebase)
@@ -82,7 +82,7 @@ extension Storage {
       try statement.bind(change.table.number, at: 1)
       try statement.bind(id, at: 2)
       guard try statement.step() else { return false }
-      let known = statement.isNull(0) ? nil : TheirVersion(column: statement.copy(0))
+      let known = statement.isNull(0) ? nil : RemoteVersion(column: statement.copy(0))
       let isNoted = statement.int(1) != 0
       statement.reset()
       try Self.forgetRequests(change.table, db)
@@ -169,7 +169,7 @@ extension RebasedChange {
   }
 }
 
-extension TheirVersion {
+extension RemoteVersion {
   private static let nothing = Array("null".utf8)
 
   /// How the table writes it.
@@ -178,7 +178,7 @@ extension TheirVersion {
   init(column: [UInt8]) { self = column == Self.nothing ? .gone : .entity(column) }
 
   /// Several of them with commas in between.
-  static func list(_ column: [UInt8]) -> [TheirVersion] {
+  static func list(_ column: [UInt8]) -> [RemoteVersion] {
     let array = Array("[".utf8) + column + Array("]".utf8)
     let items = (try? JSONValue(parsing: array))?.arrayValue ?? []
     return items.map { $0.isNull ? .gone : .entity($0.bytes) }

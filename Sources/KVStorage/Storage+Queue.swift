@@ -39,9 +39,10 @@ extension Storage {
         write: PendingWrite(row: statement, of: collection),
         entity: statement.isNull(first) ? nil : statement.copy(first),
         base: statement.isNull(first + 1) ? nil : statement.copy(first + 1),
-        theirs: statement.isNull(first + 2) ? nil : TheirVersion(column: statement.copy(first + 2)),
+        theirs: statement.isNull(first + 2)
+          ? nil : RemoteVersion(column: statement.copy(first + 2)),
         tried: [first + 3, first + 4].flatMap { column in
-          statement.isNull(column) ? [] : TheirVersion.list(statement.copy(column))
+          statement.isNull(column) ? [] : RemoteVersion.list(statement.copy(column))
         })
     }
   }

@@ -13,7 +13,7 @@ extension Storage {
       try statement.bind(table.number, at: 1)
       try statement.bind(id, at: 2)
       guard try statement.step() else { return nil }
-      let sent = statement.isNull(1) ? [] : TheirVersion.list(statement.copy(1))
+      let sent = statement.isNull(1) ? [] : RemoteVersion.list(statement.copy(1))
       return Tombstone(
         version: statement.text(0).map { RecordVersion($0) }, sent: sent.compactMap(\.bytes))
     }

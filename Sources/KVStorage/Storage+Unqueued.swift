@@ -13,7 +13,7 @@ extension Storage {
   private static let lifetime: Int64 = 7 * 86_400_000_000
 
   package func beginUnqueued(
-    _ versions: [(id: String, sent: TheirVersion)], in collection: String
+    _ versions: [(id: String, sent: RemoteVersion)], in collection: String
   ) throws(StoreError) -> Int64 {
     let isDeletion = versions.allSatisfy { $0.sent == .gone }
     return try write(to: collection, makingRoom: isDeletion) { (db, change) throws(SQLiteError) in
@@ -82,7 +82,7 @@ extension Storage {
   }
 
   private static func note(
-    _ version: TheirVersion, of id: String, with statement: borrowing Statement
+    _ version: RemoteVersion, of id: String, with statement: borrowing Statement
   ) throws(SQLiteError) {
     try statement.bind(id, at: 2)
     try version.column.withBorrowedBytes { (bytes) throws(SQLiteError) in
@@ -115,7 +115,7 @@ extension Storage {
     try find.bind(table.number, at: 1)
     var ids: [String] = []
     while try find.step() {
-      let versions = (1...3).flatMap { find.isNull($0) ? [] : TheirVersion.list(find.copy($0)) }
+      let versions = (1...3).flatMap { find.isNull($0) ? [] : RemoteVersion.list(find.copy($0)) }
       let matches = versions.compactMap(\.bytes).contains { mayMatch($0, matcher) }
       if matches, let id = find.text(0) { ids.append(id) }
     }

@@ -34,22 +34,22 @@ final class AutoPush: Sendable {
     self.work = work
     let worker = Worker("kv-push") { [self] in run() }
     guard let worker else { throw StoreError(.internal, "No thread could be started.") }
-    self.worker.peek { $0 = worker }
+    self.worker.withLock { $0 = worker }
   }
 
   /// Whether this is called from its thread.
-  var isOwnThread: Bool { worker.peek { $0 }?.isCurrent ?? false }
+  var isOwnThread: Bool { worker.withLock { $0 }?.isCurrent ?? false }
 
   /// Something was saved here.
-  func noteSave() { state.withLock { $0.isSaved = true } }
+  func noteSave() { state.withLockNotifyingAll { $0.isSaved = true } }
 
   /// The network is back, or somebody has logged in.
-  func revive() { state.withLock { $0.isRevived = true } }
+  func revive() { state.withLockNotifyingAll { $0.isRevived = true } }
 
   /// Ends the thread and waits for it. The push that runs has to be cancelled by the caller.
   func close() {
-    state.withLock { $0.isClosed = true }
-    worker.peek { $0 }?.join()
+    state.withLockNotifyingAll { $0.isClosed = true }
+    worker.withLock { $0 }?.join()
   }
 
   // MARK: The thread
@@ -58,8 +58,8 @@ final class AutoPush: Sendable {
     var schedule = Schedule()
     var isElected = false
     defer { if isElected { election.end() } }
-    while !state.peek({ $0.isClosed }) {
-      state.peek { ($0.isSaved, $0.isRevived) = (false, false) }
+    while !state.withLock({ $0.isClosed }) {
+      state.withLock { ($0.isSaved, $0.isRevived) = (false, false) }
       if !isElected { isElected = election.begin() }
       let outcome = isElected ? round() : .notElected
       wait(schedule.pause(after: outcome, share: Double.random(in: 0...1)), &schedule)
@@ -97,17 +97,17 @@ final class AutoPushes: Sendable {
 
   func add(_ election: ProcessLock, _ work: AutoPush.Work) throws(StoreError) {
     let new = try AutoPush(election, work)
-    all.peek { $0.append(new) }
+    all.withLock { $0.append(new) }
   }
 
-  var isOwnThread: Bool { all.peek { $0 }.contains { $0.isOwnThread } }
+  var isOwnThread: Bool { all.withLock { $0 }.contains { $0.isOwnThread } }
 
-  func noteSave() { for push in all.peek({ $0 }) { push.noteSave() } }
+  func noteSave() { for push in all.withLock({ $0 }) { push.noteSave() } }
 
-  func revive() { for push in all.peek({ $0 }) { push.revive() } }
+  func revive() { for push in all.withLock({ $0 }) { push.revive() } }
 
   func close() {
-    let open = all.peek { all in
+    let open = all.withLock { all in
       defer { all = [] }
       return all
     }

@@ -37,7 +37,7 @@ package final class Client: Sendable {
   /// Nil: a local database without one.
   let backend: Backend?
   /// Its remote with all that is done around requests.
-  private let remote: FinishingRemote?
+  private let remote: LocalFilteringRemote?
   /// Nil without a backend that has users.
   let session: Session?
   let renewal: (any SessionRenewal)?
@@ -93,7 +93,7 @@ package final class Client: Sendable {
   package func close() {
     operations.close()
     live?.close()
-    let (tags, isFirst) = state.peek { state in
+    let (tags, isFirst) = state.withLock { state in
       defer { state = State(tags: [:], isClosed: true) }
       return (Array(state.tags.values), !state.isClosed)
     }
@@ -133,7 +133,7 @@ package final class Client: Sendable {
     let local = type.isLocal ? try storage(tag ?? self.options.tag) : nil
     let engine = CollectionEngine(
       collection: collection, type: type, local: local, remote: remote,
-      inFlight: type.isLocal ? inFlight(tag ?? self.options.tag, collection) : InFlight(),
+      inFlight: type.isLocal ? inFlight(tag ?? self.options.tag, collection) : SendGate(),
       writer: writer(local), validation: validation?.renamed(by: names).filter ?? .everything)
     let store = DataStore(engine, calls, names, surroundings)
     if type.isLocal { remember(store, tag ?? self.options.tag) }
@@ -157,7 +157,7 @@ package final class Client: Sendable {
   }
 
   private func remember(_ store: DataStore, _ tag: String) {
-    state.peek { state in
+    state.withLock { state in
       let name = RecordID(store.engine.collection)
       let others = state.tags[tag]?.stores[name] ?? []
       state.tags[tag]?.stores[name] =
@@ -167,14 +167,14 @@ package final class Client: Sendable {
 
   /// The store of the application, if it has one, that says what happens to conflicts of a collection.
   private func decidingStore(_ collection: String, _ tag: String) -> DataStore? {
-    let stores = state.peek {
+    let stores = state.withLock {
       $0.tags[tag]?.stores[RecordID(collection)]?.compactMap(\.value) ?? []
     }
     return stores.last { $0.decidesConflicts }
   }
 
-  var surroundings: DataStore.Surroundings {
-    DataStore.Surroundings(
+  var surroundings: DataStore.StoreContext {
+    DataStore.StoreContext(
       log: log, operations: operations, events: events, live: liveData,
       noteSave: { [autoPushes] in autoPushes.noteSave() },
       noteRefusal: { [session, events] error in
@@ -204,7 +204,7 @@ package final class Client: Sendable {
 
   /// The local data of a tag: opened once, shared by all its stores.
   func storage(_ tag: String) throws(StoreError) -> Storage {
-    try state.peek { (state) throws(StoreError) in
+    try state.withLock { (state) throws(StoreError) in
       guard !state.isClosed else { throw StoreError(.misuse, "The client is closed.") }
       if let open = state.tags[tag] { return open.storage }
       let storage = try openFile(ofTag: tag)
@@ -240,12 +240,12 @@ package final class Client: Sendable {
       })
   }
 
-  private func inFlight(_ tag: String, _ collection: String) -> InFlight {
-    state.peek { $0.tags[tag]?.inFlight.of(collection) } ?? InFlight()
+  private func inFlight(_ tag: String, _ collection: String) -> SendGate {
+    state.withLock { $0.tags[tag]?.inFlight.of(collection) } ?? SendGate()
   }
 
   /// The local data of a tag, if the application has opened a store of it.
-  func openStorage(_ tag: String) -> Storage? { state.peek { $0.tags[tag]?.storage } }
+  func openStorage(_ tag: String) -> Storage? { state.withLock { $0.tags[tag]?.storage } }
 
   /// Somebody has logged in: what waited for that is pushed, if that is wanted.
   func revive() { autoPushes.revive() }

@@ -31,10 +31,10 @@ package final class DataStore: Sendable {
   private let defaults: Options
   /// What the application calls the backend's members.
   let names: KeyMap
-  let surroundings: Surroundings
+  let surroundings: StoreContext
 
   /// What a store needs of its client.
-  struct Surroundings: Sendable {
+  struct StoreContext: Sendable {
     var log: Log
     var operations: Operations
     var events: SyncEvents
@@ -47,7 +47,7 @@ package final class DataStore: Sendable {
   }
 
   init(
-    _ engine: CollectionEngine, _ defaults: Options, _ names: KeyMap, _ surroundings: Surroundings
+    _ engine: CollectionEngine, _ defaults: Options, _ names: KeyMap, _ surroundings: StoreContext
   ) {
     self.engine = engine
     self.defaults = defaults

@@ -36,7 +36,7 @@ final class Live: Sendable {
   }
 
   /// The registration of the user; nil: there is none.
-  var registered: LiveRegistration? { state.peek { $0.parts }?.feed.registration }
+  var registered: LiveRegistration? { state.withLock { $0.parts }?.feed.registration }
 
   /// Registers a device of our own. Nothing happens if the user is registered. `userId` nil: the backend has no users.
   func register(_ userId: String?, _ call: Call) throws(StoreError) {
@@ -62,21 +62,21 @@ final class Live: Sendable {
   func subscribe(
     to topic: LiveTopic, _ receive: @escaping @Sendable (LiveEvent) -> Void
   ) throws(StoreError) -> LiveSubscription {
-    guard let feed = state.peek({ $0.parts?.feed }) else {
+    guard let feed = state.withLock({ $0.parts?.feed }) else {
       throw StoreError(.misuse, "The user is not registered for live data.")
     }
     return LiveSubscription(feed, try feed.subscribe(to: topic, receive))
   }
 
   /// Nobody is told anything any more when this returns.
-  func stop() { state.peek { $0.parts?.feed }?.stop() }
+  func stop() { state.withLock { $0.parts?.feed }?.stop() }
 
   /// Seconds that closing waits for the backend to forget the registration.
   private static let farewellSeconds = 2.0
 
   /// Ends the thread and waits for that, and ends the registration if the backend can be reached.
   func close() {
-    let parts = state.peek { state in
+    let parts = state.withLock { state in
       state.isClosed = true
       defer { state.parts = nil }
       return state.parts
@@ -99,7 +99,7 @@ final class Live: Sendable {
   }
 
   private func parts() throws(StoreError) -> Parts {
-    try state.peek { (state) throws(StoreError) in
+    try state.withLock { (state) throws(StoreError) in
       guard !state.isClosed else { throw StoreError(.misuse, "The client is closed.") }
       if let parts = state.parts { return parts }
       let made = try make()

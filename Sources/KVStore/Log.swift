@@ -21,11 +21,11 @@ package final class Log: Sendable {
 
   /// Sends lines up to `level` to `write`, on whichever thread they come up. Nil: nowhere.
   package func set(level: Int32, _ write: (@Sendable (Int32, String) -> Void)?) {
-    state.peek { $0 = State(level: write == nil ? 0 : level, write: write) }
+    state.withLock { $0 = State(level: write == nil ? 0 : level, write: write) }
   }
 
   func write(_ level: Level, _ text: @autoclosure () -> String) {
-    let write = state.peek { level.rawValue <= $0.level ? $0.write : nil }
+    let write = state.withLock { level.rawValue <= $0.level ? $0.write : nil }
     write?(level.rawValue, text())
   }
 

@@ -29,7 +29,9 @@ final class Operations: Sendable {
       return true
     }
     guard isOpen == true else { throw Self.closed }
-    defer { state.withLock { _ = $0.running.removeValue(forKey: ObjectIdentifier(own)) } }
+    defer {
+      state.withLockNotifyingAll { _ = $0.running.removeValue(forKey: ObjectIdentifier(own)) }
+    }
     return try cancellation.notifying {
       own.cancel()
     } during: { () throws(StoreError) in
@@ -42,12 +44,12 @@ final class Operations: Sendable {
   func outside<R>(
     _ own: Cancellation, _ body: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    let turns = state.withLock { state in
+    let turns = state.withLockNotifyingAll { state in
       state.running[ObjectIdentifier(own)] = nil
       return state.turns
     }
     defer {
-      let isOver = state.withLock { state in
+      let isOver = state.withLockNotifyingAll { state in
         state.running[ObjectIdentifier(own)] = own
         return state.isClosed || state.turns != turns
       }
@@ -66,20 +68,20 @@ final class Operations: Sendable {
       return true
     }
     guard isOpen == true else { throw Self.closed }
-    defer { state.withLock { $0.isExclusive = false } }
+    defer { state.withLockNotifyingAll { $0.isExclusive = false } }
     stop()
     return try body()
   }
 
   /// Cancels what runs, waits for its end, and lets nothing begin any more.
   func close() {
-    state.withLock { $0.isClosed = true }
+    state.withLockNotifyingAll { $0.isClosed = true }
     stop()
     _ = state.wait { $0.isExclusive ? nil : true }
   }
 
   private func stop() {
-    for cancellation in state.peek({ Array($0.running.values) }) { cancellation.cancel() }
+    for cancellation in state.withLock({ Array($0.running.values) }) { cancellation.cancel() }
     _ = state.wait { $0.running.isEmpty ? true : nil }
   }
 

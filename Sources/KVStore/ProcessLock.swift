@@ -21,19 +21,20 @@ final class ProcessLock: SendingTurn {
   init(path: String) { self.path = path }
 
   deinit {
-    let descriptor = state.peek { $0.descriptor }
+    let descriptor = state.withLock { $0.descriptor }
     if descriptor >= 0 { close(descriptor) }
   }
 
   /// Takes the turn if it is free, or this process has it already; false otherwise, and if there is no lock to
   /// be had. `end` must follow if it was taken.
   func begin() -> Bool {
-    state.withLock { state in (try? enter(&state)) ?? false }
+    state.withLockNotifyingAll { state in (try? enter(&state)) ?? false }
   }
 
   func begin(_ call: Call) throws(StoreError) {
     while true {
-      let isOurs = try state.withLock { (state) throws(StoreError) in try enter(&state) }
+      let isOurs = try state.withLockNotifyingAll { (state) throws(StoreError) in try enter(&state)
+      }
       if isOurs { return }
       if call.cancellation.isCancelled { throw StoreError(.cancelled, "The call was cancelled.") }
       guard !call.deadline.hasPassed else {
@@ -45,7 +46,7 @@ final class ProcessLock: SendingTurn {
   }
 
   func end() {
-    state.withLock { state in
+    state.withLockNotifyingAll { state in
       state.holders -= 1
       if state.holders == 0 { _ = Self.set(F_UNLCK, state.descriptor) }
     }

@@ -29,7 +29,7 @@ package final class Runner: Sendable {
 
   /// Runs `body` once, on another thread. Throws if no thread can be had; then it does not run.
   package func run(_ body: @escaping @Sendable () -> Void) throws(StoreError) {
-    let (isOpen, needsThread) = state.withLock { state -> (Bool, Bool) in
+    let (isOpen, needsThread) = state.withLockNotifyingAll { state -> (Bool, Bool) in
       guard !state.isClosed else { return (false, false) }
       state.queue.append(body)
       guard state.queue.count > state.idle, state.threads < most else { return (true, false) }
@@ -39,7 +39,7 @@ package final class Runner: Sendable {
     guard isOpen else { throw StoreError(.misuse, "The client is closed.") }
     guard needsThread, !start() else { return }
     // No thread: if others run they will take it; else nobody would.
-    let isTaken = state.withLock { state -> Bool in
+    let isTaken = state.withLockNotifyingAll { state -> Bool in
       state.threads -= 1
       // The only one there is: with a thread or another before it, somebody would have taken it.
       return state.threads > 0 || state.queue.popFirst() == nil
@@ -50,7 +50,7 @@ package final class Runner: Sendable {
   /// Takes nothing any more, and waits until what is queued has run and the threads have ended; not for
   /// the thread that it is called from.
   package func close() {
-    let own = state.withLock { state in
+    let own = state.withLockNotifyingAll { state in
       state.isClosed = true
       return state.members.contains(pthread_self()) ? 1 : 0
     }
@@ -58,23 +58,23 @@ package final class Runner: Sendable {
   }
 
   /// Whether this is called from one of the threads.
-  var isOwnThread: Bool { state.peek { $0.members.contains(pthread_self()) } }
+  var isOwnThread: Bool { state.withLock { $0.members.contains(pthread_self()) } }
 
   private func start() -> Bool {
     Worker("kv-work") { [self] in
-      state.peek { _ = $0.members.insert(pthread_self()) }
+      state.withLock { _ = $0.members.insert(pthread_self()) }
       while let body = next() { body() }
     } != nil
   }
 
   /// The next in the queue; nil when the thread should end.
   private func next() -> (@Sendable () -> Void)? {
-    state.peek { $0.idle += 1 }
+    state.withLock { $0.idle += 1 }
     let found = state.wait(until: .after(seconds: patience)) { state -> (@Sendable () -> Void)?? in
       if let body = state.queue.popFirst() { return .some(body) }
       return state.isClosed ? .some(nil) : nil
     }
-    return state.withLock { state in
+    return state.withLockNotifyingAll { state in
       state.idle -= 1
       if let body = found ?? nil { return body }
       // Something may have come just as the patience ended.

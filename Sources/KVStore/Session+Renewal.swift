@@ -71,7 +71,7 @@ final class Renewal: SessionRenewal {
 
     func taking<R>(_ call: Call, _ body: () throws(StoreError) -> R) throws(StoreError) -> R {
       try take(call)
-      defer { isTaken.withLock { $0 = false } }
+      defer { isTaken.withLockNotifyingAll { $0 = false } }
       try processes.begin(call)
       defer { processes.end() }
       return try body()
@@ -80,7 +80,7 @@ final class Renewal: SessionRenewal {
     private func take(_ call: Call) throws(StoreError) {
       let isTaken = self.isTaken
       let isOurs = call.cancellation.notifying {
-        isTaken.withLock { _ in }
+        isTaken.withLockNotifyingAll { _ in }
       } during: {
         isTaken.wait(until: call.deadline) { isTaken -> Bool? in
           if call.cancellation.isCancelled { return false }

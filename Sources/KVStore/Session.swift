@@ -37,7 +37,7 @@ final class Session: Sendable {
 
   /// The active user; nil if there is none. Throws `.noUser` if it is another one than the client acts for.
   func current() throws(StoreError) -> User? {
-    try state.peek { (state) throws(StoreError) in
+    try state.withLock { (state) throws(StoreError) in
       guard let user = try stored(&state) else { return nil }
       let id = RecordID(user.id)
       if state.actor == nil { state.actor = id }
@@ -52,7 +52,7 @@ final class Session: Sendable {
   }
 
   /// For whom the client acts, logged in or not; nil: for nobody yet.
-  var actor: RecordID? { state.peek { $0.actor } }
+  var actor: RecordID? { state.withLock { $0.actor } }
 
   /// Who is logged in with clients of another tag.
   func user(ofTag tag: String) throws(StoreError) -> RecordID? {
@@ -95,7 +95,7 @@ final class Session: Sendable {
     guard let json = try? JSONValue(parsing: user.json) else {
       throw StoreError(.proto, "The backend's answer is no user.")
     }
-    try state.peek { (state) throws(StoreError) in
+    try state.withLock { (state) throws(StoreError) in
       try save(["id": .string(user.id), "token": .string(token), "user": json], grant)
       state.actor = RecordID(user.id)
     }
@@ -113,7 +113,7 @@ final class Session: Sendable {
   func clear() throws(StoreError) { try store.clearUser() }
 
   /// The data of the user has gone: whoever logs in next may be anybody.
-  func forgetActor() { state.peek { $0.actor = nil } }
+  func forgetActor() { state.withLock { $0.actor = nil } }
 
   private func save(_ session: JSONObject, _ grant: Grant?) throws(StoreError) {
     var session = session

@@ -12,7 +12,7 @@ final class Shared<Object: AnyObject & Sendable>: Sendable {
   /// That of the file at a path; made if there is none.
   func of(path: String, _ make: () -> Object) -> Object {
     let path = RecordID(path)
-    return all.peek { all in
+    return all.withLock { all in
       if let known = all[path]?.value { return known }
       all = all.filter { $0.value.value != nil }
       let new = make()

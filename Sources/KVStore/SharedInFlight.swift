@@ -6,7 +6,7 @@ internal import KVSync
 final class SharedInFlight: Sendable {
   private static let all = Shared<SharedInFlight>()
 
-  private let collections = Monitor<[RecordID: InFlight]>([:])
+  private let collections = Monitor<[RecordID: SendGate]>([:])
 
   private let turn: ProcessLock
   /// Which process pushes by itself for all.
@@ -22,11 +22,11 @@ final class SharedInFlight: Sendable {
     all.of(path: path) { SharedInFlight(path: path) }
   }
 
-  func of(_ collection: String) -> InFlight {
+  func of(_ collection: String) -> SendGate {
     let collection = RecordID(collection)
-    return collections.peek { collections in
+    return collections.withLock { collections in
       if let known = collections[collection] { return known }
-      let new = InFlight(turn: turn)
+      let new = SendGate(turn: turn)
       collections[collection] = new
       return new
     }

@@ -35,21 +35,21 @@ package final class SyncEvents: Sendable {
   /// `hear` is called on whichever thread something happens; it must not wait.
   package func listen(_ hear: @escaping @Sendable (SyncEvent) -> Void) -> Listener {
     let listener = Listener(self, hear)
-    state.peek { $0.listeners[ObjectIdentifier(listener)] = listener }
+    state.withLock { $0.listeners[ObjectIdentifier(listener)] = listener }
     return listener
   }
 
   private func remove(_ listener: Listener) {
-    state.peek { _ = $0.listeners.removeValue(forKey: ObjectIdentifier(listener)) }
+    state.withLock { _ = $0.listeners.removeValue(forKey: ObjectIdentifier(listener)) }
   }
 
   func tell(_ event: SyncEvent) {
-    for listener in state.peek({ Array($0.listeners.values) }) { listener.hear(event) }
+    for listener in state.withLock({ Array($0.listeners.values) }) { listener.hear(event) }
   }
 
   /// Tells once of each session that it was refused.
   func tellRefused(_ token: String, _ error: StoreError) {
-    let isNews = state.peek { state in
+    let isNews = state.withLock { state in
       defer { state.endedToken = token }
       return state.endedToken != token
     }
@@ -61,7 +61,7 @@ package final class SyncEvents: Sendable {
     _ operation: StaticString, of collection: String, isAutomatic: Bool, _ progress: Progress,
     result: (R) -> JSONObject, _ body: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    let task = state.peek { state in
+    let task = state.withLock { state in
       state.tasks += 1
       return SyncEvent.Task(
         number: state.tasks, operation: "\(operation)", collection: collection,
@@ -70,7 +70,7 @@ package final class SyncEvents: Sendable {
     tell(.started(task))
     let last = Monitor<Int64>(0)
     progress.follow { [self] snapshot in
-      let isDue = last.peek { last in
+      let isDue = last.withLock { last in
         let now = monotonicNanoseconds()
         guard now - last >= Self.rest else { return false }
         last = now

@@ -9,9 +9,9 @@ package import KVSync
 package final class Transaction: Sendable {
   private let storage: Storage
   private let local: any LocalTransaction
-  private let surroundings: DataStore.Surroundings
+  private let surroundings: DataStore.StoreContext
 
-  init(_ storage: Storage, _ surroundings: DataStore.Surroundings) throws(StoreError) {
+  init(_ storage: Storage, _ surroundings: DataStore.StoreContext) throws(StoreError) {
     self.storage = storage
     self.surroundings = surroundings
     local = try storage.beginTransaction()

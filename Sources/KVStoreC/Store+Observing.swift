@@ -62,12 +62,12 @@ private final class ObserverFeed: EventSource {
     _ observe: (@escaping @Sendable () -> Void) throws(StoreError) -> any Observation
   ) throws(StoreError) {
     let begun = try observe { [weak self] in self?.signal() }
-    observation.peek { $0 = begun }
+    observation.withLock { $0 = begun }
     signal()
   }
 
   func end() {
-    let ended = observation.peek { observation in
+    let ended = observation.withLock { observation in
       defer { observation = nil }
       return observation
     }
@@ -75,7 +75,7 @@ private final class ObserverFeed: EventSource {
   }
 
   private func signal() {
-    let isFirst = isWaiting.peek { isWaiting in
+    let isFirst = isWaiting.withLock { isWaiting in
       defer { isWaiting = true }
       return !isWaiting
     }
@@ -83,8 +83,8 @@ private final class ObserverFeed: EventSource {
   }
 
   private func look() -> Event? {
-    isWaiting.peek { $0 = false }
-    guard let observation = observation.peek({ $0 }) else { return nil }
+    isWaiting.withLock { $0 = false }
+    guard let observation = observation.withLock({ $0 }) else { return nil }
     do throws(StoreError) {
       return try observation.changes().map { .success($0.json) }
     } catch {

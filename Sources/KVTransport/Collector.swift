@@ -20,10 +20,10 @@ final class Collector: Sink {
     self.arrivals = arrivals
   }
 
-  func begin(_ head: HTTPHead) { state.peek { $0.head = head } }
+  func begin(_ head: HTTPHead) { state.withLock { $0.head = head } }
 
   func take(_ piece: UnsafeRawBufferPointer) -> SinkVerdict {
-    state.peek { state in
+    state.withLock { state in
       guard !state.hasEnded else { return .ended }
       guard piece.count <= mostBytes - state.body.count else { return .tooLarge }
       state.body.append(contentsOf: piece)
@@ -34,7 +34,7 @@ final class Collector: Sink {
   func announce() {}
 
   func end(_ failure: TransportError?) {
-    let result = state.peek { state -> Result<HTTPResponse, TransportError>? in
+    let result = state.withLock { state -> Result<HTTPResponse, TransportError>? in
       guard !state.hasEnded else { return nil }
       state.hasEnded = true
       if let failure { return .failure(failure) }
@@ -53,7 +53,7 @@ final class Arrivals: Sendable {
   private let waiting = Monitor<[Arrival]>([])
 
   func add(_ place: Int, _ result: Result<HTTPResponse, TransportError>) {
-    waiting.withLock { $0.append((place, result)) }
+    waiting.withLockNotifyingAll { $0.append((place, result)) }
   }
 
   /// The answers that are there, in the order they came; waits for at least one. Nil: the deadline

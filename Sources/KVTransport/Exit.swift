@@ -8,7 +8,7 @@ internal import KVBase
 final class Exit: Sendable {
   static let shared = Exit()
 
-  private let open = Monitor<[ObjectIdentifier: (Mailbox, Worker)]>([:])
+  private let open = Monitor<[ObjectIdentifier: (CommandQueue, Worker)]>([:])
   private let process = ProcessGeneration.current
 
   /// Handlers run in reverse order: this one is registered after libcurl was initialised, and so after
@@ -18,18 +18,18 @@ final class Exit: Sendable {
   }
 
   /// The transport of this mailbox has to end with the process at the latest.
-  func watch(_ mailbox: Mailbox, _ worker: Worker) {
-    open.peek { $0[ObjectIdentifier(mailbox)] = (mailbox, worker) }
+  func watch(_ mailbox: CommandQueue, _ worker: Worker) {
+    open.withLock { $0[ObjectIdentifier(mailbox)] = (mailbox, worker) }
   }
 
   /// The thread of this mailbox is about to end.
-  func forget(_ mailbox: Mailbox) {
-    open.peek { _ = $0.removeValue(forKey: ObjectIdentifier(mailbox)) }
+  func forget(_ mailbox: CommandQueue) {
+    open.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(mailbox)) }
   }
 
   private func closeAll() {
     guard process.isCurrent else { return }
-    for (mailbox, worker) in open.peek({ Array($0.values) }) {
+    for (mailbox, worker) in open.withLock({ Array($0.values) }) {
       mailbox.close()
       worker.join()
     }

@@ -6,16 +6,16 @@ internal import CCurl
 /// thread and never reaches the host.
 final class Loop {
   private let multi: MultiHandle
-  private let mailbox: Mailbox
+  private let mailbox: CommandQueue
   private let options: TransportOptions
-  private var admission: Admission
+  private var admission: HostLimiter
   private var transfers: [ObjectIdentifier: Transfer] = [:]
 
-  init(_ multi: MultiHandle, _ mailbox: Mailbox, _ options: TransportOptions) {
+  init(_ multi: MultiHandle, _ mailbox: CommandQueue, _ options: TransportOptions) {
     self.multi = multi
     self.mailbox = mailbox
     self.options = options
-    admission = Admission(most: options.connections)
+    admission = HostLimiter(most: options.connections)
   }
 
   /// Runs until the mailbox says that it is closing.
@@ -40,7 +40,7 @@ final class Loop {
 
   // MARK: Mail
 
-  private func handle(_ mail: Mailbox.Mail) {
+  private func handle(_ mail: CommandQueue.Mail) {
     for exchange in mail.starting where admission.admit(exchange) { start(exchange) }
     for exchange in mail.resuming { transfers[ObjectIdentifier(exchange)]?.resume() }
     for exchange in mail.dropping { drop(exchange) }
@@ -103,7 +103,7 @@ final class Loop {
     }
   }
 
-  private func finish(_ mail: Mailbox.Mail) {
+  private func finish(_ mail: CommandQueue.Mail) {
     for exchange in mail.starting + mailbox.shut().starting { exchange.sink.end(.closed) }
     failAll(.closed)
     curl_multi_cleanup(multi.raw)

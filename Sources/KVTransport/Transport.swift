@@ -6,7 +6,7 @@ package import KVBase
 /// Its methods block the calling thread and may be called from any thread. Close it; what is dropped
 /// without being closed ends its thread too, but nobody waits for that.
 package final class Transport: Sendable {
-  private let mailbox: Mailbox
+  private let mailbox: CommandQueue
   private let worker: Worker
   private let process = ProcessGeneration.current
 
@@ -19,7 +19,7 @@ package final class Transport: Sendable {
       throw TransportError(.resources, "There is no file descriptor left for the transport.")
     }
     let multi = MultiHandle(raw: raw)
-    let mailbox = Mailbox(waking: multi)
+    let mailbox = CommandQueue(waking: multi)
     let worker = Worker("kv-transport") {
       Loop(multi, mailbox, options).run()
       Exit.shared.forget(mailbox)
@@ -52,7 +52,7 @@ package final class Transport: Sendable {
     receive: (HTTPHead, UnsafeRawBufferPointer) throws(E) -> Void
   ) throws(ExchangeFailure<E>) -> HTTPHead {
     guard !isForked else { throw .transport(.forked) }
-    let handover = Handover(mostBytes: request.mostBytes)
+    let handover = BodyPipe(mostBytes: request.mostBytes)
     let exchange = Exchange(request, sink: handover)
     let mailbox = self.mailbox
     return try cancellation.notifying {
@@ -70,7 +70,7 @@ package final class Transport: Sendable {
 
   /// Gives the receiver piece after piece, until the end or the first error.
   private func handOver<E: Error>(
-    _ handover: Handover, _ exchange: Exchange, until deadline: Deadline,
+    _ handover: BodyPipe, _ exchange: Exchange, until deadline: Deadline,
     _ receive: (HTTPHead, UnsafeRawBufferPointer) throws(E) -> Void
   ) throws(ExchangeFailure<E>) -> HTTPHead {
     var piece: [UInt8] = []
@@ -122,7 +122,7 @@ package final class Transport: Sendable {
       for place in 0..<count { outcome(place, .failure(.forked)) }
       return
     }
-    let flight = Flight(mailbox, deadline)
+    let flight = RequestGroup(mailbox, deadline)
     cancellation.notifying {
       flight.stop(with: .cancelled)
     } during: {
@@ -160,7 +160,7 @@ extension ExchangeFailure {
   }
 }
 
-extension Mailbox {
+extension CommandQueue {
   /// Starts an exchange, or ends it when the transport is closed.
   func begin(_ exchange: Exchange) {
     if !start(exchange) { exchange.sink.end(.closed) }

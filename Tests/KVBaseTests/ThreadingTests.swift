@@ -5,7 +5,7 @@ import Testing
 @Suite("Monitor") struct MonitorTests {
   @Test("a waiter sees what another thread puts in") func handsOver() {
     let monitor = Monitor<Int?>(nil)
-    let worker = Worker("put") { monitor.withLock { $0 = 7 } }
+    let worker = Worker("put") { monitor.withLockNotifyingAll { $0 = 7 } }
     #expect(monitor.wait { $0 } == 7)
     worker?.join()
   }
@@ -25,10 +25,10 @@ import Testing
   @Test("many threads count without losing one") func counts() {
     let monitor = Monitor(0)
     let workers = (0..<4).compactMap { place in
-      Worker("count \(place)") { for _ in 0..<10_000 { monitor.withLock { $0 += 1 } } }
+      Worker("count \(place)") { for _ in 0..<10_000 { monitor.withLockNotifyingAll { $0 += 1 } } }
     }
     for worker in workers { worker.join() }
-    #expect(monitor.peek { $0 } == 40_000)
+    #expect(monitor.withLock { $0 } == 40_000)
   }
 }
 
@@ -36,11 +36,11 @@ import Testing
   @Test("runs the handler of what is under way, once") func runsHandler() {
     let cancellation = Cancellation()
     let calls = Monitor(0)
-    cancellation.notifying({ calls.withLock { $0 += 1 } }) {
+    cancellation.notifying({ calls.withLockNotifyingAll { $0 += 1 } }) {
       cancellation.cancel()
       cancellation.cancel()
     }
-    #expect(calls.peek { $0 } == 1)
+    #expect(calls.withLock { $0 } == 1)
     #expect(cancellation.isCancelled)
   }
 
@@ -48,16 +48,16 @@ import Testing
     let cancellation = Cancellation()
     cancellation.cancel()
     let calls = Monitor(0)
-    cancellation.notifying({ calls.withLock { $0 += 1 } }) {}
-    #expect(calls.peek { $0 } == 1)
+    cancellation.notifying({ calls.withLockNotifyingAll { $0 += 1 } }) {}
+    #expect(calls.withLock { $0 } == 1)
   }
 
   @Test("forgets the handler of what has ended") func forgets() {
     let cancellation = Cancellation()
     let calls = Monitor(0)
-    cancellation.notifying({ calls.withLock { $0 += 1 } }) {}
+    cancellation.notifying({ calls.withLockNotifyingAll { $0 += 1 } }) {}
     cancellation.cancel()
-    #expect(calls.peek { $0 } == 0)
+    #expect(calls.withLock { $0 } == 0)
   }
 
   @Test("a handler may ask whether it is cancelled") func reentrant() {
@@ -65,21 +65,21 @@ import Testing
     let seen = Monitor(false)
     cancellation.notifying({
       let now = cancellation.isCancelled
-      seen.withLock { $0 = now }
+      seen.withLockNotifyingAll { $0 = now }
     }) {
       cancellation.cancel()
     }
-    #expect(seen.peek { $0 })
+    #expect(seen.withLock { $0 })
   }
 }
 
 @Suite("Worker") struct WorkerTests {
   @Test("join waits for the body, and twice is fine") func joins() {
     let done = Monitor(false)
-    let worker = Worker("body") { done.withLock { $0 = true } }
+    let worker = Worker("body") { done.withLockNotifyingAll { $0 = true } }
     worker?.join()
     worker?.join()
-    #expect(done.peek { $0 })
+    #expect(done.withLock { $0 })
     #expect(worker?.isCurrent == false)
   }
 
@@ -87,7 +87,7 @@ import Testing
     let gate = Monitor(false)
     let worker = Worker("body") { _ = gate.wait { $0 ? true : nil } }
     let waiting = (0..<4).map { _ in Worker("wait") { worker?.join() } }
-    gate.withLock { $0 = true }
+    gate.withLockNotifyingAll { $0 = true }
     for waiter in waiting { waiter?.join() }
     worker?.join()
   }
@@ -107,7 +107,7 @@ import Testing
 
   @Test("a worker that nobody keeps still runs") func dropped() {
     let done = Monitor(false)
-    _ = Worker("body") { done.withLock { $0 = true } }
+    _ = Worker("body") { done.withLockNotifyingAll { $0 = true } }
     #expect(done.wait(until: .after(seconds: 10)) { $0 ? true : nil } == true)
   }
 }

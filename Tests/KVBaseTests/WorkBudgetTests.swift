@@ -57,12 +57,12 @@ import Testing
   func abandoned() {
     let asked = Monitor(0)
     let budget = WorkBudget(until: .never) {
-      asked.peek { $0 += 1 }
+      asked.withLock { $0 += 1 }
       return true
     }
     let end = Deadline.after(seconds: 10)
     while !budget.isExhausted, !end.hasPassed {}
     #expect(budget.exhaustion == .abandoned)
-    #expect(asked.peek { $0 } == 1)
+    #expect(asked.withLock { $0 } == 1)
   }
 }

@@ -8,18 +8,18 @@ import Testing
 
 @Suite("A backend of callbacks") struct CallbackRemoteTests {
   @Test("is pushed to and pulled from, page by page") func syncs() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     for n in 0..<5 { bench.backend.put(["_id": .string("b\(n)"), "n": .int(Int64(n))]) }
     try bench.save(["_id": "a", "n": 9])
     #expect(try bench.engine.push(Call()) == PushResult(pushed: 1))
-    #expect(bench.backend.state.peek { $0.records["a"]?["n"] } == 9)
+    #expect(bench.backend.state.withLock { $0.records["a"]?["n"] } == 9)
     _ = try bench.engine.pull(Query(), Call())
     #expect(try bench.found(nil, #"{"sort":{"n":1}}"#) == ["0", "1", "2", "3", "4", "9"])
     #expect(bench.backend.requests.count(where: { $0.operation == .fetch }) == 3)
   }
 
   @Test("deletes here what others have deleted there") func pullsDeletions() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     bench.backend.put(["_id": "a", "n": 1])
     bench.backend.put(["_id": "b", "n": 2])
     _ = try bench.engine.pull(Query(), Call())
@@ -30,7 +30,7 @@ import Testing
 
   @Test("gives what has changed since the last time, also what has left a query")
   func changes() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     let how = CollectionEngine.Refreshing(usesChanges: true)
     let small = try Query(filter: #"{"n":{"$lt":5}}"#)
     for n in 0..<4 { bench.backend.put(["_id": .string("\(n)"), "n": .int(Int64(n))]) }
@@ -47,12 +47,12 @@ import Testing
   @Test(
     "is read in pages: one that failed is asked for again by itself, and the first has the token")
   func pages() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     for n in 0..<5 { bench.backend.put(["_id": .string("b\(n)"), "n": .int(Int64(n))]) }
     let failures = Monitor(1)
     bench.backend.intercept { operation, number, request in
       guard operation == .fetch, request["after"] == "b1",
-        failures.withLock({ left in
+        failures.withLockNotifyingAll({ left in
           left -= 1
           return left >= 0
         })
@@ -74,7 +74,7 @@ import Testing
 
   @Test("is asked for changes since the first page, also if that was empty") func emptyPage() throws
   {
-    let bench = try Bench()
+    let bench = try TestEngine()
     bench.backend.put(["_id": "b", "n": 1])
     bench.backend.intercept { [unowned backend = bench.backend] operation, number, request in
       guard operation == .fetch, request["after"] == .null else { return false }
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test("is read whole where it does not know the token") func unknownToken() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     let how = CollectionEngine.Refreshing(usesChanges: true)
     bench.backend.put(["_id": "a", "n": 1])
     _ = try bench.engine.pull(Query(), Call(), how)
@@ -103,7 +103,7 @@ import Testing
 
   @Test("need not evaluate queries: filter, order, page and fields are evaluated here")
   func finishes() throws {
-    let bench = try Bench(type: .network)
+    let bench = try TestEngine(type: .network)
     for n in 0..<6 { bench.backend.put(["_id": .string("\(n)"), "n": .int(Int64(n)), "m": 1]) }
     let found = try bench.found(
       #"{"n":{"$gte":1}}"#, #"{"sort":{"n":-1},"skip":1,"limit":2,"fields":["n"]}"#, .forceNetwork)
@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test("may evaluate them") func evaluates() throws {
-    let bench = try Bench(MemoryBackend(), ["queries": true], type: .network)
+    let bench = try TestEngine(MemoryBackend(), ["queries": true], type: .network)
     bench.backend.intercept { operation, number, _ in
       complete(number, #"{"records":[{"_id":"x","n":3}]}"#) == .accepted
     }
@@ -126,16 +126,16 @@ import Testing
   @Test(
     "without versions is written over, whatever the strategy", arguments: ConflictStrategy.allCases)
   func versionless(_ strategy: ConflictStrategy) throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     bench.backend.put(["_id": "a", "n": 1])
     _ = try bench.engine.pull(Query(), Call())
     try bench.save(["_id": "a", "n": 2])
     #expect(try bench.engine.push(Call(conflicts: strategy)) == PushResult(pushed: 1))
-    #expect(bench.backend.state.peek { $0.records["a"]?["n"] } == 2)
+    #expect(bench.backend.state.withLock { $0.records["a"]?["n"] } == 2)
   }
 
   @Test("is asked for what a query names, not for everything") func namedIDs() throws {
-    let bench = try Bench(type: .network)
+    let bench = try TestEngine(type: .network)
     for id in ["a", "b", "c"] { bench.backend.put(["_id": .string(id), "n": 1]) }
     #expect(try bench.found(#"{"_id":{"$in":["a","c","a"]}}"#, nil, .forceNetwork) == ["1", "1"])
     #expect(bench.backend.requests.map(\.operation) == [.fetchIDs])
@@ -143,7 +143,7 @@ import Testing
 
   @Test("answers each write of a batch: stored, refused, in conflict, later") func results() throws
   {
-    let bench = try Bench()
+    let bench = try TestEngine()
     for id in ["fine", "poison", "taken", "later"] { try bench.save(["_id": .string(id), "n": 1]) }
     bench.backend.intercept { operation, number, request in
       guard operation == .write else { return false }

@@ -12,44 +12,44 @@ import Testing
   @Test("that never completes costs the call's time, and is told that nobody waits") func silence()
     throws
   {
-    let bench = try Bench()
+    let bench = try TestEngine()
     bench.backend.intercept { _, _, _ in true }
     #expect(failure { try bench.engine.pull(Query(), call(seconds: 0.05)) }?.kind == .timeout)
     try bench.save(["_id": "a"])
     #expect(failure { try bench.engine.push(call(seconds: 0.05)) }?.kind == .timeout)
-    #expect(bench.backend.state.peek { $0.cancelled.count } == 2)
+    #expect(bench.backend.state.withLock { $0.cancelled.count } == 2)
     #expect(try bench.engine.pendingCount() == 1)
   }
 
   @Test("is told of a cancelled call at once") func cancellation() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     let call = Call()
     bench.backend.intercept { _, _, _ in
       call.cancellation.cancel()
       return true
     }
     #expect(failure { try bench.engine.pull(Query(), call) }?.kind == .cancelled)
-    #expect(bench.backend.state.peek { $0.cancelled.count } == 1)
+    #expect(bench.backend.state.withLock { $0.cancelled.count } == 1)
   }
 
   @Test("that completes twice, too late, or what never was, is told so") func twice() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     let numbers = Monitor<[UInt64]>([])
     bench.backend.intercept { _, number, _ in
-      numbers.peek { $0.append(number) }
+      numbers.withLock { $0.append(number) }
       #expect(complete(number, #"{"records":[]}"#) == .accepted)
       #expect(complete(number, #"{"records":[{"_id":"x"}]}"#) == .unknown)
       return true
     }
     _ = try bench.engine.pull(Query(), Call())
     #expect(try bench.found() == [])
-    #expect(complete(numbers.peek { $0[0] }, "{}") == .unknown)
+    #expect(complete(numbers.withLock { $0[0] }, "{}") == .unknown)
     #expect(complete(0, "{}") == .unknown)
     #expect(complete(.max, "{}") == .unknown)
   }
 
   @Test("may complete from another thread") func otherThread() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     bench.backend.put(["_id": "a", "n": 1])
     let backend = bench.backend
     backend.intercept { [unowned backend] operation, number, request in
@@ -70,7 +70,7 @@ import Testing
       "{\"records\":[],\"token\":5}", "\u{0}", "{\"records\":[{\"_id\":\"a\"]}",
     ])
   func garbage(_ answer: String) throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     bench.backend.put(["_id": "kept", "n": 1])
     _ = try bench.engine.pull(Query(), Call())
     bench.backend.intercept { _, number, _ in complete(number, answer) == .accepted }
@@ -92,7 +92,7 @@ import Testing
       "{\"results\":[{\"stored\":{\"_id\":\"a\"}},{\"stored\":{\"_id\":\"a\"}}]}",
     ])
   func writeGarbage(_ answer: String) throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     try bench.save(["_id": "a", "n": 1])
     let backend = bench.backend
     backend.intercept { operation, number, _ in
@@ -108,7 +108,7 @@ import Testing
   @Test("that answers for some of the writes only leaves the others undecided") func partial()
     throws
   {
-    let bench = try Bench()
+    let bench = try TestEngine()
     for id in ["a", "b", "c"] { try bench.save(["_id": .string(id)]) }
     bench.backend.intercept { operation, number, request in
       guard operation == .write, let first = request["writes"]?.arrayValue?.first else {
@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test("that sends the same page again and again is stopped") func samePage() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     bench.backend.intercept { _, number, _ in
       complete(number, #"{"records":[{"_id":"a"}],"next":"again"}"#) == .accepted
     }
@@ -131,7 +131,7 @@ import Testing
   }
 
   @Test("that answers more than it may is stopped") func tooLarge() throws {
-    let bench = try Bench(MemoryBackend(), ["maxAnswerBytes": 100])
+    let bench = try TestEngine(MemoryBackend(), ["maxAnswerBytes": 100])
     bench.backend.intercept { _, number, _ in
       complete(number, String(repeating: " ", count: 101)) == .tooLarge
     }
@@ -139,7 +139,7 @@ import Testing
   }
 
   @Test("that calls back into the store it serves gets an answer") func reentrance() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     bench.backend.put(["_id": "b", "n": 2])
     try bench.save(["_id": "a", "n": 1])
     nonisolated(unsafe) unowned let again = bench
@@ -167,7 +167,7 @@ import Testing
       (0x7FFF, .proto, true), (1, .proto, true),
     ])
   func failures(_ status: Int, _ kind: StoreError.Kind, _ passes: Bool) throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     try bench.save(["_id": "a"])
     bench.backend.intercept { operation, number, _ in
       let error = StoreError(hostStatus: Int32(status), Array(#"{"message":"So."}"#.utf8))

@@ -21,20 +21,22 @@ final class MemoryBackend: BackendHandler {
 
   init(lacking lacks: Set<BackendOperation> = [.live]) { self.lacks = lacks }
 
-  var requests: [(operation: BackendOperation, request: JSONValue)] { state.peek { $0.requests } }
+  var requests: [(operation: BackendOperation, request: JSONValue)] {
+    state.withLock { $0.requests }
+  }
 
   /// Lets `takes` have requests; if it gives true the request is its own.
   func intercept(_ takes: @escaping @Sendable (BackendOperation, UInt64, JSONValue) -> Bool) {
-    state.peek { $0.takes = takes }
+    state.withLock { $0.takes = takes }
   }
 
   func handles(_ operation: BackendOperation) -> Bool { !lacks.contains(operation) }
 
-  func cancel(_ number: UInt64) { state.withLock { $0.cancelled.append(number) } }
+  func cancel(_ number: UInt64) { state.withLockNotifyingAll { $0.cancelled.append(number) } }
 
   func begin(_ operation: BackendOperation, _ number: UInt64, _ json: [UInt8]) {
     let request = (try? JSONValue(parsing: json)) ?? .null
-    let takes = state.peek { state in
+    let takes = state.withLock { state in
       state.requests.append((operation, request))
       return state.takes
     }
@@ -45,7 +47,7 @@ final class MemoryBackend: BackendHandler {
 
   /// What is true to answer.
   func answer(_ operation: BackendOperation, _ request: JSONValue) -> JSONValue {
-    state.peek { state in
+    state.withLock { state in
       switch operation {
       case .fetch: state.page(request)
       case .fetchIDs:
@@ -70,13 +72,13 @@ final class MemoryBackend: BackendHandler {
 
   /// Puts a record there as others would.
   func put(_ record: JSONObject) {
-    state.peek {
+    state.withLock {
       _ = $0.write(["op": "update", "id": record["_id"] ?? .null, "record": .object(record)])
     }
   }
 
   func delete(_ id: String) {
-    state.peek { _ = $0.write(["op": "delete", "id": .string(id)]) }
+    state.withLock { _ = $0.write(["op": "delete", "id": .string(id)]) }
   }
 }
 

@@ -192,13 +192,13 @@ import Testing
     let isThere = Monitor(true)
     try withBackend { request in
       if request.method == "DELETE" { return ScriptedReply(200, #"{"count":1}"#) }
-      return ScriptedReply(200, isThere.peek { $0 } ? #"[{"_id":"\#(id)","n":1.5}]"# : "[]")
+      return ScriptedReply(200, isThere.withLock { $0 } ? #"[{"_id":"\#(id)","n":1.5}]"# : "[]")
     } run: { backend throws in
       let found = try backend.remote.find(id: id, in: "notes", Call())
       #expect(String(decoding: found, as: UTF8.self) == #"{"_id":"\#(id)","n":1.5}"#)
       #expect(backend.remote.outcome(.delete(id: id))?.value == .deleted(1))
       #expect(backend.server.requests.map(\.target) == [target, target])
-      isThere.peek { $0 = false }
+      isThere.withLock { $0 = false }
       let error = failure { () throws(StoreError) in
         try backend.remote.find(id: id, in: "notes", Call())
       }

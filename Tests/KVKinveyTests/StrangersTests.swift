@@ -148,7 +148,7 @@ let strangersReplies: [ScriptedReply] = [
     let reply = strangersReplies[number]
     let hasBegun = Monitor(false)
     try withBackend { request in
-      if hasBegun.peek({ $0 }) { return reply }
+      if hasBegun.withLock({ $0 }) { return reply }
       if request.target.hasSuffix("/register-realtime") {
         return ScriptedReply(
           200, #"{"subscribeKey":"sub-1","publishKey":"pub-1","userChannelGroup":"g"}"#)
@@ -162,7 +162,7 @@ let strangersReplies: [ScriptedReply] = [
       let live = KinveyLive(backend.service, polling: polls)
       let registration = try live.register("u1", device: "dev", Call())
       try live.send(bytes("1"), to: "known", "u1", registration, Call())
-      hasBegun.withLock { $0 = true }
+      hasBegun.withLockNotifyingAll { $0 = true }
       let parts = Parts(backend: backend, live: live, registration: registration)
       for (name, send) in Self.requests {
         let error = failure { () throws(StoreError) in try send(parts) }

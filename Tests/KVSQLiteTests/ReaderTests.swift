@@ -73,11 +73,11 @@ import Testing
     #expect(try rows.next { $0.int64(0) } == 0)
     let stop = Monitor(false)
     let worker = Worker("interrupt") {
-      while stop.peek({ !$0 }) { rows.interrupt() }
+      while stop.withLock({ !$0 }) { rows.interrupt() }
     }
     let error = #expect(throws: SQLiteError.self) { _ = try rows.next { _ in } }
     #expect(error?.kind == .interrupted)
-    stop.withLock { $0 = true }
+    stop.withLockNotifyingAll { $0 = true }
     worker?.join()
     #expect(try rows.next { _ in } == nil)
   }

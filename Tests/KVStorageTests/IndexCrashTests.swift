@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test("filled by two processes at once, of which one is killed", arguments: kinds)
-  func together(kind: Kind) throws {
+  func concurrentMap(kind: Kind) throws {
     var random = Seed()
     let seed = "\(random)"
     let storage = try filled()

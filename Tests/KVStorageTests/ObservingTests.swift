@@ -83,15 +83,17 @@ import Testing
     let directory = TemporaryDirectory()
     let stores = [try openStorage(in: directory), try openStorage(in: directory)]
     let signals = Monitor(0)
-    let observed = try stores[0].observe(query("{}"), in: "c") { signals.withLock { $0 += 1 } }
+    let observed = try stores[0].observe(query("{}"), in: "c") {
+      signals.withLockNotifyingAll { $0 += 1 }
+    }
     _ = try observed.changes()
     try stores[1].save(#"{"_id":"a"}"#)
     #expect(signals.wait(until: .after(seconds: 20)) { $0 > 0 ? true : nil } == true)
     #expect(try observed.changes()?.insertions.count == 1)
     observed.end()
-    let count = signals.peek { $0 }
+    let count = signals.withLock { $0 }
     try stores[0].save(#"{"_id":"b"}"#)
-    #expect(signals.peek { $0 } == count)
+    #expect(signals.withLock { $0 } == count)
   }
 
   @Test(
@@ -133,7 +135,9 @@ import Testing
     defer { store.close() }
     let signals = Monitor(0)
     let observed = try Self.queries.map {
-      try store.observe(query($0.filter, $0.modifiers), in: "c") { signals.withLock { $0 += 1 } }
+      try store.observe(query($0.filter, $0.modifiers), in: "c") {
+        signals.withLockNotifyingAll { $0 += 1 }
+      }
     }
     defer { for one in observed { one.end() } }
     var copies = Self.queries.map { _ in ResultCopy() }

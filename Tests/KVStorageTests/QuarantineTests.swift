@@ -15,14 +15,14 @@ import Testing
     return try #require(try storage.beginSending([write]).first?.write)
   }
 
-  private func setAside(_ id: String, theirs: TheirVersion? = nil) throws {
+  private func setAside(_ id: String, theirs: RemoteVersion? = nil) throws {
     let kind: StoreError.Kind = theirs == nil ? .invalid : .conflict
     try storage.quarantine([
       QuarantinedWrite(write: send(id), error: StoreError(kind, "No."), theirs: theirs)
     ])
   }
 
-  private func theirs(_ text: String) -> TheirVersion { .entity(Array(text.utf8)) }
+  private func theirs(_ text: String) -> RemoteVersion { .entity(Array(text.utf8)) }
 
   @Test("keeps a write with its error, and does not list it among those that wait") func kept()
     throws

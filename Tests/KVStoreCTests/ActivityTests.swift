@@ -22,15 +22,15 @@ import Testing
       let workers = (0..<4).compactMap { _ in
         Worker("activity") {
           while (try? activity.enter()) != nil {
-            inside.withLock { $0 += 1 }
-            inside.withLock { $0 -= 1 }
+            inside.withLockNotifyingAll { $0 += 1 }
+            inside.withLockNotifyingAll { $0 -= 1 }
             activity.leave()
           }
         }
       }
       activity.beginClosing()
       activity.waitUntilOver()
-      #expect(inside.peek { $0 } == 0)
+      #expect(inside.withLock { $0 } == 0)
       for worker in workers { worker.join() }
     }
   }

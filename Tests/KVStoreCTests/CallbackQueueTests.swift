@@ -9,8 +9,8 @@ import Testing
 /// Numbers in the order in which they came.
 private final class Record: Sendable {
   private let numbers = Monitor([Int]())
-  func add(_ number: Int) { numbers.withLock { $0.append(number) } }
-  var all: [Int] { numbers.peek { $0 } }
+  func add(_ number: Int) { numbers.withLockNotifyingAll { $0.append(number) } }
+  var all: [Int] { numbers.withLock { $0 } }
   func wait(for count: Int) {
     _ = numbers.wait(until: .after(seconds: 20)) { $0.count >= count ? 1 : nil }
   }
@@ -25,13 +25,13 @@ private final class Record: Sendable {
     for number in 0..<1000 {
       queue.add {
         record.add(number)
-        threads.peek { _ = $0.insert(pthread_self()) }
+        threads.withLock { _ = $0.insert(pthread_self()) }
       }
     }
     queue.close()
     #expect(record.all == Array(0..<1000))
-    #expect(threads.peek { $0.count } == 1)
-    #expect(threads.peek { !$0.contains(pthread_self()) })
+    #expect(threads.withLock { $0.count } == 1)
+    #expect(threads.withLock { !$0.contains(pthread_self()) })
   }
 
   @Test("closing runs what waits and refuses what comes later")
@@ -133,7 +133,7 @@ private final class Record: Sendable {
       let (hasBegun, mayEnd) = (Monitor(false), Monitor(false))
       try queue.prepare()
       queue.add {
-        hasBegun.withLock { $0 = true }
+        hasBegun.withLockNotifyingAll { $0 = true }
         _ = mayEnd.wait { $0 ? true : nil }
         record.add(1)
       }
@@ -143,7 +143,7 @@ private final class Record: Sendable {
         queue.close()
         record.add(2)
       }
-      mayEnd.withLock { $0 = true }
+      mayEnd.withLockNotifyingAll { $0 = true }
       pump?.join()
       closer?.join()
       #expect(record.all == [1, 2])

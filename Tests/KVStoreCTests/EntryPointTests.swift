@@ -10,8 +10,8 @@ import Testing
 private final class Tally: Sendable {
   struct Counts { var started = 0, answered = 0, freed = 0, unexpected = 0 }
   private let counts = Monitor(Counts())
-  func note(_ change: (inout Counts) -> Void) { counts.withLock { change(&$0) } }
-  var now: Counts { counts.peek { $0 } }
+  func note(_ change: (inout Counts) -> Void) { counts.withLockNotifyingAll { change(&$0) } }
+  var now: Counts { counts.withLock { $0 } }
 }
 
 private func tally(_ context: UnsafeMutableRawPointer?) -> Tally? {
@@ -41,7 +41,7 @@ private func tally(_ context: UnsafeMutableRawPointer?) -> Tally? {
       let hasBegun = Monitor(0)
       let workers = (0..<4).compactMap { number in
         Worker("entry") {
-          hasBegun.withLock { $0 += 1 }
+          hasBegun.withLockNotifyingAll { $0 += 1 }
           while use(store, number, tally) {}
         }
       }

@@ -11,10 +11,10 @@ private final class Probe: HandleObject {
 
   init(_ living: Monitor<Int>) {
     self.living = living
-    living.peek { $0 += 1 }
+    living.withLock { $0 += 1 }
   }
 
-  deinit { living.withLock { $0 -= 1 } }
+  deinit { living.withLockNotifyingAll { $0 -= 1 } }
 }
 
 /// Whether no probe lives, now or in a moment: another test that counts handles holds each of them for an instant.
@@ -31,7 +31,7 @@ private final class Other: HandleObject {
   func lifetime() throws {
     let living = Monitor(0)
     let handle = try Probe(living).open()
-    #expect(living.peek { $0 } == 1)
+    #expect(living.withLock { $0 } == 1)
     #expect(try Probe.borrow(handle.pointer).living === living)
     _ = try Probe.close(handle.pointer)
     #expect(areGone(living))
@@ -47,7 +47,7 @@ private final class Other: HandleObject {
     let handle = try Probe(living).open()
     var borrowed: Probe? = try Probe.borrow(handle.pointer)
     _ = try Probe.close(handle.pointer)
-    #expect(living.peek { $0 } == 1)
+    #expect(living.withLock { $0 } == 1)
     #expect(borrowed != nil)
     borrowed = nil
     #expect(areGone(living))
@@ -102,12 +102,12 @@ private final class Other: HandleObject {
       let workers = (0..<4).compactMap { number in
         Worker("race") {
           for _ in 0..<20 { _ = try? Probe.borrow(handle.pointer) }
-          if number > 0, (try? Probe.close(handle.pointer)) != nil { closed.peek { $0 += 1 } }
+          if number > 0, (try? Probe.close(handle.pointer)) != nil { closed.withLock { $0 += 1 } }
           for _ in 0..<20 { _ = try? Probe.borrow(handle.pointer) }
         }
       }
       for worker in workers { worker.join() }
-      #expect(closed.peek { $0 } == 1)
+      #expect(closed.withLock { $0 } == 1)
     }
     #expect(areGone(living))
   }

@@ -14,7 +14,7 @@ private final class Witness: Sendable {
 
   private func receive(_ event: UnsafePointer<kv_event>?) {
     let text = event?.pointee.json.map { String(cString: $0) } ?? ""
-    seen.withLock { seen in
+    seen.withLockNotifyingAll { seen in
       if text.hasPrefix(#"{"event":"ready""#) { seen.isReady = true }
       if text.hasPrefix(#"{"event":"missed""#) { seen.missed += 1 }
       if text.hasPrefix(#"{"event":"change""#) { seen.changes.append(text) }
@@ -27,9 +27,9 @@ private final class Witness: Sendable {
 
   private static let handler: kv_event_fn = { context, event in
     guard let witness = Witness.at(context) else { return }
-    witness.seen.withLock { $0.inside += 1 }
+    witness.seen.withLockNotifyingAll { $0.inside += 1 }
     witness.receive(event)
-    witness.seen.withLock { $0.inside -= 1 }
+    witness.seen.withLockNotifyingAll { $0.inside -= 1 }
   }
 
   /// Gives a subscription with this as the context of all four handlers.
@@ -39,7 +39,9 @@ private final class Witness: Sendable {
       Unmanaged.passRetained(self).toOpaque(),
       { context in
         guard let context else { return }
-        Unmanaged<Witness>.fromOpaque(context).takeRetainedValue().seen.withLock { $0.freed += 1 }
+        Unmanaged<Witness>.fromOpaque(context).takeRetainedValue().seen.withLockNotifyingAll {
+          $0.freed += 1
+        }
       }, &out, nil)
   }
 }
@@ -109,29 +111,29 @@ private final class LiveScene: Sendable {
     let count = Monitor(0)
     let writer = Worker("writer") {
       for number in 0..<Int.max {
-        guard !isOver.peek({ $0 }) else { return }
+        guard !isOver.withLock({ $0 }) else { return }
         for store in written {
           let entity = #"{"_id":"\#(number)"}"#
           #expect(kv_store_save(store.pointer, entity, -1, nil, nil, nil, nil) == Status.ok)
         }
-        count.withLock { $0 = number + 1 }
+        count.withLockNotifyingAll { $0 = number + 1 }
       }
     }
     let wrong = concurrently(4) { thread -> Int? in
       (0..<250).map { Self.comeAndGo(stores[(thread + $0) % 3], waits: $0 % 125 == 0) }.reduce(0, +)
     }
-    isOver.withLock { $0 = true }
+    isOver.withLockNotifyingAll { $0 = true }
     writer?.join()
     #expect(wrong.reduce(0, +) == 0)
-    let wanted = count.peek { $0 }
+    let wanted = count.withLock { $0 }
     let told = stays.seen.wait(until: .after(seconds: 20)) {
       $0.changes.count >= wanted ? $0 : nil
     }
-    let seen = told ?? stays.seen.peek { $0 }
+    let seen = told ?? stays.seen.withLock { $0 }
     #expect(seen.missed == 0)
     #expect(seen.changes.map(Self.id) == (0..<wanted).map(String.init))
     kv_subscription_close(staying)
-    #expect(stays.seen.peek { $0.freed == 1 && $0.inside == 0 })
+    #expect(stays.seen.withLock { $0.freed == 1 && $0.inside == 0 })
   }
 
   /// The id of a change.
@@ -150,10 +152,10 @@ private final class LiveScene: Sendable {
       if isReady == nil { return 1 }
     }
     guard kv_subscription_close(subscription) == Status.ok else { return 1 }
-    let seen = witness.seen.peek { $0 }
+    let seen = witness.seen.withLock { $0 }
     let isRight = seen.freed == 1 && seen.inside == 0
     for _ in 0..<50 { sched_yield() }
-    return isRight && witness.seen.peek { $0.changes.count == seen.changes.count } ? 0 : 1
+    return isRight && witness.seen.withLock { $0.changes.count == seen.changes.count } ? 0 : 1
   }
 
   @Test("the client is closed while subscriptions come and go: each context is freed once")
@@ -170,8 +172,8 @@ private final class LiveScene: Sendable {
             let witness = Witness()
             var subscription: OpaquePointer?
             let status = witness.subscribe(to: store, &subscription)
-            workers.withLock { $0.append(witness) }
-            begun.withLock { $0 += 1 }
+            workers.withLockNotifyingAll { $0.append(witness) }
+            begun.withLockNotifyingAll { $0 += 1 }
             guard status == Status.ok else { break }
             if number % 2 == 0 { kv_subscription_close(subscription) }
           }
@@ -183,9 +185,9 @@ private final class LiveScene: Sendable {
       }
       _ = begun.wait { $0 > 40 ? true : nil }
       #expect(kv_client_close(scene.reader.pointer) == Status.ok)
-      let told = workers.peek { $0.map { $0.seen.peek { $0.changes.count } } }
+      let told = workers.withLock { $0.map { $0.seen.withLock { $0.changes.count } } }
       for thread in threads { thread.join() }
-      let seen = workers.peek { $0.map { $0.seen.peek { $0 } } }
+      let seen = workers.withLock { $0.map { $0.seen.withLock { $0 } } }
       #expect(seen.allSatisfy { $0.freed == 1 && $0.inside == 0 })
       #expect(zip(told, seen).allSatisfy { $0 == $1.changes.count })
     }

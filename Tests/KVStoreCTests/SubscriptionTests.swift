@@ -20,17 +20,17 @@ private final class Listener: Sendable {
         let listener = Unmanaged<Listener>.fromOpaque(context).takeUnretainedValue()
         let error = event.pointee.error.flatMap { kv_error_message($0) }
         let text = (event.pointee.json ?? error).map { String(cString: $0) }
-        listener.seen.withLock {
+        listener.seen.withLockNotifyingAll {
           $0.isInside = true
           $0.events.append(text ?? "")
         }
-        listener.action.peek { $0 }?()
-        listener.seen.withLock { $0.isInside = false }
+        listener.action.withLock { $0 }?()
+        listener.seen.withLockNotifyingAll { $0.isInside = false }
       }, Unmanaged.passRetained(self).toOpaque(),
       free: { context in
         guard let context else { return }
         let listener = Unmanaged<Listener>.fromOpaque(context).takeRetainedValue()
-        listener.seen.withLock { $0.freed += 1 }
+        listener.seen.withLockNotifyingAll { $0.freed += 1 }
       })
   }
 
@@ -45,7 +45,7 @@ private final class Listener: Sendable {
 
 private final class Source: EventSource {
   let ends = Monitor(0)
-  func end() { ends.withLock { $0 += 1 } }
+  func end() { ends.withLockNotifyingAll { $0 += 1 } }
 }
 
 /// A client without a backend and one subscription on it.
@@ -92,10 +92,10 @@ private final class Scene: Sendable {
     #expect(kv_subscription_close(scene.subscribed.pointer) == Status.ok)
     #expect(kv_subscription_close(scene.subscribed.pointer) == KV_MISUSE)
     #expect(kv_subscription_close(nil) == Status.ok)
-    let seen = scene.listener.seen.peek { $0 }
+    let seen = scene.listener.seen.withLock { $0 }
     #expect(seen.events == (0..<100).map(String.init) + ["gone"])
     #expect(seen.freed == 1)
-    #expect(scene.source.ends.peek { $0 } == 1)
+    #expect(scene.source.ends.withLock { $0 } == 1)
     #expect(!scene.subscription.deliver { nil })
   }
 
@@ -103,47 +103,51 @@ private final class Scene: Sendable {
   func closingWaits() throws {
     let scene = try Scene()
     let mayEnd = Monitor(false)
-    scene.listener.action.withLock { $0 = { _ = mayEnd.wait { $0 ? true : nil } } }
+    scene.listener.action.withLockNotifyingAll { $0 = { _ = mayEnd.wait { $0 ? true : nil } } }
     scene.tell("1")
     scene.tell("2")
     scene.listener.wait(for: 1)
     let isClosed = Monitor(false)
     let closer = Worker("closer") {
       kv_subscription_close(scene.subscribed.pointer)
-      #expect(scene.listener.seen.peek { !$0.isInside })
-      isClosed.withLock { $0 = true }
+      #expect(scene.listener.seen.withLock { !$0.isInside })
+      isClosed.withLockNotifyingAll { $0 = true }
     }
     // Closing has begun once nothing more is taken.
     while scene.subscription.deliver({ nil }) { sched_yield() }
-    #expect(isClosed.peek { !$0 })
-    mayEnd.withLock { $0 = true }
+    #expect(isClosed.withLock { !$0 })
+    mayEnd.withLockNotifyingAll { $0 = true }
     closer?.join()
-    #expect(scene.listener.seen.peek { $0.events == ["1"] && $0.freed == 1 })
+    #expect(scene.listener.seen.withLock { $0.events == ["1"] && $0.freed == 1 })
   }
 
   @Test("closed inside its own callback, that call is the last", arguments: ["thread", "pump"])
   func closingInside(mode: String) throws {
     let scene = try Scene(mode)
     let subscribed = scene.subscribed
-    scene.listener.action.withLock { $0 = { kv_subscription_close(subscribed.pointer) } }
+    scene.listener.action.withLockNotifyingAll {
+      $0 = { kv_subscription_close(subscribed.pointer) }
+    }
     scene.tell("1")
     scene.tell("2")
     _ = kv_client_dispatch(scene.handle.pointer, 0, nil, nil)
     #expect(scene.listener.waitUntilFreed())
-    #expect(scene.listener.seen.peek { $0.events == ["1"] && $0.freed == 1 })
+    #expect(scene.listener.seen.withLock { $0.events == ["1"] && $0.freed == 1 })
   }
 
   @Test("closing the client ends it, inside its own callback too", arguments: [false, true])
   func closingTheClient(isInside: Bool) throws {
     let scene = try Scene()
     let client = scene.handle
-    if isInside { scene.listener.action.withLock { $0 = { kv_client_close(client.pointer) } } }
+    if isInside {
+      scene.listener.action.withLockNotifyingAll { $0 = { kv_client_close(client.pointer) } }
+    }
     scene.tell("1")
     scene.listener.wait(for: 1)
     if !isInside { kv_client_close(client.pointer) }
     #expect(scene.listener.waitUntilFreed())
-    #expect(scene.listener.seen.peek { $0.events == ["1"] && $0.freed == 1 })
-    #expect(scene.source.ends.peek { $0 } == 1)
+    #expect(scene.listener.seen.withLock { $0.events == ["1"] && $0.freed == 1 })
+    #expect(scene.source.ends.withLock { $0 } == 1)
     #expect(kv_subscription_close(scene.subscribed.pointer) == KV_MISUSE)
   }
 
@@ -158,7 +162,7 @@ private final class Scene: Sendable {
       }
     }
     #expect(out == nil)
-    #expect(listener.seen.peek { $0.freed == 1 && $0.events.isEmpty })
+    #expect(listener.seen.withLock { $0.freed == 1 && $0.events.isEmpty })
   }
 
   @Test("a thousand are opened, told and closed by several threads, and nothing comes late")
@@ -176,10 +180,10 @@ private final class Scene: Sendable {
           return source
         }
         kv_subscription_close(out)
-        let count = listener.seen.peek { $0.events.count }
-        let isFreed = listener.seen.peek { $0.freed == 1 }
-        if !isFreed || count > 3 || source.ends.peek({ $0 }) != 1 { late += 1 }
-        if listener.seen.peek({ $0.isInside || $0.events.count != count }) { late += 1 }
+        let count = listener.seen.withLock { $0.events.count }
+        let isFreed = listener.seen.withLock { $0.freed == 1 }
+        if !isFreed || count > 3 || source.ends.withLock({ $0 }) != 1 { late += 1 }
+        if listener.seen.withLock({ $0.isInside || $0.events.count != count }) { late += 1 }
       }
       return late
     }

@@ -12,9 +12,9 @@ import Testing
   private final class Heard: Sendable {
     private let events = Monitor<[String]>([])
 
-    func add(_ event: SyncEvent) { events.withLock { $0.append(event.json.text) } }
+    func add(_ event: SyncEvent) { events.withLockNotifyingAll { $0.append(event.json.text) } }
 
-    var all: [String] { events.peek { $0 } }
+    var all: [String] { events.withLock { $0 } }
 
     /// Waits for an event with all these texts in it.
     func wait(for texts: String...) -> Bool {

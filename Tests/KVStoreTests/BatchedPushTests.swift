@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test("sends creates with ids of their own, updates and deletions together")
-  func together() throws {
+  func concurrentMap() throws {
     let world = try World()
     let client = try world.member()
     defer { client.close() }

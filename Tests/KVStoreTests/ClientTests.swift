@@ -200,13 +200,13 @@ import Testing
     let client = try world.client("ana")
     defer { client.close() }
     let lines = Monitor<[String]>([])
-    client.log.set(level: 4) { _, line in lines.peek { $0.append(line) } }
+    client.log.set(level: 4) { _, line in lines.withLock { $0.append(line) } }
     let user: JSONObject = ["username": "ana", "password": "pass-word"]
     _ = try client.signup(user, Options(), Cancellation())
     let store = try client.store("places", type: "network", nil)
     _ = failure { _ = try store.save(["name": "secret-place", "_geoloc": [-300, -300]]) }
     _ = failure { _ = try client.signup(user, Options(), Cancellation()) }
-    let text = lines.peek { $0.joined(separator: "\n") }
+    let text = lines.withLock { $0.joined(separator: "\n") }
     #expect(text.contains("save places: KV_INVALID: status 400 ParameterValueOutOfRange"))
     for secret in ["pass-word", "secret-place", "Kinvey ", "Basic "] {
       #expect(!text.contains(secret))
@@ -229,13 +229,13 @@ import Testing
     try client.runners.network.run {
       started.open()
       let failed = failure { _ = try store.pull(Query(), DataStore.Run()) }
-      error.peek { $0 = failed }
+      error.withLock { $0 = failed }
       ended.open()
     }
     started.wait()
     client.close()
     ended.wait()
-    #expect([.cancelled, .misuse].contains(error.peek { $0?.kind }))
+    #expect([.cancelled, .misuse].contains(error.withLock { $0?.kind }))
     #expect(failure { _ = try store.pull(Query(), DataStore.Run()) }?.kind == .misuse)
     #expect(failure { _ = try store.pendingCount() }?.kind == .misuse)
     silent.stop()
@@ -273,14 +273,14 @@ import Testing
     let error = Monitor<StoreError?>(nil)
     try client.runners.network.run {
       let failed = failure { _ = try store.pull(Query(), DataStore.Run()) }
-      error.peek { $0 = failed }
+      error.withLock { $0 = failed }
       ended.open()
     }
     #expect(server.waitForRequests(2))
     try client.logout(Client.Leaving(), Cancellation())
     #expect(try store.all().isEmpty)
     ended.wait()
-    #expect(error.peek { $0?.kind } == .cancelled)
+    #expect(error.withLock { $0?.kind } == .cancelled)
     #expect(try store.all().isEmpty)
   }
 }

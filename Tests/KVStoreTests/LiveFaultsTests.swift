@@ -38,7 +38,9 @@ import Testing
     try client.registerLive(Options(), Cancellation())
     let told = told
     let store = try client.store("notes", type: "network", nil)
-    _ = try store.listen(DataStore.Listening([:])) { event in told.withLock { $0.take(event) } }
+    _ = try store.listen(DataStore.Listening([:])) { event in
+      told.withLockNotifyingAll { $0.take(event) }
+    }
     #expect(
       told.wait(until: .after(seconds: 20)) { $0.others.contains("ready") ? true : nil } == true)
   }
@@ -76,7 +78,7 @@ import Testing
     let wanted = expected
     let isWhole =
       told.wait(until: .after(seconds: 90)) { $0.entities == wanted ? true : nil } ?? false
-    let result = told.peek { $0 }
+    let result = told.withLock { $0 }
     #expect(isWhole, "\(seed): \(result.entities), not \(wanted); \(result.others)")
     for (id, versions) in result.versions {
       let numbers = versions.compactMap { $0 }
@@ -125,6 +127,6 @@ import Testing
     let last = told.wait(until: .after(seconds: 20)) { told in
       told.others.last == "disconnected" ? told.others : nil
     }
-    #expect(last?.contains { $0.hasPrefix("failure") } == true, "\(told.peek { $0.others })")
+    #expect(last?.contains { $0.hasPrefix("failure") } == true, "\(told.withLock { $0.others })")
   }
 }

@@ -28,7 +28,7 @@ import Testing
   private final class Listener {
     let portal: Portal
     let feed: LiveFeed
-    let remote: FinishingRemote
+    let remote: LocalFilteringRemote
     let time = Monitor(0.0)
     let told = Monitor(Told())
     private let live: KinveyLive
@@ -44,16 +44,16 @@ import Testing
       let token = Monitor<String?>(nil)
       let configuration = KinveyConfiguration(
         host: portal.url, appKey: "kid_test", appSecret: "secret", version: "1")
-      let service = try KinveyService(configuration, transport) { token.peek { $0 } }
+      let service = try KinveyService(configuration, transport) { token.withLock { $0 } }
       let user = try KinveyUsers(service).signup(
         JSONValue.object(["username": "reader", "password": "pw"]).bytes, Call())
-      token.withLock { $0 = user.token }
+      token.withLockNotifyingAll { $0 = user.token }
       self.user = user
       live = KinveyLive(service, polling: polls)
       let connectivity = Connectivity { _ in }
       remote = layers(around: KinveyRemote(service), nil, connectivity)
       let feed = LiveFeed(
-        live, entities: remote, clock: FakeRetryClock(), now: { [time] in time.peek { $0 } })
+        live, entities: remote, clock: FakeRetryClock(), now: { [time] in time.withLock { $0 } })
       connectivity.onAnswer { [weak feed] in feed?.noteAnswer() }
       self.feed = feed
       worker = try #require(Worker("test-live") { feed.run() })
@@ -73,9 +73,9 @@ import Testing
 
     /// Listens, and waits until that is so.
     func listen() throws -> LiveFeed.Subscriber {
-      told.withLock { $0 = Told() }
+      told.withLockNotifyingAll { $0 = Told() }
       let subscriber = try feed.subscribe(to: .collection("notes")) { [told] event in
-        told.withLock { told in
+        told.withLockNotifyingAll { told in
           switch event {
           case .changed(.saved(_, let id, _)): told.ids.append(id)
           case .status(let status): told.others.append(status.rawValue)
@@ -86,14 +86,14 @@ import Testing
       let isReady = told.wait(until: .after(seconds: 10)) {
         $0.others.contains("ready") ? true : nil
       }
-      #expect(isReady == true, "\(told.peek { $0 })")
+      #expect(isReady == true, "\(told.withLock { $0 })")
       return subscriber
     }
 
     /// Waits until it was told of an entity, and of nothing that ends the subscription.
     func expect(_ id: String, _ when: Comment) {
       let isTold = told.wait(until: .after(seconds: 10)) { $0.ids.contains(id) ? true : nil }
-      let told = told.peek { $0 }
+      let told = told.withLock { $0 }
       #expect(isTold == true, when)
       let harmless: Set = ["connected", "ready", "unexpectedDisconnect", "reconnected"]
       #expect(harmless.isSuperset(of: told.others), "\(when): \(told.others)")
@@ -121,7 +121,7 @@ import Testing
     ]
     for (step, paths) in steps.enumerated() {
       // By the clock there was an absence: what came meanwhile is asked for.
-      if step == 2 { listener.time.withLock { $0 += 3600 } }
+      if step == 2 { listener.time.withLockNotifyingAll { $0 += 3600 } }
       for path in paths { portal.answer(path, 2, page) }
       _ = try store.save(["_id": .string("during \(step)")])
       #expect(portal.waitForEnd(), "\(paths)")
@@ -151,7 +151,7 @@ import Testing
     _ = try store.save(["_id": "a"])
     #expect(listener.portal.waitForEnd())
     _ = try store.save(["_id": "b"])
-    listener.time.withLock { $0 += 31 }
+    listener.time.withLockNotifyingAll { $0 += 31 }
     _ = try listener.remote.count(Query(), in: "notes", Call())
     listener.expect("a", "after another request")
     listener.expect("b", "after another request")

@@ -30,12 +30,12 @@ import Testing
         case .changed(.tooLarge(let id, _)): "large \(id)"
         case .changed(.said(let message)): String(decoding: message, as: UTF8.self)
         }
-      told.withLock { $0.append(text) }
+      told.withLockNotifyingAll { $0.append(text) }
     }
   }
 
   private func wait(for count: Int) -> [String] {
-    told.wait(until: .after(seconds: 20)) { $0.count >= count ? $0 : nil } ?? told.peek { $0 }
+    told.wait(until: .after(seconds: 20)) { $0.count >= count ? $0 : nil } ?? told.withLock { $0 }
   }
 
   @Test(
@@ -87,7 +87,9 @@ import Testing
     #expect(wait(for: 5).last == "3")
     // Who may not listen is told so, and nothing else.
     let refused = Monitor<[LiveEvent]>([])
-    _ = try ben.listen(to: "chat", owner) { event in refused.withLock { $0.append(event) } }
+    _ = try ben.listen(to: "chat", owner) { event in
+      refused.withLockNotifyingAll { $0.append(event) }
+    }
     let first = refused.wait(until: .after(seconds: 20)) { $0.first }
     guard case .failure(let error)? = first else {
       return #expect(Bool(false), "\(String(describing: first))")
@@ -109,7 +111,7 @@ import Testing
     let events = told.wait(until: .after(seconds: 30)) {
       $0.contains { $0.hasSuffix(" b") } ? $0 : nil
     }
-    #expect(events != nil, "\(told.peek { $0 })")
+    #expect(events != nil, "\(told.withLock { $0 })")
     _ = try store.save(["_id": "c", "n": 1])
     #expect(told.wait(until: .after(seconds: 20)) { $0.contains("create c") ? true : nil } == true)
   }
@@ -125,7 +127,7 @@ import Testing
     try other.registerLive(Options(), Cancellation())
     let isReady = Monitor(false)
     _ = try other.store("notes", type: "network", nil).listen(DataStore.Listening([:])) { event in
-      if case .ready = event { isReady.withLock { $0 = true } }
+      if case .ready = event { isReady.withLockNotifyingAll { $0 = true } }
     }
     #expect(isReady.wait(until: .after(seconds: 20)) { $0 ? true : nil } == true)
     other.close()
@@ -184,8 +186,8 @@ import Testing
       let isTold = told.wait(until: .after(seconds: 20)) {
         $0.last?.hasSuffix(" \(id)") == true ? true : nil
       }
-      #expect(isTold == true, "\(told.peek { $0 })")
+      #expect(isTold == true, "\(told.withLock { $0 })")
     }
-    #expect(told.peek { $0.filter { !$0.contains(" ") } } == ["connected", "ready"])
+    #expect(told.withLock { $0.filter { !$0.contains(" ") } } == ["connected", "ready"])
   }
 }

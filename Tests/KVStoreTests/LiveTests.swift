@@ -14,7 +14,7 @@ import Testing
     func send(_ id: String, _ second: Int, token: String) {
       let entity =
         #"{"_id":"\#(id)","n":\#(second),"_kmd":{"lmt":"2026-01-01T00:00:0\#(second).000Z"}}"#
-      state.withLock {
+      state.withLockNotifyingAll {
         $0.answers.append(
           #"{"t":{"t":"\#(token)","r":1},"m":[{"c":"k.c-notes","p":{"t":"\#(token)"},"d":\#(entity)}]}"#
         )
@@ -48,7 +48,7 @@ import Testing
     let service = Service()
     let server = try ScriptedServer { service.answer($0, $1) }
     defer {
-      service.state.withLock { $0.isOver = true }
+      service.state.withLockNotifyingAll { $0.isOver = true }
       server.stop()
     }
     let directory = TemporaryDirectory()
@@ -62,7 +62,7 @@ import Testing
   }
 
   private func wait(_ told: Monitor<[LiveEvent]>, for count: Int) -> [LiveEvent] {
-    told.wait(until: .after(seconds: 10)) { $0.count >= count ? $0 : nil } ?? told.peek { $0 }
+    told.wait(until: .after(seconds: 10)) { $0.count >= count ? $0 : nil } ?? told.withLock { $0 }
   }
 
   @Test("Subscribing without a registration is misuse; without a backend it is unsupported")
@@ -80,7 +80,7 @@ import Testing
       try client.registerLive(Options(), Cancellation())
       let store = try client.store("notes", type: "sync", nil)
       let subscription = try store.listen(DataStore.Listening(["liveToLocal": true])) { event in
-        told.withLock { $0.append(event) }
+        told.withLockNotifyingAll { $0.append(event) }
       }
       #expect(wait(told, for: 2) == [.status(.connected), .ready])
       service.send("a", 2, token: "2")
@@ -102,7 +102,7 @@ import Testing
         _ = try store.save(entity, DataStore.Run())
       }
       _ = try store.listen(DataStore.Listening(["liveToLocal": true])) { event in
-        told.withLock { $0.append(event) }
+        told.withLockNotifyingAll { $0.append(event) }
       }
       _ = wait(told, for: 2)
       service.send("a", 2, token: "2")
@@ -117,11 +117,11 @@ import Testing
       try client.registerLive(Options(), Cancellation())
       let store = try client.store("notes", type: "sync", nil)
       let subscription = try store.listen(DataStore.Listening([:])) { event in
-        told.withLock { $0.append(event) }
+        told.withLockNotifyingAll { $0.append(event) }
       }
       _ = wait(told, for: 2)
       try client.logout(Client.Leaving(), Cancellation())
-      #expect(told.peek { $0.last } == .status(.disconnected))
+      #expect(told.withLock { $0.last } == .status(.disconnected))
       #expect(subscription.isOver)
     }
   }

@@ -19,7 +19,7 @@ private final class Watch {
     query = try Query(filter: filter, modifiers: modifiers)
     self.store = store
     let signals = self.signals
-    observation = try store.observe(query) { signals.withLock { $0 += 1 } }
+    observation = try store.observe(query) { signals.withLockNotifyingAll { $0 += 1 } }
     try look()
   }
 

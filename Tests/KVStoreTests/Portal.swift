@@ -48,7 +48,7 @@ final class Portal: Sendable {
 
   /// Answers the next requests whose target contains `path` in the server's place; nil: lets them wait for ever.
   func answer(_ path: String, _ count: Int, _ reply: ScriptedReply?) {
-    rules.withLock { $0[path] = Rule(count: count, reply: reply) }
+    rules.withLockNotifyingAll { $0[path] = Rule(count: count, reply: reply) }
   }
 
   /// Waits until the server is heard again wherever somebody else was to answer; false if that takes more than ten
@@ -60,7 +60,7 @@ final class Portal: Sendable {
   }
 
   private static func rule(for target: String, _ rules: Monitor<[String: Rule]>) -> Rule? {
-    rules.withLock { rules in
+    rules.withLockNotifyingAll { rules in
       guard let path = rules.keys.first(where: { target.contains($0) }), let rule = rules[path],
         rule.count > 0
       else { return nil }

@@ -14,13 +14,13 @@ private final class Shelf: Remote {
     _ query: Query, in collection: String, _ call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
-    let texts = entities.peek { $0.values.map { String(decoding: $0, as: UTF8.self) } }
+    let texts = entities.withLock { $0.values.map { String(decoding: $0, as: UTF8.self) } }
     try RecordBatch.lend(Array("[\(texts.joined(separator: ","))]".utf8), to: receive)
     return ReadAnswer()
   }
 
   func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8] {
-    guard let entity = entities.peek({ $0[RecordID(id)] }) else {
+    guard let entity = entities.withLock({ $0[RecordID(id)] }) else {
       throw StoreError(.notFound, "There is none.")
     }
     return entity
@@ -28,7 +28,7 @@ private final class Shelf: Remote {
 
   func count(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> CountAnswer
   {
-    CountAnswer(count: entities.peek { $0.count }, startedAt: nil)
+    CountAnswer(count: entities.withLock { $0.count }, startedAt: nil)
   }
 
   func remove(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> Int { 0 }
@@ -44,7 +44,7 @@ private final class Shelf: Remote {
     switch write {
     case .create(let body), .update(_, let body, _):
       let id = (try? EntityScanner.outline(of: body))?.id ?? ""
-      entities.peek { $0[RecordID(id)] = body }
+      entities.withLock { $0[RecordID(id)] = body }
       return .stored(body)
     case .createMany(let bodies):
       return .storedMany(
@@ -52,7 +52,7 @@ private final class Shelf: Remote {
           _ = carryOut(.create($0)); return .success($0)
         })
     case .delete(let id, _):
-      return .deleted(entities.peek { $0.removeValue(forKey: RecordID(id)) } == nil ? 0 : 1)
+      return .deleted(entities.withLock { $0.removeValue(forKey: RecordID(id)) } == nil ? 0 : 1)
     case .batch(let writes): return .batch(writes.map { .success(carryOut($0)) })
     }
   }
@@ -67,14 +67,14 @@ private final class Shelf: Remote {
     let shelf = Shelf()
     let closed = Monitor(0)
     try BackendRegistry.register(name) { _ in
-      Backend(name: "shelf", remote: shelf) { closed.withLock { $0 += 1 } }
+      Backend(name: "shelf", remote: shelf) { closed.withLockNotifyingAll { $0 += 1 } }
     }
     defer { BackendRegistry.unregister(name) }
     let client = try open(name)
     try body(client)
     client.close()
     client.close()
-    #expect(closed.peek { $0 } == 1)
+    #expect(closed.withLock { $0 } == 1)
   }
 
   private func open(_ name: String, _ more: JSONObject = [:]) throws -> Client {

@@ -31,12 +31,12 @@ private final class AuthorizedBackend: Sendable {
   }
 
   /// The session runs out.
-  func expire() { state.withLock { $0.authtoken = "expired" } }
+  func expire() { state.withLockNotifyingAll { $0.authtoken = "expired" } }
 
   private func reply(to request: ScriptedRequest) -> ScriptedReply {
     let path = String(request.target.split(separator: "?")[0])
     if path.hasPrefix("/v2/subscribe/") { return poll(request.target) }
-    return state.peek { state in
+    return state.withLock { state in
       state.log.append("\(request.method) \(path)")
       switch path {
       case "/v3/oauth/token": return Self.grant(request.text, &state)
@@ -154,9 +154,10 @@ private final class AuthorizedBackend: Sendable {
       client.close()
       server.stop()
     }
-    backend.state.peek { $0.isKnown = false }
+    backend.state.withLock { $0.isKnown = false }
     #expect(try login(client)["_id"] == "ana")
-    #expect(backend.state.peek { $0.log }.suffix(2) == ["POST /user/kid/login", "POST /user/kid"])
+    #expect(
+      backend.state.withLock { $0.log }.suffix(2) == ["POST /user/kid/login", "POST /user/kid"])
   }
 
   @Test(
@@ -177,13 +178,13 @@ private final class AuthorizedBackend: Sendable {
     for round in 0..<3 {
       backend.expire()
       let clients = [client, again]
-      let counts = together(16, threads: 16) { place -> Int? in
+      let counts = concurrentMap(16, threads: 16) { place -> Int? in
         try? clients[place % 2].store("notes", type: "network", nil).count(
           Query(), DataStore.Run()
         ).value
       }
       #expect(counts == Array(repeating: 7, count: 16))
-      #expect(backend.state.peek { $0.granted } == 2 + round)
+      #expect(backend.state.withLock { $0.granted } == 2 + round)
     }
     // Reads in pieces, pushes, and the user's own requests too.
     let store = try client.store("notes", type: "sync", nil)
@@ -207,20 +208,20 @@ private final class AuthorizedBackend: Sendable {
     try client.registerLive(Options(), Cancellation())
     for (round, collection) in ["notes", "others"].enumerated() {
       _ = try client.store(collection, type: "network", nil).listen(DataStore.Listening([:])) {
-        event in told.withLock { $0.append(event) }
+        event in told.withLockNotifyingAll { $0.append(event) }
       }
       let ready = told.wait(until: .after(seconds: 20)) { $0.count == 2 ? $0 : nil }
       #expect(ready == [.status(.connected), .ready])
       backend.expire()
-      backend.state.withLock {
+      backend.state.withLockNotifyingAll {
         $0.message =
           #"{"t":{"t":"2"},"m":[{"c":"kid.c-notes","p":{"t":"\#(round)"},"d":{"_id":"a"}}]}"#
       }
       let last = told.wait(until: .after(seconds: 20)) { $0.count == 3 ? $0.last : nil }
       #expect(last == .changed(.saved(Array(#"{"_id":"a"}"#.utf8), id: "a", .save)))
-      #expect(backend.state.peek { $0.granted } == 2 + round * 2)
+      #expect(backend.state.withLock { $0.granted } == 2 + round * 2)
       backend.expire()
-      told.withLock { $0 = [] }
+      told.withLockNotifyingAll { $0 = [] }
     }
   }
 
@@ -237,17 +238,19 @@ private final class AuthorizedBackend: Sendable {
     _ = try store.save(["n": 1])
     let ended = Monitor(0)
     let listener = client.events.listen { event in
-      if case .loggedOut(let error?) = event, error.kind == .unauthorized { ended.peek { $0 += 1 } }
+      if case .loggedOut(let error?) = event, error.kind == .unauthorized {
+        ended.withLock { $0 += 1 }
+      }
     }
     defer { listener.end() }
     backend.expire()
-    backend.state.peek { $0.isRevoked = true }
+    backend.state.withLock { $0.isRevoked = true }
     #expect(failure { _ = try store.push(DataStore.Run()) }?.kind == .unauthorized)
     #expect(failure { _ = try client.activeUser() }?.kind == .noUser)
     #expect(failure { _ = try store.push(DataStore.Run()) }?.kind == .noUser)
     #expect(try store.pendingCount() == 1)
-    #expect(ended.peek { $0 } == 1)
-    backend.state.peek { ($0.isRevoked, $0.code) = (false, "code2") }
+    #expect(ended.withLock { $0 } == 1)
+    backend.state.withLock { ($0.isRevoked, $0.code) = (false, "code2") }
     _ = try login(client, code: "code2")
     #expect(try store.pendingCount() == 1)
   }

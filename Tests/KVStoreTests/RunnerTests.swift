@@ -21,9 +21,9 @@ import Testing
     let runner = Runner(most: 1)
     let (mayStart, order) = (Gate(), Monitor<[Int]>([]))
     try runner.run { mayStart.wait() }
-    for number in 0..<1000 { try runner.run { order.peek { $0.append(number) } } }
+    for number in 0..<1000 { try runner.run { order.withLock { $0.append(number) } } }
     mayStart.open()
     runner.close()
-    #expect(order.peek { $0 } == Array(0..<1000))
+    #expect(order.withLock { $0 } == Array(0..<1000))
   }
 }

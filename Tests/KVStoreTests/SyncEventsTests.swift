@@ -12,10 +12,10 @@ import Testing
     of client: Client, _ body: () throws -> Void
   ) rethrows -> [JSONObject] {
     let heard = Monitor<[JSONObject]>([])
-    let listener = client.events.listen { event in heard.peek { $0.append(event.json) } }
+    let listener = client.events.listen { event in heard.withLock { $0.append(event.json) } }
     defer { listener.end() }
     try body()
-    return heard.peek { $0 }.filter { $0["event"] != "progress" }
+    return heard.withLock { $0 }.filter { $0["event"] != "progress" }
   }
 
   @Test("tell of each push, pull and sync when it starts and what it came to") func operations()
@@ -53,12 +53,12 @@ import Testing
       let mine = try client.store("notes", type: "sync", options)
       let seen = Monitor<[Progress.Snapshot]>([])
       let listener = client.events.listen { event in
-        if case .progress(_, let now) = event { seen.peek { $0.append(now) } }
+        if case .progress(_, let now) = event { seen.withLock { $0.append(now) } }
       }
       defer { listener.end() }
       let progress = Progress()
       _ = try mine.pull(Query(), DataStore.Run(nil, progress: progress))
-      let all = seen.peek { $0 }
+      let all = seen.withLock { $0 }
       #expect(all.last?.entitiesDone == 250 && all.last?.entitiesTotal == 250)
       #expect(zip(all, all.dropFirst()).allSatisfy { $0.entitiesDone <= $1.entitiesDone })
       #expect(progress.snapshot == all.last)

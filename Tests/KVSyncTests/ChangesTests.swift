@@ -7,13 +7,13 @@ import Testing
 @Suite("A pull of changes") struct ChangesTests {
   private let wanted = CollectionEngine.Refreshing(usesChanges: true)
 
-  private func pull(_ bench: Bench, _ query: Query = Query()) throws -> PullResult {
+  private func pull(_ bench: TestEngine, _ query: Query = Query()) throws -> PullResult {
     try bench.engine.pull(query, Call(), wanted)
   }
 
   /// A bench that has read `a`, `b` and `c` once.
-  private func read() throws -> Bench {
-    let bench = try Bench()
+  private func read() throws -> TestEngine {
+    let bench = try TestEngine()
     try bench.publish(["_id": "a", "n": 1], ["_id": "b", "n": 1], ["_id": "c", "n": 2])
     #expect(try pull(bench) == PullResult(pulled: 3))
     return bench
@@ -68,7 +68,7 @@ import Testing
     "reads everything if the backend has other data than it had, or does not say which",
     arguments: [("one", "other"), ("one", nil), (nil, "one")] as [(String?, String?)])
   func otherData(before: String?, now: String?) throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     bench.remote.epoch = before
     try bench.publish(["_id": "a"], ["_id": "b"])
     #expect(try pull(bench).pulled == 2)
@@ -129,7 +129,7 @@ import Testing
   // MARK: What does not match any more
 
   @Test("what has left the query goes, unless another query holds it") func left() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     try bench.publish(["_id": "a", "n": 1], ["_id": "b", "n": 1])
     let ones = try Query(filter: #"{"n":1}"#)
     let twos = try Query(filter: #"{"n":2}"#)

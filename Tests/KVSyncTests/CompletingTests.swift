@@ -4,10 +4,10 @@ import KVSync
 import Testing
 
 @Suite("Saves past the queue that keep what the program does not know") struct CompletingTests {
-  private let bench: Bench
+  private let bench: TestEngine
 
   init() throws {
-    bench = try Bench(.network)
+    bench = try TestEngine(.network)
     bench.known = KnownMembers(["_id": true, "n": true])
     try bench.publish(["_id": "a", "n": 1, "more": 1], ["_id": "b", "n": 1, "more": 1])
   }

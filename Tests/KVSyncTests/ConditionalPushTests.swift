@@ -152,7 +152,7 @@ import Testing
   // MARK: Past the queue
 
   @Test("a network store inserts, and meets filters, on the backend") func network() throws {
-    let bench = try Bench(.network)
+    let bench = try TestEngine(.network)
     try bench.publish(["_id": "a", "n": 1])
     let error = failure { try bench.save(["_id": "a", "n": 2], if: .isMissing) }
     #expect(error?.kind == .conflict)
@@ -171,7 +171,7 @@ import Testing
   }
 
   @Test("who comes between the look at a filter and the write is noticed") func between() throws {
-    let bench = try Bench(.network)
+    let bench = try TestEngine(.network)
     try bench.publish(["_id": "a", "n": 1])
     var isFirst = true
     bench.remote.meanwhile = { [unowned bench] in
@@ -189,7 +189,7 @@ import Testing
   @Test(
     "many that only the backend gets are inserted, and replace nothing", arguments: [true, false])
   func many(_ keepsConditions: Bool) throws {
-    let bench = try Bench(.network)
+    let bench = try TestEngine(.network)
     bench.remote.keepsConditions = keepsConditions
     try bench.publish(["_id": "e1", "n": 1])
     let result = try bench.saveMany([
@@ -207,7 +207,7 @@ import Testing
   }
 
   @Test("what an attempt without an answer has inserted is done") func lostInserts() throws {
-    let bench = try Bench(.network)
+    let bench = try TestEngine(.network)
     try bench.publish(["_id": "e1", "n": 1])
     var losses = 0
     bench.remote.losesAnswer = { _ in

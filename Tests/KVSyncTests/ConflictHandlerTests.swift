@@ -19,7 +19,7 @@ import Testing
       let scene = try scene(deletesHere: deletesHere, deletesThere: deletesThere)
       let seen = Monitor<[JSONValue?]>([])
       scene.bench.engine.setConflictHandler { conflict, _ in
-        seen.peek {
+        seen.withLock {
           $0 = [conflict.base, conflict.local, conflict.remote].map { bytes in
             bytes.flatMap { try? JSONValue(parsing: $0) }?["n"]
           }
@@ -27,7 +27,7 @@ import Testing
         return .leave
       }
       #expect(try scene.push(.handler).errors.map(\.kind) == [.conflict])
-      #expect(seen.peek { $0 } == [1, deletesHere ? nil : 2, deletesThere ? nil : 3])
+      #expect(seen.withLock { $0 } == [1, deletesHere ? nil : 2, deletesThere ? nil : 3])
       #expect(scene.state == .conflict)
     }
   }
@@ -70,7 +70,7 @@ import Testing
     let scene = try scene()
     let asked = Monitor(0)
     scene.bench.engine.setConflictHandler { [remote = scene.bench.remote] _, _ in
-      let count = asked.peek { count in
+      let count = asked.withLock { count in
         count += 1
         return count
       }
@@ -81,7 +81,7 @@ import Testing
       return .keep
     }
     #expect(try scene.push(.handler) == PushResult(pushed: 1))
-    #expect(asked.peek { $0 } == 3)
+    #expect(asked.withLock { $0 } == 3)
     #expect(try scene.both("n") == [2, 2])
   }
 

@@ -4,11 +4,11 @@ import KVSync
 
 /// An entity that was pulled, and then changed here and there.
 struct ConflictScene {
-  let bench: Bench
+  let bench: TestEngine
 
   /// `keepsConditions` false: a backend like the hosted service, which knows no conditional writes.
   init(_ base: JSONObject = ["_id": "a", "n": 1, "m": 1], keepsConditions: Bool = true) throws {
-    bench = try Bench()
+    bench = try TestEngine()
     bench.remote.keepsConditions = keepsConditions
     try bench.publish(base)
     _ = try bench.engine.pull(Query(), Call())

@@ -161,7 +161,7 @@ final class DyingStore: LocalStore, @unchecked Sendable {
   }
 
   func beginUnqueued(
-    _ versions: [(id: String, sent: TheirVersion)], in collection: String
+    _ versions: [(id: String, sent: RemoteVersion)], in collection: String
   ) throws(StoreError) -> Int64 {
     try live { () throws(StoreError) in try real.beginUnqueued(versions, in: collection) }
   }
@@ -190,12 +190,12 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     try live { () throws(StoreError) in try real.quarantine(refused) }
   }
 
-  func takeTheirs(_ settled: [(write: PendingWrite, theirs: TheirVersion)]) throws(StoreError) {
+  func takeTheirs(_ settled: [(write: PendingWrite, theirs: RemoteVersion)]) throws(StoreError) {
     try live { () throws(StoreError) in try real.takeTheirs(settled) }
   }
 
   func rebase(
-    _ write: PendingWrite, onto theirs: TheirVersion, as change: RebasedChange
+    _ write: PendingWrite, onto theirs: RemoteVersion, as change: RebasedChange
   ) throws(StoreError) -> Bool {
     try live { () throws(StoreError) in try real.rebase(write, onto: theirs, as: change) }
   }

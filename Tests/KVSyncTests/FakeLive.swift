@@ -22,11 +22,13 @@ final class FakeLive: LiveRemote {
 
   let state = Monitor(State())
 
-  func put(_ answer: Result<LivePoll, StoreError>) { state.withLock { $0.answers.append(answer) } }
+  func put(_ answer: Result<LivePoll, StoreError>) {
+    state.withLockNotifyingAll { $0.answers.append(answer) }
+  }
 
   /// Answers the poll that waits, or the next one.
   func send(_ messages: LiveMessage..., isIncomplete: Bool = false) {
-    state.withLock { state in
+    state.withLockNotifyingAll { state in
       state.time += 1
       let next = LivePlace("\(state.time) 4")
       state.answers.append(.success(.messages(messages, next: next, isIncomplete: isIncomplete)))
@@ -46,7 +48,7 @@ final class FakeLive: LiveRemote {
   func join(
     _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
   ) throws(StoreError) -> BackendMoment? {
-    let error = state.withLock { state -> StoreError? in
+    let error = state.withLockNotifyingAll { state -> StoreError? in
       state.joins.append(topic.collection ?? "")
       return state.joinErrors.isEmpty ? nil : state.joinErrors.removeFirst()
     }
@@ -57,9 +59,9 @@ final class FakeLive: LiveRemote {
   func leave(
     _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
   ) throws(StoreError) {
-    state.withLock { $0.isLeaving = true }
+    state.withLockNotifyingAll { $0.isLeaving = true }
     let isAnswered: Bool? = wait(call) { $0.lets ? true : nil }
-    state.withLock { state in
+    state.withLockNotifyingAll { state in
       state.isLeaving = false
       if isAnswered == nil { state.cutLeaves += 1 }
       state.leaves.append(topic.collection ?? "")
@@ -69,13 +71,13 @@ final class FakeLive: LiveRemote {
   func poll(
     _ registration: LiveRegistration, from place: LivePlace?, _ call: Call
   ) throws(StoreError) -> LivePoll {
-    state.withLock { $0.places.append(place) }
+    state.withLockNotifyingAll { $0.places.append(place) }
     guard place != nil else {
       return .messages([], next: LivePlace("100 4"))
     }
     let answer = wait(call) { $0.answers.isEmpty ? nil : $0.answers.removeFirst() }
     guard let answer else {
-      state.withLock { $0.cutPolls += 1 }
+      state.withLockNotifyingAll { $0.cutPolls += 1 }
       throw StoreError(.cancelled, "")
     }
     return try answer.get()
@@ -85,7 +87,7 @@ final class FakeLive: LiveRemote {
   private func wait<R>(_ call: Call, for body: (inout State) -> R?) -> R? {
     let cancellation = call.cancellation
     return cancellation.notifying {
-      self.state.withLock { _ in }
+      self.state.withLockNotifyingAll { _ in }
     } during: {
       state.wait { state -> R?? in
         cancellation.isCancelled ? .some(nil) : body(&state).map(Optional.some)
@@ -94,7 +96,7 @@ final class FakeLive: LiveRemote {
   }
 
   func probe(_ registration: LiveRegistration, _ call: Call) throws(StoreError) {
-    let error = state.withLock { state -> StoreError? in
+    let error = state.withLockNotifyingAll { state -> StoreError? in
       state.probes += 1
       return state.probeErrors.isEmpty ? nil : state.probeErrors.removeFirst()
     }
@@ -106,10 +108,11 @@ final class FakeLive: LiveRemote {
 final class Told: Sendable {
   let events = Monitor<[LiveEvent]>([])
 
-  func receive(_ event: LiveEvent) { events.withLock { $0.append(event) } }
+  func receive(_ event: LiveEvent) { events.withLockNotifyingAll { $0.append(event) } }
 
   /// The events, once there are so many; fewer if that takes more than ten seconds.
   func first(_ count: Int) -> [LiveEvent] {
-    events.wait(until: .after(seconds: 10)) { $0.count >= count ? $0 : nil } ?? events.peek { $0 }
+    events.wait(until: .after(seconds: 10)) { $0.count >= count ? $0 : nil }
+      ?? events.withLock { $0 }
   }
 }

@@ -9,7 +9,7 @@ import Testing
   enum Way: CaseIterable {
     case drop, purge, purgeMatching, revert
 
-    func giveUp(_ id: String, of bench: Bench) throws {
+    func giveUp(_ id: String, of bench: TestEngine) throws {
       switch self {
       case .drop: try bench.engine.dropPending(id)
       case .purge: #expect(try bench.engine.purge(nil) == 1)
@@ -33,8 +33,8 @@ import Testing
   }
 
   /// Three entities that were read.
-  private func scene() throws -> Bench {
-    let bench = try Bench()
+  private func scene() throws -> TestEngine {
+    let bench = try TestEngine()
     try bench.publish(["_id": "a", "n": 1], ["_id": "b", "n": 2], ["_id": "c", "n": 3])
     bench.remote.changes = { _, _ in #"{"changed":[],"deleted":[]}"# }
     _ = try bench.engine.pull(Query(), Call())
@@ -101,7 +101,7 @@ import Testing
 
   /// A find on the network while `b` is changed here and the change is given up, once `isTime` says so.
   private func find(
-    _ bench: Bench, _ how: CollectionEngine.Refreshing, givingUp way: Way,
+    _ bench: TestEngine, _ how: CollectionEngine.Refreshing, givingUp way: Way,
     when isTime: @escaping () -> Bool
   ) throws {
     let kmd = try #require(bench.backendValue("b", "_kmd"))
@@ -113,7 +113,7 @@ import Testing
     }
     var options = bench.options(read: .forceNetwork)
     options.refreshing = how
-    _ = try Bench.all(try bench.engine.find(Query(), options).value)
+    _ = try TestEngine.all(try bench.engine.find(Query(), options).value)
     try #require(outcome).get()
   }
 

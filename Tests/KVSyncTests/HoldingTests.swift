@@ -8,8 +8,8 @@ import Testing
   private func query(_ filter: String) throws -> Query { try Query(filter: filter) }
 
   /// `a` is in both of two queries that were read, and is then changed on the backend.
-  private func scene(changedTo entity: JSONObject?) throws -> Bench {
-    let bench = try Bench()
+  private func scene(changedTo entity: JSONObject?) throws -> TestEngine {
+    let bench = try TestEngine()
     try bench.publish(["_id": "a", "n": 1, "m": 1], ["_id": "b", "n": 1, "m": 2])
     _ = try bench.engine.pull(try query(#"{"n":1}"#), Call())
     _ = try bench.engine.pull(try query(#"{"m":1}"#), Call())
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test("nobody is asked where no other query was read") func alone() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     try bench.publish(["_id": "a", "n": 1])
     _ = try bench.engine.pull(try query(#"{"n":1}"#), Call())
     try bench.publish(["_id": "a", "n": 2])
@@ -59,8 +59,8 @@ import Testing
 @Suite("Changes without a history") struct ComparingTests {
   private let how = CollectionEngine.Refreshing(comparesVersions: true)
 
-  private func scene(_ count: Int) throws -> Bench {
-    let bench = try Bench()
+  private func scene(_ count: Int) throws -> TestEngine {
+    let bench = try TestEngine()
     for n in 0..<count {
       try bench.publish(["_id": .string("id\(1000 + n)"), "n": .int(Int64(n))])
     }
@@ -69,7 +69,7 @@ import Testing
   }
 
   /// How many ids each fetch asked for.
-  private func fetches(_ bench: Bench, after count: Int) -> [Int] {
+  private func fetches(_ bench: TestEngine, after count: Int) -> [Int] {
     bench.remote.queries.dropFirst(count).compactMap { query in
       guard query.fields.isEmpty, query.filterText.contains("$in") else { return nil }
       return query.filterText.split(separator: ",").count
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test("nothing is here yet: one ordinary read") func first() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     try bench.publish(["_id": "a"])
     #expect(try bench.engine.pull(Query(), Call(), how) == PullResult(pulled: 1))
     #expect(bench.remote.queries.count == 1)

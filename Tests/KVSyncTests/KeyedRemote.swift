@@ -14,9 +14,9 @@ final class KeyedRemote: Remote, @unchecked Sendable {
 
   init(_ format: RecordFormat) { self.format = format }
 
-  subscript(_ key: String) -> JSONObject? { records.peek { $0[RecordID(key)] } }
+  subscript(_ key: String) -> JSONObject? { records.withLock { $0[RecordID(key)] } }
 
-  var count: Int { records.peek { $0.count } }
+  var count: Int { records.withLock { $0.count } }
 
   /// Stores a record, as somebody else does.
   @discardableResult
@@ -28,7 +28,7 @@ final class KeyedRemote: Remote, @unchecked Sendable {
     _ query: Query, in collection: String, _ call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
-    let all = records.peek { $0.values.map { JSONValue.object($0).bytes } }
+    let all = records.withLock { $0.values.map { JSONValue.object($0).bytes } }
     let matcher = query.of(format).matcher
     let found = all.filter { (try? matcher?.matches($0)) ?? true }
     let shown = query.of(format).shown(found)
@@ -70,7 +70,7 @@ final class KeyedRemote: Remote, @unchecked Sendable {
       return .stored(try put(body))
     case .delete(let id, let condition):
       try check(condition, id)
-      return .deleted(records.peek { $0.removeValue(forKey: RecordID(id)) } == nil ? 0 : 1)
+      return .deleted(records.withLock { $0.removeValue(forKey: RecordID(id)) } == nil ? 0 : 1)
     case .createMany, .batch: throw StoreError(.unsupported, "One at a time.")
     }
   }
@@ -81,11 +81,11 @@ final class KeyedRemote: Remote, @unchecked Sendable {
     else { throw StoreError(.invalid, "No record.") }
     record["rev"] = .int(
       Int64(
-        written.peek { count in
+        written.withLock { count in
           count += 1
           return count
         }))
-    records.peek { $0[RecordID(key)] = record }
+    records.withLock { $0[RecordID(key)] = record }
     return JSONValue.object(record).bytes
   }
 

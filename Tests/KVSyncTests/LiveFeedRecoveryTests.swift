@@ -24,15 +24,15 @@ extension LiveFeedTests {
     let remote = ScriptedRemote()
     let isAway = Monitor(true)
     remote.changes = { _, _ in
-      isAway.withLock { isAway in
+      isAway.withLockNotifyingAll { isAway in
         defer { isAway = false }
         return isAway ? "<html>" : #"{"changed":[{"_id":"b"}],"deleted":[]}"#
       }
     }
-    live.state.withLock { $0.joinErrors = Self.strangers }
+    live.state.withLockNotifyingAll { $0.joinErrors = Self.strangers }
     try withFeed(live, remote) { feed in
       try listening(feed, told)
-      live.state.withLock { $0.probeErrors = Self.strangers }
+      live.state.withLockNotifyingAll { $0.probeErrors = Self.strangers }
       for error in Self.strangers { live.put(.failure(error)) }
       live.send(isIncomplete: true)
       live.send(Self.message("a", token: "1"))
@@ -40,7 +40,7 @@ extension LiveFeedTests {
         $0.last == Self.saved("a") ? true : nil
       }
       #expect(isTold == true)
-      let events = told.events.peek { $0 }
+      let events = told.events.withLock { $0 }
       #expect(events.contains(.changed(.saved(Array(#"{"_id":"b"}"#.utf8), id: "b", .save))))
       let others = events.filter { if case .changed = $0 { false } else { true } }
       #expect(others.prefix(2) == [.status(.connected), .ready])
@@ -65,7 +65,7 @@ extension LiveFeedTests {
         $0.last == Self.saved("a") ? true : nil
       }
       #expect(isTold == true)
-      #expect(told.events.peek { $0.contains(.missed) })
+      #expect(told.events.withLock { $0.contains(.missed) })
     }
   }
 
@@ -100,7 +100,7 @@ extension LiveFeedTests {
           .status(.reconnected), Self.saved("a"),
         ])
       #expect(clock.pauses == [3, 6])
-      #expect(live.state.peek { Array($0.places[1...3]) }.allSatisfy { $0?.text == "100 4" })
+      #expect(live.state.withLock { Array($0.places[1...3]) }.allSatisfy { $0?.text == "100 4" })
     }
   }
 
@@ -109,7 +109,7 @@ extension LiveFeedTests {
     let live = FakeLive()
     let told = Told()
     let time = Monitor(0.0)
-    try withFeed(live, now: { time.peek { $0 } }) { feed in
+    try withFeed(live, now: { time.withLock { $0 } }) { feed in
       try listening(feed, told)
       feed.noteAnswer()
       let isWaiting = live.state.wait(until: .after(seconds: 10)) {
@@ -117,7 +117,7 @@ extension LiveFeedTests {
       }
       #expect(isWaiting == true)
       for (seconds, cuts) in [(30.0, 0), (31, 1), (40, 1), (62, 2)] {
-        time.withLock { $0 = seconds }
+        time.withLockNotifyingAll { $0 = seconds }
         feed.noteAnswer()
         let isAsked = live.state.wait(until: .after(seconds: 10)) {
           $0.places.count == cuts + 2 ? true : nil
@@ -126,7 +126,7 @@ extension LiveFeedTests {
       }
       live.send(Self.message("a", token: "1"))
       #expect(told.first(3).last == Self.saved("a"))
-      #expect(live.state.peek { $0.cutPolls } == 2)
+      #expect(live.state.withLock { $0.cutPolls } == 2)
     }
   }
 
@@ -137,18 +137,18 @@ extension LiveFeedTests {
     let time = Monitor(0.0)
     let answered = Monitor<LiveFeed?>(nil)
     let clock = FakeRetryClock(meanwhile: {
-      time.withLock { $0 += 31 }
-      answered.peek { $0 }?.noteAnswer()
+      time.withLockNotifyingAll { $0 += 31 }
+      answered.withLock { $0 }?.noteAnswer()
     })
-    try withFeed(live, ScriptedRemote(), clock, now: { time.peek { $0 } }) { feed in
-      answered.withLock { $0 = feed }
-      defer { answered.withLock { $0 = nil } }
+    try withFeed(live, ScriptedRemote(), clock, now: { time.withLock { $0 } }) { feed in
+      answered.withLockNotifyingAll { $0 = feed }
+      defer { answered.withLockNotifyingAll { $0 = nil } }
       try listening(feed, told)
       live.put(.failure(StoreError(.network, "cut")))
       live.send(Self.message("a", token: "1"))
       #expect(told.first(5).last == Self.saved("a"))
       #expect(clock.pauses == [3])
-      #expect(live.state.peek { $0.probes } == 1)
+      #expect(live.state.withLock { $0.probes } == 1)
     }
   }
 
@@ -175,7 +175,7 @@ extension LiveFeedTests {
     }
     try withFeed(live, remote) { feed in
       try listening(feed, told)
-      live.state.withLock { $0.joins = [] }
+      live.state.withLockNotifyingAll { $0.joins = [] }
       var registration = Self.registration
       registration.isNew = true
       live.put(.success(.registeredAnew(registration, StoreError(.forbidden, "403"))))
@@ -183,7 +183,7 @@ extension LiveFeedTests {
         return #expect(Bool(false), "\(told.first(3))")
       }
       #expect(id == "since 2026-01-01T00:00:00.000Z")
-      #expect(live.state.peek { $0.joins } == ["notes"])
+      #expect(live.state.withLock { $0.joins } == ["notes"])
       live.send(Self.message("a", token: "1"))
       #expect(told.first(4).last == Self.saved("a"))
     }
@@ -200,9 +200,9 @@ extension LiveFeedTests {
       }
       live.send(Self.message("a", token: "1"))
       #expect(told.first(3) == [.status(.connected), .ready, Self.saved("a")])
-      #expect(live.state.peek { $0.joins } == Array(repeating: "notes", count: 4))
+      #expect(live.state.withLock { $0.joins } == Array(repeating: "notes", count: 4))
       // The poll behind the message may be under way: it asks from another place.
-      #expect(live.state.peek { Array($0.places[1...4]) }.allSatisfy { $0?.text == "100 4" })
+      #expect(live.state.withLock { Array($0.places[1...4]) }.allSatisfy { $0?.text == "100 4" })
     }
   }
 
@@ -247,10 +247,10 @@ extension LiveFeedTests {
     let live = FakeLive()
     let told = Told()
     let time = Monitor(0.0)
-    try withFeed(live, now: { time.peek { $0 } }) { feed in
+    try withFeed(live, now: { time.withLock { $0 } }) { feed in
       try listening(feed, told)
       // The clock was set back by a day.
-      time.withLock { $0 = -86_400 }
+      time.withLockNotifyingAll { $0 = -86_400 }
       live.send()
       #expect(told.first(3).last == .missed)
     }
@@ -271,7 +271,7 @@ extension LiveFeedTests {
       #expect(told.first(3).last == .missed)
       live.send(Self.message("a", token: "1"))
       #expect(told.first(4).last == Self.saved("a"))
-      #expect(live.state.peek { $0.joins } == ["notes", "notes"])
+      #expect(live.state.withLock { $0.joins } == ["notes", "notes"])
     }
   }
 }

@@ -68,7 +68,7 @@ import Testing
       // Replayed, and new.
       live.send(Self.message("a", token: "1"), Self.message("c", token: "3"))
       #expect(told.first(4).dropFirst(2) == [Self.saved("a"), Self.saved("c")])
-      #expect(live.state.peek { $0.joins } == ["notes"])
+      #expect(live.state.withLock { $0.joins } == ["notes"])
     }
   }
 
@@ -85,8 +85,8 @@ import Testing
       feed.unsubscribe(one)
       live.send(Self.message("b", token: "2"))
       #expect(second.first(4).last == Self.saved("b"))
-      #expect(first.events.peek { $0.count } == 3)
-      #expect(live.state.peek { $0.leaves.isEmpty })
+      #expect(first.events.withLock { $0.count } == 3)
+      #expect(live.state.withLock { $0.leaves.isEmpty })
     }
   }
 
@@ -108,16 +108,16 @@ import Testing
     let told = Told()
     try withFeed(live) { feed in
       let first = try listening(feed, told)
-      live.state.withLock { $0.lets = false }
+      live.state.withLockNotifyingAll { $0.lets = false }
       feed.unsubscribe(first)
       #expect(live.state.wait(until: .after(seconds: 10)) { $0.isLeaving ? true : nil } == true)
       let again = Told()
       _ = try feed.subscribe(to: .collection("notes"), again.receive)
       feed.unsubscribe(try feed.subscribe(to: .collection("others")) { _ in })
       // A request that is given up may still be carried out, after the one that follows it.
-      live.state.withLock { $0.lets = true }
+      live.state.withLockNotifyingAll { $0.lets = true }
       #expect(again.first(2) == [.status(.connected), .ready])
-      #expect(live.state.peek { $0.cutLeaves } == 0)
+      #expect(live.state.withLock { $0.cutLeaves } == 0)
     }
   }
 
@@ -127,11 +127,11 @@ import Testing
     let told = Told()
     try withFeed(live) { feed in
       let one = try listening(feed, told)
-      live.state.withLock { $0.lets = false }
+      live.state.withLockNotifyingAll { $0.lets = false }
       feed.unsubscribe(one)
       #expect(live.state.wait(until: .after(seconds: 10)) { $0.isLeaving ? true : nil } == true)
       feed.stop()
-      #expect(live.state.peek { $0.cutLeaves } == 1)
+      #expect(live.state.withLock { $0.cutLeaves } == 1)
     }
   }
 
@@ -162,12 +162,12 @@ import Testing
     try withFeed(live) { feed in
       let subscriber = try listening(feed, told)
       feed.stop()
-      #expect(told.events.peek { $0.last } == .status(.disconnected))
+      #expect(told.events.withLock { $0.last } == .status(.disconnected))
       #expect(subscriber.isOver)
       live.send(Self.message("a", token: "1"))
       #expect(feed.begin(Self.registration))
       _ = try feed.subscribe(to: .collection("others")) { _ in }
-      #expect(told.events.peek { $0.count } == 3)
+      #expect(told.events.withLock { $0.count } == 3)
     }
   }
 

@@ -9,7 +9,7 @@ import Testing
   enum Read: CaseIterable {
     case pull, pages, comparing, comparingPages, changes, find, findOne
 
-    func run(_ bench: Bench) throws {
+    func run(_ bench: TestEngine) throws {
       let options = bench.options(read: .forceNetwork)
       switch self {
       case .pull: _ = try bench.engine.pull(Query(), Call())
@@ -26,8 +26,8 @@ import Testing
   }
 
   /// `x`, `y` and `a` are here in their first version, and `x` was changed since by somebody else.
-  private func scene() throws -> Bench {
-    let bench = try Bench()
+  private func scene() throws -> TestEngine {
+    let bench = try TestEngine()
     try bench.publish(["_id": "x", "n": 1], ["_id": "y", "n": 1], ["_id": "a", "n": 1])
     _ = try bench.engine.pull(Query(), Call())
     try bench.publish(["_id": "x", "n": 2], ["_id": "z", "n": 1])

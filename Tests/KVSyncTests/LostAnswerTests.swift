@@ -5,22 +5,22 @@ import KVSync
 import KVTestSupport
 import Testing
 
-/// What was sent and not answered may be what the backend has. Meeting it later is meeting nobody.
+/// What was sent and not answered may be what the backend has. ConflictResolver it later is meeting nobody.
 @Suite("A write whose answer was lost is our own") struct LostAnswerTests {
   private static let strategies: [ConflictStrategy] = [.serverWins, .merge, .optimistic]
   private let group: Query
 
   init() throws { group = try Query(filter: #"{"g":1}"#) }
 
-  private func scene(_ type: StoreType, _ entities: JSONObject...) throws -> Bench {
-    let bench = try Bench(type)
+  private func scene(_ type: StoreType, _ entities: JSONObject...) throws -> TestEngine {
+    let bench = try TestEngine(type)
     for entity in entities { try bench.save(entity, .forceLocal) }
     #expect(try bench.engine.push(Call()).errors.isEmpty)
     return bench
   }
 
   private func pushes(
-    _ entity: JSONObject, _ bench: Bench, _ strategy: ConflictStrategy
+    _ entity: JSONObject, _ bench: TestEngine, _ strategy: ConflictStrategy
   ) throws {
     try bench.save(entity, .forceLocal)
     #expect(try bench.engine.push(Call(conflicts: strategy)) == PushResult(pushed: 1))

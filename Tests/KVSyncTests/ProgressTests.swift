@@ -6,7 +6,7 @@ import Testing
   @Test("never moves backwards, whatever is taken back and comes again") func monotonic() {
     let seen = Monitor<[Progress.Snapshot]>([])
     let progress = Progress()
-    progress.follow { snapshot in seen.peek { $0.append(snapshot) } }
+    progress.follow { snapshot in seen.withLock { $0.append(snapshot) } }
     let part = progress.part()
     part.expect(10)
     part.advance(by: 6)
@@ -15,7 +15,7 @@ import Testing
     #expect(progress.snapshot.entitiesDone == 6)
     part.advance(by: 6)
     #expect(progress.snapshot.entitiesDone == 10 && progress.snapshot.entitiesTotal == 10)
-    let all = seen.peek { $0 }
+    let all = seen.withLock { $0 }
     #expect(zip(all, all.dropFirst()).allSatisfy { $0.entitiesDone <= $1.entitiesDone })
   }
 
@@ -36,9 +36,9 @@ import Testing
   @Test("costs the same however often it has changed, in time and in stack") func longLife() {
     let seen = Monitor(0)
     let progress = Progress()
-    progress.follow { _ in seen.peek { $0 += 1 } }
+    progress.follow { _ in seen.withLock { $0 += 1 } }
     for _ in 0..<100_000 { progress.update { $0.bytesDone += 1 } }
-    #expect(progress.snapshot.bytesDone == 100_000 && seen.peek { $0 } == 100_000)
+    #expect(progress.snapshot.bytesDone == 100_000 && seen.withLock { $0 } == 100_000)
   }
 
   @Test("has no total while that is unknown") func unknown() {

@@ -9,7 +9,7 @@ import Testing
   @Test("joins creates to requests of at most 100, and sends the rest one by one") func batches()
     throws
   {
-    let bench = try Bench()
+    let bench = try TestEngine()
     try bench.publish(["_id": "old", "n": 0], ["_id": "gone", "n": 0])
     _ = try bench.engine.pull(Query(), Call())
     _ = try bench.saveMany((0..<250).map { ["n": .int($0)] })
@@ -27,7 +27,7 @@ import Testing
 
   @Test("joins writes of every kind where the backend takes them so, in their order")
   func mixedBatches() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     bench.remote.limits.writesPerBatch = 500
     try bench.publish(["_id": "old", "n": 0], ["_id": "gone", "n": 0])
     _ = try bench.engine.pull(Query(), Call())
@@ -54,7 +54,7 @@ import Testing
 
   @Test("settles each write of a batch as if it had gone alone")
   func batchResults() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     bench.remote.limits.writesPerBatch = 100
     try bench.publish(["_id": "a", "n": 0], ["_id": "b", "n": 0], ["_id": "c", "n": 0])
     _ = try bench.engine.pull(Query(), Call())
@@ -75,7 +75,7 @@ import Testing
   @Test("of a batch whose answer is lost does everything once, and loses nothing")
   func lostBatch() throws {
     for strategy in ConflictStrategy.allCases {
-      let bench = try Bench()
+      let bench = try TestEngine()
       bench.remote.limits.writesPerBatch = 100
       try bench.publish(["_id": "old", "n": 0], ["_id": "gone", "n": 0])
       _ = try bench.engine.pull(Query(), Call())
@@ -98,7 +98,7 @@ import Testing
   @Test("sends one by one what was refused as a batch, and goes on without batches")
   func refusedBatch() throws {
     for kind in [StoreError.Kind.unsupported, .tooLarge, .invalid] {
-      let bench = try Bench()
+      let bench = try TestEngine()
       bench.remote.limits.writesPerBatch = 100
       bench.remote.refusal = { [weak remote = bench.remote] write in
         guard case .batch = write else { return nil }
@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test("bounds the bytes of a request, too") func largeEntities() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     let text = JSONValue.string(String(repeating: "x", count: 1 << 20))
     _ = try bench.saveMany((0..<10).map { ["n": .int($0), "text": text] })
     #expect(try bench.engine.push(Call()) == PushResult(pushed: 10))
@@ -125,7 +125,7 @@ import Testing
 
   @Test("reports what was refused with its id and place; it stays, and holds up nothing")
   func refused() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     _ = try bench.saveMany([["n": 0], ["n": 1, "poison": true], ["n": 2]])
     let result = try bench.engine.push(Call())
     #expect(result.pushed == 2)
@@ -137,7 +137,7 @@ import Testing
   }
 
   @Test("goes on behind an entity on which the connection breaks") func poisoned() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     for n in 0..<5 { try bench.save(["_id": .string("id\(n)"), "n": .int(Int64(n))]) }
     bench.remote.refusal = { $0.mentions(#""n":1"#) ? ScriptedRemote.error(.network) : nil }
     let result = try bench.engine.push(Call())
@@ -148,7 +148,7 @@ import Testing
 
   @Test("knows the place of what had no answer, also when the answer that follows is pages later")
   func poisonedEndOfPage() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     _ = try bench.saveMany((0..<510).map { ["_id": .string("id\($0)"), "n": .int($0)] })
     bench.remote.refusal = { $0.mentions(#""n":499}"#) ? ScriptedRemote.error(.network) : nil }
     let result = try bench.engine.push(Call())
@@ -157,7 +157,7 @@ import Testing
   }
 
   @Test("sends creates alone that were refused together") func refusedTogether() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     bench.remote.refusal = { request in
       request.bodies.count > 1 ? ScriptedRemote.error(.tooLarge, 413) : nil
     }
@@ -167,7 +167,7 @@ import Testing
   }
 
   @Test("stops when nobody answers, and keeps what was accepted before") func offline() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     for n in 0..<50 { try bench.save(["_id": .string("id\(n)"), "n": .int(Int64(n))]) }
     bench.remote.refusal = { [remote = bench.remote] _ in
       remote.requests.count > 10 ? ScriptedRemote.error(.network) : nil
@@ -181,7 +181,7 @@ import Testing
   }
 
   @Test("stops at once when the session has ended, and loses nothing") func unauthorized() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     for n in 0..<20 { try bench.save(["_id": .string("id\(n)")]) }
     bench.remote.refusal = { _ in ScriptedRemote.error(.unauthorized, 401) }
     #expect(failure { _ = try bench.engine.push(Call()) }?.kind == .unauthorized)
@@ -190,14 +190,14 @@ import Testing
   }
 
   @Test("needs a user before it sends anything") func noUser() throws {
-    let bench = try Bench(isLoggedIn: false)
+    let bench = try TestEngine(isLoggedIn: false)
     try bench.save(["n": 1])
     #expect(failure { _ = try bench.engine.push(Call()) }?.kind == .noUser)
     #expect(bench.remote.requests.isEmpty)
   }
 
   @Test("leaves a change alone that was made while it was under way") func savedMeanwhile() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     let id = try bench.save(["n": 1]).id
     bench.remote.meanwhile = {
       bench.remote.meanwhile = {}
@@ -212,7 +212,7 @@ import Testing
   }
 
   @Test("counts a deletion of what is not there as done") func deletedElsewhere() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     try bench.publish(["_id": "a"])
     _ = try bench.engine.pull(Query(), Call())
     _ = try bench.engine.remove(id: "a", bench.options())
@@ -223,7 +223,7 @@ import Testing
   // MARK: Creates that were sent before
 
   /// Saves something whose create arrives, while its answer does not.
-  private func lostCreate(_ bench: Bench) throws -> String {
+  private func lostCreate(_ bench: TestEngine) throws -> String {
     let id = try bench.save(["n": 1]).id
     bench.remote.losesAnswer = { _ in true }
     #expect(failure { _ = try bench.engine.push(Call()) }?.kind == .network)
@@ -234,7 +234,7 @@ import Testing
 
   @Test("recognises its own create, and takes over what others made of it since")
   func ownCreateChangedByOthers() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     let id = try lostCreate(bench)
     _ = try bench.remote.backend.replace(Array(#"{"_id":"\#(id)","n":7}"#.utf8), id, by: "bob")
     #expect(try bench.engine.push(Call()) == PushResult(pushed: 1))
@@ -246,7 +246,7 @@ import Testing
   @Test("sends what was changed here since its create as an update") func ownCreateChangedHere()
     throws
   {
-    let bench = try Bench()
+    let bench = try TestEngine()
     let id = try lostCreate(bench)
     try bench.save(["_id": .string(id), "n": 2])
     #expect(try bench.engine.push(Call()) == PushResult(pushed: 1))
@@ -255,7 +255,7 @@ import Testing
   }
 
   @Test("does not touch what somebody else made under the same id") func foreignEntity() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     let id = try bench.save(["n": 1]).id
     _ = try bench.remote.backend.create(Array(#"{"_id":"\#(id)","n":9}"#.utf8), by: "bob")
     let result = try bench.engine.push(Call())
@@ -266,7 +266,7 @@ import Testing
 
   @Test("deletes on the backend what was deleted here after a create without an answer")
   func deletedAfterLostCreate() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     let id = try lostCreate(bench)
     _ = try bench.engine.remove(id: id, bench.options())
     #expect(try bench.engine.push(Call()) == PushResult(pushed: 1))
@@ -277,7 +277,7 @@ import Testing
 
   @Test("waits for another push of the collection, and for no longer than its time")
   func oneAtATime() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     try bench.save(["n": 1])
     var second: StoreError?
     let engine = bench.engine
@@ -294,7 +294,7 @@ import Testing
   }
 
   @Test("can be cancelled, and knows what the backend accepted") func cancelled() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     for n in 0..<10 { try bench.save(["_id": .string("id\(n)")]) }
     let call = Call()
     bench.remote.meanwhile = { call.cancellation.cancel() }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A pull") struct RefreshTests {
   private func pull(
-    _ bench: Bench, _ filter: String? = nil, _ modifiers: String? = nil,
+    _ bench: TestEngine, _ filter: String? = nil, _ modifiers: String? = nil,
     paging: CollectionEngine.Paging = .off
   ) throws -> PullResult {
     try bench.engine.pull(
@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test("does not run over pending writes, and says how many there are") func pending() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     try bench.save(["n": 1])
     try bench.save(["n": 2])
     let error = failure { _ = try pull(bench) }
@@ -24,7 +24,7 @@ import Testing
 
   @Test("removes what the backend no longer has, as far as the query reaches") func removes() throws
   {
-    let bench = try Bench()
+    let bench = try TestEngine()
     try bench.publish(["_id": "a", "n": 1], ["_id": "b", "n": 1], ["_id": "c", "n": 2])
     #expect(try pull(bench) == PullResult(pulled: 3))
     for id in ["a", "c"] { _ = bench.remote.backend.delete(id) }
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test("stores whole entities, whatever fields are asked for") func fields() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     try bench.publish(["_id": "a", "n": 1, "text": "whole"])
     _ = try pull(bench, nil, #"{"fields":["n"]}"#)
     #expect(try bench.local("text") == [#""whole""#])
@@ -50,7 +50,7 @@ import Testing
   @Test("removes nothing if the answer may have been cut at the backend's limit") func limit()
     throws
   {
-    let bench = try Bench()
+    let bench = try TestEngine()
     try bench.publish(["_id": "zzz"])
     _ = try pull(bench)
     _ = bench.remote.backend.delete("zzz")
@@ -70,7 +70,7 @@ import Testing
       #"[{"_id":"b"}]]"#, "[1]", "\u{FEFF}[]", #"[{"_id":7}]"#,
     ]
   ) func lies(_ answer: String) throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     try bench.publish(["_id": "a"])
     _ = try pull(bench)
     bench.remote.answer = { _, _ in Array(answer.utf8) }
@@ -81,11 +81,11 @@ import Testing
   }
 
   @Test("of a network store is none if an entity of the answer has no _id") func nameless() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     let engine = CollectionEngine(
-      collection: Bench.collection, type: .network, local: nil,
+      collection: TestEngine.collection, type: .network, local: nil,
       remote: layers(around: bench.remote),
-      inFlight: InFlight(), writer: { () throws(StoreError) in "ana" })
+      inFlight: SendGate(), writer: { () throws(StoreError) in "ana" })
     bench.remote.answer = { _, _ in Array(#"[{"_id":"a"},{"n":1}]"#.utf8) }
     let error = failure { _ = try engine.find(Query(), bench.options(read: .forceNetwork)) }
     #expect(error?.kind == .proto)
@@ -96,7 +96,7 @@ import Testing
   @Test("does not undo a change that was pushed while its answer was on the way") func olderAnswer()
     throws
   {
-    let bench = try Bench()
+    let bench = try TestEngine()
     try bench.publish(["_id": "a", "n": 1])
     _ = try pull(bench)
     bench.remote.meanwhile = {
@@ -111,7 +111,7 @@ import Testing
 
   @Test("does not bring back what was deleted while its answer was on the way")
   func deletedMeanwhile() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     try bench.publish(["_id": "a", "n": 1])
     _ = try pull(bench)
     bench.remote.meanwhile = {
@@ -124,7 +124,7 @@ import Testing
   }
 
   @Test("keeps what was saved while its answer was on the way") func savedMeanwhile() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     try bench.publish(["_id": "a", "n": 1])
     bench.remote.meanwhile = {
       bench.remote.meanwhile = {}
@@ -138,8 +138,8 @@ import Testing
 
   // MARK: Pages
 
-  private func numbered(_ count: Int) throws -> Bench {
-    let bench = try Bench()
+  private func numbered(_ count: Int) throws -> TestEngine {
+    let bench = try TestEngine()
     for n in 0..<count {
       try bench.publish(["_id": .string("id\(1000 + n)"), "n": .int(Int64(n))])
     }
@@ -234,7 +234,7 @@ import Testing
   }
 
   @Test("is nothing but an empty result for an empty collection") func empty() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     #expect(try pull(bench, paging: .pages(of: 10)) == PullResult())
     #expect(try pull(bench) == PullResult())
   }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("What the backend refuses for good") struct RefusalTests {
   @Test("is set aside, holds up nothing, and is not sent again by itself") func setAside() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     _ = try bench.saveMany([["n": 0], ["n": 1, "poison": true], ["n": 2]])
     let result = try bench.engine.push(Call())
     #expect(result.pushed == 2)
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test("is sent again when it was corrected, or when somebody says so") func corrected() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     let id = try bench.save(["n": 1, "poison": true]).id
     #expect(try bench.engine.push(Call()).errors.count == 1)
     #expect(failure { try bench.engine.retryPending(id, Call()) }?.kind == .invalid)
@@ -34,7 +34,7 @@ import Testing
 
   @Test("is counted by every push, until a push that says so sends all of it") func retried() throws
   {
-    let bench = try Bench()
+    let bench = try TestEngine()
     _ = try bench.saveMany([
       ["_id": "a", "poison": true], ["_id": "b", "poison": true], ["_id": "c"],
     ])
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test("does not keep a sync from pulling; what waits does") func syncs() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     try bench.save(["_id": "a", "poison": true])
     _ = try bench.remote.backend.create(JSONValue.object(["_id": "theirs"]).bytes, by: "eve")
     let refused = try bench.engine.sync(Query(), Call())
@@ -82,7 +82,7 @@ import Testing
       (.unsupported, 403, false),
     ])
   func kinds(_ kind: StoreError.Kind, _ status: Int, _ isForGood: Bool) throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     try bench.save(["_id": "a"])
     try bench.save(["_id": "b"])
     bench.remote.refusal = { write in
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test("ids that only look the same are two entities") func lookAlikes() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     let one = "caf\u{E9}"
     let other = "cafe\u{301}"
     _ = try bench.saveMany([["_id": .string(one), "n": 1], ["_id": .string(other), "n": 2]])

@@ -8,10 +8,10 @@ private final class FakeSession: SessionRenewal {
   struct State { var token = "old", renewals = 0, isOver = false }
   let state = Monitor(State())
 
-  func proof() throws(StoreError) -> String? { state.peek { $0.token } }
+  func proof() throws(StoreError) -> String? { state.withLock { $0.token } }
 
   func renew(_ refused: String, _ call: Call) throws(StoreError) -> Bool {
-    state.withLock { state in
+    state.withLockNotifyingAll { state in
       state.renewals += 1
       if !state.isOver { state.token = "good" }
       return !state.isOver
@@ -34,16 +34,16 @@ private final class FakeService: LiveRemote {
   init(_ session: FakeSession) { self.session = session }
 
   private func prove() throws(StoreError) {
-    if state.peek({ $0.isAway }) { throw StoreError(.network, "away") }
+    if state.withLock({ $0.isAway }) { throw StoreError(.network, "away") }
     guard try session.proof() == "good" else { throw StoreError(.unauthorized, "expired") }
-    guard state.peek({ $0.mayListen }) else { throw StoreError(.forbidden, "no") }
+    guard state.withLock({ $0.mayListen }) else { throw StoreError(.forbidden, "no") }
   }
 
   func register(
     _ userId: String?, device: String, _ call: Call
   ) throws(StoreError) -> LiveRegistration {
     try prove()
-    state.withLock { $0.registers += 1 }
+    state.withLockNotifyingAll { $0.registers += 1 }
     return RenewingLiveTests.registration
   }
 
@@ -65,7 +65,7 @@ private final class FakeService: LiveRemote {
   func poll(
     _ registration: LiveRegistration, from place: LivePlace?, _ call: Call
   ) throws(StoreError) -> LivePoll {
-    let state = state.peek { $0 }
+    let state = state.withLock { $0 }
     guard state.refused.isEmpty, state.registers > 0 else {
       return .refused(state.refused, StoreError(.forbidden, "403"))
     }
@@ -95,12 +95,12 @@ private final class FakeService: LiveRemote {
     #expect(try live.register("u1", device: "d", Call()) == Self.registration)
     #expect(try live.join(.collection("notes"), Self.registration, Call())?.text == "joined notes")
     try live.leave(.collection("notes"), Self.registration, Call())
-    #expect(session.state.peek { $0.renewals } == 1)
-    session.state.withLock { $0.token = "old" }
+    #expect(session.state.withLock { $0.renewals } == 1)
+    session.state.withLockNotifyingAll { $0.token = "old" }
     #expect(try live.join(.collection("notes"), Self.registration, Call())?.text == "joined notes")
-    session.state.withLock { $0.token = "old" }
+    session.state.withLockNotifyingAll { $0.token = "old" }
     try live.leave(.collection("notes"), Self.registration, Call())
-    #expect(session.state.peek { $0.renewals } == 3)
+    #expect(session.state.withLock { $0.renewals } == 3)
   }
 
   @Test("is renewed for a poll that is refused, and the device is registered anew")
@@ -108,30 +108,30 @@ private final class FakeService: LiveRemote {
     #expect(
       try live.poll(Self.registration, from: place, Call())
         == .registeredAnew(Self.registration, StoreError(.forbidden, "403")))
-    #expect(session.state.peek { $0.renewals } == 1)
-    #expect(service.state.peek { $0.registers } == 1)
+    #expect(session.state.withLock { $0.renewals } == 1)
+    #expect(service.state.withLock { $0.registers } == 1)
   }
 
   @Test("ends the polls if it can not be renewed, or the user may not listen any more")
   func refused() throws {
-    session.state.withLock { $0.isOver = true }
+    session.state.withLockNotifyingAll { $0.isOver = true }
     #expect(try live.poll(Self.registration, from: place, Call()) == refusal)
-    session.state.withLock { $0.isOver = false }
-    service.state.withLock { $0.mayListen = false }
+    session.state.withLockNotifyingAll { $0.isOver = false }
+    service.state.withLockNotifyingAll { $0.mayListen = false }
     #expect(try live.poll(Self.registration, from: place, Call()) == refusal)
-    #expect(service.state.peek { $0.registers } == 0)
+    #expect(service.state.withLock { $0.registers } == 0)
   }
 
   @Test("says so if nobody can be asked; a refusal that names collections is none of the session's")
   func others() throws {
-    service.state.withLock { $0.isAway = true }
+    service.state.withLockNotifyingAll { $0.isAway = true }
     #expect(throws: StoreError(.network, "away")) {
       try live.poll(Self.registration, from: place, Call())
     }
-    service.state.withLock { ($0.isAway, $0.refused) = (false, [.collection("notes")]) }
+    service.state.withLockNotifyingAll { ($0.isAway, $0.refused) = (false, [.collection("notes")]) }
     #expect(
       try live.poll(Self.registration, from: place, Call())
         == .refused([.collection("notes")], StoreError(.forbidden, "403")))
-    #expect(session.state.peek { $0.renewals } == 0)
+    #expect(session.state.withLock { $0.renewals } == 0)
   }
 }

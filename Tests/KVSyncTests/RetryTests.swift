@@ -114,7 +114,7 @@ import Testing
   @Test("of a push is repeated without doubling: a create whose answer was lost") func lostCreate()
     throws
   {
-    let bench = try Bench()
+    let bench = try TestEngine()
     _ = try bench.saveMany([["n": 1], ["n": 2], ["n": 3]])
     var losses = 2
     bench.remote.losesAnswer = { _ in
@@ -129,11 +129,11 @@ import Testing
 
   @Test("stops a round of a push after six in a row, and repeats only what failed")
   func pushRounds() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     for n in 0..<20 { try bench.save(["_id": .string("id\(n)"), "n": .int(Int64(n))]) }
     let isDown = Monitor(true)
-    bench.remote.refusal = { _ in isDown.peek { $0 } ? Self.offline : nil }
-    let clock = FakeRetryClock(meanwhile: { isDown.peek { $0 = false } })
+    bench.remote.refusal = { _ in isDown.withLock { $0 } ? Self.offline : nil }
+    let clock = FakeRetryClock(meanwhile: { isDown.withLock { $0 = false } })
     #expect(try bench.engine.push(call(clock)) == PushResult(pushed: 20))
     #expect(bench.remote.requests.count == 6 + 20)
     #expect(clock.pauses.count == 1)
@@ -142,7 +142,7 @@ import Testing
   @Test("of a create without an id is not repeated: it would happen twice") func networkCreate()
     throws
   {
-    let bench = try Bench(.network)
+    let bench = try TestEngine(.network)
     bench.remote.losesAnswer = { _ in true }
     let clock = FakeRetryClock()
     let bytes = Array(#"{"n":1}"#.utf8)
@@ -160,15 +160,15 @@ import Testing
   func brokenPull()
     throws
   {
-    let bench = try Bench()
+    let bench = try TestEngine()
     try bench.publish(["_id": "a"], ["_id": "b"], ["_id": "c"])
     let isBroken = Monitor(true)
     bench.remote.answer = { _, found in
-      let found = isBroken.peek { $0 } ? found.dropLast() : found
+      let found = isBroken.withLock { $0 } ? found.dropLast() : found
       return Array("[".utf8) + found.joined(separator: Array(",".utf8)) + Array("]".utf8)
     }
-    bench.remote.readEnd = { isBroken.peek { $0 } ? Self.offline : nil }
-    let clock = FakeRetryClock(meanwhile: { isBroken.peek { $0 = false } })
+    bench.remote.readEnd = { isBroken.withLock { $0 } ? Self.offline : nil }
+    let clock = FakeRetryClock(meanwhile: { isBroken.withLock { $0 = false } })
     let call = call(clock)
     #expect(try bench.engine.pull(Query(), call) == PullResult(pulled: 3))
     #expect(try bench.local("_id") == [#""a""#, #""b""#, #""c""#])
@@ -176,7 +176,7 @@ import Testing
   }
 
   @Test("does not keep an Auto store waiting that has a local answer") func autoStore() throws {
-    let bench = try Bench(.auto)
+    let bench = try TestEngine(.auto)
     bench.remote.readError = Self.offline
     bench.remote.refusal = { _ in Self.offline }
     let clock = FakeRetryClock()

@@ -44,8 +44,8 @@ final class ScriptedRemote: IDPagedRemote, @unchecked Sendable {
   private let lock = Monitor(())
 
   /// The writes that were sent, the refused and lost ones too.
-  var requests: [RemoteWrite] { log.peek { $0 } }
-  var queries: [Query] { reads.peek { $0 } }
+  var requests: [RemoteWrite] { log.withLock { $0 } }
+  var queries: [Query] { reads.withLock { $0 } }
 
   static func error(_ kind: StoreError.Kind, _ status: Int? = nil) -> StoreError {
     var error = StoreError(kind, "As the test wants it.")
@@ -65,9 +65,9 @@ final class ScriptedRemote: IDPagedRemote, @unchecked Sendable {
     _ query: Query, in collection: String, _ call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
-    reads.peek { $0.append(query) }
+    reads.withLock { $0.append(query) }
     if let readError { throw readError }
-    let found = lock.peek { _ in backend.find(query) }
+    let found = lock.withLock { _ in backend.find(query) }
     let truth = Array("[".utf8) + found.joined(separator: Array(",".utf8)) + Array("]".utf8)
     let text = answer?(query, found) ?? truth
     meanwhile()
@@ -95,7 +95,7 @@ final class ScriptedRemote: IDPagedRemote, @unchecked Sendable {
 
   func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8] {
     if let readError { throw readError }
-    let entity = lock.peek { _ in backend.entity(id) }
+    let entity = lock.withLock { _ in backend.entity(id) }
     meanwhile()
     guard let entity else { throw Self.error(.notFound, 404) }
     return entity
@@ -106,7 +106,7 @@ final class ScriptedRemote: IDPagedRemote, @unchecked Sendable {
     if let readError { throw readError }
     defer { duringCount() }
     if !counts.isEmpty { return CountAnswer(count: counts.removeFirst(), startedAt: nil) }
-    let count = counted ?? lock.peek { _ in backend.find(query).count }
+    let count = counted ?? lock.withLock { _ in backend.find(query).count }
     return CountAnswer(count: count, startedAt: nil)
   }
 
@@ -114,7 +114,7 @@ final class ScriptedRemote: IDPagedRemote, @unchecked Sendable {
 
   func remove(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> Int {
     if let readError { throw readError }
-    let count = lock.peek { _ in
+    let count = lock.withLock { _ in
       let outlines = backend.find(query).compactMap { try? EntityScanner.outline(of: $0) }
       return outlines.compactMap(\.id).map(backend.delete).reduce(0, +)
     }
@@ -138,9 +138,9 @@ final class ScriptedRemote: IDPagedRemote, @unchecked Sendable {
   }
 
   private func carryOut(_ write: RemoteWrite) throws(StoreError) -> RemoteOutcome {
-    log.peek { $0.append(write) }
+    log.withLock { $0.append(write) }
     if let error = refusal(write) { throw error }
-    let result = lock.peek { _ in Result { () throws(StoreError) in try apply(write) } }
+    let result = lock.withLock { _ in Result { () throws(StoreError) in try apply(write) } }
     duringWrite()
     meanwhile()
     if losesAnswer(write) { throw Self.error(.network) }

@@ -36,7 +36,7 @@ import Testing
     print("worlds from \(seeds)")
     let chosen = given ? [seeds] : (0..<Self.worlds).map { _ in Seed(seeds.next() >> 1) }
     // Worlds know nothing of each other: as many at the same time as there are processors.
-    let findings = together(chosen.count, threads: Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) {
+    let findings = concurrentMap(chosen.count, threads: Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) {
       place -> [String] in
       do { return try SimulatedWorld(chosen[place]).run() } catch {
         return ["the world ended: \(error): \(chosen[place])"]
@@ -237,7 +237,7 @@ private final class Member {
   ) -> CollectionEngine {
     CollectionEngine(
       collection: "things", type: .sync, local: store, remote: layers(around: remote),
-      inFlight: InFlight(),
+      inFlight: SendGate(),
       writer: { "user\(number)" })
   }
 
@@ -249,7 +249,7 @@ private final class Member {
 
   private var handler: ConflictHandler {
     { [answers] conflict, _ in
-      switch answers.peek({ $0.next() }) % 5 {
+      switch answers.withLock({ $0.next() }) % 5 {
       case 0: .keep
       case 1: .take
       case 2: .merged(conflict.remote ?? conflict.local ?? Array("{}".utf8))
@@ -276,7 +276,7 @@ private final class Member {
   /// A file whose ids come from a seed, and are in no order.
   private static func open(_ path: String, _ ids: Monitor<Seed>) throws -> DyingStore {
     let storage = try Storage(path: path, durability: .normal) {
-      String(ids.peek { $0.next() }, radix: 16)
+      String(ids.withLock { $0.next() }, radix: 16)
     }
     return DyingStore(storage)
   }

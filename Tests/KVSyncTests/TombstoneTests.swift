@@ -12,7 +12,7 @@ import Testing
     case push, pastQueue, queryPastQueue, queryBoth, message, changes, fullRead, findById
     case theirDeletionWins
 
-    func remove(_ id: String, of bench: Bench) throws {
+    func remove(_ id: String, of bench: TestEngine) throws {
       let engine = bench.engine
       switch self {
       case .push:
@@ -46,8 +46,8 @@ import Testing
   }
 
   /// An entity that was made here, and the message that says so.
-  private func scene() throws -> (bench: Bench, id: String, message: [UInt8]) {
-    let bench = try Bench()
+  private func scene() throws -> (bench: TestEngine, id: String, message: [UInt8]) {
+    let bench = try TestEngine()
     _ = try bench.engine.pull(Query(), Call())
     let id = try bench.save(["n": 1]).id
     _ = try bench.engine.push(Call())
@@ -79,15 +79,16 @@ import Testing
     let file = try Storage(path: bench.directory.file("data.kvs"), durability: .normal)
     defer { file.close() }
     let engine = CollectionEngine(
-      collection: Bench.collection, type: .sync, local: file, remote: layers(around: bench.remote),
-      inFlight: InFlight(), writer: { "ana" })
+      collection: TestEngine.collection, type: .sync, local: file,
+      remote: layers(around: bench.remote),
+      inFlight: SendGate(), writer: { "ana" })
     try engine.take(.saved(message, id: id, .create))
     #expect(try engine.count(Query(), bench.options()).value == 0)
   }
 
   @Test("a message about what was never here does not make it, once it is said to be gone")
   func neverHere() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     try bench.engine.take(.deleted(id: "x", at: "2024-01-01T00:00:02.000Z"))
     for moment in ["2024-01-01T00:00:01.000Z", "2024-01-01T00:00:02.000Z"] {
       try bench.engine.take(.saved(entity("x", at: moment), id: "x", .save))
@@ -102,7 +103,7 @@ import Testing
   @Test("a filter that an entity has left says nothing about whether it is there") func left()
     throws
   {
-    let bench = try Bench()
+    let bench = try TestEngine()
     try bench.publish(["_id": "a", "n": 1])
     let query = try Query(filter: #"{"n":1}"#)
     _ = try bench.engine.pull(query, Call())
@@ -127,7 +128,7 @@ import Testing
   enum Sight: CaseIterable {
     case fullRead, pages, changes, comparing, findById, findOnNetwork, message
 
-    func see(_ id: String, of bench: Bench) throws {
+    func see(_ id: String, of bench: TestEngine) throws {
       let engine = bench.engine
       let entity = try #require(bench.remote.backend.entity(id))
       switch self {
@@ -150,8 +151,8 @@ import Testing
   /// One entity is there; another was made here, its create lost, and then it was removed.
   private func scene(
     _ strategy: ConflictStrategy = .clientWins, isPushed: Bool = true
-  ) throws -> (bench: Bench, id: String, create: [UInt8]) {
-    let bench = try Bench()
+  ) throws -> (bench: TestEngine, id: String, create: [UInt8]) {
+    let bench = try TestEngine()
     try bench.publish(["_id": "other", "n": 0])
     _ = try bench.engine.pull(Query(), Call())
     let id = try bench.save(["n": 1, "list": [1, 2.5, "x"]]).id
@@ -183,7 +184,7 @@ import Testing
   }
 
   @Test("so is one whose entity was removed past the queue") func pastQueue() throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     let id = try bench.save(["n": 1]).id
     bench.remote.refusal = { _ in ScriptedRemote.error(.network) }
     _ = try? bench.engine.push(Call())
@@ -199,7 +200,7 @@ import Testing
 
   @Test("so is one that was sent in two versions", arguments: [0, 1])
   func versions(_ arriving: Int) throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     let id = try bench.save(["n": 1]).id
     bench.remote.refusal = { _ in ScriptedRemote.error(.network) }
     _ = try? bench.engine.push(Call())
@@ -258,7 +259,7 @@ import Testing
     arguments: ConflictStrategy.allCases,
     SavedAgain.allCases)
   func replaced(_ strategy: ConflictStrategy, _ when: SavedAgain) throws {
-    let bench = try Bench()
+    let bench = try TestEngine()
     let id = try bench.save(["n": 1]).id
     bench.remote.refusal = { _ in ScriptedRemote.error(.network) }
     #expect(failure { _ = try bench.engine.push(Call(conflicts: strategy)) }?.kind == .network)

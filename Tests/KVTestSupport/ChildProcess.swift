@@ -78,7 +78,7 @@ package final class ChildProcess: Sendable {
   /// Waits for the end; gives the exit status, or -1 if a signal ended it.
   @discardableResult
   package func wait() -> Int32 {
-    status.withLock { status in
+    status.withLockNotifyingAll { status in
       if let status { return status }
       var raw: Int32 = 0
       while waitpid(id, &raw, 0) < 0, errno == EINTR {}
@@ -90,7 +90,7 @@ package final class ChildProcess: Sendable {
 
   /// Ends it, if it still runs.
   package func end() {
-    let isRunning = status.peek { $0 == nil }
+    let isRunning = status.withLock { $0 == nil }
     if isRunning { kill(id, SIGKILL) }
     wait()
   }

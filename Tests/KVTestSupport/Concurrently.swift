@@ -7,9 +7,9 @@ package func concurrently<R: Sendable>(
   let results = Monitor<[R]>([])
   let workers = (0..<count).map { number in
     Worker("test-\(number)") {
-      if let result = body(number) { results.peek { $0.append(result) } }
+      if let result = body(number) { results.withLock { $0.append(result) } }
     }
   }
   for worker in workers { worker?.join() }
-  return results.peek { $0 }
+  return results.withLock { $0 }
 }

@@ -16,13 +16,13 @@ package final class FakeRetryClock: RetryClock {
   }
 
   /// The seconds of each pause so far.
-  package var pauses: [Double] { waited.peek { $0 } }
+  package var pauses: [Double] { waited.withLock { $0 } }
 
   package func random() -> Double { share() }
 
   package func wait(_ seconds: Double, _ call: Call) throws(StoreError) -> Bool {
     guard seconds < call.deadline.remainingSeconds else { return false }
-    waited.peek { $0.append(seconds) }
+    waited.withLock { $0.append(seconds) }
     meanwhile()
     if call.cancellation.isCancelled { throw StoreError(.cancelled, "The call was cancelled.") }
     return true

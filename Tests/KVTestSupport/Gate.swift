@@ -7,7 +7,7 @@ package final class Gate: Sendable {
 
   package init() {}
 
-  package func open() { isOpen.withLock { $0 = true } }
+  package func open() { isOpen.withLockNotifyingAll { $0 = true } }
 
   /// Waits until it is open; false if that takes more than ten seconds.
   @discardableResult

@@ -48,28 +48,28 @@ package final class Relay: Sendable {
   package var url: String { "http://127.0.0.1:\(port)" }
 
   /// How many answers were lost.
-  package var lost: Int { state.peek { $0.lost } }
+  package var lost: Int { state.withLock { $0.lost } }
 
   /// Runs `body` while the first piece of each answer cuts its connection.
   package func losingAnswers<R>(_ body: () throws -> R) rethrows -> R {
-    state.peek { $0.losesAnswers = true }
-    defer { state.peek { $0.losesAnswers = false } }
+    state.withLock { $0.losesAnswers = true }
+    defer { state.withLock { $0.losesAnswers = false } }
     return try body()
   }
 
   /// Cuts the connections that are open; new ones are accepted.
   package func cut() {
-    state.peek { state in
+    state.withLock { state in
       for descriptor in state.descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }
     }
   }
 
   /// Cuts the next answer in its middle.
-  package func halveNextAnswer() { state.peek { $0.halves += 1 } }
+  package func halveNextAnswer() { state.withLock { $0.halves += 1 } }
 
   /// Cuts all connections and waits for the threads.
   package func stop() {
-    let threads = state.peek { state in
+    let threads = state.withLock { state in
       state.isStopped = true
       for descriptor in state.descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }
       return state.threads
@@ -80,14 +80,14 @@ package final class Relay: Sendable {
 
   private func start(_ body: @escaping @Sendable () -> Void) {
     guard let worker = Worker("test-relay", body) else { return }
-    state.peek { $0.threads.append(worker) }
+    state.withLock { $0.threads.append(worker) }
   }
 
   private func acceptAll() {
     while true {
       let client = accept(listener, nil, nil)
       guard client >= 0 else { return }
-      let isStopped = state.peek { state in
+      let isStopped = state.withLock { state in
         if !state.isStopped { state.descriptors.insert(client) }
         return state.isStopped
       }
@@ -97,7 +97,7 @@ package final class Relay: Sendable {
       }
       start { [self] in
         relay(client)
-        state.peek { _ = $0.descriptors.remove(client) }
+        state.withLock { _ = $0.descriptors.remove(client) }
         Glibc.close(client)
       }
     }
@@ -121,7 +121,7 @@ package final class Relay: Sendable {
     while poll(&both, 2, -1) > 0 {
       if both[0].revents != 0, !pass(client, upstream) { return }
       if both[1].revents != 0 {
-        let (isLost, isHalf) = state.peek { state in
+        let (isLost, isHalf) = state.withLock { state in
           if state.losesAnswers { state.lost += 1 }
           defer { if state.halves > 0 { state.halves -= 1 } }
           return (state.losesAnswers, state.halves > 0)

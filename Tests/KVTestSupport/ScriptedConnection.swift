@@ -23,7 +23,7 @@ package final class ScriptedConnection: Sendable {
       descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
   }
 
-  package var isOpen: Bool { state.peek { $0.isOpen } }
+  package var isOpen: Bool { state.withLock { $0.isOpen } }
 
   // MARK: Sending
 
@@ -51,7 +51,7 @@ package final class ScriptedConnection: Sendable {
 
   /// Ends the connection in order; the client sees an end of file.
   package func close() {
-    state.peek { state in
+    state.withLock { state in
       guard state.isOpen, !state.isReleased else { return }
       state.isOpen = false
       shutdown(descriptor, Int32(SHUT_RDWR))
@@ -63,7 +63,7 @@ package final class ScriptedConnection: Sendable {
     var option = linger(l_onoff: 1, l_linger: 0)
     setsockopt(
       descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
-    state.peek { $0.isOpen = false }
+    state.withLock { $0.isOpen = false }
     release()
   }
 
@@ -72,7 +72,7 @@ package final class ScriptedConnection: Sendable {
 
   /// Gives the descriptor back.
   func release() {
-    state.peek { state in
+    state.withLock { state in
       guard !state.isReleased else { return }
       state.isReleased = true
       Glibc.close(descriptor)
@@ -83,14 +83,14 @@ package final class ScriptedConnection: Sendable {
 
   /// Reads one whole request; nil at the end of the connection.
   func readRequest() -> ScriptedRequest? {
-    var bytes = state.peek { state in
+    var bytes = state.withLock { state in
       defer { state.unread = [] }
       return state.unread
     }
     while true {
       switch ScriptedRequest.parse(bytes, connection: number) {
       case .complete(let request, let rest):
-        state.peek { $0.unread = rest }
+        state.withLock { $0.unread = rest }
         return request
       case .malformed: return nil
       case .incomplete: break

@@ -43,7 +43,7 @@ package final class ScriptedServer: Sendable {
     self.port = UInt16(bigEndian: address.sin_port)
     self.script = script
     guard let worker = Worker("test-server", { [self] in acceptAll() }) else { throw Refusal() }
-    state.withLock { $0.threads.append(worker) }
+    state.withLockNotifyingAll { $0.threads.append(worker) }
   }
 
   /// A server that gives each request one reply.
@@ -56,10 +56,10 @@ package final class ScriptedServer: Sendable {
   package var url: String { "http://127.0.0.1:\(port)" }
 
   /// What has been asked so far, over all connections.
-  package var requests: [ScriptedRequest] { state.peek { $0.requests } }
+  package var requests: [ScriptedRequest] { state.withLock { $0.requests } }
 
   /// How many connections were made so far.
-  package var connectionCount: Int { state.peek { $0.connections.count } }
+  package var connectionCount: Int { state.withLock { $0.connections.count } }
 
   /// Waits until so many requests have come in; false if that takes more than ten seconds.
   package func waitForRequests(_ count: Int) -> Bool {
@@ -68,7 +68,7 @@ package final class ScriptedServer: Sendable {
 
   /// Cuts all connections and waits for the threads. Scripts that wait for something must have been let go.
   package func stop() {
-    let (connections, threads) = state.withLock { state in
+    let (connections, threads) = state.withLockNotifyingAll { state in
       state.isStopped = true
       return (state.connections, state.threads)
     }
@@ -89,7 +89,7 @@ package final class ScriptedServer: Sendable {
         connection.close()
         connection.release()
       }
-      let isStopped = state.withLock { state in
+      let isStopped = state.withLockNotifyingAll { state in
         state.connections.append(connection)
         if let thread { state.threads.append(thread) }
         return state.isStopped
@@ -100,7 +100,7 @@ package final class ScriptedServer: Sendable {
 
   private func serve(_ connection: ScriptedConnection) {
     while let request = connection.readRequest() {
-      state.withLock { $0.requests.append(request) }
+      state.withLockNotifyingAll { $0.requests.append(request) }
       script(request, connection)
       guard connection.isOpen else { return }
     }

@@ -79,13 +79,13 @@ import Testing
     }
     let load = Monitor(Load())
     try withServer(connections: 8) { request, connection in
-      load.withLock {
+      load.withLockNotifyingAll {
         $0.now += 1
         $0.most = max($0.most, $0.now)
       }
       // Nobody is answered before three are here, so that they do overlap.
       _ = load.wait(until: .after(seconds: 10)) { $0.most >= 3 ? true : nil }
-      load.withLock { $0.now -= 1 }
+      load.withLockNotifyingAll { $0.now -= 1 }
       connection.send(ScriptedReply(200, request.target))
     } run: { transport, server in
       var seen: [Int: String] = [:]
@@ -96,7 +96,7 @@ import Testing
         seen[place] = (try? result.get()).map { String(decoding: $0.body, as: UTF8.self) }
       }
       #expect(seen == Dictionary(uniqueKeysWithValues: (0..<40).map { ($0, "/\($0)") }))
-      #expect(load.peek { $0.most } == 3)
+      #expect(load.withLock { $0.most } == 3)
       #expect(server.connectionCount <= 3)
     }
   }
@@ -193,13 +193,13 @@ import Testing
           for turn in 0..<50 {
             let path = "/\(number)/\(turn)"
             let answer = try? transport.get(url + path)
-            if answer?.body != Array(path.utf8) { wrong.withLock { $0 += 1 } }
+            if answer?.body != Array(path.utf8) { wrong.withLockNotifyingAll { $0 += 1 } }
           }
         }
       }
       for worker in workers { worker.join() }
       #expect(workers.count == 8)
-      #expect(wrong.peek { $0 } == 0)
+      #expect(wrong.withLock { $0 } == 0)
     }
   }
 

@@ -35,8 +35,8 @@ import Testing
       }
       connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(total)\r\n\r\n")
       let block = [UInt8](repeating: 1, count: 1 << 20)
-      while sent.peek({ $0 }) < total, connection.send(block) {
-        sent.withLock { $0 += block.count }
+      while sent.withLock({ $0 }) < total, connection.send(block) {
+        sent.withLockNotifyingAll { $0 += block.count }
       }
     } run: { transport, server in
       var isFirst = true
@@ -51,7 +51,7 @@ import Testing
             throw failure
           }
         }
-        sentMeanwhile = sent.peek { $0 }
+        sentMeanwhile = sent.withLock { $0 }
       }
       let status = try result.get().status
       #expect(status == 200)

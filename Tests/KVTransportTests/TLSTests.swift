@@ -88,8 +88,8 @@ import Testing
     let authority = try Authority()
     let transport = try makeTransport(caFile: authority.file)
     defer { transport.close() }
-    brokenPipes.withLock { $0 = 0 }
-    let before = signal(SIGPIPE) { _ in brokenPipes.withLock { $0 += 1 } }
+    brokenPipes.withLockNotifyingAll { $0 = 0 }
+    let before = signal(SIGPIPE) { _ in brokenPipes.withLockNotifyingAll { $0 += 1 } }
     defer { signal(SIGPIPE, before) }
     for _ in 0..<5 {
       let server = try TLSServer(authority, names: "DNS:localhost")
@@ -98,7 +98,7 @@ import Testing
         of: HTTPRequest("PUT", server.url("localhost"), body: .source(source)))
       #expect(failure?.kind == .reset, "\(String(describing: failure))")
     }
-    #expect(brokenPipes.peek { $0 } == 0)
+    #expect(brokenPipes.withLock { $0 } == 0)
   }
 }
 
@@ -119,7 +119,7 @@ private final class EndingSource: BodySource {
 
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
     buffer.initializeMemory(as: UInt8.self, repeating: 0)
-    let isTurn = sent.peek { sent in
+    let isTurn = sent.withLock { sent in
       let before = sent
       sent += buffer.count
       return before < limit && sent >= limit

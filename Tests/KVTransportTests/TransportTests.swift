@@ -234,7 +234,7 @@ private final class CountingSource: BodySource {
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
-    place.peek { place in
+    place.withLock { place in
       guard place < failsAt else { return nil }
       let count = min(buffer.count, total - place)
       for offset in 0..<count { buffer[offset] = UInt8(truncatingIfNeeded: place + offset) }
@@ -244,7 +244,7 @@ private final class CountingSource: BodySource {
   }
 
   func rewind() -> Bool {
-    place.withLock { $0 = 0 }
+    place.withLockNotifyingAll { $0 = 0 }
     return true
   }
 }

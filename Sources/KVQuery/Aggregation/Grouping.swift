@@ -89,51 +89,55 @@ extension Grouping {
   /// one of `sum`, `avg`, `min` and `max` with a path. Either may be left out, not both.
   package init(parsing text: String) throws(QueryError) {
     let value = try parseJSON(text)
-    do throws(Misfit) { self = try Grouping.read(value) } catch { throw error.located(in: text) }
+    do throws(QueryDecodingError) { self = try Grouping.read(value) } catch {
+      throw error.located(in: text)
+    }
   }
 
-  private static func read(_ value: JSONValue) throws(Misfit) -> Grouping {
-    guard let object = value.objectValue else { throw Misfit("a grouping is a JSON object", []) }
+  private static func read(_ value: JSONValue) throws(QueryDecodingError) -> Grouping {
+    guard let object = value.objectValue else {
+      throw QueryDecodingError("a grouping is a JSON object", [])
+    }
     for member in object.members where member.name != "keys" && member.name != "aggregates" {
-      throw Misfit(
+      throw QueryDecodingError(
         "there is no \(member.name) in a grouping: keys and aggregates", [.member(member.name)])
     }
     let grouping = Grouping(
       keys: try keys(object["keys"]), members: try members(object["aggregates"]))
     guard !grouping.names.isEmpty else {
-      throw Misfit("a grouping needs keys or aggregates", [])
+      throw QueryDecodingError("a grouping needs keys or aggregates", [])
     }
     var known: Set<RecordID> = []
     for name in grouping.names where !known.insert(RecordID(name)).inserted {
-      throw Misfit("\(name) would be twice in the result", [])
+      throw QueryDecodingError("\(name) would be twice in the result", [])
     }
     return grouping
   }
 
-  private static func keys(_ value: JSONValue?) throws(Misfit) -> [Path] {
+  private static func keys(_ value: JSONValue?) throws(QueryDecodingError) -> [Path] {
     guard let value else { return [] }
     guard let names = value.arrayValue else {
-      throw Misfit("keys is an array of names", [.member("keys")])
+      throw QueryDecodingError("keys is an array of names", [.member("keys")])
     }
     var keys: [Path] = []
     for (place, name) in names.enumerated() {
       guard let name = name.stringValue, !name.isEmpty else {
-        throw Misfit("a key is a name", [.member("keys"), .element(place)])
+        throw QueryDecodingError("a key is a name", [.member("keys"), .element(place)])
       }
       keys.append(Path(name))
     }
     return keys
   }
 
-  private static func members(_ value: JSONValue?) throws(Misfit) -> [Member] {
+  private static func members(_ value: JSONValue?) throws(QueryDecodingError) -> [Member] {
     guard let value else { return [] }
     guard let object = value.objectValue else {
-      throw Misfit("aggregates is an object", [.member("aggregates")])
+      throw QueryDecodingError("aggregates is an object", [.member("aggregates")])
     }
     var members: [Member] = []
     for member in object.members {
       guard let aggregate = aggregate(member.value), !member.name.isEmpty else {
-        throw Misfit(
+        throw QueryDecodingError(
           "an aggregate is \"count\", or sum, avg, min or max with a path: {\"avg\":\"age\"}",
           [.member("aggregates"), .member(member.name)])
       }

@@ -46,7 +46,7 @@ extension Query {
     let values = try FormatArguments(parsing: arguments ?? "")
     var parser = try FormatParser(format, values, keys)
     filter = try parser.parse()
-    original = OriginalForm(format, arguments ?? "", keys, parser.now)
+    original = LegacySDKFilter(format, arguments ?? "", keys, parser.now)
     try apply(modifiers: modifiers ?? "")
     sort = sort.map { SortKey(keys.path($0.path), ascending: $0.ascending) }
     fields = fields.map(keys.path)

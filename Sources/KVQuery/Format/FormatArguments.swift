@@ -13,14 +13,14 @@ struct FormatArguments {
   init(parsing text: String) throws(QueryError) {
     guard !text.isEmpty else { return }
     let value = try parseJSON(text)
-    do throws(Misfit) {
+    do throws(QueryDecodingError) {
       // The object and the array that they stand in are two levels.
       try FilterParser.checkDepth(value, [], FilterParser.maximumDepthInFormat + 2)
       try read(value)
     } catch { throw error.located(in: text) }
   }
 
-  private mutating func read(_ value: JSONValue) throws(Misfit) {
+  private mutating func read(_ value: JSONValue) throws(QueryDecodingError) {
     switch value {
     case .array(let elements): values = elements
     case .object(let object):
@@ -29,12 +29,13 @@ struct FormatArguments {
         case ("arguments", .array(let elements)): values = elements
         case ("variables", .object(let members)): variables = members
         default:
-          throw Misfit(
+          throw QueryDecodingError(
             "expected arguments (an array) or variables (an object)", [.member(member.name)])
         }
       }
     case .null: break
-    case .bool, .int, .double, .string: throw Misfit("arguments must be an array or an object", [])
+    case .bool, .int, .double, .string:
+      throw QueryDecodingError("arguments must be an array or an object", [])
     }
   }
 

@@ -32,7 +32,9 @@ package struct IndexSpec: Sendable, Equatable {
   /// Reads a specification; an error tells the position in the text.
   package init(parsing text: String) throws(QueryError) {
     let value = try parseJSON(text)
-    do throws(Misfit) { self = try IndexSpec(value) } catch { throw error.located(in: text) }
+    do throws(QueryDecodingError) { self = try IndexSpec(value) } catch {
+      throw error.located(in: text)
+    }
   }
 
   /// The same index in the backend's names. Its own name stays.
@@ -52,14 +54,16 @@ package struct IndexSpec: Sendable, Equatable {
     (self.name, self.kind, self.hasTotals) = (name, kind, hasTotals)
   }
 
-  private init(_ value: JSONValue) throws(Misfit) {
-    guard let object = value.objectValue else { throw Misfit("an index must be an object", []) }
+  private init(_ value: JSONValue) throws(QueryDecodingError) {
+    guard let object = value.objectValue else {
+      throw QueryDecodingError("an index must be an object", [])
+    }
     for member in object.members where !["name", "keys", "totals"].contains(member.name) {
-      throw Misfit(
+      throw QueryDecodingError(
         "unknown member \(member.name): an index has name, keys and totals", [.member(member.name)])
     }
     guard let keys = object["keys"]?.objectValue, !keys.isEmpty else {
-      throw Misfit("an index needs keys, such as {\"country\":1}", [.member("keys")])
+      throw QueryDecodingError("an index needs keys, such as {\"country\":1}", [.member("keys")])
     }
     kind = try IndexSpec.kind(keys)
     name = try IndexSpec.name(object["name"], keys)
@@ -67,40 +71,43 @@ package struct IndexSpec: Sendable, Equatable {
   }
 
   /// `{"country":1,"population":-1}`, or `"text"` for all of them, or `"2dsphere"` for a single one.
-  private static func kind(_ keys: JSONObject) throws(Misfit) -> Kind {
-    let trail = [Misfit.Step.member("keys")]
+  private static func kind(_ keys: JSONObject) throws(QueryDecodingError) -> Kind {
+    let trail = [QueryDecodingError.Step.member("keys")]
     guard keys.count <= mostKeys else {
-      throw Misfit("an index has at most \(mostKeys) keys", trail)
+      throw QueryDecodingError("an index has at most \(mostKeys) keys", trail)
     }
     for member in keys.members where member.name.isEmpty {
-      throw Misfit("a key needs a name", trail)
+      throw QueryDecodingError("a key needs a name", trail)
     }
     switch keys.members[0].value {
     case .string("text"): return .text(try textPaths(keys, trail))
     case .string("2dsphere"), .string("2d"):
-      guard keys.count == 1 else { throw Misfit("an index of places has one key", trail) }
+      guard keys.count == 1 else {
+        throw QueryDecodingError("an index of places has one key", trail)
+      }
       return .place(Path(keys.members[0].name))
     default: return .ordered(try orderedKeys(keys, trail))
     }
   }
 
   private static func textPaths(
-    _ keys: JSONObject, _ trail: [Misfit.Step]
-  ) throws(Misfit) -> [Path] {
+    _ keys: JSONObject, _ trail: [QueryDecodingError.Step]
+  ) throws(QueryDecodingError) -> [Path] {
     for member in keys.members where member.value != .string("text") {
-      throw Misfit("\"text\" does not mix with other keys", trail + [.member(member.name)])
+      throw QueryDecodingError(
+        "\"text\" does not mix with other keys", trail + [.member(member.name)])
     }
     if keys.members.contains(where: { $0.name == "$**" }) { return [] }
     return keys.members.map { Path($0.name) }
   }
 
   private static func orderedKeys(
-    _ keys: JSONObject, _ trail: [Misfit.Step]
-  ) throws(Misfit) -> [Key] {
+    _ keys: JSONObject, _ trail: [QueryDecodingError.Step]
+  ) throws(QueryDecodingError) -> [Key] {
     var ordered: [Key] = []
     for member in keys.members {
       guard let direction = member.value.intValue, direction == 1 || direction == -1 else {
-        throw Misfit(
+        throw QueryDecodingError(
           "a key must be 1, -1, \"text\" or \"2dsphere\"", trail + [.member(member.name)])
       }
       ordered.append(Key(path: Path(member.name), ascending: direction == 1))
@@ -108,25 +115,29 @@ package struct IndexSpec: Sendable, Equatable {
     return ordered
   }
 
-  private static func totals(_ value: JSONValue?, _ kind: Kind) throws(Misfit) -> Bool {
+  private static func totals(_ value: JSONValue?, _ kind: Kind) throws(QueryDecodingError) -> Bool {
     guard let value else { return false }
     guard let hasTotals = value.boolValue else {
-      throw Misfit("totals must be true or false", [.member("totals")])
+      throw QueryDecodingError("totals must be true or false", [.member("totals")])
     }
     guard !hasTotals || kind.canHaveTotals else {
-      throw Misfit("totals need the keys of a group and a number behind them", [.member("totals")])
+      throw QueryDecodingError(
+        "totals need the keys of a group and a number behind them", [.member("totals")])
     }
     return hasTotals
   }
 
   /// The name given, or one made of the keys: `country_1_population_-1`.
-  private static func name(_ value: JSONValue?, _ keys: JSONObject) throws(Misfit) -> String {
+  private static func name(_ value: JSONValue?, _ keys: JSONObject) throws(QueryDecodingError)
+    -> String
+  {
     let made = keys.members.map { member in
       "\(member.name)_\(member.value.stringValue ?? (member.value.intValue ?? 1).description)"
     }
     let name = value == nil ? made.joined(separator: "_") : value?.stringValue ?? ""
     guard !name.isEmpty, name.utf8.count <= longestName, !name.utf8.contains(0) else {
-      throw Misfit("a name must be a text of 1 to \(longestName) bytes", [.member("name")])
+      throw QueryDecodingError(
+        "a name must be a text of 1 to \(longestName) bytes", [.member("name")])
     }
     return name
   }

@@ -5,7 +5,7 @@ extension FilterParser {
   /// with `{"$geometry":…}`, a GeoJSON point, and distances, in metres, inside.
   static func nearness(
     _ member: JSONObject.Member, beside object: JSONObject, _ trail: Trail
-  ) throws(Misfit) -> Test {
+  ) throws(QueryDecodingError) -> Test {
     var (place, distances, perMile) = (member.value, object, 1.0)
     if let inner = member.value.objectValue, let geometry = inner["$geometry"] {
       (place, distances, perMile) = (
@@ -13,7 +13,7 @@ extension FilterParser {
       )
     }
     guard let center = GeoPoint(place) else {
-      throw Misfit("\(member.name) needs [longitude, latitude]", trail)
+      throw QueryDecodingError("\(member.name) needs [longitude, latitude]", trail)
     }
     var nearness = Nearness(center: center)
     nearness.maximum = try distance("$maxDistance", in: distances, perMile, trail)
@@ -23,18 +23,19 @@ extension FilterParser {
 
   private static func distance(
     _ name: String, in object: JSONObject, _ perMile: Double, _ trail: Trail
-  ) throws(Misfit) -> Double? {
+  ) throws(QueryDecodingError) -> Double? {
     guard let value = object[name] else { return nil }
     guard let distance = value.doubleValue, distance >= 0 else {
-      throw Misfit("\(name) needs a number that is not negative", trail)
+      throw QueryDecodingError("\(name) needs a number that is not negative", trail)
     }
     return distance / perMile
   }
 
   /// What is inside `$geoWithin` or `$within`.
-  static func region(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> Region {
+  static func region(_ value: JSONValue, _ trail: Trail) throws(QueryDecodingError) -> Region {
     guard let object = value.objectValue, object.count == 1, let shape = object.members.first else {
-      throw Misfit("$geoWithin needs one of $box, $polygon, $centerSphere, $center", trail)
+      throw QueryDecodingError(
+        "$geoWithin needs one of $box, $polygon, $centerSphere, $center", trail)
     }
     let here = trail + [.member(shape.name)]
     let parts = shape.value.arrayValue ?? []
@@ -42,22 +43,22 @@ extension FilterParser {
     case "$centerSphere", "$center":
       guard parts.count == 2, let center = GeoPoint(parts[0]), let radius = parts[1].doubleValue,
         radius >= 0
-      else { throw Misfit("\(shape.name) needs [[longitude, latitude], radius]", here) }
+      else { throw QueryDecodingError("\(shape.name) needs [[longitude, latitude], radius]", here) }
       return shape.name == "$center"
         ? .disc(center, degrees: radius) : .cap(center, radians: radius)
     case "$box":
       guard parts.count == 2, let southWest = GeoPoint(parts[0]),
         let northEast = GeoPoint(parts[1]),
         southWest.latitude <= northEast.latitude
-      else { throw Misfit("$box needs [[west, south], [east, north]]", here) }
+      else { throw QueryDecodingError("$box needs [[west, south], [east, north]]", here) }
       return .box(southWest: southWest, northEast: northEast)
     case "$polygon":
       let ring = parts.compactMap { GeoPoint($0) }
       guard ring.count == parts.count, ring.count >= 3 else {
-        throw Misfit("$polygon needs three or more [longitude, latitude]", here)
+        throw QueryDecodingError("$polygon needs three or more [longitude, latitude]", here)
       }
       return .polygon(ring)
-    default: throw Misfit("unknown shape \(shape.name)", here)
+    default: throw QueryDecodingError("unknown shape \(shape.name)", here)
     }
   }
 }

@@ -61,12 +61,12 @@ final class PCREExpression: @unchecked Sendable {
   func matches(
     _ text: UnsafeBufferPointer<UInt8>, within budget: WorkBudget
   ) throws(QueryError) -> Bool {
-    guard let memory = spare.peek({ $0.take() }) ?? PCREMemory(for: code) else {
+    guard let memory = spare.withLock({ $0.take() }) ?? PCREMemory(for: code) else {
       throw PCRESearch.noMemory
     }
     var search = PCRESearch(text, within: budget, weighsCaptures: hasBackreferences)
     let isMatch = try search.run(code, memory)
-    if text.count <= PCREExpression.longestForSpare { spare.peek { $0 = memory } }
+    if text.count <= PCREExpression.longestForSpare { spare.withLock { $0 = memory } }
     return isMatch
   }
 }

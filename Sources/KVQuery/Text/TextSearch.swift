@@ -119,9 +119,11 @@ extension TextSearch {
 
 extension FilterParser {
   /// What is behind `$text`: `{"$search":"…"}`, with MongoDB's options where they ask for what we do anyway.
-  static func textSearch(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> TextSearch {
+  static func textSearch(_ value: JSONValue, _ trail: Trail) throws(QueryDecodingError)
+    -> TextSearch
+  {
     guard let object = value.objectValue, let text = object["$search"]?.stringValue else {
-      throw Misfit("$text needs {\"$search\":\"words\"}", trail)
+      throw QueryDecodingError("$text needs {\"$search\":\"words\"}", trail)
     }
     for member in object.members {
       switch (member.name, member.value) {
@@ -129,8 +131,10 @@ extension FilterParser {
         ("$language", .string("none")):
         continue
       case ("$caseSensitive", _), ("$diacriticSensitive", _), ("$language", _):
-        throw Misfit("$text takes no other \(member.name)", trail + [.member(member.name)])
-      default: throw Misfit("unknown option \(member.name)", trail + [.member(member.name)])
+        throw QueryDecodingError(
+          "$text takes no other \(member.name)", trail + [.member(member.name)])
+      default:
+        throw QueryDecodingError("unknown option \(member.name)", trail + [.member(member.name)])
       }
     }
     return TextSearch(text)

@@ -20,7 +20,7 @@ enum UpdateParser {
 
   static func parse(_ text: String, _ format: RecordFormat) throws(QueryError) -> [Step] {
     let value = try parseJSON(text)
-    do throws(Misfit) {
+    do throws(QueryDecodingError) {
       try FilterParser.checkDepth(value, [], FilterParser.maximumDepth)
       return try steps(value, format)
     } catch {
@@ -30,9 +30,10 @@ enum UpdateParser {
 
   private static func steps(
     _ value: JSONValue, _ format: RecordFormat
-  ) throws(Misfit) -> [Step] {
+  ) throws(QueryDecodingError) -> [Step] {
     guard let object = value.objectValue, !object.isEmpty else {
-      throw Misfit("an update must be an object with operators, such as {\"$set\":{…}}", [])
+      throw QueryDecodingError(
+        "an update must be an object with operators, such as {\"$set\":{…}}", [])
     }
     var steps: [Step] = []
     var paths = UpdatePaths()
@@ -56,44 +57,45 @@ enum UpdateParser {
   /// What an operator is to be applied to: paths and operands.
   private static func targets(
     _ member: JSONObject.Member, _ trail: Trail
-  ) throws(Misfit) -> [JSONObject.Member] {
+  ) throws(QueryDecodingError) -> [JSONObject.Member] {
     guard member.name.starts(with: "$") else {
-      throw Misfit(
+      throw QueryDecodingError(
         "an update takes operators only, such as $set; to replace an entity, save it", trail)
     }
     guard operators.contains(member.name) else {
       let reason = refused[member.name].map { ": \($0)" } ?? ""
-      throw Misfit("unknown operator \(member.name)\(reason)", trail)
+      throw QueryDecodingError("unknown operator \(member.name)\(reason)", trail)
     }
     guard let targets = member.value.objectValue else {
-      throw Misfit("\(member.name) needs an object", trail)
+      throw QueryDecodingError("\(member.name) needs an object", trail)
     }
     return targets.members
   }
 
   private static func step(
     _ name: String, _ target: JSONObject.Member, _ trail: Trail
-  ) throws(Misfit) -> Step {
+  ) throws(QueryDecodingError) -> Step {
     let path = try path(target.name, trail)
     guard name == "$rename" else {
       return Step(path: path, name: name, operation: try operation(name, target.value, trail))
     }
     guard let destination = target.value.stringValue else {
-      throw Misfit("$rename needs the new name, a string", trail)
+      throw QueryDecodingError("$rename needs the new name, a string", trail)
     }
     return Step(
       path: try self.path(destination, trail), name: name, operation: .rename(from: path))
   }
 
-  private static func path(_ text: String, _ trail: Trail) throws(Misfit) -> Path {
+  private static func path(_ text: String, _ trail: Trail) throws(QueryDecodingError) -> Path {
     let path = Path(text)
     guard path.components.count <= FilterParser.maximumDepth else {
-      throw Misfit("the path has too many parts", trail)
+      throw QueryDecodingError("the path has too many parts", trail)
     }
     for component in path.components {
-      if component.name.isEmpty { throw Misfit("the path has an empty part", trail) }
+      if component.name.isEmpty { throw QueryDecodingError("the path has an empty part", trail) }
       if component.name.first == UInt8(ascii: "$") {
-        throw Misfit("positional operators are not supported: \(component.quoted)", trail)
+        throw QueryDecodingError(
+          "positional operators are not supported: \(component.quoted)", trail)
       }
     }
     return path
@@ -101,15 +103,15 @@ enum UpdateParser {
 
   private static func checkID(
     _ path: Path, _ format: RecordFormat, _ trail: Trail
-  ) throws(Misfit) {
+  ) throws(QueryDecodingError) {
     for member in format.id where path.top.text.hasSameBytes(as: member.name) {
-      throw Misfit("the \(member.name) of an entity never changes", trail)
+      throw QueryDecodingError("the \(member.name) of an entity never changes", trail)
     }
   }
 
   private static func operation(
     _ name: String, _ value: JSONValue, _ trail: Trail
-  ) throws(Misfit) -> UpdateOperation {
+  ) throws(QueryDecodingError) -> UpdateOperation {
     switch name {
     case "$set": return .set(value)
     case "$unset": return .unset
@@ -122,32 +124,37 @@ enum UpdateParser {
     case "$pop": return try pop(value, trail)
     case "$pull": return .pull(try pull(value, trail))
     case "$currentDate": return try currentDate(value, trail)
-    default: throw Misfit("unknown operator \(name)", Array(trail.prefix(1)))
+    default: throw QueryDecodingError("unknown operator \(name)", Array(trail.prefix(1)))
     }
   }
 
   private static func number(
     _ name: String, _ value: JSONValue, _ trail: Trail
-  ) throws(Misfit) -> Number {
-    guard let number = Number(value) else { throw Misfit("\(name) needs a number", trail) }
+  ) throws(QueryDecodingError) -> Number {
+    guard let number = Number(value) else {
+      throw QueryDecodingError("\(name) needs a number", trail)
+    }
     return number
   }
 
-  private static func pop(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> UpdateOperation {
+  private static func pop(_ value: JSONValue, _ trail: Trail) throws(QueryDecodingError)
+    -> UpdateOperation
+  {
     switch value.intValue {
     case 1: return .popLast
     case -1: return .popFirst
-    default: throw Misfit("$pop needs 1, for the last element, or -1, for the first", trail)
+    default:
+      throw QueryDecodingError("$pop needs 1, for the last element, or -1, for the first", trail)
     }
   }
 
   /// Times are texts here, whichever of MongoDB's types is asked for.
   private static func currentDate(
     _ value: JSONValue, _ trail: Trail
-  ) throws(Misfit) -> UpdateOperation {
+  ) throws(QueryDecodingError) -> UpdateOperation {
     if value.boolValue == true { return .currentDate }
     if value["$type"]?.stringValue == "date", value.objectValue?.count == 1 { return .currentDate }
-    throw Misfit("$currentDate needs true or {\"$type\":\"date\"}", trail)
+    throw QueryDecodingError("$currentDate needs true or {\"$type\":\"date\"}", trail)
   }
 
   // MARK: Arrays
@@ -155,18 +162,20 @@ enum UpdateParser {
   /// The elements of `{"$each":[…]}`; nil for any other value.
   private static func each(
     _ value: JSONValue, _ trail: Trail, others: [String] = []
-  ) throws(Misfit) -> [JSONValue]? {
+  ) throws(QueryDecodingError) -> [JSONValue]? {
     guard let object = value.objectValue, FilterParser.isOperators(object) else { return nil }
     guard let elements = object["$each"]?.arrayValue else {
-      throw Misfit("$each is needed here, with an array", trail)
+      throw QueryDecodingError("$each is needed here, with an array", trail)
     }
     for member in object.members where member.name != "$each" && !others.contains(member.name) {
-      throw Misfit("unknown operator \(member.name)", trail + [.member(member.name)])
+      throw QueryDecodingError("unknown operator \(member.name)", trail + [.member(member.name)])
     }
     return elements
   }
 
-  private static func push(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> ArrayPush {
+  private static func push(_ value: JSONValue, _ trail: Trail) throws(QueryDecodingError)
+    -> ArrayPush
+  {
     let modifiers = ["$position", "$sort", "$slice"]
     guard let elements = try each(value, trail, others: modifiers) else {
       return ArrayPush(elements: [value])
@@ -180,32 +189,36 @@ enum UpdateParser {
 
   private static func integer(
     _ name: String, of value: JSONValue, _ trail: Trail
-  ) throws(Misfit) -> Int? {
+  ) throws(QueryDecodingError) -> Int? {
     guard let value = value[name] else { return nil }
     guard let number = value.intValue, number.magnitude <= Int32.max else {
-      throw Misfit("\(name) needs an integer", trail + [.member(name)])
+      throw QueryDecodingError("\(name) needs an integer", trail + [.member(name)])
     }
     return Int(number)
   }
 
-  private static func order(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> ArrayPush.Order {
+  private static func order(_ value: JSONValue, _ trail: Trail) throws(QueryDecodingError)
+    -> ArrayPush.Order
+  {
     if let direction = value.intValue, direction.magnitude == 1 {
       return .elements(ascending: direction == 1)
     }
     guard let object = value.objectValue, !object.isEmpty else {
-      throw Misfit("$sort needs 1, -1, or an object with members and 1 or -1", trail)
+      throw QueryDecodingError("$sort needs 1, -1, or an object with members and 1 or -1", trail)
     }
     var keys: [Query.SortKey] = []
     for member in object.members {
       guard let direction = member.value.intValue, direction.magnitude == 1 else {
-        throw Misfit("$sort needs 1 or -1", trail + [.member(member.name)])
+        throw QueryDecodingError("$sort needs 1 or -1", trail + [.member(member.name)])
       }
       keys.append(Query.SortKey(Path(member.name), ascending: direction == 1))
     }
     return .members(keys)
   }
 
-  private static func pull(_ value: JSONValue, _ trail: Trail) throws(Misfit) -> ArrayPull {
+  private static func pull(_ value: JSONValue, _ trail: Trail) throws(QueryDecodingError)
+    -> ArrayPull
+  {
     guard let object = value.objectValue else { return .equal(EditableValue(value).sortKey) }
     guard FilterParser.isOperators(object) else {
       return .filter(Matcher(try FilterParser.predicate(value, trail)))

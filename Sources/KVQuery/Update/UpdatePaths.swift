@@ -5,7 +5,7 @@ struct UpdatePaths {
   private var known: [[[UInt8]]: IsWhole] = [:]
   private enum IsWhole { case whole, beginning }
 
-  mutating func insert(_ path: Path, _ trail: UpdateParser.Trail) throws(Misfit) {
+  mutating func insert(_ path: Path, _ trail: UpdateParser.Trail) throws(QueryDecodingError) {
     let names = path.components.map(\.name)
     for count in 1..<names.count where known[Array(names.prefix(count))] == .whole {
       throw conflict(names.prefix(count), trail)
@@ -15,9 +15,11 @@ struct UpdatePaths {
     known[names] = .whole
   }
 
-  private func conflict(_ names: ArraySlice<[UInt8]>, _ trail: UpdateParser.Trail) -> Misfit {
+  private func conflict(_ names: ArraySlice<[UInt8]>, _ trail: UpdateParser.Trail)
+    -> QueryDecodingError
+  {
     let text = names.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ".")
-    return Misfit("two operators change what is at \"\(text)\"", trail)
+    return QueryDecodingError("two operators change what is at \"\(text)\"", trail)
   }
 
   /// The order in which members are made: numbers by value, names by their bytes.

@@ -33,7 +33,7 @@ final class AccessLog: Sendable {
 
   func add(_ record: RequestRecord) {
     let line = Self.line(record)
-    state.wakingOne { state in
+    state.withLockNotifyingOne { state in
       guard state.waiting.count + line.utf8.count <= Self.mostWaiting else {
         state.dropped += 1
         return
@@ -43,11 +43,11 @@ final class AccessLog: Sendable {
   }
 
   /// Closes the file and opens it by its name again: after somebody renamed it.
-  func reopen() { state.withLock { $0.wantsReopening = true } }
+  func reopen() { state.withLockNotifyingAll { $0.wantsReopening = true } }
 
   /// Writes what waits, and ends.
   func close() {
-    state.withLock { $0.isClosed = true }
+    state.withLockNotifyingAll { $0.isClosed = true }
     _ = state.wait(until: .after(seconds: 2)) { $0.isWritten && $0.waiting.isEmpty ? true : nil }
   }
 
@@ -83,7 +83,7 @@ final class AccessLog: Sendable {
       switch next(state) {
       case .write(let bytes):
         write(bytes, to: descriptor)
-        state.withLock { $0.isWritten = true }
+        state.withLockNotifyingAll { $0.isWritten = true }
       case .reopen:
         guard path != "-", let reopened = try? open(path) else { continue }
         Glibc.close(descriptor)

@@ -49,7 +49,7 @@ final class Catalog: Sendable {
   }
 
   func find(_ name: String, of app: Int64) -> EntityCollection? {
-    collections.peek { $0[Key(app, name)] }
+    collections.withLock { $0[Key(app, name)] }
   }
 
   func permissions(of name: String, of app: Int64) -> Permissions {
@@ -63,7 +63,7 @@ final class Catalog: Sendable {
       (connection: borrowing Connection) throws(SQLiteError) -> EntityCollection in
       try make(name, app, connection)
     }
-    return collections.peek { collections in
+    return collections.withLock { collections in
       let key = Key(app, name)
       if let found = collections[key] { return found }
       collections[key] = made
@@ -99,13 +99,13 @@ final class Catalog: Sendable {
       try update.bind(permissions?.json.text, at: 2)
       try update.run()
     }
-    collection.state.peek { $0.permissions = permissions ?? defaults }
+    collection.state.withLock { $0.permissions = permissions ?? defaults }
     return collection
   }
 
   /// All collections that clients can name.
   var all: [EntityCollection] {
-    collections.peek { $0.filter { $0.key.name != RecordID(Schema.users) }.map(\.value) }
+    collections.withLock { $0.filter { $0.key.name != RecordID(Schema.users) }.map(\.value) }
   }
 
   /// Gives its number, or that of the collection that somebody else has made meanwhile.

@@ -67,11 +67,11 @@ final class DataEpoch: Sendable {
         == nil
       {
         let writes = clock.writes
-        guard writes != state.peek({ $0.writes }) else { continue }
+        guard writes != state.withLock({ $0.writes }) else { continue }
         do throws(SQLiteError) {
           try mark(nil)
           noteInFile(log)
-          state.peek { $0.writes = writes }
+          state.withLock { $0.writes = writes }
         } catch {
           log.error("the data could not be marked: \(error)")
         }
@@ -81,7 +81,7 @@ final class DataEpoch: Sendable {
 
   /// Marks the data for the last time, and stores the latest time as it is.
   func close(_ log: Log) throws(SQLiteError) {
-    state.withLock { $0.isClosed = true }
+    state.withLockNotifyingAll { $0.isClosed = true }
     try mark(clock.last.milliseconds)
     noteInFile(log)
   }
@@ -90,17 +90,17 @@ final class DataEpoch: Sendable {
 
   /// Durable, and before the file: a database that is behind the file has lost something. `latest` nil: as it is.
   private func mark(_ latest: Int64?) throws(SQLiteError) {
-    let (epoch, generation) = (text, state.peek { $0.generation + 1 })
+    let (epoch, generation) = (text, state.withLock { $0.generation + 1 })
     try database.write { (connection: borrowing Connection) throws(SQLiteError) in
       try Self.store(epoch, generation, latest, connection)
     }
-    state.peek { $0.generation = generation }
+    state.withLock { $0.generation = generation }
   }
 
   /// If that fails the file is behind the database, which does no harm.
   private func noteInFile(_ log: Log) {
     do throws(TextFile.Failure) {
-      try file.write(.init(epoch: text, generation: state.peek { $0.generation }))
+      try file.write(.init(epoch: text, generation: state.withLock { $0.generation }))
     } catch {
       log.error(error.description)
     }

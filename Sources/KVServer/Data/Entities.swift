@@ -8,9 +8,9 @@ internal import KVSQLite
 final class Entities: Sendable {
   let database: Database
   let clock: ServerClock
-  private let outbox: LiveOutbox
+  private let outbox: CommitOrderedQueue
 
-  init(_ database: Database, clock: ServerClock, outbox: LiveOutbox) {
+  init(_ database: Database, clock: ServerClock, outbox: CommitOrderedQueue) {
     self.database = database
     self.clock = clock
     self.outbox = outbox

@@ -46,9 +46,9 @@ final class EntityCollection: Sendable {
     self.state = Monitor(state)
   }
 
-  var permissions: Permissions { state.peek { $0.permissions } }
-  var history: History { state.peek { $0.history } }
-  var ruleSince: Timestamp { state.peek { $0.ruleSince } }
+  var permissions: Permissions { state.withLock { $0.permissions } }
+  var history: History { state.withLock { $0.history } }
+  var ruleSince: Timestamp { state.withLock { $0.ruleSince } }
 
   /// What a statement does; each is made once.
   enum Shape: Hashable {
@@ -127,7 +127,7 @@ final class EntityCollection: Sendable {
   }
 
   func sql(_ shape: Shape) -> SQL {
-    statements.peek { statements in
+    statements.withLock { statements in
       if let found = statements[shape] { return found }
       let made = SQL(text(of: shape))
       statements[shape] = made

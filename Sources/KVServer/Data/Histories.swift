@@ -41,7 +41,7 @@ final class Histories: Sendable {
     }
   }
 
-  func close() { isClosed.withLock { $0 = true } }
+  func close() { isClosed.withLockNotifyingAll { $0 = true } }
 
   /// Sets how long deletions in a collection are known: nil as the server's default says, 0 not at all.
   func set(days: Int?, of collection: EntityCollection) throws(ServerError) {
@@ -54,7 +54,7 @@ final class Histories: Sendable {
         try update.run()
       }
     }
-    collection.state.peek { $0.wantedDays = days }
+    collection.state.withLock { $0.wantedDays = days }
     try settle(collection)
   }
 
@@ -69,8 +69,8 @@ final class Histories: Sendable {
   /// Notes when the read rule has changed. It is in force before the time is taken: who has read by the old one has a
   /// time that is not later.
   private func settleRule(of collection: EntityCollection) throws(ServerError) {
-    try turn.withLock { (_) throws(ServerError) in
-      let (rule, known) = collection.state.peek { ($0.permissions.read, $0.knownRule) }
+    try turn.withLockNotifyingAll { (_) throws(ServerError) in
+      let (rule, known) = collection.state.withLock { ($0.permissions.read, $0.knownRule) }
       guard rule != known else { return }
       let since = try entities.write { (connection, now) throws(SQLiteError) in
         let since = Timestamp(milliseconds: now.milliseconds + 1)
@@ -82,7 +82,7 @@ final class Histories: Sendable {
         try update.run()
         return since
       }
-      collection.state.peek {
+      collection.state.withLock {
         $0.knownRule = rule
         $0.ruleSince = since
       }
@@ -91,14 +91,14 @@ final class Histories: Sendable {
 
   /// Makes a collection's history what its setting or the default wants.
   func settle(_ collection: EntityCollection) throws(ServerError) {
-    try turn.withLock { (_) throws(ServerError) in
-      let days = collection.state.peek { $0.wantedDays } ?? defaultDays
+    try turn.withLockNotifyingAll { (_) throws(ServerError) in
+      let days = collection.state.withLock { $0.wantedDays } ?? defaultDays
       switch collection.history {
       case .on where days == 0: try end(collection)
       case .on(let since, _):
         // An older server may have begun it, which kept less.
         try createTables(of: collection)
-        collection.state.peek { $0.history = .on(since: since, days: days) }
+        collection.state.withLock { $0.history = .on(since: since, days: days) }
       case .off, .starting:
         if days > 0 { try begin(collection, days: days) }
       }
@@ -137,12 +137,12 @@ final class Histories: Sendable {
 
   private func begin(_ collection: EntityCollection, days: Int) throws(ServerError) {
     try createTables(of: collection)
-    collection.state.peek { $0.history = .starting }
+    collection.state.withLock { $0.history = .starting }
     let since = try entities.write { (connection, now) throws(SQLiteError) in
       try Self.note(now, collection, connection)
       return now
     }
-    collection.state.peek { $0.history = .on(since: since, days: days) }
+    collection.state.withLock { $0.history = .on(since: since, days: days) }
   }
 
   private func createTables(of collection: EntityCollection) throws(ServerError) {
@@ -152,7 +152,7 @@ final class Histories: Sendable {
   }
 
   private func end(_ collection: EntityCollection) throws(ServerError) {
-    collection.state.peek { $0.history = .off }
+    collection.state.withLock { $0.history = .off }
     _ = try entities.write { (connection, _) throws(SQLiteError) in
       try Self.note(nil, collection, connection)
       try connection.execute(Schema.dropHistory(of: collection))

@@ -48,7 +48,7 @@ final class ServerClock: Sendable {
   /// `endWrite` must follow when the commit is visible or the write has failed.
   func beginWrite() -> Timestamp {
     let now = now().milliseconds
-    return state.peek { state in
+    return state.withLock { state in
       state.last = max(state.last, now)
       state.inFlight.append(state.last)
       return Timestamp(milliseconds: state.last)
@@ -59,14 +59,14 @@ final class ServerClock: Sendable {
   /// run ahead of the wall clock while one entity is written more than a thousand times a second.
   func time(_ now: Timestamp, after previous: Timestamp) -> Timestamp {
     if now > previous { return now }
-    return state.peek { state in
+    return state.withLock { state in
       state.last = max(state.last, previous.milliseconds + 1)
       return Timestamp(milliseconds: previous.milliseconds + 1)
     }
   }
 
   func endWrite(_ time: Timestamp) {
-    state.peek { state in
+    state.withLock { state in
       state.writes += 1
       guard let place = state.inFlight.firstIndex(of: time.milliseconds) else { return }
       state.inFlight.remove(at: place)
@@ -74,14 +74,14 @@ final class ServerClock: Sendable {
   }
 
   /// How many writes have ended.
-  var writes: Int { state.peek { $0.writes } }
+  var writes: Int { state.withLock { $0.writes } }
 
   // MARK: Reads
 
   /// The time of a read, taken before its snapshot.
   func readStart() -> Timestamp {
     let now = now().milliseconds
-    return state.peek { state in
+    return state.withLock { state in
       state.last = max(state.last, now)
       return Timestamp(milliseconds: min(state.inFlight.first ?? state.last, state.covered))
     }
@@ -90,11 +90,11 @@ final class ServerClock: Sendable {
   /// The time that has to be stored so that reads are given the present one; nil: there is no need.
   func timeToStore() -> Int64? {
     let now = now().milliseconds
-    return state.peek { now > $0.covered ? now + Self.reserve : nil }
+    return state.withLock { now > $0.covered ? now + Self.reserve : nil }
   }
 
   /// Says that a time is stored.
-  func cover(_ stored: Int64) { state.peek { $0.covered = max($0.covered, stored) } }
+  func cover(_ stored: Int64) { state.withLock { $0.covered = max($0.covered, stored) } }
 
   /// Whether this data may have given out a time.
   func hasGiven(_ time: Timestamp) -> Bool {
@@ -103,5 +103,5 @@ final class ServerClock: Sendable {
   }
 
   /// The latest time given out, to go on from after a restart.
-  var last: Timestamp { Timestamp(milliseconds: state.peek { $0.last }) }
+  var last: Timestamp { Timestamp(milliseconds: state.withLock { $0.last }) }
 }

@@ -69,7 +69,7 @@ final class Sessions: Sendable {
 
   /// The session of a token; nil if there is none any more.
   func find(_ token: String) throws(ServerError) -> Session? {
-    let (known, endings) = kept.peek { ($0.session(token), $0.endings) }
+    let (known, endings) = kept.withLock { ($0.session(token), $0.endings) }
     var found = known
     if found == nil {
       found = try load(token)
@@ -88,7 +88,7 @@ final class Sessions: Sendable {
         try delete.run()
       }
     }
-    kept.peek { kept in
+    kept.withLock { kept in
       kept.endings += 1
       kept.sessions[RecordID(token)] = nil
     }
@@ -152,7 +152,7 @@ final class Sessions: Sendable {
 
   /// A user's sessions have ended in the database: nobody finds them here any more.
   func forget(app: Int64, user: String) {
-    kept.peek { kept in
+    kept.withLock { kept in
       kept.endings += 1
       kept.generations[UserKey(app, user)] = nil
     }
@@ -161,11 +161,11 @@ final class Sessions: Sendable {
   // MARK: Parts
 
   /// How often sessions were ended, for `keep`.
-  var endings: Int { kept.peek { $0.endings } }
+  var endings: Int { kept.withLock { $0.endings } }
 
   /// Keeps what was read from the database, unless sessions were ended since then.
   func keep(_ session: Session, _ token: String, since endings: Int) {
-    kept.peek { kept in
+    kept.withLock { kept in
       guard kept.endings == endings else { return }
       if kept.sessions.count >= Self.maxKept { (kept.sessions, kept.generations) = ([:], [:]) }
       kept.sessions[RecordID(token)] = session

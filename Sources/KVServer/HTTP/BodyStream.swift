@@ -45,7 +45,7 @@ final class BodyStream: @unchecked Sendable {
   }
 
   /// Whether the connection waits for a piece. Nobody but who makes it ends that.
-  var isSuspended: Bool { state.peek { $0.isSuspended } }
+  var isSuspended: Bool { state.withLock { $0.isSuspended } }
 
   /// Fills `buffer`; what libmicrohttpd expects of a content reader.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
@@ -76,7 +76,7 @@ final class BodyStream: @unchecked Sendable {
   /// Takes the next piece if it is made; else suspends the connection until it is.
   private func advance() -> Next {
     startNext()
-    return state.peek { state in
+    return state.withLock { state in
       switch state.next {
       case .made:
         defer { state.next = .nothing }
@@ -92,7 +92,7 @@ final class BodyStream: @unchecked Sendable {
 
   /// Has a worker make the next piece, unless one is being made or there is none.
   private func startNext() {
-    let isNeeded = state.peek { state in
+    let isNeeded = state.withLock { state in
       guard case .nothing = state.next else { return false }
       state.next = .inTheMaking
       return true
@@ -113,7 +113,7 @@ final class BodyStream: @unchecked Sendable {
   }
 
   private func finish(_ next: Next) {
-    state.peek { state in
+    state.withLock { state in
       state.next = next
       guard state.isSuspended else { return }
       state.isSuspended = false

@@ -125,7 +125,7 @@ final class Exchange: Reply, @unchecked Sendable {
       server.began(self)
       server.handler.handle(request, self)
     }
-    let response = state.peek { state -> Response? in
+    let response = state.withLock { state -> Response? in
       switch state {
       case .replied(let response):
         state = .over
@@ -144,7 +144,7 @@ final class Exchange: Reply, @unchecked Sendable {
 
   /// The answer has been sent, or the connection is gone.
   func complete() {
-    state.peek { $0 = .over }
+    state.withLock { $0 = .over }
     request?.budget.cancel()
     if isDispatched { server.ended(self) }
     // A connection that is kept has as long for its next request as a new one.
@@ -164,7 +164,7 @@ final class Exchange: Reply, @unchecked Sendable {
 
   /// Answers without the handler. `closing`: more of the request may come, and is not wanted.
   private func answer(_ response: Response, closing: Bool) -> MHD_Result {
-    state.peek { $0 = .over }
+    state.withLock { $0 = .over }
     if closing { peer?.mustLinger() }
     return queue(response, closing: closing)
   }
@@ -213,7 +213,7 @@ final class Exchange: Reply, @unchecked Sendable {
   // MARK: On any thread
 
   func send(_ response: Response) {
-    state.peek { state in
+    state.withLock { state in
       switch state {
       case .handling: state = .replied(response)
       case .suspended:
@@ -227,7 +227,7 @@ final class Exchange: Reply, @unchecked Sendable {
 
   var isAbandoned: Bool {
     // While it is suspended the connection cannot be closed, so that the socket is its own.
-    let isSuspended = state.peek { state in
+    let isSuspended = state.withLock { state in
       switch state {
       case .suspended: true
       case .handling, .replied: false

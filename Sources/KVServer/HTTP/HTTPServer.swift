@@ -97,7 +97,7 @@ final class HTTPServer: @unchecked Sendable {
   /// suspended when the library ends.
   private func refuseTheRest() {
     for _ in 0..<20 {
-      for exchange in requests.peek({ Array($0.suspended.values) }) {
+      for exchange in requests.withLock({ Array($0.suspended.values) }) {
         exchange.send(handler.refuse(.stopping, requestId: exchange.request?.id ?? ""))
       }
       let isDone = requests.wait(until: .after(seconds: 0.05)) { $0.active == 0 ? true : nil }
@@ -113,21 +113,21 @@ final class HTTPServer: @unchecked Sendable {
     var suspended: [ObjectIdentifier: Exchange] = [:]
   }
 
-  func began(_ exchange: Exchange) { requests.peek { $0.active += 1 } }
+  func began(_ exchange: Exchange) { requests.withLock { $0.active += 1 } }
 
   func suspended(_ exchange: Exchange) {
-    requests.peek { $0.suspended[ObjectIdentifier(exchange)] = exchange }
+    requests.withLock { $0.suspended[ObjectIdentifier(exchange)] = exchange }
   }
 
   func resumed(_ exchange: Exchange) {
-    requests.peek { _ = $0.suspended.removeValue(forKey: ObjectIdentifier(exchange)) }
+    requests.withLock { _ = $0.suspended.removeValue(forKey: ObjectIdentifier(exchange)) }
   }
 
   func ended(_ exchange: Exchange) {
     if isStopping {
-      requests.withLock { $0.active -= 1 }
+      requests.withLockNotifyingAll { $0.active -= 1 }
     } else {
-      requests.peek { $0.active -= 1 }
+      requests.withLock { $0.active -= 1 }
     }
   }
 

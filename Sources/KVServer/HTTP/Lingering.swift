@@ -46,7 +46,7 @@ final class Lingering: Sendable {
     shutdown(copy, Int32(SHUT_WR))
     let connection = Connection(
       socket: copy, end: monotonicNanoseconds() &+ Self.nanoseconds, bytesLeft: mostBytes)
-    let isTaken = state.peek { state in
+    let isTaken = state.withLock { state in
       guard !state.isClosed, state.count < Self.mostSockets else { return false }
       state.count += 1
       state.arrived.append(connection)
@@ -57,7 +57,7 @@ final class Lingering: Sendable {
 
   /// Closes all connections and ends the thread.
   func stop() {
-    state.peek { $0.isClosed = true }
+    state.withLock { $0.isClosed = true }
     wakeUp?.raise()
     worker?.join()
   }
@@ -67,8 +67,8 @@ final class Lingering: Sendable {
   private static func run(_ state: Monitor<State>, _ wakeUp: EventDescriptor) {
     var connections: [Connection] = []
     var buffer = [UInt8](repeating: 0, count: 256 << 10)
-    while !state.peek({ $0.isClosed }) {
-      connections += state.peek { state in
+    while !state.withLock({ $0.isClosed }) {
+      connections += state.withLock { state in
         defer { state.arrived = [] }
         return state.arrived
       }
@@ -81,9 +81,9 @@ final class Lingering: Sendable {
         close(connection.socket)
         return nil
       }
-      state.peek { $0.count -= before - connections.count }
+      state.withLock { $0.count -= before - connections.count }
     }
-    for connection in connections + state.peek({ $0.arrived }) { close(connection.socket) }
+    for connection in connections + state.withLock({ $0.arrived }) { close(connection.socket) }
   }
 
   /// Waits until something happens; gives which of the connections have input or have ended.

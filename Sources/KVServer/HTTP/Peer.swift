@@ -71,7 +71,7 @@ final class PeerTable: Sendable {
         let now = monotonicNanoseconds()
         // The lock keeps a connection from being closed, and its number from being given to another,
         // between the look and the cut.
-        state.peek { state in
+        state.withLock { state in
           for peer in state.peers.values where peer.isOverdue(at: now) {
             shutdown(peer.socket, Int32(SHUT_RDWR))
           }
@@ -81,11 +81,11 @@ final class PeerTable: Sendable {
   }
 
   /// What is shown to those who connect from now on; nil: plain HTTP.
-  func show(_ identities: TLSIdentities?) { state.peek { $0.identities = identities } }
+  func show(_ identities: TLSIdentities?) { state.withLock { $0.identities = identities } }
 
   func open(_ connection: OpaquePointer) -> Peer {
     let (address, socket) = (Self.address(of: connection), kv_mhd_socket(connection))
-    return state.peek { state in
+    return state.withLock { state in
       let peer = Peer(address: address, socket: socket, state.identities)
       state.peers[ObjectIdentifier(peer)] = peer
       return peer
@@ -95,12 +95,12 @@ final class PeerTable: Sendable {
   /// The socket is about to be closed.
   func close(_ peer: Peer) {
     if peer.mustBeDrained { lingering.take(peer.socket) }
-    state.peek { _ = $0.peers.removeValue(forKey: ObjectIdentifier(peer)) }
+    state.withLock { _ = $0.peers.removeValue(forKey: ObjectIdentifier(peer)) }
   }
 
   /// Ends the threads.
   func stop() {
-    state.withLock { $0.isClosed = true }
+    state.withLockNotifyingAll { $0.isClosed = true }
     lingering.stop()
   }
 

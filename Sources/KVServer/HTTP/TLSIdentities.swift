@@ -9,7 +9,7 @@ final class TLSIdentities: Sendable {
 
   init(_ first: TLSIdentity) { identities = Monitor([first]) }
 
-  var current: TLSIdentity? { identities.peek { $0.last } }
+  var current: TLSIdentity? { identities.withLock { $0.last } }
 
-  func replace(by identity: TLSIdentity) { identities.peek { $0.append(identity) } }
+  func replace(by identity: TLSIdentity) { identities.withLock { $0.append(identity) } }
 }

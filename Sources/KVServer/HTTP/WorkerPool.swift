@@ -30,12 +30,12 @@ final class WorkerPool: Sendable {
   /// system gave it no thread.
   func submit(for asker: Asker, _ job: @escaping Job) -> Bool {
     guard !workers.isEmpty else { return false }
-    return state.wakingOne { $0.add(job, for: asker) }
+    return state.withLockNotifyingOne { $0.add(job, for: asker) }
   }
 
   /// Lets the waiting jobs finish, then ends the threads.
   func close() {
-    state.withLock { $0.isClosed = true }
+    state.withLockNotifyingAll { $0.isClosed = true }
     for worker in workers { worker.join() }
   }
 
@@ -54,10 +54,10 @@ final class WorkerPool: Sendable {
       return queue.isClosed && queue.isEmpty ? .some(nil) : nil
     }
     // The job that has ended may have made room for more than one, and nobody else would look.
-    if isMoreToDo { state.wakingOne { _ in } }
+    if isMoreToDo { state.withLockNotifyingOne { _ in } }
     guard let job = next ?? nil else {
       // At the end: those who still wait see it too.
-      state.withLock { _ in }
+      state.withLockNotifyingAll { _ in }
       return nil
     }
     return job

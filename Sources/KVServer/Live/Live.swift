@@ -18,7 +18,7 @@ final class Live: Sendable {
     }
   }
 
-  let outbox: LiveOutbox
+  let outbox: CommitOrderedQueue
   private let database: Database
   private let brokers: [Int64: LiveBroker]
   /// By subscribe key: hexadecimal digits of a hash behind a word of ours.
@@ -40,7 +40,7 @@ final class Live: Sendable {
       let broker = LiveBroker(
         LiveWire(app: app.key, region: region), try journal.history(of: number, at: .now()),
         handOver: { collection in
-          state.withLock { state in
+          state.withLockNotifyingAll { state in
             if state.hasTeller { state.due[number, default: []].insert(RecordID(collection)) }
             return state.hasTeller
           }
@@ -51,7 +51,7 @@ final class Live: Sendable {
     self.brokers = brokers
     self.byKey = byKey
     self.database = database
-    outbox = LiveOutbox(brokers, journal)
+    outbox = CommitOrderedQueue(brokers, journal)
     Self.startThreads(brokers, journal, state, log)
   }
 
@@ -77,7 +77,7 @@ final class Live: Sendable {
         brokers[app]?.tell(collection)
       }
     }
-    state.peek { $0.hasTeller = teller != nil }
+    state.withLock { $0.hasTeller = teller != nil }
   }
 
   deinit { close() }
@@ -109,7 +109,7 @@ final class Live: Sendable {
 
   /// Answers all polls; from now on none waits.
   func close() {
-    state.withLock { $0.isClosed = true }
+    state.withLockNotifyingAll { $0.isClosed = true }
     for broker in brokers.values { broker.close() }
   }
 }

@@ -88,16 +88,16 @@ final class LiveBroker: Sendable {
   }
 
   /// Reads or changes who listens.
-  func members<R>(_ body: (inout LiveMembers) -> R) -> R { state.peek { body(&$0.members) } }
+  func members<R>(_ body: (inout LiveMembers) -> R) -> R { state.withLock { body(&$0.members) } }
 
   /// How many polls wait.
-  var waitingCount: Int { state.peek { $0.waiting.count } }
+  var waitingCount: Int { state.withLock { $0.waiting.count } }
 
   // MARK: Polls
 
   /// Answers the poll now or when there is something to tell.
   func poll(_ poll: Poll, at ticks: Int64 = monotonicNanoseconds(), _ reply: any Reply) {
-    let response = state.peek { state -> Response? in
+    let response = state.withLock { state -> Response? in
       guard Self.isRegistered(poll, state) else { return wire.refusal(ofGroup: poll.group) }
       guard let since = poll.since else {
         return wire.answer([], to: poll, next: state.current(now()))
@@ -149,7 +149,7 @@ final class LiveBroker: Sendable {
   func prepare(
     _ content: LiveAnnouncement.Content, for topic: String, of app: Int64
   ) -> LiveAnnouncement {
-    state.peek { state in
+    state.withLock { state in
       let time = state.history.reserve(content.count, now())
       state.reserved.insert(time)
       return LiveAnnouncement(
@@ -160,13 +160,13 @@ final class LiveBroker: Sendable {
 
   /// The transaction has not committed.
   func withdraw(_ announcement: LiveAnnouncement) {
-    state.peek { _ = $0.reserved.remove(announcement.time) }
+    state.withLock { _ = $0.reserved.remove(announcement.time) }
   }
 
   /// Tells what was committed. Calls must come in the order of the commits. Whoever has written waits for the
   /// answers to a few polls at the most.
   func publish(_ announcement: LiveAnnouncement) {
-    let groups = state.peek { state -> Set<String> in
+    let groups = state.withLock { state -> Set<String> in
       state.reserved.remove(announcement.time)
       let groups = state.members.groups(hearing: announcement.topic)
       guard announcement.isJournaled || !groups.isEmpty else { return [] }
@@ -182,15 +182,15 @@ final class LiveBroker: Sendable {
 
   /// Whether somebody listens to a collection or a stream.
   func hasListeners(of topic: String) -> Bool {
-    state.peek { !$0.members.groups(hearing: topic).isEmpty }
+    state.withLock { !$0.members.groups(hearing: topic).isEmpty }
   }
 
   /// A time that no message has or will have.
-  func moment() -> Int64 { state.peek { $0.history.reserve(1, now()) } }
+  func moment() -> Int64 { state.withLock { $0.history.reserve(1, now()) } }
 
   /// Up to when messages were forgotten, if that has changed since the last call.
   func takeForgotten() -> Int64? {
-    state.peek { state in
+    state.withLock { state in
       guard state.history.floor > state.forgotten else { return nil }
       state.forgotten = state.history.floor
       return state.forgotten
@@ -199,7 +199,7 @@ final class LiveBroker: Sendable {
 
   /// Tells the polls of some groups, or leaves that to somebody else if they are many.
   private func announce(_ topic: String, to groups: Set<String>) {
-    if let few = state.peek({ Self.polls(of: groups, $0, most: Self.mostAtOnce) }) {
+    if let few = state.withLock({ Self.polls(of: groups, $0, most: Self.mostAtOnce) }) {
       tell(few)
     } else if !handOver(topic) {
       tell(topic)
@@ -209,7 +209,7 @@ final class LiveBroker: Sendable {
   /// Tells what is new to the polls of a collection, for whoever `handOver` gave it to. What was told meanwhile is
   /// not told again.
   func tell(_ topic: String) {
-    let polls = state.peek { state in
+    let polls = state.withLock { state in
       Self.polls(of: state.members.groups(hearing: topic), state, most: .max)
     }
     tell(polls ?? [])
@@ -293,7 +293,7 @@ final class LiveBroker: Sendable {
 
   /// Answers all polls with nothing; from now on none waits.
   func close() {
-    state.peek { $0.isClosed = true }
+    state.withLock { $0.isClosed = true }
     end(where: { _ in true }) { waiting, _ in
       wire.answer([], to: waiting.poll, next: waiting.since)
     }
@@ -312,6 +312,6 @@ final class LiveBroker: Sendable {
 
   /// Sends what `body` says, outside the lock.
   private func send(_ body: (inout State) -> [Sending]) {
-    for (reply, response) in state.peek(body) { reply.send(response) }
+    for (reply, response) in state.withLock(body) { reply.send(response) }
   }
 }

@@ -37,18 +37,18 @@ final class LoginThrottle: Sendable {
   /// How many seconds an attempt has to wait; nil: it may be made. What comes of it must be told.
   func wait(for attempt: Attempt) -> Int? {
     let now = milliseconds()
-    let rest = state.peek { $0.mayTry(attempt, now) } - now
+    let rest = state.withLock { $0.mayTry(attempt, now) } - now
     return rest > 0 ? Int((rest + 999) / 1000) : nil
   }
 
   func failed(_ attempt: Attempt) {
     let now = milliseconds()
-    state.peek { $0.fail(attempt, now) }
+    state.withLock { $0.fail(attempt, now) }
   }
 
   /// What failed for the name and from the address is not forgiven: an attacker may have an account, too.
   func succeeded(_ attempt: Attempt) {
-    state.peek { state in
+    state.withLock { state in
       state.pairs[attempt.pair] = nil
       state.trusted[attempt.pair] = true
     }

@@ -88,7 +88,7 @@ final class Service: RequestHandler, Sendable {
 
   // MARK: Requests
 
-  func admit(_ head: Request) -> Admission {
+  func admit(_ head: Request) -> HostLimiter {
     do throws(ServerError) {
       let route = try route(of: head)
       if let key = route.app { _ = try open(head, app: key) }

@@ -47,7 +47,7 @@ final class ChangeFeed: Sendable {
   func prepare() -> Bool {
     let made = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
     if made >= 0 { Glibc.close(made) }
-    let turn = state.peek { state in
+    let turn = state.withLock { state in
       state.next += 1
       return state.next
     }
@@ -57,7 +57,7 @@ final class ChangeFeed: Sendable {
 
   /// Adds a listener; gives what `remove` takes.
   func add(_ listener: @escaping Signal) -> Int {
-    state.peek { state in
+    state.withLock { state in
       state.next += 1
       guard !state.isClosed else { return state.next }
       state.listeners[state.next] = listener
@@ -69,7 +69,7 @@ final class ChangeFeed: Sendable {
 
   /// The last one that goes takes the watching thread with it.
   func remove(_ number: Int) {
-    let watcher = state.peek { state -> Watcher? in
+    let watcher = state.withLock { state -> Watcher? in
       state.listeners[number] = nil
       guard state.listeners.isEmpty else { return nil }
       isHeard.store(false, ordering: .releasing)
@@ -80,7 +80,7 @@ final class ChangeFeed: Sendable {
   }
 
   func close() {
-    let watcher = state.peek { state -> Watcher? in
+    let watcher = state.withLock { state -> Watcher? in
       state.isClosed = true
       state.listeners = [:]
       isHeard.store(false, ordering: .releasing)
@@ -91,7 +91,7 @@ final class ChangeFeed: Sendable {
   }
 
   private func signal() {
-    for listener in state.peek({ Array($0.listeners.values) }) { listener() }
+    for listener in state.withLock({ Array($0.listeners.values) }) { listener() }
   }
 }
 

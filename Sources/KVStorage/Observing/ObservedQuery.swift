@@ -37,11 +37,11 @@ final class ObservedQuery: Observation, @unchecked Sendable {
 
   func listen(_ signal: @escaping @Sendable () -> Void) {
     let number = storage.feed.add(signal)
-    listener.peek { $0 = number }
+    listener.withLock { $0 = number }
   }
 
   func end() {
-    let number = listener.peek { listener in
+    let number = listener.withLock { listener in
       defer { listener = nil }
       return listener
     }

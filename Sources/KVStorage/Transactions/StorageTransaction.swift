@@ -131,7 +131,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
     }
   }
 
-  func close() { lock.peek { _ in end() } }
+  func close() { lock.withLock { _ in end() } }
 
   private func end() {
     hasEnded = true
@@ -141,7 +141,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
 
   /// Runs `body` alone.
   private func perform<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
-    try lock.peek { _ throws(StoreError) in
+    try lock.withLock { _ throws(StoreError) in
       guard !hasEnded else { throw StoreError(.misuse, "The transaction has ended.") }
       return try body()
     }

@@ -10,7 +10,7 @@ final class TransactionCursor: EntityCursor, @unchecked Sendable {
 
   private var records: ArraySlice<TransactionRecord>
   private let body: (TransactionRecord) throws(StoreError) -> [UInt8]
-  private let lent = TextBlock()
+  private let lent = RowBuffer()
 
   init(
     _ records: [TransactionRecord],
@@ -20,7 +20,7 @@ final class TransactionCursor: EntityCursor, @unchecked Sendable {
     self.body = body
   }
 
-  func block() throws(StoreError) -> TextBlock? {
+  func block() throws(StoreError) -> RowBuffer? {
     if lent.hasNext { return lent }
     lent.clear()
     while lent.count < Self.limit.entities, lent.size < Self.limit.bytes,

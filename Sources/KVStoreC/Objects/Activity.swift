@@ -22,7 +22,7 @@ final class Activity: Sendable {
 
   func leave() {
     let after = word.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue
-    if after == Activity.closing { isOver.withLock { $0 = true } }
+    if after == Activity.closing { isOver.withLockNotifyingAll { $0 = true } }
   }
 
   /// Leaves something for as long as `body` runs, so that it may close the client; back inside, it has to

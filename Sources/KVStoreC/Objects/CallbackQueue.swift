@@ -42,7 +42,7 @@ final class CallbackQueue: Sendable {
   var isPumped: Bool { event != nil }
 
   /// Whether this is called from inside a callback.
-  var isInside: Bool { state.peek { $0.runner == pthread_self() } }
+  var isInside: Bool { state.withLock { $0.runner == pthread_self() } }
 
   /// Runs a job on this thread: inside of the callback that this is called from, else in the place of a
   /// dispatch. Nil if another one did not end before the call was cancelled or out of time, or if the queue
@@ -51,7 +51,7 @@ final class CallbackQueue: Sendable {
     if isInside { return job() }
     let state = self.state
     let isOurs = call.cancellation.notifying {
-      state.withLock { _ in }
+      state.withLockNotifyingAll { _ in }
     } during: {
       state.wait(until: call.deadline) { state -> Bool? in
         if state.isClosed || call.cancellation.isCancelled { return false }
@@ -61,7 +61,7 @@ final class CallbackQueue: Sendable {
       }
     }
     guard isOurs == true else { return nil }
-    defer { state.withLock { $0.runner = nil } }
+    defer { state.withLockNotifyingAll { $0.runner = nil } }
     return job()
   }
 
@@ -69,7 +69,7 @@ final class CallbackQueue: Sendable {
   /// so that a lack of threads is an error of the start.
   func prepare() throws(StoreError) {
     guard event == nil else { return }
-    let isReady = state.peek { state -> Bool in
+    let isReady = state.withLock { state -> Bool in
       if state.worker == nil, !state.isClosed {
         state.worker = Worker("kv-callbacks") { [self] in work() }
       }
@@ -81,7 +81,7 @@ final class CallbackQueue: Sendable {
   /// Adds a job. False after closing: it will never run.
   @discardableResult
   func add(_ job: @escaping Job) -> Bool {
-    state.withLock { state in
+    state.withLockNotifyingAll { state in
       guard !state.isClosed else { return false }
       if state.jobs.isEmpty { event?.raise() }
       state.jobs.append(job)
@@ -92,13 +92,13 @@ final class CallbackQueue: Sendable {
   /// Runs jobs on this thread: `most`, or all that wait now. Gives how many. None if another
   /// dispatch is running, on this thread or elsewhere.
   func dispatch(_ most: Int?) -> UInt32 {
-    let waiting = state.peek { state -> Int? in
+    let waiting = state.withLock { state -> Int? in
       guard state.runner == nil else { return nil }
       state.runner = pthread_self()
       return state.jobs.count
     }
     guard let waiting else { return 0 }
-    defer { state.withLock { $0.runner = nil } }
+    defer { state.withLockNotifyingAll { $0.runner = nil } }
     let limit = min(most ?? waiting, waiting)
     var count = 0
     while count < limit, let job = take() {
@@ -111,7 +111,7 @@ final class CallbackQueue: Sendable {
   /// Runs what is left, then refuses everything. Returns when no job is running, except the one that
   /// this is called from.
   func close() {
-    let isInside = state.peek { $0.runner == pthread_self() }
+    let isInside = state.withLock { $0.runner == pthread_self() }
     if isInside {
       runRest()
     } else if event != nil {
@@ -121,17 +121,17 @@ final class CallbackQueue: Sendable {
         return state.runner
       }
       runRest()
-      state.withLock { $0.runner = nil }
+      state.withLockNotifyingAll { $0.runner = nil }
     } else {
-      state.withLock { $0.isClosed = true }
-      state.peek { $0.worker }?.join()
+      state.withLockNotifyingAll { $0.isClosed = true }
+      state.withLock { $0.worker }?.join()
     }
   }
 
   private func runRest() {
     while true {
       while let job = take() { job() }
-      let isEmpty = state.withLock { state in
+      let isEmpty = state.withLockNotifyingAll { state in
         state.isClosed = state.jobs.isEmpty
         return state.isClosed
       }
@@ -140,7 +140,7 @@ final class CallbackQueue: Sendable {
   }
 
   private func take() -> Job? {
-    state.peek { state in
+    state.withLock { state in
       guard let job = state.jobs.popFirst() else { return nil }
       if state.jobs.isEmpty { event?.lower() }
       return job
@@ -159,7 +159,7 @@ final class CallbackQueue: Sendable {
       }
       guard let job = next ?? nil else { return }
       job()
-      state.withLock { $0.runner = nil }
+      state.withLockNotifyingAll { $0.runner = nil }
     }
   }
 }

@@ -38,7 +38,7 @@ final class ClientObject: HandleObject {
   /// Makes a handle that closing the client closes too.
   func adopt(_ child: some HandleObject) throws(StoreError) -> Handle {
     let handle = try child.open()
-    let isAdopted = state.peek { state in
+    let isAdopted = state.withLock { state in
       if !state.isClosing { state.children.insert(handle) }
       return !state.isClosing
     }
@@ -50,7 +50,7 @@ final class ClientObject: HandleObject {
   }
 
   /// The child was closed by itself.
-  func disown(_ handle: Handle) { state.peek { _ = $0.children.remove(handle) } }
+  func disown(_ handle: Handle) { state.withLock { _ = $0.children.remove(handle) } }
 
   // MARK: Operations
 
@@ -69,7 +69,8 @@ final class ClientObject: HandleObject {
   /// Runs an operation on the calling thread. Of several answers it gives the last.
   func run(_ body: Operation.Body) throws(StoreError) -> Outcome {
     try during { () throws(StoreError) in
-      try body(Running(cancellation: cancellation, progress: Progress(), early: { _ in })).value
+      try body(OperationContext(cancellation: cancellation, progress: Progress(), early: { _ in }))
+        .value
     }
   }
 
@@ -98,7 +99,7 @@ final class ClientObject: HandleObject {
   }
 
   private func carryOut(_ body: Operation.Body, for request: RequestObject, _ delivery: Delivery) {
-    let running = Running(cancellation: request.cancellation, progress: request.progress) {
+    let running = OperationContext(cancellation: request.cancellation, progress: request.progress) {
       delivery.deliver(Answer(.success($0), isLocal: true, isFinal: false))
     }
     let answer: Answer
@@ -113,7 +114,7 @@ final class ClientObject: HandleObject {
   }
 
   private func register(_ request: RequestObject) {
-    let isTooLate = state.peek { state in
+    let isTooLate = state.withLock { state in
       state.running[ObjectIdentifier(request)] = request
       return state.isClosing
     }
@@ -121,7 +122,7 @@ final class ClientObject: HandleObject {
   }
 
   private func unregister(_ request: RequestObject) {
-    state.peek { _ = $0.running.removeValue(forKey: ObjectIdentifier(request)) }
+    state.withLock { _ = $0.running.removeValue(forKey: ObjectIdentifier(request)) }
   }
 
   // MARK: Subscriptions
@@ -136,7 +137,7 @@ final class ClientObject: HandleObject {
     do throws(StoreError) {
       try during { () throws(StoreError) in
         try callbacks.prepare()
-        state.peek { $0.subscriptions[ObjectIdentifier(subscription)] = subscription }
+        state.withLock { $0.subscriptions[ObjectIdentifier(subscription)] = subscription }
         // Filled in before anything is called.
         if out.isWanted { out.give(try adopt(subscription)) }
         subscription.attach(try begin(subscription))
@@ -150,7 +151,7 @@ final class ClientObject: HandleObject {
 
   /// The subscription was closed.
   func forget(_ subscription: SubscriptionObject) {
-    state.peek { _ = $0.subscriptions.removeValue(forKey: ObjectIdentifier(subscription)) }
+    state.withLock { _ = $0.subscriptions.removeValue(forKey: ObjectIdentifier(subscription)) }
   }
 
   /// Whether what calls back may be called on this thread: it is in a callback, or the host's own while
@@ -165,18 +166,20 @@ final class ClientObject: HandleObject {
   /// Called once, by whoever closed the handle.
   func close() {
     activity.beginClosing()
-    let running = state.peek { state in
+    let running = state.withLock { state in
       state.isClosing = true
       return Array(state.running.values)
     }
     cancellation.cancel()
     for request in running { request.cancellation.cancel() }
     activity.waitUntilOver()
-    for subscription in state.peek({ $0.subscriptions.values.map { $0 } }) { subscription.close() }
+    for subscription in state.withLock({ $0.subscriptions.values.map { $0 } }) {
+      subscription.close()
+    }
     core.log.set(level: 0, nil)
     log.set(nil)
     callbacks.close()
-    let children = state.peek { state in
+    let children = state.withLock { state in
       defer { state.children = [] }
       return state.children
     }

@@ -15,14 +15,14 @@ final class ConflictQuestion: Sendable {
   init(_ ask: @escaping @Sendable () -> Result<ConflictAnswer, StoreError>) { self.ask = ask }
 
   func run() {
-    let isFirst = state.peek { state -> Bool in
+    let isFirst = state.withLock { state -> Bool in
       guard case .waiting = state else { return false }
       state = .running
       return true
     }
     guard isFirst else { return }
     let answer = ask()
-    state.withLock { state in
+    state.withLockNotifyingAll { state in
       if case .running = state { state = .answered(answer) }
     }
   }
@@ -31,7 +31,7 @@ final class ConflictQuestion: Sendable {
   func answer(_ call: Call) throws(StoreError) -> ConflictAnswer {
     let state = self.state
     let answer = call.cancellation.notifying {
-      state.withLock { _ in }
+      state.withLockNotifyingAll { _ in }
     } during: {
       state.wait(until: call.deadline) { state -> Result<ConflictAnswer, StoreError>? in
         if case .answered(let answer) = state { return answer }
@@ -39,7 +39,7 @@ final class ConflictQuestion: Sendable {
         return .failure(StoreError(.cancelled, "The call was cancelled."))
       }
     }
-    state.peek { $0 = .abandoned }
+    state.withLock { $0 = .abandoned }
     guard let answer else { throw StoreError(.timeout, "The conflict handler took too long.") }
     return try answer.get()
   }
@@ -54,13 +54,13 @@ final class ConflictQuestions: Sendable {
   func holding<R>(
     _ question: ConflictQuestion, _ body: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    waiting.withLock { $0.append(question) }
-    defer { waiting.withLock { $0.removeAll { $0 === question } } }
+    waiting.withLockNotifyingAll { $0.append(question) }
+    defer { waiting.withLockNotifyingAll { $0.removeAll { $0 === question } } }
     return try body()
   }
 
   /// Something that a helper waits for has changed.
-  func poke() { waiting.withLock { _ in } }
+  func poke() { waiting.withLockNotifyingAll { _ in } }
 
   /// Until `isDone`, or until the time is over, takes the questions that come to `run`.
   func help(until deadline: Deadline, _ isDone: () -> Bool, run: (ConflictQuestion) -> Void) {

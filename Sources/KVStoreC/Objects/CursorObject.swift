@@ -10,7 +10,7 @@ final class CursorObject: HandleObject {
     /// nil once closed or at the end.
     var cursor: (any EntityCursor)?
     /// The cursor's, with what it gave last.
-    var block: TextBlock?
+    var block: RowBuffer?
     let page = TextBuffer()
 
     /// The next entity, followed by a NUL; nil at the end.
@@ -37,13 +37,13 @@ final class CursorObject: HandleObject {
 
   /// The next entity, followed by NUL; nil at the end.
   func next() throws(StoreError) -> UnsafeBufferPointer<CChar>? {
-    try state.peek { (state) throws(StoreError) in try state.next() }
+    try state.withLock { (state) throws(StoreError) in try state.next() }
   }
 
   /// The next entities as an array; 0 of them at the end.
   func nextPage(_ most: Int) throws(StoreError) -> (text: UnsafeBufferPointer<CChar>, count: UInt32)
   {
-    try state.peek { (state) throws(StoreError) in
+    try state.withLock { (state) throws(StoreError) in
       state.page.clear()
       try state.page.append("[")
       var count = 0
@@ -58,7 +58,7 @@ final class CursorObject: HandleObject {
   }
 
   func close() {
-    let cursor = state.peek { state in
+    let cursor = state.withLock { state in
       defer { (state.cursor, state.block) = (nil, nil) }
       return state.cursor
     }

@@ -27,7 +27,7 @@ final class LiveSource: EventSource {
     _ listen: (@escaping @Sendable (LiveEvent) -> Void) throws(StoreError) -> LiveSubscription
   ) throws(StoreError) {
     let live = try listen { [weak self] in self?.take($0) }
-    let isTooLate = state.peek { state in
+    let isTooLate = state.withLock { state in
       if !state.isEnded { state.live = live }
       return state.isEnded
     }
@@ -35,7 +35,7 @@ final class LiveSource: EventSource {
   }
 
   func end() {
-    let live = state.peek { state in
+    let live = state.withLock { state in
       state.isEnded = true
       defer { state.live = nil }
       return state.live
@@ -44,16 +44,16 @@ final class LiveSource: EventSource {
   }
 
   private func take(_ event: LiveEvent) {
-    let told = state.peek { state -> LiveEvent? in
+    let told = state.withLock { state -> LiveEvent? in
       guard event.mayBeDropped else { return event }
       guard !state.isBehind else { return nil }
       state.isBehind = state.waiting >= Self.most
       return state.isBehind ? .missed : event
     }
     guard let told else { return }
-    state.peek { $0.waiting += 1 }
+    state.withLock { $0.waiting += 1 }
     subscription.deliver(as: told.kind) { [self] in
-      let isOver = state.peek { state in
+      let isOver = state.withLock { state in
         state.waiting -= 1
         if case .missed = told { state.isBehind = false }
         return state.live?.isOver ?? false

@@ -10,7 +10,7 @@ final class LogSink: Sendable {
 
   /// Replaces the function. Lines that wait for the old one still reach it; then its context is freed.
   func set(_ new: LogCallback?) {
-    let old = callback.peek { callback in
+    let old = callback.withLock { callback in
       defer { callback = new }
       return callback
     }
@@ -18,7 +18,7 @@ final class LogSink: Sendable {
   }
 
   func write(_ level: Int32, _ text: String) {
-    guard let callback = callback.peek({ $0 }) else { return }
+    guard let callback = callback.withLock({ $0 }) else { return }
     queue.add { text.withCString { callback.function(callback.context, level, $0) } }
   }
 }

@@ -3,7 +3,7 @@ internal import KVStore
 internal import KVSync
 
 /// What an operation may use while it runs.
-struct Running: Sendable {
+struct OperationContext: Sendable {
   /// Who may stop it.
   var cancellation: Cancellation
   /// Who watches it.
@@ -20,7 +20,7 @@ struct Running: Sendable {
 /// One call of the header that may wait for the network: made from its arguments by both of its forms, then
 /// run on the caller's thread or on one of the library's.
 struct Operation: Sendable {
-  typealias Body = @Sendable (Running) throws(StoreError) -> Answered<Outcome>
+  typealias Body = @Sendable (OperationContext) throws(StoreError) -> Answered<Outcome>
 
   let client: ClientObject
   /// Whether it never waits for the network: then it need not wait behind what does.

@@ -19,11 +19,11 @@ final class RequestObject: HandleObject {
 
   /// The final answer is there: wakes who waits.
   func finish(_ answer: Answer) {
-    state.withLock { $0.answer = answer }
+    state.withLockNotifyingAll { $0.answer = answer }
     client.questions.poke()
   }
 
-  var isDone: Bool { state.peek { $0.answer != nil } }
+  var isDone: Bool { state.withLock { $0.answer != nil } }
 
   /// Waits for the final answer. As text, a find's entities become an array, once and for all; else
   /// they stay where they are, for `takeEntities`.
@@ -51,7 +51,7 @@ final class RequestObject: HandleObject {
 
   /// Takes the entities of a find, once.
   func takeEntities() throws(StoreError) -> any EntityCursor {
-    try state.peek { (state) throws(StoreError) -> any EntityCursor in
+    try state.withLock { (state) throws(StoreError) -> any EntityCursor in
       guard let answer = state.answer else {
         throw StoreError(.timeout, "The request is still running.")
       }

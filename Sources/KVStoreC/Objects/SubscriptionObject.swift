@@ -41,7 +41,7 @@ final class SubscriptionObject: HandleObject {
 
   /// Names what feeds this; it is ended at once if the subscription was closed meanwhile.
   func attach(_ source: any EventSource) {
-    let isTooLate = state.withLock { state in
+    let isTooLate = state.withLockNotifyingAll { state in
       if !state.isClosed { state.source = source }
       return state.isClosed
     }
@@ -55,22 +55,22 @@ final class SubscriptionObject: HandleObject {
   func deliver(
     as kind: EventHandlers.Kind = .next, _ event: @escaping @Sendable () -> Event?
   ) -> Bool {
-    guard !state.peek({ $0.isClosed }) else { return false }
+    guard !state.withLock({ $0.isClosed }) else { return false }
     return client.callbacks.add { [self] in
-      guard !state.peek({ $0.isClosed }), let event = event() else { return }
+      guard !state.withLock({ $0.isClosed }), let event = event() else { return }
       call(event, as: kind)
     }
   }
 
   /// Calls the host, unless it has been closed.
   private func call(_ event: Event, as kind: EventHandlers.Kind) {
-    let isOpen = state.withLock { state in
+    let isOpen = state.withLockNotifyingAll { state in
       if !state.isClosed { state.runner = pthread_self() }
       return !state.isClosed
     }
     guard isOpen else { return }
     hand(event, as: kind)
-    let isLast = state.withLock { state in
+    let isLast = state.withLockNotifyingAll { state in
       state.runner = nil
       return state.isClosed
     }
@@ -80,21 +80,21 @@ final class SubscriptionObject: HandleObject {
   /// Ends it: when this returns, no callback is running, but for the one that it is called from, and none
   /// will come.
   func close() {
-    let source = state.withLock { state in
+    let source = state.withLockNotifyingAll { state in
       state.isClosed = true
       defer { state.source = nil }
       return state.source
     }
     source?.end()
     client.forget(self)
-    let isInside = state.peek { $0.runner == pthread_self() }
+    let isInside = state.withLock { $0.runner == pthread_self() }
     guard !isInside else { return }
     _ = state.wait { $0.runner == nil ? true : nil }
     retire()
   }
 
   private func retire() {
-    let isFirst = state.withLock { state in
+    let isFirst = state.withLockNotifyingAll { state in
       defer { state.isRetired = true }
       return !state.isRetired
     }

@@ -54,7 +54,7 @@ extension CollectionEngine {
     let mark = try local.beginRefresh(of: collection)
     guard let since = try local.lastRequest(key, in: collection) else { return nil }
     return try inFlight.settlements.reading { (reading) throws(StoreError) -> Refreshed? in
-      let intake = Intake(self, local, remote, call, reading)
+      let intake = PageIngestor(self, local, remote, call, reading)
       var refreshed = Refreshed()
       var left: [String] = []
       let answer = try intake.repeating(&refreshed) { (refreshed) throws(StoreError) in
@@ -83,7 +83,7 @@ extension CollectionEngine {
   }
 
   private func forget(
-    _ gone: [ChangeBatch.Deletion], in local: any Replica, of reading: Settlements.Reading
+    _ gone: [ChangeBatch.Deletion], in local: any Replica, of reading: ReadWriteFence.Reading
   ) throws(StoreError) -> Int {
     var removed = 0
     for (version, some) in Dictionary(grouping: gone, by: \.version) {
@@ -94,7 +94,7 @@ extension CollectionEngine {
 
   /// Deletes what a read says is gone, except for what a write has settled since. `version`: which has gone, if that is known.
   func forget(
-    _ ids: [String], in local: any Replica, of reading: Settlements.Reading,
+    _ ids: [String], in local: any Replica, of reading: ReadWriteFence.Reading,
     at version: RecordVersion? = nil
   ) throws(StoreError) -> Int {
     guard !ids.isEmpty else { return 0 }

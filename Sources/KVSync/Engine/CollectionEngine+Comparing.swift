@@ -16,7 +16,7 @@ extension CollectionEngine {
     guard query.isRemote, try hasAny(query, local, call) else { return nil }
     let mark = try local.beginRefresh(of: collection)
     return try inFlight.settlements.reading { (reading) throws(StoreError) -> Refreshed? in
-      let intake = Intake(self, local, remote, call, reading)
+      let intake = PageIngestor(self, local, remote, call, reading)
       if pageSize == nil, try isSmall(query, local, call) {
         let (all, answer) = try intake.versions(of: query)
         if !answer.mayBeCut {
@@ -48,7 +48,7 @@ extension CollectionEngine {
 
   /// Compares what has come as a whole.
   private func finish(
-    _ all: [EntityVersion], _ answer: ReadAnswer, _ intake: Intake, _ query: Query,
+    _ all: [EntityVersion], _ answer: ReadAnswer, _ intake: PageIngestor, _ query: Query,
     from mark: RefreshMark, _ local: any LocalStore
   ) throws(StoreError) -> Refreshed? {
     let differing = try local.differing(all, in: collection)
@@ -92,7 +92,7 @@ extension CollectionEngine.Refreshing {
   }
 }
 
-extension CollectionEngine.Intake {
+extension CollectionEngine.PageIngestor {
   /// A query's entities: which there are, and of which version.
   fileprivate func versions(
     of query: Query

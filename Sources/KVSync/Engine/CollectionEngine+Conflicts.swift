@@ -7,10 +7,10 @@ extension CollectionEngine {
 
   /// Who is asked about conflicts, by the strategy `handler`; nil: nobody, they are left open.
   package func setConflictHandler(_ handler: ConflictHandler?) {
-    self.handler.peek { $0.decide = handler }
+    self.handler.withLock { $0.decide = handler }
   }
 
-  package var hasConflictHandler: Bool { handler.peek { $0.decide != nil } }
+  package var hasConflictHandler: Bool { handler.withLock { $0.decide != nil } }
 
   /// Asks about the conflicts that sending has left open, and sends what the answers say.
   ///
@@ -18,7 +18,7 @@ extension CollectionEngine {
   /// collection included, waits for nothing of ours. The conflicts are in quarantine until then, so that a
   /// process that dies leaves them there.
   func asking(_ first: PushResult, _ call: Call) throws(StoreError) -> PushResult {
-    guard call.conflicts == .handler, let handler = handler.peek({ $0.decide }) else {
+    guard call.conflicts == .handler, let handler = handler.withLock({ $0.decide }) else {
       return first
     }
     var result = first
@@ -66,7 +66,7 @@ extension CollectionEngine {
   }
 
   private func settle(
-    _ write: PendingWrite, _ theirs: TheirVersion, _ local: any Outbox
+    _ write: PendingWrite, _ theirs: RemoteVersion, _ local: any Outbox
   ) throws(StoreError) -> Answered {
     try inFlight.settlements.settling([write.id]) { () throws(StoreError) in
       try local.takeTheirs([(write, theirs)])
@@ -75,7 +75,7 @@ extension CollectionEngine {
   }
 
   private func again(
-    _ write: PendingWrite, _ theirs: TheirVersion, _ change: RebasedChange, _ local: any Outbox
+    _ write: PendingWrite, _ theirs: RemoteVersion, _ change: RebasedChange, _ local: any Outbox
   ) throws(StoreError) -> Answered {
     try local.rebase(write, onto: theirs, as: change) ? .sendAgain : .leftOpen
   }

@@ -13,7 +13,7 @@ extension CollectionEngine {
   }
 }
 
-extension CollectionEngine.Intake {
+extension CollectionEngine.PageIngestor {
   /// How many entities that did not come are looked at together.
   private static let pageSize = 1_000
 

@@ -12,7 +12,7 @@ extension CollectionEngine {
     let mark = try local.beginRefresh(of: collection)
     return try inFlight.settlements.reading { (reading) throws(StoreError) in
       var pages = try remote.pages(of: query.selection, wish, in: collection, call)
-      let intake = Intake(self, local, remote, call, reading)
+      let intake = PageIngestor(self, local, remote, call, reading)
       // What the backend has of a query that it cannot answer is more than is taken in.
       if query.isRemote, let expected = pages.expected { intake.progress.expect(expected) }
       var refreshed = try intake.take(pages, of: query.selection)
@@ -33,7 +33,7 @@ extension CollectionEngine {
   }
 }
 
-extension CollectionEngine.Intake {
+extension CollectionEngine.PageIngestor {
   typealias Refreshed = CollectionEngine.Refreshed
 
   /// Takes in all parts, some at the same time as far as the backend lets. The first error ends them all.
@@ -47,7 +47,7 @@ extension CollectionEngine.Intake {
       do throws(StoreError) {
         try intake.takePart(from: pages.starts[number], pages.wish, of: selection, &refreshed)
       } catch {
-        first.peek { $0 = $0 ?? error }
+        first.withLock { $0 = $0 ?? error }
         stop.cancel()
       }
       return refreshed
@@ -55,9 +55,9 @@ extension CollectionEngine.Intake {
     let parts = call.cancellation.notifying {
       stop.cancel()
     } during: {
-      together(pages.starts.count, threads: remote.limits.connections, each)
+      concurrentMap(pages.starts.count, threads: remote.limits.connections, each)
     }
-    if let error = first.peek({ $0 }) { throw error }
+    if let error = first.withLock({ $0 }) { throw error }
     return parts.reduce(into: Refreshed()) { $0.add($1) }
   }
 

@@ -196,7 +196,7 @@ extension CollectionEngine {
 
   func store(
     _ entity: [UInt8], _ outline: EntityOutline,
-    in local: any EntityReader & Replica & Tombstones, of reading: Settlements.Reading
+    in local: any EntityReader & Replica & Tombstones, of reading: ReadWriteFence.Reading
   ) throws(StoreError) {
     let result = entity.withUnsafeBytes { bytes in
       Result { () throws(StoreError) in try store(bytes, [outline], in: local, of: reading) }

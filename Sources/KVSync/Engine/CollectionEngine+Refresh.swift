@@ -37,7 +37,7 @@ extension CollectionEngine {
       var whole = query
       whole.fields = []
       var refreshed = Refreshed(ids: collectingIds ? [] : nil)
-      var intake = Intake(self, local, remote, call, reading)
+      var intake = PageIngestor(self, local, remote, call, reading)
       if !query.isPaged { intake.call.counted = intake.progress }
       let answer = try intake.take(whole, &refreshed)
       let isComplete = !query.isPaged && !answer.mayBeCut
@@ -50,18 +50,18 @@ extension CollectionEngine {
   // MARK: Taking in answers
 
   /// Streams answers of the backend into the local store.
-  struct Intake {
+  struct PageIngestor {
     let engine: CollectionEngine
     let local: any LocalStore
     let remote: any Remote
     var call: Call
-    let reading: Settlements.Reading
+    let reading: ReadWriteFence.Reading
     /// What of the operation's progress this read is.
     let progress: Progress.Part
 
     init(
       _ engine: CollectionEngine, _ local: any LocalStore, _ remote: any Remote, _ call: Call,
-      _ reading: Settlements.Reading
+      _ reading: ReadWriteFence.Reading
     ) {
       self.engine = engine
       self.local = local
@@ -106,7 +106,8 @@ extension CollectionEngine {
   /// Asks once more for what was settled while a read was under way. Its answer, which is not taken for these,
   /// may have been the newer one: what it shows is not told again, once the read's moment is recorded.
   func recheckSettled(
-    during reading: Settlements.Reading, _ local: any LocalStore, _ remote: any Remote, _ call: Call
+    during reading: ReadWriteFence.Reading, _ local: any LocalStore, _ remote: any Remote,
+    _ call: Call
   ) throws(StoreError) {
     let ids = inFlight.settlements.settled(since: reading)
     for some in ids.chunks(of: Self.recheckedAtOnce) {
@@ -126,7 +127,7 @@ extension CollectionEngine {
   /// is stored only where the read shows something newer still.
   func store(
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline],
-    in local: any EntityReader & Replica & Tombstones, of reading: Settlements.Reading
+    in local: any EntityReader & Replica & Tombstones, of reading: ReadWriteFence.Reading
   ) throws(StoreError) -> Int {
     try validate(bytes, outlines)
     return try inFlight.settlements.storing(reading) { (isSettled) throws(StoreError) in

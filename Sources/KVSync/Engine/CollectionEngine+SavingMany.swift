@@ -74,7 +74,7 @@ extension CollectionEngine {
       outlines[place].id.map { (id: $0, place: place) }
     }
     let ids = named.map(\.id)
-    let sent = named.map { ($0.id, TheirVersion.entity(Array(bytes[outlines[$0.place].range]))) }
+    let sent = named.map { ($0.id, RemoteVersion.entity(Array(bytes[outlines[$0.place].range]))) }
     return try inFlight.sending(ids, call) { () throws(StoreError) in
       try unqueued(sent) { () throws(StoreError) in
         let queued = try queued(ids)

@@ -5,7 +5,7 @@ internal import KVQuery
 extension CollectionEngine {
   /// Sends what `sent` lists. `outcome`: what the result says of these; nil: some have no answer.
   func unqueued<R>(
-    _ sent: [(id: String, sent: TheirVersion)], _ send: () throws(StoreError) -> R,
+    _ sent: [(id: String, sent: RemoteVersion)], _ send: () throws(StoreError) -> R,
     outcome: (R) -> UnqueuedOutcome? = { _ in .accepted }
   ) throws(StoreError) -> R {
     guard let local, !sent.isEmpty else { return try send() }
@@ -13,7 +13,7 @@ extension CollectionEngine {
   }
 
   /// Notes what is sent in place of something that is noted already: the answer to that settles this too.
-  func note(_ sent: [(id: String, sent: TheirVersion)]) throws(StoreError) {
+  func note(_ sent: [(id: String, sent: RemoteVersion)]) throws(StoreError) {
     guard let local, !sent.isEmpty else { return }
     _ = try local.beginUnqueued(sent, in: collection)
   }
@@ -45,7 +45,7 @@ extension CollectionEngine {
 
 extension RemoteWrite {
   /// What an update leaves on the backend.
-  var update: (id: String, sent: TheirVersion)? {
+  var update: (id: String, sent: RemoteVersion)? {
     if case .update(let id, let body, _) = self { (id, .entity(body)) } else { nil }
   }
 }

@@ -83,7 +83,8 @@ extension CollectionEngine {
   }
 
   private func replaceRemotely(
-    _ entity: SavedEntity, _ condition: RemoteCondition, _ remote: FinishingRemote, _ call: Call
+    _ entity: SavedEntity, _ condition: RemoteCondition, _ remote: LocalFilteringRemote,
+    _ call: Call
   ) throws(StoreError) {
     try inFlight.sending([entity.id], call) { () throws(StoreError) in
       let queued = try queued([entity.id])

@@ -16,9 +16,9 @@ package final class CollectionEngine: Sendable {
   /// Nil for a network store.
   let local: (any LocalStore)?
   /// Nil for a store without a backend.
-  let remote: FinishingRemote?
+  let remote: LocalFilteringRemote?
   /// Which entities are on their way to the backend; shared by all engines of the tag and collection.
-  let inFlight: InFlight
+  let inFlight: SendGate
   /// Who writes to the backend: its user id, nil if unknown. Throws `.noUser` if nobody may.
   let writer: @Sendable () throws(StoreError) -> String?
   let clock: @Sendable () -> Timestamp
@@ -33,8 +33,8 @@ package final class CollectionEngine: Sendable {
   let validation: Matcher?
 
   package init(
-    collection: String, type: StoreType, local: (any LocalStore)?, remote: FinishingRemote?,
-    inFlight: InFlight, writer: @escaping @Sendable () throws(StoreError) -> String?,
+    collection: String, type: StoreType, local: (any LocalStore)?, remote: LocalFilteringRemote?,
+    inFlight: SendGate, writer: @escaping @Sendable () throws(StoreError) -> String?,
     validation: Predicate = .everything, format: RecordFormat? = nil,
     clock: @escaping @Sendable () -> Timestamp = { .now() }
   ) {
@@ -62,7 +62,7 @@ package final class CollectionEngine: Sendable {
   }
 
   /// The backend; a store without one is a local database.
-  func backend(for operation: String) throws(StoreError) -> FinishingRemote {
+  func backend(for operation: String) throws(StoreError) -> LocalFilteringRemote {
     guard let remote else {
       throw StoreError(.unsupported, "Cannot \(operation): this client has no backend.")
     }

@@ -1,13 +1,13 @@
 internal import KVJSON
 
 /// What a write has met on the backend, and what is known here.
-struct Meeting {
+struct ConflictResolver {
   let format: RecordFormat
   /// What would be sent; nil: a deletion.
   let ours: [UInt8]?
   let base: [UInt8]?
-  let theirs: TheirVersion
-  let tried: [TheirVersion]
+  let theirs: RemoteVersion
+  let tried: [RemoteVersion]
   /// Whether it is known that others have made what is there.
   var isOthers = false
 

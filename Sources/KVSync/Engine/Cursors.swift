@@ -4,7 +4,7 @@ internal import KVQuery
 
 /// No entities.
 final class EmptyCursor: EntityCursor {
-  func block() -> TextBlock? { nil }
+  func block() -> RowBuffer? { nil }
   func close() {}
 }
 
@@ -30,11 +30,11 @@ struct Answer {
 final class AnswerCursor: EntityCursor, @unchecked Sendable {
   private var answer: Answer
   private var next = 0
-  private let lent = TextBlock()
+  private let lent = RowBuffer()
 
   init(_ answer: Answer) { self.answer = answer }
 
-  func block() throws(StoreError) -> TextBlock? {
+  func block() throws(StoreError) -> RowBuffer? {
     if lent.hasNext { return lent }
     guard next < answer.records.count else { return nil }
     lent.clear()
@@ -57,7 +57,7 @@ final class IdCursor: EntityCursor, @unchecked Sendable {
   private let local: any EntityReader
   private let collection: String
   private let projection: Projection?
-  private let lent = TextBlock()
+  private let lent = RowBuffer()
 
   init(_ ids: [String], _ local: any EntityReader, _ collection: String, _ projection: Projection?)
   {
@@ -67,7 +67,7 @@ final class IdCursor: EntityCursor, @unchecked Sendable {
     self.projection = projection
   }
 
-  func block() throws(StoreError) -> TextBlock? {
+  func block() throws(StoreError) -> RowBuffer? {
     if lent.hasNext { return lent }
     while let id = ids.popFirst() {
       guard let entity = try local.entity(id, in: collection, writtenSince: nil) else { continue }

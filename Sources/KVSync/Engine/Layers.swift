@@ -3,20 +3,20 @@
 ///
 /// 1. `RenewingRemote`, next to the backend: that a session had run out is nobody else's business, and the request that
 ///    goes out again in its place is no retry.
-/// 2. `WatchedRemote`: notes each attempt, and what came of it in the end.
+/// 2. `SessionWatchingMiddleware`: notes each attempt, and what came of it in the end.
 /// 3. `RetryingRemote`: so each attempt is one of those two, and has a session that is good.
-/// 4. `FinishingRemote`, outermost: makes one query into several requests, each of which is renewed and retried by
+/// 4. `LocalFilteringRemote`, outermost: makes one query into several requests, each of which is renewed and retried by
 ///    itself.
 ///
 /// `renewal` nil: sessions do not run out, or there are none. `connectivity` nil: nobody wants to know.
 package func layers(
   around remote: any Remote, _ renewal: (any SessionRenewal)? = nil,
   _ connectivity: Connectivity? = nil
-) -> FinishingRemote {
+) -> LocalFilteringRemote {
   var remote = remote
   if let renewal { remote = RenewingRemote(remote, renewal) }
-  if let connectivity { remote = WatchedRemote(remote, connectivity) }
-  return FinishingRemote(RetryingRemote(remote))
+  if let connectivity { remote = SessionWatchingMiddleware(remote, connectivity) }
+  return LocalFilteringRemote(RetryingRemote(remote))
 }
 
 /// The same for its live service, which waits and comes back by itself: see `LiveFeed`.

@@ -8,7 +8,7 @@ extension Push {
     let sent: OutgoingWrite
     let refusal: StoreError
     /// Nil: not asked yet.
-    var theirs: TheirVersion?
+    var theirs: RemoteVersion?
   }
 
   // MARK: Noticing
@@ -62,7 +62,7 @@ extension Push {
     let unknown = conflicts.filter { $0.theirs == nil }.map(\.sent.write.id)
     let found = try engine.backendEntities(unknown, remote, call)
     var round = Round()
-    var taken: [(write: PendingWrite, theirs: TheirVersion)] = []
+    var taken: [(write: PendingWrite, theirs: RemoteVersion)] = []
     var again: [PendingWrite] = []
     for conflict in conflicts {
       let write = conflict.sent.write
@@ -73,7 +73,7 @@ extension Push {
       else { continue }
       // What was sent before the entity was removed, and arrives after it was saved again, is our own as well.
       let late = try local.tombstone(of: write.id, in: engine.collection)?.sent ?? []
-      let meeting = Meeting(
+      let meeting = ConflictResolver(
         format: engine.format, ours: conflict.sent.body, base: now.base, theirs: theirs,
         tried: now.tried + late.map { .entity($0) },
         isOthers: isOfOthers(conflict, theirs))
@@ -95,7 +95,7 @@ extension Push {
 
   /// Whether what a conditional write has met is others' work, though it may look the same: the write was never sent
   /// before, or it was to insert and what is there is another user's.
-  private func isOfOthers(_ conflict: Conflicted, _ theirs: TheirVersion) -> Bool {
+  private func isOfOthers(_ conflict: Conflicted, _ theirs: RemoteVersion) -> Bool {
     let sent = conflict.sent
     guard sent.write.isConditional else { return false }
     let isFirst =
@@ -106,7 +106,7 @@ extension Push {
   }
 
   private func take(
-    _ taken: [(write: PendingWrite, theirs: TheirVersion)]
+    _ taken: [(write: PendingWrite, theirs: RemoteVersion)]
   ) throws(StoreError) {
     try engine.inFlight.settlements.settling(taken.map(\.write.id)) { () throws(StoreError) in
       try local.takeTheirs(taken)

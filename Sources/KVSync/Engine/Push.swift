@@ -41,7 +41,7 @@ struct Push {
     var confirmed: [(write: PendingWrite, stored: [UInt8]?)] = []
     var failed: [(write: PendingWrite, error: StoreError)] = []
     /// What the backend has of those that failed, where that is known.
-    var theirs: [RecordID: TheirVersion] = [:]
+    var theirs: [RecordID: RemoteVersion] = [:]
     /// Those that have met another version than the one that they change.
     var conflicts: [Conflicted] = []
     /// Creates whose id the backend has already.
@@ -235,7 +235,7 @@ struct Push {
     for (sent, refusal) in duplicates {
       let id = sent.write.id
       guard let existing = theirs[RecordID(id)], existing.isMade(by: user) else {
-        let existing = theirs[RecordID(id)].map { TheirVersion.entity($0.bytes) }
+        let existing = theirs[RecordID(id)].map { RemoteVersion.entity($0.bytes) }
         if call.conflicts == .clientWins || existing == nil {
           round.theirs[RecordID(id)] = existing
           fail(sent.write, refusal, &round)

@@ -25,7 +25,7 @@ extension SessionRenewal {
 
 /// A backend whose requests are repeated once when the session had run out and could be renewed. An answer
 /// that refuses the session is none of the request's: nothing of it was handed over.
-package final class RenewingRemote: WrappingRemote {
+package final class RenewingRemote: RemoteMiddleware {
   package let remote: any Remote
   private let renewal: any SessionRenewal
 

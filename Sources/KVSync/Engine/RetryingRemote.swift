@@ -4,7 +4,7 @@ internal import KVJSON
 /// A backend whose requests are sent again where that is safe and worthwhile: see `Retry`.
 ///
 /// Reads that arrive in parts are not: who takes in the parts starts anew, or goes on from where it is.
-final class RetryingRemote: WrappingRemote {
+final class RetryingRemote: RemoteMiddleware {
   /// So many requests in a row without an answer, and the rest of the round need not be tried.
   private static let patience = 6
 

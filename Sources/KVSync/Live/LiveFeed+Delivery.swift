@@ -9,7 +9,7 @@ extension LiveFeed {
 
   /// Tells of a message, unless it has been told.
   func deliver(_ message: LiveMessage, _ call: Call, _ step: Cancellation) {
-    guard state.peek({ $0.messages.insert(message.key) }) else { return }
+    guard state.withLock({ $0.messages.insert(message.key) }) else { return }
     guard let change = fetched(message.change, message.topic, call) else { return }
     tell(change, to: message.topic, during: step)
   }
@@ -33,7 +33,7 @@ extension LiveFeed {
 
   private func tell(_ change: LiveChange, to topic: LiveTopic, during step: Cancellation) {
     if let version = change.version(entities.format) {
-      let isNew = state.peek { state in
+      let isNew = state.withLock { state in
         if entities.format.versionsAreTimes {
           Self.advance(&state.joined[topic], to: version.at)
         }
@@ -59,17 +59,17 @@ extension LiveFeed {
     _ topic: LiveTopic, _ call: Call, _ step: Cancellation
   ) throws(StoreError) {
     // Of what is said in streams nobody keeps a history.
-    guard let collection = topic.collection, let since = state.peek({ $0.joined[topic]?.since })
+    guard let collection = topic.collection, let since = state.withLock({ $0.joined[topic]?.since })
     else { return missed(topic, step) }
     let answer = try entities.changes(of: Query(), since: since, in: collection, call) { batch in
       tell(batch, to: topic, during: step)
     }
     guard let answer else {
       // Joined anew, so that there is a moment again since which the backend can tell.
-      state.peek { if $0.step === step { $0.joined[topic] = nil } }
+      state.withLock { if $0.step === step { $0.joined[topic] = nil } }
       return missed(topic, step)
     }
-    state.peek { state in
+    state.withLock { state in
       guard state.step === step else { return }
       state.joined[topic]?.mustCatchUp = false
       if let startedAt = answer.startedAt { state.joined[topic]?.since = startedAt }
@@ -93,7 +93,7 @@ extension LiveFeed {
   }
 
   func missed(_ topic: LiveTopic, _ step: Cancellation) {
-    state.peek { $0.joined[topic]?.mustCatchUp = false }
+    state.withLock { $0.joined[topic]?.mustCatchUp = false }
     tell(.missed, to: topic, during: step)
   }
 }

@@ -45,7 +45,7 @@ extension LiveFeed {
       } catch {
         take(error, step, cancellation)
       }
-      state.withLock { $0.step = nil }
+      state.withLockNotifyingAll { $0.step = nil }
     }
   }
 
@@ -87,14 +87,14 @@ extension LiveFeed {
     switch step {
     case .join(let topic):
       let since = try remote.join(topic, registration, call)
-      state.peek { state in
+      state.withLock { state in
         guard state.step === cancellation, state.registration != nil else { return }
         // Whoever joins again keeps the moment up to which everything was told.
         state.joined[topic, default: Joined(since: since)].isForgotten = false
       }
     case .leave(let topic):
       // Gone from here in any case: what still comes finds nobody.
-      state.peek { state in if state.step === cancellation { state.joined[topic] = nil } }
+      state.withLock { state in if state.step === cancellation { state.joined[topic] = nil } }
       try? remote.leave(topic, registration, call)
     case .catchUp(let topic):
       try catchUp(topic, call, cancellation)
@@ -111,9 +111,9 @@ extension LiveFeed {
     _ registration: LiveRegistration, _ step: Cancellation
   ) throws(StoreError) {
     let call = Call(deadline: .after(seconds: Self.pollSeconds), cancellation: step)
-    let place = state.peek { $0.place }
+    let place = state.withLock { $0.place }
     let answer = try remote.poll(registration, from: place, call)
-    state.peek { $0.waitingSince = nil }
+    state.withLock { $0.waitingSince = nil }
     switch answer {
     case .refused(let topics, let error): refuse(Set(topics), error)
     case .registeredAnew(let registration, let error): goOn(with: registration, error, step)
@@ -121,7 +121,7 @@ extension LiveFeed {
       guard !isOver(step) else { return }
       let wasAway = noteSuccess()
       for message in messages { deliver(message, call, step) }
-      state.peek { state in
+      state.withLock { state in
         guard state.registration != nil, state.step === step else { return }
         state.place = next
         guard place != nil, isIncomplete || wasAway else { return }
@@ -134,7 +134,7 @@ extension LiveFeed {
   /// Gives whether there may be a gap between this success and the one before.
   private func noteSuccess() -> Bool {
     let now = self.now()
-    return state.peek { state in
+    return state.withLock { state in
       defer { state.heard = now }
       state.attempt = 0
       state.renewals = 0
@@ -145,7 +145,7 @@ extension LiveFeed {
 
   /// Tells those who are connected for the first time.
   private func announce(_ step: Cancellation) {
-    let new = state.peek { state -> [Subscriber] in
+    let new = state.withLock { state -> [Subscriber] in
       guard state.place != nil, !state.isDown, state.step === step else { return [] }
       state.isConnected = true
       let new = state.subscribers.filter {
@@ -162,7 +162,7 @@ extension LiveFeed {
 
   /// Some topics, or – none of ours being named – all.
   private func refuse(_ named: Set<LiveTopic>, _ error: StoreError) {
-    let isOurs = state.peek { !$0.wanted.isDisjoint(with: named) }
+    let isOurs = state.withLock { !$0.wanted.isDisjoint(with: named) }
     if isOurs { fail(error, named) } else { giveUp(error) }
   }
 
@@ -170,7 +170,7 @@ extension LiveFeed {
   private func goOn(
     with registration: LiveRegistration, _ error: StoreError, _ step: Cancellation
   ) {
-    let isRefused = state.peek { state -> Bool in
+    let isRefused = state.withLock { state -> Bool in
       guard state.step === step, state.registration != nil else { return false }
       state.renewals += 1
       if state.renewals > Self.patience { return true }
@@ -186,7 +186,7 @@ extension LiveFeed {
   }
 
   private func giveUp(_ error: StoreError) {
-    let failed = state.withLock { state -> [Subscriber] in
+    let failed = state.withLockNotifyingAll { state -> [Subscriber] in
       defer { state = State(registration: nil, step: state.step, isClosed: state.isClosed) }
       return Array(state.subscribers.values)
     }
@@ -214,11 +214,11 @@ extension LiveFeed {
     guard error.isFromStranger else { return false }
     // A history that cannot be read again and again must not keep the poll from going on.
     guard case .catchUp = step else { return true }
-    return state.peek { $0.attempt } < Self.patience
+    return state.withLock { $0.attempt } < Self.patience
   }
 
   private func disconnect(_ step: Cancellation) {
-    let isNews = state.peek { state in
+    let isNews = state.withLock { state in
       defer { state.isConnected = false }
       state.attempt += 1
       state.isDown = true
@@ -229,7 +229,7 @@ extension LiveFeed {
 
   /// Longer after each failure; not at all once there is reason to look at once.
   private func pause(_ call: Call) throws(StoreError) {
-    let (attempt, mustHurry) = state.peek { state in
+    let (attempt, mustHurry) = state.withLock { state in
       defer { state.mustHurry = false }
       return (state.attempt, state.mustHurry)
     }
@@ -249,7 +249,7 @@ extension LiveFeed {
     try pause(call)
     let probing = Call(deadline: .after(seconds: Self.callSeconds), cancellation: step)
     try remote.probe(registration, probing)
-    let wasKnown = state.peek { state -> Bool in
+    let wasKnown = state.withLock { state -> Bool in
       state.isDown = false
       guard state.place != nil else { return false }
       defer { state.isConnected = true }

@@ -24,8 +24,8 @@ package final class LiveFeed: Sendable {
     }
 
     /// Whether it has ended: what it was told before, and has not looked at, is of no interest any more.
-    package var isOver: Bool { over.peek { $0 } }
-    func end() { over.peek { $0 = true } }
+    package var isOver: Bool { over.withLock { $0 } }
+    func end() { over.withLock { $0 = true } }
   }
 
   /// A topic that the backend sends us messages about.
@@ -93,15 +93,15 @@ package final class LiveFeed: Sendable {
 
   // MARK: What is wanted
 
-  package var registration: LiveRegistration? { state.peek { $0.registration } }
+  package var registration: LiveRegistration? { state.withLock { $0.registration } }
 
   /// Whether the service could not be reached when it was last asked.
-  package var isDown: Bool { state.peek { $0.isDown } }
+  package var isDown: Bool { state.withLock { $0.isDown } }
 
   /// Starts to listen. What another user had registered ends; false: this one listens already, with another device.
   package func begin(_ registration: LiveRegistration) -> Bool {
     if self.registration?.isOf(registration.userId) == false { stop() }
-    return state.withLock { state in
+    return state.withLockNotifyingAll { state in
       guard state.registration == nil else { return state.registration == registration }
       state.registration = registration
       return true
@@ -111,7 +111,7 @@ package final class LiveFeed: Sendable {
   /// Ends everything: when this returns, nobody is told anything any more, and each subscriber has been told
   /// so.
   package func stop() {
-    let (step, subscribers) = state.withLock { state -> (Cancellation?, [Subscriber]) in
+    let (step, subscribers) = state.withLockNotifyingAll { state -> (Cancellation?, [Subscriber]) in
       state.registration = nil
       for subscriber in state.subscribers.values { subscriber.end() }
       defer { state = State(registration: nil, step: state.step, isClosed: state.isClosed) }
@@ -124,7 +124,7 @@ package final class LiveFeed: Sendable {
 
   /// Ends the loop.
   package func close() {
-    state.withLock { $0.isClosed = true }
+    state.withLockNotifyingAll { $0.isClosed = true }
     stop()
   }
 
@@ -134,7 +134,7 @@ package final class LiveFeed: Sendable {
     to topic: LiveTopic, _ receive: @escaping @Sendable (LiveEvent) -> Void
   ) throws(StoreError) -> Subscriber {
     let subscriber = Subscriber(topic, receive)
-    let (isOpen, step) = state.withLock { state -> (Bool, Cancellation?) in
+    let (isOpen, step) = state.withLockNotifyingAll { state -> (Bool, Cancellation?) in
       guard state.registration != nil, !state.isClosed else { return (false, nil) }
       state.subscribers[ObjectIdentifier(subscriber)] = subscriber
       return (true, state.interruptible)
@@ -150,7 +150,7 @@ package final class LiveFeed: Sendable {
   /// A second time is harmless.
   package func unsubscribe(_ subscriber: Subscriber) {
     subscriber.end()
-    let step = state.withLock { state -> Cancellation? in
+    let step = state.withLockNotifyingAll { state -> Cancellation? in
       state.ready.remove(ObjectIdentifier(subscriber))
       guard state.subscribers.removeValue(forKey: ObjectIdentifier(subscriber)) != nil,
         !state.wanted.contains(subscriber.topic)
@@ -167,7 +167,7 @@ package final class LiveFeed: Sendable {
   /// vanish look like a service that has nothing to say. Cheap enough for each answer.
   package func noteAnswer() {
     let now = self.now()
-    let step = state.peek { state -> Cancellation? in
+    let step = state.withLock { state -> Cancellation? in
       guard let start = state.waitingSince, abs(now - start) > Self.doubtfulSilence else {
         return nil
       }
@@ -182,7 +182,7 @@ package final class LiveFeed: Sendable {
 
   /// Tells those who listen to a topic, or to any; not those who were not told yet that they are ready.
   func tell(_ event: LiveEvent, to topic: LiveTopic? = nil, during step: Cancellation) {
-    let subscribers = state.peek { state in
+    let subscribers = state.withLock { state in
       state.step === step
         ? state.subscribers.filter {
           state.ready.contains($0.key) && (topic == nil || $0.value.topic == topic)
@@ -195,12 +195,12 @@ package final class LiveFeed: Sendable {
 
   /// Whether what this step was for has ended meanwhile.
   func isOver(_ step: Cancellation) -> Bool {
-    state.peek { $0.registration == nil || $0.step !== step }
+    state.withLock { $0.registration == nil || $0.step !== step }
   }
 
   /// Tells those who listen to some topics that nothing will follow.
   func fail(_ error: StoreError, _ topics: Set<LiveTopic>) {
-    let failed = state.withLock { state -> [Subscriber] in
+    let failed = state.withLockNotifyingAll { state -> [Subscriber] in
       let failed = state.subscribers.filter { topics.contains($0.value.topic) }
       for id in failed.keys {
         state.subscribers[id] = nil

@@ -21,7 +21,7 @@ package enum BackendRegistry {
   private static let state = Monitor(State())
 
   private static func withFactories<R>(_ body: (inout [RecordID: BackendFactory]) -> R) -> R {
-    state.peek { state in
+    state.withLock { state in
       state.enterProcess()
       return body(&state.factories)
     }

@@ -18,17 +18,17 @@ package final class Connectivity: Sendable {
   package init(_ changed: @escaping @Sendable (_ isOnline: Bool) -> Void) { self.changed = changed }
 
   /// Nil: nothing was asked yet.
-  package var isOnline: Bool? { state.peek { $0.isOnline } }
+  package var isOnline: Bool? { state.withLock { $0.isOnline } }
 
   /// From now on `body` runs at each answer of the backend, on the thread whose request it was for.
   package func onAnswer(_ body: @escaping @Sendable () -> Void) {
-    state.peek { $0.answered = body }
+    state.withLock { $0.answered = body }
   }
 
   /// A request came to this; nil: to success.
   package func note(_ error: StoreError?) {
     guard let isOnline = verdict(on: error) else { return }
-    let (isNews, answered) = state.peek { state in
+    let (isNews, answered) = state.withLock { state in
       defer { state.isOnline = isOnline }
       return (isOnline ? state.isOnline == false : state.isOnline != false, state.answered)
     }
@@ -38,14 +38,14 @@ package final class Connectivity: Sendable {
 
   private func verdict(on error: StoreError?) -> Bool? {
     guard let error, error.answer?.error == nil else {
-      state.peek { $0.late = 0 }
+      state.withLock { $0.late = 0 }
       return true
     }
     guard error.answer == nil else { return nil }
     switch error.kind {
     case .network: return false
     case .timeout:
-      let late = state.peek { state in
+      let late = state.withLock { state in
         state.late += 1
         return state.late
       }

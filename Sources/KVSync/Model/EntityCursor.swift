@@ -4,7 +4,7 @@ package import KVBase
 package protocol EntityCursor: AnyObject, Sendable {
   /// A block with the next entities, at least one that has not been taken; nil at the end. It is the cursor's
   /// own: whoever asks takes entities from it, and asks again when it has none left.
-  func block() throws(StoreError) -> TextBlock?
+  func block() throws(StoreError) -> RowBuffer?
   /// Gives the snapshot back. The cursor is at its end then; the block of the last answer stays as it is.
   func close()
 }
@@ -17,7 +17,7 @@ extension EntityCursor {
   }
 }
 
-extension TextBlock {
+extension RowBuffer {
   /// Copies an entity behind the others.
   package func add(_ entity: UnsafeRawBufferPointer) throws(StoreError) {
     guard append(entity) else { throw StoreError.noMemory }

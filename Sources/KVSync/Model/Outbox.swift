@@ -36,11 +36,11 @@ package protocol Outbox: AnyObject, Sendable {
 
   /// The backend's versions win. Where the revision is unchanged, the row goes and the entity becomes
   /// theirs; else it stays, and what the backend has is its base.
-  func takeTheirs(_ settled: [(write: PendingWrite, theirs: TheirVersion)]) throws(StoreError)
+  func takeTheirs(_ settled: [(write: PendingWrite, theirs: RemoteVersion)]) throws(StoreError)
 
   /// Our version wins, or another one, over what the backend has: that becomes the base, and the write
   /// waits. False: it was changed, or is gone; nothing happens then.
   func rebase(
-    _ write: PendingWrite, onto theirs: TheirVersion, as change: RebasedChange
+    _ write: PendingWrite, onto theirs: RemoteVersion, as change: RebasedChange
   ) throws(StoreError) -> Bool
 }

@@ -24,13 +24,13 @@ package final class Progress: Sendable {
 
   /// From now on `changed` hears of every change, on the thread that made it; nobody else does any more.
   package func follow(_ changed: @escaping @Sendable (Snapshot) -> Void) {
-    state.peek { $0.changed = changed }
+    state.withLock { $0.changed = changed }
   }
 
-  package var snapshot: Snapshot { state.peek { $0.now } }
+  package var snapshot: Snapshot { state.withLock { $0.now } }
 
   package func update(_ change: (inout Snapshot) -> Void) {
-    let (now, changed) = state.peek { state in
+    let (now, changed) = state.withLock { state in
       let before = state.now
       change(&state.now)
       state.now.keepRising(since: before)
@@ -59,7 +59,7 @@ package final class Progress: Sendable {
     }
 
     package func advance(by count: Int) {
-      let now = done.peek { done in
+      let now = done.withLock { done in
         done += count
         return start + UInt64(max(0, done))
       }
@@ -67,7 +67,7 @@ package final class Progress: Sendable {
     }
 
     /// So many have to come again.
-    package func take(back count: Int) { done.peek { $0 -= count } }
+    package func take(back count: Int) { done.withLock { $0 -= count } }
   }
 }
 

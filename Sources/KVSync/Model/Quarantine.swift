@@ -1,5 +1,5 @@
 /// What the backend has of an entity that has a pending write here.
-package enum TheirVersion: Sendable, Equatable {
+package enum RemoteVersion: Sendable, Equatable {
   case entity([UInt8])
   /// It was deleted there, or this user may not see it.
   case gone
@@ -20,14 +20,14 @@ package struct PendingDetail: Sendable {
   /// The backend's version that it changes; nil if there was none, or it is unknown.
   package var base: [UInt8]?
   /// What the backend has now, as far as a refusal or a read has shown; nil: unknown.
-  package var theirs: TheirVersion?
+  package var theirs: RemoteVersion?
   /// What was sent before, without an answer, and has been changed since, or was sent past the queue: the
   /// backend may have it.
-  package var tried: [TheirVersion]
+  package var tried: [RemoteVersion]
 
   package init(
-    write: PendingWrite, entity: [UInt8]?, base: [UInt8]?, theirs: TheirVersion? = nil,
-    tried: [TheirVersion] = []
+    write: PendingWrite, entity: [UInt8]?, base: [UInt8]?, theirs: RemoteVersion? = nil,
+    tried: [RemoteVersion] = []
   ) {
     self.write = write
     self.entity = entity
@@ -42,9 +42,9 @@ package struct QuarantinedWrite: Sendable {
   package var write: PendingWrite
   package var error: StoreError
   /// What the backend has; nil: unknown.
-  package var theirs: TheirVersion?
+  package var theirs: RemoteVersion?
 
-  package init(write: PendingWrite, error: StoreError, theirs: TheirVersion? = nil) {
+  package init(write: PendingWrite, error: StoreError, theirs: RemoteVersion? = nil) {
     self.write = write
     self.error = error
     self.theirs = theirs

@@ -75,7 +75,7 @@ package struct SystemRetryClock: RetryClock {
     guard seconds < call.deadline.remainingSeconds else { return false }
     let isOver = Monitor(false)
     let isCancelled = call.cancellation.notifying {
-      isOver.withLock { $0 = true }
+      isOver.withLockNotifyingAll { $0 = true }
     } during: {
       isOver.wait(until: .after(seconds: seconds)) { $0 ? true : nil } ?? false
     }

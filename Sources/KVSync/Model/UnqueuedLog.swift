@@ -7,7 +7,7 @@ package protocol UnqueuedLog: AnyObject, Sendable {
   /// that the backend may have, and part of `PendingDetail.tried`. Gives the request's number, for
   /// `endUnqueued`.
   func beginUnqueued(
-    _ versions: [(id: String, sent: TheirVersion)], in collection: String
+    _ versions: [(id: String, sent: RemoteVersion)], in collection: String
   ) throws(StoreError) -> Int64
 
   /// The same for a deletion by query: of each entity that matches here, and of each that has a pending

@@ -8,12 +8,12 @@ import Testing
 /// `{time}`. In an expected answer the first one of a name takes what stands there, all later ones are the same; a time
 /// is any. A digit behind the name makes another one: `{id2}`.
 final class Conversation {
-  let rig: Rig
+  let rig: TestServer
   /// What the library says in every request, a header each line.
   private let headers: String
   private var values: [String: String] = [:]
 
-  init(_ rig: Rig, headers: String) {
+  init(_ rig: TestServer, headers: String) {
     self.rig = rig
     self.headers = headers
   }
@@ -82,7 +82,7 @@ final class Conversation {
   private func receive(_ request: String) throws -> HTTPAnswer {
     guard let connection = RawConnection(port: rig.port), connection.send(request),
       let answer = HTTPClient.receive(connection)
-    else { throw Rig.Missing(what: "answer to \(request)") }
+    else { throw TestServer.Missing(what: "answer to \(request)") }
     return answer
   }
 

@@ -5,9 +5,9 @@ import Testing
 
 /// Kinvey's .NET SDK, 3 to 5: version 3 of the API, later 4, and 5 where an application asks for it.
 @Suite("Requests of the .NET SDK") struct DotNetTests {
-  private let rig: Rig
+  private let rig: TestServer
 
-  init() throws { rig = try Rig() }
+  init() throws { rig = try TestServer() }
 
   private func conversation(_ version: Int) -> Conversation {
     Conversation(

@@ -4,9 +4,9 @@ import Testing
 
 /// Kinvey's Swift SDK, 3 to 6: version 4 of the API, later 5, and 2 for deleting users whatever else it speaks.
 @Suite("Requests of the iOS SDK") struct IOSTests {
-  private let rig: Rig
+  private let rig: TestServer
 
-  init() throws { rig = try Rig() }
+  init() throws { rig = try TestServer() }
 
   private func conversation(_ version: Int) -> Conversation {
     Conversation(

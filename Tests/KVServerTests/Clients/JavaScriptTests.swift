@@ -4,9 +4,9 @@ import Testing
 
 /// kinvey-js-sdk 3 to 8, whose applications choose the version of the API.
 @Suite("Requests of the JavaScript SDK") struct JavaScriptTests {
-  private let rig: Rig
+  private let rig: TestServer
 
-  init() throws { rig = try Rig() }
+  init() throws { rig = try TestServer() }
 
   private func conversation(_ version: Int) -> Conversation {
     Conversation(

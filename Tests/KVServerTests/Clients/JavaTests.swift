@@ -5,9 +5,9 @@ import Testing
 /// Kinvey's Java and Android SDKs, 3 to 4: version 3 of the API, later 4 and 5. Google's HTTP library writes the names
 /// of headers in lower case.
 @Suite("Requests of the Java SDK") struct JavaTests {
-  private let rig: Rig
+  private let rig: TestServer
 
-  init() throws { rig = try Rig() }
+  init() throws { rig = try TestServer() }
 
   private func conversation(_ version: Int) -> Conversation {
     Conversation(

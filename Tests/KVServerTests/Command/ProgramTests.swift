@@ -120,7 +120,7 @@ import Testing
     var seed = Seed()
     for round in 0..<rounds {
       let (program, port) = try start()
-      try check(acknowledged.peek { $0 }, port, "\(seed), round \(round)")
+      try check(acknowledged.withLock { $0 }, port, "\(seed), round \(round)")
       let writers = (0..<4).compactMap { thread in
         Worker("writer-\(thread)") { Self.load(thread, round, port, acknowledged) }
       }
@@ -129,7 +129,7 @@ import Testing
       for writer in writers { writer.join() }
     }
     let (program, port) = try start()
-    try check(acknowledged.peek { $0 }, port, "\(seed), at the end")
+    try check(acknowledged.withLock { $0 }, port, "\(seed), at the end")
     program.kill()
     let database = try Database(
       .init(path: data + "/kvstored.db", applicationId: Schema.applicationId),
@@ -140,7 +140,7 @@ import Testing
       return try check.step() && check.text(0) == "ok"
     }
     #expect(isSound, "\(seed)")
-    #expect(acknowledged.peek { $0.count } > 0)
+    #expect(acknowledged.withLock { $0.count } > 0)
   }
 
   /// Writes until the server is gone; notes what it said it has.
@@ -155,7 +155,7 @@ import Testing
       let answer = client.send(
         "PUT", "/appdata/kid/c/\(id)", headers: headers, body: Array("{\"v\":\(value)}".utf8))
       guard let answer, answer.status < 300 else { return }
-      acknowledged.peek { $0[id] = value }
+      acknowledged.withLock { $0[id] = value }
     }
   }
 

@@ -18,7 +18,7 @@ import Testing
       migrations: Schema.migrations)
     let catalog = try Catalog(database, defaults: Permissions())
     app = try catalog.app("kid")
-    let entities = Entities(database, clock: ServerClock(after: 0), outbox: LiveOutbox([:]))
+    let entities = Entities(database, clock: ServerClock(after: 0), outbox: CommitOrderedQueue([:]))
     accounts = Accounts(entities, catalog, Sessions(database, lifetimeSeconds: nil))
   }
 

@@ -17,7 +17,7 @@ import Testing
   /// One run of a server: a broker with what the journal has, and an outbox that writes to it.
   private struct Run {
     let broker: LiveBroker
-    let outbox: LiveOutbox
+    let outbox: CommitOrderedQueue
   }
 
   private func run(epoch: String = "e", listening: Bool = true) throws -> Run {
@@ -35,7 +35,7 @@ import Testing
         }
       }
     }
-    return Run(broker: broker, outbox: LiveOutbox([1: broker], journal))
+    return Run(broker: broker, outbox: CommitOrderedQueue([1: broker], journal))
   }
 
   private func write(

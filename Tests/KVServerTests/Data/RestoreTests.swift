@@ -26,7 +26,7 @@ import Testing
     "is noticed: no client is told what has changed since a moment of what was lost",
     arguments: Way.allCases)
   func restored(way: Way) throws {
-    var rig: Rig? = try start()
+    var rig: TestServer? = try start()
     let ana = try #require(try rig?.user("ana"))
     let first = try #require(try save("a", rig, ana))
     switch way {
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test("is what the administrator says is one") func told() throws {
-    var rig: Rig? = try start()
+    var rig: TestServer? = try start()
     let ana = try #require(try rig?.user("ana"))
     let before = try #require(try save("a", rig, ana))
     rig = nil
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test("is not what was only closed, or ended by force, and started again") func same() throws {
-    var rig: Rig? = try start()
+    var rig: TestServer? = try start()
     let ana = try #require(try rig?.user("ana"))
     let first = try #require(try save("a", rig, ana))
     for _ in 0..<3 {
@@ -115,20 +115,20 @@ import Testing
 
   private func start(
     _ more: (inout Server.Configuration) -> Void = { _ in }
-  ) throws -> Rig {
-    try Rig(in: directory) {
+  ) throws -> TestServer {
+    try TestServer(in: directory) {
       $0.historyDays = 5
       more(&$0)
     }
   }
 
   /// Gives the moment of a read after it.
-  private func save(_ id: String, _ rig: Rig?, _ who: Rig.Who) throws -> Moment? {
+  private func save(_ id: String, _ rig: TestServer?, _ who: TestServer.Who) throws -> Moment? {
     _ = try rig?.send(who, "PUT", path + "/" + id, "{}")
     return try rig.flatMap { Moment(try $0.send(who, "GET", path)) }
   }
 
-  private func delta(_ moment: Moment, _ rig: Rig?, _ who: Rig.Who) throws -> Int? {
+  private func delta(_ moment: Moment, _ rig: TestServer?, _ who: TestServer.Who) throws -> Int? {
     try rig?.send(who, "GET", target(moment)).status
   }
 

@@ -9,16 +9,16 @@ import Testing
 
   private func clock(after: Int64 = 0) -> ServerClock {
     let wall = wall
-    return ServerClock(after: after, now: { Timestamp(milliseconds: wall.peek { $0 }) })
+    return ServerClock(after: after, now: { Timestamp(milliseconds: wall.withLock { $0 }) })
   }
 
   @Test("never goes back when the wall clock does, nor behind what the data holds")
   func monotonic() {
     let clock = clock(after: 5000)
     #expect(clock.beginWrite().milliseconds == 5000)
-    wall.peek { $0 = 6000 }
+    wall.withLock { $0 = 6000 }
     #expect(clock.beginWrite().milliseconds == 6000)
-    wall.peek { $0 = 10 }
+    wall.withLock { $0 = 10 }
     #expect(clock.beginWrite().milliseconds == 6000)
     #expect(clock.last.milliseconds == 6000)
   }
@@ -28,10 +28,10 @@ import Testing
     let wall = wall
     let gap = ServerClock.Gap(after: 100, until: 1000)
     let clock = ServerClock(after: 1000, covered: 1000, gaps: [gap]) {
-      Timestamp(milliseconds: wall.peek { $0 })
+      Timestamp(milliseconds: wall.withLock { $0 })
     }
     #expect(clock.timeToStore() == nil)
-    wall.peek { $0 = 2000 }
+    wall.withLock { $0 = 2000 }
     #expect(clock.readStart().milliseconds == 1000)
     let stored = clock.timeToStore() ?? 0
     #expect(stored > 2000)
@@ -49,7 +49,7 @@ import Testing
   func inFlight() {
     let clock = clock()
     let write = clock.beginWrite()
-    wall.peek { $0 = 2000 }
+    wall.withLock { $0 = 2000 }
     let second = clock.beginWrite()
     #expect(clock.readStart() == write)
     clock.endWrite(write)

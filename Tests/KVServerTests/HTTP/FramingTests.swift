@@ -58,7 +58,7 @@ import Testing
   @Test(
     "refuses an ambiguous head with 400 in the protocol's shape, and closes", arguments: ambiguous)
   func refuses(name: String, message: String) throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     // What would be taken for a second request if the first one ended elsewhere.
     let answers = try exchange(rig, message + Self.get("Host: x\r\n\r\n"))
     #expect(answers.count == 1 && answers.first?.status == 400, "\(name): \(answers.map(\.text))")
@@ -82,7 +82,7 @@ import Testing
 
   @Test("accepts what is allowed, if unusual", arguments: allowed)
   func accepts(name: String, message: String) throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let connection = try #require(RawConnection(port: rig.port))
     connection.send(message)
     #expect(HTTPClient.receive(connection)?.status == 201, "\(name)")
@@ -90,7 +90,7 @@ import Testing
 
   @Test("takes six hundred parameters, and HTTP/1.0 without a host")
   func more() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let parameters = (0..<600).map { "p\($0)=\($0)" }.joined(separator: "&")
     #expect(try rig.send(.master, "GET", "/appdata/kid/notes?\(parameters)").status == 200)
     let old = try #require(RawConnection(port: rig.port))
@@ -109,7 +109,7 @@ import Testing
       chunked(coding, "7\r\n{\"a\":1}x\r\n0\r\n\r\n"),
     ])
   func library(message: String) throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let answers = try exchange(rig, message)
     #expect(answers.first?.status == 400)
     #expect(answers.allSatisfy { $0.status == 400 })
@@ -123,7 +123,7 @@ import Testing
       "7\n{\"a\":1}\r\n0\r\n\r\n", "7\r\n{\"a\":1}\n0\r\n\r\n", "7\r\n{\"a\":1}\r\n0\n\n",
     ])
   func chunkLines(chunks: String) throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let connection = try #require(RawConnection(port: rig.port))
     connection.send(Self.chunked(Self.coding, chunks))
     #expect(HTTPClient.receive(connection)?.status == 201)
@@ -131,7 +131,7 @@ import Testing
 
   @Test("answers a chunk extension that fills the connection's memory with the library's 500")
   func longExtension() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let connection = try #require(RawConnection(port: rig.port))
     connection.send(Self.chunked(Self.coding, "7;"))
     connection.send(String(repeating: "x", count: 60_000))
@@ -140,7 +140,7 @@ import Testing
   }
 
   /// Sends bytes, and reads answers until the server closes.
-  private func exchange(_ rig: Rig, _ message: String) throws -> [HTTPAnswer] {
+  private func exchange(_ rig: TestServer, _ message: String) throws -> [HTTPAnswer] {
     let connection = try #require(RawConnection(port: rig.port))
     connection.send(message)
     var answers: [HTTPAnswer] = []

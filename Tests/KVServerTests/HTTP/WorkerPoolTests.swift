@@ -14,10 +14,10 @@ import Testing
     let pool = WorkerPool("test", threads: 3, limit: 1000)
     let done = Monitor(0)
     for number in 0..<500 {
-      #expect(pool.submit(for: [ana, ben, cleo][number % 3]) { done.peek { $0 += 1 } })
+      #expect(pool.submit(for: [ana, ben, cleo][number % 3]) { done.withLock { $0 += 1 } })
     }
     pool.close()
-    #expect(done.peek { $0 } == 500)
+    #expect(done.withLock { $0 } == 500)
     #expect(!pool.submit(for: ana) {})
   }
 
@@ -25,9 +25,9 @@ import Testing
   func order() {
     let pool = WorkerPool("test", threads: 1, limit: 1000)
     let seen = Monitor<[Int]>([])
-    for number in 0..<100 { _ = pool.submit(for: ana) { seen.peek { $0.append(number) } } }
+    for number in 0..<100 { _ = pool.submit(for: ana) { seen.withLock { $0.append(number) } } }
     pool.close()
-    #expect(seen.peek { $0 } == Array(0..<100))
+    #expect(seen.withLock { $0 } == Array(0..<100))
   }
 
   @Test("refuse jobs when too many wait")
@@ -52,7 +52,7 @@ import Testing
     let (gate, running) = (Gate(), Monitor(0))
     for _ in 0..<20 {
       _ = pool.submit(for: ana) {
-        running.withLock { $0 += 1 }
+        running.withLockNotifyingAll { $0 += 1 }
         gate.wait()
       }
     }
@@ -60,10 +60,10 @@ import Testing
     let done = Gate()
     #expect(pool.submit(for: ben) { done.open() })
     done.wait()
-    #expect(running.peek { $0 } == 3)
+    #expect(running.withLock { $0 } == 3)
     gate.open()
     pool.close()
-    #expect(running.peek { $0 } == 20)
+    #expect(running.withLock { $0 } == 20)
   }
 
   @Test("let askers take turns")

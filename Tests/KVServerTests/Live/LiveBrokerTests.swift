@@ -10,11 +10,11 @@ import Testing
 final class KeptReply: Reply {
   private let state = Monitor((response: Response?.none, isAbandoned: false))
 
-  var isAbandoned: Bool { state.peek { $0.isAbandoned } }
-  var status: Int? { state.peek { $0.response?.status } }
+  var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
+  var status: Int? { state.withLock { $0.response?.status } }
 
   var json: JSONValue {
-    guard case .whole(let body)? = state.peek({ $0.response?.body }) else { return .null }
+    guard case .whole(let body)? = state.withLock({ $0.response?.body }) else { return .null }
     return body.withBytes { (try? JSONValue(parsing: $0)) ?? .null }
   }
 
@@ -25,8 +25,8 @@ final class KeptReply: Reply {
     return LivePlace(time: time, region: json["t"]?["r"]?.intValue)
   }
 
-  func send(_ response: Response) { state.peek { $0.response = $0.response ?? response } }
-  func abandon() { state.peek { $0.isAbandoned = true } }
+  func send(_ response: Response) { state.withLock { $0.response = $0.response ?? response } }
+  func abandon() { state.withLock { $0.isAbandoned = true } }
 }
 
 @Suite("The broker of live messages") struct LiveBrokerTests {
@@ -37,7 +37,7 @@ final class KeptReply: Reply {
 
   init() {
     let clock = clock
-    broker = LiveBroker(LiveWire(app: "kid", region: 7), now: { clock.peek { $0 } })
+    broker = LiveBroker(LiveWire(app: "kid", region: 7), now: { clock.withLock { $0 } })
     notes = EntityCollection(number: 1, app: 1, name: "notes", .init(permissions: Permissions()))
     let group = broker.wire.group(of: "ana")
     self.group = group
@@ -128,12 +128,12 @@ final class KeptReply: Reply {
   func clockJumps() {
     let place = start()
     save("1")
-    clock.peek { $0.milliseconds -= 86_400_000 }
+    clock.withLock { $0.milliseconds -= 86_400_000 }
     save("2")
     let reply = poll(place)
     #expect(reply.ids == ["1", "2"])
     let waiting = poll(reply.place)
-    clock.peek { $0.milliseconds += 2 * 86_400_000 }
+    clock.withLock { $0.milliseconds += 2 * 86_400_000 }
     save("3")
     #expect(waiting.ids == ["3"])
     #expect(poll(waiting.place).status == nil)
@@ -183,7 +183,7 @@ final class KeptReply: Reply {
     #expect(ana.ids == ["1"] && ben.status == nil)
     #expect(
       ana.json["m"]?.arrayValue?.first?["c"]?.stringValue == "kid.c-notes.u-ana")
-    notes.state.peek { $0.permissions.read = .never }
+    notes.state.withLock { $0.permissions.read = .never }
     save("2")
     #expect(ben.status == nil)
   }
@@ -219,9 +219,9 @@ final class KeptReply: Reply {
     late.abandon()
     broker.tend(at: 281 * second)
     #expect(broker.waitingCount == 0)
-    let now = clock.peek { $0.milliseconds }
+    let now = clock.withLock { $0.milliseconds }
     let short = poll(early.place, expires: now + 1000, at: 281 * second)
-    clock.peek { $0.milliseconds += 1000 }
+    clock.withLock { $0.milliseconds += 1000 }
     broker.tend(at: 282 * second)
     #expect(short.status == 200)
   }
@@ -276,7 +276,7 @@ final class KeptReply: Reply {
 
   @Test("Transactions are told in the order of their numbers, failed ones not at all")
   func order() throws {
-    let outbox = LiveOutbox([1: broker])
+    let outbox = CommitOrderedQueue([1: broker])
     let place = start()
     let database = try testDatabase(in: TemporaryDirectory())
     let numbers = try database.write { (connection: borrowing Connection) throws(SQLiteError) in
@@ -309,9 +309,9 @@ final class KeptReply: Reply {
     let due = Monitor<[String]>([])
     let clock = clock
     let broker = LiveBroker(
-      LiveWire(app: "kid", region: 7), now: { clock.peek { $0 } },
+      LiveWire(app: "kid", region: 7), now: { clock.withLock { $0 } },
       handOver: { name in
-        due.peek { $0.append(name) }
+        due.withLock { $0.append(name) }
         return true
       })
     let users = (0..<100).map { "user \($0)" }
@@ -329,7 +329,7 @@ final class KeptReply: Reply {
     }
     let polls = users.map { user in poll(user, poll(user, nil).place) }
     for id in ["a", "b"] { broker.publish(changes(id, gr: true)) }
-    #expect(due.peek { $0 } == ["notes", "notes"])
+    #expect(due.withLock { $0 } == ["notes", "notes"])
     #expect(broker.waitingCount == 100)
     broker.tell("notes")
     #expect(polls.allSatisfy { $0.ids == ["a", "b"] })

@@ -11,15 +11,17 @@ import Testing
   private let clock = Monitor<Int64>(1_800_000_000_000)
   private let directory = TemporaryDirectory()
 
-  private func rig() throws -> Rig {
+  private func rig() throws -> TestServer {
     let clock = clock
-    return try Rig(in: directory) { $0.liveClock = { clock.peek { $0 } } }
+    return try TestServer(in: directory) { $0.liveClock = { clock.withLock { $0 } } }
   }
 
-  private func pass(days: Int64) { clock.withLock { $0 += days * Self.day } }
+  private func pass(days: Int64) { clock.withLockNotifyingAll { $0 += days * Self.day } }
 
   @discardableResult
-  private func register(_ rig: Rig, _ who: Rig.Who, _ device: String) throws -> JSONValue {
+  private func register(_ rig: TestServer, _ who: TestServer.Who, _ device: String) throws
+    -> JSONValue
+  {
     let answer = try rig.send(
       who, "POST", "/user/kid/\(who.id)/register-realtime", #"{"deviceId":"\#(device)"}"#)
     #expect(answer.status == 200)
@@ -27,13 +29,15 @@ import Testing
   }
 
   /// The error of a subscription; nil: it succeeds.
-  private func subscribe(_ rig: Rig, _ who: Rig.Who, _ device: String) throws -> String? {
+  private func subscribe(_ rig: TestServer, _ who: TestServer.Who, _ device: String) throws
+    -> String?
+  {
     try rig.send(who, "POST", "/appdata/kid/notes/_subscribe", #"{"deviceId":"\#(device)"}"#).error
   }
 
   /// What a device of our clients polls, or with another `sdk` one of PubNub's.
   private func target(
-    _ registration: JSONValue, _ who: Rig.Who, _ device: String, place: JSONValue? = nil,
+    _ registration: JSONValue, _ who: TestServer.Who, _ device: String, place: JSONValue? = nil,
     sdk: String = "libkvstore/1"
   ) -> String {
     let key = registration["subscribeKey"]?.stringValue ?? ""

@@ -7,13 +7,13 @@ import Testing
 @Suite("Live Service over HTTP") struct LiveServiceTests {
   /// What a registered device knows.
   private struct Device {
-    var rig: Rig
-    var who: Rig.Who
+    var rig: TestServer
+    var who: TestServer.Who
     var key: String
     var group: String
     var id = "device"
 
-    init(_ rig: Rig, _ who: Rig.Who) throws {
+    init(_ rig: TestServer, _ who: TestServer.Who) throws {
       self.rig = rig
       self.who = who
       let answer = try rig.send(
@@ -21,7 +21,7 @@ import Testing
       guard let key = answer.json["subscribeKey"]?.stringValue,
         let group = answer.json["userChannelGroup"]?.stringValue,
         answer.json["publishKey"]?.stringValue != nil
-      else { throw Rig.Missing(what: "registration: \(answer.text)") }
+      else { throw TestServer.Missing(what: "registration: \(answer.text)") }
       (self.key, self.group) = (key, group)
     }
 
@@ -44,7 +44,9 @@ import Testing
 
     /// A poll on a connection of its own, which waits.
     func start(_ place: JSONValue?) throws -> RawConnection {
-      guard let connection = RawConnection(port: rig.port) else { throw Rig.Missing(what: "port") }
+      guard let connection = RawConnection(port: rig.port) else {
+        throw TestServer.Missing(what: "port")
+      }
       connection.send("GET \(target(place)) HTTP/1.1\r\nHost: test\r\n\r\n")
       return connection
     }
@@ -60,7 +62,7 @@ import Testing
   @Test(
     "Every way to write is told, in its order, to a poll that waits and to one that comes later")
   func writes() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let ana = try rig.user("ana")
     let device = try Device(rig, ana)
     #expect(try device.subscribe().status == 200)
@@ -93,7 +95,7 @@ import Testing
 
   @Test("An entity and its deletion reach those who may read it, and nobody else")
   func permissions() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let (ana, ben) = (try rig.user("ana"), try rig.user("ben"))
     let (hers, his) = (try Device(rig, ana), try Device(rig, ben))
     _ = try (hers.subscribe(), his.subscribe())
@@ -117,7 +119,7 @@ import Testing
   @Test(
     "Polls without a valid session, group, key, channel or time are refused as PubNub refuses them")
   func refusals() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let (ana, ben) = (try rig.user("ana"), try rig.user("ben"))
     let device = try Device(rig, ana)
     var other = device
@@ -147,7 +149,7 @@ import Testing
 
   @Test("Time, presence and publishing are answered")
   func others() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let device = try Device(rig, try rig.user("ana"))
     #expect(try rig.send(.nobody, "GET", "/time/0").json.arrayValue?.count == 1)
     for action in ["leave", "heartbeat"] {
@@ -158,7 +160,7 @@ import Testing
 
   @Test("Registration is a user's own affair and names a device; subscribing needs it")
   func registration() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let (ana, ben) = (try rig.user("ana"), try rig.user("ben"))
     let path = "/user/kid/\(ana.id)/register-realtime"
     let device = #"{"deviceId":"d"}"#
@@ -180,7 +182,7 @@ import Testing
 
   @Test("A logout and an unregistration end the poll that waits")
   func endings() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let ana = try rig.user("ana")
     let device = try Device(rig, ana)
     let place = try device.poll(nil).json["t"]
@@ -196,11 +198,11 @@ import Testing
 
   @Test("A session that ends takes the subscriptions of its devices along, and nobody else's")
   func endOfSession() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let first = try rig.user("ana")
     let login = try rig.send(
       .app, "POST", "/user/kid/login", #"{"username":"ana","password":"pass"}"#)
-    let second = Rig.Who.user(
+    let second = TestServer.Who.user(
       id: first.id, token: login.json["_kmd"]?["authtoken"]?.stringValue ?? "")
     for (index, end) in [
       ("POST", "/user/kid/_logout", nil),
@@ -222,7 +224,7 @@ import Testing
     #expect(try rig.send(.master, "DELETE", "/user/kid/\(first.id)/tokens").status == 204)
     let again = try rig.send(
       .app, "POST", "/user/kid/login", #"{"username":"ana","password":"new"}"#)
-    let third = Rig.Who.user(
+    let third = TestServer.Who.user(
       id: first.id, token: again.json["_kmd"]?["authtoken"]?.stringValue ?? "")
     let join = try rig.send(
       third, "POST", "/appdata/kid/notes/_subscribe", #"{"deviceId":"a"}"#)
@@ -231,7 +233,7 @@ import Testing
 
   @Test("A device that registers again in another session outlives the first one")
   func movedDevice() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let first = try Device(rig, try rig.user("ana"))
     _ = try first.subscribe()
     let login = try rig.send(
@@ -247,7 +249,7 @@ import Testing
   @Test("After a restart the subscription stands, and a poll is told what came meanwhile")
   func restart() throws {
     let directory = TemporaryDirectory()
-    var rig = try Rig(in: directory)
+    var rig = try TestServer(in: directory)
     let ana = try rig.user("ana")
     var device = try Device(rig, ana)
     _ = try device.subscribe()
@@ -257,7 +259,7 @@ import Testing
     rig.server.stop(graceSeconds: 5)
     let last = HTTPClient.receive(waiting)
     #expect(last == nil || last?.status == 200 || last?.status == 503)
-    rig = try Rig(in: directory)
+    rig = try TestServer(in: directory)
     device.rig = rig
     _ = try rig.send(ana, "POST", "/appdata/kid/notes", #"{"_id":"a"}"#)
     let answer = try device.poll(place)
@@ -272,7 +274,7 @@ import Testing
     "Writers and listeners at once: every listener is told every write, once, in the order of each entity"
   )
   func race() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let ana = try rig.user("ana")
     let device = try Device(rig, ana)
     _ = try device.subscribe()

@@ -7,11 +7,11 @@ import Testing
 @Suite("User-to-user streams") struct LiveStreamTests {
   /// A user with a registered device.
   private struct Member {
-    var rig: Rig
-    var who: Rig.Who
+    var rig: TestServer
+    var who: TestServer.Who
     var keys: JSONValue
 
-    init(_ rig: Rig, _ name: String) throws {
+    init(_ rig: TestServer, _ name: String) throws {
       self.rig = rig
       who = try rig.user(name)
       keys = try rig.send(
@@ -69,7 +69,9 @@ import Testing
 
     /// A poll that waits.
     func start(_ place: JSONValue?, _ channel: String? = nil) throws -> RawConnection {
-      guard let connection = RawConnection(port: rig.port) else { throw Rig.Missing(what: "port") }
+      guard let connection = RawConnection(port: rig.port) else {
+        throw TestServer.Missing(what: "port")
+      }
       connection.send("GET \(polling(place, channel)) HTTP/1.1\r\nHost: test\r\n\r\n")
       return connection
     }
@@ -83,7 +85,7 @@ import Testing
 
   @Test("A message reaches who has subscribed, with its channel and sender, and comes again")
   func delivery() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let (ana, ben, eve) = (try Member(rig, "ana"), try Member(rig, "ben"), try Member(rig, "eve"))
     #expect(try ana.grant(subscribe: [ben], publish: [ben]) == 200)
     #expect(try ben.subscribe(ana).json["substreamChannelName"]?.stringValue == ana.channel)
@@ -110,7 +112,7 @@ import Testing
 
   @Test("The ACL decides who subscribes and publishes; only its user reads and changes it")
   func rights() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let (ana, ben) = (try Member(rig, "ana"), try Member(rig, "ben"))
     #expect(try ben.subscribe(ana).error == "InsufficientCredentials")
     #expect(try ben.call("POST", ana, "/publish").error == "InsufficientCredentials")
@@ -134,7 +136,7 @@ import Testing
 
   @Test("Who is taken out of the ACL is told nothing more, and 403")
   func revocation() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let (ana, ben) = (try Member(rig, "ana"), try Member(rig, "ben"))
     #expect(try ana.grant(subscribe: [ben], publish: [ben]) == 200)
     _ = try ben.subscribe(ana)
@@ -159,7 +161,7 @@ import Testing
 
   @Test("Publishing needs a session, the keys, a stream's channel, JSON, and no more than 32 KiB")
   func refusals() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let ana = try Member(rig, "ana")
     for channel in ["kid.c-notes", "kid.c-s-chat", "kid.s-chat", "kid.s-.u-x", "other.s-a.u-b"] {
       let answer = try ana.send("1", to: channel)
@@ -180,7 +182,7 @@ import Testing
 
   @Test("Malformed names and ACLs, and users who are not, are refused")
   func malformed() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let ana = try Member(rig, "ana")
     let own = "/stream/kid/chat/\(ana.who.id)"
     for acl in [#"{"subscribe":7}"#, #"{"publish":[1]}"#, #"{"groups":[]}"#] {
@@ -195,12 +197,12 @@ import Testing
   @Test("ACLs and subscriptions stand after a restart")
   func restart() throws {
     let directory = TemporaryDirectory()
-    var rig = try Rig(in: directory)
+    var rig = try TestServer(in: directory)
     var (ana, ben) = (try Member(rig, "ana"), try Member(rig, "ben"))
     #expect(try ana.grant(subscribe: [ben]) == 200)
     _ = try ben.subscribe(ana)
     rig.server.stop(graceSeconds: 5)
-    rig = try Rig(in: directory)
+    rig = try TestServer(in: directory)
     (ana.rig, ben.rig) = (rig, rig)
     let waiting = try ben.start(try ben.poll(nil).json["t"])
     #expect(try ana.send("1", to: ana.channel).status == 200)

@@ -10,14 +10,14 @@ import Testing
 
   init() {
     let time = time
-    throttle = LoginThrottle(now: { time.peek { $0 } * 1_000_000_000 })
+    throttle = LoginThrottle(now: { time.withLock { $0 } * 1_000_000_000 })
   }
 
   private func attempt(_ name: String, from address: String) -> LoginThrottle.Attempt {
     .init(app: 1, name: name, from: ClientAddress(address))
   }
 
-  private func pass(seconds: Int) { time.peek { $0 += Int64(seconds) } }
+  private func pass(seconds: Int) { time.withLock { $0 += Int64(seconds) } }
 
   /// Waits as long as told to, and fails. Gives how long it had to wait.
   private func fail(_ name: String, from address: String) -> Int {

@@ -6,16 +6,16 @@ import Testing
 @testable import KVServer
 
 @Suite("A batch of writes") struct BatchTests {
-  private let rig: Rig
-  private let ana: Rig.Who
+  private let rig: TestServer
+  private let ana: TestServer.Who
   private let path = "/appdata/kid/places"
 
   init() throws {
-    rig = try Rig()
+    rig = try TestServer()
     ana = try rig.user("ana")
   }
 
-  private func send(_ body: String, as who: Rig.Who? = nil) throws -> HTTPAnswer {
+  private func send(_ body: String, as who: TestServer.Who? = nil) throws -> HTTPAnswer {
     try rig.send(who ?? ana, "POST", path + "/_batch", body)
   }
 

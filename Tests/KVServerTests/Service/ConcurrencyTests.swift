@@ -8,7 +8,7 @@ import Testing
 @Suite("Many clients at once") struct ConcurrencyTests {
   @Test("write and read, and each sees what was acknowledged")
   func readYourWrites() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let ana = try rig.user("ana")
     let headers = [("Authorization", ana.authorization ?? "")]
     let port = rig.port
@@ -30,7 +30,7 @@ import Testing
 
   @Test("create one entity under one id")
   func oneWinner() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let ana = try rig.user("ana")
     let headers = [("Authorization", ana.authorization ?? "")]
     let port = rig.port
@@ -44,11 +44,11 @@ import Testing
 
   @Test("sign up one user under one name")
   func oneUser() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let port = rig.port
     let statuses = concurrently(8) { _ -> Int? in
       HTTPClient(port: port)?.send(
-        "POST", "/user/kid", headers: [("Authorization", Rig.Who.app.authorization ?? "")],
+        "POST", "/user/kid", headers: [("Authorization", TestServer.Who.app.authorization ?? "")],
         body: Array(#"{"username":"ana","password":"p"}"#.utf8))?.status
     }
     #expect(statuses.filter { $0 == 201 }.count == 1)
@@ -57,7 +57,7 @@ import Testing
 
   @Test("get times that a later reading of changes can rely on")
   func requestStart() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let ana = try rig.user("ana")
     let headers = [("Authorization", ana.authorization ?? "")]
     let port = rig.port
@@ -66,7 +66,7 @@ import Testing
       Worker("writer-\(thread)") {
         guard let client = HTTPClient(port: port) else { return }
         var number = 0
-        while !done.peek({ $0 }) {
+        while !done.withLock({ $0 }) {
           number += 1
           _ = client.send(
             "PUT", "/appdata/kid/c/\(thread)-\(number)", headers: headers, body: Array("{}".utf8))
@@ -79,7 +79,7 @@ import Testing
       let answer = try rig.send(ana, "GET", "/appdata/kid/c")
       reads.append((answer.headers["x-kinvey-request-start"] ?? "", Set(answer.ids)))
     }
-    done.peek { $0 = true }
+    done.withLock { $0 = true }
     for writer in writers { writer.join() }
     let final = try rig.send(ana, "GET", "/appdata/kid/c").json.arrayValue ?? []
     for (start, ids) in reads {

@@ -4,13 +4,13 @@ import Testing
 @testable import KVServer
 
 @Suite("Credentials and headers") struct CredentialTests {
-  private let rig: Rig
+  private let rig: TestServer
 
-  init() throws { rig = try Rig() }
+  init() throws { rig = try TestServer() }
 
   @Test("that are missing, malformed or wrong are refused, whatever is asked for")
   func invalid() throws {
-    let values: [Rig.Who] = [
+    let values: [TestServer.Who] = [
       .nobody, .header("Basic"), .header("Basic !!!"), .header("Basic a2lk"),
       .header("Basic a2lkOndyb25n"), .header("Basic b3RoZXI6c2Vj"), .header("Kinvey"),
       .header("Kinvey 0123"), .header("Bearer x"), .header("x"),
@@ -49,7 +49,7 @@ import Testing
 
   @Test("end when the session is too old")
   func expiry() throws {
-    let rig = try Rig { $0.sessionDays = 0 }
+    let rig = try TestServer { $0.sessionDays = 0 }
     let ana = try rig.user("ana")
     #expect(try rig.send(ana, "GET", "/user/kid/_me").error == "InvalidCredentials")
   }
@@ -82,9 +82,9 @@ import Testing
 }
 
 @Suite("Routing over HTTP") struct RoutingTests {
-  private let rig: Rig
+  private let rig: TestServer
 
-  init() throws { rig = try Rig() }
+  init() throws { rig = try TestServer() }
 
   @Test("answers the health check without credentials")
   func health() throws {

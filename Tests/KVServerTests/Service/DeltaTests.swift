@@ -6,12 +6,12 @@ import Testing
 @testable import KVServer
 
 @Suite("Changes since a moment") struct DeltaTests {
-  private let rig: Rig
-  private let ana: Rig.Who
+  private let rig: TestServer
+  private let ana: TestServer.Who
   private let path = "/appdata/kid/notes"
 
   init() throws {
-    rig = try Rig()
+    rig = try TestServer()
     ana = try rig.user("ana")
   }
 
@@ -147,7 +147,7 @@ import Testing
     try rig.send(.master, "PUT", "/appdata/kid/plain/_history", #"{"enabled":true}"#).expect(200)
     let plain = try later()
     rig.server.stop()
-    let again = try Rig(in: rig.directory) { $0.permissions.read = .acl }
+    let again = try TestServer(in: rig.directory) { $0.permissions.read = .acl }
     let since = [("since", plain)]
     for (name, status) in [("notes", 200), ("plain", 400)] {
       let target = target("/appdata/kid/\(name)/_deltaset", since)
@@ -157,7 +157,7 @@ import Testing
 
   @Test("of a collection that does not exist yet are none, and its history knows everything")
   func beginning() throws {
-    let rig = try Rig { $0.historyDays = 5 }
+    let rig = try TestServer { $0.historyDays = 5 }
     let ana = try rig.user("ana")
     let start = try rig.send(ana, "GET", path).headers["x-kinvey-request-start"] ?? ""
     let target = target(path + "/_deltaset", [("since", start), ("left", "true")])
@@ -242,14 +242,14 @@ import Testing
     _ = try rig.send(ana, "DELETE", path + "/x")
     let directory = rig.directory
     rig.server.stop()
-    let again = try Rig(in: directory) { $0.historyDays = 5 }
+    let again = try TestServer(in: directory) { $0.historyDays = 5 }
     let answer = try again.send(ana, "GET", target(path + "/_deltaset", [("since", start)]))
     #expect(ids(answer, "deleted") == ["x"])
     _ = try again.send(ana, "POST", "/appdata/kid/fresh", "{}")
     #expect(try again.send(.master, "GET", "/appdata/kid/fresh/_history").json["days"] == 5)
     #expect(try again.send(.master, "GET", path + "/_history").json["days"] == 15)
     again.server.stop()
-    let without = try Rig(in: directory)
+    let without = try TestServer(in: directory)
     #expect(
       try without.send(.master, "GET", "/appdata/kid/fresh/_history").json["enabled"] == false)
     #expect(try without.send(.master, "GET", path + "/_history").json["enabled"] == true)
@@ -267,7 +267,7 @@ import Testing
       return Worker("writer-\(thread)") {
         guard let client = HTTPClient(port: port) else { return }
         var random = Seed(first)
-        while !done.peek({ $0 }) {
+        while !done.withLock({ $0 }) {
           let target = path + "/\(Int.random(in: 0..<40, using: &random))"
           if Bool.random(using: &random) {
             _ = client.send("PUT", target, headers: headers, body: Array("{}".utf8))
@@ -284,7 +284,7 @@ import Testing
     var since = first.headers["x-kinvey-request-start"] ?? ""
     for round in 0..<60 {
       if round == 59 {
-        done.peek { $0 = true }
+        done.withLock { $0 = true }
         for writer in writers { writer.join() }
       }
       let answer = try delta(since, nil)
@@ -332,7 +332,7 @@ import Testing
   }
 
   private func changes(
-    _ since: String, _ who: Rig.Who, _ filter: String? = nil, left: Bool = false
+    _ since: String, _ who: TestServer.Who, _ filter: String? = nil, left: Bool = false
   ) throws -> HTTPAnswer {
     var parameters = [("since", since)] + (filter.map { [("query", $0)] } ?? [])
     if left { parameters.append(("left", "true")) }

@@ -4,11 +4,11 @@ import Testing
 @testable import KVServer
 
 @Suite("Entities over HTTP") struct EntityTests {
-  private let rig: Rig
-  private let ana: Rig.Who
+  private let rig: TestServer
+  private let ana: TestServer.Who
 
   init() throws {
-    rig = try Rig()
+    rig = try TestServer()
     ana = try rig.user("ana")
   }
 
@@ -126,10 +126,12 @@ import Testing
 
   @Test("of one app are not those of another")
   func apps() throws {
-    let rig = try Rig { $0.apps.append(.init(key: "two", secret: "sec", masterSecret: "mas")) }
+    let rig = try TestServer {
+      $0.apps.append(.init(key: "two", secret: "sec", masterSecret: "mas"))
+    }
     let ana = try rig.user("ana")
     _ = try rig.send(ana, "POST", "/appdata/kid/notes", #"{"_id":"x"}"#)
-    let master = Rig.Who.header("Basic dHdvOm1hcw==")
+    let master = TestServer.Who.header("Basic dHdvOm1hcw==")
     #expect(try rig.send(master, "GET", "/appdata/two/notes").text == "[]")
     #expect(try rig.send(ana, "GET", "/appdata/two/notes").error == "InvalidCredentials")
   }

@@ -4,12 +4,12 @@ import Testing
 @testable import KVServer
 
 @Suite("Finding over HTTP") struct FindTests {
-  private let rig: Rig
-  private let ana: Rig.Who
+  private let rig: TestServer
+  private let ana: TestServer.Who
   private let path = "/appdata/kid/cities"
 
   init() throws {
-    rig = try Rig()
+    rig = try TestServer()
     ana = try rig.user("ana")
     for (id, country, people) in [("a", "CH", 3), ("b", "DE", 1), ("c", "CH", 2), ("d", "AT", 4)] {
       let body = #"{"_id":"\#(id)","country":"\#(country)","n":{"people":\#(people)},"x":1}"#

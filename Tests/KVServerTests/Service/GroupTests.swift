@@ -4,12 +4,12 @@ import Testing
 @testable import KVServer
 
 @Suite("Groups over HTTP") struct GroupTests {
-  private let rig: Rig
-  private let ana: Rig.Who
+  private let rig: TestServer
+  private let ana: TestServer.Who
   private let path = "/appdata/kid/books"
 
   init() throws {
-    rig = try Rig()
+    rig = try TestServer()
     ana = try rig.user("ana")
     for body in [
       #"{"country":"PT","age":50}"#, #"{"country":"US","age":23}"#, #"{"country":"PT","age":21.5}"#,

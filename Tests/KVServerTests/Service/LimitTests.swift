@@ -8,7 +8,7 @@ import Testing
 @Suite("Limits and bad input") struct LimitTests {
   @Test("refuse bodies that are too large, announced or not")
   func bodies() throws {
-    let rig = try Rig { $0.limits.bodyBytes = 2000 }
+    let rig = try TestServer { $0.limits.bodyBytes = 2000 }
     let ana = try rig.user("ana")
     let fits = "{\"x\":\"\(String(repeating: "x", count: 1992))\"}"
     #expect(fits.utf8.count == 2000)
@@ -23,7 +23,7 @@ import Testing
 
   @Test("cut a body that does not end")
   func endlessBody() throws {
-    let rig = try Rig { $0.limits.bodyBytes = 2000 }
+    let rig = try TestServer { $0.limits.bodyBytes = 2000 }
     let ana = try rig.user("ana")
     let connection = try #require(RawConnection(port: rig.port))
     connection.send(head("POST", "/appdata/kid/notes", ana, "Transfer-Encoding: chunked"))
@@ -35,7 +35,7 @@ import Testing
 
   @Test("cut a request that is not whole in time, however it drips")
   func slowRequests() throws {
-    let rig = try Rig { $0.limits.requestSeconds = 1 }
+    let rig = try TestServer { $0.limits.requestSeconds = 1 }
     let start = monotonicNanoseconds()
     for prefix in ["", "GET /appd", "GET /healthz HTTP/1.1\r\nHost: x\r\n"] {
       let connection = try #require(RawConnection(port: rig.port))
@@ -53,7 +53,7 @@ import Testing
 
   @Test("answer broken HTTP with 400 or by hanging up, and go on")
   func brokenHTTP() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let messages: [String] = [
       "\r\n\r\nHELLO\r\n\r\n", "HELLO\r\n\r\n", "GET\r\n\r\n", "GET /healthz\r\n\r\n",
       "GET /healthz HTTP/9.9\r\n\r\n", "GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -79,7 +79,7 @@ import Testing
 
   @Test("refuse headers beyond any measure")
   func headers() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let connection = try #require(RawConnection(port: rig.port))
     connection.send("GET /healthz HTTP/1.1\r\nHost: x\r\n")
     let line = "X-Filler: \(String(repeating: "x", count: 1000))\r\n"
@@ -92,7 +92,7 @@ import Testing
 
   @Test("refuse bodies that are no JSON, or JSON of the wrong kind")
   func brokenJSON() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let ana = try rig.user("ana")
     let texts: [([UInt8], String)] = [
       ([], "JSONParseError"), (Array("{".utf8), "JSONParseError"),
@@ -117,7 +117,7 @@ import Testing
 
   @Test("refuse JSON that is nested too deep, without falling over")
   func deepJSON() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let ana = try rig.user("ana")
     for depth in [1000, 100_000, 1_000_000] {
       let open = String(repeating: "[", count: depth)
@@ -137,7 +137,7 @@ import Testing
 
   @Test("let a client send several requests at once on one connection")
   func pipelining() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let connection = try #require(RawConnection(port: rig.port))
     let one = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
     connection.send(String(repeating: one, count: 20))
@@ -146,7 +146,7 @@ import Testing
 
   @Test("bound the connections of one address")
   func connections() throws {
-    let rig = try Rig { $0.limits.connectionsPerAddress = 3 }
+    let rig = try TestServer { $0.limits.connectionsPerAddress = 3 }
     let clients = try (0..<3).map { _ in try rig.client() }
     for client in clients { #expect(client.send("GET", "/healthz")?.status == 200) }
     let refused = RawConnection(port: rig.port)
@@ -155,7 +155,7 @@ import Testing
   }
 
   private func head(
-    _ method: String, _ path: String, _ who: Rig.Who, _ more: String
+    _ method: String, _ path: String, _ who: TestServer.Who, _ more: String
   ) -> String {
     "\(method) \(path) HTTP/1.1\r\nHost: x\r\nAuthorization: \(who.authorization ?? "")\r\n\(more)\r\n\r\n"
   }

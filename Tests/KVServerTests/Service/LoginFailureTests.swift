@@ -7,11 +7,11 @@ import Testing
 @Suite("Failed logins over HTTP") struct LoginFailureTests {
   /// In seconds.
   private let time = Monitor<Int64>(1_000_000)
-  private let rig: Rig
+  private let rig: TestServer
 
   init() throws {
     let time = time
-    rig = try Rig { $0.loginClock = { time.peek { $0 } * 1_000_000_000 } }
+    rig = try TestServer { $0.loginClock = { time.withLock { $0 } * 1_000_000_000 } }
   }
 
   @Test("are answered 429 with the time to wait, and the right password opens again after it")
@@ -24,7 +24,7 @@ import Testing
     // A name that nobody has is treated alike.
     for _ in 0..<5 { #expect(try logIn("nobody", "wrong").status == 401) }
     #expect(try logIn("nobody", "wrong").status == 429)
-    time.peek { $0 += 1 }
+    time.withLock { $0 += 1 }
     #expect(try logIn("ana", "pass").status == 200)
     #expect(try logIn("ana", "pass").status == 200)
   }
@@ -43,8 +43,8 @@ import Testing
   @Test("behind a proxy belong to the client that it names, and to nobody whom the client names")
   func proxy() throws {
     let time = time
-    let rig = try Rig {
-      $0.loginClock = { time.peek { $0 } * 1_000_000_000 }
+    let rig = try TestServer {
+      $0.loginClock = { time.withLock { $0 } * 1_000_000_000 }
       $0.proxies = [IPAddress("127.0.0.1")].compactMap { $0 }
     }
     for number in 0..<25 {
@@ -60,16 +60,17 @@ import Testing
   }
 
   private func logIn(
-    _ name: String, _ password: String, from address: String = "127.0.0.1", to rig: Rig? = nil,
+    _ name: String, _ password: String, from address: String = "127.0.0.1",
+    to rig: TestServer? = nil,
     forwarded: [String] = []
   ) throws -> HTTPAnswer {
     let body: JSONValue = ["username": .string(name), "password": .string(password)]
     let headers =
-      [("Authorization", Rig.Who.app.authorization ?? "")]
+      [("Authorization", TestServer.Who.app.authorization ?? "")]
       + forwarded.map { ("X-Forwarded-For", $0) }
     guard let client = HTTPClient(port: (rig ?? self.rig).port, from: address),
       let answer = client.send("POST", "/user/kid/login", headers: headers, body: body.bytes)
-    else { throw Rig.Missing(what: "answer") }
+    else { throw TestServer.Missing(what: "answer") }
     return answer
   }
 }

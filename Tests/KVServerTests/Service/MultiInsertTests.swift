@@ -4,12 +4,12 @@ import Testing
 @testable import KVServer
 
 @Suite("Inserting several entities") struct MultiInsertTests {
-  private let rig: Rig
-  private let ana: Rig.Who
+  private let rig: TestServer
+  private let ana: TestServer.Who
   private let path = "/appdata/kid/places"
 
   init() throws {
-    rig = try Rig()
+    rig = try TestServer()
     ana = try rig.user("ana")
   }
 

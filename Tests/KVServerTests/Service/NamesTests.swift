@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test("are not another collection's name in an address") func address() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     #expect(try rig.send(.master, "PUT", "/appdata/kid/Kelvin/1", "{}").status == 201)
     // The sign for Kelvin, which is equivalent to the letter.
     #expect(try rig.send(.master, "GET", "/appdata/kid/%E2%84%AAelvin").status == 400)
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test("are two ids, of which a body cannot say one and the path the other") func ids() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let answer = try rig.send(
       .master, "PUT", "/appdata/kid/c/caf%C3%A9", "{\"_id\":\"cafe\u{301}\"}")
     #expect(answer.status == 400)

@@ -4,12 +4,12 @@ import Testing
 @testable import KVServer
 
 @Suite("Numbers over HTTP") struct NumberTests {
-  private let rig: Rig
-  private let ana: Rig.Who
+  private let rig: TestServer
+  private let ana: TestServer.Who
   private let path = "/appdata/kid/notes"
 
   init() throws {
-    rig = try Rig()
+    rig = try TestServer()
     ana = try rig.user("ana")
   }
 

@@ -4,13 +4,13 @@ import Testing
 @testable import KVServer
 
 @Suite("Access over HTTP") struct AccessTests {
-  private let rig: Rig
-  private let ana: Rig.Who
-  private let bob: Rig.Who
+  private let rig: TestServer
+  private let ana: TestServer.Who
+  private let bob: TestServer.Who
   private let path = "/appdata/kid/notes"
 
   init() throws {
-    rig = try Rig()
+    rig = try TestServer()
     ana = try rig.user("ana")
     bob = try rig.user("bob")
   }
@@ -117,7 +117,7 @@ import Testing
     #expect(wrong.status == 400 && wrong.error == "InputValidationFailed")
     let directory = rig.directory
     rig.server.stop()
-    let again = try Rig(in: directory)
+    let again = try TestServer(in: directory)
     #expect(try again.send(.master, "GET", target).json["read"] == "creator")
   }
 
@@ -156,7 +156,7 @@ import Testing
 
   @Test("can be another by default for all collections")
   func startOption() throws {
-    let rig = try Rig { $0.permissions.read = .never }
+    let rig = try TestServer { $0.permissions.read = .never }
     let ana = try rig.user("ana")
     #expect(try rig.send(ana, "POST", path, "{}").status == 201)
     #expect(try rig.send(ana, "GET", path).error == "InsufficientCredentials")

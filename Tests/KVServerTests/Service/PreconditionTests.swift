@@ -6,12 +6,12 @@ import Testing
 @testable import KVServer
 
 @Suite("Writes with a condition") struct PreconditionTests {
-  private let rig: Rig
-  private let ana: Rig.Who
+  private let rig: TestServer
+  private let ana: TestServer.Who
   private let path = "/appdata/kid/notes/x"
 
   init() throws {
-    rig = try Rig()
+    rig = try TestServer()
     ana = try rig.user("ana")
   }
 

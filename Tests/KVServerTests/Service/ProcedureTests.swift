@@ -4,12 +4,12 @@ import Testing
 @testable import KVServer
 
 @Suite("Procedures of the administrator") struct ProcedureTests {
-  private let rig: Rig
+  private let rig: TestServer
   private let path = "/rpc/kid/remove-collection"
   private let entire = ("X-Kinvey-Delete-Entire-Collection", "true")
   private let retain = ("X-Kinvey-Retain-collection-Metadata", "true")
 
-  init() throws { rig = try Rig() }
+  init() throws { rig = try TestServer() }
 
   @Test("remove a collection whole, and its rules unless they are to stay")
   func removeCollection() throws {
@@ -50,7 +50,7 @@ import Testing
   func refusals() throws {
     let ana = try rig.user("ana")
     _ = try rig.send(ana, "POST", "/appdata/kid/notes", "{}")
-    for who in [Rig.Who.app, ana] {
+    for who in [TestServer.Who.app, ana] {
       let answer = try remove("notes", who, headers: [entire])
       #expect(answer.status == 401 && answer.error == "InsufficientCredentials")
     }
@@ -76,7 +76,7 @@ import Testing
   }
 
   private func remove(
-    _ name: String, _ who: Rig.Who = .master, headers: [(String, String)]
+    _ name: String, _ who: TestServer.Who = .master, headers: [(String, String)]
   ) throws -> HTTPAnswer {
     try rig.send(who, "POST", path, "{\"collectionName\":\"\(name)\"}", headers: headers)
   }

@@ -5,9 +5,9 @@ import Testing
 @testable import KVServer
 
 @Suite("Sessions over HTTP") struct SessionTests {
-  private let rig: Rig
+  private let rig: TestServer
 
-  init() throws { rig = try Rig() }
+  init() throws { rig = try TestServer() }
 
   @Test("that start while the password changes are ended by it")
   func passwordRace() throws {
@@ -86,19 +86,21 @@ import Testing
     #expect(after?["lmt"] != before?["lmt"])
   }
 
-  private static func logIn(_ rig: Rig, _ name: String, _ password: String) throws -> HTTPAnswer {
+  private static func logIn(_ rig: TestServer, _ name: String, _ password: String) throws
+    -> HTTPAnswer
+  {
     try rig.send(
       .app, "POST", "/user/kid/login", "{\"username\":\"\(name)\",\"password\":\"\(password)\"}")
   }
 
-  private func user(id: String) throws -> Rig.Who {
+  private func user(id: String) throws -> TestServer.Who {
     let user: JSONValue = ["username": .string("u-\(id)"), "password": "p", "_id": .string(id)]
     let answer = try rig.send(.master, "POST", "/user/kid", user.text)
     let token = try #require(answer.json["_kmd"]?["authtoken"]?.stringValue)
     return .user(id: id, token: token)
   }
 
-  private func expectEnded(_ login: HTTPAnswer, but who: Rig.Who = .nobody) throws {
+  private func expectEnded(_ login: HTTPAnswer, but who: TestServer.Who = .nobody) throws {
     let token = try #require(login.json["_kmd"]?["authtoken"]?.stringValue)
     if case .user(_, token) = who { return }
     let answer = try rig.send(.user(id: "", token: token), "GET", "/user/kid/_me")

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Long answers") struct StreamingTests {
   /// So many entities of a kilobyte each: several pieces.
-  private static func fill(_ rig: Rig, _ who: Rig.Who, count: Int) throws {
+  private static func fill(_ rig: TestServer, _ who: TestServer.Who, count: Int) throws {
     let filler = String(repeating: "x", count: 1000)
     let client = try rig.client()
     let headers = [
@@ -26,7 +26,7 @@ import Testing
 
   @Test("come whole and in order, sorted or not")
   func whole() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let ana = try rig.user("ana")
     try Self.fill(rig, ana, count: 3000)
     let all = try rig.send(ana, "GET", "/appdata/kid/long")
@@ -43,8 +43,8 @@ import Testing
 
   @Test("end at ten thousand entities, silently")
   func mostEntities() throws {
-    let rig = try Rig()
-    let master = Rig.Who.master
+    let rig = try TestServer()
+    let master = TestServer.Who.master
     let client = try rig.client()
     let headers = [("Authorization", master.authorization ?? ""), ("X-Kinvey-API-Version", "5")]
     let body = Array(("[" + repeatElement("{}", count: 100).joined(separator: ",") + "]").utf8)
@@ -57,7 +57,7 @@ import Testing
 
   @Test("keep nobody waiting while a client does not take them")
   func slowReader() throws {
-    let rig = try Rig { $0.workers = 2 }
+    let rig = try TestServer { $0.workers = 2 }
     let ana = try rig.user("ana")
     try Self.fill(rig, ana, count: 9000)
     let lazy = try (0..<20).map { _ in
@@ -78,7 +78,7 @@ import Testing
 
   @Test("survive clients that leave in the middle")
   func leaving() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let ana = try rig.user("ana")
     try Self.fill(rig, ana, count: 3000)
     for _ in 0..<30 {
@@ -94,7 +94,7 @@ import Testing
 
   @Test("are cut off when the server ends, not taken for whole")
   func stopping() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let ana = try rig.user("ana")
     try Self.fill(rig, ana, count: 9000)
     let connection = try #require(RawConnection(port: rig.port))

@@ -6,13 +6,13 @@ import Testing
 @testable import KVServer
 
 @Suite("The id of a user") struct UserIdentityTests {
-  private let rig: Rig
+  private let rig: TestServer
 
-  init() throws { rig = try Rig() }
+  init() throws { rig = try TestServer() }
 
   @Test("is chosen by nobody but the administrator")
   func chosen() throws {
-    for who in [Rig.Who.app, try rig.user("ana")] {
+    for who in [TestServer.Who.app, try rig.user("ana")] {
       let answer = try signUp(who, id: "mine")
       #expect(answer.status == 401 && answer.error == "InsufficientCredentials")
     }
@@ -49,7 +49,7 @@ import Testing
     #expect(try signUp(.app, id: ana.id).status == 401)
     #expect(try signUp(.master, id: ana.id).error == "UserAlreadyExists")
     rig.server.stop()
-    let again = try Rig(in: rig.directory)
+    let again = try TestServer(in: rig.directory)
     let body = #"{"username":"x","_id":"\#(ana.id)"}"#
     #expect(try again.send(.master, "POST", "/user/kid", body).error == "UserAlreadyExists")
     // The name is free again.
@@ -66,11 +66,11 @@ import Testing
 
   @Test("of the administrator, taken when that was possible, opens nothing any more")
   func takenBefore() throws {
-    let rig = try Rig(in: try Self.oldData())
+    let rig = try TestServer(in: try Self.oldData())
     let login = try rig.send(
       .app, "POST", "/user/kid/login", #"{"username":"eve","password":"pass"}"#)
     #expect(login.status == 401)
-    let session = Rig.Who.user(id: "master", token: "00")
+    let session = TestServer.Who.user(id: "master", token: "00")
     #expect(try rig.send(session, "GET", "/user/kid/_me").error == "InvalidCredentials")
   }
 
@@ -96,7 +96,7 @@ import Testing
     return directory
   }
 
-  private func signUp(_ who: Rig.Who, id: String) throws -> HTTPAnswer {
+  private func signUp(_ who: TestServer.Who, id: String) throws -> HTTPAnswer {
     let user: JSONValue = ["username": "eve", "password": "p", "_id": .string(id)]
     return try rig.send(who, "POST", "/user/kid", user.text)
   }

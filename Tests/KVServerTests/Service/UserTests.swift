@@ -4,9 +4,9 @@ import Testing
 @testable import KVServer
 
 @Suite("Users over HTTP") struct UserTests {
-  private let rig: Rig
+  private let rig: TestServer
 
-  init() throws { rig = try Rig() }
+  init() throws { rig = try TestServer() }
 
   private let ana = #"{"username":"ana","password":"pass"}"#
 
@@ -72,7 +72,7 @@ import Testing
     let answer = try rig.send(.app, "POST", "/user/kid/login", ana)
     #expect(answer.status == 200 && answer.json["username"] == "ana")
     let token = try #require(answer.json["_kmd"]?["authtoken"]?.stringValue)
-    let session = Rig.Who.user(id: "", token: token)
+    let session = TestServer.Who.user(id: "", token: token)
     #expect(try rig.send(session, "GET", "/user/kid/_me").status == 200)
     #expect(try rig.send(session, "POST", "/user/kid/_logout").status == 204)
     let after = try rig.send(session, "GET", "/user/kid/_me")
@@ -135,7 +135,7 @@ import Testing
     for (option, isFound, shown) in [
       ("email", true, ["_id", "username", "email"]), ("first_name", false, []), ("off", false, []),
     ] {
-      let rig = try Rig { $0.discovery = Discovery(option) ?? Discovery() }
+      let rig = try TestServer { $0.discovery = Discovery(option) ?? Discovery() }
       let ana = try rig.user("ana")
       _ = try rig.send(.app, "POST", "/user/kid", bob)
       let found = try rig.send(ana, "POST", "/user/kid/_lookup", #"{"email":"b@x.org"}"#)
@@ -253,7 +253,7 @@ import Testing
     #expect(metadata?["lmt"] == before.json["_kmd"]?["lmt"])
   }
 
-  private func login(_ password: String) throws -> Rig.Who {
+  private func login(_ password: String) throws -> TestServer.Who {
     let answer = try rig.send(
       .app, "POST", "/user/kid/login", "{\"username\":\"ana\",\"password\":\"\(password)\"}")
     let token = try #require(answer.json["_kmd"]?["authtoken"]?.stringValue)

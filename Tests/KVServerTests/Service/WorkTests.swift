@@ -14,8 +14,10 @@ import Testing
     "{\"key\":{},\"initial\":{\"n\":0},\"reduce\":\"function(d,o){o.n++}\",\"condition\":\(slowFilter)}"
 
   /// A server with entities that take the slow filter minutes.
-  private func rig(_ configure: (inout Server.Configuration) -> Void) throws -> (Rig, Rig.Who) {
-    let rig = try Rig {
+  private func rig(_ configure: (inout Server.Configuration) -> Void) throws -> (
+    TestServer, TestServer.Who
+  ) {
+    let rig = try TestServer {
       $0.limits.workSeconds = 100
       configure(&$0)
     }
@@ -136,12 +138,12 @@ import Testing
     }
 
     func send(
-      _ who: Rig.Who, _ method: String, _ path: String, _ body: String = ""
+      _ who: TestServer.Who, _ method: String, _ path: String, _ body: String = ""
     ) throws -> HTTPAnswer {
       try #require(HTTPClient.receive(try start(port, who, method, path, body)))
     }
 
-    func signUp(_ name: String) throws -> Rig.Who {
+    func signUp(_ name: String) throws -> TestServer.Who {
       let body = "{\"username\":\"\(name)\",\"password\":\"p\"}"
       let answer = try send(.app, "POST", "/user/kid", body).json
       let token = try #require(answer["_kmd"]?["authtoken"]?.stringValue)
@@ -163,7 +165,7 @@ import Testing
 
 /// Starts a request whose answer nobody waits for yet.
 private func start(
-  _ port: UInt16, _ who: Rig.Who, _ method: String, _ path: String, _ body: String = ""
+  _ port: UInt16, _ who: TestServer.Who, _ method: String, _ path: String, _ body: String = ""
 ) throws -> RawConnection {
   let connection = try #require(RawConnection(port: port))
   connection.send(

@@ -3,7 +3,7 @@ internal import KVJSON
 
 /// JSON that is not the query it should be. Values know no positions; the trail leads to the place, which
 /// is looked up in the text only when there is an error to report.
-struct Misfit: Error {
+struct QueryDecodingError: Error {
   enum Step: Equatable {
     case member(String)
     case element(Int)
@@ -21,7 +21,7 @@ struct Misfit: Error {
   func located(in text: String) -> QueryError {
     var text = text
     let position = text.withUTF8 { utf8 in
-      Misfit.position(of: trail, in: ByteScanner(UnsafeRawBufferPointer(utf8)))
+      QueryDecodingError.position(of: trail, in: ByteScanner(UnsafeRawBufferPointer(utf8)))
     }
     return QueryError(.syntax, message, at: position)
   }

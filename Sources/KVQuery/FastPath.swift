@@ -8,7 +8,7 @@ internal import KVJSON
 /// Of values that need more than a look (arrays, escapes, long numbers) it says nothing, and the tree decides.
 ///
 /// `@unchecked Sendable`: what the pointers lead to is written once, before anybody else has them.
-final class QuickTests: @unchecked Sendable {
+final class FastPath: @unchecked Sendable {
   /// Which orders of a value to the operand are accepted.
   private struct Orders: OptionSet {
     let rawValue: UInt8
@@ -35,7 +35,7 @@ final class QuickTests: @unchecked Sendable {
   /// Nil for a predicate of another form. `slots`: the numbers of the members.
   init?(_ predicate: Predicate, _ slots: [[UInt8]: Int]) {
     var found: [Entry] = []
-    guard QuickTests.add(predicate, slots, to: &found), !found.isEmpty else {
+    guard FastPath.add(predicate, slots, to: &found), !found.isEmpty else {
       found.forEach { $0.text.deallocate() }
       return nil
     }
@@ -101,7 +101,7 @@ final class QuickTests: @unchecked Sendable {
       let kind = value.kind
       guard kind != .array else { return nil }
       guard kind == entry.kind else { return false }
-      guard let order = QuickTests.order(of: value, to: entry) else { return nil }
+      guard let order = FastPath.order(of: value, to: entry) else { return nil }
       guard entry.orders.contains(order: order) else { return false }
     }
     return true

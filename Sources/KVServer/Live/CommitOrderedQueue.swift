@@ -5,7 +5,7 @@ internal import KVSQLite
 ///
 /// Transactions run one after the other, but the threads that ran them come back in any order: each takes a number
 /// inside its transaction, and nothing is told before all with lower numbers are known to have ended.
-final class LiveOutbox: Sendable {
+final class CommitOrderedQueue: Sendable {
   private struct State {
     var begun = 0
     var told = 0
@@ -43,7 +43,7 @@ final class LiveOutbox: Sendable {
 
   /// To be called inside the transaction.
   func begin() -> Int {
-    state.peek { state in
+    state.withLock { state in
       state.begun += 1
       return state.begun
     }
@@ -57,7 +57,7 @@ final class LiveOutbox: Sendable {
   ) throws(SQLiteError) -> LiveAnnouncement? {
     guard content.count > 0, let broker = brokers[app] else { return nil }
     let announcement = broker.prepare(content, for: topic, of: app)
-    state.peek { $0.prepared[number] = announcement }
+    state.withLock { $0.prepared[number] = announcement }
     guard announcement.isJournaled, let journal else { return announcement }
     if announcement.isCut {
       try journal.cut(app, at: announcement.time, connection)
@@ -69,7 +69,7 @@ final class LiveOutbox: Sendable {
 
   /// To be called once for each number, after the transaction.
   func end(_ number: Int, isCommitted: Bool) {
-    state.peek { state in
+    state.withLock { state in
       state.ended[number] = isCommitted
       while let isCommitted = state.ended.removeValue(forKey: state.told + 1) {
         state.told += 1

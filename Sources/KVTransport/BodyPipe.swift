@@ -5,7 +5,7 @@ internal import KVBase
 /// Two buffers change places: one is filled here while the receiver works on the other. When the one to
 /// fill is full, the transfer is paused until the receiver comes back, so memory stays bounded
 /// and no other transfer waits.
-final class Handover: Sink {
+final class BodyPipe: Sink {
   /// Bytes that one buffer takes before the transfer is paused.
   static let capacity = 128 << 10
 
@@ -33,10 +33,10 @@ final class Handover: Sink {
 
   // MARK: The transport's side
 
-  func begin(_ head: HTTPHead) { state.peek { $0.head = head } }
+  func begin(_ head: HTTPHead) { state.withLock { $0.head = head } }
 
   func take(_ piece: UnsafeRawBufferPointer) -> SinkVerdict {
-    let verdict = state.peek { state -> SinkVerdict in
+    let verdict = state.withLock { state -> SinkVerdict in
       guard !state.hasEnded else { return .ended }
       guard piece.count <= mostBytes - state.byteCount else { return .tooLarge }
       guard state.filling.isEmpty || state.filling.count + piece.count <= Self.capacity else {
@@ -51,10 +51,10 @@ final class Handover: Sink {
     return verdict
   }
 
-  func announce() { state.withLock { _ in } }
+  func announce() { state.withLockNotifyingAll { _ in } }
 
   func end(_ failure: TransportError?) {
-    state.withLock { state in
+    state.withLockNotifyingAll { state in
       guard !state.hasEnded else { return }
       state.hasEnded = true
       state.failure = failure

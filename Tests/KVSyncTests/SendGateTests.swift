@@ -13,7 +13,7 @@ import Testing
       removeByQuery,
       removeByQueryPastQueue
 
-    func send(_ bench: Bench, _ call: Call) throws {
+    func send(_ bench: TestEngine, _ call: Call) throws {
       let (queued, forced) = (
         bench.options(.silentLocalThenNetwork, call), bench.options(.forceNetwork, call)
       )
@@ -42,31 +42,31 @@ import Testing
 
   @Test("never overlap, whoever sends them", arguments: Sender.allCases, Sender.allCases)
   func noOverlap(_ first: Sender, _ second: Sender) throws {
-    let bench = try Bench(.auto)
+    let bench = try TestEngine(.auto)
     try bench.save(["_id": "x", "n": 1], .forceLocal)
     let underWay = Monitor(0)
     let most = Monitor(0)
     bench.remote.duringWrite = { [unowned bench] in
-      let depth = underWay.peek { count -> Int in
+      let depth = underWay.withLock { count -> Int in
         count += 1
         return count
       }
-      defer { underWay.peek { $0 -= 1 } }
-      most.peek { $0 = max($0, depth) }
+      defer { underWay.withLock { $0 -= 1 } }
+      most.withLock { $0 = max($0, depth) }
       // The first request is under way: the second one has to wait for its end, which its deadline does not
       // let it.
       guard depth == 1 else { return }
       _ = try? second.send(bench, Call(deadline: .after(seconds: Self.soon)))
     }
     _ = try? first.send(bench, Call())
-    #expect(most.peek { $0 } == 1)
+    #expect(most.withLock { $0 } == 1)
   }
 
   // MARK: The gate itself
 
   @Test("a request for any entity waits for all, and goes before those that come later")
   func exclusive() throws {
-    let gate = InFlight()
+    let gate = SendGate()
     let order = Monitor<[String]>([])
     let late = Call(deadline: .after(seconds: Self.soon))
     var threads: [Worker?] = []
@@ -75,25 +75,28 @@ import Testing
       try gate.sending(["b"], late) { () throws(StoreError) in }
       let waits = Monitor(false)
       let any = Worker("test-any") {
-        waits.withLock { $0 = true }
-        try? gate.sendingAny(Call()) { () throws(StoreError) in order.peek { $0.append("any") } }
+        waits.withLockNotifyingAll { $0 = true }
+        try? gate.sendingAny(Call()) { () throws(StoreError) in order.withLock { $0.append("any") }
+        }
       }
       threads.append(any)
       _ = waits.wait { $0 ? true : nil }
       // Until that one has got in line others still pass; from then on none does.
       while failure({ try gate.sending(["b"], late) {} }) == nil {}
       let one = Worker("test-one") {
-        try? gate.sending(["b"], Call()) { () throws(StoreError) in order.peek { $0.append("b") } }
+        try? gate.sending(["b"], Call()) { () throws(StoreError) in
+          order.withLock { $0.append("b") }
+        }
       }
       threads.append(one)
     }
     for thread in threads { thread?.join() }
-    #expect(order.peek { $0 } == ["any", "b"])
+    #expect(order.withLock { $0 } == ["any", "b"])
     try gate.sending(["a", "b"], late) { () throws(StoreError) in }
   }
 }
 
-extension Bench {
+extension TestEngine {
   fileprivate func options(_ write: WritePolicy, _ call: Call) -> CallOptions {
     CallOptions(readPolicy: .forceLocal, writePolicy: write, call: call, ttl: nil)
   }

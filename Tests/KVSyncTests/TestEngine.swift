@@ -6,11 +6,11 @@ import KVSync
 import KVTestSupport
 
 /// An engine on a real file and a scripted backend.
-final class Bench {
+final class TestEngine {
   let directory = TemporaryDirectory(inMemory: true)
   let storage: Storage
   let remote = ScriptedRemote()
-  let inFlight = InFlight()
+  let inFlight = SendGate()
   let engine: CollectionEngine
   static let collection = "notes"
 

@@ -3,7 +3,7 @@ package import KVQuery
 
 /// A backend in front of another one: it does something around each request, and is asked whatever the
 /// other one is. One place passes everything on, so that no layer can forget a request.
-package protocol WrappingRemote: Remote {
+package protocol RemoteMiddleware: Remote {
   var remote: any Remote { get }
 
   /// Carries out a request of the backend behind.
@@ -16,7 +16,7 @@ package protocol WrappingRemote: Remote {
   ) throws(StoreError) -> R
 }
 
-extension WrappingRemote {
+extension RemoteMiddleware {
   package func aroundParts<R>(
     _ call: Call, _ request: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
@@ -24,7 +24,7 @@ extension WrappingRemote {
   }
 }
 
-extension WrappingRemote {
+extension RemoteMiddleware {
   package var format: RecordFormat { remote.format }
   package var limits: RemoteLimits { remote.limits }
   package var keepsConditions: Bool { remote.keepsConditions }

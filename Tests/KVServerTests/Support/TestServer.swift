@@ -5,7 +5,7 @@ import Testing
 
 /// A server of the test's own on a free port, with one app `kid` (secret `sec`, master secret `mas`), and
 /// the requests that tests make.
-final class Rig: Sendable {
+final class TestServer: Sendable {
   let directory: TemporaryDirectory
   let server: Server
 

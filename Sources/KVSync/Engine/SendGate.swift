@@ -5,7 +5,7 @@ internal import KVBase
 /// Two requests for one entity never overlap: the backend could carry them out in the wrong order, and
 /// what it holds at the end would be older than what the queue says was accepted. A deletion by query may
 /// be a request for any entity.
-package final class InFlight: Sendable {
+package final class SendGate: Sendable {
   private struct State {
     var ids: Set<RecordID> = []
     /// How many requests for any entity wait or are on their way: what is for one entity goes behind them.
@@ -16,7 +16,7 @@ package final class InFlight: Sendable {
 
   private let state = Monitor(State())
   /// What writes have settled while reads are under way.
-  let settlements = Settlements()
+  let settlements = ReadWriteFence()
   private let turn: (any SendingTurn)?
 
   /// `turn`: keeps other processes from sending meanwhile; nil: there are none.
@@ -34,7 +34,7 @@ package final class InFlight: Sendable {
       state.ids.formUnion(keys)
       return true
     }
-    defer { state.withLock { $0.ids.subtract(keys) } }
+    defer { state.withLockNotifyingAll { $0.ids.subtract(keys) } }
     return try takingTurn(call, body)
   }
 
@@ -43,14 +43,14 @@ package final class InFlight: Sendable {
   package func sendingAny<R>(
     _ call: Call, _ body: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    state.peek { $0.exclusive += 1 }
-    defer { state.withLock { $0.exclusive -= 1 } }
+    state.withLock { $0.exclusive += 1 }
+    defer { state.withLockNotifyingAll { $0.exclusive -= 1 } }
     try wait(call) { state in
       guard state.ids.isEmpty, !state.isExclusive else { return false }
       state.isExclusive = true
       return true
     }
-    defer { state.withLock { $0.isExclusive = false } }
+    defer { state.withLockNotifyingAll { $0.isExclusive = false } }
     return try takingTurn(call, body)
   }
 
@@ -70,14 +70,14 @@ package final class InFlight: Sendable {
       state.isPushing = true
       return true
     }
-    defer { state.withLock { $0.isPushing = false } }
+    defer { state.withLockNotifyingAll { $0.isPushing = false } }
     return try body()
   }
 
   private func wait(_ call: Call, for enter: (inout State) -> Bool) throws(StoreError) {
     let state = self.state
     let entered = call.cancellation.notifying {
-      state.withLock { _ in }
+      state.withLockNotifyingAll { _ in }
     } during: {
       state.wait(until: call.deadline) { state -> Bool? in
         if call.cancellation.isCancelled { return false }

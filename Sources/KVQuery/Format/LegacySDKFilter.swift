@@ -5,7 +5,7 @@ package import KVJSON
 /// because it is broken: text is not escaped, `LIKE` cannot match, `@count` forgets its operator.
 ///
 /// The format is kept as it was written and read again when somebody wants this, which hardly anybody does.
-struct OriginalForm: Sendable, Equatable {
+struct LegacySDKFilter: Sendable, Equatable {
   let format: String
   let arguments: String
   let keys: KeyMap
@@ -22,19 +22,19 @@ struct OriginalForm: Sendable, Equatable {
     self.now = now
   }
 
-  static func == (left: OriginalForm, right: OriginalForm) -> Bool {
+  static func == (left: LegacySDKFilter, right: LegacySDKFilter) -> Bool {
     left.format.hasSameBytes(as: right.format) && left.arguments.hasSameBytes(as: right.arguments)
       && left.keys == right.keys && left.now == right.now && left.renaming == right.renaming
       && left.restriction == right.restriction
   }
 
-  func renamed(by keys: KeyMap) -> OriginalForm {
+  func renamed(by keys: KeyMap) -> LegacySDKFilter {
     var form = self
     form.renaming = keys
     return form
   }
 
-  func and(_ other: Predicate) -> OriginalForm {
+  func and(_ other: Predicate) -> LegacySDKFilter {
     var form = self
     form.restriction = restriction.and(other)
     return form

@@ -8,7 +8,7 @@ internal import KVBase
 /// The answer of that read shows the entity as it was before the write, and nothing is pending any more
 /// that would protect it. So what a write settles is remembered for as long as reads are under way, and so is
 /// what live data says. Storing an answer and confirming a write exclude each other; both are short.
-final class Settlements: Sendable {
+final class ReadWriteFence: Sendable {
   private struct State {
     var reads = 0
     var moment = 0
@@ -25,12 +25,12 @@ final class Settlements: Sendable {
 
   /// Runs a read, from before its request is sent until its answer is stored.
   func reading<R>(_ body: (Reading) throws(StoreError) -> R) throws(StoreError) -> R {
-    let reading = state.peek { state in
+    let reading = state.withLock { state in
       state.reads += 1
       return Reading(moment: state.moment)
     }
     defer {
-      state.peek { state in
+      state.withLock { state in
         state.reads -= 1
         if state.reads == 0 { state.settled = [:] }
       }
@@ -43,7 +43,7 @@ final class Settlements: Sendable {
   func storing<R>(
     _ reading: Reading, _ body: (_ isSettled: ((String) -> Bool)?) throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    try state.peek { (state) throws(StoreError) in
+    try state.withLock { (state) throws(StoreError) in
       guard state.moment > reading.moment else { return try body(nil) }
       let settled = state.settled
       return try body { id in settled[RecordID(id)].map { $0 > reading.moment } ?? false }
@@ -54,7 +54,7 @@ final class Settlements: Sendable {
   func settling<R>(
     _ ids: some Sequence<String>, _ body: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    try state.peek { (state) throws(StoreError) in
+    try state.withLock { (state) throws(StoreError) in
       if state.reads > 0 {
         state.moment += 1
         for id in ids { state.settled[RecordID(id)] = state.moment }
@@ -66,7 +66,7 @@ final class Settlements: Sendable {
   /// Makes the local store agree with what live data says of an entity. `body` tells whether it does: what is
   /// older than what is here settles nothing.
   func settling(_ id: String, _ body: () throws(StoreError) -> Bool) throws(StoreError) {
-    try state.peek { (state) throws(StoreError) in
+    try state.withLock { (state) throws(StoreError) in
       guard try body(), state.reads > 0 else { return }
       state.moment += 1
       state.settled[RecordID(id)] = state.moment
@@ -75,7 +75,7 @@ final class Settlements: Sendable {
 
   /// What was settled since a read began.
   func settled(since reading: Reading) -> [String] {
-    state.peek { state in
+    state.withLock { state in
       guard state.moment > reading.moment else { return [] }
       return state.settled.filter { $0.value > reading.moment }.map(\.key.text)
     }

@@ -3,7 +3,7 @@
 /// libcurl has such a limit as well (`CURLMOPT_MAX_HOST_CONNECTIONS`). But it does not always notice that a connection
 /// has become free, so that a transfer waited until its time to connect was over; and it counts the wait as part of
 /// that time.
-struct Admission {
+struct HostLimiter {
   private struct Host {
     var running = 0
     var waiting: [Exchange] = []

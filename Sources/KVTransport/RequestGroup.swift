@@ -1,7 +1,7 @@
 internal import KVBase
 
 /// Exchanges that are under way together for one caller.
-final class Flight: Sendable {
+final class RequestGroup: Sendable {
   private struct State {
     var running: [Int: Exchange] = [:]
     /// Set once nothing more is to be started.
@@ -10,10 +10,10 @@ final class Flight: Sendable {
 
   private let state = Monitor(State())
   private let inbox = Arrivals()
-  private let mailbox: Mailbox
+  private let mailbox: CommandQueue
   private let deadline: Deadline
 
-  init(_ mailbox: Mailbox, _ deadline: Deadline) {
+  init(_ mailbox: CommandQueue, _ deadline: Deadline) {
     self.mailbox = mailbox
     self.deadline = deadline
   }
@@ -22,7 +22,7 @@ final class Flight: Sendable {
   func start(_ place: Int, _ request: HTTPRequest) {
     let collector = Collector(mostBytes: request.mostBytes, place: place, arrivals: inbox)
     let exchange = Exchange(request, sink: collector)
-    let failure = state.peek { state in
+    let failure = state.withLock { state in
       if state.failure == nil { state.running[place] = exchange }
       return state.failure
     }
@@ -34,7 +34,7 @@ final class Flight: Sendable {
   func arrivals() -> [Arrivals.Arrival] {
     while true {
       if let arrivals = inbox.take(until: deadline) {
-        state.peek { state in
+        state.withLock { state in
           for arrival in arrivals { state.running[arrival.place] = nil }
         }
         return arrivals
@@ -45,7 +45,7 @@ final class Flight: Sendable {
 
   /// Ends what is running, and what will be started. From any thread.
   func stop(with failure: TransportError) {
-    let exchanges = state.peek { state in
+    let exchanges = state.withLock { state in
       if state.failure == nil { state.failure = failure }
       defer { state.running = [:] }
       return Array(state.running.values)

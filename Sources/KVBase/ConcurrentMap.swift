@@ -2,24 +2,24 @@
 ///
 /// The calling thread works too; with one thread it does everything, in order. Should the system give no
 /// further thread, those there are do the rest.
-package func together<R: Sendable>(
+package func concurrentMap<R: Sendable>(
   _ count: Int, threads: Int, _ work: @escaping @Sendable (Int) -> R
 ) -> [R] {
   let results = Monitor<[R?]>(Array(repeating: nil, count: max(0, count)))
   let next = Monitor(0)
   let loop: @Sendable () -> Void = {
     while true {
-      let place = next.peek { next in
+      let index = next.withLock { next in
         defer { next += 1 }
         return next
       }
-      guard place < count else { return }
-      let result = work(place)
-      results.peek { $0[place] = result }
+      guard index < count else { return }
+      let result = work(index)
+      results.withLock { $0[index] = result }
     }
   }
-  let helpers = (1..<max(1, min(threads, count))).compactMap { _ in Worker("kv-together", loop) }
+  let helpers = (1..<max(1, min(threads, count))).compactMap { _ in Worker("kv-map", loop) }
   loop()
   for helper in helpers { helper.join() }
-  return results.peek { $0.compactMap { $0 } }
+  return results.withLock { $0.compactMap { $0 } }
 }

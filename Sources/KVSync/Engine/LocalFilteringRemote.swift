@@ -6,7 +6,7 @@ package import KVQuery
 /// that may match, and the rest is decided here. It makes sure that each record has an id.
 ///
 /// Such an answer to a `find` is held in memory until it is complete, because only then it can be put in order.
-package final class FinishingRemote: Remote {
+package final class LocalFilteringRemote: Remote {
   private let remote: any Remote
 
   package init(_ remote: any Remote) { self.remote = remote }

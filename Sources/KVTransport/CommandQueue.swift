@@ -2,7 +2,7 @@ internal import CCurl
 internal import KVBase
 
 /// What other threads tell the transport's thread. Safe from any thread; never waits.
-final class Mailbox: Sendable {
+final class CommandQueue: Sendable {
   struct Mail {
     var starting: [Exchange] = []
     var resuming: [Exchange] = []
@@ -38,12 +38,12 @@ final class Mailbox: Sendable {
   /// Asks to end everything. Nothing is accepted from now on.
   func close() {
     _ = post { $0.isClosing = true }
-    state.peek { $0.isClosed = true }
+    state.withLock { $0.isClosed = true }
   }
 
   /// The transport's thread takes what has come.
   func take() -> Mail {
-    state.peek { state in
+    state.withLock { state in
       defer { state.mail = Mail() }
       return state.mail
     }
@@ -51,7 +51,7 @@ final class Mailbox: Sendable {
 
   /// The transport's thread is ending: nobody wakes it any more. Gives what came too late.
   func shut() -> Mail {
-    state.peek { state in
+    state.withLock { state in
       state.isClosed = true
       state.multi = nil
       defer { state.mail = Mail() }
@@ -60,7 +60,7 @@ final class Mailbox: Sendable {
   }
 
   private func post(_ write: (inout Mail) -> Void) -> Bool {
-    state.peek { state in
+    state.withLock { state in
       guard !state.isClosed else { return false }
       let mustWake = state.mail.isEmpty
       write(&state.mail)

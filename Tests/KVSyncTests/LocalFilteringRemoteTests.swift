@@ -16,7 +16,7 @@ import Testing
 
   @Test("are counted and removed by what they select") func countsAndRemoves() throws {
     let shelf = Shelf((0..<30).map { #"{"_id":"\#($0)","a":\#($0),"b":15}"# })
-    let remote = FinishingRemote(shelf)
+    let remote = LocalFilteringRemote(shelf)
     let query = try Query(format: "a > b")
     #expect(try remote.count(query, in: "c", Call()).count == 14)
     #expect(try remote.remove(query, in: "c", Call()) == 14)
@@ -26,7 +26,8 @@ import Testing
 
   @Test("are fetched in pages when an answer may be cut") func fetchesPages() throws {
     let shelf = Shelf((0..<25_000).map { #"{"_id":"\#(100_000 + $0)","a":\#($0),"b":24000}"# })
-    #expect(try FinishingRemote(shelf).count(Query(format: "a > b"), in: "c", Call()).count == 999)
+    #expect(
+      try LocalFilteringRemote(shelf).count(Query(format: "a > b"), in: "c", Call()).count == 999)
   }
 
   @Test("leave all others to the backend") func passesOn() throws {
@@ -38,7 +39,7 @@ import Testing
 
   private func find(_ query: Query, on shelf: Shelf) throws -> String {
     var texts: [String] = []
-    _ = try FinishingRemote(shelf).find(query, in: "c", Call()) { batch in
+    _ = try LocalFilteringRemote(shelf).find(query, in: "c", Call()) { batch in
       texts += batch.outlines.map { String(decoding: batch.record($0), as: UTF8.self) }
     }
     return "[\(texts.joined(separator: ","))]"
@@ -57,12 +58,12 @@ private final class Shelf: IDPagedRemote {
     state = Monitor(State(entities: entities.map { Array($0.utf8) }))
   }
 
-  var asked: [String] { state.peek { $0.asked } }
+  var asked: [String] { state.withLock { $0.asked } }
 
   private func selected(_ query: Query) throws(StoreError) -> [[UInt8]] {
     #expect(query.isRemote)
     let matcher = Matcher(query.filter)
-    let entities = state.peek { state in
+    let entities = state.withLock { state in
       state.asked.append(query.text)
       return state.entities
     }
@@ -94,7 +95,7 @@ private final class Shelf: IDPagedRemote {
 
   func remove(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> Int {
     let gone = Set(try selected(query))
-    state.peek { $0.entities.removeAll { gone.contains($0) } }
+    state.withLock { $0.entities.removeAll { gone.contains($0) } }
     return gone.count
   }
 

@@ -7,7 +7,7 @@ import KVSync
 import KVTestSupport
 
 /// A store of one collection on a backend of callbacks.
-final class Bench {
+final class TestEngine {
   let backend: MemoryBackend
   let remote: CallbackRemote
   let engine: CollectionEngine
@@ -23,7 +23,7 @@ final class Bench {
     let storage = try Storage(path: directory.file("data.kvs"), durability: .normal)
     engine = CollectionEngine(
       collection: "things", type: type, local: storage, remote: layers(around: remote),
-      inFlight: InFlight(),
+      inFlight: SendGate(),
       writer: { nil })
   }
 

@@ -4,7 +4,7 @@ internal import Glibc
 /// many times. One thread at a time.
 ///
 /// Taking a text copies nothing; its bytes stay where they are until the block is changed.
-package final class TextBlock {
+package final class RowBuffer {
   private struct Fields {
     var start: UnsafeMutableRawPointer?
     var capacity = 0

@@ -21,7 +21,7 @@ import Testing
   func refused(
     method: String, path: String, authorization: String, status: Int, error: String?
   ) throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     for expect in ["", "Expect: 100-continue\r\n"] {
       let connection = try #require(RawConnection(port: rig.port))
       // Nothing of the body is sent.
@@ -38,7 +38,7 @@ import Testing
 
   @Test("are refused when they announce no length, too")
   func chunked() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let connection = try #require(RawConnection(port: rig.port))
     connection.send(
       "POST /appdata/kid/notes HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -47,7 +47,7 @@ import Testing
 
   @Test("are told to go on only once their head was accepted")
   func expectation() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let connection = try #require(RawConnection(port: rig.port))
     connection.send(
       "POST /appdata/kid/notes HTTP/1.1\r\nHost: x\r\nAuthorization: Basic a2lkOm1hcw==\r\n"
@@ -60,7 +60,7 @@ import Testing
 
   @Test("let a client that sends first and reads later have its answer")
   func stubborn() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     for length in [1 << 20, 10 << 20] {
       let connection = try #require(RawConnection(port: rig.port))
       connection.send(
@@ -72,7 +72,7 @@ import Testing
 
   @Test("share one memory, beyond which they are refused for a while")
   func sharedMemory() throws {
-    let rig = try Rig { $0.limits.bodyMemory = 1 << 20 }
+    let rig = try TestServer { $0.limits.bodyMemory = 1 << 20 }
     let head =
       "POST /appdata/kid/notes HTTP/1.1\r\nHost: x\r\nAuthorization: Basic a2lkOm1hcw==\r\n"
     let length = 400 << 10
@@ -101,7 +101,7 @@ import Testing
 
   @Test("do not fill the memory of others by announcing what they do not send")
   func announced() throws {
-    let rig = try Rig { $0.limits.bodyMemory = 1 << 20 }
+    let rig = try TestServer { $0.limits.bodyMemory = 1 << 20 }
     let silent = try (0..<20).map { _ in try #require(RawConnection(port: rig.port)) }
     for connection in silent {
       connection.send(
@@ -114,7 +114,7 @@ import Testing
 
   @Test("that are read as documents have at most a mebibyte")
   func documents() throws {
-    let rig = try Rig()
+    let rig = try TestServer()
     let body = "{\"a\":\"\(String(repeating: "x", count: 1 << 20))\"}"
     for path in ["/user/kid", "/user/kid/login", "/user/kid/_lookup", "/appdata/kid/n/_group"] {
       #expect(try rig.send(.master, "POST", path, body).status == 413, "\(path)")
@@ -149,6 +149,6 @@ import Testing
   private func wait<R>(for body: () throws -> R?) throws -> R {
     let end = Deadline.after(seconds: 10)
     while !end.hasPassed { if let result = try body() { return result } }
-    throw Rig.Missing(what: "what was waited for")
+    throw TestServer.Missing(what: "what was waited for")
   }
 }
