@@ -8,19 +8,23 @@ let house: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
+/// Whether this is the build of the shared library that is shipped (`scripts/build-library`). Only it uses flags that
+/// SwiftPM calls unsafe: it refuses them in the targets that a package of another version uses.
+let isShipped = Context.environment["KVSTORE_SHIPPED"] == "1"
+
 /// Without this every file imports Swift's regular expressions, and the library carries a megabyte of them.
-let noRegex = SwiftSetting.unsafeFlags([
-  "-Xfrontend", "-disable-implicit-string-processing-module-import",
-])
+let noRegex: [SwiftSetting] =
+  isShipped
+  ? [.unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])] : []
 
 /// Rooms whose time goes elsewhere, to the disk or the network, are made small, not fast.
-let small = SwiftSetting.unsafeFlags(["-Osize"], .when(configuration: .release))
+let small: [SwiftSetting] = isShipped ? [.unsafeFlags(["-Osize"])] : []
 
 /// A room of the library; `rooms` are the rooms it may look into. Arrows point down only.
 func room(
-  _ name: String, looksInto rooms: [Target.Dependency] = [], _ more: SwiftSetting...
+  _ name: String, looksInto rooms: [Target.Dependency] = [], _ more: [SwiftSetting] = []
 ) -> Target {
-  .target(name: name, dependencies: rooms, swiftSettings: house + [noRegex] + more)
+  .target(name: name, dependencies: rooms, swiftSettings: house + noRegex + more)
 }
 
 /// The tests of one room.
@@ -62,14 +66,14 @@ let package = Package(
     room("KVKinvey", looksInto: ["KVTransport", "KVSync", "KVQuery", "KVJSON", "KVBase"], small),
     room("KVCallback", looksInto: ["KVSync", "KVQuery", "KVJSON", "KVBase"], small),
     room(
-      "KVStore",
+      "KVClient",
       looksInto: [
         "KVStorage", "KVKinvey", "KVTransport", "KVSync", "KVQuery", "KVJSON", "KVBase",
       ], small),
     room(
       "KVStoreC",
       looksInto: [
-        "CKVStore", "KVStore", "KVCallback", "KVSync", "KVQuery", "KVJSON", "KVBase",
+        "CKVStore", "KVClient", "KVCallback", "KVSync", "KVQuery", "KVJSON", "KVBase",
       ]),
 
     // The shared library. Linker flags live here and nowhere else: on a target that tests link
@@ -77,7 +81,7 @@ let package = Package(
     // compares their addresses.
     .target(
       name: "kvstore", dependencies: ["KVStoreC"], exclude: ["exports.map"],
-      swiftSettings: house + [noRegex],
+      swiftSettings: house + noRegex,
       linkerSettings: [
         .unsafeFlags([
           "-static-stdlib",
@@ -120,7 +124,7 @@ let package = Package(
     tests(of: "KVKinvey", with: ["KVTransport", "KVSync", "KVQuery", "KVJSON"]),
     tests(of: "KVCallback", with: ["KVStorage", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
     tests(
-      of: "KVStore",
+      of: "KVClient",
       with: ["KVKinvey", "KVTransport", "KVSync", "KVQuery", "KVJSON", "KVBase", "KVServer"]),
     tests(of: "KVStoreC", with: ["CKVStore", "KVServer", "KVSync", "KVBase"]),
     tests(of: "KVServer", with: ["KVSQLite", "KVQuery", "KVJSON"]),

@@ -1,7 +1,7 @@
 public import CKVStore
+internal import KVClient
 internal import KVJSON
 internal import KVQuery
-internal import KVStore
 internal import KVSync
 
 @_cdecl("kv_store_group") @implementation

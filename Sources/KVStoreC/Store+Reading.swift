@@ -1,5 +1,5 @@
 public import CKVStore
-internal import KVStore
+internal import KVClient
 internal import KVSync
 
 @_cdecl("kv_store_find") @implementation

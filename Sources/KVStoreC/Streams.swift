@@ -1,6 +1,6 @@
 public import CKVStore
+internal import KVClient
 internal import KVJSON
-internal import KVStore
 internal import KVSync
 
 @_cdecl("kv_stream_acl") @implementation

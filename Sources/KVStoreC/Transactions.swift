@@ -1,8 +1,8 @@
 public import CKVStore
 internal import KVBase
+internal import KVClient
 internal import KVJSON
 internal import KVQuery
-internal import KVStore
 internal import KVSync
 
 @_cdecl("kv_transaction_begin") @implementation

@@ -1,5 +1,5 @@
+internal import KVClient
 internal import KVJSON
-internal import KVStore
 internal import KVSync
 
 /// JSON that an operation reads: borrowed from the caller by the blocking form, which ends before the

@@ -1,5 +1,5 @@
+internal import KVClient
 internal import KVJSON
-internal import KVStore
 internal import KVSync
 
 extension ClientObject {

@@ -1,5 +1,5 @@
 internal import KVBase
-internal import KVStore
+internal import KVClient
 internal import KVSync
 
 /// A client as C holds it: what is open on it, what runs on it, and where its callbacks go.

@@ -1,8 +1,8 @@
 internal import CKVStore
 internal import Glibc
 internal import KVBase
+internal import KVClient
 internal import KVJSON
-internal import KVStore
 internal import KVSync
 
 /// The host's function that decides conflicts, as the engine asks it. Safe from any thread.

@@ -1,6 +1,6 @@
 internal import CKVStore
 internal import KVCallback
-internal import KVStore
+internal import KVClient
 internal import KVSync
 
 /// A backend whose requests are carried out by functions of the host, on threads of their own: a function that never

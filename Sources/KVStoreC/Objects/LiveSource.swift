@@ -1,6 +1,6 @@
 internal import KVBase
+internal import KVClient
 internal import KVJSON
-internal import KVStore
 internal import KVSync
 
 /// Feeds a subscription with live events. What a handler does not keep up with is dropped, and it is told that

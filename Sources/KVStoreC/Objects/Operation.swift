@@ -1,5 +1,5 @@
 internal import KVBase
-internal import KVStore
+internal import KVClient
 internal import KVSync
 
 /// What an operation may use while it runs.

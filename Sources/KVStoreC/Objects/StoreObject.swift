@@ -1,4 +1,4 @@
-internal import KVStore
+internal import KVClient
 internal import KVSync
 
 /// A store as C holds it. Safe from any thread.

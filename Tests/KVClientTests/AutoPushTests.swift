@@ -1,0 +1,122 @@
+import KVBase
+import KVJSON
+import KVQuery
+import KVSync
+import KVTestSupport
+import Testing
+
+@testable import KVClient
+
+@Suite("Pushing by itself") struct AutoPushTests {
+  /// What a client tells, to wait for.
+  private final class Heard: Sendable {
+    private let events = Monitor<[String]>([])
+
+    func add(_ event: SyncEvent) { events.withLockNotifyingAll { $0.append(event.json.text) } }
+
+    var all: [String] { events.withLock { $0 } }
+
+    /// Waits for an event with all these texts in it.
+    func wait(for texts: String...) -> Bool {
+      events.wait(until: .after(seconds: 20)) { events in
+        let found = events.contains { event in texts.allSatisfy { event.contains($0) } }
+        return found ? true : nil
+      } ?? false
+    }
+  }
+
+  private static let automatic: JSONObject = ["pushAutomatically": true]
+  private static let pushed = #""operation":"push""#
+
+  @Test("sends what was saved, without being asked") func afterSave() throws {
+    let world = try World()
+    let client = try world.member("ana", Self.automatic)
+    defer { client.close() }
+    let heard = Heard()
+    let listener = client.events.listen(heard.add)
+    defer { listener.end() }
+    let store = try client.store("notes", type: "sync", nil)
+    _ = try store.save(["n": 1])
+    #expect(heard.wait(for: "finished", Self.pushed, #""pushed":1"#, #""automatic":true"#))
+    #expect(try store.pendingCount() == 0)
+  }
+
+  @Test("waits while nobody is there, and sends when the network is back") func network() throws {
+    let world = try World()
+    let client = try world.member("ana", Self.automatic)
+    defer { client.close() }
+    let heard = Heard()
+    let listener = client.events.listen(heard.add)
+    defer { listener.end() }
+    let store = try client.store("notes", type: "sync", nil)
+    world.stop()
+    _ = try store.save(["n": 1])
+    #expect(heard.wait(for: "offline"))
+    _ = try store.save(["n": 2])
+    #expect(try store.pendingCount() == 2)
+    try world.start()
+    // Somebody else asks, and is answered: that is news enough.
+    _ = try client.ping(Options(), Cancellation())
+    #expect(heard.wait(for: "online"))
+    #expect(heard.wait(for: "finished", Self.pushed, #""pushed":2"#))
+  }
+
+  @Test("starts when somebody logs in; work of an earlier run goes too") func login() throws {
+    let world = try World()
+    let before = try world.member("ana")
+    _ = try before.store("notes", type: "sync", nil).save(["n": 1])
+    var leaving = Client.Leaving()
+    leaving.keepData = true
+    try before.logout(leaving, Cancellation())
+    before.close()
+    let client = try world.client("ana", Self.automatic)
+    defer { client.close() }
+    let heard = Heard()
+    let listener = client.events.listen(heard.add)
+    defer { listener.end() }
+    // Opened as any store of the tag: the collection itself is not.
+    let other = try client.store("others", type: "sync", nil)
+    #expect(heard.wait(for: #""event":"finished""#, "KV_NO_USER"))
+    _ = try client.login(["username": "ana", "password": "pw"], Options(), Cancellation())
+    #expect(heard.wait(for: "finished", #""collection":"notes""#, #""pushed":1"#))
+    #expect(try other.pendingCount() == 0)
+  }
+
+  @Test("is done by one process, and taken over when it goes") func election() throws {
+    let directory = TemporaryDirectory()
+    let path = directory.file("push.lock")
+    let (first, second) = (ProcessLock(path: path), ProcessLock(path: path))
+    // Locks of one process do not exclude each other: the other process is a real one.
+    #expect(first.begin())
+    #expect(second.begin())
+    first.end()
+    second.end()
+  }
+
+  @Test("is off unless it is wanted") func off() throws {
+    let world = try World()
+    let client = try world.member("ana")
+    defer { client.close() }
+    let store = try client.store("notes", type: "sync", nil)
+    _ = try store.save(["n": 1])
+    #expect(try store.push(DataStore.Run()).pushed == 1)
+    #expect(failure { _ = try world.client("x", ["pushAutomatically": 1]) }?.kind == .invalid)
+  }
+
+  // MARK: The schedule
+
+  @Test("waits up to twice as long after each failure, and starts anew when the network is back")
+  func schedule() {
+    var schedule = AutoPush.Schedule()
+    #expect(schedule.pause(after: .empty, share: 1) == 1)
+    let pauses = (0..<8).map { _ in schedule.pause(after: .failed, share: 1) }
+    #expect(pauses == [1, 2, 4, 8, 16, 32, 60, 60])
+    #expect(schedule.isOpenToSaves == false)
+    schedule.startAnew()
+    #expect(schedule.pause(after: .failed, share: 0) == 0.5)
+    #expect(schedule.pause(after: .refused, share: 1) == 2)
+    #expect(schedule.isOpenToSaves)
+    #expect(schedule.pause(after: .notElected, share: 1) == 1)
+    #expect(schedule.pause(after: .failed, share: 1) == 1)
+  }
+}
