@@ -10,9 +10,9 @@ package enum Base64 {
     for start in stride(from: 0, to: bytes.count, by: 3) {
       let group = bytes[start..<min(start + 3, bytes.count)]
       let bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << (8 * (3 - group.count))
-      for place in 0..<4 {
-        let isPadding = place > group.count
-        let index = Int(bits >> (18 - 6 * place) & 63)
+      for position in 0..<4 {
+        let isPadding = position > group.count
+        let index = Int(bits >> (18 - 6 * position) & 63)
         out.append(isPadding ? UInt8(ascii: "=") : alphabet[index])
       }
     }

@@ -4,10 +4,7 @@ extension Array where Element == UInt8 {
   package func withBorrowedBytes<R, E: Error>(
     _ body: (UnsafeRawBufferPointer) throws(E) -> R
   ) throws(E) -> R {
-    let result = withUnsafeBytes { bytes -> Result<R, E> in
-      do throws(E) { return .success(try body(bytes)) } catch { return .failure(error) }
-    }
-    return try result.get()
+    try withUnsafeBufferPointer { bytes throws(E) in try body(UnsafeRawBufferPointer(bytes)) }
   }
 }
 

@@ -10,7 +10,7 @@ package enum Identifier {
   /// service turns ids of those lengths into ObjectIDs.
   package static func entity(now: Int64 = Timestamp.now().milliseconds) -> String {
     var bytes = random()
-    for place in 0..<6 { bytes[place] = UInt8(truncatingIfNeeded: now >> (40 - 8 * place)) }
+    for index in 0..<6 { bytes[index] = UInt8(truncatingIfNeeded: now >> (40 - 8 * index)) }
     bytes[6] = 0x70 | (bytes[6] & 0x0F)
     bytes[8] = 0x80 | (bytes[8] & 0x3F)
     return hex(bytes)
@@ -20,7 +20,7 @@ package enum Identifier {
   package static func object(now: Int64 = Timestamp.now().milliseconds) -> String {
     var bytes = Array(random().prefix(12))
     let seconds = now / 1000
-    for place in 0..<4 { bytes[place] = UInt8(truncatingIfNeeded: seconds >> (24 - 8 * place)) }
+    for index in 0..<4 { bytes[index] = UInt8(truncatingIfNeeded: seconds >> (24 - 8 * index)) }
     return hex(bytes)
   }
 
@@ -72,9 +72,9 @@ package enum Identifier {
 
   private static func hex(_ bytes: [UInt8]) -> String {
     String(unsafeUninitializedCapacity: bytes.count * 2) { out in
-      for (place, byte) in bytes.enumerated() {
-        out[2 * place] = digit(byte >> 4)
-        out[2 * place + 1] = digit(byte & 0x0F)
+      for (index, byte) in bytes.enumerated() {
+        out[2 * index] = digit(byte >> 4)
+        out[2 * index + 1] = digit(byte & 0x0F)
       }
       return bytes.count * 2
     }

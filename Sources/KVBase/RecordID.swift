@@ -17,7 +17,7 @@ package struct RecordID: Hashable, Comparable, Sendable, CustomStringConvertible
   package static func < (left: RecordID, right: RecordID) -> Bool {
     left.text.withBorrowedBytes { left in
       right.text.withBorrowedBytes { right in
-        let order = compareBytes(left, right, min(left.count, right.count))
+        let order = compareBytes(left, right, count: min(left.count, right.count))
         return order == 0 ? left.count < right.count : order < 0
       }
     }
@@ -38,14 +38,14 @@ extension String {
   package func hasSameBytes(as other: String) -> Bool {
     guard utf8.count == other.utf8.count else { return false }
     return withBorrowedBytes { left in
-      other.withBorrowedBytes { right in compareBytes(left, right, left.count) == 0 }
+      other.withBorrowedBytes { right in compareBytes(left, right, count: left.count) == 0 }
     }
   }
 }
 
 /// How the first bytes compare, as `memcmp` says it.
 private func compareBytes(
-  _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, _ count: Int
+  _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, count: Int
 ) -> Int32 {
   guard let start = left.baseAddress, let otherStart = right.baseAddress else { return 0 }
   return memcmp(start, otherStart, count)

@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// Texts one behind the other in memory of their own, each followed by a NUL: made once, filled and taken from
+/// Texts one behind the other in memory of their own, each followed by a NUL: made once, filled and read
 /// many times. One thread at a time.
 ///
-/// Taking a text copies nothing; its bytes stay where they are until the block is changed.
+/// Reading a text copies nothing; its bytes stay where they are until the block is changed.
 package final class RowBuffer {
   private struct Fields {
     var start: UnsafeMutableRawPointer?
@@ -11,7 +11,7 @@ package final class RowBuffer {
     /// How many bytes are in use.
     var count = 0
     var texts: [Range<Int>] = []
-    /// The place of the next one that `next` takes.
+    /// The index of the text that `next` returns.
     var next = 0
   }
 
@@ -32,16 +32,16 @@ package final class RowBuffer {
     fields.deallocate()
   }
 
-  /// How many texts are in it, taken or not.
+  /// The number of texts, whether `next` has returned them or not.
   package var count: Int { fields.pointee.texts.count }
 
-  /// How long the texts are together.
+  /// The total length of the texts in bytes, with their NULs.
   package var size: Int { fields.pointee.count }
 
-  /// Whether there is a text that `next` has not taken.
+  /// Whether `next` has another text to return.
   package var hasNext: Bool { fields.pointee.next < fields.pointee.texts.count }
 
-  /// Takes the next text, its NUL not counted.
+  /// Returns the next text, its NUL not counted; nil at the end.
   package func next() -> UnsafeBufferPointer<CChar>? {
     guard hasNext, let start = fields.pointee.start else { return nil }
     let text = fields.pointee.texts[fields.pointee.next]
@@ -50,9 +50,9 @@ package final class RowBuffer {
       start: (start + text.lowerBound).assumingMemoryBound(to: CChar.self), count: text.count)
   }
 
-  /// A text, whether taken or not.
-  package subscript(_ place: Int) -> UnsafeRawBufferPointer {
-    let text = fields.pointee.texts[place]
+  /// The text at an index, whether `next` has returned it or not.
+  package subscript(_ index: Int) -> UnsafeRawBufferPointer {
+    let text = fields.pointee.texts[index]
     return UnsafeRawBufferPointer(
       start: fields.pointee.start.map { $0 + text.lowerBound }, count: text.count)
   }
@@ -69,21 +69,21 @@ package final class RowBuffer {
     return true
   }
 
-  /// Puts the texts into another order: at each place the one that was at the place given. None is taken then.
-  package func arrange(_ places: [Int]) {
+  /// Puts the texts into another order, given by their present indexes. `next` begins at the first one again.
+  package func reorder(by indexes: [Int]) {
     let texts = fields.pointee.texts
-    fields.pointee.texts = places.map { texts[$0] }
+    fields.pointee.texts = indexes.map { texts[$0] }
     fields.pointee.next = 0
   }
 
-  /// Leaves the texts of a range to take, and no others.
-  package func keep(_ places: Range<Int>) {
-    let places = places.clamped(to: 0..<count)
-    fields.pointee.texts.removeSubrange(places.upperBound...)
-    fields.pointee.next = places.lowerBound
+  /// Limits what `next` returns to the texts of a range.
+  package func limit(to range: Range<Int>) {
+    let kept = range.clamped(to: 0..<count)
+    fields.pointee.texts.removeSubrange(kept.upperBound...)
+    fields.pointee.next = kept.lowerBound
   }
 
-  /// Takes all texts out; the memory stays.
+  /// Removes all texts; the memory stays.
   package func clear() {
     fields.pointee.count = 0
     fields.pointee.texts.removeAll(keepingCapacity: true)

@@ -29,20 +29,20 @@ package struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertibl
     let (days, rest) = milliseconds.quotientAndRemainderFloored(by: 86_400_000)
     let (year, month, day) = Self.civil(days: days)
     return String(unsafeUninitializedCapacity: 24) { out in
-      func put(_ value: Int64, _ place: Int, _ width: Int) {
+      func put(_ value: Int64, at index: Int, width: Int) {
         var value = value
-        for digit in (place..<place + width).reversed() {
+        for digit in (index..<index + width).reversed() {
           out[digit] = UInt8(ascii: "0") + UInt8(value % 10)
           value /= 10
         }
       }
-      put(min(max(year, 0), 9999), 0, 4)
-      put(month, 5, 2)
-      put(day, 8, 2)
-      put(rest / 3_600_000, 11, 2)
-      put(rest / 60_000 % 60, 14, 2)
-      put(rest / 1000 % 60, 17, 2)
-      put(rest % 1000, 20, 3)
+      put(min(max(year, 0), 9999), at: 0, width: 4)
+      put(month, at: 5, width: 2)
+      put(day, at: 8, width: 2)
+      put(rest / 3_600_000, at: 11, width: 2)
+      put(rest / 60_000 % 60, at: 14, width: 2)
+      put(rest / 1000 % 60, at: 17, width: 2)
+      put(rest % 1000, at: 20, width: 3)
       out[4] = UInt8(ascii: "-")
       out[7] = UInt8(ascii: "-")
       out[10] = UInt8(ascii: "T")
@@ -60,23 +60,25 @@ package struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertibl
     guard bytes.count == 24 || bytes.count == 20, bytes.last == UInt8(ascii: "Z") else {
       return nil
     }
-    func number(_ place: Int, _ width: Int) -> Int64? {
+    func number(at index: Int, width: Int) -> Int64? {
       var value: Int64 = 0
-      for byte in bytes[place..<place + width] {
+      for byte in bytes[index..<index + width] {
         guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
         value = value * 10 + Int64(byte - UInt8(ascii: "0"))
       }
       return value
     }
-    func has(_ mark: Unicode.Scalar, at place: Int) -> Bool { bytes[place] == UInt8(ascii: mark) }
+    func has(_ mark: Unicode.Scalar, at index: Int) -> Bool { bytes[index] == UInt8(ascii: mark) }
     guard has("-", at: 4), has("-", at: 7), has("T", at: 10), has(":", at: 13), has(":", at: 16),
-      let year = number(0, 4), let month = number(5, 2), let day = number(8, 2),
-      let hour = number(11, 2), let minute = number(14, 2), let second = number(17, 2),
+      let year = number(at: 0, width: 4), let month = number(at: 5, width: 2),
+      let day = number(at: 8, width: 2),
+      let hour = number(at: 11, width: 2), let minute = number(at: 14, width: 2),
+      let second = number(at: 17, width: 2),
       (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second < 60
     else { return nil }
     var fraction: Int64 = 0
     if bytes.count == 24 {
-      guard has(".", at: 19), let value = number(20, 3) else { return nil }
+      guard has(".", at: 19), let value = number(at: 20, width: 3) else { return nil }
       fraction = value
     }
     let days = Self.days(year: year, month: month, day: day)

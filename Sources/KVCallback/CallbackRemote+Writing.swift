@@ -67,7 +67,10 @@ extension CallbackRemote {
     if let id = outline.id { return (id, record) }
     let id = Identifier.entity()
     return (
-      id, record.withUnsafeBytes { EntityEditing.inserting(id: id, into: $0, outline, format) }
+      id,
+      record.withUnsafeBytes {
+        EntityEditing.inserting(id: id, into: $0, outline: outline, format: format)
+      }
     )
   }
 

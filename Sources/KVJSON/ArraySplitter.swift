@@ -1,14 +1,14 @@
 /// Cuts a JSON array of entities, which arrives in pieces of any size, into its entities.
 ///
-///     | taken | entities waiting to be taken | start of the next entity | free |
+///     | removed | complete entities | start of the next entity | free |
 ///     0                                      scanned                    filled  capacity
 ///
-/// Memory: what has arrived since the last `take`, plus the start of one entity. Time: linear, even when
+/// Memory: what has arrived since the last `drain`, plus the start of one entity. Time: linear, even when
 /// a large entity arrives in many small pieces, because it is looked at again only when it has doubled.
 /// One thread at a time.
 package struct ArraySplitter: ~Copyable {
   private enum State {
-    case beforeArray, beforeFirst, beforeElement, behindElement, behindArray
+    case beforeArray, beforeFirst, beforeElement, afterElement, afterArray
   }
 
   private var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
@@ -31,7 +31,7 @@ package struct ArraySplitter: ~Copyable {
 
   deinit { buffer.deallocate() }
 
-  /// How many entities are complete and wait to be taken.
+  /// How many entities are complete.
   package var count: Int { outlines.count }
 
   /// How many bytes they have, punctuation included.
@@ -49,19 +49,19 @@ package struct ArraySplitter: ~Copyable {
 
   /// Hands over the complete entities and makes room. The bytes are borrowed until `body` returns, also
   /// when it throws; the entities are gone then too.
-  package mutating func take<R, E: Error>(
+  package mutating func drain<R, E: Error>(
     _ body: (UnsafeRawBufferPointer, [EntityOutline]) throws(E) -> R
   ) throws(E) -> R {
-    let taken = outlines
+    let complete = outlines
     outlines = []
     defer { makeRoom() }
-    return try body(UnsafeRawBufferPointer(rebasing: buffer[0..<scanned]), taken)
+    return try body(UnsafeRawBufferPointer(rebasing: buffer[0..<scanned]), complete)
   }
 
-  /// Says that nothing more comes: an error if the array is not complete. Call `take` afterwards.
+  /// Says that nothing more comes: an error if the array is not complete. Call `drain` afterwards.
   package mutating func finish() throws(JSONError) {
     try scan()
-    guard state == .behindArray, scanned == filled else {
+    guard state == .afterArray, scanned == filled else {
       throw JSONError(.truncated, at: gone &+ filled)
     }
   }
@@ -92,20 +92,20 @@ package struct ArraySplitter: ~Copyable {
         state = .beforeFirst
       case .beforeFirst where scanner.base[scanned] == UInt8(ascii: "]"):
         scanned &+= 1
-        state = .behindArray
+        state = .afterArray
       case .beforeFirst, .beforeElement:
-        let outline = try EntityScanner.entity(scanner, at: scanned, format)
+        let outline = try EntityScanner.entity(scanner, at: scanned, format: format)
         guard outline.range.count <= maximumElement else {
           throw JSONError(.tooLarge, at: scanned)
         }
         outlines.append(outline)
         scanned = outline.range.upperBound
-        state = .behindElement
-      case .behindElement:
+        state = .afterElement
+      case .afterElement:
         let isEnd = scanner.base[scanned] == UInt8(ascii: "]")
         scanned = isEnd ? scanned &+ 1 : try scanner.expect(UInt8(ascii: ","), scanned)
-        state = isEnd ? .behindArray : .beforeElement
-      case .behindArray:
+        state = isEnd ? .afterArray : .beforeElement
+      case .afterArray:
         throw scanner.unexpected(scanned)
       }
     }

@@ -5,7 +5,7 @@ extension ByteScanner {
     out.reserveCapacity(end + 16)
     var at = 0
     while at < end {
-      let next = behindToken(at)
+      let next = endOfToken(at)
       out.append(contentsOf: UnsafeBufferPointer(start: base + at, count: next - at))
       if isLargeInteger(at..<next) { out += [UInt8(ascii: "."), UInt8(ascii: "0")] }
       at = next
@@ -14,7 +14,7 @@ extension ByteScanner {
   }
 
   /// The position behind the string or the number that starts at `position`, else behind one byte.
-  private func behindToken(_ position: Int) -> Int {
+  private func endOfToken(_ position: Int) -> Int {
     switch base[position] {
     case UInt8(ascii: "\""): passString(position)
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): passScalar(position)

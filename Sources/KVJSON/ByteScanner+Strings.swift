@@ -67,14 +67,14 @@ extension ByteScanner {
   /// The UTF-16 unit written as four hex digits.
   func hexUnit(_ position: Int) throws(JSONError) -> UInt16 {
     var unit: UInt16 = 0
-    for place in position..<position &+ 4 {
-      let digit = try byte(place)
+    for index in position..<position &+ 4 {
+      let digit = try byte(index)
       let value: UInt8
       switch digit {
       case 0x30...0x39: value = digit &- 0x30
       case 0x41...0x46: value = digit &- 0x37
       case 0x61...0x66: value = digit &- 0x57
-      default: throw unexpected(place)
+      default: throw unexpected(index)
       }
       unit = unit &<< 4 | UInt16(value)
     }
@@ -95,9 +95,9 @@ extension ByteScanner {
     case 0xF1...0xF3: length = 4
     default: throw JSONError(.syntax("invalid UTF-8"), at: position)
     }
-    for place in 1..<length {
-      let byte = try byte(position &+ place)
-      guard place == 1 ? second ~= byte : byte & 0xC0 == 0x80 else {
+    for index in 1..<length {
+      let byte = try byte(position &+ index)
+      guard index == 1 ? second ~= byte : byte & 0xC0 == 0x80 else {
         throw JSONError(.syntax("invalid UTF-8"), at: position)
       }
     }

@@ -61,12 +61,12 @@ package struct ByteScanner {
 
   /// The position behind the value that starts at `position`. `depth` is how many levels are open.
   package func skipValue(
-    _ position: Int, depth: Int, _ numbers: NumberRule = .any
+    _ position: Int, depth: Int, numbers: NumberRule = .any
   ) throws(JSONError) -> Int {
     switch try byte(position) {
     case UInt8(ascii: "\""): return try skipString(position)
     case UInt8(ascii: "{"), UInt8(ascii: "["):
-      return try skipContainer(position, depth: depth, numbers)
+      return try skipContainer(position, depth: depth, numbers: numbers)
     case UInt8(ascii: "t"): return try skipWord("true", position)
     case UInt8(ascii: "f"): return try skipWord("false", position)
     case UInt8(ascii: "n"): return try skipWord("null", position)
@@ -76,12 +76,12 @@ package struct ByteScanner {
 
   /// Steps over an object or array without recursion: one bit for each open level says which it is.
   private func skipContainer(
-    _ position: Int, depth: Int, _ numbers: NumberRule
+    _ position: Int, depth: Int, numbers: NumberRule
   ) throws(JSONError) -> Int {
     var levels = Levels()
     var at = position
     var isObject = base[at] == UInt8(ascii: "{")
-    try levels.push(isObject, outside: depth, at)
+    try levels.push(isObject, outside: depth, at: at)
     at = skipSpace(at &+ 1)
     if try byte(at) == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) { return at &+ 1 }
     while true {
@@ -92,11 +92,11 @@ package struct ByteScanner {
       let first = try byte(at)
       if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
         isObject = first == UInt8(ascii: "{")
-        try levels.push(isObject, outside: depth, at)
+        try levels.push(isObject, outside: depth, at: at)
         at = skipSpace(at &+ 1)
         if try byte(at) != (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) { continue }
       } else {
-        at = skipSpace(try skipScalar(first, at, numbers))
+        at = skipSpace(try skipScalar(first, at: at, numbers: numbers))
       }
       // Behind a value, or at the bracket that closes an empty container: close what ends here.
       while try byte(at) != UInt8(ascii: ",") {
@@ -114,7 +114,7 @@ package struct ByteScanner {
 
   @inline(__always)
   private func skipScalar(
-    _ first: UInt8, _ position: Int, _ numbers: NumberRule
+    _ first: UInt8, at position: Int, numbers: NumberRule
   ) throws(JSONError) -> Int {
     switch first {
     case UInt8(ascii: "\""): try skipString(position)
@@ -127,8 +127,8 @@ package struct ByteScanner {
 
   private func skipWord(_ word: StaticString, _ position: Int) throws(JSONError) -> Int {
     var at = position
-    for place in 0..<word.utf8CodeUnitCount {
-      at = try expect(word.utf8Start[place], at)
+    for index in 0..<word.utf8CodeUnitCount {
+      at = try expect(word.utf8Start[index], at)
     }
     return at
   }
@@ -196,7 +196,7 @@ private struct Levels {
   private var depth = 0
 
   @inline(__always)
-  mutating func push(_ isObject: Bool, outside: Int, _ position: Int) throws(JSONError) {
+  mutating func push(_ isObject: Bool, outside: Int, at position: Int) throws(JSONError) {
     guard depth &+ outside < EntityScanner.maximumDepth else {
       throw JSONError(.tooDeep, at: position)
     }

@@ -5,8 +5,8 @@ package enum EntityEditing {
   /// The entity with its id as its first members. For an entity that has none; as it is, if the id is no key of the
   /// format.
   package static func inserting(
-    id: String, into bytes: UnsafeRawBufferPointer, _ outline: EntityOutline,
-    _ format: RecordFormat = .default
+    id: String, into bytes: UnsafeRawBufferPointer, outline: EntityOutline,
+    format: RecordFormat = .default
   ) -> [UInt8] {
     let inner = outline.range.lowerBound &+ 1..<outline.range.upperBound &- 1
     var out: [UInt8] = []
@@ -26,7 +26,7 @@ package enum EntityEditing {
   /// values are JSON texts. White space around members is not kept. `id` nil: none is written.
   package static func rewriting(
     _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, id: String?,
-    replacing replacements: [(name: String, json: [UInt8]?)], _ format: RecordFormat = .default
+    replacing replacements: [(name: String, json: [UInt8]?)], format: RecordFormat = .default
   ) throws(JSONError) -> [UInt8] {
     var out: [UInt8] = []
     out.reserveCapacity(outline.range.count &+ 256)
@@ -53,7 +53,7 @@ package enum EntityEditing {
     _ bytes: [UInt8], _ outline: EntityOutline, id: String?,
     replacing replacements: [(name: String, json: [UInt8]?)]
   ) throws(JSONError) -> [UInt8] {
-    try withBytes(bytes) { (buffer) throws(JSONError) in
+    try bytes.withBorrowedBytes { (buffer) throws(JSONError) in
       try rewriting(buffer, outline, id: id, replacing: replacements)
     }
   }

@@ -1,3 +1,5 @@
+internal import KVBase
+
 /// Proves that bytes are one entity, or an array of them, and finds the reserved members.
 ///
 /// An entity is a JSON object. If it has an id, that is what the format demands: of a text, that it is not empty and
@@ -15,7 +17,7 @@ package enum EntityScanner {
     of bytes: UnsafeRawBufferPointer, _ format: RecordFormat = .default, numbers: NumberRule = .any
   ) throws(JSONError) -> EntityOutline {
     let scanner = ByteScanner(bytes)
-    let outline = try entity(scanner, at: scanner.skipSpace(0), format, numbers)
+    let outline = try entity(scanner, at: scanner.skipSpace(0), format: format, numbers: numbers)
     let rest = scanner.skipSpace(outline.range.upperBound)
     guard rest == scanner.end else { throw scanner.unexpected(rest) }
     return outline
@@ -24,7 +26,7 @@ package enum EntityScanner {
   package static func outline(
     of bytes: [UInt8], _ format: RecordFormat = .default, numbers: NumberRule = .any
   ) throws(JSONError) -> EntityOutline {
-    try withBytes(bytes) { (buffer) throws(JSONError) in
+    try bytes.withBorrowedBytes { (buffer) throws(JSONError) in
       try outline(of: buffer, format, numbers: numbers)
     }
   }
@@ -41,7 +43,7 @@ package enum EntityScanner {
       at &+= 1
     } else {
       while true {
-        let outline = try entity(scanner, at: at, format, numbers)
+        let outline = try entity(scanner, at: at, format: format, numbers: numbers)
         outlines.append(outline)
         at = scanner.skipSpace(outline.range.upperBound)
         if try scanner.byte(at) == UInt8(ascii: "]") { break }
@@ -57,7 +59,7 @@ package enum EntityScanner {
   package static func outlines(
     ofArray bytes: [UInt8], _ format: RecordFormat = .default, numbers: NumberRule = .any
   ) throws(JSONError) -> [EntityOutline] {
-    try withBytes(bytes) { (buffer) throws(JSONError) in
+    try bytes.withBorrowedBytes { (buffer) throws(JSONError) in
       try outlines(ofArray: buffer, format, numbers: numbers)
     }
   }
@@ -67,7 +69,8 @@ package enum EntityScanner {
     _ bytes: UnsafeRawBufferPointer, numbers: NumberRule = .any
   ) throws(JSONError) {
     let scanner = ByteScanner(bytes)
-    let rest = scanner.skipSpace(try scanner.skipValue(scanner.skipSpace(0), depth: 0, numbers))
+    let rest = scanner.skipSpace(
+      try scanner.skipValue(scanner.skipSpace(0), depth: 0, numbers: numbers))
     guard rest == scanner.end else { throw scanner.unexpected(rest) }
   }
 
@@ -75,28 +78,19 @@ package enum EntityScanner {
 
   /// The entity that starts at `position`.
   static func entity(
-    _ scanner: ByteScanner, at position: Int, _ format: RecordFormat, _ numbers: NumberRule = .any
+    _ scanner: ByteScanner, at position: Int, format: RecordFormat, numbers: NumberRule = .any
   ) throws(JSONError) -> EntityOutline {
     guard try scanner.byte(position) == UInt8(ascii: "{") else {
       throw JSONError(.notAnEntity("an entity must be a JSON object"), at: position)
     }
-    var members = try MemberCursor(scanner, at: position, numbers)
+    var members = try MemberCursor(scanner, at: position, numbers: numbers)
     var builder = OutlineBuilder(format.table, at: position)
     let guess = format.guess
     while let member = try members.next() {
       guard guess.mayHold(member.name, scanner) else { continue }
-      try builder.note(member, scanner)
+      try builder.add(member, in: scanner)
     }
     defer { extendLifetime(format) }
     return try builder.finish(at: members.position)
   }
-}
-
-/// Borrows an array's bytes; `Array.withUnsafeBytes` with a typed error.
-func withBytes<R>(
-  _ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws(JSONError) -> R
-) throws(JSONError) -> R {
-  try bytes.withUnsafeBytes { buffer -> Result<R, JSONError> in
-    do throws(JSONError) { return .success(try body(buffer)) } catch { return .failure(error) }
-  }.get()
 }

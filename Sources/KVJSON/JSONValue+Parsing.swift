@@ -29,7 +29,7 @@ extension JSONValue {
       return .failure(JSONError(.syntax("NUL in JSON"), at: nul))
     }
     var error = json_error_t()
-    if let value = load(base, bytes.count, &error) { return .success(value) }
+    if let value = load(base, count: bytes.count, error: &error) { return .success(value) }
     if kv_json_error_code(&error) == json_error_numeric_overflow { return parseLargeNumbers(bytes) }
     return .failure(failure(error, length: bytes.count))
   }
@@ -41,7 +41,7 @@ extension JSONValue {
     let marked = ByteScanner(bytes).markingLargeIntegers()
     var error = json_error_t()
     let value = marked.withUnsafeBytes { text in
-      text.baseAddress.flatMap { load($0, text.count, &error) }
+      text.baseAddress.flatMap { load($0, count: text.count, error: &error) }
     }
     if let value { return .success(value) }
     if kv_json_error_code(&error) == json_error_numeric_overflow {
@@ -54,7 +54,7 @@ extension JSONValue {
 
   /// What jansson makes of a text; nil, and why, if nothing.
   private static func load(
-    _ base: UnsafeRawPointer, _ count: Int, _ error: inout json_error_t
+    _ base: UnsafeRawPointer, count: Int, error: inout json_error_t
   ) -> JSONValue? {
     let flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL
     let text = base.assumingMemoryBound(to: CChar.self)
@@ -81,8 +81,8 @@ extension JSONValue {
     case JSON_OBJECT: self = .object(JSONObject(copying: value))
     case JSON_ARRAY:
       self = .array(
-        (0..<json_array_size(value)).compactMap { place in
-          json_array_get(value, place).map { JSONValue($0) }
+        (0..<json_array_size(value)).compactMap { index in
+          json_array_get(value, index).map { JSONValue($0) }
         })
     case JSON_STRING:
       self = .string(JSONValue.text(json_string_value(value), json_string_length(value)))
@@ -108,13 +108,13 @@ extension JSONObject {
   fileprivate init(copying object: UnsafeMutablePointer<json_t>) {
     members = []
     members.reserveCapacity(json_object_size(object))
-    var place = json_object_iter(object)
-    while let at = place {
+    var iterator = json_object_iter(object)
+    while let at = iterator {
       if let value = json_object_iter_value(at) {
         let name = JSONValue.text(json_object_iter_key(at), json_object_iter_key_len(at))
         members.append(Member(name, JSONValue.copying(value)))
       }
-      place = json_object_iter_next(object, at)
+      iterator = json_object_iter_next(object, at)
     }
   }
 }

@@ -20,8 +20,8 @@ extension JSONValue {
     case .string(let value): JSONValue.write(value, to: &out)
     case .array(let values):
       out.append(UInt8(ascii: "["))
-      for (place, value) in values.enumerated() {
-        if place > 0 { out.append(UInt8(ascii: ",")) }
+      for (index, value) in values.enumerated() {
+        if index > 0 { out.append(UInt8(ascii: ",")) }
         value.write(to: &out)
       }
       out.append(UInt8(ascii: "]"))
@@ -59,8 +59,8 @@ extension JSONObject {
 
   fileprivate func write(to out: inout [UInt8]) {
     out.append(UInt8(ascii: "{"))
-    for (place, member) in members.enumerated() {
-      if place > 0 { out.append(UInt8(ascii: ",")) }
+    for (index, member) in members.enumerated() {
+      if index > 0 { out.append(UInt8(ascii: ",")) }
       JSONValue.write(member.name, to: &out)
       out.append(UInt8(ascii: ":"))
       member.value.write(to: &out)

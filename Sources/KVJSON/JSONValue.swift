@@ -92,10 +92,10 @@ package struct JSONObject: Sendable, Equatable {
   package subscript(_ name: String) -> JSONValue? {
     get { members.first { $0.name.hasSameBytes(as: name) }?.value }
     set {
-      let place = members.firstIndex { $0.name.hasSameBytes(as: name) }
-      switch (place, newValue) {
-      case (let place?, let value?): members[place].value = value
-      case (let place?, nil): members.remove(at: place)
+      let index = members.firstIndex { $0.name.hasSameBytes(as: name) }
+      switch (index, newValue) {
+      case (let index?, let value?): members[index].value = value
+      case (let index?, nil): members.remove(at: index)
       case (nil, let value?): members.append(Member(name, value))
       case (nil, nil): break
       }

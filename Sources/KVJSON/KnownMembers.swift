@@ -26,7 +26,7 @@ package struct KnownMembers: Sendable, Equatable {
   /// Both are one JSON object each, of a format. What is not JSON has nothing to keep.
   package func completed(
     _ new: UnsafeRawBufferPointer, from stored: UnsafeRawBufferPointer,
-    _ format: RecordFormat = .default
+    format: RecordFormat = .default
   ) -> [UInt8]? {
     var known = self
     for name in format.reservedNames.map({ Array($0.utf8) }) where members[name] != nil {
@@ -56,9 +56,9 @@ package struct KnownMembers: Sendable, Equatable {
 
   /// The same for a text of one's own, which is given back if nothing is missing.
   package func completed(
-    _ new: [UInt8], from stored: UnsafeRawBufferPointer, _ format: RecordFormat = .default
+    _ new: [UInt8], from stored: UnsafeRawBufferPointer, format: RecordFormat = .default
   ) -> [UInt8] {
-    new.withUnsafeBytes { completed($0, from: stored, format) } ?? new
+    new.withUnsafeBytes { completed($0, from: stored, format: format) } ?? new
   }
 
   private func completed(_ member: ObjectMembers.Member, from stored: ObjectMembers) -> [UInt8]? {
@@ -90,9 +90,9 @@ private struct ObjectMembers {
   }
 
   private(set) var all: [Member] = []
-  private var places: [[UInt8]: Int] = [:]
+  private var indexes: [[UInt8]: Int] = [:]
 
-  subscript(_ name: [UInt8]) -> Member? { places[name].map { all[$0] } }
+  subscript(_ name: [UInt8]) -> Member? { indexes[name].map { all[$0] } }
 
   /// Nil for what is no object.
   init?(_ bytes: UnsafeRawBufferPointer) {
@@ -101,8 +101,8 @@ private struct ObjectMembers {
       var cursor = try MemberCursor(scanner, at: scanner.skipSpace(0))
       while let member = try cursor.next() {
         let name = scanner.unescaped(member.name)
-        guard places[name] == nil else { continue }
-        places[name] = all.count
+        guard indexes[name] == nil else { continue }
+        indexes[name] = all.count
         let label = member.name.lowerBound &- 1..<member.name.upperBound &+ 1
         all.append(
           Member(

@@ -23,7 +23,7 @@ package struct MemberCursor {
   /// Starts at the `{` at `position`; `depth` is how many levels are open around it.
   @inline(__always)
   package init(
-    _ scanner: ByteScanner, at position: Int, depth: Int = 0, _ numbers: NumberRule = .any
+    _ scanner: ByteScanner, at position: Int, depth: Int = 0, numbers: NumberRule = .any
   ) throws(JSONError) {
     self.scanner = scanner
     self.numbers = numbers
@@ -45,7 +45,7 @@ package struct MemberCursor {
     let nameEnd = try scanner.skipString(at)
     let name = at &+ 1..<nameEnd &- 1
     at = scanner.skipSpace(try scanner.expect(UInt8(ascii: ":"), scanner.skipSpace(nameEnd)))
-    let end = try scanner.skipValue(at, depth: depth, numbers)
+    let end = try scanner.skipValue(at, depth: depth, numbers: numbers)
     position = scanner.skipSpace(end)
     return Member(name: name, value: at..<end)
   }
@@ -62,14 +62,14 @@ extension ByteScanner {
   /// Whether what is between the quotes, with its escapes undone, are these bytes.
   @inlinable @inline(__always)
   package func text(_ range: Range<Int>, equals wanted: UnsafeBufferPointer<UInt8>) -> Bool {
-    var place = 0
-    while place < wanted.count, place < range.count {
-      let byte = base[range.lowerBound &+ place]
-      if byte != wanted[place] {
+    var index = 0
+    while index < wanted.count, index < range.count {
+      let byte = base[range.lowerBound &+ index]
+      if byte != wanted[index] {
         // Only an escape can make texts equal that differ in a byte.
         return byte == UInt8(ascii: "\\") && unescaped(range).elementsEqual(wanted)
       }
-      place &+= 1
+      index &+= 1
     }
     return range.count == wanted.count
   }

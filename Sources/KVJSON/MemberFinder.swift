@@ -10,7 +10,7 @@ package final class MemberFinder: Sendable {
 
   package var names: [[UInt8]] { wanted.names }
 
-  /// Notes where the members of the object at `position` are; of repeated ones the first. `found` has a place for
+  /// Notes where the members of the object at `position` are; of repeated ones the first. `found` has an element for
   /// each name, whose `end` is 0 if there is no such member.
   package func find(
     in scanner: ByteScanner, at position: Int, into found: UnsafeMutableBufferPointer<kv_span>
@@ -24,13 +24,13 @@ package final class MemberFinder: Sendable {
   private func findCarefully(
     in scanner: ByteScanner, at position: Int, into found: UnsafeMutableBufferPointer<kv_span>
   ) {
-    for place in found.indices { found[place] = kv_span() }
+    for index in found.indices { found[index] = kv_span() }
     var members = TrustedMembers(scanner, at: position)
     while let member = members.next() {
-      guard let place = wanted.place(of: member.name, in: scanner), found[place].end == 0 else {
+      guard let index = wanted.index(of: member.name, in: scanner), found[index].end == 0 else {
         continue
       }
-      found[place] = kv_span(start: member.value.lowerBound, end: member.value.upperBound)
+      found[index] = kv_span(start: member.value.lowerBound, end: member.value.upperBound)
     }
   }
 }

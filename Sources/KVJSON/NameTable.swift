@@ -17,12 +17,12 @@ package final class NameTable: @unchecked Sendable {
   package init(_ names: [[UInt8]]) {
     self.names = names
     let entries = UnsafeMutableBufferPointer<kv_member_name>.allocate(capacity: names.count)
-    for (place, name) in names.enumerated() {
+    for (index, name) in names.enumerated() {
       // At least one byte, so that there is an address.
       let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(1, name.count))
       _ = copy.initialize(from: name.isEmpty ? [0] : name)
       let start = UnsafePointer(copy.baseAddress)
-      entries.initializeElement(at: place, to: kv_member_name(bytes: start, length: name.count))
+      entries.initializeElement(at: index, to: kv_member_name(bytes: start, length: name.count))
     }
     table = .allocate(capacity: 1)
     table.initialize(
@@ -33,7 +33,7 @@ package final class NameTable: @unchecked Sendable {
   }
 
   deinit {
-    for place in names.indices { table.pointee.names[place].bytes.deallocate() }
+    for index in names.indices { table.pointee.names[index].bytes.deallocate() }
     table.pointee.names?.deallocate()
     table.pointee.slots?.deallocate()
     table.deallocate()
@@ -45,27 +45,27 @@ package final class NameTable: @unchecked Sendable {
     let slots = UnsafeMutablePointer<UInt32>.allocate(capacity: size)
     slots.initialize(repeating: 0, count: size)
     table.pointee.mask = size - 1
-    for place in names.indices {
-      let name = table.pointee.names[place]
+    for index in names.indices {
+      let name = table.pointee.names[index]
       var slot = kv_hash_name(table, name.bytes, name.length)
       while slots[slot] != 0 { slot = (slot + 1) & (size - 1) }
-      slots[slot] = UInt32(truncatingIfNeeded: place + 1)
+      slots[slot] = UInt32(truncatingIfNeeded: index + 1)
     }
     table.pointee.slots = UnsafePointer(slots)
   }
 
   /// The number of the name that is at `range` in a text, between its quotes; nil if it is none of these.
-  package func place(of range: Range<Int>, in scanner: ByteScanner) -> Int? {
+  package func index(of range: Range<Int>, in scanner: ByteScanner) -> Int? {
     guard scanner.hasEscapes(range) else {
-      return place(scanner.base + range.lowerBound, range.count)
+      return index(scanner.base + range.lowerBound, range.count)
     }
     return scanner.unescaped(range).withUnsafeBufferPointer { name in
-      name.baseAddress.flatMap { place($0, name.count) } ?? names.firstIndex(of: [])
+      name.baseAddress.flatMap { index($0, name.count) } ?? names.firstIndex(of: [])
     }
   }
 
-  private func place(_ start: UnsafePointer<UInt8>, _ length: Int) -> Int? {
-    let place = kv_find_name(table, start, length)
-    return place < names.count ? place : nil
+  private func index(_ start: UnsafePointer<UInt8>, _ length: Int) -> Int? {
+    let index = kv_find_name(table, start, length)
+    return index < names.count ? index : nil
   }
 }

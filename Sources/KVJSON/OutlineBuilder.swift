@@ -6,7 +6,7 @@ struct OutlineBuilder: ~Copyable {
   private(set) var outline: EntityOutline
   /// A bit for each reserved member that has come.
   private var seen: UInt64 = 0
-  /// The values of an id of several members as JSON, by their places; nil before the first one.
+  /// The values of an id of several members as JSON, by their indexes; nil before the first one.
   private var parts: [[UInt8]?]?
 
   init(_ reserved: ReservedMembers.Table, at position: Int) {
@@ -15,23 +15,25 @@ struct OutlineBuilder: ~Copyable {
   }
 
   /// Takes in a member, if it is a reserved one.
-  mutating func note(
-    _ member: MemberCursor.Member, _ scanner: ByteScanner
+  mutating func add(
+    _ member: MemberCursor.Member, in scanner: ByteScanner
   ) throws(JSONError) {
-    guard let place = reserved.place(of: member.name, scanner) else { return }
-    let bit: UInt64 = 1 << UInt64(place)
+    guard let index = reserved.index(of: member.name, in: scanner) else { return }
+    let bit: UInt64 = 1 << UInt64(index)
     guard seen & bit == 0 else {
       throw JSONError(
-        .notAnEntity("\(reserved.entries[place].text) comes twice"), at: member.name.lowerBound)
+        .notAnEntity("\(reserved.entries[index].text) comes twice"), at: member.name.lowerBound)
     }
     seen |= bit
-    switch reserved.entries[place].role {
-    case .id(let part, let kind): try noteID(part, kind, member.value, place, scanner)
-    case .permissions: outline.permissions = try object(member.value, place, scanner)
+    switch reserved.entries[index].role {
+    case .id(let part, let kind):
+      try addID(part: part, kind: kind, member.value, at: index, in: scanner)
+    case .permissions: outline.permissions = try object(member.value, at: index, in: scanner)
     case .backend(hasVersion: false): break
     case .backend(hasVersion: true):
-      if !reserved.versionPath.isEmpty { _ = try object(member.value, place, scanner) }
-      outline.version = try version(member.value, reserved.versionPath[...], scanner, 1)
+      if !reserved.versionPath.isEmpty { _ = try object(member.value, at: index, in: scanner) }
+      outline.version = try version(
+        member.value, path: reserved.versionPath[...], in: scanner, depth: 1)
     }
   }
 
@@ -53,12 +55,13 @@ struct OutlineBuilder: ~Copyable {
 
   // MARK: Values
 
-  private mutating func noteID(
-    _ part: Int, _ kind: RecordFormat.IDMember.Kind, _ value: Range<Int>, _ place: Int,
-    _ scanner: ByteScanner
+  private mutating func addID(
+    part: Int, kind: RecordFormat.IDMember.Kind, _ value: Range<Int>, at index: Int,
+    in scanner: ByteScanner
   ) throws(JSONError) {
     let text =
-      kind == .text ? try self.text(value, place, scanner) : try integer(value, place, scanner)
+      kind == .text
+      ? try self.text(value, at: index, in: scanner) : try integer(value, at: index, in: scanner)
     guard reserved.idCount > 1 else {
       outline.id = text
       return
@@ -68,54 +71,54 @@ struct OutlineBuilder: ~Copyable {
   }
 
   private func text(
-    _ value: Range<Int>, _ place: Int, _ scanner: ByteScanner
+    _ value: Range<Int>, at index: Int, in scanner: ByteScanner
   ) throws(JSONError) -> String {
     guard scanner.base[value.lowerBound] == UInt8(ascii: "\""), value.count > 2 else {
-      throw refused(place, "must be a string that is not empty", value)
+      throw refused(index, "must be a string that is not empty", at: value)
     }
     let text = scanner.text(value.lowerBound &+ 1..<value.upperBound &- 1)
     // A NUL can only be written as an escape, so most ids need no look.
     guard text.utf8.count == value.count - 2 || !text.utf8.contains(0) else {
-      throw refused(place, "must not contain NUL", value)
+      throw refused(index, "must not contain NUL", at: value)
     }
     return text
   }
 
   private func integer(
-    _ value: Range<Int>, _ place: Int, _ scanner: ByteScanner
+    _ value: Range<Int>, at index: Int, in scanner: ByteScanner
   ) throws(JSONError) -> String {
     guard let number = Int64(scanner.raw(value)) else {
-      throw refused(place, "must be an integer of 64 bits", value)
+      throw refused(index, "must be an integer of 64 bits", at: value)
     }
     return String(number)
   }
 
   private func object(
-    _ value: Range<Int>, _ place: Int, _ scanner: ByteScanner
+    _ value: Range<Int>, at index: Int, in scanner: ByteScanner
   ) throws(JSONError) -> Range<Int> {
     guard scanner.base[value.lowerBound] == UInt8(ascii: "{") else {
-      throw refused(place, "must be an object", value)
+      throw refused(index, "must be an object", at: value)
     }
     return value
   }
 
   /// The value at a path; nil if there is none, or none of the type that versions have.
   private func version(
-    _ value: Range<Int>, _ path: Slice<UnsafeBufferPointer<UnsafeBufferPointer<UInt8>>>,
-    _ scanner: ByteScanner, _ depth: Int
+    _ value: Range<Int>, path: Slice<UnsafeBufferPointer<UnsafeBufferPointer<UInt8>>>,
+    in scanner: ByteScanner, depth: Int
   ) throws(JSONError) -> Range<Int>? {
-    guard let name = path.first else { return version(value, scanner) }
+    guard let name = path.first else { return version(value, in: scanner) }
     guard scanner.base[value.lowerBound] == UInt8(ascii: "{") else { return nil }
     var members = try MemberCursor(scanner, at: value.lowerBound, depth: depth)
     var found: Range<Int>?
     while let member = try members.next() {
       guard scanner.text(member.name, equals: name) else { continue }
-      found = try version(member.value, path.dropFirst(), scanner, depth + 1)
+      found = try version(member.value, path: path.dropFirst(), in: scanner, depth: depth + 1)
     }
     return found
   }
 
-  private func version(_ value: Range<Int>, _ scanner: ByteScanner) -> Range<Int>? {
+  private func version(_ value: Range<Int>, in scanner: ByteScanner) -> Range<Int>? {
     if scanner.base[value.lowerBound] == UInt8(ascii: "\"") {
       let text = value.lowerBound &+ 1..<value.upperBound &- 1
       return reserved.versionOrder == .integer ? nil : text
@@ -126,8 +129,8 @@ struct OutlineBuilder: ~Copyable {
     return digits.utf8.allSatisfy { $0 &- 0x30 <= 9 } ? value : nil
   }
 
-  private func refused(_ place: Int, _ what: String, _ value: Range<Int>) -> JSONError {
-    JSONError(.notAnEntity("\(reserved.entries[place].text) \(what)"), at: value.lowerBound)
+  private func refused(_ index: Int, _ what: String, at value: Range<Int>) -> JSONError {
+    JSONError(.notAnEntity("\(reserved.entries[index].text) \(what)"), at: value.lowerBound)
   }
 }
 

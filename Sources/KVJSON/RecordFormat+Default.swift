@@ -7,7 +7,7 @@ extension RecordFormat {
   /// latter is the version: a time of the backend in a notation that orders as text. Predicates of its SDKs name these
   /// members `entityId`, `acl` and `metadata`.
   ///
-  /// The only place in the core that knows these names.
+  /// The only file of the core that knows these names.
   package static let `default` = RecordFormat(
     id: [IDMember("_id")], version: ["_kmd", "lmt"], versionOrder: .text, versionsAreTimes: true,
     backendMembers: ["_kmd"], permissions: "_acl", creator: "creator",

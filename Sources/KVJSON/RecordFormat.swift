@@ -73,7 +73,9 @@ package final class RecordFormat: Sendable {
     self.permissions = permissions
     self.creator = creator
     self.aliases = aliases
-    reserved = ReservedMembers(id, permissions, self.backendMembers, version, versionOrder)
+    reserved = ReservedMembers(
+      id: id, permissions: permissions, backend: self.backendMembers, version: version,
+      order: versionOrder)
     (table, guess) = (reserved.table, reserved.guess)
   }
 
@@ -87,7 +89,7 @@ package final class RecordFormat: Sendable {
 
   /// The same, of a name in a text.
   package func isReserved(_ name: Range<Int>, in scanner: ByteScanner) -> Bool {
-    table.place(of: name, scanner) != nil
+    table.index(of: name, in: scanner) != nil
   }
 
   /// Whether the id is one text. Only then can a record that has none be given one here.

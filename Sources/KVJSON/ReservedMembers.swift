@@ -6,7 +6,7 @@ internal import Glibc
 /// written once, before anybody else has them.
 final class ReservedMembers: @unchecked Sendable {
   enum Role: BitwiseCopyable {
-    /// A part of the id, by its place there.
+    /// A part of the id, by its index there.
     case id(Int, RecordFormat.IDMember.Kind)
     case permissions
     case backend(hasVersion: Bool)
@@ -57,8 +57,8 @@ final class ReservedMembers: @unchecked Sendable {
   let guess: Guess
 
   init(
-    _ id: [RecordFormat.IDMember], _ permissions: String?, _ backend: [String], _ version: [String],
-    _ order: VersionOrder
+    id: [RecordFormat.IDMember], permissions: String?, backend: [String], version: [String],
+    order: VersionOrder
   ) {
     var roles: [Role] = id.enumerated().map { .id($0, $1.kind) }
     if permissions != nil { roles.append(.permissions) }
@@ -83,11 +83,11 @@ final class ReservedMembers: @unchecked Sendable {
 
 extension ReservedMembers.Table {
   /// Which of them is called so; nil: none.
-  func place(of name: Range<Int>, _ scanner: ByteScanner) -> Int? {
+  func index(of name: Range<Int>, in scanner: ByteScanner) -> Int? {
     let start = scanner.base + name.lowerBound
-    for (place, entry) in entries.enumerated() where entry.name.count == name.count {
+    for (index, entry) in entries.enumerated() where entry.name.count == name.count {
       if let wanted = entry.name.baseAddress, memcmp(start, wanted, name.count) == 0 {
-        return place
+        return index
       }
     }
     guard scanner.hasEscapes(name) else { return nil }

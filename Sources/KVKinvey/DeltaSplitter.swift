@@ -118,7 +118,7 @@ struct DeltaSplitter: ~Copyable {
   ) throws(StoreError) {
     var ids: [String] = []
     let isChanged = list == .changed
-    try elements.take { (bytes, outlines) throws(StoreError) in
+    try elements.drain { (bytes, outlines) throws(StoreError) in
       let batch = RecordBatch(bytes, outlines)
       ids = try batch.ids()
       if isChanged, batch.count > 0 { try receive(batch) }

@@ -87,7 +87,7 @@ enum KinveyErrors {
     guard !secret.isEmpty else { return text }
     var out = ""
     var rest = text[...]
-    while let found = rest.firstPlace(of: secret) {
+    while let found = rest.firstRange(ofText: secret) {
       out += rest[..<found.lowerBound] + "…"
       rest = rest[found.upperBound...]
     }
@@ -156,7 +156,7 @@ enum KinveyErrors {
   /// own words or in those of its database.
   private static func isDuplicate(_ answer: StoreError.ServerAnswer) -> Bool {
     let text = "\(answer.debug ?? "") \(answer.description ?? "")".lowercased()
-    return ["already exists", "duplicate", "e11000"].contains { text.firstPlace(of: $0) != nil }
+    return ["already exists", "duplicate", "e11000"].contains { text.firstRange(ofText: $0) != nil }
   }
 
   /// An error in the backend's form with a code that the catalogue does not have.

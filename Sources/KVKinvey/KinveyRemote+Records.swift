@@ -41,7 +41,7 @@ extension KinveyRemote {
   private static func take(
     _ splitter: inout ArraySplitter, _ receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> Int {
-    try splitter.take { (bytes, outlines) throws(StoreError) in
+    try splitter.drain { (bytes, outlines) throws(StoreError) in
       if !outlines.isEmpty { try receive(RecordBatch(bytes, outlines)) }
       return outlines.count
     }

@@ -58,31 +58,27 @@ struct LiveMessages {
   // MARK: JSON
 
   private static func members(_ bytes: [UInt8]) throws(JSONError) -> [String: [UInt8]] {
-    try bytes.withUnsafeBytes { buffer -> Result<[String: [UInt8]], JSONError> in
-      Result { () throws(JSONError) in
-        let scanner = ByteScanner(buffer)
-        var cursor = try MemberCursor(scanner, at: scanner.skipSpace(0))
-        // Asked for by words of ours.
-        var members: [String: [UInt8]] = [:]
-        while let member = try cursor.next() {
-          let name = String(decoding: buffer[member.name], as: UTF8.self)
-          members[name] = Array(buffer[member.value])
-        }
-        return members
+    try bytes.withBorrowedBytes { (buffer) throws(JSONError) in
+      let scanner = ByteScanner(buffer)
+      var cursor = try MemberCursor(scanner, at: scanner.skipSpace(0))
+      // The callers look up names of the protocol only.
+      var members: [String: [UInt8]] = [:]
+      while let member = try cursor.next() {
+        let name = String(decoding: buffer[member.name], as: UTF8.self)
+        members[name] = Array(buffer[member.value])
       }
-    }.get()
+      return members
+    }
   }
 
   private static func elements(_ bytes: [UInt8]) throws(JSONError) -> [[UInt8]] {
-    try bytes.withUnsafeBytes { buffer -> Result<[[UInt8]], JSONError> in
-      Result { () throws(JSONError) in
-        let scanner = ByteScanner(buffer)
-        var cursor = try ElementCursor(scanner, at: scanner.skipSpace(0))
-        var elements: [[UInt8]] = []
-        while let range = try cursor.next() { elements.append(Array(buffer[range])) }
-        return elements
-      }
-    }.get()
+    try bytes.withBorrowedBytes { (buffer) throws(JSONError) in
+      let scanner = ByteScanner(buffer)
+      var cursor = try ElementCursor(scanner, at: scanner.skipSpace(0))
+      var elements: [[UInt8]] = []
+      while let range = try cursor.next() { elements.append(Array(buffer[range])) }
+      return elements
+    }
   }
 }
 

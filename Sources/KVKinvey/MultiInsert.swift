@@ -30,7 +30,7 @@ enum MultiInsert {
   ) throws(StoreError) -> [Result<[UInt8], StoreError>] {
     let parts: Parts
     do throws(JSONError) {
-      parts = try response.body.withBytes { bytes throws(JSONError) in try Parts(bytes) }
+      parts = try response.body.withBorrowedBytes { bytes throws(JSONError) in try Parts(bytes) }
     } catch {
       throw KinveyErrors.unusable(
         response.head, "The backend's answer is no result: \(error.message).", at: error.position)
@@ -95,14 +95,5 @@ enum MultiInsert {
         errors[place] = object
       }
     }
-  }
-}
-
-extension Array where Element == UInt8 {
-  /// `withUnsafeBytes` with a typed error.
-  func withBytes<R, E: Error>(
-    _ body: (UnsafeRawBufferPointer) throws(E) -> R
-  ) throws(E) -> R {
-    try withUnsafeBufferPointer { buffer throws(E) in try body(UnsafeRawBufferPointer(buffer)) }
   }
 }

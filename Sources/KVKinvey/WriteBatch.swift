@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 internal import KVSync
 internal import KVTransport
@@ -51,7 +52,7 @@ enum WriteBatch {
   /// The answer to each write as a request of its own would have had it; nil where the backend said nothing usable.
   static func answers(in response: HTTPResponse) throws(StoreError) -> [HTTPResponse?] {
     do throws(JSONError) {
-      return try response.body.withBytes { bytes throws(JSONError) in
+      return try response.body.withBorrowedBytes { bytes throws(JSONError) in
         try EntityScanner.validate(bytes)
         let scanner = ByteScanner(bytes)
         var elements = try ElementCursor(scanner, at: scanner.skipSpace(0))

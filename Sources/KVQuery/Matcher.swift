@@ -97,7 +97,7 @@ package final class Matcher: Sendable {
   }
 
   package func matches(_ entity: [UInt8]) throws(QueryError) -> Bool {
-    try entity.withBorrowed { (bytes) throws(QueryError) in
+    try entity.withUnsafeBufferPointer { (bytes) throws(QueryError) in
       try matches(UnsafeRawBufferPointer(bytes))
     }
   }

@@ -68,7 +68,7 @@ package final class Projection: Sendable {
     var isFirst = true
     var members = TrustedMembers(scanner, at: object.range.lowerBound)
     while let member = members.next() {
-      guard let number = wanted.names.place(of: member.name, in: scanner) else { continue }
+      guard let number = wanted.names.index(of: member.name, in: scanner) else { continue }
       let node = wanted.nodes[number]
       let value = RawValue(scanner, member.value)
       guard node.members == nil || value.isContainer else { continue }

@@ -50,7 +50,7 @@ struct RawValue {
       return try body(
         UnsafeBufferPointer(start: scanner.base + inner.lowerBound, count: inner.count))
     }
-    return try scanner.unescaped(inner).withBorrowed(body)
+    return try scanner.unescaped(inner).withUnsafeBufferPointer(body)
   }
 
   /// The member of an object: the first one of that name.
@@ -83,16 +83,5 @@ struct RawValue {
     var count = 0
     while elements.next() != nil { count &+= 1 }
     return count
-  }
-}
-
-extension [UInt8] {
-  /// `withUnsafeBufferPointer` with a typed error.
-  func withBorrowed<R, E: Error>(
-    _ body: (UnsafeBufferPointer<UInt8>) throws(E) -> R
-  ) throws(E) -> R {
-    try withUnsafeBufferPointer { buffer -> Result<R, E> in
-      do throws(E) { return .success(try body(buffer)) } catch { return .failure(error) }
-    }.get()
   }
 }

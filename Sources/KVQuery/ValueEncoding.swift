@@ -44,14 +44,15 @@ enum ValueEncoding {
     case .bool(let value): out.append(value ? 1 : 0)
     case .int(let value): append(Number.int(value), to: &out)
     case .double(let value): append(Number.double(value), to: &out)
-    case .string(let value): Array(value.utf8).withBorrowed { append(text: $0, to: &out) }
+    case .string(let value):
+      Array(value.utf8).withUnsafeBufferPointer { append(text: $0, to: &out) }
     case .array(let elements):
       for element in elements { append(element, to: &out) }
       out.append(0)
     case .object(let object):
       for member in object.members {
         out.append(member.value.kind.rawValue)
-        Array(member.name.utf8).withBorrowed { append(text: $0, to: &out) }
+        Array(member.name.utf8).withUnsafeBufferPointer { append(text: $0, to: &out) }
         append(member.value, to: &out)
       }
       out.append(0)

@@ -64,8 +64,8 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
       isOnRow = try statement.step()
     }
     ties.close(at: page.count)
-    if let order = ties.order(in: page) { page.arrange(order) }
-    page.keep(walk.page)
+    if let order = ties.order(in: page) { page.reorder(by: order) }
+    page.limit(to: walk.page)
     return page
   }
 

@@ -46,7 +46,7 @@ extension Storage {
     let statement = try db.statement(change.table.get)
     try statement.bind(entity.id, at: 1)
     guard try statement.step() else { return entity.bytes }
-    return known.completed(entity.bytes, from: statement.bytes(0), change.table.format)
+    return known.completed(entity.bytes, from: statement.bytes(0), format: change.table.format)
   }
 
   /// The entities of a buffer, each with an id: one that comes without gets a new one.
@@ -60,7 +60,8 @@ extension Storage {
       guard let id = outline.id else {
         let id = makeId()
         return SavedEntity(
-          id: id, bytes: EntityEditing.inserting(id: id, into: bytes, outline, format))
+          id: id,
+          bytes: EntityEditing.inserting(id: id, into: bytes, outline: outline, format: format))
       }
       return SavedEntity(id: id, bytes: [UInt8](bytes[outline.range]))
     }

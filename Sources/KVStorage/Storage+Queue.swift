@@ -96,7 +96,7 @@ extension Storage {
     }
     let body =
       outline.id == nil
-      ? EntityEditing.inserting(id: id, into: bytes, outline, format)
+      ? EntityEditing.inserting(id: id, into: bytes, outline: outline, format: format)
       : [UInt8](bytes[outline.range])
     return try write(to: collection) { (db, change) throws(SQLiteError) in
       let statement = try db.prepare(

@@ -5,13 +5,13 @@ import Testing
 @Suite("Substrings") struct SubstringsTests {
   @Test("finds the first place of a text") func finds() {
     let text = "aabaabc"
-    #expect(text.firstPlace(of: "aabc").map { String(text[$0]) } == "aabc")
-    #expect(text.firstPlace(of: "b")?.lowerBound == text.index(text.startIndex, offsetBy: 2))
+    #expect(text.firstRange(ofText: "aabc").map { String(text[$0]) } == "aabc")
+    #expect(text.firstRange(ofText: "b")?.lowerBound == text.index(text.startIndex, offsetBy: 2))
   }
 
   @Test("finds nothing where there is nothing", arguments: ["", "x", "aabaabcd"])
   func findsNothing(text: String) {
-    #expect("aabaabc".firstPlace(of: text) == nil)
+    #expect("aabaabc".firstRange(ofText: text) == nil)
   }
 
   @Test("drops what a text begins and ends with, byte by byte") func dropping() {

@@ -32,7 +32,7 @@ import Testing
   @Test("counts positions from the start of the whole text") func countsPositions() throws {
     var splitter = ArraySplitter()
     try feed(&splitter, Array(#"[{"a":1},"#.utf8))
-    splitter.take { _, outlines in #expect(outlines.count == 1) }
+    splitter.drain { _, outlines in #expect(outlines.count == 1) }
     let error = #expect(throws: JSONError.self) { try feed(&splitter, Array(#"{"a":!}]"#.utf8)) }
     #expect(error?.position == 14)
   }
@@ -45,7 +45,7 @@ import Testing
     var splitter = ArraySplitter()
     var found: [String] = []
     func take(_ splitter: inout ArraySplitter) {
-      splitter.take { buffer, outlines in
+      splitter.drain { buffer, outlines in
         found += outlines.map { String(decoding: buffer[$0.range], as: UTF8.self) }
       }
     }

@@ -10,7 +10,9 @@ import Testing
   func insertsId(text: String, expected: String) throws {
     let bytes = Array(text.utf8)
     let outline = try EntityScanner.outline(of: bytes)
-    let edited = bytes.withUnsafeBytes { EntityEditing.inserting(id: "x", into: $0, outline) }
+    let edited = bytes.withUnsafeBytes {
+      EntityEditing.inserting(id: "x", into: $0, outline: outline)
+    }
     #expect(String(decoding: edited, as: UTF8.self) == expected)
   }
 

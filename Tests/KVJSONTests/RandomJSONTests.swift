@@ -61,7 +61,7 @@ import Testing
   }
 
   private func take(_ splitter: inout ArraySplitter, _ found: inout [String]) {
-    splitter.take { buffer, outlines in
+    splitter.drain { buffer, outlines in
       found += outlines.map { String(decoding: buffer[$0.range], as: UTF8.self) }
     }
   }

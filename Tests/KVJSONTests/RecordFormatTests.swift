@@ -62,7 +62,7 @@ import Testing
     var splitter = ArraySplitter(Self.byText)
     try Array("[\(text),{\"id\":\"b\"}]".utf8).withUnsafeBytes { try splitter.append($0) }
     try splitter.finish()
-    #expect(splitter.take { $1.map(\.id) } == ["a", "b"])
+    #expect(splitter.drain { $1.map(\.id) } == ["a", "b"])
   }
 
   @Test("count what has the version as the backend's own") func reserved() {

@@ -37,7 +37,7 @@ final class Regex: Sendable {
   func matches(
     _ text: String, within budget: WorkBudget = .unlimited
   ) throws(QueryError) -> Bool {
-    try Array(text.utf8).withBorrowed { (bytes) throws(QueryError) in
+    try Array(text.utf8).withUnsafeBufferPointer { (bytes) throws(QueryError) in
       try matches(bytes, within: budget)
     }
   }

@@ -22,7 +22,9 @@ enum Words {
     return words
   }
 
-  static func split(_ text: String) -> [[UInt8]] { Array(text.utf8).withBorrowed { split($0) } }
+  static func split(_ text: String) -> [[UInt8]] {
+    Array(text.utf8).withUnsafeBufferPointer { split($0) }
+  }
 
   private static func splitASCII(_ text: UnsafeBufferPointer<UInt8>) -> [[UInt8]] {
     var words: [[UInt8]] = []

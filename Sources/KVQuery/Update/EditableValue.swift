@@ -58,11 +58,10 @@ enum EditableValue: Sendable {
   private static func withRawValue<R, E: Error>(
     _ slice: ArraySlice<UInt8>, _ body: (RawValue) throws(E) -> R
   ) throws(E) -> R {
-    try slice.withUnsafeBytes { buffer -> Result<R, E> in
-      let scanner = ByteScanner(buffer)
-      let value = RawValue(scanner, scanner.skipSpace(0)..<scanner.end)
-      do throws(E) { return .success(try body(value)) } catch { return .failure(error) }
-    }.get()
+    try slice.withUnsafeBufferPointer { (buffer) throws(E) in
+      let scanner = ByteScanner(UnsafeRawBufferPointer(buffer))
+      return try body(RawValue(scanner, scanner.skipSpace(0)..<scanner.end))
+    }
   }
 
   // MARK: Taking apart

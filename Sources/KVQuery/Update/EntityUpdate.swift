@@ -56,7 +56,7 @@ package struct EntityUpdate: Sendable {
   }
 
   package func apply(to entity: [UInt8], now: Timestamp) throws(QueryError) -> [UInt8]? {
-    try entity.withBorrowed { (bytes) throws(QueryError) in
+    try entity.withUnsafeBufferPointer { (bytes) throws(QueryError) in
       try apply(to: UnsafeRawBufferPointer(bytes), now: now)
     }
   }

@@ -206,15 +206,10 @@ extension Entities {
   static func run(
     _ statement: borrowing Statement, with body: [UInt8]
   ) throws(SQLiteError) {
-    let result = body.withUnsafeBytes { bytes -> Result<Void, SQLiteError> in
-      do throws(SQLiteError) {
-        try statement.bind(borrowedText: bytes, at: 9)
-        return .success(try statement.run())
-      } catch {
-        return .failure(error)
-      }
+    try body.withBorrowedBytes { (bytes) throws(SQLiteError) in
+      try statement.bind(borrowedText: bytes, at: 9)
+      try statement.run()
     }
-    try result.get()
   }
 
   /// The `_acl` of a new entity: its creator is who creates it, unless the administrator names one.

@@ -72,7 +72,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
         if let known, outline.id != nil, let old = try current(saved[place].id, collection) {
           let new = saved[place].bytes
           saved[place].bytes = old.withBorrowedBytes {
-            known.completed(new, from: $0, storage.format)
+            known.completed(new, from: $0, format: storage.format)
           }
         }
         try write(

@@ -1,4 +1,5 @@
 internal import KVClient
+internal import KVBase
 internal import KVJSON
 internal import KVSync
 
@@ -24,9 +25,7 @@ struct JSONInput: @unchecked Sendable {
     _ body: (UnsafeRawBufferPointer) throws(StoreError) -> R
   ) throws(StoreError) -> R {
     guard let copy else { return try body(borrowed) }
-    return try copy.withUnsafeBytes { bytes -> Result<R, StoreError> in
-      Result { () throws(StoreError) in try body(bytes) }
-    }.get()
+    return try copy.withBorrowedBytes(body)
   }
 }
 

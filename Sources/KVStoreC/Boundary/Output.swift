@@ -1,4 +1,5 @@
 internal import Glibc
+internal import KVBase
 internal import KVSync
 
 /// `char **json_out`, `size_t *length_out`, `int64_t *count_out`.
@@ -45,9 +46,7 @@ struct TextOutput {
   }
 
   func give(_ bytes: [UInt8]) throws(StoreError) {
-    try bytes.withUnsafeBytes { buffer -> Result<Void, StoreError> in
-      Result { () throws(StoreError) in try give(buffer) }
-    }.get()
+    try bytes.withBorrowedBytes { (buffer) throws(StoreError) in try give(buffer) }
   }
 }
 

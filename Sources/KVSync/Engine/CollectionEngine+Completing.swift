@@ -40,7 +40,7 @@ extension CollectionEngine {
       guard case .update(let id, let body, .none) = write, let old = stored[RecordID(id)] else {
         return write
       }
-      let whole = old.bytes.withBorrowedBytes { known.completed(body, from: $0, format) }
+      let whole = old.bytes.withBorrowedBytes { known.completed(body, from: $0, format: format) }
       let condition = old.version.map { RemoteCondition.version($0) }
       return .update(id: id, whole, if: condition ?? .none)
     }

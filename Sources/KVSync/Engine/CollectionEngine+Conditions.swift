@@ -25,7 +25,7 @@ extension CollectionEngine {
       if let failure = condition.failure(of: id, (0, found.bytes)) { throw failure }
       let whole = body.map { body in
         guard let known = call.known else { return body }
-        return found.bytes.withBorrowedBytes { known.completed(body, from: $0, format) }
+        return found.bytes.withBorrowedBytes { known.completed(body, from: $0, format: format) }
       }
       return Self.write(
         id, whole, if: found.version.map { .version($0) } ?? .none)

@@ -59,7 +59,7 @@ extension CollectionEngine {
     case .merged(let entity):
       var body = try self.body(entity, as: id)
       if let known = call.known, let other = theirs.bytes ?? found.entity {
-        body = other.withBorrowedBytes { known.completed(body, from: $0, format) }
+        body = other.withBorrowedBytes { known.completed(body, from: $0, format: format) }
       }
       return try again(found.write, theirs, .replaced(body), local)
     }
@@ -89,7 +89,9 @@ extension CollectionEngine {
       throw Self.refused("is no entity: \(error.message)", about: id)
     }
     guard let own = outline.id else {
-      return entity.withBorrowedBytes { EntityEditing.inserting(id: id, into: $0, outline, format) }
+      return entity.withBorrowedBytes {
+        EntityEditing.inserting(id: id, into: $0, outline: outline, format: format)
+      }
     }
     guard own.hasSameBytes(as: id) else { throw Self.refused("has another id", about: id) }
     return Array(entity[outline.range])

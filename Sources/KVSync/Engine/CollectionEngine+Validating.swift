@@ -1,11 +1,10 @@
+internal import KVBase
 internal import KVJSON
 internal import KVQuery
 
 extension CollectionEngine {
   func validate(_ bytes: [UInt8], _ outlines: [EntityOutline]) throws(StoreError) {
-    try bytes.withUnsafeBytes { bytes in
-      Result { () throws(StoreError) in try validate(bytes, outlines) }
-    }.get()
+    try bytes.withBorrowedBytes { (bytes) throws(StoreError) in try validate(bytes, outlines) }
   }
 
   /// Proves that entities of the backend are what the store's `validation` says. Every one is looked at: that

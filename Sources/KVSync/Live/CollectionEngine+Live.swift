@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 
 extension CollectionEngine {
@@ -28,11 +29,9 @@ extension CollectionEngine {
         guard tombstone.isOlder(than: theirs, format.versionOrder) else { return false }
         if try remove(entity, id, ifLateBy: tombstone, local) { return false }
       }
-      let stored = try entity.withUnsafeBytes { bytes in
-        Result { () throws(StoreError) in
-          try local.store(bytes, [outline], in: collection)
-        }
-      }.get()
+      let stored = try entity.withBorrowedBytes { (bytes) throws(StoreError) in
+        try local.store(bytes, [outline], in: collection)
+      }
       return stored > 0
     }
   }

@@ -62,20 +62,20 @@ private func split(_ bytes: UnsafeRawBufferPointer, _ size: Int) -> [String?]? {
     for start in stride(from: 0, to: bytes.count, by: size) {
       let end = min(start + size, bytes.count)
       try splitter.append(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
-      splitter.take { _, outlines in ids += outlines.map(\.id) }
+      splitter.drain { _, outlines in ids += outlines.map(\.id) }
     }
     try splitter.finish()
   } catch {
     return nil
   }
-  splitter.take { _, outlines in ids += outlines.map(\.id) }
+  splitter.drain { _, outlines in ids += outlines.map(\.id) }
   return ids
 }
 
 private func checkEditing(_ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline) {
   let id = outline.id ?? "new"
   if outline.id == nil {
-    let edited = EntityEditing.inserting(id: id, into: bytes, outline)
+    let edited = EntityEditing.inserting(id: id, into: bytes, outline: outline)
     check((try? EntityScanner.outline(of: edited))?.id == id, "inserting an id breaks the entity")
   }
   let edited = try? EntityEditing.rewriting(
