@@ -19,7 +19,7 @@ package final class Server: Sendable {
   private let database: Database
   private let pools: [WorkerPool]
   private let accessLog: AccessLog?
-  private let directory: DataDirectory
+  private let directory: ServerDirectory
   private let identities: TLSIdentities?
   private let tls: Configuration.TLS?
   private let log: Log
@@ -33,7 +33,7 @@ package final class Server: Sendable {
     var configuration = configuration
     tls = configuration.tls
     identities = try tls.map { (tls) throws(Failure) in TLSIdentities(try Self.identity(tls)) }
-    directory = try DataDirectory(configuration.data)
+    directory = try ServerDirectory(configuration.data)
     let log = Log(configuration.logLevel)
     self.log = log
     let socket = try Self.listen(configuration.listen)
@@ -46,7 +46,8 @@ package final class Server: Sendable {
     let hashers = WorkerPool("kv-hasher", threads: configuration.hashers, limit: 1000)
     pools = [workers, hashers]
     let epochFile = EpochFile(in: directory.path, database: directory.database)
-    service = try Self.service(configuration, database, epochFile, workers, hashers, log)
+    service = try Self.service(
+      configuration, database, epochFile: epochFile, workers: workers, hashers: hashers, log: log)
     accessLog = try Self.accessLog(configuration)
     let accessLog = self.accessLog
     http = HTTPServer(
@@ -54,7 +55,7 @@ package final class Server: Sendable {
       handler: service,
       observer: { record in accessLog?.add(record) },
       log: { log.debug("http: \($0)") })
-    guard http.start(on: socket.giveAway(), threads: configuration.eventThreads, tls: identities)
+    guard http.start(on: socket.release(), threads: configuration.eventThreads, tls: identities)
     else {
       throw Failure("cannot start HTTP on \(address); --log-level debug says why")
     }
@@ -99,20 +100,20 @@ package final class Server: Sendable {
   }
 
   private static func open(
-    _ configuration: Configuration, _ directory: borrowing DataDirectory
+    _ configuration: Configuration, _ directory: borrowing ServerDirectory
   ) throws(Failure) -> Database {
     var settings = Database.Configuration(
-      path: directory.database, applicationId: Schema.applicationId)
+      path: directory.database, applicationId: ServerSchema.applicationId)
     settings.durability = configuration.isDurable ? .full : .normal
     settings.cacheKiB = Int32(clamping: configuration.cacheMiB * 1024)
-    do { return try Database(settings, migrations: Schema.migrations) } catch {
+    do { return try Database(settings, migrations: ServerSchema.migrations) } catch {
       throw Failure("\(directory.database): \(error)")
     }
   }
 
   private static func service(
-    _ configuration: Configuration, _ database: Database, _ epochFile: EpochFile,
-    _ workers: WorkerPool, _ hashers: WorkerPool, _ log: Log
+    _ configuration: Configuration, _ database: Database, epochFile: EpochFile,
+    workers: WorkerPool, hashers: WorkerPool, log: Log
   ) throws(Failure) -> Service {
     var settings = Service.Settings()
     settings.usesTLS = configuration.tls != nil

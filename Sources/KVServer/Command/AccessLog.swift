@@ -7,7 +7,7 @@ internal import KVBase
 /// does not keep up, lines are dropped and their number is logged.
 final class AccessLog: Sendable {
   /// How much may wait to be written.
-  private static let mostWaiting = 1 << 20
+  private static let maxWaiting = 1 << 20
 
   private struct State {
     var waiting: [UInt8] = []
@@ -28,13 +28,13 @@ final class AccessLog: Sendable {
   init(_ path: String) throws(Failure) {
     let descriptor = try Self.open(path)
     let state = self.state
-    worker = Worker("kv-access-log") { Self.write(state, path, descriptor) }
+    worker = Worker("kv-access-log") { Self.write(state, path, first: descriptor) }
   }
 
   func add(_ record: RequestRecord) {
     let line = Self.line(record)
     state.withLockNotifyingOne { state in
-      guard state.waiting.count + line.utf8.count <= Self.mostWaiting else {
+      guard state.waiting.count + line.utf8.count <= Self.maxWaiting else {
         state.dropped += 1
         return
       }
@@ -77,7 +77,7 @@ final class AccessLog: Sendable {
     case end
   }
 
-  private static func write(_ state: Monitor<State>, _ path: String, _ first: Int32) {
+  private static func write(_ state: Monitor<State>, _ path: String, first: Int32) {
     var descriptor = first
     while true {
       switch next(state) {

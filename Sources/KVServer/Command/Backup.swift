@@ -6,9 +6,9 @@ enum Backup {
   /// Copies the data of a directory, also while a server uses it. `copy` is made, or is empty; when this returns, all of
   /// it is on the disk.
   static func make(of data: String, at copy: String) throws(Server.Failure) {
-    let source = DataDirectory.database(in: data)
+    let source = ServerDirectory.database(in: data)
     guard access(source, F_OK) == 0 else { throw Server.Failure("there is no \(source)") }
-    try DataDirectory.make(copy)
+    try ServerDirectory.make(copy)
     try checkIsEmpty(copy)
     try write(source, data + "/" + AppFile.name, to: copy)
   }
@@ -16,9 +16,9 @@ enum Backup {
   /// Makes a data directory of a copy. It is made, or has no data. The next server notices that this data was put back:
   /// see `DataEpoch`.
   static func restore(_ data: String, from copy: String) throws(Server.Failure) {
-    let source = DataDirectory.database(in: copy)
+    let source = ServerDirectory.database(in: copy)
     guard access(source, F_OK) == 0 else { throw Server.Failure("there is no \(source)") }
-    let directory = try DataDirectory(data)
+    let directory = try ServerDirectory(data)
     guard access(directory.database, F_OK) != 0 else {
       throw Server.Failure("\(directory.database) exists: move the data away that is there")
     }
@@ -37,11 +37,11 @@ enum Backup {
     } catch {
       throw Server.Failure(error.description)
     }
-    let target = DataDirectory.database(in: directory)
+    let target = ServerDirectory.database(in: directory)
     let draft = target + ".new"
     unlink(draft)
     do throws(SQLiteError) {
-      try DatabaseCopy.make(of: database, at: draft, applicationId: Schema.applicationId)
+      try DatabaseCopy.make(of: database, at: draft, applicationId: ServerSchema.applicationId)
     } catch {
       unlink(draft)
       throw Server.Failure("cannot copy \(database): \(error)")

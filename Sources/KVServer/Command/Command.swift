@@ -27,7 +27,7 @@ package enum Command {
     let configuration = try Server.Configuration(options)
     allowManyFiles()
     let server = try Server(configuration)
-    if let app = server.ownApp { tell(app) }
+    if let app = server.ownApp { show(app) }
     if let path = options["port-file"] {
       try TextFile.write("\(server.address.port)\n", to: path)
     }
@@ -41,7 +41,7 @@ package enum Command {
   }
 
   /// Says which app is served, with its secrets when they are new.
-  private static func tell(_ own: AppFile.Loaded) {
+  private static func show(_ own: AppFile.Loaded) {
     let (app, path) = (own.app, own.path)
     guard own.isNew else { return output("kvstored serves app \(app.key), see \(path)\n") }
     output(

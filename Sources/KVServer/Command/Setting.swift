@@ -14,93 +14,104 @@ struct Setting: Sendable {
 
   /// In the order in which `--help` shows them.
   static let all: [Setting] = [
-    Setting("data", "DIR", "directory of all data, made if missing (required)") { $0.data = $1 },
-    Setting("config", "FILE", "JSON object with any of these options; the command line wins") {
+    Setting("data", "DIR", help: "directory of all data, made if missing (required)") {
+      $0.data = $1
+    },
+    Setting("config", "FILE", help: "JSON object with any of these options; the command line wins")
+    {
       _, _ in
     },
-    Setting("listen", "ADDR:PORT", "where to listen; port 0 takes a free one [127.0.0.1:8778]") {
+    Setting(
+      "listen", "ADDR:PORT", help: "where to listen; port 0 takes a free one [127.0.0.1:8778]"
+    ) {
       configuration, text throws(Arguments.Misuse) in
       guard let address = ListenAddress(text) else {
         throw misuse("listen", "takes ADDR:PORT, such as 127.0.0.1:8778 or [::1]:0")
       }
       configuration.listen = address
     },
-    Setting("app", "KID:SECRET[:MASTER]", "an app to serve; may be repeated") {
+    Setting("app", "KID:SECRET[:MASTER]", help: "an app to serve; may be repeated") {
       configuration, text throws(Arguments.Misuse) in
       configuration.apps.append(try app(text))
     },
-    Setting("permit", "OPERATION=RULE", permitHelp) {
+    Setting("permit", "OPERATION=RULE", help: permitHelp) {
       configuration, text throws(Arguments.Misuse) in
       try permit(text, &configuration.permissions)
     },
     .number(
-      "delta-days", 1...30, "keep deletions so long, so that clients can ask for changes [off]"
+      "delta-days", 1...30,
+      help: "keep deletions so long, so that clients can ask for changes [off]"
     ) {
       $0.historyDays = $1
     },
-    Setting("restored", "", "the data was put back from a copy: clients read everything anew") {
+    Setting("restored", "", help: "the data was put back from a copy: clients read everything anew")
+    {
       configuration, text throws(Arguments.Misuse) in
       guard text == "true" || text == "false" else {
         throw misuse("restored", "takes no value, or true or false")
       }
       configuration.isRestored = text == "true"
     },
-    Setting("port-file", "FILE", "write the port to a file once the server listens") { _, _ in },
+    Setting("port-file", "FILE", help: "write the port to a file once the server listens") { _, _ in
+    },
     Setting(
-      "access-log", "FILE", "one line for each request; - is standard output, off is none [-]"
+      "access-log", "FILE", help: "one line for each request; - is standard output, off is none [-]"
     ) {
       $0.accessLog = $1 == "off" ? nil : $1
     },
-    Setting("log-level", "LEVEL", "error, warning, info or debug, on standard error [info]") {
+    Setting("log-level", "LEVEL", help: "error, warning, info or debug, on standard error [info]") {
       configuration, text throws(Arguments.Misuse) in
       guard let level = Log.Level(rawValue: text) else {
         throw misuse("log-level", "takes error, warning, info or debug")
       }
       configuration.logLevel = level
     },
-    Setting("tls-cert", "FILE", "certificate chain as PEM; needs --tls-key") {
+    Setting("tls-cert", "FILE", help: "certificate chain as PEM; needs --tls-key") {
       $0.tls = .init(certificate: $1, key: $0.tls?.key ?? "")
     },
-    Setting("tls-key", "FILE", "key of the certificate as PEM") {
+    Setting("tls-key", "FILE", help: "key of the certificate as PEM") {
       $0.tls = .init(certificate: $0.tls?.certificate ?? "", key: $1)
     },
-    Setting("durability", "full|normal", "whether a write waits for the disk [full]") {
+    Setting("durability", "full|normal", help: "whether a write waits for the disk [full]") {
       configuration, text throws(Arguments.Misuse) in
       guard text == "full" || text == "normal" else {
         throw misuse("durability", "takes full or normal")
       }
       configuration.isDurable = text == "full"
     },
-    .number("session-days", 1...36_500, "end sessions after so many days [never]") {
+    .number("session-days", 1...36_500, help: "end sessions after so many days [never]") {
       $0.sessionDays = $1
     },
-    .number("password-cost", 1...11, "yescrypt's cost; each step doubles time and memory [5]") {
+    .number("password-cost", 1...11, help: "yescrypt's cost; each step doubles time and memory [5]")
+    {
       $0.passwordCost = $1
     },
-    .number("max-body", 1024...(1 << 30), "largest request body in bytes [16777216]") {
+    .number("max-body", 1024...(1 << 30), help: "largest request body in bytes [16777216]") {
       $0.limits.bodyBytes = $1
     },
-    .number("body-memory", 1024...(1 << 40), "for all bodies at the same time [268435456]") {
+    .number("body-memory", 1024...(1 << 40), help: "for all bodies at the same time [268435456]") {
       $0.limits.bodyMemory = $1
     },
-    .number("work-seconds", 1...3600, "time to work on one request [30]") {
+    .number("work-seconds", 1...3600, help: "time to work on one request [30]") {
       $0.limits.workSeconds = $1
     },
-    .number("request-seconds", 1...3600, "time for a request to arrive whole [60]") {
+    .number("request-seconds", 1...3600, help: "time for a request to arrive whole [60]") {
       $0.limits.requestSeconds = $1
     },
-    .number("response-seconds", 1...86_400, "time for an answer to be taken [600]") {
+    .number("response-seconds", 1...86_400, help: "time for an answer to be taken [600]") {
       $0.limits.responseSeconds = $1
     },
-    .number("max-connections", 1...1_000_000, "open connections [20000]") {
+    .number("max-connections", 1...1_000_000, help: "open connections [20000]") {
       $0.limits.connections = $1
     },
-    .number("max-connections-per-address", 0...1_000_000, "of one client; 0 is no limit [0]") {
+    .number("max-connections-per-address", 0...1_000_000, help: "of one client; 0 is no limit [0]")
+    {
       $0.limits.connectionsPerAddress = $1
     },
     Setting(
       "trusted-proxy", "ADDR",
-      "a proxy in front, whose X-Forwarded-For tells where requests come from; may be repeated"
+      help:
+        "a proxy in front, whose X-Forwarded-For tells where requests come from; may be repeated"
     ) {
       configuration, text throws(Arguments.Misuse) in
       guard let address = IPAddress(text) else {
@@ -108,17 +119,18 @@ struct Setting: Sendable {
       }
       configuration.proxies.append(address)
     },
-    Setting("lookup", "MEMBERS|off", lookupHelp) { configuration, text throws(Arguments.Misuse) in
+    Setting("lookup", "MEMBERS|off", help: lookupHelp) {
+      configuration, text throws(Arguments.Misuse) in
       guard let discovery = Discovery(text) else {
         throw misuse("lookup", "takes off, or some of \(Discovery.members.joined(separator: ","))")
       }
       configuration.discovery = discovery
     },
-    .number("event-threads", 1...256, "threads that carry connections [2]") {
+    .number("event-threads", 1...256, help: "threads that carry connections [2]") {
       $0.eventThreads = $1
     },
-    .number("workers", 1...1024, "threads that read and write data [16]") { $0.workers = $1 },
-    .number("cache-mib", 1...65_536, "page cache for each database connection [16]") {
+    .number("workers", 1...1024, help: "threads that read and write data [16]") { $0.workers = $1 },
+    .number("cache-mib", 1...65_536, help: "page cache for each database connection [16]") {
       $0.cacheMiB = $1
     },
   ]
@@ -132,7 +144,7 @@ struct Setting: Sendable {
     + "may be repeated"
 
   private init(
-    _ name: String, _ placeholder: String, _ help: String,
+    _ name: String, _ placeholder: String, help: String,
     apply: @escaping @Sendable (inout Server.Configuration, String) throws(Arguments.Misuse) -> Void
   ) {
     self.name = name
@@ -142,10 +154,10 @@ struct Setting: Sendable {
   }
 
   private static func number(
-    _ name: String, _ range: ClosedRange<Int>, _ help: String,
+    _ name: String, _ range: ClosedRange<Int>, help: String,
     set: @escaping @Sendable (inout Server.Configuration, Int) -> Void
   ) -> Setting {
-    Setting(name, "N", help) { configuration, text throws(Arguments.Misuse) in
+    Setting(name, "N", help: help) { configuration, text throws(Arguments.Misuse) in
       guard let number = Int(text), range.contains(number) else {
         throw misuse(name, "takes a number from \(range.lowerBound) to \(range.upperBound)")
       }
@@ -174,7 +186,7 @@ struct Setting: Sendable {
     _ text: String, _ permissions: inout Permissions
   ) throws(Arguments.Misuse) {
     let sides = text.split(separator: "=", maxSplits: 1).map(String.init)
-    guard sides.count == 2, let operation = Permissions.Operation(rawValue: sides[0]),
+    guard sides.count == 2, let operation = Permissions.Action(rawValue: sides[0]),
       let rule = Permissions.Rule(rawValue: sides[1]), Permissions.allows(rule, for: operation)
     else {
       throw misuse("permit", "takes OPERATION=RULE, such as read=acl; see --help")

@@ -4,7 +4,7 @@ internal import Glibc
 struct Signals: Sendable {
   private let set: sigset_t
 
-  /// Blocks SIGTERM, SIGINT and SIGHUP in this thread and in those it starts; SIGPIPE is ignored. Call
+  /// Blocks SIGTERM, SIGINT and SIGHUP in this thread and in those it starts; SIGPIPE is ignored. AuthenticatedRequest
   /// it before any thread is started.
   static func block() -> Signals {
     signal(SIGPIPE, SIG_IGN)

@@ -16,7 +16,7 @@ final class DataEpoch: Sendable {
   private static let markSeconds = 10.0
   /// What is kept of gaps: no client may ask for changes since before the oldest history.
   private static let gapDays: Int64 = 31
-  private static let mostGaps = 1000
+  private static let maxGaps = 1000
 
   private struct State {
     var generation: Int64
@@ -34,7 +34,7 @@ final class DataEpoch: Sendable {
 
   /// `latest`: the latest time in the data. `isRestored`: the administrator says so.
   init(
-    _ database: Database, _ file: EpochFile, latest: Int64, isRestored: Bool, _ log: Log
+    _ database: Database, _ file: EpochFile, latest: Int64, isRestored: Bool, log: Log
   ) throws(ServerError) {
     self.database = database
     self.file = file
@@ -49,7 +49,7 @@ final class DataEpoch: Sendable {
     let gap = ServerClock.Gap(after: isNew || isSame ? latest : -1, until: now)
     var (generation, covered) = (stored.generation + 1, now)
     do {
-      try Self.begin(text, generation, gap, database)
+      try Self.begin(text, generation, gap: gap, database: database)
     } catch {
       // A full disk keeps nobody from reading and deleting. What is not stored will be a part of the next gap.
       log.error("the data could not be marked: \(error)")
@@ -57,7 +57,7 @@ final class DataEpoch: Sendable {
     }
     clock = ServerClock(after: now, covered: covered, gaps: stored.gaps + [gap])
     state = Monitor(State(generation: generation))
-    noteInFile(log)
+    writeFile(log)
   }
 
   /// Marks the data now and then, until `close`.
@@ -70,7 +70,7 @@ final class DataEpoch: Sendable {
         guard writes != state.withLock({ $0.writes }) else { continue }
         do throws(SQLiteError) {
           try mark(nil)
-          noteInFile(log)
+          writeFile(log)
           state.withLock { $0.writes = writes }
         } catch {
           log.error("the data could not be marked: \(error)")
@@ -83,7 +83,7 @@ final class DataEpoch: Sendable {
   func close(_ log: Log) throws(SQLiteError) {
     state.withLockNotifyingAll { $0.isClosed = true }
     try mark(clock.last.milliseconds)
-    noteInFile(log)
+    writeFile(log)
   }
 
   // MARK: Marks
@@ -92,13 +92,13 @@ final class DataEpoch: Sendable {
   private func mark(_ latest: Int64?) throws(SQLiteError) {
     let (epoch, generation) = (text, state.withLock { $0.generation + 1 })
     try database.write { (connection: borrowing Connection) throws(SQLiteError) in
-      try Self.store(epoch, generation, latest, connection)
+      try Self.store(epoch, generation, latest: latest, on: connection)
     }
     state.withLock { $0.generation = generation }
   }
 
   /// If that fails the file is behind the database, which does no harm.
-  private func noteInFile(_ log: Log) {
+  private func writeFile(_ log: Log) {
     do throws(TextFile.Failure) {
       try file.write(.init(epoch: text, generation: state.withLock { $0.generation }))
     } catch {
@@ -113,9 +113,9 @@ final class DataEpoch: Sendable {
     var generation: Int64 = 0
     var gaps: [ServerClock.Gap] = []
 
-    func isSame(as noted: EpochFile.Content?) -> Bool {
-      guard let noted, let epoch else { return false }
-      return noted.epoch.hasSameBytes(as: epoch) && generation >= noted.generation
+    func isSame(as known: EpochFile.Content?) -> Bool {
+      guard let known, let epoch else { return false }
+      return known.epoch.hasSameBytes(as: epoch) && generation >= known.generation
     }
   }
 
@@ -134,10 +134,10 @@ final class DataEpoch: Sendable {
 
   /// Marks the data at a start, before which no times were given out for a while.
   private static func begin(
-    _ epoch: String, _ generation: Int64, _ gap: ServerClock.Gap, _ database: Database
+    _ epoch: String, _ generation: Int64, gap: ServerClock.Gap, database: Database
   ) throws(SQLiteError) {
     try database.write { (connection: borrowing Connection) throws(SQLiteError) in
-      try store(epoch, generation, gap.until, connection)
+      try store(epoch, generation, latest: gap.until, on: connection)
       let insert = try connection.prepare("INSERT INTO clock_gap (after, until) VALUES (?1, ?2)")
       try insert.bind(gap.after, at: 1)
       try insert.bind(gap.until, at: 2)
@@ -146,13 +146,13 @@ final class DataEpoch: Sendable {
       try connection.execute(
         """
         DELETE FROM clock_gap WHERE until < \(oldest)
-          OR n <= (SELECT max(n) FROM clock_gap) - \(mostGaps)
+          OR n <= (SELECT max(n) FROM clock_gap) - \(maxGaps)
         """)
     }
   }
 
   private static func store(
-    _ epoch: String, _ generation: Int64, _ latest: Int64?, _ connection: borrowing Connection
+    _ epoch: String, _ generation: Int64, latest: Int64?, on connection: borrowing Connection
   ) throws(SQLiteError) {
     let update = try connection.prepare(
       "UPDATE clock SET epoch = ?1, generation = ?2, latest = ifnull(?3, latest)")

@@ -20,27 +20,29 @@ struct Delta: Sendable {
     _ query: Query, since: Timestamp, withLeft: Bool, in collection: EntityCollection,
     of database: Database, for viewer: Viewer, within budget: WorkBudget
   ) throws(ServerError) {
-    selection = try RowSelection(query, for: viewer, .read, within: budget)
+    selection = try RowSelection(query, for: viewer, operation: .read, within: budget)
     var bytes = 0
     try Entities.storage { () throws(SQLiteError) in
       try database.read(within: budget) { (connection: borrowing Connection) throws(SQLiteError) in
-        let rows = try select(.changed(selection.shape), since, collection, connection)
+        let rows = try select(
+          .changed(selection.shape), since, collection: collection, on: connection)
         while try rows.step() {
           changed.append(rows.int64(0))
           bytes += rows.int(1)
         }
-        deleted = try ids(.deleted(selection.shape), since, collection, connection)
+        deleted = try ids(.deleted(selection.shape), since, collection: collection, on: connection)
         if withLeft {
-          left = try ids(.left(selection.shape), since, collection, connection)
+          left = try ids(.left(selection.shape), since, collection: collection, on: connection)
         } else {
-          deleted += try ids(.closed(selection.shape), since, collection, connection)
+          deleted += try ids(
+            .closed(selection.shape), since, collection: collection, on: connection)
         }
       }
     }
     let count = changed.count + deleted.count + left.count
-    guard count <= Finding.mostEntities, bytes <= Finding.mostBytes else {
+    guard count <= Finding.maxEntities, bytes <= Finding.maxBytes else {
       throw ServerError(
-        .resultSetSizeExceeded, "more than \(Finding.mostEntities) changes: read everything instead"
+        .resultSetSizeExceeded, "more than \(Finding.maxEntities) changes: read everything instead"
       )
     }
   }
@@ -53,7 +55,8 @@ struct Delta: Sendable {
     var tail = "],\"deleted\":" + Self.list(deleted)
     if withLeft { tail += ",\"left\":" + Self.list(left) }
     return Finding(
-      changed, selection, projection, in: collection, of: database, head: "{\"changed\":[",
+      changed, selection, projection: projection, in: collection, of: database,
+      head: "{\"changed\":[",
       tail: tail + "}")
   }
 
@@ -65,24 +68,24 @@ struct Delta: Sendable {
   }
 
   private func ids(
-    _ shape: EntityCollection.Shape, _ since: Timestamp, _ collection: EntityCollection,
-    _ connection: borrowing Connection
+    _ shape: EntityCollection.Shape, _ since: Timestamp, collection: EntityCollection,
+    on connection: borrowing Connection
   ) throws(SQLiteError) -> [String] {
-    let rows = try select(shape, since, collection, connection)
+    let rows = try select(shape, since, collection: collection, on: connection)
     var ids: [String] = []
     while try rows.step() { ids.append(rows.text(0) ?? "") }
     return ids
   }
 
   private func select(
-    _ shape: EntityCollection.Shape, _ since: Timestamp, _ collection: EntityCollection,
-    _ connection: borrowing Connection
+    _ shape: EntityCollection.Shape, _ since: Timestamp, collection: EntityCollection,
+    on connection: borrowing Connection
   ) throws(SQLiteError) -> Statement {
     let rows = try connection.statement(collection.sql(shape))
     try selection.bind(to: rows)
     try rows.bind(since.milliseconds, at: 4)
     // One more than may be, to notice that there are too many.
-    try rows.bind(Finding.mostEntities + 1, at: 5)
+    try rows.bind(Finding.maxEntities + 1, at: 5)
     return rows
   }
 }

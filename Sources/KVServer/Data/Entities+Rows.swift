@@ -8,7 +8,7 @@ extension Entities {
 
   func perform(
     _ write: EntityWrite, in collection: EntityCollection, for viewer: Viewer,
-    _ connection: borrowing Connection, _ now: Timestamp, _ noted: inout LiveChanges
+    on connection: borrowing Connection, at now: Timestamp, changes: inout LiveChanges
   ) throws(SQLiteError) -> Result<Written?, ServerError> {
     let rule: Permissions.Rule
     do throws(ServerError) { rule = try viewer.rule(for: write.operation) } catch {
@@ -18,19 +18,23 @@ extension Entities {
     switch write {
     case .create(let draft):
       let acl = Self.owned(draft.acl ?? ACL(), by: viewer)
-      result = try Self.insert(draft, acl, collection, connection, now).map { $0 }
+      result = try Self.insert(draft, acl, collection: collection, on: connection, at: now).map {
+        $0
+      }
     case .put(let draft, let condition):
-      let found = try Self.look(draft.id, in: collection, rule, for: viewer, connection) {
+      let found = try Self.look(draft.id, in: collection, rule: rule, for: viewer, on: connection) {
         StoredRow($0)
       }
-      result = try put(draft, over: found, if: condition, in: collection, viewer, connection, now)
+      result = try put(
+        draft, over: found, if: condition, in: collection, for: viewer, on: connection, at: now)
     case .delete(let id, let condition):
-      let found = try Self.look(id, in: collection, rule, for: viewer, connection) {
+      let found = try Self.look(id, in: collection, rule: rule, for: viewer, on: connection) {
         (row: $0.int64(1), modified: Timestamp(milliseconds: $0.int64(4)))
       }
-      return try Self.delete(id, found, if: condition, from: collection, connection, now, &noted)
+      return try Self.delete(
+        id, found, if: condition, from: collection, on: connection, at: now, changes: &changes)
     }
-    if case .success(let written?) = result { noted.add(LiveChange(written)) }
+    if case .success(let written?) = result { changes.add(LiveChange(written)) }
     return result
   }
 
@@ -42,8 +46,8 @@ extension Entities {
   }
 
   private static func look<Row>(
-    _ id: String, in collection: EntityCollection, _ rule: Permissions.Rule, for viewer: Viewer,
-    _ connection: borrowing Connection, _ read: (borrowing Statement) -> Row
+    _ id: String, in collection: EntityCollection, rule: Permissions.Rule, for viewer: Viewer,
+    on connection: borrowing Connection, read: (borrowing Statement) -> Row
   ) throws(SQLiteError) -> Found<Row> {
     let look = try connection.statement(collection.sql(.look(rule)))
     try look.bind(viewer.user, at: 1)
@@ -55,8 +59,8 @@ extension Entities {
   /// Creates the entity or replaces it.
   private func put(
     _ draft: EntityDraft, over found: Found<StoredRow>, if condition: Precondition,
-    in collection: EntityCollection, _ viewer: Viewer, _ connection: borrowing Connection,
-    _ now: Timestamp
+    in collection: EntityCollection, for viewer: Viewer, on connection: borrowing Connection,
+    at now: Timestamp
   ) throws(SQLiteError) -> Result<Written?, ServerError> {
     var stored: StoredRow?
     do throws(ServerError) {
@@ -74,15 +78,16 @@ extension Entities {
     }
     guard let stored else {
       let acl = Self.owned(draft.acl ?? ACL(), by: viewer)
-      return try Self.insert(draft, acl, collection, connection, now).map { $0 }
+      return try Self.insert(draft, acl, collection: collection, on: connection, at: now).map { $0 }
     }
-    return .success(try update(stored, draft, collection, viewer, connection, now))
+    return .success(
+      try update(stored, draft, collection: collection, for: viewer, on: connection, at: now))
   }
 
   private static func delete(
     _ id: String, _ found: Found<(row: Int64, modified: Timestamp)>, if condition: Precondition,
-    from collection: EntityCollection, _ connection: borrowing Connection, _ now: Timestamp,
-    _ noted: inout LiveChanges
+    from collection: EntityCollection, on connection: borrowing Connection, at now: Timestamp,
+    changes: inout LiveChanges
   ) throws(SQLiteError) -> Result<Written?, ServerError> {
     switch found {
     case .nothing: return .failure(missing(id))
@@ -91,7 +96,7 @@ extension Entities {
       do throws(ServerError) { try condition.check(stored.modified) } catch {
         return .failure(error)
       }
-      try remove([stored.row], from: collection, connection, now, &noted)
+      try remove([stored.row], from: collection, on: connection, at: now, changes: &changes)
       return .success(nil)
     }
   }
@@ -118,23 +123,23 @@ extension Entities {
   /// Deletes rows, and keeps what they were if the collection has a history. That is looked up here,
   /// inside the transaction: a history that starts meanwhile must miss none.
   static func remove(
-    _ rows: [Int64], from collection: EntityCollection, _ connection: borrowing Connection,
-    _ now: Timestamp, _ noted: inout LiveChanges
+    _ rows: [Int64], from collection: EntityCollection, on connection: borrowing Connection,
+    at now: Timestamp, changes: inout LiveChanges
   ) throws(SQLiteError) {
     let isRecorded = collection.history != .off
     for row in rows {
       let access = try connection.statement(collection.sql(.access))
       try access.bind(row, at: 1)
       if try access.step() {
-        noted.add(
+        changes.add(
           LiveChange(id: access.text(0) ?? "", .delete(ACL(access, from: 1), at: now)))
       }
       access.reset()
       if isRecorded {
-        let bury = try connection.statement(collection.sql(.bury))
-        try bury.bind(row, at: 1)
-        try bury.bind(now.milliseconds, at: 2)
-        try bury.run()
+        let addTombstone = try connection.statement(collection.sql(.addTombstone))
+        try addTombstone.bind(row, at: 1)
+        try addTombstone.bind(now.milliseconds, at: 2)
+        try addTombstone.run()
       }
       let delete = try connection.statement(collection.sql(.deleteRow))
       try delete.bind(row, at: 1)
@@ -143,9 +148,9 @@ extension Entities {
   }
 
   static func insert(
-    _ draft: EntityDraft, _ acl: ACL, _ collection: EntityCollection,
-    _ connection: borrowing Connection,
-    _ now: Timestamp
+    _ draft: EntityDraft, _ acl: ACL, collection: EntityCollection,
+    on connection: borrowing Connection,
+    at now: Timestamp
   ) throws(SQLiteError) -> Result<Written, ServerError> {
     let body = draft.body(acl, created: now, modified: now)
     let insert = try connection.statement(collection.sql(.insert))
@@ -161,8 +166,8 @@ extension Entities {
   }
 
   func update(
-    _ stored: StoredRow, _ draft: EntityDraft, _ collection: EntityCollection, _ viewer: Viewer,
-    _ connection: borrowing Connection, _ now: Timestamp
+    _ stored: StoredRow, _ draft: EntityDraft, collection: EntityCollection, for viewer: Viewer,
+    on connection: borrowing Connection, at now: Timestamp
   ) throws(SQLiteError) -> Written {
     var acl = draft.acl ?? ACL(of: stored.body)
     // Only the administrator may give an entity to somebody else.
@@ -171,10 +176,10 @@ extension Entities {
     let body = draft.body(acl, created: stored.created, modified: modified)
     // Looked up here, inside the transaction, as `remove` does it.
     if draft.acl != nil, collection.history != .off {
-      let note = try connection.statement(collection.sql(.noteAccess))
-      try note.bind(stored.row, at: 1)
-      try Self.bind(acl, created: stored.created, modified: modified, to: note)
-      try note.run()
+      let record = try connection.statement(collection.sql(.recordAccess))
+      try record.bind(stored.row, at: 1)
+      try Self.bind(acl, created: stored.created, modified: modified, to: record)
+      try record.run()
     }
     let update = try connection.statement(collection.sql(.update))
     try update.bind(stored.row, at: 1)
@@ -196,10 +201,10 @@ extension Entities {
   }
 
   private static func bind(
-    _ flag: Bool?, to statement: borrowing Statement, at place: Int32
+    _ flag: Bool?, to statement: borrowing Statement, at index: Int32
   ) throws(SQLiteError) {
-    guard let flag else { return try statement.bindNull(at: place) }
-    try statement.bind(flag ? 1 : 0, at: place)
+    guard let flag else { return try statement.bindNull(at: index) }
+    try statement.bind(flag ? 1 : 0, at: index)
   }
 
   /// Runs a statement whose parameter 9 is the body.

@@ -22,14 +22,16 @@ extension Entities {
   ) throws(ServerError) -> [Result<Written?, ServerError>] {
     let makesRoom = writes.allSatisfy { (try? $0.get().isDelete) ?? true }
     return try write(announcing: collection, makingRoom: makesRoom) {
-      (connection, now, noted) throws(SQLiteError) in
+      (connection, now, changes) throws(SQLiteError) in
       var results: [Result<Written?, ServerError>] = []
       results.reserveCapacity(writes.count)
       for write in writes {
         switch write {
         case .failure(let error): results.append(.failure(error))
         case .success(let write):
-          results.append(try perform(write, in: collection, for: viewer, connection, now, &noted))
+          results.append(
+            try perform(
+              write, in: collection, for: viewer, on: connection, at: now, changes: &changes))
         }
       }
       return results
@@ -52,20 +54,22 @@ extension Entities {
   func delete(
     _ query: Query, in collection: EntityCollection?, for viewer: Viewer, within budget: WorkBudget
   ) throws(ServerError) -> Int {
-    let selection = try RowSelection(query, for: viewer, .delete, within: budget)
+    let selection = try RowSelection(query, for: viewer, operation: .delete, within: budget)
     guard let collection else { return 0 }
     let start = clock.readStart()
     let found = try Self.storage { () throws(SQLiteError) in
-      try Self.versions(of: selection, in: collection, database)
+      try Self.versions(of: selection, in: collection, database: database)
     }
     return try write(announcing: collection, makingRoom: true) {
-      (connection, now, noted) throws(SQLiteError) -> Int in
+      (connection, now, changes) throws(SQLiteError) -> Int in
       var rows: [Int64] = []
       for version in found
-      where try Self.isDeletable(version, since: start, selection, in: collection, connection) {
+      where try Self.isDeletable(
+        version, since: start, selection: selection, in: collection, on: connection)
+      {
         rows.append(version.row)
       }
-      try Self.remove(rows, from: collection, connection, now, &noted)
+      try Self.remove(rows, from: collection, on: connection, at: now, changes: &changes)
       return rows.count
     }
   }
@@ -78,7 +82,7 @@ extension Entities {
   }
 
   private static func versions(
-    of selection: RowSelection, in collection: EntityCollection, _ database: Database
+    of selection: RowSelection, in collection: EntityCollection, database: Database
   ) throws(SQLiteError) -> [RowVersion] {
     try database.withReader(within: selection.budget) {
       (connection: borrowing Connection) throws(SQLiteError) in
@@ -94,9 +98,9 @@ extension Entities {
 
   /// Whether the row is still there, and what the selection asks for. `start`: of the read that found it.
   private static func isDeletable(
-    _ version: RowVersion, since start: Timestamp, _ selection: RowSelection,
+    _ version: RowVersion, since start: Timestamp, selection: RowSelection,
     in collection: EntityCollection,
-    _ connection: borrowing Connection
+    on connection: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     if selection.budget.isExhausted { throw SQLiteError(.interrupted, "The delete was stopped.") }
     let modified = try connection.statement(collection.sql(.modified))

@@ -44,7 +44,7 @@ final class Entities: Sendable {
   func count(
     _ query: Query, in collection: EntityCollection?, for viewer: Viewer, within budget: WorkBudget
   ) throws(ServerError) -> Int {
-    let selection = try RowSelection(query, for: viewer, .read, within: budget)
+    let selection = try RowSelection(query, for: viewer, operation: .read, within: budget)
     guard let collection else { return 0 }
     let count = try Self.storage { () throws(SQLiteError) -> Int in
       try database.withReader(within: budget) {
@@ -111,15 +111,15 @@ final class Entities: Sendable {
   /// As `write`, and announces to listeners what `body` notes, once it is committed and in the order of commits.
   func write<R>(
     announcing collection: EntityCollection, makingRoom: Bool = false,
-    _ body: (borrowing Connection, Timestamp, inout LiveChanges) throws(SQLiteError) -> R
+    body: (borrowing Connection, Timestamp, inout LiveChanges) throws(SQLiteError) -> R
   ) throws(ServerError) -> R {
-    try outbox.telling { (begin) throws(ServerError) in
+    try outbox.announcing { (begin) throws(ServerError) in
       try write(makingRoom: makingRoom) { (connection, now) throws(SQLiteError) -> R in
         let number = begin()
-        var noted = LiveChanges(collection)
-        let result = try body(connection, now, &noted)
+        var changes = LiveChanges(collection)
+        let result = try body(connection, now, &changes)
         try outbox.prepare(
-          .changes(noted), for: collection.name, of: collection.app, as: number, connection)
+          .changes(changes), for: collection.name, of: collection.app, as: number, on: connection)
         return result
       }
     }

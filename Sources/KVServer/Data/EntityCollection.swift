@@ -30,18 +30,18 @@ final class EntityCollection: Sendable {
   let name: String
   let table: String
   /// Entities that were deleted, as they were last.
-  let tombs: String
+  let tombstones: String
   /// Whom entities let in before their access lists were changed.
   let formerAccess: String
   let state: Monitor<State>
   private let statements = Monitor([Shape: SQL]())
 
-  init(number: Int64, app: Int64, name: String, _ state: State) {
+  init(number: Int64, app: Int64, name: String, state: State) {
     self.number = number
     self.app = app
     self.name = name
     table = "e\(number)"
-    tombs = "d\(number)"
+    tombstones = "d\(number)"
     formerAccess = "a\(number)"
     self.state = Monitor(state)
   }
@@ -59,37 +59,37 @@ final class EntityCollection: Sendable {
     case rewrite
     case deleteRow
     /// The n and the body of what matches.
-    case scan(Selection)
+    case scan(RowCondition)
     /// The id and the body of what matches, in the order of ids from behind one, perhaps up to another.
-    case walk(Selection, isBounded: Bool)
+    case walk(RowCondition, isBounded: Bool)
     /// The n of what matches, in the order of a sort key.
-    case order(Selection)
-    case count(Selection)
+    case order(RowCondition)
+    case count(RowCondition)
     /// The n and the time of what matches.
-    case versions(Selection)
+    case versions(RowCondition)
     /// The time of a row.
     case modified
-    case body(Selection)
+    case body(RowCondition)
     /// The id and the access lists of a row.
     case access
     /// Copies a row that is about to be deleted to the tombs.
-    case bury
+    case addTombstone
     /// Keeps the access lists of a row that are about to be replaced, if they differ from the new ones.
-    case noteAccess
+    case recordAccess
     /// The n and the size of what has changed since.
-    case changed(Selection)
+    case changed(RowCondition)
     /// The ids of what was deleted since and matched at the end.
-    case deleted(Selection)
+    case deleted(RowCondition)
     /// The ids of what could be read at some time since, and cannot any more or is gone; without those of `deleted`.
-    case closed(Selection)
+    case closed(RowCondition)
     /// The ids of what may have been what the selection asks for at some time since, and is not now; of those of
     /// `deleted` only what was made again.
-    case left(Selection)
+    case left(RowCondition)
   }
 
   /// Which rows: what the rule lets through of what the filter matches. Parameters: 1 the user,
   /// 2 the filter's function, 3 a JSON array of the ids that the filter names.
-  struct Selection: Hashable {
+  struct RowCondition: Hashable {
     var rule: Permissions.Rule
     /// Whether rows are selected for writing: then only writers' lists count.
     var writing = false
@@ -173,12 +173,12 @@ final class EntityCollection: Sendable {
     case .body(let which): "SELECT body FROM \(table) WHERE n = ?4 AND \(which.condition)"
     case .access:
       "SELECT id, creator, gr, gw, readers, writers FROM \(table) WHERE n = ?1"
-    case .bury:
+    case .addTombstone:
       """
-      INSERT INTO \(tombs) (at, id, creator, gr, gw, readers, writers, body)
+      INSERT INTO \(tombstones) (at, id, creator, gr, gw, readers, writers, body)
       SELECT ?2, id, creator, gr, gw, readers, writers, body FROM \(table) WHERE n = ?1
       """
-    case .noteAccess:
+    case .recordAccess:
       """
       INSERT INTO \(formerAccess) (at, id, creator, gr, gw, readers, writers)
       SELECT ?8, id, creator, gr, gw, readers, writers FROM \(table) WHERE n = ?1
@@ -195,25 +195,25 @@ final class EntityCollection: Sendable {
     }
   }
 
-  private func deleted(_ which: Selection) -> String {
+  private func deleted(_ which: RowCondition) -> String {
     """
-    SELECT DISTINCT id FROM \(tombs) INDEXED BY \(tombs)_at WHERE at >= ?4 AND \(which.condition)
+    SELECT DISTINCT id FROM \(tombstones) INDEXED BY \(tombstones)_at WHERE at >= ?4 AND \(which.condition)
     """
   }
 
-  private func closed(to which: Selection) -> String {
+  private func closed(to which: RowCondition) -> String {
     """
     SELECT DISTINCT id FROM \(formerAccess) AS was INDEXED BY \(formerAccess)_at
     WHERE at >= ?4 AND \(which.access) AND \(isUnreadable(which))
     """
   }
 
-  private func left(_ which: Selection) -> String {
+  private func left(_ which: RowCondition) -> String {
     guard which.hasFilter else { return "\(closed(to: which)) EXCEPT \(deleted(which))" }
     // Read from left to right.
     return """
       \(closed(to: which))
-      UNION SELECT id FROM \(tombs) AS was INDEXED BY \(tombs)_at
+      UNION SELECT id FROM \(tombstones) AS was INDEXED BY \(tombstones)_at
         WHERE at >= ?4 AND \(which.unmatched) AND \(isUnreadable(which))
       EXCEPT \(deleted(which))
       UNION SELECT id FROM \(table) INDEXED BY \(table)_lmt
@@ -222,7 +222,7 @@ final class EntityCollection: Sendable {
   }
 
   /// That there is no entity of the id of the row `was` which may be read.
-  private func isUnreadable(_ which: Selection) -> String {
+  private func isUnreadable(_ which: RowCondition) -> String {
     "NOT EXISTS (SELECT 1 FROM \(table) AS now WHERE now.id = was.id AND \(which.access))"
   }
 }

@@ -59,14 +59,16 @@ struct EntityDraft: Sendable {
     _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline
   ) throws(ServerError) {
     let location: JSONValue?
-    do { location = try find("_geoloc", bytes, outline) } catch { throw ServerError(error) }
+    do { location = try find("_geoloc", bytes, outline: outline) } catch {
+      throw ServerError(error)
+    }
     guard let location, !isLocation(location) else { return }
     throw ServerError(
       .parameterValueOutOfRange, "_geoloc is [longitude, latitude] within -180…180 and -90…90")
   }
 
   private static func find(
-    _ name: StaticString, _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline
+    _ name: StaticString, _ bytes: UnsafeRawBufferPointer, outline: EntityOutline
   ) throws(JSONError) -> JSONValue? {
     var members = try MemberCursor(ByteScanner(bytes), at: outline.range.lowerBound)
     while let member = try members.next() {

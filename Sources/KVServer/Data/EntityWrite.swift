@@ -16,7 +16,7 @@ enum EntityWrite: Sendable {
   }
 
   /// What the collection's permissions have to allow, besides the entity's own.
-  var operation: Permissions.Operation {
+  var operation: Permissions.Action {
     switch self {
     case .create: .create
     case .put: .update

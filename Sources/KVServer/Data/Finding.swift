@@ -13,8 +13,8 @@ internal import KVSQLite
 /// `@unchecked Sendable`: one thread at a time asks for pieces.
 final class Finding: BodySource, @unchecked Sendable {
   /// What one answer holds at the most; the rest is silently left out, as the protocol has it.
-  static let mostEntities = 10_000
-  static let mostBytes = 100 << 20
+  static let maxEntities = 10_000
+  static let maxBytes = 100 << 20
 
   private enum Plan {
     /// In the order of storage, from behind a row.
@@ -53,10 +53,10 @@ final class Finding: BodySource, @unchecked Sendable {
     self.pieceBytes = pieceBytes
     let walk = query.walk
     selection = try RowSelection(
-      walk.map { Query($0.rest) } ?? query, for: viewer, .read, within: budget)
+      walk.map { Query($0.rest) } ?? query, for: viewer, operation: .read, within: budget)
     projection = query.projection
     skip = query.skip
-    left = min(query.limit ?? Self.mostEntities, Self.mostEntities)
+    left = min(query.limit ?? Self.maxEntities, Self.maxEntities)
     plan =
       walk.map { .walk(after: $0.after ?? "", last: $0.last) } ?? query.sorter.map { .sort($0) }
       ?? .scan(after: -1)
@@ -64,7 +64,7 @@ final class Finding: BodySource, @unchecked Sendable {
 
   /// Sends given rows, those of them that still are what the selection asks for.
   init(
-    _ rows: [Int64], _ selection: RowSelection, _ projection: Projection?,
+    _ rows: [Int64], _ selection: RowSelection, projection: Projection?,
     in collection: EntityCollection, of database: Database, head: String, tail: String,
     pieceBytes: Int = 256 << 10
   ) {
@@ -103,15 +103,15 @@ final class Finding: BodySource, @unchecked Sendable {
       plan = .rows(try order(by: sorter, connection), next: 0)
     }
     switch plan {
-    case .scan(let row): try scan(after: row, piece, connection)
-    case .walk(let id, let last): try walk(after: id, to: last, piece, connection)
-    case .rows(let rows, let next): try collect(rows, from: next, piece, connection)
+    case .scan(let row): try scan(after: row, piece, on: connection)
+    case .walk(let id, let last): try walk(after: id, to: last, piece: piece, on: connection)
+    case .rows(let rows, let next): try collect(rows, from: next, piece: piece, on: connection)
     case .sort, .done: break
     }
   }
 
   private func scan(
-    after row: Int64, _ piece: Payload, _ connection: borrowing Connection
+    after row: Int64, _ piece: Payload, on connection: borrowing Connection
   ) throws(SQLiteError) {
     let select = try connection.statement(collection.sql(.scan(selection.shape)))
     try selection.bind(to: select)
@@ -131,7 +131,7 @@ final class Finding: BodySource, @unchecked Sendable {
   }
 
   private func walk(
-    after id: String, to last: String?, _ piece: Payload, _ connection: borrowing Connection
+    after id: String, to last: String?, piece: Payload, on connection: borrowing Connection
   ) throws(SQLiteError) {
     let shape = EntityCollection.Shape.walk(selection.shape, isBounded: last != nil)
     let select = try connection.statement(collection.sql(shape))
@@ -164,7 +164,7 @@ final class Finding: BodySource, @unchecked Sendable {
   }
 
   private func collect(
-    _ rows: [Int64], from start: Int, _ piece: Payload, _ connection: borrowing Connection
+    _ rows: [Int64], from start: Int, piece: Payload, on connection: borrowing Connection
   ) throws(SQLiteError) {
     let known = selection.ofKnownRows
     let select = try connection.statement(collection.sql(.body(known.shape)))
@@ -184,7 +184,7 @@ final class Finding: BodySource, @unchecked Sendable {
 
   /// Adds an entity; false if the answer is full.
   private func add(_ entity: UnsafeRawBufferPointer, to piece: Payload) -> Bool {
-    guard sentBytes + piece.count + entity.count < Self.mostBytes, left > 0 else { return false }
+    guard sentBytes + piece.count + entity.count < Self.maxBytes, left > 0 else { return false }
     if sentEntities > 0 { piece.append(byte: UInt8(ascii: ",")) }
     sentEntities += 1
     left -= 1

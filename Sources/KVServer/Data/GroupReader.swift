@@ -6,8 +6,8 @@ internal import KVSQLite
 /// The entities of a collection in groups: what `_group` answers. Memory follows the number of groups.
 struct GroupReader {
   /// What an answer may hold: groups, and values in all of them together.
-  private static let mostGroups = 10_000
-  private static let mostValues = 250_000
+  private static let maxGroups = 10_000
+  private static let maxValues = 250_000
 
   /// Where a member of a group's answer comes from.
   private enum Source {
@@ -21,10 +21,10 @@ struct GroupReader {
   private let limit: Int
   private var groups: Groups
 
-  init(keys: [String], initial: JSONObject, _ function: ReduceFunction) {
+  init(keys: [String], initial: JSONObject, function: ReduceFunction) {
     grouping = Grouping(keys: keys.map { Path($0) }, members: function.members)
     layout = Self.layout(grouping, initial)
-    limit = min(Self.mostGroups, Self.mostValues / max(1, layout.count))
+    limit = min(Self.maxGroups, Self.maxValues / max(1, layout.count))
     groups = Groups(grouping)
   }
 
@@ -33,12 +33,12 @@ struct GroupReader {
     _ grouping: Grouping, _ initial: JSONObject
   ) -> [(name: String, source: Source)] {
     var layout: [(name: String, source: Source)] = []
-    var places: [RecordID: Int] = [:]
+    var indexes: [RecordID: Int] = [:]
     func set(_ name: String, _ source: Source) {
-      if let place = places[RecordID(name)] {
-        layout[place].source = source
+      if let index = indexes[RecordID(name)] {
+        layout[index].source = source
       } else {
-        places[RecordID(name)] = layout.count
+        indexes[RecordID(name)] = layout.count
         layout.append((name, source))
       }
     }
@@ -46,7 +46,7 @@ struct GroupReader {
     for member in initial.members { set(member.name, .start(member.value)) }
     for (number, member) in grouping.members.enumerated() {
       var start: JSONValue?
-      if let place = places[RecordID(member.name)], case .start(let value) = layout[place].source {
+      if let index = indexes[RecordID(member.name)], case .start(let value) = layout[index].source {
         start = value
       }
       set(member.name, .aggregate(grouping.keys.count + number, from: start))
@@ -59,7 +59,7 @@ struct GroupReader {
     _ query: Query, in collection: EntityCollection, of database: Database, for viewer: Viewer,
     within budget: WorkBudget
   ) throws(ServerError) {
-    let selection = try RowSelection(query, for: viewer, .read, within: budget)
+    let selection = try RowSelection(query, for: viewer, operation: .read, within: budget)
     try Entities.storage { () throws(SQLiteError) in
       try database.withReader(within: budget) {
         (connection: borrowing Connection) throws(SQLiteError) in
@@ -90,7 +90,8 @@ struct GroupReader {
             JSONObject.Member(
               name,
               begun(
-                aggregates[number - grouping.keys.count], start, result.members[number].value))
+                aggregates[number - grouping.keys.count], start, value: result.members[number].value
+              ))
           }
         }
         return .object(JSONObject(members))
@@ -100,7 +101,7 @@ struct GroupReader {
   /// A number, with the one that the member started from taken in. What has met no number stays as it
   /// started; a start that is no number, such as "Infinity", is beyond all numbers. Null: a sum beyond all doubles.
   private func begun(
-    _ aggregate: Grouping.Aggregate, _ start: JSONValue?, _ value: JSONValue
+    _ aggregate: Grouping.Aggregate, _ start: JSONValue?, value: JSONValue
   ) -> JSONValue {
     guard !value.isNull else {
       if case .sum = aggregate { return .null }

@@ -7,11 +7,11 @@ internal import KVSQLite
 /// change of a collection's read rule may concern every entity, so a history reaches back to the last one only.
 final class Histories: Sendable {
   /// The protocol's bounds and its default.
-  static let mostDays = 30
+  static let maxDays = 30
   static let usualDays = 15
 
   private let entities: Entities
-  private let catalog: Catalog
+  private let collections: CollectionRegistry
   /// For collections without a setting of their own; 0: they have no history.
   private let defaultDays: Int
   /// One setting at a time.
@@ -19,13 +19,15 @@ final class Histories: Sendable {
   private let isClosed = Monitor(false)
 
   /// Brings all collections to what is wanted, and has old deletions forgotten from time to time.
-  init(_ entities: Entities, _ catalog: Catalog, defaultDays: Int) throws(ServerError) {
+  init(_ entities: Entities, _ collections: CollectionRegistry, defaultDays: Int)
+    throws(ServerError)
+  {
     self.entities = entities
-    self.catalog = catalog
+    self.collections = collections
     self.defaultDays = defaultDays
-    for collection in catalog.all {
-      try settleRule(of: collection)
-      try settle(collection)
+    for collection in collections.all {
+      try recordRuleChange(of: collection)
+      try applySettings(collection)
     }
     try forgetOld()
   }
@@ -55,20 +57,20 @@ final class Histories: Sendable {
       }
     }
     collection.state.withLock { $0.wantedDays = days }
-    try settle(collection)
+    try applySettings(collection)
   }
 
   /// Sets who may do what in a collection; nil: what is the default.
   func set(_ permissions: Permissions?, of name: String, app: Int64) throws(ServerError) {
     let collection = try Entities.storage { () throws(SQLiteError) in
-      try catalog.set(permissions, of: name, of: app)
+      try collections.set(permissions, of: name, of: app)
     }
-    try settleRule(of: collection)
+    try recordRuleChange(of: collection)
   }
 
   /// Notes when the read rule has changed. It is in force before the time is taken: who has read by the old one has a
   /// time that is not later.
-  private func settleRule(of collection: EntityCollection) throws(ServerError) {
+  private func recordRuleChange(of collection: EntityCollection) throws(ServerError) {
     try turn.withLockNotifyingAll { (_) throws(ServerError) in
       let (rule, known) = collection.state.withLock { ($0.permissions.read, $0.knownRule) }
       guard rule != known else { return }
@@ -90,7 +92,7 @@ final class Histories: Sendable {
   }
 
   /// Makes a collection's history what its setting or the default wants.
-  func settle(_ collection: EntityCollection) throws(ServerError) {
+  func applySettings(_ collection: EntityCollection) throws(ServerError) {
     try turn.withLockNotifyingAll { (_) throws(ServerError) in
       let days = collection.state.withLock { $0.wantedDays } ?? defaultDays
       switch collection.history {
@@ -107,12 +109,12 @@ final class Histories: Sendable {
 
   /// Deletes what happened longer ago than its collection wants to know.
   func forgetOld() throws(ServerError) {
-    for collection in catalog.all {
+    for collection in collections.all {
       guard case .on(_, let days) = collection.history else { continue }
       let limit = Self.start(of: days)
       _ = try entities.write { (connection, _) throws(SQLiteError) in
         guard collection.history != .off else { return }
-        for table in [collection.tombs, collection.formerAccess] {
+        for table in [collection.tombstones, collection.formerAccess] {
           try connection.execute("DELETE FROM \(table) WHERE at < \(limit.milliseconds)")
         }
       }
@@ -139,7 +141,7 @@ final class Histories: Sendable {
     try createTables(of: collection)
     collection.state.withLock { $0.history = .starting }
     let since = try entities.write { (connection, now) throws(SQLiteError) in
-      try Self.note(now, collection, connection)
+      try Self.recordStart(now, collection, on: connection)
       return now
     }
     collection.state.withLock { $0.history = .on(since: since, days: days) }
@@ -147,20 +149,20 @@ final class Histories: Sendable {
 
   private func createTables(of collection: EntityCollection) throws(ServerError) {
     _ = try entities.write { (connection, _) throws(SQLiteError) in
-      try connection.execute(Schema.createHistory(of: collection))
+      try connection.execute(ServerSchema.createHistory(of: collection))
     }
   }
 
   private func end(_ collection: EntityCollection) throws(ServerError) {
     collection.state.withLock { $0.history = .off }
     _ = try entities.write { (connection, _) throws(SQLiteError) in
-      try Self.note(nil, collection, connection)
-      try connection.execute(Schema.dropHistory(of: collection))
+      try Self.recordStart(nil, collection, on: connection)
+      try connection.execute(ServerSchema.dropHistory(of: collection))
     }
   }
 
-  private static func note(
-    _ since: Timestamp?, _ collection: EntityCollection, _ connection: borrowing Connection
+  private static func recordStart(
+    _ since: Timestamp?, _ collection: EntityCollection, on connection: borrowing Connection
   ) throws(SQLiteError) {
     let update = try connection.prepare(
       "UPDATE collection SET history_since = ?2 WHERE number = ?1")

@@ -24,18 +24,18 @@ final class LiveJournal: Sendable {
       try select.bind(epoch, at: 2)
       guard try select.step() else {
         let history = LiveHistory(at: now)
-        try Self.forget(app, until: .max, connection)
-        try Self.setFloor(of: app, history.floor, epoch, connection)
+        try Self.forget(app, until: .max, on: connection)
+        try Self.setFloor(of: app, history.floor, epoch: epoch, on: connection)
         return history
       }
       var history = LiveHistory(at: now, since: select.int64(0))
-      try Self.load(app, into: &history, connection)
+      try Self.load(app, into: &history, on: connection)
       return history
     }
   }
 
   private static func load(
-    _ app: Int64, into history: inout LiveHistory, _ connection: borrowing Connection
+    _ app: Int64, into history: inout LiveHistory, on connection: borrowing Connection
   ) throws(SQLiteError) {
     let select = try connection.statement(selectAll)
     try select.bind(app, at: 1)
@@ -50,7 +50,7 @@ final class LiveJournal: Sendable {
 
   /// Adds messages, in the transaction that they tell of.
   func add(
-    _ messages: [LiveMessage], of app: Int64, _ connection: borrowing Connection
+    _ messages: [LiveMessage], of app: Int64, on connection: borrowing Connection
   ) throws(SQLiteError) {
     for message in messages {
       let insert = try connection.statement(Self.insert)
@@ -65,23 +65,23 @@ final class LiveJournal: Sendable {
 
   /// Says, in the transaction that is too much to tell of, that nothing is known of what was until then.
   func cut(
-    _ app: Int64, at time: Int64, _ connection: borrowing Connection
+    _ app: Int64, at time: Int64, on connection: borrowing Connection
   ) throws(SQLiteError) {
-    try Self.forget(app, until: time, connection)
-    try Self.setFloor(of: app, time, epoch, connection)
+    try Self.forget(app, until: time, on: connection)
+    try Self.setFloor(of: app, time, epoch: epoch, on: connection)
   }
 
   /// Forgets what a history has forgotten. Need not be durable: it is forgotten once more when it was loaded.
   func forget(_ app: Int64, until floor: Int64) throws(SQLiteError) {
     let epoch = epoch
     try database.write(durably: false) { (connection: borrowing Connection) throws(SQLiteError) in
-      try Self.forget(app, until: floor, connection)
-      try Self.setFloor(of: app, floor, epoch, connection)
+      try Self.forget(app, until: floor, on: connection)
+      try Self.setFloor(of: app, floor, epoch: epoch, on: connection)
     }
   }
 
   private static func forget(
-    _ app: Int64, until time: Int64, _ connection: borrowing Connection
+    _ app: Int64, until time: Int64, on connection: borrowing Connection
   ) throws(SQLiteError) {
     let delete = try connection.statement(deleteUntil)
     try delete.bind(app, at: 1)
@@ -90,7 +90,7 @@ final class LiveJournal: Sendable {
   }
 
   private static func setFloor(
-    of app: Int64, _ time: Int64, _ epoch: String, _ connection: borrowing Connection
+    of app: Int64, _ time: Int64, epoch: String, on connection: borrowing Connection
   ) throws(SQLiteError) {
     let upsert = try connection.statement(upsertFloor)
     try upsert.bind(app, at: 1)

@@ -58,24 +58,26 @@ final class LiveRegistrations: Sendable {
 
   /// Notes a subscription.
   func add(_ row: Row) throws(ServerError) {
-    try run(Self.insert, row.app, [row.user, row.device, row.collection])
+    try run(Self.insert, row.app, texts: [row.user, row.device, row.collection])
   }
 
   /// Notes a registration, or that it belongs to another session now.
   func register(
     _ device: String, of user: String, app: Int64, session token: String, at now: Int64
   ) throws(ServerError) {
-    try run(Self.upsert, app, [user, device, "", Sessions.hash(token)], now)
+    try run(Self.upsert, app, texts: [user, device, "", Sessions.hash(token)], number: now)
   }
 
   /// Notes that something came from a device.
-  func note(_ device: String, of user: String, app: Int64, seen now: Int64) throws(ServerError) {
-    try run(Self.updateSeen, app, [user, device], now)
+  func recordActivity(_ device: String, of user: String, app: Int64, seen now: Int64)
+    throws(ServerError)
+  {
+    try run(Self.updateSeen, app, texts: [user, device], number: now)
   }
 
   /// The devices of a user that were registered in these sessions.
   func devices(
-    of user: String, app: Int64, in sessions: Sessions.Selection
+    of user: String, app: Int64, in sessions: Sessions.Subset
   ) throws(ServerError) -> [String] {
     let sql: SQL
     let token: String?
@@ -83,33 +85,33 @@ final class LiveRegistrations: Sendable {
     case .one(let one): (sql, token) = (Self.selectOfSession, one)
     case .allBut(let kept): (sql, token) = (Self.selectOfOthers, kept)
     }
-    return try texts(sql, app, [user, token.map(Sessions.hash)])
+    return try texts(sql, app, keys: [user, token.map(Sessions.hash)])
   }
 
   func remove(_ row: Row) throws(ServerError) {
-    try run(Self.delete, row.app, [row.user, row.device, row.collection])
+    try run(Self.delete, row.app, texts: [row.user, row.device, row.collection])
   }
 
   func remove(device: String, of user: String, app: Int64) throws(ServerError) {
-    try run(Self.deleteDevice, app, [user, device])
+    try run(Self.deleteDevice, app, texts: [user, device])
   }
 
   /// Takes all devices of a user out of a collection or a stream.
   func removeAll(of user: String, app: Int64, collection: String) throws(ServerError) {
-    try run(Self.deleteCollection, app, [user, collection])
+    try run(Self.deleteCollection, app, texts: [user, collection])
   }
 
   /// Who has subscribed to a collection or a stream.
   func users(of collection: String, app: Int64) throws(ServerError) -> [String] {
-    try texts(Self.selectUsers, app, [collection])
+    try texts(Self.selectUsers, app, keys: [collection])
   }
 
   func removeAll(of user: String, app: Int64) throws(ServerError) {
-    try run(Self.deleteUser, app, [user])
+    try run(Self.deleteUser, app, texts: [user])
   }
 
   private func texts(
-    _ sql: SQL, _ app: Int64, _ keys: [String?]
+    _ sql: SQL, _ app: Int64, keys: [String?]
   ) throws(ServerError) -> [String] {
     try Entities.storage { () throws(SQLiteError) -> [String] in
       try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
@@ -125,7 +127,7 @@ final class LiveRegistrations: Sendable {
 
   /// Binds the app, the texts and, behind them, a number.
   private func run(
-    _ sql: SQL, _ app: Int64, _ texts: [String], _ number: Int64? = nil
+    _ sql: SQL, _ app: Int64, texts: [String], number: Int64? = nil
   ) throws(ServerError) {
     try Entities.storage { () throws(SQLiteError) in
       try database.write { (connection: borrowing Connection) throws(SQLiteError) in

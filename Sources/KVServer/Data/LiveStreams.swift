@@ -4,7 +4,7 @@ internal import KVSQLite
 /// Keeps the ACLs of substreams. Safe from any thread.
 final class LiveStreams: Sendable {
   /// A user who has more substreams than this may change those he has.
-  static let mostOfUser: Int64 = 1000
+  static let maxPerUser: Int64 = 1000
 
   private let database: Database
 
@@ -57,7 +57,7 @@ final class LiveStreams: Sendable {
       try database.write { (connection: borrowing Connection) throws(SQLiteError) -> Bool in
         let count = try connection.statement(Self.count)
         try Self.bind(stream, app, to: count)
-        guard try count.step(), count.int64(0) < Self.mostOfUser else { return false }
+        guard try count.step(), count.int64(0) < Self.maxPerUser else { return false }
         let upsert = try connection.statement(Self.upsert)
         try Self.bind(stream, app, to: upsert)
         try upsert.bind(acl.json.text, at: 4)

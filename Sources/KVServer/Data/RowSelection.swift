@@ -18,16 +18,16 @@ struct Viewer: Sendable {
   }
 
   /// The rule for an operation. Throws if nothing of this kind is possible at all.
-  func rule(for operation: Permissions.Operation) throws(ServerError) -> Permissions.Rule {
+  func rule(for action: Permissions.Action) throws(ServerError) -> Permissions.Rule {
     switch principal {
     case .master: return .always
     case .app:
       throw ServerError(.insufficientCredentials, "this needs a user's session")
     case .user:
-      let rule = permissions[operation]
+      let rule = permissions[action]
       if rule == .never {
         throw ServerError(
-          .insufficientCredentials, "the collection's permissions allow nobody to \(operation)")
+          .insufficientCredentials, "the collection's permissions allow nobody to \(action)")
       }
       return rule
     }
@@ -36,7 +36,7 @@ struct Viewer: Sendable {
 
 /// The rows of a collection that a viewer may see or change and that a filter matches.
 struct RowSelection: Sendable {
-  private(set) var shape: EntityCollection.Selection
+  private(set) var shape: EntityCollection.RowCondition
   private let user: String
   /// The ids that the filter names, as a JSON array.
   private var ids: String?
@@ -45,7 +45,7 @@ struct RowSelection: Sendable {
   let budget: WorkBudget
 
   init(
-    _ query: Query, for viewer: Viewer, _ operation: Permissions.Operation,
+    _ query: Query, for viewer: Viewer, operation: Permissions.Action,
     within budget: WorkBudget
   ) throws(ServerError) {
     self.budget = budget
@@ -53,7 +53,7 @@ struct RowSelection: Sendable {
     let named = query.namedIDs
     ids = named.map { ACL.list($0.ids) }
     matcher = named?.isExact == true ? nil : query.matcher(within: budget)
-    shape = EntityCollection.Selection(
+    shape = EntityCollection.RowCondition(
       rule: try viewer.rule(for: operation), writing: operation != .read,
       isFiltered: matcher != nil, isByIds: ids != nil)
   }

@@ -68,8 +68,8 @@ final class ServerClock: Sendable {
   func endWrite(_ time: Timestamp) {
     state.withLock { state in
       state.writes += 1
-      guard let place = state.inFlight.firstIndex(of: time.milliseconds) else { return }
-      state.inFlight.remove(at: place)
+      guard let index = state.inFlight.firstIndex(of: time.milliseconds) else { return }
+      state.inFlight.remove(at: index)
     }
   }
 

@@ -19,7 +19,7 @@ final class Sessions: Sendable {
   }
 
   /// Sessions of one user, by their tokens.
-  enum Selection: Sendable {
+  enum Subset: Sendable {
     case one(String)
     case allBut(String?)
   }
@@ -98,7 +98,7 @@ final class Sessions: Sendable {
   func endAll(app: Int64, user: String) throws(ServerError) {
     try Entities.storage { () throws(SQLiteError) in
       try database.write { (connection: borrowing Connection) throws(SQLiteError) in
-        try Self.endAll(app: app, user: user, connection)
+        try Self.endAll(app: app, user: user, on: connection)
       }
     }
     forget(app: app, user: user)
@@ -115,7 +115,7 @@ final class Sessions: Sendable {
   /// Starts a session of a user, unless his account is disabled or of another generation by now: then false.
   static func insert(
     _ session: New, app: Int64, user: String, generation: Int64,
-    _ connection: borrowing Connection
+    on connection: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     let purge = try connection.statement(Self.purge)
     try purge.bind(app, at: 1)
@@ -135,7 +135,7 @@ final class Sessions: Sendable {
   /// Makes a new generation of a user's account: his sessions end, all but one of them if told to. `forget` must
   /// follow the commit.
   static func endAll(
-    app: Int64, user: String, but token: String? = nil, _ connection: borrowing Connection
+    app: Int64, user: String, but token: String? = nil, on connection: borrowing Connection
   ) throws(SQLiteError) {
     let renew = try connection.statement(Self.renew)
     try renew.bind(app, at: 2)

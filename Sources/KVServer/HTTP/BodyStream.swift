@@ -35,7 +35,7 @@ final class BodyStream: @unchecked Sendable {
 
   init(
     _ source: any BodySource, over connection: OpaquePointer, with pool: WorkerPool,
-    for asker: Asker, _ budget: WorkBudget
+    for asker: Asker, budget: WorkBudget
   ) {
     self.source = source
     self.connection = connection

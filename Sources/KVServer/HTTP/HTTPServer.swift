@@ -110,20 +110,20 @@ final class HTTPServer: @unchecked Sendable {
   private struct Requests {
     /// Handed to the handler and not completed.
     var active = 0
-    var suspended: [ObjectIdentifier: Exchange] = [:]
+    var suspended: [ObjectIdentifier: HTTPExchange] = [:]
   }
 
-  func began(_ exchange: Exchange) { requests.withLock { $0.active += 1 } }
+  func began(_ exchange: HTTPExchange) { requests.withLock { $0.active += 1 } }
 
-  func suspended(_ exchange: Exchange) {
+  func suspended(_ exchange: HTTPExchange) {
     requests.withLock { $0.suspended[ObjectIdentifier(exchange)] = exchange }
   }
 
-  func resumed(_ exchange: Exchange) {
+  func resumed(_ exchange: HTTPExchange) {
     requests.withLock { _ = $0.suspended.removeValue(forKey: ObjectIdentifier(exchange)) }
   }
 
-  func ended(_ exchange: Exchange) {
+  func ended(_ exchange: HTTPExchange) {
     if isStopping {
       requests.withLockNotifyingAll { $0.active -= 1 }
     } else {
@@ -155,7 +155,7 @@ private func requestStarted(
   _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ connection: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {
   guard let context, let target, let connection else { return nil }
-  let exchange = Exchange(connection, target: target, server: HTTPServer.at(context))
+  let exchange = HTTPExchange(connection, target: target, server: HTTPServer.at(context))
   return Unmanaged.passRetained(exchange).toOpaque()
 }
 
@@ -166,7 +166,7 @@ private func accessHandler(
   _ own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
   guard let pointer = own?.pointee, let method, let version, let size else { return .NO }
-  let exchange = Unmanaged<Exchange>.fromOpaque(pointer).takeUnretainedValue()
+  let exchange = Unmanaged<HTTPExchange>.fromOpaque(pointer).takeUnretainedValue()
   if exchange.request == nil { return exchange.begin(method: method, version: version) }
   if size.pointee == 0 { return exchange.proceed() }
   defer { size.pointee = 0 }
@@ -179,7 +179,7 @@ private func requestCompleted(
 ) {
   guard let pointer = own?.pointee else { return }
   own?.pointee = nil
-  Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue().complete()
+  Unmanaged<HTTPExchange>.fromOpaque(pointer).takeRetainedValue().complete()
 }
 
 private func certificateWanted(

@@ -9,7 +9,7 @@ struct HeadReader {
 
   init(_ connection: OpaquePointer) {
     withUnsafeMutablePointer(to: &self) { reader in
-      _ = MHD_get_connection_values_n(connection, .HEADER_KIND, takeHeader, reader)
+      _ = MHD_get_connection_values_n(connection, .HEADER_KIND, readHeader, reader)
     }
   }
 
@@ -67,7 +67,7 @@ struct HeadReader {
   }
 }
 
-private func takeHeader(
+private func readHeader(
   _ reader: UnsafeMutableRawPointer?, _ kind: MHD_ValueKind, _ name: UnsafePointer<CChar>?,
   _ nameSize: Int, _ value: UnsafePointer<CChar>?, _ valueSize: Int
 ) -> MHD_Result {

@@ -8,7 +8,8 @@ struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
   /// Reads an address in digits, without a port; nil if it is none.
   init?(_ text: String) {
-    guard let found = Self.bytes(AF_INET, text, 4) ?? Self.bytes(AF_INET6, text, 16) else {
+    guard let found = Self.bytes(AF_INET, text, count: 4) ?? Self.bytes(AF_INET6, text, count: 16)
+    else {
       return nil
     }
     let mapped = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
@@ -25,7 +26,7 @@ struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  private static func bytes(_ family: Int32, _ text: String, _ count: Int) -> [UInt8]? {
+  private static func bytes(_ family: Int32, _ text: String, count: Int) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: count)
     return inet_pton(family, text, &bytes) == 1 ? bytes : nil
   }

@@ -9,7 +9,7 @@ internal import KVBase
 final class Lingering: Sendable {
   private static let nanoseconds: Int64 = 5_000_000_000
   /// More connections than this are closed at once.
-  private static let mostSockets = 256
+  private static let maxSockets = 256
 
   private struct Connection {
     let socket: Int32
@@ -25,12 +25,12 @@ final class Lingering: Sendable {
 
   private let state = Monitor(State())
   private let wakeUp = EventDescriptor()
-  private let mostBytes: Int
+  private let maxBytes: Int
   private let worker: Worker?
 
   /// `mostBytes`: how much of one connection is read.
-  init(mostBytes: Int) {
-    self.mostBytes = mostBytes
+  init(maxBytes: Int) {
+    self.maxBytes = maxBytes
     guard let wakeUp else {
       worker = nil
       return
@@ -39,20 +39,20 @@ final class Lingering: Sendable {
   }
 
   /// Takes care of a connection whose owner is about to close `socket`.
-  func take(_ socket: Int32) {
+  func add(_ socket: Int32) {
     guard worker != nil else { return }
     let copy = fcntl(socket, F_DUPFD_CLOEXEC, 0)
     guard copy >= 0 else { return }
     shutdown(copy, Int32(SHUT_WR))
     let connection = Connection(
-      socket: copy, end: monotonicNanoseconds() &+ Self.nanoseconds, bytesLeft: mostBytes)
-    let isTaken = state.withLock { state in
-      guard !state.isClosed, state.count < Self.mostSockets else { return false }
+      socket: copy, end: monotonicNanoseconds() &+ Self.nanoseconds, bytesLeft: maxBytes)
+    let isAdded = state.withLock { state in
+      guard !state.isClosed, state.count < Self.maxSockets else { return false }
       state.count += 1
       state.arrived.append(connection)
       return true
     }
-    if isTaken { wakeUp?.raise() } else { close(copy) }
+    if isAdded { wakeUp?.raise() } else { close(copy) }
   }
 
   /// Closes all connections and ends the thread.

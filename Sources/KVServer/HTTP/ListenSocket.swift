@@ -58,7 +58,7 @@ struct ListenSocket: ~Copyable {
   deinit { if isOwned { close(descriptor) } }
 
   /// Gives the descriptor to whom it belongs from now on.
-  consuming func giveAway() -> Int32 {
+  consuming func release() -> Int32 {
     isOwned = false
     return descriptor
   }

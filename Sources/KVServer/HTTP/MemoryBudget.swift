@@ -11,16 +11,16 @@ final class MemoryBudget: Sendable {
   func hasRoom(for bytes: Int) -> Bool { bytes <= limit - used.load(ordering: .relaxed) }
 
   /// Takes so many bytes; false, and nothing is taken, if there are not so many left.
-  func take(_ bytes: Int) -> Bool {
+  func reserve(_ bytes: Int) -> Bool {
     var known = used.load(ordering: .relaxed)
     while bytes <= limit - known {
-      let (isTaken, now) = used.weakCompareExchange(
+      let (isReserved, now) = used.weakCompareExchange(
         expected: known, desired: known + bytes, ordering: .relaxed)
-      if isTaken { return true }
+      if isReserved { return true }
       known = now
     }
     return false
   }
 
-  func giveBack(_ bytes: Int) { used.subtract(bytes, ordering: .relaxed) }
+  func release(_ bytes: Int) { used.subtract(bytes, ordering: .relaxed) }
 }

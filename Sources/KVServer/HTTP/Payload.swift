@@ -38,7 +38,7 @@ final class Payload: @unchecked Sendable {
 
   deinit {
     free(base)
-    budget?.giveBack(capacity)
+    budget?.release(capacity)
   }
 
   /// Lends the bytes until `body` returns. It must not change the payload.
@@ -84,7 +84,7 @@ final class Payload: @unchecked Sendable {
   /// Forgets everything, the memory included.
   func discard() {
     free(base)
-    budget?.giveBack(capacity)
+    budget?.release(capacity)
     (base, count, capacity) = (nil, 0, 0)
   }
 
@@ -104,9 +104,9 @@ final class Payload: @unchecked Sendable {
   }
 
   private func grow(to size: Int) -> Bool {
-    guard budget?.take(size - capacity) != false else { return false }
+    guard budget?.reserve(size - capacity) != false else { return false }
     guard let grown = realloc(base, size) else {
-      budget?.giveBack(size - capacity)
+      budget?.release(size - capacity)
       return false
     }
     base = grown

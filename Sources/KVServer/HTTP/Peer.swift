@@ -13,7 +13,7 @@ final class Peer: Sendable {
   private let deadline = Atomic<Int64>(0)
   private let lingers = Atomic<Bool>(false)
 
-  fileprivate init(address: String, socket: Int32, _ identities: TLSIdentities?) {
+  fileprivate init(address: String, socket: Int32, identities: TLSIdentities?) {
     self.address = address
     self.identities = identities
     self.socket = socket
@@ -64,7 +64,7 @@ final class PeerTable: Sendable {
 
   /// `lingerBytes`: how much is read of a connection that is closed while the other side still sends.
   init(lingerBytes: Int) {
-    lingering = Lingering(mostBytes: lingerBytes)
+    lingering = Lingering(maxBytes: lingerBytes)
     let state = self.state
     _ = Worker("kv-deadlines") {
       while state.wait(until: .after(seconds: 0.5), for: { $0.isClosed ? true : nil }) == nil {
@@ -86,7 +86,7 @@ final class PeerTable: Sendable {
   func open(_ connection: OpaquePointer) -> Peer {
     let (address, socket) = (Self.address(of: connection), kv_mhd_socket(connection))
     return state.withLock { state in
-      let peer = Peer(address: address, socket: socket, state.identities)
+      let peer = Peer(address: address, socket: socket, identities: state.identities)
       state.peers[ObjectIdentifier(peer)] = peer
       return peer
     }
@@ -94,7 +94,7 @@ final class PeerTable: Sendable {
 
   /// The socket is about to be closed.
   func close(_ peer: Peer) {
-    if peer.mustBeDrained { lingering.take(peer.socket) }
+    if peer.mustBeDrained { lingering.add(peer.socket) }
     state.withLock { _ = $0.peers.removeValue(forKey: ObjectIdentifier(peer)) }
   }
 

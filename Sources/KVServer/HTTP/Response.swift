@@ -36,14 +36,14 @@ protocol Reply: AnyObject, Sendable {
 /// go elsewhere, and the reply may come at any later time.
 protocol RequestHandler: AnyObject, Sendable {
   /// Looks at the head of a request that has a body, of which nothing has been read yet.
-  func admit(_ head: Request) -> HostLimiter
+  func admit(_ head: Request) -> Admission
   func handle(_ request: Request, _ reply: any Reply)
   /// The answer to a request that cannot be handled.
   func refuse(_ problem: RequestProblem, requestId: String) -> Response
 }
 
 /// Whether the body of a request is wanted.
-enum HostLimiter: Sendable {
+enum Admission: Sendable {
   /// It is, if it has no more bytes than this.
   case admitted(bodyBytes: Int)
   case refused(Response)

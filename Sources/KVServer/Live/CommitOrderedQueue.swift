@@ -8,11 +8,11 @@ internal import KVSQLite
 final class CommitOrderedQueue: Sendable {
   private struct State {
     var begun = 0
-    var told = 0
+    var ended = 0
     /// What the transactions that have not ended would tell.
     var prepared: [Int: LiveAnnouncement] = [:]
     /// Whether they have committed.
-    var ended: [Int: Bool] = [:]
+    var outcomes: [Int: Bool] = [:]
   }
 
   private let state = Monitor(State())
@@ -27,7 +27,7 @@ final class CommitOrderedQueue: Sendable {
 
   /// Runs a write that has something to tell. Each time that its transaction begins, it calls `begin` for a number, and
   /// `prepare` with that as the last step.
-  func telling<R, E: Error>(_ write: (_ begin: () -> Int) throws(E) -> R) throws(E) -> R {
+  func announcing<R, E: Error>(_ write: (_ begin: () -> Int) throws(E) -> R) throws(E) -> R {
     var number: Int?
     var isCommitted = false
     defer { if let number { end(number, isCommitted: isCommitted) } }
@@ -53,16 +53,16 @@ final class CommitOrderedQueue: Sendable {
   @discardableResult
   func prepare(
     _ content: LiveAnnouncement.Content, for topic: String, of app: Int64, as number: Int,
-    _ connection: borrowing Connection
+    on connection: borrowing Connection
   ) throws(SQLiteError) -> LiveAnnouncement? {
     guard content.count > 0, let broker = brokers[app] else { return nil }
     let announcement = broker.prepare(content, for: topic, of: app)
     state.withLock { $0.prepared[number] = announcement }
     guard announcement.isJournaled, let journal else { return announcement }
     if announcement.isCut {
-      try journal.cut(app, at: announcement.time, connection)
+      try journal.cut(app, at: announcement.time, on: connection)
     } else {
-      try journal.add(announcement.messages, of: app, connection)
+      try journal.add(announcement.messages, of: app, on: connection)
     }
     return announcement
   }
@@ -70,10 +70,10 @@ final class CommitOrderedQueue: Sendable {
   /// To be called once for each number, after the transaction.
   func end(_ number: Int, isCommitted: Bool) {
     state.withLock { state in
-      state.ended[number] = isCommitted
-      while let isCommitted = state.ended.removeValue(forKey: state.told + 1) {
-        state.told += 1
-        guard let next = state.prepared.removeValue(forKey: state.told) else { continue }
+      state.outcomes[number] = isCommitted
+      while let isCommitted = state.outcomes.removeValue(forKey: state.ended + 1) {
+        state.ended += 1
+        guard let next = state.prepared.removeValue(forKey: state.ended) else { continue }
         if isCommitted {
           brokers[next.app]?.publish(next)
         } else {

@@ -26,7 +26,7 @@ struct LiveAnnouncement: Sendable {
     case .changes(let changes):
       let rule = changes.collection.permissions.read
       return changes.list.enumerated().map { index, change in
-        LiveMessage(change, topic, rule, at: time &+ Int64(index))
+        LiveMessage(change, topic, rule: rule, at: time &+ Int64(index))
       }
     case .payload(let bytes, let user, let audience):
       let about = LiveMessage.About(audience: audience, isNotice: false, from: .user(user))
@@ -47,13 +47,13 @@ extension LiveAnnouncement.Content {
 
 extension LiveMessage {
   fileprivate init(
-    _ change: LiveChange, _ collection: String, _ rule: Permissions.Rule, at time: Int64
+    _ change: LiveChange, _ collection: String, rule: Permissions.Rule, at time: Int64
   ) {
     var isNotice = true
     let payload: [UInt8]
     switch change.what {
-    case .create(let body) where body.count <= LiveBroker.mostBytes,
-      .update(let body) where body.count <= LiveBroker.mostBytes:
+    case .create(let body) where body.count <= LiveBroker.maxBytes,
+      .update(let body) where body.count <= LiveBroker.maxBytes:
       isNotice = false
       payload = body
     case .create, .update: payload = LiveWire.notice(change.id, at: nil)

@@ -7,11 +7,11 @@ final class LiveBroker: Sendable {
   /// How long a poll is held.
   static let holdSeconds: Int64 = 280
   /// What one answer tells; the next poll goes on from there.
-  private static let mostMessages = 100
+  private static let maxMessages = 100
   /// How many polls are answered before others get the lock, and by the thread that has written.
-  private static let mostAtOnce = 32
+  private static let maxPollsAtOnce = 32
   /// Entities and messages above this are not sent: the protocol's rule.
-  static let mostBytes = 32 << 10
+  static let maxBytes = 32 << 10
 
   /// A poll, understood and permitted.
   struct Poll: Sendable {
@@ -22,7 +22,7 @@ final class LiveBroker: Sendable {
     /// When that ends, in milliseconds; nil: not by itself.
     var expires: Int64?
     /// nil: the first one, which only wants a place.
-    var since: LivePlace?
+    var since: LivePosition?
     /// The collections it names; nil: all of the group's.
     var collections: Set<RecordID>?
     /// The device that polls; nil: not known, or of no interest.
@@ -51,18 +51,18 @@ final class LiveBroker: Sendable {
     var isClosed = false
 
     /// Up to when nothing is added any more.
-    var settled: Int64 { reserved.min().map { $0 &- 1 } ?? history.last }
+    var completeUntil: Int64 { reserved.min().map { $0 &- 1 } ?? history.last }
 
     /// A place for somebody who wants to know everything from now on.
     mutating func current(_ now: Timestamp) -> Int64 {
-      reserved.isEmpty ? history.current(now) : settled
+      reserved.isEmpty ? history.current(now) : completeUntil
     }
 
-    mutating func take(_ number: Int) -> Waiting? {
-      guard let taken = waiting.removeValue(forKey: number) else { return nil }
-      waitingOf[taken.poll.group]?.remove(number)
-      if waitingOf[taken.poll.group]?.isEmpty == true { waitingOf[taken.poll.group] = nil }
-      return taken
+    mutating func removePoll(_ number: Int) -> Waiting? {
+      guard let removed = waiting.removeValue(forKey: number) else { return nil }
+      waitingOf[removed.poll.group]?.remove(number)
+      if waitingOf[removed.poll.group]?.isEmpty == true { waitingOf[removed.poll.group] = nil }
+      return removed
     }
   }
 
@@ -72,17 +72,17 @@ final class LiveBroker: Sendable {
   private let state: Monitor<State>
   private let now: @Sendable () -> Timestamp
   /// Gives a collection to somebody who will `tell` of it soon; false: there is nobody.
-  private let handOver: @Sendable (String) -> Bool
+  private let deliverLater: @Sendable (String) -> Bool
 
   /// `history`: what is known from before; nil: nothing.
   init(
     _ wire: LiveWire, _ history: LiveHistory? = nil,
     now: @escaping @Sendable () -> Timestamp = { Timestamp.now() },
-    handOver: @escaping @Sendable (String) -> Bool = { _ in false }
+    deliverLater: @escaping @Sendable (String) -> Bool = { _ in false }
   ) {
     self.wire = wire
     self.now = now
-    self.handOver = handOver
+    self.deliverLater = deliverLater
     let history = history ?? LiveHistory(at: now())
     state = Monitor(State(history: history, forgotten: history.floor))
   }
@@ -96,7 +96,7 @@ final class LiveBroker: Sendable {
   // MARK: Polls
 
   /// Answers the poll now or when there is something to tell.
-  func poll(_ poll: Poll, at ticks: Int64 = monotonicNanoseconds(), _ reply: any Reply) {
+  func poll(_ poll: Poll, at ticks: Int64 = monotonicNanoseconds(), reply: any Reply) {
     let response = state.withLock { state -> Response? in
       guard Self.isRegistered(poll, state) else { return wire.refusal(ofGroup: poll.group) }
       guard let since = poll.since else {
@@ -108,7 +108,7 @@ final class LiveBroker: Sendable {
         return wire.answer(
           [], to: poll, next: state.current(now()), isIncomplete: true)
       }
-      if let response = answer(poll, since: since.time, state) { return response }
+      if let response = answer(poll, since: since.time, state: state) { return response }
       if state.isClosed { return wire.answer([], to: poll, next: since.time) }
       state.count += 1
       state.waiting[state.count] = Waiting(
@@ -127,19 +127,19 @@ final class LiveBroker: Sendable {
   }
 
   /// What there is to tell; nil: nothing.
-  private func answer(_ poll: Poll, since: Int64, _ state: State) -> Response? {
+  private func answer(_ poll: Poll, since: Int64, state: State) -> Response? {
     var found: [LiveMessage] = []
-    for message in state.history.after(since) where found.count < Self.mostMessages {
+    for message in state.history.after(since) where found.count < Self.maxMessages {
       if poll.collections?.contains(RecordID(message.collection)) != false,
-        state.members.hears(poll.group, message.collection),
+        state.members.isSubscribed(poll.group, to: message.collection),
         message.about.audience.contains(poll.user)
       {
         found.append(message)
       }
     }
     guard let last = found.last else { return nil }
-    let isFull = found.count == Self.mostMessages
-    return wire.answer(found, to: poll, next: isFull ? last.time : state.settled)
+    let isFull = found.count == Self.maxMessages
+    return wire.answer(found, to: poll, next: isFull ? last.time : state.completeUntil)
   }
 
   // MARK: Changes
@@ -154,7 +154,7 @@ final class LiveBroker: Sendable {
       state.reserved.insert(time)
       return LiveAnnouncement(
         app: app, topic: topic, content: content, time: time,
-        isJournaled: !state.members.groups(hearing: topic).isEmpty)
+        isJournaled: !state.members.groups(subscribedTo: topic).isEmpty)
     }
   }
 
@@ -168,7 +168,7 @@ final class LiveBroker: Sendable {
   func publish(_ announcement: LiveAnnouncement) {
     let groups = state.withLock { state -> Set<String> in
       state.reserved.remove(announcement.time)
-      let groups = state.members.groups(hearing: announcement.topic)
+      let groups = state.members.groups(subscribedTo: announcement.topic)
       guard announcement.isJournaled || !groups.isEmpty else { return [] }
       if announcement.isCut {
         state.history.cut(at: announcement.time)
@@ -182,14 +182,14 @@ final class LiveBroker: Sendable {
 
   /// Whether somebody listens to a collection or a stream.
   func hasListeners(of topic: String) -> Bool {
-    state.withLock { !$0.members.groups(hearing: topic).isEmpty }
+    state.withLock { !$0.members.groups(subscribedTo: topic).isEmpty }
   }
 
   /// A time that no message has or will have.
   func moment() -> Int64 { state.withLock { $0.history.reserve(1, now()) } }
 
   /// Up to when messages were forgotten, if that has changed since the last call.
-  func takeForgotten() -> Int64? {
+  func popForgottenFloor() -> Int64? {
     state.withLock { state in
       guard state.history.floor > state.forgotten else { return nil }
       state.forgotten = state.history.floor
@@ -199,53 +199,53 @@ final class LiveBroker: Sendable {
 
   /// Tells the polls of some groups, or leaves that to somebody else if they are many.
   private func announce(_ topic: String, to groups: Set<String>) {
-    if let few = state.withLock({ Self.polls(of: groups, $0, most: Self.mostAtOnce) }) {
-      tell(few)
-    } else if !handOver(topic) {
-      tell(topic)
+    if let few = state.withLock({ Self.polls(of: groups, $0, limit: Self.maxPollsAtOnce) }) {
+      deliver(few)
+    } else if !deliverLater(topic) {
+      deliver(topic)
     }
   }
 
   /// Tells what is new to the polls of a collection, for whoever `handOver` gave it to. What was told meanwhile is
   /// not told again.
-  func tell(_ topic: String) {
+  func deliver(_ topic: String) {
     let polls = state.withLock { state in
-      Self.polls(of: state.members.groups(hearing: topic), state, most: .max)
+      Self.polls(of: state.members.groups(subscribedTo: topic), state, limit: .max)
     }
-    tell(polls ?? [])
+    deliver(polls ?? [])
   }
 
   /// The polls that wait; nil: more than so many.
-  private static func polls(of groups: Set<String>, _ state: State, most: Int) -> [Int]? {
+  private static func polls(of groups: Set<String>, _ state: State, limit: Int) -> [Int]? {
     var polls: [Int] = []
     for group in groups {
       polls += state.waitingOf[group] ?? []
-      if polls.count > most { return nil }
+      if polls.count > limit { return nil }
     }
     return polls
   }
 
-  private func tell(_ polls: [Int]) {
-    for start in stride(from: 0, to: polls.count, by: Self.mostAtOnce) {
-      let some = polls[start..<min(start + Self.mostAtOnce, polls.count)]
-      send { state in some.compactMap { news(for: $0, &state) } }
+  private func deliver(_ polls: [Int]) {
+    for start in stride(from: 0, to: polls.count, by: Self.maxPollsAtOnce) {
+      let some = polls[start..<min(start + Self.maxPollsAtOnce, polls.count)]
+      send { state in some.compactMap { response(for: $0, &state) } }
     }
   }
 
   /// The answer to a poll, if there is something to tell it.
-  private func news(for number: Int, _ state: inout State) -> Sending? {
+  private func response(for number: Int, _ state: inout State) -> Sending? {
     guard let waiting = state.waiting[number] else { return nil }
     let response =
       state.history.reaches(back: waiting.since)
-      ? answer(waiting.poll, since: waiting.since, state)
-      : wire.answer([], to: waiting.poll, next: state.settled, isIncomplete: true)
-    guard let response, let taken = state.take(number) else {
+      ? answer(waiting.poll, since: waiting.since, state: state)
+      : wire.answer([], to: waiting.poll, next: state.completeUntil, isIncomplete: true)
+    guard let response, let removed = state.removePoll(number) else {
       // Of what came until now there is nothing for it.
-      let settled = state.settled
-      state.waiting[number]?.since = settled
+      let completeUntil = state.completeUntil
+      state.waiting[number]?.since = completeUntil
       return nil
     }
-    return (taken.reply, response)
+    return (removed.reply, response)
   }
 
   // MARK: Endings
@@ -304,7 +304,7 @@ final class LiveBroker: Sendable {
   ) {
     send { state in
       state.waiting.filter { isOver($0.value) }.keys.compactMap { number -> Sending? in
-        guard let waiting = state.take(number) else { return nil }
+        guard let waiting = state.removePoll(number) else { return nil }
         return (waiting.reply, response(waiting, &state))
       }
     }

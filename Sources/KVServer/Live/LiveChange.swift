@@ -42,7 +42,7 @@ struct LiveChange: Sendable {
 /// What one transaction did to one collection, collected while it runs.
 struct LiveChanges: Sendable {
   /// What is remembered of one transaction: no more than any history keeps.
-  static let most = LiveHistory.mostMessages
+  static let maxCount = LiveHistory.maxMessages
 
   let collection: EntityCollection
   private(set) var list: [LiveChange] = []
@@ -52,7 +52,7 @@ struct LiveChanges: Sendable {
   init(_ collection: EntityCollection) { self.collection = collection }
 
   mutating func add(_ change: @autoclosure () -> LiveChange) {
-    if list.count < Self.most { list.append(change()) } else { isCut = true }
+    if list.count < Self.maxCount { list.append(change()) } else { isCut = true }
   }
 }
 

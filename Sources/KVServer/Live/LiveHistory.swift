@@ -2,7 +2,7 @@ internal import KVBase
 
 /// A place in the stream of messages, as clients hand it back: `t` in steps of 100 ns, and the epoch of the
 /// data, which travels as the region.
-struct LivePlace: Sendable, Equatable {
+struct LivePosition: Sendable, Equatable {
   var time: Int64
   /// nil: the client did not say.
   var region: Int64?
@@ -11,8 +11,8 @@ struct LivePlace: Sendable, Equatable {
 /// The last messages of an app, bounded by number and by bytes, so that a client that was away can be told what it
 /// missed, or that it cannot be told.
 struct LiveHistory: Sendable {
-  static let mostMessages = 10_000
-  private static let mostBytes = 16 << 20
+  static let maxMessages = 10_000
+  private static let maxBytes = 16 << 20
 
   private var messages: [LiveMessage] = []
   private var first = 0
@@ -46,7 +46,7 @@ struct LiveHistory: Sendable {
     last = max(last, message.time)
     messages.append(message)
     bytes &+= message.payload.count
-    while messages.count - first > Self.mostMessages || bytes > Self.mostBytes { forgetFirst() }
+    while messages.count - first > Self.maxMessages || bytes > Self.maxBytes { forgetFirst() }
   }
 
   /// Forgets everything: what happened at `time` is too much to remember.

@@ -5,12 +5,12 @@ internal import KVBase
 struct LiveMembers: Sendable {
   /// A user with more devices loses the one that was not seen for the longest time: a device that is gone for good
   /// never says so.
-  static let mostDevices = 100
-  static let mostCollections = 1000
+  static let maxDevices = 100
+  static let maxCollections = 1000
   /// A device that was not seen for so many milliseconds is gone.
   static let longestAbsence: Int64 = 30 * 86_400_000
   /// Milliseconds after which it is worth noting in the database that a device was seen.
-  private static let notingInterval: Int64 = 3_600_000
+  private static let recordingInterval: Int64 = 3_600_000
 
   private struct Device: Sendable {
     var id: RecordID
@@ -18,7 +18,7 @@ struct LiveMembers: Sendable {
     var session: String?
     /// When something came from it, and when that was noted, in milliseconds since 1970.
     var seen: Int64
-    var noted: Int64
+    var recorded: Int64
     var collections: Set<RecordID> = []
   }
 
@@ -31,15 +31,15 @@ struct LiveMembers: Sendable {
   func isRegistered(_ group: String) -> Bool { devices[group] != nil }
 
   func isRegistered(_ group: String, device: String) -> Bool {
-    place(of: device, group) != nil
+    index(of: device, group) != nil
   }
 
-  func hears(_ group: String, _ collection: String) -> Bool {
+  func isSubscribed(_ group: String, to collection: String) -> Bool {
     groups[RecordID(collection)]?.contains(group) == true
   }
 
   /// The groups that have subscribed to a collection.
-  func groups(hearing collection: String) -> Set<String> {
+  func groups(subscribedTo collection: String) -> Set<String> {
     groups[RecordID(collection)] ?? []
   }
 
@@ -48,15 +48,15 @@ struct LiveMembers: Sendable {
   mutating func register(
     _ group: String, device: String, session: String? = nil, at now: Int64 = 0
   ) -> String? {
-    if let place = place(of: device, group) {
-      if let session { devices[group]?[place].session = session }
-      devices[group]?[place].seen = now
+    if let index = index(of: device, group) {
+      if let session { devices[group]?[index].session = session }
+      devices[group]?[index].seen = now
       return nil
     }
     let others = devices[group] ?? []
     devices[group] =
-      others + [Device(id: RecordID(device), session: session, seen: now, noted: now)]
-    guard others.count >= Self.mostDevices, let gone = others.min(by: { $0.seen < $1.seen }) else {
+      others + [Device(id: RecordID(device), session: session, seen: now, recorded: now)]
+    guard others.count >= Self.maxDevices, let gone = others.min(by: { $0.seen < $1.seen }) else {
       return nil
     }
     unregister(group, device: gone.id.text)
@@ -65,24 +65,24 @@ struct LiveMembers: Sendable {
 
   /// Something came from a device, or – whose it is not being known – from one of those of a session. Gives those for
   /// which that should be noted.
-  mutating func see(
+  mutating func recordActivity(
     _ group: String, device: String?, session: String, at now: Int64
   ) -> [String] {
-    let named = device.flatMap { place(of: $0, group) }
-    var toNote: [String] = []
-    for (place, known) in (devices[group] ?? []).enumerated()
-    where named.map({ $0 == place }) ?? (known.session == session) {
-      devices[group]?[place].seen = now
-      guard now - known.noted >= Self.notingInterval else { continue }
-      devices[group]?[place].noted = now
-      toNote.append(known.id.text)
+    let named = device.flatMap { index(of: $0, group) }
+    var overdue: [String] = []
+    for (index, known) in (devices[group] ?? []).enumerated()
+    where named.map({ $0 == index }) ?? (known.session == session) {
+      devices[group]?[index].seen = now
+      guard now - known.recorded >= Self.recordingInterval else { continue }
+      devices[group]?[index].recorded = now
+      overdue.append(known.id.text)
     }
-    return toNote
+    return overdue
   }
 
   /// Unregisters the devices that are gone, once an hour: all have to be looked at. Gives their groups.
   mutating func expire(at now: Int64) -> Set<String> {
-    guard abs(now &- expiredAt) >= Self.notingInterval else { return [] }
+    guard abs(now &- expiredAt) >= Self.recordingInterval else { return [] }
     expiredAt = now
     var expired: Set<String> = []
     for (group, all) in devices {
@@ -95,11 +95,11 @@ struct LiveMembers: Sendable {
   }
 
   mutating func unregister(_ group: String, device: String) {
-    guard let place = place(of: device, group),
-      let gone = devices[group]?.remove(at: place)
+    guard let index = index(of: device, group),
+      let gone = devices[group]?.remove(at: index)
     else { return }
     if devices[group]?.isEmpty == true { devices[group] = nil }
-    for collection in gone.collections { settle(group, collection) }
+    for collection in gone.collections { removeIfUnused(group, collection) }
   }
 
   mutating func unregister(_ group: String) {
@@ -107,34 +107,36 @@ struct LiveMembers: Sendable {
   }
 
   /// False: the device has as many as it may have, or is not registered.
-  mutating func subscribe(_ group: String, device: String, _ collection: String) -> Bool {
+  mutating func subscribe(_ group: String, device: String, collection: String) -> Bool {
     let collection = RecordID(collection)
-    guard let place = place(of: device, group),
-      let had = devices[group]?[place].collections,
-      had.contains(collection) || had.count < Self.mostCollections
+    guard let index = index(of: device, group),
+      let had = devices[group]?[index].collections,
+      had.contains(collection) || had.count < Self.maxCollections
     else { return false }
-    devices[group]?[place].collections.insert(collection)
+    devices[group]?[index].collections.insert(collection)
     groups[collection, default: []].insert(group)
     return true
   }
 
-  mutating func unsubscribe(_ group: String, device: String, _ collection: String) {
-    guard let place = place(of: device, group) else { return }
-    devices[group]?[place].collections.remove(RecordID(collection))
-    settle(group, RecordID(collection))
+  mutating func unsubscribe(_ group: String, device: String, collection: String) {
+    guard let index = index(of: device, group) else { return }
+    devices[group]?[index].collections.remove(RecordID(collection))
+    removeIfUnused(group, RecordID(collection))
   }
 
   /// For all devices of a group.
   mutating func unsubscribe(_ group: String, _ collection: String) {
-    for device in devices[group] ?? [] { unsubscribe(group, device: device.id.text, collection) }
+    for device in devices[group] ?? [] {
+      unsubscribe(group, device: device.id.text, collection: collection)
+    }
   }
 
-  private func place(of device: String, _ group: String) -> Int? {
+  private func index(of device: String, _ group: String) -> Int? {
     devices[group]?.firstIndex { $0.id == RecordID(device) }
   }
 
   /// Takes the group out of a collection that none of its devices wants.
-  private mutating func settle(_ group: String, _ collection: RecordID) {
+  private mutating func removeIfUnused(_ group: String, _ collection: RecordID) {
     if devices[group]?.contains(where: { $0.collections.contains(collection) }) == true { return }
     groups[collection]?.remove(group)
     if groups[collection]?.isEmpty == true { groups[collection] = nil }

@@ -42,7 +42,7 @@ struct LiveStream: Sendable, Equatable {
 /// Whom the owner of a substream lets in. The owner may do everything.
 struct LiveStreamACL: Sendable {
   /// Longer lists are refused.
-  static let mostUsers = 1000
+  static let maxUsers = 1000
 
   private(set) var subscribers: [String] = []
   private(set) var publishers: [String] = []
@@ -58,7 +58,9 @@ struct LiveStreamACL: Sendable {
       case "publish": publishers = try Self.ids(member)
       case "groups" where member.value.isNull: break
       case "groups":
-        guard member.value.objectValue != nil else { throw Self.misfit("groups must be an object") }
+        guard member.value.objectValue != nil else {
+          throw Self.invalid("groups must be an object")
+        }
         groups = member.value
       default: break
       }
@@ -98,13 +100,13 @@ struct LiveStreamACL: Sendable {
   private static func ids(_ member: JSONObject.Member) throws(ServerError) -> [String] {
     if member.value.isNull { return [] }
     let ids = member.value.arrayValue?.compactMap(\.stringValue)
-    guard let ids, ids.count == member.value.arrayValue?.count, ids.count <= mostUsers else {
-      throw misfit("\(member.name) must be an array of at most \(mostUsers) user ids")
+    guard let ids, ids.count == member.value.arrayValue?.count, ids.count <= maxUsers else {
+      throw invalid("\(member.name) must be an array of at most \(maxUsers) user ids")
     }
     return ids
   }
 
-  private static func misfit(_ text: String) -> ServerError {
+  private static func invalid(_ text: String) -> ServerError {
     ServerError(.inputValidationFailed, text)
   }
 }

@@ -32,7 +32,7 @@ struct LiveWire: Sendable {
     _ messages: [LiveMessage], to poll: LiveBroker.Poll, next: Int64, isIncomplete: Bool = false
   ) -> Response {
     let body = Payload(capacity: messages.reduce(128) { $0 &+ $1.payload.count &+ 384 })
-    body.append("{\"t\":\(place(next)),")
+    body.append("{\"t\":\(position(next)),")
     if isIncomplete { body.append("\"kvstore\":{\"incomplete\":true},") }
     body.append("\"m\":[")
     for (index, message) in messages.enumerated() {
@@ -40,15 +40,15 @@ struct LiveWire: Sendable {
       add(message, for: poll, to: body)
     }
     body.append("]}")
-    return Answer.json(200, body)
+    return Response.json(200, body)
   }
 
   private func add(_ message: LiveMessage, for poll: LiveBroker.Poll, to body: Payload) {
-    let place = place(message.time)
+    let position = position(message.time)
     let (channel, publisher, metadata) = envelope(of: message, for: poll)
     body.append("{\"a\":\"1\",\"f\":0,\"i\":")
     body.append(JSONValue.string(publisher).bytes)
-    body.append(",\"s\":0,\"p\":\(place),\"k\":\"\(subscribeKey)\",\"c\":")
+    body.append(",\"s\":0,\"p\":\(position),\"k\":\"\(subscribeKey)\",\"c\":")
     body.append(JSONValue.string(channel).bytes)
     body.append(",\"b\":\"\(poll.group)\",\(metadata)\"d\":")
     body.append(message.payload)
@@ -70,7 +70,7 @@ struct LiveWire: Sendable {
     }
   }
 
-  private func place(_ time: Int64) -> String { "{\"t\":\"\(time)\",\"r\":\(region)}" }
+  private func position(_ time: Int64) -> String { "{\"t\":\"\(time)\",\"r\":\(region)}" }
 
   /// What is told of an entity that is not sent.
   static func notice(_ id: String, at moment: Timestamp?) -> [UInt8] {
@@ -90,7 +90,7 @@ struct LiveWire: Sendable {
   }
 
   private static func forbidden(_ payload: JSONValue) -> Response {
-    Answer.json(
+    Response.json(
       403,
       [
         "status": 403, "error": true, "message": "Forbidden", "service": "Access Manager",
@@ -101,18 +101,18 @@ struct LiveWire: Sendable {
   // MARK: Publishing
 
   func sent(at time: Int64) -> Response {
-    Answer.json(200, .array([.int(1), "Sent", .string(String(time))]))
+    Response.json(200, .array([.int(1), "Sent", .string(String(time))]))
   }
 
   static func notSent(_ why: String) -> Response {
-    Answer.json(400, .array([.int(0), .string(why), "0"]))
+    Response.json(400, .array([.int(0), .string(why), "0"]))
   }
 
-  static let tooLarge = Answer.json(
+  static let tooLarge = Response.json(
     413, ["status": 413, "error": true, "message": "Request Entity Too Large"])
 
   static func invalid(_ what: String) -> Response {
-    Answer.json(400, ["status": 400, "error": true, "message": .string("Invalid \(what)")])
+    Response.json(400, ["status": 400, "error": true, "message": .string("Invalid \(what)")])
   }
 
   private static func name(_ parts: String...) -> String {

@@ -19,11 +19,11 @@ struct ACL: Sendable, Equatable {
     do { value = try JSONValue(parsing: bytes) } catch {
       throw ServerError(.inputValidationFailed, "_acl: \(error.message)")
     }
-    guard let object = value.objectValue else { throw Self.misfit("_acl must be an object") }
+    guard let object = value.objectValue else { throw Self.invalid("_acl must be an object") }
     for member in object.members {
       switch member.name {
       case "creator":
-        guard let id = member.value.stringValue else { throw Self.misfit("_acl.creator: text") }
+        guard let id = member.value.stringValue else { throw Self.invalid("_acl.creator: text") }
         creator = id
       case "gr": everybodyReads = try Self.flag(member)
       case "gw": everybodyWrites = try Self.flag(member)
@@ -61,7 +61,7 @@ struct ACL: Sendable, Equatable {
   private static func flag(_ member: JSONObject.Member) throws(ServerError) -> Bool? {
     if member.value.isNull { return nil }
     guard let flag = member.value.boolValue else {
-      throw misfit("_acl.\(member.name) must be a boolean")
+      throw invalid("_acl.\(member.name) must be a boolean")
     }
     return flag
   }
@@ -70,12 +70,12 @@ struct ACL: Sendable, Equatable {
     if member.value.isNull { return [] }
     let ids = member.value.arrayValue?.compactMap(\.stringValue)
     guard let ids, ids.count == member.value.arrayValue?.count else {
-      throw misfit("_acl.\(member.name) must be an array of user ids")
+      throw invalid("_acl.\(member.name) must be an array of user ids")
     }
     return ids
   }
 
-  private static func misfit(_ text: String) -> ServerError {
+  private static func invalid(_ text: String) -> ServerError {
     ServerError(.inputValidationFailed, text)
   }
 }

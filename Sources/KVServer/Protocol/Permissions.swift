@@ -16,7 +16,7 @@ struct Permissions: Sendable, Equatable {
     case shared
   }
 
-  enum Operation: String, Sendable, CaseIterable {
+  enum Action: String, Sendable, CaseIterable {
     case create, read, update, delete
   }
 
@@ -27,9 +27,9 @@ struct Permissions: Sendable, Equatable {
 
   init() {}
 
-  subscript(_ operation: Operation) -> Rule {
+  subscript(_ action: Action) -> Rule {
     get {
-      switch operation {
+      switch action {
       case .create: create
       case .read: read
       case .update: update
@@ -37,7 +37,7 @@ struct Permissions: Sendable, Equatable {
       }
     }
     set {
-      switch operation {
+      switch action {
       case .create: create = newValue
       case .read: read = newValue
       case .update: update = newValue
@@ -47,8 +47,8 @@ struct Permissions: Sendable, Equatable {
   }
 
   /// Whether a rule makes sense for an operation.
-  static func allows(_ rule: Rule, for operation: Operation) -> Bool {
-    switch operation {
+  static func allows(_ rule: Rule, for action: Action) -> Bool {
+    switch action {
     case .create: rule == .always || rule == .never
     case .read: true
     case .update, .delete: rule != .shared
@@ -58,24 +58,24 @@ struct Permissions: Sendable, Equatable {
   /// Reads `{"read":"always",…}`; what is not named stays as it is.
   mutating func apply(_ object: JSONObject) throws(ServerError) {
     for member in object.members {
-      guard let operation = Operation(rawValue: member.name) else {
+      guard let action = Action(rawValue: member.name) else {
         throw ServerError(.inputValidationFailed, "unknown operation \(member.name)")
       }
       guard let rule = member.value.stringValue.flatMap(Rule.init),
-        Self.allows(rule, for: operation)
+        Self.allows(rule, for: action)
       else {
-        let known = Rule.allCases.filter { Self.allows($0, for: operation) }.map(\.rawValue)
+        let known = Rule.allCases.filter { Self.allows($0, for: action) }.map(\.rawValue)
         throw ServerError(
           .inputValidationFailed,
           "\(member.name) must be one of \(known.joined(separator: ", "))")
       }
-      self[operation] = rule
+      self[action] = rule
     }
   }
 
   var json: JSONValue {
     .object(
-      JSONObject(Operation.allCases.map { .init($0.rawValue, .string(self[$0].rawValue)) }))
+      JSONObject(Action.allCases.map { .init($0.rawValue, .string(self[$0].rawValue)) }))
   }
 }
 

@@ -59,12 +59,12 @@ enum Route: Sendable, Equatable {
     switch path.count {
     case 1: self = .ping(app: path[0])
     case 2: self = .collection(app: path[0], path[1])
-    case 3: self.init(app: path[0], collection: path[1], path[2])
+    case 3: self.init(app: path[0], collection: path[1], name: path[2])
     default: return nil
     }
   }
 
-  private init?(app: String, collection: String, _ name: String) {
+  private init?(app: String, collection: String, name: String) {
     switch name {
     case "_count": self = .count(app: app, collection: collection)
     case "_permissions": self = .permissions(app: app, collection: collection)
@@ -163,7 +163,7 @@ enum Route: Sendable, Equatable {
   var app: String? {
     switch self {
     case .health, .poll, .pubNub: nil
-    case .ping(let app), .collection(let app, _), .entity(let app, _, _), .count(let app, _),
+    case .ping(let app), .collection(let app, _), .entity(let app, _, id: _), .count(let app, _),
       .delta(let app, _), .group(let app, _), .batch(let app, _), .history(let app, _),
       .permissions(let app, _), .users(let app), .user(let app, _), .login(let app),
       .logout(let app), .me(let app), .lookup(let app), .tokens(let app, _),

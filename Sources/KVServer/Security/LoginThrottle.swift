@@ -78,8 +78,8 @@ final class LoginThrottle: Sendable {
     var mayTryAt: Int64 = 0
 
     mutating func add(_ limits: Limits, _ now: Int64) {
-      let most = (limits.freeFailures + limits.maxDelayBits) * Limits.leak
-      level = min(left(now) + Limits.leak, most)
+      let limit = (limits.freeFailures + limits.maxDelayBits) * Limits.leak
+      level = min(left(now) + Limits.leak, limit)
       time = now
     }
 
@@ -125,16 +125,16 @@ final class LoginThrottle: Sendable {
     }
 
     mutating func fail(_ attempt: Attempt, _ now: Int64) {
-      let ofName = Self.add(.name, to: &names, attempt.name, now)
-      _ = Self.add(.address, to: &addresses, attempt.address, now)
-      let own = Self.add(.name, to: &pairs, attempt.pair, now)
+      let ofName = Self.add(.name, to: &names, key: attempt.name, at: now)
+      _ = Self.add(.address, to: &addresses, key: attempt.address, at: now)
+      let own = Self.add(.name, to: &pairs, key: attempt.pair, at: now)
       let isTrusted = trusted[attempt.pair] != nil
       pairs[attempt.pair]?.mayTryAt = now + (isTrusted ? own : max(own, ofName))
     }
 
     /// Gives the delay that follows.
     private static func add(
-      _ limits: Limits, to table: inout RecentTable<Failures>, _ key: Int, _ now: Int64
+      _ limits: Limits, to table: inout RecentTable<Failures>, key: Int, at now: Int64
     ) -> Int64 {
       var failures = table[key] ?? Failures()
       failures.add(limits, now)

@@ -60,6 +60,6 @@ func isEqual(_ left: String, _ right: String) -> Bool {
   let (left, right) = (Array(left.utf8), Array(right.utf8))
   guard left.count == right.count else { return false }
   var difference: UInt8 = 0
-  for place in left.indices { difference |= left[place] ^ right[place] }
+  for index in left.indices { difference |= left[index] ^ right[index] }
   return difference == 0
 }

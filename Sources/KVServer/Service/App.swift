@@ -10,7 +10,7 @@ struct App: Sendable {
 }
 
 /// A request that is understood and proven: what the operations work on.
-struct Call: Sendable {
+struct AuthenticatedRequest: Sendable {
   let request: Request
   let app: App
   let principal: Principal

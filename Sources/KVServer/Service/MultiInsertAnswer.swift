@@ -14,7 +14,7 @@ enum MultiInsertAnswer {
       case .success(let written): body.append(written?.body ?? Array("null".utf8))
       case .failure(let error):
         body.append("null")
-        var object = Answer.body(of: error)
+        var object = error.json
         object.members.insert(.init("index", .int(Int64(index))), at: 0)
         errors.append(.object(object))
       }
@@ -22,6 +22,6 @@ enum MultiInsertAnswer {
     body.append("],\"errors\":")
     body.append(JSONValue.array(errors).bytes)
     body.append("}")
-    return Answer.json(207, body)
+    return Response.json(207, body)
   }
 }

@@ -2,7 +2,7 @@ internal import KVQuery
 
 /// The query that a URL's parameters describe.
 enum QueryParameters {
-  static func read(_ call: Call) throws(ServerError) -> Query {
+  static func read(_ call: AuthenticatedRequest) throws(ServerError) -> Query {
     var query: Query
     do throws(QueryError) {
       query = try Query(filter: call["query"])
@@ -16,7 +16,9 @@ enum QueryParameters {
     return query
   }
 
-  private static func number(_ name: String, _ call: Call) throws(ServerError) -> Int? {
+  private static func number(_ name: String, _ call: AuthenticatedRequest) throws(ServerError)
+    -> Int?
+  {
     guard let text = call[name] else { return nil }
     guard let number = Int(text), number >= 0 else {
       throw ServerError(
@@ -29,7 +31,7 @@ enum QueryParameters {
 extension ServerError {
   /// What is wrong with a query that a client sent.
   init(_ error: QueryError) {
-    let place = error.position.map { " (byte \($0))" } ?? ""
-    self.init(error.kind == .json ? .jsonParseError : .invalidQuerySyntax, error.message + place)
+    let position = error.position.map { " (byte \($0))" } ?? ""
+    self.init(error.kind == .json ? .jsonParseError : .invalidQuerySyntax, error.message + position)
   }
 }

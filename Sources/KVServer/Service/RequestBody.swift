@@ -24,22 +24,22 @@ extension Service {
   /// The elements of a body that is an array, each on its own: one that is no entity does not spoil the
   /// others. Throws if the body is not JSON, or has no elements or too many.
   static func drafts(
-    _ body: Payload, most: Int
+    _ body: Payload, limit: Int
   ) throws(ServerError) -> [Result<EntityDraft, ServerError>] {
-    try elements(body, most: most) { (bytes) throws(ServerError) in try draft(bytes) }
+    try elements(body, limit: limit) { (bytes) throws(ServerError) in try draft(bytes) }
   }
 
   /// What `read` makes of each element of a body that is an array. Throws if the body is not JSON, or has no elements or
   /// too many.
   static func elements<Element>(
-    _ body: Payload, most: Int,
-    _ read: (UnsafeRawBufferPointer) throws(ServerError) -> Element
+    _ body: Payload, limit: Int,
+    read: (UnsafeRawBufferPointer) throws(ServerError) -> Element
   ) throws(ServerError) -> [Result<Element, ServerError>] {
     try body.withBytes { (bytes) throws(ServerError) in
       let ranges = try elements(bytes)
       guard !ranges.isEmpty else { throw ServerError(.badRequest, "the array is empty") }
-      guard ranges.count <= most else {
-        throw ServerError(.payloadTooLarge, "at most \(most) entities can be written at once")
+      guard ranges.count <= limit else {
+        throw ServerError(.payloadTooLarge, "at most \(limit) entities can be written at once")
       }
       return ranges.map { range in
         Result { () throws(ServerError) in

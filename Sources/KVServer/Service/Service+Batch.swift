@@ -4,18 +4,18 @@ internal import KVJSON
 /// `_batch`: many writes in one request and one transaction. An extension, which answers announce.
 extension Service {
   /// How many writes a batch may have.
-  static let batchHeader = (name: "X-Kvstored-Batch", value: String(mostInserts))
+  static let batchHeader = (name: "X-Kvstored-Batch", value: String(maxInserts))
 
-  func batch(_ call: Call, _ name: String) throws(ServerError) -> Response {
+  func batch(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
     let viewer = viewer(call, name)
     let writes = Self.distinct(
-      try Self.elements(call.body, most: Self.mostInserts) { (bytes) throws(ServerError) in
+      try Self.elements(call.body, limit: Self.maxInserts) { (bytes) throws(ServerError) in
         try BatchElement.read(bytes).allowed(to: viewer).get()
       })
     let creates = writes.contains { (try? !$0.get().isDelete) ?? false }
     let collection =
-      creates ? try make(name, call) : catalog.find(name, of: call.app.number)
+      creates ? try make(name, call) : collections.find(name, of: call.app.number)
     guard let collection else {
       return Self.answer(
         writes.map { $0.flatMap { .failure(Entities.missing($0.id)) } })
@@ -50,12 +50,12 @@ extension Service {
         body.append("}")
       case .success(nil): body.append("{\"status\":200,\"count\":1}")
       case .failure(let error):
-        var object = Answer.body(of: error)
+        var object = error.json
         object.members.insert(.init("status", .int(Int64(error.status))), at: 0)
         body.append(JSONValue.object(object).bytes)
       }
     }
     body.append("]")
-    return Answer.json(200, body)
+    return Response.json(200, body)
   }
 }

@@ -5,23 +5,23 @@ internal import KVSQLite
 
 /// `_deltaset`, and the switch for it.
 extension Service {
-  func delta(_ call: Call, _ name: String) throws(ServerError) -> Response {
+  func delta(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
     // First: what happens from now on is told the next time, a change of the rule included.
     let start = entities.readStart()
     let viewer = viewer(call, name)
     _ = try viewer.rule(for: .read)
     let query = try QueryParameters.read(call)
-    let collection = catalog.find(name, of: call.app.number)
+    let collection = collections.find(name, of: call.app.number)
     let since = try since(call, in: collection)
-    var response = try changes(of: query, since: since, in: collection, call, viewer)
+    var response = try changes(of: query, since: since, in: collection, call: call, for: viewer)
     response.headers += moment(start)
     return response
   }
 
   /// A time from which on all changes of a collection are known.
   private func since(
-    _ call: Call, in collection: EntityCollection?
+    _ call: AuthenticatedRequest, in collection: EntityCollection?
   ) throws(ServerError) -> Timestamp {
     guard let text = call["since"] else {
       throw ServerError(.missingRequestParameter, "since is required")
@@ -42,14 +42,14 @@ extension Service {
   }
 
   private func changes(
-    of query: Query, since: Timestamp, in collection: EntityCollection?, _ call: Call,
-    _ viewer: Viewer
+    of query: Query, since: Timestamp, in collection: EntityCollection?, call: AuthenticatedRequest,
+    for viewer: Viewer
   ) throws(ServerError) -> Response {
     let withLeft = call["left"] == "true"
     guard let collection else {
       var nothing: JSONObject = ["changed": [], "deleted": []]
       if withLeft { nothing["left"] = [] }
-      return Answer.json(200, .object(nothing))
+      return Response.json(200, .object(nothing))
     }
     let delta = try Delta(
       query.selection, since: since, withLeft: withLeft, in: collection, of: entities.database,
@@ -60,7 +60,7 @@ extension Service {
   }
 
   /// `{"enabled":…,"days":…,"since":…}`: whether deletions are known, and how long.
-  func history(_ call: Call, _ name: String) throws(ServerError) -> Response {
+  func history(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
     try call.requireMaster()
     if call.request.method == .put {
@@ -68,14 +68,14 @@ extension Service {
       try histories.set(days: days, of: try make(name, call))
     }
     var answer: JSONObject = ["enabled": false]
-    if let collection = catalog.find(name, of: call.app.number),
+    if let collection = collections.find(name, of: call.app.number),
       case .on(let since, let days) = collection.history
     {
       answer = [
         "enabled": true, "days": .int(Int64(days)), "since": .string(since.description),
       ]
     }
-    return Answer.json(200, .object(answer))
+    return Response.json(200, .object(answer))
   }
 
   private static func historyDays(_ object: JSONObject) throws(ServerError) -> Int? {
@@ -87,9 +87,9 @@ extension Service {
     }
     guard isEnabled else { return 0 }
     guard let value = object["days"] else { return Histories.usualDays }
-    guard let days = value.intValue, (1...Int64(Histories.mostDays)).contains(days) else {
+    guard let days = value.intValue, (1...Int64(Histories.maxDays)).contains(days) else {
       throw ServerError(
-        .parameterValueOutOfRange, "days must be a number from 1 to \(Histories.mostDays)")
+        .parameterValueOutOfRange, "days must be a number from 1 to \(Histories.maxDays)")
     }
     return Int(days)
   }

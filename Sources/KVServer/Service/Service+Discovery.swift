@@ -5,7 +5,7 @@ internal import KVQuery
 extension Service {
   private static let maxFound: Int = 1000
 
-  func lookup(_ call: Call) throws(ServerError) -> Response {
+  func lookup(_ call: AuthenticatedRequest) throws(ServerError) -> Response {
     _ = try call.isAdministrator ? "" : call.user()
     var query = try discoveryQuery(try Self.object(call.body))
     query.limit = Self.maxFound
@@ -14,7 +14,7 @@ extension Service {
     let users = found.map { user in
       JSONValue.object(JSONObject(shown.compactMap { name in user[name].map { .init(name, $0) } }))
     }
-    return Answer.json(200, .array(users))
+    return Response.json(200, .array(users))
   }
 
   private func discoveryQuery(_ filter: JSONObject) throws(ServerError) -> Query {
@@ -35,11 +35,11 @@ extension Service {
     do { return try Query(filter: filter.text) } catch { throw ServerError(error) }
   }
 
-  func usernameExists(_ call: Call) throws(ServerError) -> Response {
+  func usernameExists(_ call: AuthenticatedRequest) throws(ServerError) -> Response {
     guard let name = try Self.object(call.body)["username"]?.stringValue else {
       throw ServerError(.incompleteRequestBody, "username is required")
     }
     let exists = try accounts.find(name: name, of: call.app.number) != nil
-    return Answer.json(200, ["usernameExists": .bool(exists)])
+    return Response.json(200, ["usernameExists": .bool(exists)])
   }
 }

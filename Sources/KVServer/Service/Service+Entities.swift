@@ -6,48 +6,50 @@ internal import KVSQLite
 /// `/appdata`.
 extension Service {
   /// How many entities one request may insert, or write as a batch.
-  static let mostInserts = 100
+  static let maxInserts = 100
 
-  func collection(_ call: Call, _ name: String) throws(ServerError) -> Response {
+  func collection(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
     switch call.request.method {
     case .post: return try create(call, name)
     case .delete: return try deleteMatching(call, name)
     default:
-      return try find(call, in: catalog.find(name, of: call.app.number)) { viewer(call, name) }
+      return try find(call, in: collections.find(name, of: call.app.number)) { viewer(call, name) }
     }
   }
 
-  func entity(_ call: Call, _ name: String, _ id: String) throws(ServerError) -> Response {
+  func entity(_ call: AuthenticatedRequest, _ name: String, id: String) throws(ServerError)
+    -> Response
+  {
     try Self.check(collection: name)
-    let found = catalog.find(name, of: call.app.number)
+    let found = collections.find(name, of: call.app.number)
     switch call.request.method {
-    case .put: return try put(call, name, id)
+    case .put: return try put(call, name, id: id)
     case .delete:
       let viewer = viewer(call, name)
       _ = try viewer.rule(for: .delete)
       let condition = try Self.precondition(call)
       guard let found else { throw Entities.missing(id) }
       _ = try entities.perform(.delete(id: id, if: condition), in: found, for: viewer)
-      return Answer.json(200, ["count": 1])
+      return Response.json(200, ["count": 1])
     default:
       // Threads that carry connections come here: nothing is stored.
       let start = entities.clock.readStart()
       let (body, modified) = try entities.get(id, in: found, for: viewer(call, name))
-      var response = Answer.json(200, body)
+      var response = Response.json(200, body)
       response.headers += moment(start)
       response.headers.append(Self.revision(modified))
       return response
     }
   }
 
-  func count(_ call: Call, _ name: String) throws(ServerError) -> Response {
+  func count(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
     let start = entities.readStart()
     let count = try entities.count(
-      try QueryParameters.read(call).selection, in: catalog.find(name, of: call.app.number),
+      try QueryParameters.read(call).selection, in: collections.find(name, of: call.app.number),
       for: viewer(call, name), within: call.budget)
-    var response = Answer.json(200, ["count": .int(Int64(count))])
+    var response = Response.json(200, ["count": .int(Int64(count))])
     response.headers += moment(start)
     return response
   }
@@ -55,7 +57,7 @@ extension Service {
   /// The find of collections and of users. The rule is looked up after the time is taken, so that a rule which changes
   /// meanwhile has changed since then.
   func find(
-    _ call: Call, in collection: EntityCollection?, by viewer: () -> Viewer
+    _ call: AuthenticatedRequest, in collection: EntityCollection?, by viewer: () -> Viewer
   ) throws(ServerError) -> Response {
     let query = try QueryParameters.read(call)
     let start = entities.readStart()
@@ -68,7 +70,7 @@ extension Service {
         for: call.asker)
     } else {
       _ = try viewer.rule(for: .read)
-      response = Answer.json(200, .array([]))
+      response = Response.json(200, .array([]))
     }
     response.headers += moment(start)
     if call.request.headers[.includeItemsCount]?.lowercased() == "true" {
@@ -82,42 +84,45 @@ extension Service {
   /// An answer that is sent whole if its first piece is all, and else piece by piece.
   func stream(_ finding: Finding, for asker: Asker) throws(ServerError) -> Response {
     guard let first = try finding.nextPiece() else { throw ServerError(.internalErrorRetry) }
-    var response = Answer.json(200, first)
+    var response = Response.json(200, first)
     if !finding.isDone { response.body = .stream(Continued(first, finding), for: asker) }
     return response
   }
 
   // MARK: Writing
 
-  private func create(_ call: Call, _ name: String) throws(ServerError) -> Response {
+  private func create(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response
+  {
     let viewer = viewer(call, name)
     _ = try viewer.rule(for: .create)
-    if Self.isArray(call.body) { return try createMany(call, name, viewer) }
+    if Self.isArray(call.body) { return try createMany(call, name, for: viewer) }
     let draft = try Self.draft(call.body)
     guard
       let written = try entities.perform(
         .create(draft), in: try make(name, call), for: viewer)
     else { throw ServerError(.internalErrorRetry) }
-    var response = Answer.json(201, written.body)
+    var response = Response.json(201, written.body)
     response.headers.append(("Location", location(call, "appdata", name, written.id)))
     response.headers.append(Self.revision(written.modified))
     return response
   }
 
   private func createMany(
-    _ call: Call, _ name: String, _ viewer: Viewer
+    _ call: AuthenticatedRequest, _ name: String, for viewer: Viewer
   ) throws(ServerError) -> Response {
     guard call.apiVersion >= APIVersion.multiInsert else {
       throw ServerError(
         .featureUnavailable, "inserting several entities needs X-Kinvey-API-Version 5 or later")
     }
-    let drafts = try Self.drafts(call.body, most: Self.mostInserts)
+    let drafts = try Self.drafts(call.body, limit: Self.maxInserts)
     let collection = try make(name, call)
     let writes = drafts.map { $0.map { EntityWrite.create($0) } }
     return MultiInsertAnswer.response(try entities.perform(writes, in: collection, for: viewer))
   }
 
-  private func put(_ call: Call, _ name: String, _ id: String) throws(ServerError) -> Response {
+  private func put(_ call: AuthenticatedRequest, _ name: String, id: String) throws(ServerError)
+    -> Response
+  {
     let viewer = viewer(call, name)
     _ = try viewer.rule(for: .update)
     let draft = try Self.draft(call.body, id: id)
@@ -126,58 +131,60 @@ extension Service {
       let written = try entities.perform(
         .put(draft, if: condition), in: try make(name, call), for: viewer)
     else { throw ServerError(.internalErrorRetry) }
-    var response = Answer.json(written.isNew ? 201 : 200, written.body)
+    var response = Response.json(written.isNew ? 201 : 200, written.body)
     response.headers.append(Self.revision(written.modified))
     if written.isNew { response.headers.append(("Location", location(call, "appdata", name, id))) }
     return response
   }
 
-  private func deleteMatching(_ call: Call, _ name: String) throws(ServerError) -> Response {
+  private func deleteMatching(_ call: AuthenticatedRequest, _ name: String) throws(ServerError)
+    -> Response
+  {
     guard call["query"] != nil else {
       throw ServerError(.missingQuery, "to delete everything, say query={}")
     }
     let count = try entities.delete(
-      try QueryParameters.read(call).selection, in: catalog.find(name, of: call.app.number),
+      try QueryParameters.read(call).selection, in: collections.find(name, of: call.app.number),
       for: viewer(call, name), within: call.budget)
-    return Answer.json(200, ["count": .int(Int64(count))])
+    return Response.json(200, ["count": .int(Int64(count))])
   }
 
   // MARK: Permissions
 
   /// Reads or sets who may do what in a collection.
-  func permissions(_ call: Call, _ name: String) throws(ServerError) -> Response {
+  func permissions(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
     try call.requireMaster()
-    var permissions = catalog.permissions(of: name, of: call.app.number)
+    var permissions = collections.permissions(of: name, of: call.app.number)
     if call.request.method == .put {
       try permissions.apply(try Self.object(call.body))
       let wanted = permissions
       _ = try make(name, call)
       try histories.set(wanted, of: name, app: call.app.number)
     }
-    return Answer.json(200, permissions.json)
+    return Response.json(200, permissions.json)
   }
 
   // MARK: Parts
 
-  func viewer(_ call: Call, _ name: String) -> Viewer {
+  func viewer(_ call: AuthenticatedRequest, _ name: String) -> Viewer {
     Viewer(
       principal: call.principal,
-      permissions: catalog.permissions(of: name, of: call.app.number))
+      permissions: collections.permissions(of: name, of: call.app.number))
   }
 
   /// The collection, made if there is none.
-  func make(_ name: String, _ call: Call) throws(ServerError) -> EntityCollection {
-    if let found = catalog.find(name, of: call.app.number) { return found }
+  func make(_ name: String, _ call: AuthenticatedRequest) throws(ServerError) -> EntityCollection {
+    if let found = collections.find(name, of: call.app.number) { return found }
     let made = try Entities.storage { () throws(SQLiteError) in
-      try catalog.make(name, of: call.app.number)
+      try collections.make(name, of: call.app.number)
     }
-    try histories.settle(made)
+    try histories.applySettings(made)
     return made
   }
 
   /// The URL of what was created: `service` and `path` are around the key of the app.
-  func location(_ call: Call, _ service: String, _ path: String...) -> String {
+  func location(_ call: AuthenticatedRequest, _ service: String, _ path: String...) -> String {
     let pieces = [service, call.app.key] + path
     let target = pieces.map { "/" + percentEncoded($0) }.joined()
     guard let host = call.request.headers[.host] else { return target }
@@ -189,7 +196,8 @@ extension Service {
     ("ETag", "\"\(time)\"")
   }
 
-  private static func precondition(_ call: Call) throws(ServerError) -> Precondition {
+  private static func precondition(_ call: AuthenticatedRequest) throws(ServerError) -> Precondition
+  {
     try Precondition(
       ifMatch: call.request.headers[.ifMatch], ifNoneMatch: call.request.headers[.ifNoneMatch])
   }

@@ -3,7 +3,7 @@ internal import KVQuery
 
 /// `_group`.
 extension Service {
-  func group(_ call: Call, _ name: String) throws(ServerError) -> Response {
+  func group(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
     let viewer = viewer(call, name)
     _ = try viewer.rule(for: .read)
@@ -22,12 +22,13 @@ extension Service {
     } catch {
       throw ServerError(error)
     }
-    var groups = GroupReader(keys: try Self.keys(object["key"]), initial: initial, function)
-    if let collection = catalog.find(name, of: call.app.number) {
+    var groups = GroupReader(
+      keys: try Self.keys(object["key"]), initial: initial, function: function)
+    if let collection = collections.find(name, of: call.app.number) {
       try groups.read(
         query, in: collection, of: entities.database, for: viewer, within: call.budget)
     }
-    return Answer.json(200, groups.answer)
+    return Response.json(200, groups.answer)
   }
 
   /// An array of names, or an object whose members are true.

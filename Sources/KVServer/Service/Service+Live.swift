@@ -6,7 +6,7 @@ internal import KVSQLite
 extension Service {
   // MARK: Kinvey's side
 
-  func register(_ call: Call, _ user: String) throws(ServerError) -> Response {
+  func register(_ call: AuthenticatedRequest, _ user: String) throws(ServerError) -> Response {
     let (group, device, broker) = try listener(call)
     let token = try call.session(of: user)
     let now = settings.liveClock()
@@ -26,7 +26,7 @@ extension Service {
       try endListening(of: user, app: call.app.number, in: .one(token))
       throw ServerError(.invalidCredentials)
     }
-    var response = Answer.json(
+    var response = Response.json(
       200,
       [
         "subscribeKey": .string(broker.wire.subscribeKey),
@@ -50,15 +50,15 @@ extension Service {
     if isAny { try registrations.forget(seenBefore: now - LiveMembers.longestAbsence) }
   }
 
-  func unregister(_ call: Call, _ user: String) throws(ServerError) -> Response {
+  func unregister(_ call: AuthenticatedRequest, _ user: String) throws(ServerError) -> Response {
     let (group, device, broker) = try listener(call)
     _ = try call.session(of: user)
-    try unregister([device], of: user, group, broker, call.app.number)
+    try unregister([device], of: user, group: group, broker: broker, app: call.app.number)
     return Response(204)
   }
 
   private func unregister(
-    _ devices: [String], of user: String, _ group: String, _ broker: LiveBroker, _ app: Int64
+    _ devices: [String], of user: String, group: String, broker: LiveBroker, app: Int64
   ) throws(ServerError) {
     for device in devices {
       try registrations.remove(device: device, of: user, app: app)
@@ -68,20 +68,20 @@ extension Service {
     if !broker.members({ $0.isRegistered(group) }) { broker.refuse(group: group) }
   }
 
-  func subscribe(_ call: Call, _ name: String) throws(ServerError) -> Response {
+  func subscribe(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
     let listener = try listener(call)
     _ = try viewer(call, name).rule(for: .read)
     let start = entities.readStart()
-    try add(listener, name, call)
-    var response = Answer.json(200, [:])
+    try add(listener, name, call: call)
+    var response = Response.json(200, [:])
     response.headers += moment(start)
     return response
   }
 
-  func unsubscribe(_ call: Call, _ name: String) throws(ServerError) -> Response {
+  func unsubscribe(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
-    try remove(try listener(call), name, call)
+    try remove(try listener(call), name, call: call)
     return Response(204)
   }
 
@@ -89,27 +89,29 @@ extension Service {
   typealias Listener = (group: String, device: String, broker: LiveBroker)
 
   /// `topic` is a collection, or that of a stream.
-  func add(_ listener: Listener, _ topic: String, _ call: Call) throws(ServerError) {
+  func add(_ listener: Listener, _ topic: String, call: AuthenticatedRequest) throws(ServerError) {
     let (group, device, broker) = listener
-    note(device, of: try call.user(), group, session: nil, broker, call.app.number)
+    recordActivity(
+      device, of: try call.user(), group: group, session: nil, broker: broker, app: call.app.number)
     guard broker.members({ $0.isRegistered(group, device: device) }) else {
       throw ServerError(.missingConfiguration, "register-realtime comes first, for this deviceId")
     }
-    guard broker.members({ $0.subscribe(group, device: device, topic) }) else {
-      throw ServerError(.badRequest, "a device has at most \(LiveMembers.mostCollections)")
+    guard broker.members({ $0.subscribe(group, device: device, collection: topic) }) else {
+      throw ServerError(.badRequest, "a device has at most \(LiveMembers.maxCollections)")
     }
     try registrations.add(
       .init(app: call.app.number, user: try call.user(), device: device, collection: topic))
   }
 
-  func remove(_ listener: Listener, _ topic: String, _ call: Call) throws(ServerError) {
+  func remove(_ listener: Listener, _ topic: String, call: AuthenticatedRequest) throws(ServerError)
+  {
     let (group, device, broker) = listener
     try registrations.remove(
       .init(app: call.app.number, user: try call.user(), device: device, collection: topic))
-    broker.members { $0.unsubscribe(group, device: device, topic) }
+    broker.members { $0.unsubscribe(group, device: device, collection: topic) }
   }
 
-  func listener(_ call: Call) throws(ServerError) -> Listener {
+  func listener(_ call: AuthenticatedRequest) throws(ServerError) -> Listener {
     guard let broker = live.broker(of: call.app.number) else { throw ServerError(.appNotFound) }
     let group = broker.wire.group(of: try call.user())
     guard let device = try Self.object(call.body)["deviceId"]?.stringValue, !device.isEmpty,
@@ -120,7 +122,7 @@ extension Service {
 
   /// Sessions of a user have ended: so do their polls, and the subscriptions of the devices that were registered in them.
   func endListening(
-    of user: String, app: Int64, in sessions: Sessions.Selection
+    of user: String, app: Int64, in sessions: Sessions.Subset
   ) throws(ServerError) {
     guard let broker = live.broker(of: app) else { return }
     let group = broker.wire.group(of: user)
@@ -129,7 +131,7 @@ extension Service {
     case .allBut(let token): broker.refuse(group: group, butOf: token)
     }
     let devices = try registrations.devices(of: user, app: app, in: sessions)
-    try unregister(devices, of: user, group, broker, app)
+    try unregister(devices, of: user, group: group, broker: broker, app: app)
   }
 
   /// The user is no more.
@@ -154,7 +156,7 @@ extension Service {
           members.register(group, device: row.device, session: row.session, at: row.seen ?? now)
           return
         }
-        _ = members.subscribe(group, device: row.device, row.collection)
+        _ = members.subscribe(group, device: row.device, collection: row.collection)
       }
     }
   }
@@ -168,17 +170,18 @@ extension Service {
   }
 
   /// Answers a long poll, now or later.
-  func poll(_ request: Request, _ key: String, channels: String, _ reply: any Reply) {
+  func poll(_ request: Request, _ key: String, channels: String, reply: any Reply) {
     guard let (app, broker) = live.find(key) else {
       return reply.send(LiveWire.invalid("Subscribe Key"))
     }
     let named = Self.list(channels)
     do throws(Refusal) {
-      let poll = try permitted(request, named, app, broker)
-      note(
-        request.target["uuid"], of: poll.user, poll.group, session: poll.token, broker, app.number)
-      broker.poll(poll, reply)
-      refuseIfOver(poll, named, broker)
+      let poll = try permitted(request, named, app: app, broker: broker)
+      recordActivity(
+        request.target["uuid"], of: poll.user, group: poll.group, session: poll.token,
+        broker: broker, app: app.number)
+      broker.poll(poll, reply: reply)
+      refuseIfOver(poll, named, broker: broker)
     } catch {
       reply.send(error.response)
     }
@@ -186,12 +189,12 @@ extension Service {
 
   /// The session may have ended, or a right been taken away, before the poll was among those that wait, when
   /// nobody knew of a poll to end.
-  private func refuseIfOver(_ poll: LiveBroker.Poll, _ channels: [String], _ broker: LiveBroker) {
+  private func refuseIfOver(_ poll: LiveBroker.Poll, _ channels: [String], broker: LiveBroker) {
     if (try? sessions.find(poll.token) == nil) ?? false { broker.refuse(session: poll.token) }
     guard poll.collections != nil else { return }
     for channel in channels {
       guard let topic = broker.wire.collection(of: channel, for: poll.user),
-        !broker.members({ $0.hears(poll.group, topic) })
+        !broker.members({ $0.isSubscribed(poll.group, to: topic) })
       else { continue }
       broker.refuse(group: poll.group, naming: topic, channel: channel)
     }
@@ -199,13 +202,13 @@ extension Service {
 
   /// A poll of the user's own group, or of channels that it has subscribed to.
   private func permitted(
-    _ request: Request, _ channels: [String], _ app: App, _ broker: LiveBroker
+    _ request: Request, _ channels: [String], app: App, broker: LiveBroker
   ) throws(Refusal) -> LiveBroker.Poll {
     let token = request.target["auth"] ?? ""
     let groups = Self.list(request.target["channel-group"] ?? "")
     let session: Sessions.Session?
     do { session = try sessions.find(token) } catch {
-      throw Refusal(Answer.error(error, to: request))
+      throw Refusal(Response.error(error, to: request))
     }
     guard let session, session.app == app.number else {
       throw Refusal(
@@ -215,13 +218,14 @@ extension Service {
     if let other = groups.first(where: { $0 != own && $0 != "\(own)-pnpres" }) {
       throw Refusal(broker.wire.refusal(ofGroup: other))
     }
-    let topics = groups.isEmpty ? try topics(of: channels, session.user, own, broker) : nil
-    guard let place = Self.place(request.target) else {
+    let topics =
+      groups.isEmpty ? try topics(of: channels, session.user, group: own, broker: broker) : nil
+    guard let position = Self.position(request.target) else {
       throw Refusal(LiveWire.invalid("Timetoken"))
     }
     return LiveBroker.Poll(
       user: session.user, group: own, token: token, expires: session.expires,
-      since: place.time == 0 ? nil : place, collections: topics,
+      since: position.time == 0 ? nil : position, collections: topics,
       device: Self.device(request.target))
   }
 
@@ -231,26 +235,30 @@ extension Service {
   }
 
   /// Something came from a device, or from one of a session.
-  private func note(
-    _ device: String?, of user: String, _ group: String, session token: String?,
-    _ broker: LiveBroker, _ app: Int64
+  private func recordActivity(
+    _ device: String?, of user: String, group: String, session token: String?,
+    broker: LiveBroker, app: Int64
   ) {
     let now = settings.liveClock()
     let session = token.map(Sessions.hash) ?? ""
-    let toNote = broker.members { $0.see(group, device: device, session: session, at: now) }
+    let overdue = broker.members {
+      $0.recordActivity(group, device: device, session: session, at: now)
+    }
     // If that fails the next hour brings it.
-    for device in toNote { try? registrations.note(device, of: user, app: app, seen: now) }
+    for device in overdue {
+      try? registrations.recordActivity(device, of: user, app: app, seen: now)
+    }
   }
 
   private func topics(
-    of channels: [String], _ user: String, _ group: String, _ broker: LiveBroker
+    of channels: [String], _ user: String, group: String, broker: LiveBroker
   ) throws(Refusal) -> Set<RecordID> {
     guard !channels.isEmpty else { throw Refusal(LiveWire.invalid("Channel List")) }
     let found = channels.map { broker.wire.collection(of: $0, for: user) }
-    let heard = broker.members { members in
-      found.map { $0.map { members.hears(group, $0) } == true }
+    let subscribed = broker.members { members in
+      found.map { $0.map { members.isSubscribed(group, to: $0) } == true }
     }
-    let refused = zip(channels, heard).filter { !$1 }.map(\.0)
+    let refused = zip(channels, subscribed).filter { !$1 }.map(\.0)
     guard refused.isEmpty else { throw Refusal(broker.wire.refusal(of: refused)) }
     return Set(found.compactMap { $0.map { RecordID($0) } })
   }
@@ -259,19 +267,19 @@ extension Service {
     text.utf8.split(separator: UInt8(ascii: ",")).map { String(Substring($0)) }
   }
 
-  private static func place(_ target: Target) -> LivePlace? {
+  private static func position(_ target: Target) -> LivePosition? {
     guard let time = Int64(target["tt"] ?? "0"), time >= 0 else { return nil }
-    guard let region = target["tr"] else { return LivePlace(time: time) }
-    return Int64(region).map { LivePlace(time: time, region: $0) }
+    guard let region = target["tr"] else { return LivePosition(time: time) }
+    return Int64(region).map { LivePosition(time: time, region: $0) }
   }
 
   /// Calls of the service that are answered at once.
   func pubNub(_ request: Request, _ call: PubNubCall) throws(ServerError) -> Response {
     switch call {
     case .time:
-      return Answer.json(200, .array([.int(Timestamp.now().milliseconds &* 10_000)]))
+      return Response.json(200, .array([.int(Timestamp.now().milliseconds &* 10_000)]))
     case .presence(let action):
-      return Answer.json(
+      return Response.json(
         200,
         [
           "status": 200, "message": "OK", "action": .string(action.rawValue),

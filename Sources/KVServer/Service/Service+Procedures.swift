@@ -7,19 +7,20 @@ internal import KVSQLite
 extension Service {
   /// Notes that a user asked to have his address verified. No mail is sent; who asks is not told whether there is such a
   /// user.
-  func verifyAddress(_ call: Call, of name: String) throws(ServerError) -> Response {
+  func verifyAddress(_ call: AuthenticatedRequest, of name: String) throws(ServerError) -> Response
+  {
     // Some clients say the name of the user, some the id.
     var account = try accounts.find(name: name, of: call.app.number)
     if account == nil { account = try accounts.find(id: name, of: call.app.number) }
     if let account, !account.isDisabled {
-      try accounts.noteVerification(of: account, app: call.app.number)
+      try accounts.recordVerification(of: account, app: call.app.number)
     }
     return Response(204)
   }
 
   /// Removes all entities of a collection, or all users: for administrators. The collection keeps its rules and its
   /// history only if that is asked for.
-  func removeCollection(_ call: Call) throws(ServerError) -> Response {
+  func removeCollection(_ call: AuthenticatedRequest) throws(ServerError) -> Response {
     try call.requireMaster()
     guard Self.isTrue(call, .deleteEntireCollection) else {
       throw ServerError(
@@ -30,17 +31,20 @@ extension Service {
     }
     let count =
       name.hasSameBytes(as: "user") ? try removeUsers(call) : try removeEntities(of: name, call)
-    return Answer.json(200, ["count": .int(Int64(count))])
+    return Response.json(200, ["count": .int(Int64(count))])
   }
 
-  private func removeUsers(_ call: Call) throws(ServerError) -> Int {
+  private func removeUsers(_ call: AuthenticatedRequest) throws(ServerError) -> Int {
     let ids = try accounts.ids(of: call.app.number)
-    for id in ids { try remove(user: id, permanently: true, call) }
+    for id in ids { try remove(user: id, permanently: true, call: call) }
     return ids.count
   }
 
-  private func removeEntities(of name: String, _ call: Call) throws(ServerError) -> Int {
-    guard Self.isCollection(name), let collection = catalog.find(name, of: call.app.number) else {
+  private func removeEntities(of name: String, _ call: AuthenticatedRequest) throws(ServerError)
+    -> Int
+  {
+    guard Self.isCollection(name), let collection = collections.find(name, of: call.app.number)
+    else {
       throw ServerError(.collectionNotFound)
     }
     let count = try entities.delete(
@@ -51,7 +55,7 @@ extension Service {
     return count
   }
 
-  private static func isTrue(_ call: Call, _ header: Header) -> Bool {
+  private static func isTrue(_ call: AuthenticatedRequest, _ header: Header) -> Bool {
     call.request.headers[header]?.lowercased() == "true"
   }
 }

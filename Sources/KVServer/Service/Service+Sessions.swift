@@ -2,7 +2,7 @@ internal import KVJSON
 
 /// Logging in and out.
 extension Service {
-  func login(_ call: Call) throws(ServerError) -> Response {
+  func login(_ call: AuthenticatedRequest) throws(ServerError) -> Response {
     let object = try Self.object(call.body)
     if object["_socialIdentity"] != nil {
       throw ServerError(.featureUnavailable, "users log in with a name and a password here")
@@ -14,28 +14,28 @@ extension Service {
       app: call.app.number, name: name, from: ClientAddress(call.request.client))
     if let seconds = throttle.wait(for: attempt) { throw ServerError.tooManyFailures(seconds) }
     let session = sessions.new()
-    let user = try settled { () throws(ServerError) in
-      guard let account = try verified(name, password, call.app) else {
+    let user = try retrying { () throws(ServerError) in
+      guard let account = try verified(name, password, app: call.app) else {
         throttle.failed(attempt)
         throw ServerError(.invalidCredentials)
       }
       return try accounts.begin(session, of: account, app: call.app.number)
     }
     throttle.succeeded(attempt)
-    return Answer.json(200, Self.adding(session.token, to: user))
+    return Response.json(200, Self.adding(session.token, to: user))
   }
 
   /// The account that a name and a password open; nil: none. It takes as long, whatever was wrong with them.
   private func verified(
-    _ name: String, _ password: String, _ app: App
-  ) throws(ServerError) -> Accounts.Account? {
+    _ name: String, _ password: String, app: App
+  ) throws(ServerError) -> UserAccounts.Account? {
     let account = try accounts.find(name: name, of: app.number)
     let matches = PasswordHasher.matches(password, account?.password ?? nobodysHash)
     guard let account, matches, !account.isDisabled else { return nil }
     return account
   }
 
-  func logout(_ call: Call) throws(ServerError) -> Response {
+  func logout(_ call: AuthenticatedRequest) throws(ServerError) -> Response {
     let user = try call.user()
     if let token = call.token {
       try sessions.end(token)
@@ -45,7 +45,7 @@ extension Service {
   }
 
   /// Ends all sessions of a user: his own, or any with the master secret.
-  func endSessions(_ call: Call, of id: String) throws(ServerError) -> Response {
+  func endSessions(_ call: AuthenticatedRequest, of id: String) throws(ServerError) -> Response {
     try call.requireUserOrMaster(id, to: "end the user's sessions")
     guard try accounts.find(id: id, of: call.app.number) != nil else {
       throw ServerError(.userNotFound)

@@ -5,7 +5,8 @@ internal import KVJSON
 extension Service {
   // MARK: Kinvey's side
 
-  func streamACL(_ call: Call, _ stream: LiveStream) throws(ServerError) -> Response {
+  func streamACL(_ call: AuthenticatedRequest, _ stream: LiveStream) throws(ServerError) -> Response
+  {
     try check(stream, call)
     // Who else is let in is the owner's business.
     if call.principal != .master, try !call.user().utf8.elementsEqual(stream.owner.utf8) {
@@ -14,15 +15,15 @@ extension Service {
     if call.request.method == .put {
       let acl = try LiveStreamACL(try Self.object(call.body))
       guard try streams.set(acl, of: stream, app: call.app.number) else {
-        throw ServerError(.badRequest, "a user has at most \(LiveStreams.mostOfUser) streams")
+        throw ServerError(.badRequest, "a user has at most \(LiveStreams.maxPerUser) streams")
       }
       try removeStrangers(from: stream, acl, app: call.app.number)
     }
     let acl = try streams.acl(of: stream, app: call.app.number)
-    return Answer.json(200, (acl ?? LiveStreamACL()).json)
+    return Response.json(200, (acl ?? LiveStreamACL()).json)
   }
 
-  func publish(_ call: Call, _ stream: LiveStream) throws(ServerError) -> Response {
+  func publish(_ call: AuthenticatedRequest, _ stream: LiveStream) throws(ServerError) -> Response {
     try check(stream, call)
     guard try acl(of: stream, call.app).mayPublish(try call.user(), to: stream) else {
       throw ServerError(.insufficientCredentials, "the stream's ACL does not let publish")
@@ -30,36 +31,39 @@ extension Service {
     return Self.answer(stream, call)
   }
 
-  func subscribe(_ call: Call, _ stream: LiveStream) throws(ServerError) -> Response {
+  func subscribe(_ call: AuthenticatedRequest, _ stream: LiveStream) throws(ServerError) -> Response
+  {
     try check(stream, call)
     let listener = try listener(call)
     let user = try call.user()
     guard try acl(of: stream, call.app).maySubscribe(user, to: stream) else {
       throw ServerError(.insufficientCredentials, "the stream's ACL does not let subscribe")
     }
-    try add(listener, stream.topic, call)
+    try add(listener, stream.topic, call: call)
     return Self.answer(stream, call)
   }
 
-  func unsubscribe(_ call: Call, _ stream: LiveStream) throws(ServerError) -> Response {
+  func unsubscribe(_ call: AuthenticatedRequest, _ stream: LiveStream) throws(ServerError)
+    -> Response
+  {
     try check(stream, call)
-    try remove(try listener(call), stream.topic, call)
+    try remove(try listener(call), stream.topic, call: call)
     return Response(204)
   }
 
   /// The substreams that the user may subscribe or publish to.
-  func substreams(_ call: Call, _ name: String) throws(ServerError) -> Response {
+  func substreams(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(stream: name)
     let user: String? = call.principal == .master ? nil : try call.user()
     let owners = try streams.owners(of: name, app: call.app.number) { stream, acl in
       guard let user else { return true }
       return acl.maySubscribe(user, to: stream) || acl.mayPublish(user, to: stream)
     }
-    return Answer.json(200, .array(owners.map { ["_id": .string($0)] }))
+    return Response.json(200, .array(owners.map { ["_id": .string($0)] }))
   }
 
-  private static func answer(_ stream: LiveStream, _ call: Call) -> Response {
-    Answer.json(200, ["substreamChannelName": .string(stream.channel(in: call.app.key))])
+  private static func answer(_ stream: LiveStream, _ call: AuthenticatedRequest) -> Response {
+    Response.json(200, ["substreamChannelName": .string(stream.channel(in: call.app.key))])
   }
 
   private static func check(stream name: String) throws(ServerError) {
@@ -69,7 +73,7 @@ extension Service {
     }
   }
 
-  private func check(_ stream: LiveStream, _ call: Call) throws(ServerError) {
+  private func check(_ stream: LiveStream, _ call: AuthenticatedRequest) throws(ServerError) {
     try Self.check(stream: stream.name)
     guard try accounts.find(id: stream.owner, of: call.app.number) != nil else {
       throw ServerError(.userNotFound)
@@ -121,7 +125,7 @@ extension Service {
       try accounts.find(id: stream.owner, of: app.number) != nil
     else { return broker.wire.refusal(of: [channel]) }
     let bytes = message.map { Array($0.utf8) } ?? request.body.withBytes { Array($0) }
-    guard bytes.count <= LiveBroker.mostBytes else { return LiveWire.tooLarge }
+    guard bytes.count <= LiveBroker.maxBytes else { return LiveWire.tooLarge }
     guard (try? JSONValue(parsing: bytes)) != nil else {
       return LiveWire.notSent("Invalid JSON")
     }

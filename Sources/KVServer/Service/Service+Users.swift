@@ -3,12 +3,12 @@ internal import KVJSON
 
 /// `/user`.
 extension Service {
-  func users(_ call: Call) throws(ServerError) -> Response {
+  func users(_ call: AuthenticatedRequest) throws(ServerError) -> Response {
     if call.request.method == .post { return try signUp(call) }
     return try find(call, in: try accounts.users(of: call.app.number)) { userViewer(call) }
   }
 
-  func user(_ call: Call, _ id: String) throws(ServerError) -> Response {
+  func user(_ call: AuthenticatedRequest, _ id: String) throws(ServerError) -> Response {
     switch call.request.method {
     case .put: return try update(call, id)
     case .delete: return try delete(call, id)
@@ -16,11 +16,13 @@ extension Service {
     }
   }
 
-  func me(_ call: Call) throws(ServerError) -> Response { try show(call, try call.user()) }
+  func me(_ call: AuthenticatedRequest) throws(ServerError) -> Response {
+    try show(call, try call.user())
+  }
 
   // MARK: Users
 
-  private func signUp(_ call: Call) throws(ServerError) -> Response {
+  private func signUp(_ call: AuthenticatedRequest) throws(ServerError) -> Response {
     // Without a body the user is an implicit one: name and password are made up.
     let sent = call.body.isBlank ? Payload(Array("{}".utf8)) : call.body
     let object = try Self.object(sent)
@@ -39,13 +41,15 @@ extension Service {
     var body = try accounts.create(
       draft, name: name, password: try hash(password), session: session, of: call.app.number)
     if let session { body = Self.adding(session.token, to: body) }
-    var response = Answer.json(201, Self.prefixing("password", password, to: body))
+    var response = Response.json(201, Self.prefixing("password", password, to: body))
     response.headers.append(("Location", location(call, "user", draft.id)))
     return response
   }
 
   /// Only the administrator names the id of a user: whoever may choose it can choose one that rights were given to.
-  private static func id(ofNew user: JSONObject, _ call: Call) throws(ServerError) -> String {
+  private static func id(ofNew user: JSONObject, _ call: AuthenticatedRequest) throws(ServerError)
+    -> String
+  {
     guard let wanted = user["_id"] else { return Identifier.object() }
     guard call.principal == .master else {
       throw ServerError(
@@ -58,7 +62,7 @@ extension Service {
     return id
   }
 
-  private func show(_ call: Call, _ id: String) throws(ServerError) -> Response {
+  private func show(_ call: AuthenticatedRequest, _ id: String) throws(ServerError) -> Response {
     let start = entities.readStart()
     let users = try accounts.users(of: call.app.number)
     let body: Payload
@@ -67,19 +71,19 @@ extension Service {
     } catch {
       throw error.code == .entityNotFound ? ServerError(.userNotFound) : error
     }
-    var response = Answer.json(200, body)
+    var response = Response.json(200, body)
     response.headers += moment(start)
     return response
   }
 
-  private func update(_ call: Call, _ id: String) throws(ServerError) -> Response {
+  private func update(_ call: AuthenticatedRequest, _ id: String) throws(ServerError) -> Response {
     let viewer = userViewer(call)
     _ = try viewer.rule(for: .update)
     let object = try Self.object(call.body)
     let name = try Self.text("username", object)
     let password = try Self.text("password", object)
     var hashed: String?
-    let body = try settled { () throws(ServerError) in
+    let body = try retrying { () throws(ServerError) in
       guard let account = try accounts.find(id: id, of: call.app.number), !account.isDisabled else {
         throw ServerError(.userNotFound)
       }
@@ -93,27 +97,27 @@ extension Service {
         replacing: [
           ("username", JSONValue.string(name ?? account.name).bytes), ("password", nil),
         ])
-      let change = Accounts.Change(
+      let change = UserAccounts.Change(
         name: name ?? account.name, password: hashed, keptToken: call.token)
       return try accounts.update(
-        draft, of: account, change, for: viewer, app: call.app.number)
+        draft, of: account, change: change, for: viewer, app: call.app.number)
     }
     // Whoever knew the old password is out; who changed it stays.
     if password != nil {
       try endListening(of: id, app: call.app.number, in: .allBut(call.token))
     }
     // Who updates himself keeps the answer as his session.
-    guard let token = call.token, call.isUser(id) else { return Answer.json(200, body) }
-    return Answer.json(200, Self.adding(token, to: body))
+    guard let token = call.token, call.isUser(id) else { return Response.json(200, body) }
+    return Response.json(200, Self.adding(token, to: body))
   }
 
-  private func delete(_ call: Call, _ id: String) throws(ServerError) -> Response {
+  private func delete(_ call: AuthenticatedRequest, _ id: String) throws(ServerError) -> Response {
     try call.requireUserOrMaster(id, to: "delete a user")
-    try remove(user: id, permanently: call["hard"]?.lowercased() == "true", call)
+    try remove(user: id, permanently: call["hard"]?.lowercased() == "true", call: call)
     return Response(204)
   }
 
-  func remove(user id: String, permanently: Bool, _ call: Call) throws(ServerError) {
+  func remove(user id: String, permanently: Bool, call: AuthenticatedRequest) throws(ServerError) {
     try accounts.delete(
       id, permanently: permanently, for: userViewer(call), of: call.app.number)
     try forgetListener(id, app: call.app.number)
@@ -121,12 +125,12 @@ extension Service {
 
   // MARK: Parts
 
-  private func userViewer(_ call: Call) -> Viewer {
-    Viewer(principal: call.principal, permissions: Accounts.permissions)
+  private func userViewer(_ call: AuthenticatedRequest) -> Viewer {
+    Viewer(principal: call.principal, permissions: UserAccounts.permissions)
   }
 
   /// Repeats what gives nil because the account has changed since it was read.
-  func settled<R>(_ body: () throws(ServerError) -> R?) throws(ServerError) -> R {
+  func retrying<R>(_ body: () throws(ServerError) -> R?) throws(ServerError) -> R {
     for _ in 0..<10 {
       if let result = try body() { return result }
     }

@@ -8,13 +8,13 @@ internal import KVSQLite
 /// what hashes passwords to a few threads of its own, so that logins cannot crowd out everything else.
 final class Service: RequestHandler, Sendable {
   let apps: [RecordID: App]
-  let catalog: Catalog
+  let collections: CollectionRegistry
   let epoch: DataEpoch
   let entities: Entities
-  let accounts: Accounts
+  let accounts: UserAccounts
   let sessions: Sessions
   let histories: Histories
-  let live: Live
+  let live: LiveService
   let registrations: LiveRegistrations
   let streams: LiveStreams
   let hasher: PasswordHasher
@@ -49,31 +49,31 @@ final class Service: RequestHandler, Sendable {
     _ database: Database, _ epochFile: EpochFile, apps: [Server.Configuration.App],
     settings: Settings, workers: WorkerPool, hashers: WorkerPool, log: Log
   ) throws(ServerError) {
-    let (catalog, latest) = try Entities.storage { () throws(SQLiteError) in
-      let catalog = try Catalog(
+    let (collections, latest) = try Entities.storage { () throws(SQLiteError) in
+      let collections = try CollectionRegistry(
         database, defaults: settings.permissions, historyDays: settings.historyDays)
-      return (catalog, try Self.latest(database, catalog))
+      return (collections, try Self.latest(database, collections))
     }
-    self.catalog = catalog
+    self.collections = collections
     var known: [RecordID: App] = [:]
     for app in apps {
-      let number = try Entities.storage { () throws(SQLiteError) in try catalog.app(app.key) }
+      let number = try Entities.storage { () throws(SQLiteError) in try collections.app(app.key) }
       known[RecordID(app.key)] = App(
         key: app.key, secret: app.secret, masterSecret: app.masterSecret, number: number)
     }
     self.apps = known
     epoch = try DataEpoch(
-      database, epochFile, latest: latest, isRestored: settings.isRestored, log)
+      database, epochFile, latest: latest, isRestored: settings.isRestored, log: log)
     let (served, data) = (Array(known.values), epoch.text)
     live = try Entities.storage { () throws(SQLiteError) in
-      try Live(served, database, epoch: data, log)
+      try LiveService(served, database, epoch: data, log: log)
     }
     registrations = LiveRegistrations(database)
     streams = LiveStreams(database)
     entities = Entities(database, clock: epoch.clock, outbox: live.outbox)
     sessions = Sessions(database, lifetimeSeconds: settings.sessionSeconds)
-    accounts = Accounts(entities, catalog, sessions)
-    histories = try Histories(entities, catalog, defaultDays: settings.historyDays)
+    accounts = UserAccounts(entities, collections, sessions: sessions)
+    histories = try Histories(entities, collections, defaultDays: settings.historyDays)
     throttle = LoginThrottle(now: settings.loginClock)
     self.settings = settings
     self.workers = workers
@@ -88,29 +88,31 @@ final class Service: RequestHandler, Sendable {
 
   // MARK: Requests
 
-  func admit(_ head: Request) -> HostLimiter {
+  func admit(_ head: Request) -> Admission {
     do throws(ServerError) {
       let route = try route(of: head)
       if let key = route.app { _ = try open(head, app: key) }
       if case .pubNub(let call) = route, let refusal = try refusal(call, head) {
         return .refused(refusal)
       }
-      let most = route.takesEntities ? settings.bodyBytes : Self.mostDocumentBytes
-      return .admitted(bodyBytes: min(settings.bodyBytes, most))
+      let limit = route.takesEntities ? settings.bodyBytes : Self.maxDocumentBytes
+      return .admitted(bodyBytes: min(settings.bodyBytes, limit))
     } catch {
       return .refused(refusal(error, head))
     }
   }
 
   /// Documents are read into memory as values, which takes many times their length; entities are not.
-  private static let mostDocumentBytes = 1 << 20
+  private static let maxDocumentBytes = 1 << 20
 
   func handle(_ request: Request, _ reply: any Reply) {
     do throws(ServerError) {
       let route = try route(of: request)
-      guard let pool = pool(for: route, request) else { return perform(route, request, reply) }
+      guard let pool = pool(for: route, request) else {
+        return perform(route, request, reply: reply)
+      }
       let isAccepted = pool.submit(for: try asker(of: request, route)) { [self] in
-        perform(route, request, reply)
+        perform(route, request, reply: reply)
       }
       if !isAccepted { throw ServerError(.stopping) }
     } catch {
@@ -124,9 +126,9 @@ final class Service: RequestHandler, Sendable {
     return try open(request, app: key).asker
   }
 
-  private func perform(_ route: Route, _ request: Request, _ reply: any Reply) {
+  private func perform(_ route: Route, _ request: Request, reply: any Reply) {
     if case .poll(let key, let channels) = route {
-      return poll(request, key, channels: channels, reply)
+      return poll(request, key, channels: channels, reply: reply)
     }
     request.budget.resume()
     defer { request.budget.pause() }
@@ -144,7 +146,7 @@ final class Service: RequestHandler, Sendable {
       case .outOfMemory:
         ServerError(.stopping, "the bodies of other requests take all the memory there is for them")
       }
-    return Answer.error(error, requestId: requestId)
+    return Response.error(error, requestId: requestId)
   }
 
   private func route(of request: Request) throws(ServerError) -> Route {
@@ -186,7 +188,7 @@ final class Service: RequestHandler, Sendable {
       // Once more: a session may have ended while the request waited for its turn.
       let call = try open(request, app: key)
       var response = try perform(call, route)
-      Answer.mark(&response, call)
+      response.mark(for: call)
       return response
     } catch {
       return refusal(error, request)
@@ -196,35 +198,37 @@ final class Service: RequestHandler, Sendable {
   /// The answer to a request that failed; what the log has to know goes there.
   private func refusal(_ error: ServerError, _ request: Request) -> Response {
     switch request.budget.exhaustion {
-    case .cancelled, .abandoned: return Answer.error(ServerError(.stopping), to: request)
+    case .cancelled, .abandoned: return Response.error(ServerError(.stopping), to: request)
     case .timeIsOver:
       log.warning("request \(request.id) took more than \(settings.workSeconds) s and was ended")
       let error = ServerError(
         .internalErrorStop,
         "the server works for \(settings.workSeconds) s on a request at the most")
-      return Answer.error(error, to: request)
+      return Response.error(error, to: request)
     case nil:
       if let cause = error.cause { log.error("request \(request.id): \(cause)") }
-      return Answer.error(error, to: request)
+      return Response.error(error, to: request)
     }
   }
 
   /// Proves who asks, before anything else of the request is looked at.
-  private func open(_ request: Request, app key: String) throws(ServerError) -> Call {
+  private func open(_ request: Request, app key: String) throws(ServerError) -> AuthenticatedRequest
+  {
     guard let app = apps[RecordID(key)] else { throw ServerError(.appNotFound) }
     let (principal, token) = try Authenticator(sessions: sessions).authenticate(
       request.headers[.authorization], for: app)
     let version = try APIVersion.read(request.headers[.apiVersion])
-    return Call(
+    return AuthenticatedRequest(
       request: request, app: app, principal: principal, token: token, apiVersion: version)
   }
 
-  private func perform(_ call: Call, _ route: Route) throws(ServerError) -> Response {
+  private func perform(_ call: AuthenticatedRequest, _ route: Route) throws(ServerError) -> Response
+  {
     switch route {
     case .health, .poll, .pubNub: try health(call.request)
     case .ping: ping(call)
     case .collection(_, let name): try collection(call, name)
-    case .entity(_, let collection, let id): try entity(call, collection, id)
+    case .entity(_, let collection, id: let id): try entity(call, collection, id: id)
     case .count(_, let name): try count(call, name)
     case .delta(_, let name): try delta(call, name)
     case .group(_, let name): try group(call, name)
@@ -264,11 +268,11 @@ final class Service: RequestHandler, Sendable {
         _ = try connection.integer("SELECT 1")
       }
     }
-    return Answer.json(200, ["status": "ok"])
+    return Response.json(200, ["status": "ok"])
   }
 
-  private func ping(_ call: Call) -> Response {
-    Answer.json(
+  private func ping(_ call: AuthenticatedRequest) -> Response {
+    Response.json(
       200,
       [
         "version": .string(Version.text), "kinvey": .string("hello \(call.app.key)"),
@@ -291,13 +295,13 @@ final class Service: RequestHandler, Sendable {
   /// The latest time that the data holds, as far as it matters: where histories are kept, no later
   /// write may have an earlier time, even if the wall clock was set back while the server was down.
   private static func latest(
-    _ database: Database, _ catalog: Catalog
+    _ database: Database, _ collections: CollectionRegistry
   ) throws(SQLiteError) -> Int64 {
     try database.read { (connection: borrowing Connection) throws(SQLiteError) -> Int64 in
       var latest = try connection.integer("SELECT latest FROM clock") ?? 0
-      for collection in catalog.all where collection.history != .off {
+      for collection in collections.all where collection.history != .off {
         let modified = try connection.integer("SELECT max(lmt) FROM \(collection.table)")
-        let deleted = try connection.integer("SELECT max(at) FROM \(collection.tombs)")
+        let deleted = try connection.integer("SELECT max(at) FROM \(collection.tombstones)")
         latest = max(latest, modified ?? 0, deleted ?? 0)
       }
       return latest

@@ -8,13 +8,13 @@ import Testing
 /// `{time}`. In an expected answer the first one of a name takes what stands there, all later ones are the same; a time
 /// is any. A digit behind the name makes another one: `{id2}`.
 final class Conversation {
-  let rig: TestServer
+  let server: TestServer
   /// What the library says in every request, a header each line.
   private let headers: String
   private var values: [String: String] = [:]
 
-  init(_ rig: TestServer, headers: String) {
-    self.rig = rig
+  init(_ server: TestServer, headers: String) {
+    self.server = server
     self.headers = headers
   }
 
@@ -80,7 +80,7 @@ final class Conversation {
   }
 
   private func receive(_ request: String) throws -> HTTPAnswer {
-    guard let connection = RawConnection(port: rig.port), connection.send(request),
+    guard let connection = RawConnection(port: server.port), connection.send(request),
       let answer = HTTPClient.receive(connection)
     else { throw TestServer.Missing(what: "answer to \(request)") }
     return answer

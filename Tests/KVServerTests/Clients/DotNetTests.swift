@@ -5,13 +5,13 @@ import Testing
 
 /// Kinvey's .NET SDK, 3 to 5: version 3 of the API, later 4, and 5 where an application asks for it.
 @Suite("Requests of the .NET SDK") struct DotNetTests {
-  private let rig: TestServer
+  private let server: TestServer
 
-  init() throws { rig = try TestServer() }
+  init() throws { server = try TestServer() }
 
   private func conversation(_ version: Int) -> Conversation {
     Conversation(
-      rig,
+      server,
       headers: """
         user-agent: xamarin-kinvey-http/4.3.2
         X-Kinvey-API-Version: \(version)

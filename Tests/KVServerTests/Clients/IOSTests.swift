@@ -4,13 +4,13 @@ import Testing
 
 /// Kinvey's Swift SDK, 3 to 6: version 4 of the API, later 5, and 2 for deleting users whatever else it speaks.
 @Suite("Requests of the iOS SDK") struct IOSTests {
-  private let rig: TestServer
+  private let server: TestServer
 
-  init() throws { rig = try TestServer() }
+  init() throws { server = try TestServer() }
 
   private func conversation(_ version: Int) -> Conversation {
     Conversation(
-      rig,
+      server,
       headers: """
         Accept: */*
         Accept-Encoding: gzip;q=1.0, compress;q=0.5

@@ -4,13 +4,13 @@ import Testing
 
 /// kinvey-js-sdk 3 to 8, whose applications choose the version of the API.
 @Suite("Requests of the JavaScript SDK") struct JavaScriptTests {
-  private let rig: TestServer
+  private let server: TestServer
 
-  init() throws { rig = try TestServer() }
+  init() throws { server = try TestServer() }
 
   private func conversation(_ version: Int) -> Conversation {
     Conversation(
-      rig,
+      server,
       headers: """
         Accept: application/json; charset=utf-8
         Content-Type: application/json; charset=utf-8

@@ -5,13 +5,13 @@ import Testing
 /// Kinvey's Java and Android SDKs, 3 to 4: version 3 of the API, later 4 and 5. Google's HTTP library writes the names
 /// of headers in lower case.
 @Suite("Requests of the Java SDK") struct JavaTests {
-  private let rig: TestServer
+  private let server: TestServer
 
-  init() throws { rig = try TestServer() }
+  init() throws { server = try TestServer() }
 
   private func conversation(_ version: Int) -> Conversation {
     Conversation(
-      rig,
+      server,
       headers: """
         accept-encoding: gzip
         content-type: application/json; charset=UTF-8

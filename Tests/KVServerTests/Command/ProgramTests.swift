@@ -132,8 +132,8 @@ import Testing
     try check(acknowledged.withLock { $0 }, port, "\(seed), at the end")
     program.kill()
     let database = try Database(
-      .init(path: data + "/kvstored.db", applicationId: Schema.applicationId),
-      migrations: Schema.migrations)
+      .init(path: data + "/kvstored.db", applicationId: ServerSchema.applicationId),
+      migrations: ServerSchema.migrations)
     let isSound = try database.withReader {
       (connection: borrowing Connection) throws(SQLiteError) in
       let check = try connection.prepare("PRAGMA integrity_check")

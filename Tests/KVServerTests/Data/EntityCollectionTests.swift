@@ -13,10 +13,10 @@ import Testing
 
   init() throws {
     database = try Database(
-      .init(path: directory.path + "/data.db", applicationId: Schema.applicationId),
-      migrations: Schema.migrations)
-    let catalog = try Catalog(database, defaults: Permissions())
-    collection = try catalog.make("things", of: catalog.app("kid"))
+      .init(path: directory.path + "/data.db", applicationId: ServerSchema.applicationId),
+      migrations: ServerSchema.migrations)
+    let collections = try CollectionRegistry(database, defaults: Permissions())
+    collection = try collections.make("things", of: collections.app("kid"))
   }
 
   @Test(
@@ -26,10 +26,10 @@ import Testing
       #"{"$and":[{"_id":"5"},{"n":{"$gt":1}}]}"#,
     ])
   func byIDs(filter: String) throws {
-    for operation in [Permissions.Operation.read, .delete] {
+    for operation in [Permissions.Action.read, .delete] {
       let viewer = Viewer(principal: .user(id: "u"), permissions: Permissions())
       let shape = try RowSelection(
-        Query(filter: filter), for: viewer, operation, within: .unlimited
+        Query(filter: filter), for: viewer, operation: operation, within: .unlimited
       ).shape
       for statement in [
         EntityCollection.Shape.scan(shape), .walk(shape, isBounded: true), .order(shape),

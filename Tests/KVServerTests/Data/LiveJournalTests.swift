@@ -10,7 +10,7 @@ import Testing
   private let directory = TemporaryDirectory()
   private let database: Database
   private let notes = EntityCollection(
-    number: 1, app: 1, name: "notes", .init(permissions: Permissions()))
+    number: 1, app: 1, name: "notes", state: .init(permissions: Permissions()))
 
   init() throws { database = try testDatabase(in: directory) }
 
@@ -31,7 +31,7 @@ import Testing
         let group = broker.wire.group(of: "ana")
         members.register(group, device: "d")
         for topic in ["notes", "_s-chat.u-bob"] {
-          _ = members.subscribe(group, device: "d", topic)
+          _ = members.subscribe(group, device: "d", collection: topic)
         }
       }
     }
@@ -41,10 +41,10 @@ import Testing
   private func write(
     _ run: Run, _ changes: LiveChanges, failing error: SQLiteError? = nil
   ) throws(SQLiteError) {
-    try run.outbox.telling { (begin) throws(SQLiteError) in
+    try run.outbox.announcing { (begin) throws(SQLiteError) in
       try database.write { (connection: borrowing Connection) throws(SQLiteError) in
         try run.outbox.prepare(
-          .changes(changes), for: "notes", of: 1, as: begin(), connection)
+          .changes(changes), for: "notes", of: 1, as: begin(), on: connection)
         if let error { throw error }
       }
     }
@@ -59,12 +59,12 @@ import Testing
     return changes
   }
 
-  private func poll(_ run: Run, _ since: LivePlace?) -> KeptReply {
+  private func poll(_ run: Run, _ since: LivePosition?) -> KeptReply {
     let reply = KeptReply()
     run.broker.poll(
       .init(
         user: "ana", group: run.broker.wire.group(of: "ana"), token: "t", expires: nil,
-        since: since), reply)
+        since: since), reply: reply)
     return reply
   }
 
@@ -81,14 +81,14 @@ import Testing
   @Test("A place of an earlier run is known, and what came behind it is told")
   func restart() throws {
     let first = try run()
-    let start = poll(first, nil).place
+    let start = poll(first, nil).position
     try write(first, changes("a", "b"))
-    let middle = poll(first, start).place
+    let middle = poll(first, start).position
     try write(first, changes("c"))
     let second = try run()
     #expect(poll(second, start).ids == ["a", "b", "c"])
     #expect(poll(second, middle).ids == ["c"])
-    let here = poll(second, nil).place
+    let here = poll(second, nil).position
     try write(second, changes("d"))
     #expect(poll(second, middle).ids == ["c", "d"])
     #expect(poll(second, here).ids == ["d"])
@@ -97,7 +97,7 @@ import Testing
   @Test("What did not commit is neither told nor kept")
   func rollback() throws {
     let first = try run()
-    let start = poll(first, nil).place
+    let start = poll(first, nil).position
     #expect(throws: SQLiteError.self) {
       try write(first, changes("a"), failing: SQLiteError(.io, "no disk"))
     }
@@ -115,24 +115,24 @@ import Testing
   @Test("A transaction with more than can be told ends what is known, for later runs as well")
   func cut() throws {
     let first = try run()
-    let start = poll(first, nil).place
+    let start = poll(first, nil).position
     try write(first, changes("a"))
     var many = LiveChanges(notes)
-    for number in 0...LiveChanges.most {
+    for number in 0...LiveChanges.maxCount {
       many.add(LiveChange(id: "\(number)", .delete(ACL(), at: Timestamp(milliseconds: 1))))
     }
     try write(first, many)
-    let behind = poll(first, nil).place
+    let later = poll(first, nil).position
     try write(first, changes("b"))
     let second = try run()
     #expect(isIncomplete(poll(second, start)))
-    #expect(poll(second, behind).ids == ["b"])
+    #expect(poll(second, later).ids == ["b"])
   }
 
   @Test("Of other data nothing is known")
   func epoch() throws {
     let first = try run()
-    let start = poll(first, nil).place
+    let start = poll(first, nil).position
     try write(first, changes("a"))
     let second = try run(epoch: "other")
     #expect(isIncomplete(poll(second, start)))
@@ -142,7 +142,7 @@ import Testing
   @Test("It keeps what the history keeps")
   func bounds() throws {
     let first = try run()
-    let start = poll(first, nil).place
+    let start = poll(first, nil).position
     for _ in 0..<3 {
       var many = LiveChanges(notes)
       for number in 0..<4_000 {
@@ -153,10 +153,10 @@ import Testing
     #expect(try rows() == 12_000)
     // A run that begins before it was forgotten reads no more than a history keeps.
     #expect(isIncomplete(poll(try run(), start)))
-    let floor = try #require(first.broker.takeForgotten())
+    let floor = try #require(first.broker.popForgottenFloor())
     try LiveJournal(database, epoch: "e").forget(1, until: floor)
-    #expect(try rows() == Int64(LiveHistory.mostMessages))
-    #expect(first.broker.takeForgotten() == nil)
+    #expect(try rows() == Int64(LiveHistory.maxMessages))
+    #expect(first.broker.popForgottenFloor() == nil)
     #expect(isIncomplete(poll(try run(), start)))
   }
 

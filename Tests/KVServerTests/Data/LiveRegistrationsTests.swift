@@ -40,7 +40,7 @@ import Testing
     }
     try registrations.add(.init(app: 1, user: "ana", device: "c", collection: ""))
     try registrations.register("d", of: "ben", app: 1, session: "a", at: 5)
-    let devices = { (selection: Sessions.Selection) in
+    let devices = { (selection: Sessions.Subset) in
       try registrations.devices(of: "ana", app: 1, in: selection)
     }
     #expect(try devices(.one("a")) == ["a"])
@@ -54,7 +54,7 @@ import Testing
       try registrations.register(device, of: "ana", app: 1, session: "s", at: Int64(seen))
       try registrations.add(.init(app: 1, user: "ana", device: device, collection: "notes"))
     }
-    try registrations.note("c", of: "ana", app: 1, seen: 30)
+    try registrations.recordActivity("c", of: "ana", app: 1, seen: 30)
     try registrations.forget(seenBefore: 20)
     #expect(try registrations.all().map(\.device) == ["b", "b", "c", "c"])
   }

@@ -26,26 +26,26 @@ import Testing
     "is noticed: no client is told what has changed since a moment of what was lost",
     arguments: Way.allCases)
   func restored(way: Way) throws {
-    var rig: TestServer? = try start()
-    let ana = try #require(try rig?.user("ana"))
-    let first = try #require(try save("a", rig, ana))
+    var server: TestServer? = try start()
+    let ana = try #require(try server?.user("ana"))
+    let first = try #require(try save("a", server, ana))
     switch way {
     case .backup, .backupWrittenInto:
       mkdir(copy, 0o700)
       #expect(backUp(database: data + "/kvstored.db", to: copy + "/kvstored.db"))
     case .directory, .directoryWrittenInto:
-      rig = nil
+      server = nil
       copyFiles(of: data, to: copy)
-      rig = try start()
+      server = try start()
     case .aside:
-      rig = nil
+      server = nil
       rename(data, copy)
       copyFiles(of: copy, to: data)
-      rig = try start()
+      server = try start()
     }
-    let lost = try #require(try save("b", rig, ana))
-    rig?.server.stop()
-    rig = nil
+    let lost = try #require(try save("b", server, ana))
+    server?.server.stop()
+    server = nil
     putBack(way)
     let again = try start()
     let now = try #require(try save("c", again, ana))
@@ -57,10 +57,10 @@ import Testing
   }
 
   @Test("is what the administrator says is one") func told() throws {
-    var rig: TestServer? = try start()
-    let ana = try #require(try rig?.user("ana"))
-    let before = try #require(try save("a", rig, ana))
-    rig = nil
+    var server: TestServer? = try start()
+    let ana = try #require(try server?.user("ana"))
+    let before = try #require(try save("a", server, ana))
+    server = nil
     let again = try start { $0.isRestored = true }
     let after = try #require(try save("b", again, ana))
     #expect(after.epoch != before.epoch)
@@ -68,17 +68,17 @@ import Testing
   }
 
   @Test("is not what was only closed, or ended by force, and started again") func same() throws {
-    var rig: TestServer? = try start()
-    let ana = try #require(try rig?.user("ana"))
-    let first = try #require(try save("a", rig, ana))
+    var server: TestServer? = try start()
+    let ana = try #require(try server?.user("ana"))
+    let first = try #require(try save("a", server, ana))
     for _ in 0..<3 {
-      rig = nil
-      rig = try start()
-      let next = try #require(try save("b", rig, ana))
+      server = nil
+      server = try start()
+      let next = try #require(try save("b", server, ana))
       #expect(next.epoch == first.epoch)
-      #expect(try delta(first, rig, ana) == 200)
+      #expect(try delta(first, server, ana) == 200)
     }
-    rig = nil
+    server = nil
     var moment: Moment?
     for _ in 0..<3 {
       let program = try #require(
@@ -123,13 +123,14 @@ import Testing
   }
 
   /// Gives the moment of a read after it.
-  private func save(_ id: String, _ rig: TestServer?, _ who: TestServer.Who) throws -> Moment? {
-    _ = try rig?.send(who, "PUT", path + "/" + id, "{}")
-    return try rig.flatMap { Moment(try $0.send(who, "GET", path)) }
+  private func save(_ id: String, _ server: TestServer?, _ who: TestServer.Who) throws -> Moment? {
+    _ = try server?.send(who, "PUT", path + "/" + id, "{}")
+    return try server.flatMap { Moment(try $0.send(who, "GET", path)) }
   }
 
-  private func delta(_ moment: Moment, _ rig: TestServer?, _ who: TestServer.Who) throws -> Int? {
-    try rig?.send(who, "GET", target(moment)).status
+  private func delta(_ moment: Moment, _ server: TestServer?, _ who: TestServer.Who) throws -> Int?
+  {
+    try server?.send(who, "GET", target(moment)).status
   }
 
   private func target(_ moment: Moment) -> String {

@@ -58,12 +58,12 @@ import Testing
   @Test(
     "refuses an ambiguous head with 400 in the protocol's shape, and closes", arguments: ambiguous)
   func refuses(name: String, message: String) throws {
-    let rig = try TestServer()
+    let server = try TestServer()
     // What would be taken for a second request if the first one ended elsewhere.
-    let answers = try exchange(rig, message + Self.get("Host: x\r\n\r\n"))
+    let answers = try exchange(server, message + Self.get("Host: x\r\n\r\n"))
     #expect(answers.count == 1 && answers.first?.status == 400, "\(name): \(answers.map(\.text))")
     #expect(answers.first?.error == "BadRequest", "\(name): \(answers.map(\.text))")
-    #expect(try rig.send(.master, "GET", "/appdata/kid/notes").json == .array([]), "\(name)")
+    #expect(try server.send(.master, "GET", "/appdata/kid/notes").json == .array([]), "\(name)")
   }
 
   static let allowed: [(String, String)] = [
@@ -82,18 +82,18 @@ import Testing
 
   @Test("accepts what is allowed, if unusual", arguments: allowed)
   func accepts(name: String, message: String) throws {
-    let rig = try TestServer()
-    let connection = try #require(RawConnection(port: rig.port))
+    let server = try TestServer()
+    let connection = try #require(RawConnection(port: server.port))
     connection.send(message)
     #expect(HTTPClient.receive(connection)?.status == 201, "\(name)")
   }
 
   @Test("takes six hundred parameters, and HTTP/1.0 without a host")
   func more() throws {
-    let rig = try TestServer()
+    let server = try TestServer()
     let parameters = (0..<600).map { "p\($0)=\($0)" }.joined(separator: "&")
-    #expect(try rig.send(.master, "GET", "/appdata/kid/notes?\(parameters)").status == 200)
-    let old = try #require(RawConnection(port: rig.port))
+    #expect(try server.send(.master, "GET", "/appdata/kid/notes?\(parameters)").status == 200)
+    let old = try #require(RawConnection(port: server.port))
     old.send("GET /healthz HTTP/1.0\r\n\r\n")
     #expect(old.line()?.hasSuffix("200 OK") == true)
   }
@@ -109,11 +109,11 @@ import Testing
       chunked(coding, "7\r\n{\"a\":1}x\r\n0\r\n\r\n"),
     ])
   func library(message: String) throws {
-    let rig = try TestServer()
-    let answers = try exchange(rig, message)
+    let server = try TestServer()
+    let answers = try exchange(server, message)
     #expect(answers.first?.status == 400)
     #expect(answers.allSatisfy { $0.status == 400 })
-    #expect(try rig.send(.master, "GET", "/appdata/kid/notes").json == .array([]))
+    #expect(try server.send(.master, "GET", "/appdata/kid/notes").json == .array([]))
   }
 
   /// These the library tolerates, and shows nothing of: docs/kvstored.md says so.
@@ -123,25 +123,25 @@ import Testing
       "7\n{\"a\":1}\r\n0\r\n\r\n", "7\r\n{\"a\":1}\n0\r\n\r\n", "7\r\n{\"a\":1}\r\n0\n\n",
     ])
   func chunkLines(chunks: String) throws {
-    let rig = try TestServer()
-    let connection = try #require(RawConnection(port: rig.port))
+    let server = try TestServer()
+    let connection = try #require(RawConnection(port: server.port))
     connection.send(Self.chunked(Self.coding, chunks))
     #expect(HTTPClient.receive(connection)?.status == 201)
   }
 
   @Test("answers a chunk extension that fills the connection's memory with the library's 500")
   func longExtension() throws {
-    let rig = try TestServer()
-    let connection = try #require(RawConnection(port: rig.port))
+    let server = try TestServer()
+    let connection = try #require(RawConnection(port: server.port))
     connection.send(Self.chunked(Self.coding, "7;"))
     connection.send(String(repeating: "x", count: 60_000))
     #expect(connection.line() == "HTTP/1.1 500 Internal Server Error")
-    #expect(try rig.send(.master, "GET", "/appdata/kid/notes").json == .array([]))
+    #expect(try server.send(.master, "GET", "/appdata/kid/notes").json == .array([]))
   }
 
   /// Sends bytes, and reads answers until the server closes.
-  private func exchange(_ rig: TestServer, _ message: String) throws -> [HTTPAnswer] {
-    let connection = try #require(RawConnection(port: rig.port))
+  private func exchange(_ server: TestServer, _ message: String) throws -> [HTTPAnswer] {
+    let connection = try #require(RawConnection(port: server.port))
     connection.send(message)
     var answers: [HTTPAnswer] = []
     while let answer = HTTPClient.receive(connection) { answers.append(answer) }

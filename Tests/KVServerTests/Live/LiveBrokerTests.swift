@@ -20,9 +20,9 @@ final class KeptReply: Reply {
 
   var payloads: [JSONValue] { json["m"]?.arrayValue?.compactMap { $0["d"] } ?? [] }
   var ids: [String] { payloads.compactMap { $0["_id"]?.stringValue } }
-  var place: LivePlace? {
+  var position: LivePosition? {
     guard let time = (json["t"]?["t"]?.stringValue).flatMap({ Int64($0) }) else { return nil }
-    return LivePlace(time: time, region: json["t"]?["r"]?.intValue)
+    return LivePosition(time: time, region: json["t"]?["r"]?.intValue)
   }
 
   func send(_ response: Response) { state.withLock { $0.response = $0.response ?? response } }
@@ -38,28 +38,28 @@ final class KeptReply: Reply {
   init() {
     let clock = clock
     broker = LiveBroker(LiveWire(app: "kid", region: 7), now: { clock.withLock { $0 } })
-    notes = EntityCollection(number: 1, app: 1, name: "notes", .init(permissions: Permissions()))
+    notes = EntityCollection(number: 1, app: 1, name: "notes", state: .init(permissions: Permissions()))
     let group = broker.wire.group(of: "ana")
     self.group = group
     broker.members { members in
       members.register(group, device: "d")
-      _ = members.subscribe(group, device: "d", "notes")
+      _ = members.subscribe(group, device: "d", collection: "notes")
     }
   }
 
   private func poll(
-    _ since: LivePlace?, user: String = "ana", token: String = "t", expires: Int64? = nil,
+    _ since: LivePosition?, user: String = "ana", token: String = "t", expires: Int64? = nil,
     at ticks: Int64 = 0
   ) -> KeptReply {
     let reply = KeptReply()
     broker.poll(
       .init(
         user: user, group: broker.wire.group(of: user), token: token, expires: expires,
-        since: since), at: ticks, reply)
+        since: since), at: ticks, reply: reply)
     return reply
   }
 
-  private func start() -> LivePlace? { poll(nil).place }
+  private func start() -> LivePosition? { poll(nil).position }
 
   private func save(_ ids: String..., creator: String = "ana", gr: Bool? = nil, padding: Int = 0) {
     broker.publish(changes(ids, creator: creator, gr: gr, padding: padding))
@@ -87,7 +87,7 @@ final class KeptReply: Reply {
   func waits() {
     let first = poll(nil)
     #expect(first.status == 200 && first.ids == [])
-    let second = poll(first.place)
+    let second = poll(first.position)
     #expect(second.status == nil && broker.waitingCount == 1)
     save("1")
     #expect(second.ids == ["1"] && broker.waitingCount == 0)
@@ -100,74 +100,74 @@ final class KeptReply: Reply {
 
   @Test("What came while nobody polled is replayed, in order, from any token, a message's own too")
   func replays() {
-    let place = start()
+    let position = start()
     save("1")
     save("2", "3")
-    let reply = poll(place)
+    let reply = poll(position)
     #expect(reply.ids == ["1", "2", "3"])
     let second = reply.json["m"]?.arrayValue?[1]["p"]
-    let middle = LivePlace(time: Int64(second?["t"]?.stringValue ?? "") ?? 0, region: 7)
+    let middle = LivePosition(time: Int64(second?["t"]?.stringValue ?? "") ?? 0, region: 7)
     #expect(poll(middle).ids == ["3"])
-    #expect(poll(reply.place).status == nil)
+    #expect(poll(reply.position).status == nil)
   }
 
   @Test("Long replays come in several answers, none twice, none missing")
   func pages() {
-    var place = start()
+    var position = start()
     for number in 0..<250 { save("\(number)") }
     var ids: [String] = []
-    while let reply = Optional(poll(place)), reply.status != nil {
+    while let reply = Optional(poll(position)), reply.status != nil {
       #expect(reply.ids.count <= 100)
       ids += reply.ids
-      place = reply.place
+      position = reply.position
     }
     #expect(ids == (0..<250).map { "\($0)" })
   }
 
   @Test("Times never go back, whatever the clock does")
   func clockJumps() {
-    let place = start()
+    let position = start()
     save("1")
     clock.withLock { $0.milliseconds -= 86_400_000 }
     save("2")
-    let reply = poll(place)
+    let reply = poll(position)
     #expect(reply.ids == ["1", "2"])
-    let waiting = poll(reply.place)
+    let waiting = poll(reply.position)
     clock.withLock { $0.milliseconds += 2 * 86_400_000 }
     save("3")
     #expect(waiting.ids == ["3"])
-    #expect(poll(waiting.place).status == nil)
+    #expect(poll(waiting.position).status == nil)
   }
 
   @Test("A place of another run, of the future or before the history is told to be incomplete")
   func incomplete() throws {
-    let place = try #require(start())
-    func isIncomplete(_ place: LivePlace) -> Bool {
-      poll(place).json["kvstore"]?["incomplete"]?.boolValue == true
+    let position = try #require(start())
+    func isIncomplete(_ position: LivePosition) -> Bool {
+      poll(position).json["kvstore"]?["incomplete"]?.boolValue == true
     }
-    #expect(isIncomplete(LivePlace(time: place.time, region: 8)))
-    #expect(isIncomplete(LivePlace(time: place.time + 1, region: 7)))
-    #expect(isIncomplete(LivePlace(time: place.time - 1)))
-    #expect(isIncomplete(LivePlace(time: .max)))
-    #expect(!isIncomplete(place))
-    for number in 0...LiveHistory.mostMessages { save("\(number)") }
-    #expect(isIncomplete(place))
+    #expect(isIncomplete(LivePosition(time: position.time, region: 8)))
+    #expect(isIncomplete(LivePosition(time: position.time + 1, region: 7)))
+    #expect(isIncomplete(LivePosition(time: position.time - 1)))
+    #expect(isIncomplete(LivePosition(time: .max)))
+    #expect(!isIncomplete(position))
+    for number in 0...LiveHistory.maxMessages { save("\(number)") }
+    #expect(isIncomplete(position))
   }
 
   @Test(
     "More changes at once than can be remembered are told to be too many, to who waits and who comes"
   )
   func cut() {
-    let place = start()
-    let waiting = poll(place)
+    let position = start()
+    let waiting = poll(position)
     var changes = LiveChanges(notes)
-    for number in 0...LiveChanges.most {
+    for number in 0...LiveChanges.maxCount {
       changes.add(LiveChange(id: "\(number)", .delete(ACL(), at: Timestamp(milliseconds: 1))))
     }
     broker.publish(changes)
     #expect(waiting.json["kvstore"]?["incomplete"]?.boolValue == true)
-    #expect(poll(place).json["kvstore"]?["incomplete"]?.boolValue == true)
-    #expect(poll(waiting.place).status == nil)
+    #expect(poll(position).json["kvstore"]?["incomplete"]?.boolValue == true)
+    #expect(poll(waiting.position).status == nil)
   }
 
   @Test("An entity goes to those who may read it; on the personal channel if not everybody may")
@@ -175,10 +175,10 @@ final class KeptReply: Reply {
     let other = broker.wire.group(of: "ben")
     broker.members { members in
       members.register(other, device: "d")
-      _ = members.subscribe(other, device: "d", "notes")
+      _ = members.subscribe(other, device: "d", collection: "notes")
     }
-    let place = start()
-    let (ana, ben) = (poll(place), poll(place, user: "ben"))
+    let position = start()
+    let (ana, ben) = (poll(position), poll(position, user: "ben"))
     save("1", creator: "ana", gr: false)
     #expect(ana.ids == ["1"] && ben.status == nil)
     #expect(
@@ -196,7 +196,7 @@ final class KeptReply: Reply {
     #expect(message?["c"]?.stringValue == "kid.x-notes")
     #expect(message?["d"] == ["_id": "big"])
     #expect(message?["u"]?["kvstore"]?["change"]?.stringValue == "create")
-    let next = poll(waiting.place)
+    let next = poll(waiting.position)
     var changes = LiveChanges(notes)
     changes.add(LiveChange(id: "a\"b", .delete(ACL(), at: Timestamp(milliseconds: 0))))
     broker.publish(changes)
@@ -208,10 +208,10 @@ final class KeptReply: Reply {
     "A poll is answered empty after 280 s, and when its session runs out; one whose client has gone is dropped"
   )
   func ends() {
-    let place = start()
+    let position = start()
     let second: Int64 = 1_000_000_000
-    let early = poll(place)
-    let late = poll(place, at: 10 * second)
+    let early = poll(position)
+    let late = poll(position, at: 10 * second)
     broker.tend(at: 279 * second)
     #expect(early.status == nil)
     broker.tend(at: 280 * second)
@@ -220,7 +220,7 @@ final class KeptReply: Reply {
     broker.tend(at: 281 * second)
     #expect(broker.waitingCount == 0)
     let now = clock.withLock { $0.milliseconds }
-    let short = poll(early.place, expires: now + 1000, at: 281 * second)
+    let short = poll(early.position, expires: now + 1000, at: 281 * second)
     clock.withLock { $0.milliseconds += 1000 }
     broker.tend(at: 282 * second)
     #expect(short.status == 200)
@@ -230,28 +230,28 @@ final class KeptReply: Reply {
     "The end of a session or of the registration refuses the polls, and a closed broker answers all"
   )
   func refusals() {
-    let place = start()
-    let (mine, other) = (poll(place), poll(place, token: "u"))
+    let position = start()
+    let (mine, other) = (poll(position), poll(position, token: "u"))
     broker.refuse(session: "t")
     #expect(mine.status == 403 && other.status == nil)
     #expect(mine.json["payload"]?["channel-groups"]?.arrayValue == [.string(group)])
     broker.members { $0.unregister(group, device: "d") }
     broker.refuse(group: group)
     #expect(other.status == 403)
-    #expect(poll(place).status == 403)
+    #expect(poll(position).status == 403)
     broker.members { _ = $0.register(group, device: "e") }
-    let last = poll(place)
+    let last = poll(position)
     broker.close()
-    #expect(last.status == 200 && poll(place).status == 200)
+    #expect(last.status == 200 && poll(position).status == 200)
   }
 
   @Test("What is published without a listener costs nothing and is not replayed")
   func unheard() {
-    let place = start()
-    broker.members { $0.unsubscribe(group, device: "d", "notes") }
+    let position = start()
+    broker.members { $0.unsubscribe(group, device: "d", collection: "notes") }
     save("1")
-    broker.members { _ = $0.subscribe(group, device: "d", "notes") }
-    #expect(poll(place).status == nil)
+    broker.members { _ = $0.subscribe(group, device: "d", collection: "notes") }
+    #expect(poll(position).status == nil)
   }
 
   @Test(
@@ -259,25 +259,25 @@ final class KeptReply: Reply {
   )
   func devices() {
     var members = LiveMembers()
-    for number in 0..<LiveMembers.mostDevices {
+    for number in 0..<LiveMembers.maxDevices {
       members.register("g", device: "\(number)", at: Int64(number))
-      let isTaken = members.subscribe("g", device: "\(number)", "c")
+      let isTaken = members.subscribe("g", device: "\(number)", collection: "c")
       #expect(isTaken)
     }
-    _ = members.see("g", device: "0", session: "", at: 1000)
+    _ = members.recordActivity("g", device: "0", session: "", at: 1000)
     let dropped = (0..<2).map { _ in members.register("g", device: "new", at: 1000) }
     #expect(dropped == ["1", nil])
-    let isTaken = members.subscribe("g", device: "1", "c")
-    #expect(members.hears("g", "c") && !isTaken)
+    let isTaken = members.subscribe("g", device: "1", collection: "c")
+    #expect(members.isSubscribed("g", to: "c") && !isTaken)
     members.unregister("g")
-    #expect(!members.hears("g", "c") && !members.isRegistered("g"))
-    #expect(members.groups(hearing: "c").isEmpty)
+    #expect(!members.isSubscribed("g", to: "c") && !members.isRegistered("g"))
+    #expect(members.groups(subscribedTo: "c").isEmpty)
   }
 
   @Test("Transactions are told in the order of their numbers, failed ones not at all")
   func order() throws {
     let outbox = CommitOrderedQueue([1: broker])
-    let place = start()
+    let position = start()
     let database = try testDatabase(in: TemporaryDirectory())
     let numbers = try database.write { (connection: borrowing Connection) throws(SQLiteError) in
       var numbers: [Int] = []
@@ -285,7 +285,7 @@ final class KeptReply: Reply {
         var changes = LiveChanges(notes)
         changes.add(LiveChange(id: id, .delete(ACL(), at: Timestamp(milliseconds: 1))))
         let number = outbox.begin()
-        try outbox.prepare(.changes(changes), for: "notes", of: 1, as: number, connection)
+        try outbox.prepare(.changes(changes), for: "notes", of: 1, as: number, on: connection)
         numbers.append(number)
       }
       return numbers
@@ -294,9 +294,9 @@ final class KeptReply: Reply {
     let early = start()
     outbox.end(numbers[2], isCommitted: true)
     outbox.end(numbers[0], isCommitted: true)
-    #expect(poll(place).ids == ["1"])
+    #expect(poll(position).ids == ["1"])
     outbox.end(numbers[1], isCommitted: false)
-    #expect(poll(place).ids == ["1", "3"])
+    #expect(poll(position).ids == ["1", "3"])
     #expect(poll(early).ids == ["1", "3"])
     let late = start()
     save("4")
@@ -310,7 +310,7 @@ final class KeptReply: Reply {
     let clock = clock
     let broker = LiveBroker(
       LiveWire(app: "kid", region: 7), now: { clock.withLock { $0 } },
-      handOver: { name in
+      deliverLater: { name in
         due.withLock { $0.append(name) }
         return true
       })
@@ -318,23 +318,24 @@ final class KeptReply: Reply {
     for user in users {
       broker.members { members in
         members.register(broker.wire.group(of: user), device: "d")
-        _ = members.subscribe(broker.wire.group(of: user), device: "d", "notes")
+        _ = members.subscribe(broker.wire.group(of: user), device: "d", collection: "notes")
       }
     }
-    func poll(_ user: String, _ since: LivePlace?) -> KeptReply {
+    func poll(_ user: String, _ since: LivePosition?) -> KeptReply {
       let reply = KeptReply()
       let group = broker.wire.group(of: user)
-      broker.poll(.init(user: user, group: group, token: "t", expires: nil, since: since), reply)
+      broker.poll(
+        .init(user: user, group: group, token: "t", expires: nil, since: since), reply: reply)
       return reply
     }
-    let polls = users.map { user in poll(user, poll(user, nil).place) }
+    let polls = users.map { user in poll(user, poll(user, nil).position) }
     for id in ["a", "b"] { broker.publish(changes(id, gr: true)) }
     #expect(due.withLock { $0 } == ["notes", "notes"])
     #expect(broker.waitingCount == 100)
-    broker.tell("notes")
+    broker.deliver("notes")
     #expect(polls.allSatisfy { $0.ids == ["a", "b"] })
-    let next = zip(users, polls).map { poll($0, $1.place) }
-    broker.tell("notes")
+    let next = zip(users, polls).map { poll($0, $1.position) }
+    broker.deliver("notes")
     #expect(next.allSatisfy { $0.status == nil } && broker.waitingCount == 100)
   }
 }

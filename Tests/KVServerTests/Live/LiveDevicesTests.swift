@@ -11,7 +11,7 @@ import Testing
   private let clock = Monitor<Int64>(1_800_000_000_000)
   private let directory = TemporaryDirectory()
 
-  private func rig() throws -> TestServer {
+  private func server() throws -> TestServer {
     let clock = clock
     return try TestServer(in: directory) { $0.liveClock = { clock.withLock { $0 } } }
   }
@@ -19,31 +19,32 @@ import Testing
   private func pass(days: Int64) { clock.withLockNotifyingAll { $0 += days * Self.day } }
 
   @discardableResult
-  private func register(_ rig: TestServer, _ who: TestServer.Who, _ device: String) throws
+  private func register(_ server: TestServer, _ who: TestServer.Who, _ device: String) throws
     -> JSONValue
   {
-    let answer = try rig.send(
+    let answer = try server.send(
       who, "POST", "/user/kid/\(who.id)/register-realtime", #"{"deviceId":"\#(device)"}"#)
     #expect(answer.status == 200)
     return answer.json
   }
 
   /// The error of a subscription; nil: it succeeds.
-  private func subscribe(_ rig: TestServer, _ who: TestServer.Who, _ device: String) throws
+  private func subscribe(_ server: TestServer, _ who: TestServer.Who, _ device: String) throws
     -> String?
   {
-    try rig.send(who, "POST", "/appdata/kid/notes/_subscribe", #"{"deviceId":"\#(device)"}"#).error
+    try server.send(who, "POST", "/appdata/kid/notes/_subscribe", #"{"deviceId":"\#(device)"}"#)
+      .error
   }
 
   /// What a device of our clients polls, or with another `sdk` one of PubNub's.
   private func target(
-    _ registration: JSONValue, _ who: TestServer.Who, _ device: String, place: JSONValue? = nil,
+    _ registration: JSONValue, _ who: TestServer.Who, _ device: String, position: JSONValue? = nil,
     sdk: String = "libkvstore/1"
   ) -> String {
     let key = registration["subscribeKey"]?.stringValue ?? ""
     let group = registration["userChannelGroup"]?.stringValue ?? ""
     let token = who.authorization?.dropFirst("Kinvey ".count) ?? ""
-    let time = place?["t"]?.stringValue ?? "0"
+    let time = position?["t"]?.stringValue ?? "0"
     return "/v2/subscribe/\(key)/,/0?channel-group=\(group)&tt=\(time)&auth=\(token)"
       + "&uuid=\(device)&pnsdk=\(sdk)"
   }
@@ -51,60 +52,60 @@ import Testing
   @Test(
     "and were not seen for 30 days are forgotten; polls and subscriptions are seen, restarts too")
   func expiry() throws {
-    var rig = try rig()
-    let ana = try rig.user("ana")
-    let registration = try register(rig, ana, "a")
-    for device in ["b", "c"] { try register(rig, ana, device) }
+    var server = try server()
+    let ana = try server.user("ana")
+    let registration = try register(server, ana, "a")
+    for device in ["b", "c"] { try register(server, ana, device) }
     pass(days: 20)
-    #expect(try rig.send(.nobody, "GET", target(registration, ana, "b")).status == 200)
-    #expect(try subscribe(rig, ana, "c") == nil)
+    #expect(try server.send(.nobody, "GET", target(registration, ana, "b")).status == 200)
+    #expect(try subscribe(server, ana, "c") == nil)
     pass(days: 11)
-    try register(rig, ana, "new")
-    #expect(try subscribe(rig, ana, "a") == "MissingConfiguration")
-    rig.server.stop(graceSeconds: 1)
-    rig = try self.rig()
+    try register(server, ana, "new")
+    #expect(try subscribe(server, ana, "a") == "MissingConfiguration")
+    server.stop(graceSeconds: 1)
+    server = try self.server()
     pass(days: 20)
-    #expect(try subscribe(rig, ana, "b") == nil)
+    #expect(try subscribe(server, ana, "b") == nil)
     pass(days: 15)
-    try register(rig, ana, "newer")
-    #expect(try subscribe(rig, ana, "b") == nil)
+    try register(server, ana, "newer")
+    #expect(try subscribe(server, ana, "b") == nil)
     for device in ["a", "c", "new"] {
-      #expect(try subscribe(rig, ana, device) == "MissingConfiguration", "\(device)")
+      #expect(try subscribe(server, ana, device) == "MissingConfiguration", "\(device)")
     }
   }
 
   @Test("and poll under a name of PubNub's are seen by their session")
   func otherClients() throws {
-    let rig = try rig()
-    let (ana, ben) = (try rig.user("ana"), try rig.user("ben"))
-    let registration = try register(rig, ana, "a")
-    try register(rig, ben, "b")
+    let server = try server()
+    let (ana, ben) = (try server.user("ana"), try server.user("ben"))
+    let registration = try register(server, ana, "a")
+    try register(server, ben, "b")
     pass(days: 20)
     let poll = target(registration, ana, "pn-1", sdk: "PubNub-JS-Web/4")
-    #expect(try rig.send(.nobody, "GET", poll).status == 200)
+    #expect(try server.send(.nobody, "GET", poll).status == 200)
     pass(days: 11)
-    try register(rig, ana, "new")
-    #expect(try subscribe(rig, ana, "a") == nil)
-    #expect(try subscribe(rig, ben, "b") == "MissingConfiguration")
+    try register(server, ana, "new")
+    #expect(try subscribe(server, ana, "a") == nil)
+    #expect(try subscribe(server, ben, "b") == "MissingConfiguration")
   }
 
   @Test("and are gone are told so, and the others of the user go on")
   func gone() throws {
-    let rig = try rig()
-    let ana = try rig.user("ana")
-    let registration = try register(rig, ana, "a")
-    try register(rig, ana, "b")
+    let server = try server()
+    let ana = try server.user("ana")
+    let registration = try register(server, ana, "a")
+    try register(server, ana, "b")
     let first = target(registration, ana, "a")
-    let place = try rig.send(.nobody, "GET", first).json["t"]
-    let waiting = try #require(RawConnection(port: rig.port))
-    let poll = target(registration, ana, "a", place: place)
+    let position = try server.send(.nobody, "GET", first).json["t"]
+    let waiting = try #require(RawConnection(port: server.port))
+    let poll = target(registration, ana, "a", position: position)
     waiting.send("GET \(poll) HTTP/1.1\r\nHost: test\r\n\r\n")
     let end = "/user/kid/\(ana.id)/unregister-realtime"
-    #expect(try rig.send(ana, "POST", end, #"{"deviceId":"a"}"#).status == 204)
+    #expect(try server.send(ana, "POST", end, #"{"deviceId":"a"}"#).status == 204)
     #expect(HTTPClient.receive(waiting)?.status == 403)
-    #expect(try rig.send(.nobody, "GET", first).status == 403)
-    #expect(try rig.send(.nobody, "GET", target(registration, ana, "b")).status == 200)
+    #expect(try server.send(.nobody, "GET", first).status == 403)
+    #expect(try server.send(.nobody, "GET", target(registration, ana, "b")).status == 200)
     let other = target(registration, ana, "a", sdk: "PubNub-JS-Web/4")
-    #expect(try rig.send(.nobody, "GET", other).status == 200)
+    #expect(try server.send(.nobody, "GET", other).status == 200)
   }
 }

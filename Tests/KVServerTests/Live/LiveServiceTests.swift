@@ -7,16 +7,16 @@ import Testing
 @Suite("Live Service over HTTP") struct LiveServiceTests {
   /// What a registered device knows.
   private struct Device {
-    var rig: TestServer
+    var server: TestServer
     var who: TestServer.Who
     var key: String
     var group: String
     var id = "device"
 
-    init(_ rig: TestServer, _ who: TestServer.Who) throws {
-      self.rig = rig
+    init(_ server: TestServer, _ who: TestServer.Who) throws {
+      self.server = server
       self.who = who
-      let answer = try rig.send(
+      let answer = try server.send(
         who, "POST", "/user/kid/\(who.id)/register-realtime", #"{"deviceId":"device"}"#)
       guard let key = answer.json["subscribeKey"]?.stringValue,
         let group = answer.json["userChannelGroup"]?.stringValue,
@@ -26,28 +26,28 @@ import Testing
     }
 
     func subscribe(_ collection: String = "notes") throws -> HTTPAnswer {
-      try rig.send(
+      try server.send(
         who, "POST", "/appdata/kid/\(collection)/_subscribe", #"{"deviceId":"device"}"#)
     }
 
-    func target(_ place: JSONValue?) -> String {
+    func target(_ position: JSONValue?) -> String {
       let token = who.authorization.map { String($0.dropFirst("Kinvey ".count)) } ?? ""
-      let time = place?["t"]?.stringValue ?? "0"
-      let region = place?["r"]?.intValue.map { "&tr=\($0)" } ?? ""
+      let time = position?["t"]?.stringValue ?? "0"
+      let region = position?["r"]?.intValue.map { "&tr=\($0)" } ?? ""
       return
         "/v2/subscribe/\(key)/,/0?channel-group=\(group)&tt=\(time)\(region)&auth=\(token)&uuid=u"
     }
 
-    func poll(_ place: JSONValue?) throws -> HTTPAnswer {
-      try rig.send(.nobody, "GET", target(place))
+    func poll(_ position: JSONValue?) throws -> HTTPAnswer {
+      try server.send(.nobody, "GET", target(position))
     }
 
     /// A poll on a connection of its own, which waits.
-    func start(_ place: JSONValue?) throws -> RawConnection {
-      guard let connection = RawConnection(port: rig.port) else {
+    func start(_ position: JSONValue?) throws -> RawConnection {
+      guard let connection = RawConnection(port: server.port) else {
         throw TestServer.Missing(what: "port")
       }
-      connection.send("GET \(target(place)) HTTP/1.1\r\nHost: test\r\n\r\n")
+      connection.send("GET \(target(position)) HTTP/1.1\r\nHost: test\r\n\r\n")
       return connection
     }
   }
@@ -62,27 +62,28 @@ import Testing
   @Test(
     "Every way to write is told, in its order, to a poll that waits and to one that comes later")
   func writes() throws {
-    let rig = try TestServer()
-    let ana = try rig.user("ana")
-    let device = try Device(rig, ana)
+    let server = try TestServer()
+    let ana = try server.user("ana")
+    let device = try Device(server, ana)
     #expect(try device.subscribe().status == 200)
-    let place = try device.poll(nil).json["t"]
-    let waiting = try device.start(place)
-    _ = try rig.send(ana, "POST", "/appdata/kid/notes", #"{"_id":"a"}"#)
+    let position = try device.poll(nil).json["t"]
+    let waiting = try device.start(position)
+    _ = try server.send(ana, "POST", "/appdata/kid/notes", #"{"_id":"a"}"#)
     let first = HTTPClient.receive(waiting)
     #expect(changes(first) == ["create a"])
-    _ = try rig.send(ana, "POST", "/appdata/kid/notes", #"[{"_id":"b"},{"_id":"a"},{"_id":"c"}]"#)
-    _ = try rig.send(ana, "PUT", "/appdata/kid/notes/a", #"{"n":1}"#)
-    _ = try rig.send(ana, "PUT", "/appdata/kid/notes/d", #"{"n":1}"#)
-    _ = try rig.send(ana, "PUT", "/appdata/kid/notes/a", #"{"n":"#)
-    _ = try rig.send(ana, "DELETE", "/appdata/kid/notes/b")
-    _ = try rig.send(ana, "DELETE", query("/appdata/kid/notes", #"{"n":1}"#))
-    _ = try rig.send(
+    _ = try server.send(
+      ana, "POST", "/appdata/kid/notes", #"[{"_id":"b"},{"_id":"a"},{"_id":"c"}]"#)
+    _ = try server.send(ana, "PUT", "/appdata/kid/notes/a", #"{"n":1}"#)
+    _ = try server.send(ana, "PUT", "/appdata/kid/notes/d", #"{"n":1}"#)
+    _ = try server.send(ana, "PUT", "/appdata/kid/notes/a", #"{"n":"#)
+    _ = try server.send(ana, "DELETE", "/appdata/kid/notes/b")
+    _ = try server.send(ana, "DELETE", query("/appdata/kid/notes", #"{"n":1}"#))
+    _ = try server.send(
       ana, "POST", "/appdata/kid/notes/_batch",
       #"[{"method":"POST","entity":{"_id":"e"}},{"method":"PUT","id":"c","entity":{}},7]"#)
-    _ = try rig.send(
+    _ = try server.send(
       ana, "POST", "/appdata/kid/notes/_batch", #"[{"method":"DELETE","id":"e"}]"#)
-    _ = try rig.send(ana, "POST", "/appdata/kid/others", #"{"_id":"o"}"#)
+    _ = try server.send(ana, "POST", "/appdata/kid/others", #"{"_id":"o"}"#)
     let later = try device.poll(first?.json["t"])
     #expect(
       changes(later) == [
@@ -95,33 +96,33 @@ import Testing
 
   @Test("An entity and its deletion reach those who may read it, and nobody else")
   func permissions() throws {
-    let rig = try TestServer()
-    let (ana, ben) = (try rig.user("ana"), try rig.user("ben"))
-    let (hers, his) = (try Device(rig, ana), try Device(rig, ben))
+    let server = try TestServer()
+    let (ana, ben) = (try server.user("ana"), try server.user("ben"))
+    let (hers, his) = (try Device(server, ana), try Device(server, ben))
     _ = try (hers.subscribe(), his.subscribe())
     let (her, him) = (try hers.poll(nil).json["t"], try his.poll(nil).json["t"])
-    _ = try rig.send(ana, "POST", "/appdata/kid/notes", #"{"_id":"a","_acl":{"gr":false}}"#)
-    _ = try rig.send(
+    _ = try server.send(ana, "POST", "/appdata/kid/notes", #"{"_id":"a","_acl":{"gr":false}}"#)
+    _ = try server.send(
       ana, "POST", "/appdata/kid/notes", #"{"_id":"b","_acl":{"gr":false,"r":["\#(ben.id)"]}}"#)
-    _ = try rig.send(ana, "DELETE", "/appdata/kid/notes/a")
-    _ = try rig.send(ana, "DELETE", "/appdata/kid/notes/b")
+    _ = try server.send(ana, "DELETE", "/appdata/kid/notes/a")
+    _ = try server.send(ana, "DELETE", "/appdata/kid/notes/b")
     #expect(changes(try hers.poll(her)) == ["create a", "create b", "delete a", "delete b"])
-    let told = try his.poll(him)
-    #expect(changes(told) == ["create b", "delete b"])
+    let delivered = try his.poll(him)
+    #expect(changes(delivered) == ["create b", "delete b"])
     #expect(
-      told.json["m"]?.arrayValue?.map { $0["c"]?.stringValue } == [
+      delivered.json["m"]?.arrayValue?.map { $0["c"]?.stringValue } == [
         "kid.c-notes.u-\(ben.id)", "kid.x-notes.u-\(ben.id)",
       ])
-    _ = try rig.send(.master, "PUT", "/appdata/kid/secret/_permissions", #"{"read":"never"}"#)
+    _ = try server.send(.master, "PUT", "/appdata/kid/secret/_permissions", #"{"read":"never"}"#)
     #expect(try his.subscribe("secret").error == "InsufficientCredentials")
   }
 
   @Test(
     "Polls without a valid session, group, key, channel or time are refused as PubNub refuses them")
   func refusals() throws {
-    let rig = try TestServer()
-    let (ana, ben) = (try rig.user("ana"), try rig.user("ben"))
-    let device = try Device(rig, ana)
+    let server = try TestServer()
+    let (ana, ben) = (try server.user("ana"), try server.user("ben"))
+    let device = try Device(server, ana)
     var other = device
     other.who = ben
     let refused = try other.poll(nil)
@@ -134,73 +135,73 @@ import Testing
     let auth = "auth=\(ana.authorization?.dropFirst(7) ?? "")"
     for time in ["x", "-1", "99999999999999999999", ""] {
       let target = "\(base)/,/0?channel-group=\(device.group)&tt=\(time)&\(auth)"
-      #expect(try rig.send(.nobody, "GET", target).status == 400, "tt=\(time)")
+      #expect(try server.send(.nobody, "GET", target).status == 400, "tt=\(time)")
     }
-    #expect(try rig.send(.nobody, "GET", "/v2/subscribe/none/,/0?\(auth)").status == 400)
-    #expect(try rig.send(.nobody, "GET", "\(base)/,/0?\(auth)").status == 400)
+    #expect(try server.send(.nobody, "GET", "/v2/subscribe/none/,/0?\(auth)").status == 400)
+    #expect(try server.send(.nobody, "GET", "\(base)/,/0?\(auth)").status == 400)
     let many = (0..<1000).map { "kid.c-x\($0)" }.joined(separator: ",")
     for channel in ["kid.c-notes", "garbage", "%00", "kid.", "%F0%9F%A6%86", many] {
-      let answer = try rig.send(.nobody, "GET", "\(base)/\(channel)/0?\(auth)")
+      let answer = try server.send(.nobody, "GET", "\(base)/\(channel)/0?\(auth)")
       #expect(answer.status == 403 || answer.status == 400, "\(channel.prefix(20))")
     }
     _ = try device.subscribe()
-    #expect(try rig.send(.nobody, "GET", "\(base)/kid.c-notes/0?\(auth)").status == 200)
+    #expect(try server.send(.nobody, "GET", "\(base)/kid.c-notes/0?\(auth)").status == 200)
   }
 
   @Test("Time, presence and publishing are answered")
   func others() throws {
-    let rig = try TestServer()
-    let device = try Device(rig, try rig.user("ana"))
-    #expect(try rig.send(.nobody, "GET", "/time/0").json.arrayValue?.count == 1)
+    let server = try TestServer()
+    let device = try Device(server, try server.user("ana"))
+    #expect(try server.send(.nobody, "GET", "/time/0").json.arrayValue?.count == 1)
     for action in ["leave", "heartbeat"] {
       let target = "/v2/presence/sub-key/\(device.key)/channel/,/\(action)?channel-group=g"
-      #expect(try rig.send(.nobody, "GET", target).json["action"]?.stringValue == action)
+      #expect(try server.send(.nobody, "GET", target).json["action"]?.stringValue == action)
     }
   }
 
   @Test("Registration is a user's own affair and names a device; subscribing needs it")
   func registration() throws {
-    let rig = try TestServer()
-    let (ana, ben) = (try rig.user("ana"), try rig.user("ben"))
+    let server = try TestServer()
+    let (ana, ben) = (try server.user("ana"), try server.user("ben"))
     let path = "/user/kid/\(ana.id)/register-realtime"
     let device = #"{"deviceId":"d"}"#
-    #expect(try rig.send(ben, "POST", path, device).error == "InsufficientCredentials")
-    #expect(try rig.send(.master, "POST", path, device).error == "InsufficientCredentials")
-    #expect(try rig.send(ana, "POST", path, "{}").error == "IncompleteRequestBody")
-    #expect(try rig.send(ana, "POST", path, #"{"deviceId":7}"#).error == "IncompleteRequestBody")
-    #expect(try rig.send(ana, "GET", path).status == 405)
+    #expect(try server.send(ben, "POST", path, device).error == "InsufficientCredentials")
+    #expect(try server.send(.master, "POST", path, device).error == "InsufficientCredentials")
+    #expect(try server.send(ana, "POST", path, "{}").error == "IncompleteRequestBody")
+    #expect(try server.send(ana, "POST", path, #"{"deviceId":7}"#).error == "IncompleteRequestBody")
+    #expect(try server.send(ana, "GET", path).status == 405)
     let join = "/appdata/kid/notes/_subscribe"
-    #expect(try rig.send(ana, "POST", join, device).error == "MissingConfiguration")
-    #expect(try rig.send(ana, "POST", path, device).status == 200)
-    #expect(try rig.send(ana, "POST", path, device).status == 200)
-    #expect(try rig.send(ana, "POST", join, device).status == 200)
-    #expect(try rig.send(ana, "POST", "/appdata/kid/notes/_unsubscribe", device).status == 204)
+    #expect(try server.send(ana, "POST", join, device).error == "MissingConfiguration")
+    #expect(try server.send(ana, "POST", path, device).status == 200)
+    #expect(try server.send(ana, "POST", path, device).status == 200)
+    #expect(try server.send(ana, "POST", join, device).status == 200)
+    #expect(try server.send(ana, "POST", "/appdata/kid/notes/_unsubscribe", device).status == 204)
     let end = "/user/kid/\(ana.id)/unregister-realtime"
-    #expect(try rig.send(ana, "POST", end, device).status == 204)
-    #expect(try rig.send(ana, "POST", join, device).error == "MissingConfiguration")
+    #expect(try server.send(ana, "POST", end, device).status == 204)
+    #expect(try server.send(ana, "POST", join, device).error == "MissingConfiguration")
   }
 
   @Test("A logout and an unregistration end the poll that waits")
   func endings() throws {
-    let rig = try TestServer()
-    let ana = try rig.user("ana")
-    let device = try Device(rig, ana)
-    let place = try device.poll(nil).json["t"]
-    let first = try device.start(place)
-    _ = try rig.send(
+    let server = try TestServer()
+    let ana = try server.user("ana")
+    let device = try Device(server, ana)
+    let position = try device.poll(nil).json["t"]
+    let first = try device.start(position)
+    _ = try server.send(
       ana, "POST", "/user/kid/\(ana.id)/unregister-realtime", #"{"deviceId":"device"}"#)
     #expect(HTTPClient.receive(first)?.status == 403)
-    let again = try Device(rig, ana)
-    let second = try again.start(place)
-    _ = try rig.send(ana, "POST", "/user/kid/_logout")
+    let again = try Device(server, ana)
+    let second = try again.start(position)
+    _ = try server.send(ana, "POST", "/user/kid/_logout")
     #expect(HTTPClient.receive(second)?.status == 403)
   }
 
   @Test("A session that ends takes the subscriptions of its devices along, and nobody else's")
   func endOfSession() throws {
-    let rig = try TestServer()
-    let first = try rig.user("ana")
-    let login = try rig.send(
+    let server = try TestServer()
+    let first = try server.user("ana")
+    let login = try server.send(
       .app, "POST", "/user/kid/login", #"{"username":"ana","password":"pass"}"#)
     let second = TestServer.Who.user(
       id: first.id, token: login.json["_kmd"]?["authtoken"]?.stringValue ?? "")
@@ -213,60 +214,60 @@ import Testing
       let register = "/user/kid/\(first.id)/register-realtime"
       let join = "/appdata/kid/notes/_subscribe"
       for (who, body) in [(first, device), (second, other)] where index == 0 {
-        #expect(try rig.send(who, "POST", register, body).status == 200)
-        #expect(try rig.send(who, "POST", join, body).status == 200)
+        #expect(try server.send(who, "POST", register, body).status == 200)
+        #expect(try server.send(who, "POST", join, body).status == 200)
       }
-      _ = try rig.send(ending, end.0, end.1, end.2)
+      _ = try server.send(ending, end.0, end.1, end.2)
       // What is left is the first session, with its own device.
-      #expect(try rig.send(first, "POST", join, other).error == "MissingConfiguration")
-      #expect(try rig.send(first, "POST", join, device).status == 200)
+      #expect(try server.send(first, "POST", join, other).error == "MissingConfiguration")
+      #expect(try server.send(first, "POST", join, device).status == 200)
     }
-    #expect(try rig.send(.master, "DELETE", "/user/kid/\(first.id)/tokens").status == 204)
-    let again = try rig.send(
+    #expect(try server.send(.master, "DELETE", "/user/kid/\(first.id)/tokens").status == 204)
+    let again = try server.send(
       .app, "POST", "/user/kid/login", #"{"username":"ana","password":"new"}"#)
     let third = TestServer.Who.user(
       id: first.id, token: again.json["_kmd"]?["authtoken"]?.stringValue ?? "")
-    let join = try rig.send(
+    let join = try server.send(
       third, "POST", "/appdata/kid/notes/_subscribe", #"{"deviceId":"a"}"#)
     #expect(join.error == "MissingConfiguration")
   }
 
   @Test("A device that registers again in another session outlives the first one")
   func movedDevice() throws {
-    let rig = try TestServer()
-    let first = try Device(rig, try rig.user("ana"))
+    let server = try TestServer()
+    let first = try Device(server, try server.user("ana"))
     _ = try first.subscribe()
-    let login = try rig.send(
+    let login = try server.send(
       .app, "POST", "/user/kid/login", #"{"username":"ana","password":"pass"}"#)
     let token = login.json["_kmd"]?["authtoken"]?.stringValue ?? ""
-    let second = try Device(rig, .user(id: first.who.id, token: token))
+    let second = try Device(server, .user(id: first.who.id, token: token))
     let waiting = try second.start(try second.poll(nil).json["t"])
-    #expect(try rig.send(first.who, "POST", "/user/kid/_logout").status == 204)
-    _ = try rig.send(second.who, "POST", "/appdata/kid/notes", #"{"_id":"a"}"#)
+    #expect(try server.send(first.who, "POST", "/user/kid/_logout").status == 204)
+    _ = try server.send(second.who, "POST", "/appdata/kid/notes", #"{"_id":"a"}"#)
     #expect(changes(HTTPClient.receive(waiting)) == ["create a"])
   }
 
   @Test("After a restart the subscription stands, and a poll is told what came meanwhile")
   func restart() throws {
     let directory = TemporaryDirectory()
-    var rig = try TestServer(in: directory)
-    let ana = try rig.user("ana")
-    var device = try Device(rig, ana)
+    var server = try TestServer(in: directory)
+    let ana = try server.user("ana")
+    var device = try Device(server, ana)
     _ = try device.subscribe()
-    let place = try device.poll(nil).json["t"]
-    _ = try rig.send(ana, "POST", "/appdata/kid/notes", #"{"_id":"before"}"#)
-    let waiting = try device.start(try device.poll(place).json["t"])
-    rig.server.stop(graceSeconds: 5)
+    let position = try device.poll(nil).json["t"]
+    _ = try server.send(ana, "POST", "/appdata/kid/notes", #"{"_id":"before"}"#)
+    let waiting = try device.start(try device.poll(position).json["t"])
+    server.stop(graceSeconds: 5)
     let last = HTTPClient.receive(waiting)
     #expect(last == nil || last?.status == 200 || last?.status == 503)
-    rig = try TestServer(in: directory)
-    device.rig = rig
-    _ = try rig.send(ana, "POST", "/appdata/kid/notes", #"{"_id":"a"}"#)
-    let answer = try device.poll(place)
+    server = try TestServer(in: directory)
+    device.server = server
+    _ = try server.send(ana, "POST", "/appdata/kid/notes", #"{"_id":"a"}"#)
+    let answer = try device.poll(position)
     #expect(answer.json["kvstore"] == nil)
     #expect(changes(answer) == ["create before", "create a"])
     let next = try device.start(answer.json["t"])
-    _ = try rig.send(ana, "POST", "/appdata/kid/notes", #"{"_id":"b"}"#)
+    _ = try server.send(ana, "POST", "/appdata/kid/notes", #"{"_id":"b"}"#)
     #expect(changes(HTTPClient.receive(next)) == ["create b"])
   }
 
@@ -274,13 +275,13 @@ import Testing
     "Writers and listeners at once: every listener is told every write, once, in the order of each entity"
   )
   func race() throws {
-    let rig = try TestServer()
-    let ana = try rig.user("ana")
-    let device = try Device(rig, ana)
+    let server = try TestServer()
+    let ana = try server.user("ana")
+    let device = try Device(server, ana)
     _ = try device.subscribe()
-    let place = try device.poll(nil).json["t"]
+    let position = try device.poll(nil).json["t"]
     let headers = [("Authorization", ana.authorization ?? "")]
-    let port = rig.port
+    let port = server.port
     _ = concurrently(6) { thread -> String? in
       guard thread >= 3 else {
         guard let client = HTTPClient(port: port) else { return nil }
@@ -290,10 +291,10 @@ import Testing
         }
         return nil
       }
-      var (next, told, times) = (place, 0, [String: String]())
-      while told < 120, let answer = try? device.poll(next), answer.status == 200 {
+      var (next, delivered, times) = (position, 0, [String: String]())
+      while delivered < 120, let answer = try? device.poll(next), answer.status == 200 {
         for message in answer.json["m"]?.arrayValue ?? [] {
-          told += 1
+          delivered += 1
           let id = message["d"]?["_id"]?.stringValue ?? ""
           let time = message["d"]?["_kmd"]?["lmt"]?.stringValue ?? ""
           #expect(times[id] ?? "" < time)
@@ -301,7 +302,7 @@ import Testing
         }
         next = answer.json["t"]
       }
-      #expect(told == 120)
+      #expect(delivered == 120)
       return nil
     }
   }

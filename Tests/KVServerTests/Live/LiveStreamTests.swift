@@ -7,14 +7,14 @@ import Testing
 @Suite("User-to-user streams") struct LiveStreamTests {
   /// A user with a registered device.
   private struct Member {
-    var rig: TestServer
+    var server: TestServer
     var who: TestServer.Who
     var keys: JSONValue
 
-    init(_ rig: TestServer, _ name: String) throws {
-      self.rig = rig
-      who = try rig.user(name)
-      keys = try rig.send(
+    init(_ server: TestServer, _ name: String) throws {
+      self.server = server
+      who = try server.user(name)
+      keys = try server.send(
         who, "POST", "/user/kid/\(who.id)/register-realtime", #"{"deviceId":"d"}"#
       ).json
     }
@@ -26,7 +26,7 @@ import Testing
     func call(
       _ method: String, _ owner: Member, _ action: String = "", _ body: String? = nil
     ) throws -> HTTPAnswer {
-      try rig.send(who, method, "/stream/kid/chat/\(owner.who.id)\(action)", body)
+      try server.send(who, method, "/stream/kid/chat/\(owner.who.id)\(action)", body)
     }
 
     /// Lets these in, to one's own stream.
@@ -48,31 +48,31 @@ import Testing
 
     /// `message` is percent-encoded JSON.
     func send(_ message: String, to channel: String) throws -> HTTPAnswer {
-      try rig.send(.nobody, "GET", publishing(channel, "/\(message)"))
+      try server.send(.nobody, "GET", publishing(channel, "/\(message)"))
     }
 
     func post(_ message: String, to channel: String) throws -> HTTPAnswer {
-      try rig.send(.nobody, "POST", publishing(channel), message)
+      try server.send(.nobody, "POST", publishing(channel), message)
     }
 
-    private func polling(_ place: JSONValue?, _ channel: String?) -> String {
-      let time = place?["t"]?.stringValue ?? "0"
-      let region = place?["r"]?.intValue.map { "&tr=\($0)" } ?? ""
+    private func polling(_ position: JSONValue?, _ channel: String?) -> String {
+      let time = position?["t"]?.stringValue ?? "0"
+      let region = position?["r"]?.intValue.map { "&tr=\($0)" } ?? ""
       let group = channel == nil ? "&channel-group=\(text("userChannelGroup"))" : ""
       return
         "/v2/subscribe/\(text("subscribeKey"))/\(channel ?? ",")/0?tt=\(time)\(region)&auth=\(token)\(group)"
     }
 
-    func poll(_ place: JSONValue?, _ channel: String? = nil) throws -> HTTPAnswer {
-      try rig.send(.nobody, "GET", polling(place, channel))
+    func poll(_ position: JSONValue?, _ channel: String? = nil) throws -> HTTPAnswer {
+      try server.send(.nobody, "GET", polling(position, channel))
     }
 
     /// A poll that waits.
-    func start(_ place: JSONValue?, _ channel: String? = nil) throws -> RawConnection {
-      guard let connection = RawConnection(port: rig.port) else {
+    func start(_ position: JSONValue?, _ channel: String? = nil) throws -> RawConnection {
+      guard let connection = RawConnection(port: server.port) else {
         throw TestServer.Missing(what: "port")
       }
-      connection.send("GET \(polling(place, channel)) HTTP/1.1\r\nHost: test\r\n\r\n")
+      connection.send("GET \(polling(position, channel)) HTTP/1.1\r\nHost: test\r\n\r\n")
       return connection
     }
 
@@ -85,25 +85,27 @@ import Testing
 
   @Test("A message reaches who has subscribed, with its channel and sender, and comes again")
   func delivery() throws {
-    let rig = try TestServer()
-    let (ana, ben, eve) = (try Member(rig, "ana"), try Member(rig, "ben"), try Member(rig, "eve"))
+    let server = try TestServer()
+    let (ana, ben, eve) = (
+      try Member(server, "ana"), try Member(server, "ben"), try Member(server, "eve")
+    )
     #expect(try ana.grant(subscribe: [ben], publish: [ben]) == 200)
     #expect(try ben.subscribe(ana).json["substreamChannelName"]?.stringValue == ana.channel)
-    let place = try ben.poll(nil).json["t"]
+    let position = try ben.poll(nil).json["t"]
     let others = try eve.poll(nil).json["t"]
-    let waiting = try ben.start(place)
+    let waiting = try ben.start(position)
     let sent = try ana.send("%7B%22n%22%3A1.50%2C%22a%22%3A%22%2F%22%7D", to: ana.channel)
     #expect(sent.status == 200)
     #expect(sent.json.arrayValue?.prefix(2) == [1, "Sent"])
-    let told = HTTPClient.receive(waiting)
-    #expect(told?.text.contains(#""d":{"n":1.50,"a":"/"}"#) == true)
-    let message = told?.json["m"]?.arrayValue?.first
+    let delivered = HTTPClient.receive(waiting)
+    #expect(delivered?.text.contains(#""d":{"n":1.50,"a":"/"}"#) == true)
+    let message = delivered?.json["m"]?.arrayValue?.first
     #expect(message?["c"]?.stringValue == ana.channel)
     #expect(message?["i"]?.stringValue == ana.who.id)
     #expect(message?["p"]?["t"] == sent.json.arrayValue?.last)
     #expect(try ben.post(#""back""#, to: ana.channel).status == 200)
-    #expect(payloads(try ben.poll(place)).count == 2)
-    #expect(payloads(try ben.poll(place, ana.channel)).last == .some("back"))
+    #expect(payloads(try ben.poll(position)).count == 2)
+    #expect(payloads(try ben.poll(position, ana.channel)).last == .some("back"))
     // Whom nobody let in hears nothing: a message of her own is the first that she is told.
     _ = try eve.subscribe(eve)
     _ = try eve.send("7", to: eve.channel)
@@ -112,8 +114,8 @@ import Testing
 
   @Test("The ACL decides who subscribes and publishes; only its user reads and changes it")
   func rights() throws {
-    let rig = try TestServer()
-    let (ana, ben) = (try Member(rig, "ana"), try Member(rig, "ben"))
+    let server = try TestServer()
+    let (ana, ben) = (try Member(server, "ana"), try Member(server, "ben"))
     #expect(try ben.subscribe(ana).error == "InsufficientCredentials")
     #expect(try ben.call("POST", ana, "/publish").error == "InsufficientCredentials")
     #expect(try ben.call("GET", ana).error == "InsufficientCredentials")
@@ -129,40 +131,40 @@ import Testing
       try ben.call("POST", ana, "/publish").json["substreamChannelName"]?.stringValue == ana.channel
     )
     #expect(try ben.send("1", to: ana.channel).status == 200)
-    let list = try rig.send(ben.who, "GET", "/stream/kid/chat/_substreams").json
+    let list = try server.send(ben.who, "GET", "/stream/kid/chat/_substreams").json
     #expect(list.arrayValue == [["_id": .string(ana.who.id)]])
-    #expect(try rig.send(ben.who, "GET", "/stream/kid/other/_substreams").json == [])
+    #expect(try server.send(ben.who, "GET", "/stream/kid/other/_substreams").json == [])
   }
 
   @Test("Who is taken out of the ACL is told nothing more, and 403")
   func revocation() throws {
-    let rig = try TestServer()
-    let (ana, ben) = (try Member(rig, "ana"), try Member(rig, "ben"))
+    let server = try TestServer()
+    let (ana, ben) = (try Member(server, "ana"), try Member(server, "ben"))
     #expect(try ana.grant(subscribe: [ben], publish: [ben]) == 200)
     _ = try ben.subscribe(ana)
-    let place = try ben.poll(nil).json["t"]
-    let waiting = try ben.start(place, ana.channel)
+    let position = try ben.poll(nil).json["t"]
+    let waiting = try ben.start(position, ana.channel)
     _ = try ana.send("1", to: ana.channel)
     #expect(payloads(HTTPClient.receive(waiting)) == [1])
     let next = try ben.start(try ben.poll(nil).json["t"], ana.channel)
     #expect(try ana.grant() == 200)
     #expect(HTTPClient.receive(next)?.status == 403)
     _ = try ana.send("2", to: ana.channel)
-    #expect(try ben.poll(place, ana.channel).status == 403)
+    #expect(try ben.poll(position, ana.channel).status == 403)
     #expect(try ben.send("3", to: ana.channel).status == 403)
     // Let in again, he is not told what was sent while he was out.
     #expect(try ana.grant(subscribe: [ben]) == 200)
     _ = try ben.subscribe(ana)
     _ = try ana.send("4", to: ana.channel)
-    #expect(payloads(try ben.poll(place)) == [1, 4])
+    #expect(payloads(try ben.poll(position)) == [1, 4])
     #expect(try ben.call("POST", ana, "/unsubscribe", #"{"deviceId":"d"}"#).status == 204)
-    #expect(try ben.poll(place, ana.channel).status == 403)
+    #expect(try ben.poll(position, ana.channel).status == 403)
   }
 
   @Test("Publishing needs a session, the keys, a stream's channel, JSON, and no more than 32 KiB")
   func refusals() throws {
-    let rig = try TestServer()
-    let ana = try Member(rig, "ana")
+    let server = try TestServer()
+    let ana = try Member(server, "ana")
     for channel in ["kid.c-notes", "kid.c-s-chat", "kid.s-chat", "kid.s-.u-x", "other.s-a.u-b"] {
       let answer = try ana.send("1", to: channel)
       #expect(answer.status == 403)
@@ -175,35 +177,35 @@ import Testing
       try ana.post("\"\(String(repeating: "x", count: (32 << 10) - 2))\"", to: ana.channel).status
         == 200)
     let path = "/publish/p/\(ana.text("subscribeKey"))/0/\(ana.channel)/0/1"
-    #expect(try rig.send(.nobody, "GET", path).status == 400)
-    _ = try rig.send(ana.who, "POST", "/user/kid/_logout")
+    #expect(try server.send(.nobody, "GET", path).status == 400)
+    _ = try server.send(ana.who, "POST", "/user/kid/_logout")
     #expect(try ana.send("1", to: ana.channel).status == 403)
   }
 
   @Test("Malformed names and ACLs, and users who are not, are refused")
   func malformed() throws {
-    let rig = try TestServer()
-    let ana = try Member(rig, "ana")
+    let server = try TestServer()
+    let ana = try Member(server, "ana")
     let own = "/stream/kid/chat/\(ana.who.id)"
     for acl in [#"{"subscribe":7}"#, #"{"publish":[1]}"#, #"{"groups":[]}"#] {
-      #expect(try rig.send(ana.who, "PUT", own, acl).error == "InputValidationFailed")
+      #expect(try server.send(ana.who, "PUT", own, acl).error == "InputValidationFailed")
     }
-    let dotted = try rig.send(ana.who, "GET", "/stream/kid/a.b/\(ana.who.id)")
+    let dotted = try server.send(ana.who, "GET", "/stream/kid/a.b/\(ana.who.id)")
     #expect(dotted.error == "InvalidIdentifier")
-    #expect(try rig.send(.master, "GET", "/stream/kid/chat/nobody").error == "UserNotFound")
-    #expect(try rig.send(ana.who, "GET", own + "/publish").status == 405)
+    #expect(try server.send(.master, "GET", "/stream/kid/chat/nobody").error == "UserNotFound")
+    #expect(try server.send(ana.who, "GET", own + "/publish").status == 405)
   }
 
   @Test("ACLs and subscriptions stand after a restart")
   func restart() throws {
     let directory = TemporaryDirectory()
-    var rig = try TestServer(in: directory)
-    var (ana, ben) = (try Member(rig, "ana"), try Member(rig, "ben"))
+    var server = try TestServer(in: directory)
+    var (ana, ben) = (try Member(server, "ana"), try Member(server, "ben"))
     #expect(try ana.grant(subscribe: [ben]) == 200)
     _ = try ben.subscribe(ana)
-    rig.server.stop(graceSeconds: 5)
-    rig = try TestServer(in: directory)
-    (ana.rig, ben.rig) = (rig, rig)
+    server.stop(graceSeconds: 5)
+    server = try TestServer(in: directory)
+    (ana.server, ben.server) = (server, server)
     let waiting = try ben.start(try ben.poll(nil).json["t"])
     #expect(try ana.send("1", to: ana.channel).status == 200)
     #expect(payloads(HTTPClient.receive(waiting)) == [1])

@@ -6,17 +6,17 @@ import Testing
 @testable import KVServer
 
 @Suite("A batch of writes") struct BatchTests {
-  private let rig: TestServer
+  private let server: TestServer
   private let ana: TestServer.Who
   private let path = "/appdata/kid/places"
 
   init() throws {
-    rig = try TestServer()
-    ana = try rig.user("ana")
+    server = try TestServer()
+    ana = try server.user("ana")
   }
 
   private func send(_ body: String, as who: TestServer.Who? = nil) throws -> HTTPAnswer {
-    try rig.send(who ?? ana, "POST", path + "/_batch", body)
+    try server.send(who ?? ana, "POST", path + "/_batch", body)
   }
 
   private func statuses(_ answer: HTTPAnswer) -> [Int64] {
@@ -28,14 +28,14 @@ import Testing
   }
 
   private func revision(_ id: String) throws -> String {
-    let entity = try rig.send(ana, "GET", "\(path)/\(id)").expect(200).json
+    let entity = try server.send(ana, "GET", "\(path)/\(id)").expect(200).json
     return try #require(entity["_kmd"]?["lmt"]?.stringValue)
   }
 
   @Test("creates, replaces and deletes, and gives each result in its place")
   func eachKind() throws {
-    _ = try rig.send(ana, "PUT", path + "/old", #"{"n":1,"_acl":{"gr":false}}"#)
-    _ = try rig.send(ana, "PUT", path + "/gone", "{}")
+    _ = try server.send(ana, "PUT", path + "/old", #"{"n":1,"_acl":{"gr":false}}"#)
+    _ = try server.send(ana, "PUT", path + "/gone", "{}")
     let answer = try send(
       """
       [{"method":"POST","entity":{"_id":"a","n":1}}, {"method":"PUT","id":"old","entity":{"n":2}},
@@ -51,19 +51,19 @@ import Testing
     #expect(results[1]["entity"]?["_acl"]?["gr"] == false)
     #expect(results[2] == ["status": 200, "count": 1])
     #expect(results[5]["error"] == "EntityNotFound")
-    for place in [0, 1, 3, 4] {
-      let stored = try #require(results[place]["entity"])
+    for index in [0, 1, 3, 4] {
+      let stored = try #require(results[index]["entity"])
       let id = try #require(stored["_id"]?.stringValue)
-      #expect(try rig.send(ana, "GET", "\(path)/\(id)").json == stored)
+      #expect(try server.send(ana, "GET", "\(path)/\(id)").json == stored)
     }
-    #expect(try rig.send(ana, "GET", path + "/gone").status == 404)
+    #expect(try server.send(ana, "GET", path + "/gone").status == 404)
   }
 
   @Test("keeps the condition of each write")
   func conditions() throws {
-    for id in ["a", "b", "c", "d"] { _ = try rig.send(ana, "PUT", "\(path)/\(id)", #"{"n":1}"#) }
+    for id in ["a", "b", "c", "d"] { _ = try server.send(ana, "PUT", "\(path)/\(id)", #"{"n":1}"#) }
     let (a, b) = (try revision("a"), try revision("b"))
-    _ = try rig.send(ana, "PUT", path + "/b", #"{"n":2}"#)
+    _ = try server.send(ana, "PUT", path + "/b", #"{"n":2}"#)
     let answer = try send(
       """
       [{"method":"PUT","id":"a","ifMatch":"\\"\(a)\\"","entity":{"n":3}},
@@ -77,14 +77,14 @@ import Testing
       errors(answer) == [
         "", "StaleRequest", "ParameterValueOutOfRange", "", "EntityNotFound", "",
       ])
-    #expect(try rig.send(ana, "GET", path + "/b").json["n"] == 2)
-    #expect(try rig.send(ana, "GET", path).ids.sorted() == ["a", "b", "c", "f"])
+    #expect(try server.send(ana, "GET", path + "/b").json["n"] == 2)
+    #expect(try server.send(ana, "GET", path).ids.sorted() == ["a", "b", "c", "f"])
   }
 
   @Test("that is sent again after its answer was lost does nothing twice")
   func again() throws {
-    _ = try rig.send(ana, "PUT", path + "/u", #"{"n":1}"#)
-    _ = try rig.send(ana, "PUT", path + "/d", #"{"n":1}"#)
+    _ = try server.send(ana, "PUT", path + "/u", #"{"n":1}"#)
+    _ = try server.send(ana, "PUT", path + "/d", #"{"n":1}"#)
     let body = """
       [{"method":"POST","entity":{"_id":"c","n":1}},
        {"method":"PUT","id":"u","ifMatch":"\(try revision("u"))","entity":{"n":2}},
@@ -92,10 +92,10 @@ import Testing
        {"method":"PUT","id":"p","ifNoneMatch":"*","entity":{"n":1}}]
       """
     #expect(statuses(try send(body)) == [201, 200, 200, 201])
-    let (before, again) = (try rig.send(ana, "GET", path).text, try send(body))
+    let (before, again) = (try server.send(ana, "GET", path).text, try send(body))
     #expect(statuses(again) == [500, 409, 404, 409])
     #expect(again.json.arrayValue?.first?["debug"]?.stringValue?.contains("exists") == true)
-    #expect(try rig.send(ana, "GET", path).text == before)
+    #expect(try server.send(ana, "GET", path).text == before)
   }
 
   @Test("is not held up by a write that is refused")
@@ -117,24 +117,24 @@ import Testing
         "BadRequest", "BadRequest", "BadRequest", "InvalidIdentifier", "InvalidIdentifier",
         "InputValidationFailed", "InputValidationFailed", "InputValidationFailed", "BadRequest", "",
       ])
-    #expect(try rig.send(ana, "GET", path).ids == ["a", "z"])
+    #expect(try server.send(ana, "GET", path).ids == ["a", "z"])
   }
 
   @Test("may do what its user may, entity by entity")
   func rights() throws {
-    let ben = try rig.user("ben")
-    _ = try rig.send(ben, "PUT", path + "/bens", #"{"n":1}"#)
-    _ = try rig.send(ben, "PUT", path + "/open", #"{"n":1,"_acl":{"gw":true}}"#)
+    let ben = try server.user("ben")
+    _ = try server.send(ben, "PUT", path + "/bens", #"{"n":1}"#)
+    _ = try server.send(ben, "PUT", path + "/open", #"{"n":1,"_acl":{"gw":true}}"#)
     let body = """
       [{"method":"PUT","id":"bens","entity":{"n":2}}, {"method":"DELETE","id":"bens"},
        {"method":"PUT","id":"open","entity":{"n":2}}, {"method":"POST","entity":{"_id":"anas"}}]
       """
     #expect(
       errors(try send(body)) == ["InsufficientCredentials", "BadRequest", "", ""])
-    #expect(try rig.send(ben, "GET", path + "/bens").json["n"] == 1)
-    #expect(try rig.send(ben, "GET", path + "/open").json["_acl"]?["creator"] == .string(ben.id))
-    #expect(try rig.send(ben, "GET", path + "/anas").json["_acl"]?["creator"] == .string(ana.id))
-    _ = try rig.send(
+    #expect(try server.send(ben, "GET", path + "/bens").json["n"] == 1)
+    #expect(try server.send(ben, "GET", path + "/open").json["_acl"]?["creator"] == .string(ben.id))
+    #expect(try server.send(ben, "GET", path + "/anas").json["_acl"]?["creator"] == .string(ana.id))
+    _ = try server.send(
       .master, "PUT", path + "/_permissions", #"{"create":"never","delete":"never"}"#)
     let closed = try send(
       """
@@ -160,10 +160,10 @@ import Testing
     for broken in ["", "{}", "7", "[", #"[{"method":"POST","entity":{"a":}}]"#] {
       #expect(try send(broken).status == 400)
     }
-    #expect(try rig.send(ana, "GET", path + "/_batch").status == 405)
-    #expect(try rig.send(ana, "GET", path).text == "[]")
+    #expect(try server.send(ana, "GET", path + "/_batch").status == 405)
+    #expect(try server.send(ana, "GET", path).text == "[]")
     #expect(try send(many(100)).status == 200)
-    #expect(try rig.send(ana, "GET", path + "/_count").text == #"{"count":100}"#)
+    #expect(try server.send(ana, "GET", path + "/_count").text == #"{"count":100}"#)
   }
 
   @Test("may be as large as other bodies with entities")
@@ -171,29 +171,30 @@ import Testing
     let text = String(repeating: "x", count: 2 << 20)
     let answer = try send(#"[{"method":"PUT","id":"a","entity":{"t":"\#(text)"}}]"#)
     #expect(statuses(answer) == [201])
-    #expect(try rig.send(ana, "GET", path + "/a").json["t"]?.stringValue == text)
+    #expect(try server.send(ana, "GET", path + "/a").json["t"]?.stringValue == text)
   }
 
   @Test("that only deletes, or is refused, makes no collection")
   func noCollection() throws {
     #expect(errors(try send(#"[{"method":"DELETE","id":"a"}, 7]"#)).first == "EntityNotFound")
-    let remove = try rig.send(
+    let remove = try server.send(
       .master, "POST", "/rpc/kid/remove-collection", #"{"collectionName":"places"}"#,
       headers: [("X-Kinvey-Delete-Entire-Collection", "true")])
     #expect(remove.error == "CollectionNotFound")
-    #expect(try rig.send(ana, "POST", "/appdata/kid/-x/_batch", "[]").error == "InvalidIdentifier")
+    #expect(
+      try server.send(ana, "POST", "/appdata/kid/-x/_batch", "[]").error == "InvalidIdentifier")
   }
 
   @Test("is told to those who ask what has changed")
   func delta() throws {
-    _ = try rig.send(.master, "PUT", path + "/_history", #"{"enabled":true}"#)
-    _ = try rig.send(ana, "PUT", path + "/gone", "{}")
-    let read = try rig.send(ana, "GET", path)
+    _ = try server.send(.master, "PUT", path + "/_history", #"{"enabled":true}"#)
+    _ = try server.send(ana, "PUT", path + "/gone", "{}")
+    let read = try server.send(ana, "GET", path)
     let since = try #require(read.headers["x-kinvey-request-start"])
     _ = try send(
       #"[{"method":"DELETE","id":"gone"},{"method":"PUT","id":"a","entity":{}},{"method":"POST","entity":{"_id":"b"}}]"#
     )
-    let changes = try rig.send(ana, "GET", target(path + "/_deltaset", [("since", since)]))
+    let changes = try server.send(ana, "GET", target(path + "/_deltaset", [("since", since)]))
     #expect(changes.json["deleted"]?.arrayValue?.compactMap { $0["_id"] } == ["gone"])
     let changed = changes.json["changed"]?.arrayValue?.compactMap { $0["_id"]?.stringValue } ?? []
     #expect(Set(changed).isSuperset(of: ["a", "b"]))
@@ -201,8 +202,8 @@ import Testing
 
   @Test("is announced in answers, refusals apart")
   func announced() throws {
-    #expect(try rig.send(ana, "GET", path).headers["x-kvstored-batch"] == "100")
-    #expect(try rig.send(ana, "PUT", path + "/a", "{}").headers["x-kvstored-batch"] == "100")
-    #expect(try rig.send(.nobody, "GET", path).headers["x-kvstored-batch"] == nil)
+    #expect(try server.send(ana, "GET", path).headers["x-kvstored-batch"] == "100")
+    #expect(try server.send(ana, "PUT", path + "/a", "{}").headers["x-kvstored-batch"] == "100")
+    #expect(try server.send(.nobody, "GET", path).headers["x-kvstored-batch"] == nil)
   }
 }

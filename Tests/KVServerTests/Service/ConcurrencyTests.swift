@@ -8,10 +8,10 @@ import Testing
 @Suite("Many clients at once") struct ConcurrencyTests {
   @Test("write and read, and each sees what was acknowledged")
   func readYourWrites() throws {
-    let rig = try TestServer()
-    let ana = try rig.user("ana")
+    let server = try TestServer()
+    let ana = try server.user("ana")
     let headers = [("Authorization", ana.authorization ?? "")]
-    let port = rig.port
+    let port = server.port
     let failures = concurrently(12) { thread -> String? in
       guard let client = HTTPClient(port: port) else { return "no connection" }
       for round in 0..<40 {
@@ -25,15 +25,15 @@ import Testing
       return nil
     }
     #expect(failures == [])
-    #expect(try rig.send(ana, "GET", "/appdata/kid/c/_count").text == #"{"count":60}"#)
+    #expect(try server.send(ana, "GET", "/appdata/kid/c/_count").text == #"{"count":60}"#)
   }
 
   @Test("create one entity under one id")
   func oneWinner() throws {
-    let rig = try TestServer()
-    let ana = try rig.user("ana")
+    let server = try TestServer()
+    let ana = try server.user("ana")
     let headers = [("Authorization", ana.authorization ?? "")]
-    let port = rig.port
+    let port = server.port
     let statuses = concurrently(16) { _ -> Int? in
       HTTPClient(port: port)?.send(
         "POST", "/appdata/kid/c", headers: headers, body: Array(#"{"_id":"one"}"#.utf8))?.status
@@ -44,8 +44,8 @@ import Testing
 
   @Test("sign up one user under one name")
   func oneUser() throws {
-    let rig = try TestServer()
-    let port = rig.port
+    let server = try TestServer()
+    let port = server.port
     let statuses = concurrently(8) { _ -> Int? in
       HTTPClient(port: port)?.send(
         "POST", "/user/kid", headers: [("Authorization", TestServer.Who.app.authorization ?? "")],
@@ -57,10 +57,10 @@ import Testing
 
   @Test("get times that a later reading of changes can rely on")
   func requestStart() throws {
-    let rig = try TestServer()
-    let ana = try rig.user("ana")
+    let server = try TestServer()
+    let ana = try server.user("ana")
     let headers = [("Authorization", ana.authorization ?? "")]
-    let port = rig.port
+    let port = server.port
     let done = Monitor(false)
     let writers = (0..<4).compactMap { thread in
       Worker("writer-\(thread)") {
@@ -76,12 +76,12 @@ import Testing
     // Whatever a read does not see must have a time that is not before the start of that read.
     var reads: [(start: String, ids: Set<String>)] = []
     for _ in 0..<20 {
-      let answer = try rig.send(ana, "GET", "/appdata/kid/c")
+      let answer = try server.send(ana, "GET", "/appdata/kid/c")
       reads.append((answer.headers["x-kinvey-request-start"] ?? "", Set(answer.ids)))
     }
     done.withLock { $0 = true }
     for writer in writers { writer.join() }
-    let final = try rig.send(ana, "GET", "/appdata/kid/c").json.arrayValue ?? []
+    let final = try server.send(ana, "GET", "/appdata/kid/c").json.arrayValue ?? []
     for (start, ids) in reads {
       for entity in final {
         let id = entity["_id"]?.stringValue ?? ""

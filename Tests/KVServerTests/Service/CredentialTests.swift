@@ -4,9 +4,9 @@ import Testing
 @testable import KVServer
 
 @Suite("Credentials and headers") struct CredentialTests {
-  private let rig: TestServer
+  private let server: TestServer
 
-  init() throws { rig = try TestServer() }
+  init() throws { server = try TestServer() }
 
   @Test("that are missing, malformed or wrong are refused, whatever is asked for")
   func invalid() throws {
@@ -17,7 +17,7 @@ import Testing
     ]
     for who in values {
       for path in ["/appdata/kid", "/appdata/kid/notes", "/appdata/kid/notes/1", "/user/kid/_me"] {
-        let answer = try rig.send(who, "GET", path)
+        let answer = try server.send(who, "GET", path)
         #expect(answer.status == 401 && answer.error == "InvalidCredentials", "\(who) \(path)")
         #expect(answer.headers["www-authenticate"] != nil)
       }
@@ -26,7 +26,7 @@ import Testing
 
   @Test("of the app serve to ping and to log in, not to read data")
   func app() throws {
-    let ping = try rig.send(.app, "GET", "/appdata/kid")
+    let ping = try server.send(.app, "GET", "/appdata/kid")
     #expect(ping.status == 200 && ping.json["version"]?.stringValue == Version.text)
     for (method, path, body) in [
       ("GET", "/appdata/kid/notes", nil), ("GET", "/appdata/kid/notes/1", nil),
@@ -35,7 +35,7 @@ import Testing
       ("GET", "/appdata/kid/notes/_count", nil), ("GET", "/user/kid/_me", nil),
       ("POST", "/user/kid/_logout", nil), ("GET", "/appdata/kid/notes/_permissions", nil),
     ] as [(String, String, String?)] {
-      let answer = try rig.send(.app, method, path, body)
+      let answer = try server.send(.app, method, path, body)
       #expect(
         answer.status == 401 && answer.error == "InsufficientCredentials", "\(method) \(path)")
     }
@@ -43,59 +43,59 @@ import Testing
 
   @Test("are of no use in an app that there is not")
   func unknownApp() throws {
-    let answer = try rig.send(.app, "GET", "/appdata/other")
+    let answer = try server.send(.app, "GET", "/appdata/other")
     #expect(answer.status == 404 && answer.error == "AppNotFound")
   }
 
   @Test("end when the session is too old")
   func expiry() throws {
-    let rig = try TestServer { $0.sessionDays = 0 }
-    let ana = try rig.user("ana")
-    #expect(try rig.send(ana, "GET", "/user/kid/_me").error == "InvalidCredentials")
+    let server = try TestServer { $0.sessionDays = 0 }
+    let ana = try server.user("ana")
+    #expect(try server.send(ana, "GET", "/user/kid/_me").error == "InvalidCredentials")
   }
 
   @Test("are followed by the request's id and API version in every answer")
   func marks() throws {
     let id = ("X-Kinvey-Request-Id", "my-request-7")
     for (path, version) in [("/appdata/kid", 3), ("/nowhere", 5), ("/appdata/kid/x/y/z", 6)] {
-      let answer = try rig.send(.app, "GET", path, version: version, headers: [id])
+      let answer = try server.send(.app, "GET", path, version: version, headers: [id])
       #expect(answer.headers["x-kinvey-request-id"] == "my-request-7")
       #expect(answer.headers["x-kinvey-api-version"] == String(version))
     }
-    let own = try rig.send(.app, "GET", "/appdata/kid")
+    let own = try server.send(.app, "GET", "/appdata/kid")
     #expect(own.headers["x-kinvey-request-id"]?.utf8.count == 36)
     let long = ("X-Kinvey-Request-Id", String(repeating: "x", count: 500))
-    let replaced = try rig.send(.app, "GET", "/appdata/kid", headers: [long])
+    let replaced = try server.send(.app, "GET", "/appdata/kid", headers: [long])
     #expect(replaced.headers["x-kinvey-request-id"]?.utf8.count == 36)
   }
 
   @Test("come with an API version that the server knows")
   func versions() throws {
-    let newer = try rig.send(.app, "GET", "/appdata/kid", version: 7)
+    let newer = try server.send(.app, "GET", "/appdata/kid", version: 7)
     #expect(newer.status == 501 && newer.error == "APIVersionNotImplemented")
-    let older = try rig.send(.app, "GET", "/appdata/kid", version: 0)
+    let older = try server.send(.app, "GET", "/appdata/kid", version: 0)
     #expect(older.status == 400 && older.error == "APIVersionNotAvailable")
-    let none = try rig.send(
+    let none = try server.send(
       .app, "GET", "/appdata/kid", version: nil, headers: [("X-Kinvey-API-Version", "new")])
     #expect(none.status == 400 && none.error == "APIVersionNotAvailable")
   }
 }
 
 @Suite("Routing over HTTP") struct RoutingTests {
-  private let rig: TestServer
+  private let server: TestServer
 
-  init() throws { rig = try TestServer() }
+  init() throws { server = try TestServer() }
 
   @Test("answers the health check without credentials")
   func health() throws {
-    let answer = try rig.send(.nobody, "GET", "/healthz")
+    let answer = try server.send(.nobody, "GET", "/healthz")
     #expect(answer.status == 200 && answer.text == #"{"status":"ok"}"#)
   }
 
   @Test("answers paths that lead nowhere with 404")
   func unknown() throws {
     for path in ["/", "/x", "/appdata", "/user", "/rpc/kid/x", "/appdata/kid/a/b/c"] {
-      let answer = try rig.send(.app, "GET", path)
+      let answer = try server.send(.app, "GET", path)
       #expect(answer.status == 404 && answer.error == "NotFound", "\(path)")
     }
   }
@@ -110,7 +110,7 @@ import Testing
       ("OPTIONS", "/healthz", "GET, HEAD"), ("GET", "/user/kid/u/tokens", "DELETE"),
     ]
     for (method, path, allowed) in cases {
-      let answer = try rig.send(.nobody, method, path)
+      let answer = try server.send(.nobody, method, path)
       #expect(answer.status == 405 && answer.error == "MethodNotAllowed", "\(method) \(path)")
       #expect(answer.headers["allow"] == allowed, "\(method) \(path)")
     }

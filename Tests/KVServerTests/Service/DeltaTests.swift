@@ -6,13 +6,13 @@ import Testing
 @testable import KVServer
 
 @Suite("Changes since a moment") struct DeltaTests {
-  private let rig: TestServer
+  private let server: TestServer
   private let ana: TestServer.Who
   private let path = "/appdata/kid/notes"
 
   init() throws {
-    rig = try TestServer()
-    ana = try rig.user("ana")
+    server = try TestServer()
+    ana = try server.user("ana")
   }
 
   @Test("are the changed entities that match and the ids of the deleted ones that did")
@@ -23,7 +23,7 @@ import Testing
     try put("changed", #"{"done":false,"v":2}"#)
     try put("new", #"{"done":false}"#)
     try put("other", #"{"done":true}"#)
-    _ = try rig.send(ana, "DELETE", path + "/deleted")
+    _ = try server.send(ana, "DELETE", path + "/deleted")
     let answer = try delta(start, #"{"done":false}"#)
     #expect(answer.status == 200)
     #expect(answer.headers["x-kinvey-request-start"] != nil)
@@ -48,7 +48,7 @@ import Testing
     for id in ["a", "b", "c"] { try put(id, "{\"n\":\"\(id)\"}") }
     let start = try now()
     #expect(
-      try rig.send(ana, "DELETE", query(path, #"{"n":{"$ne":"c"}}"#)).text == #"{"count":2}"#)
+      try server.send(ana, "DELETE", query(path, #"{"n":{"$ne":"c"}}"#)).text == #"{"count":2}"#)
     try put("a", #"{"n":"a"}"#)
     let answer = try delta(start, nil)
     #expect(ids(answer, "changed") == ["a"])
@@ -64,10 +64,10 @@ import Testing
     let start = try now()
     try put("leaves", #"{"done":true}"#)
     let parameters = [("since", start), ("query", #"{"done":false}"#), ("left", "true")]
-    let answer = try rig.send(ana, "GET", target(path + "/_deltaset", parameters))
+    let answer = try server.send(ana, "GET", target(path + "/_deltaset", parameters))
     #expect(ids(answer, "left") == ["leaves"])
     #expect(!ids(answer, "changed").contains("leaves"))
-    let all = try rig.send(
+    let all = try server.send(
       ana, "GET", target(path + "/_deltaset", [("since", start), ("left", "true")]))
     #expect(ids(all, "left") == [] && ids(all, "changed").contains("leaves"))
   }
@@ -75,13 +75,13 @@ import Testing
   @Test("hide what a user may not read, deleted or not")
   func access() throws {
     try switchOn()
-    let bob = try rig.user("bob")
+    let bob = try server.user("bob")
     let start = try now()
     try put("secret", #"{"_acl":{"gr":false}}"#)
     try put("gone", #"{"_acl":{"gr":false}}"#)
     try put("public", "{}")
-    _ = try rig.send(ana, "DELETE", path + "/gone")
-    let answer = try rig.send(bob, "GET", target(path + "/_deltaset", [("since", start)]))
+    _ = try server.send(ana, "DELETE", path + "/gone")
+    let answer = try server.send(bob, "GET", target(path + "/_deltaset", [("since", start)]))
     #expect(ids(answer, "changed") == ["public"] && ids(answer, "deleted") == [])
     let own = try delta(start, nil)
     #expect(
@@ -92,7 +92,7 @@ import Testing
     "tell who may not read an entity any more that it has left, deleted or not, and no stranger")
   func closing() throws {
     try switchOn()
-    let (bob, eve) = (try rig.user("bob"), try rig.user("eve"))
+    let (bob, eve) = (try server.user("bob"), try server.user("eve"))
     let (letIn, closed) = (#"{"_acl":{"gr":false,"r":["\#(bob.id)"]}}"#, #"{"_acl":{"gr":false}}"#)
     for id in ["closed", "gone", "open", "untouched"] { try put(id, letIn) }
     let start = try now()
@@ -100,7 +100,7 @@ import Testing
     try put("open", letIn)
     try put("untouched", #"{"n":1}"#)
     try put("secret", closed)
-    for id in ["gone", "secret"] { _ = try rig.send(ana, "DELETE", path + "/" + id) }
+    for id in ["gone", "secret"] { _ = try server.send(ana, "DELETE", path + "/" + id) }
     let answer = try changes(start, bob, left: true)
     #expect(ids(answer, "left").sorted() == ["closed", "gone"])
     #expect(ids(answer, "changed").sorted() == ["open", "untouched"])
@@ -120,7 +120,7 @@ import Testing
     for id in ["a", "b"] { try put(id, #"{"done":false}"#) }
     let start = try now()
     try put("a", #"{"done":true}"#)
-    for id in ["a", "b"] { _ = try rig.send(ana, "DELETE", path + "/" + id) }
+    for id in ["a", "b"] { _ = try server.send(ana, "DELETE", path + "/" + id) }
     let answer = try changes(start, ana, #"{"done":false}"#, left: true)
     #expect(ids(answer, "left") == ["a"] && ids(answer, "deleted") == ["b"])
     #expect(ids(try changes(start, ana, #"{"done":false}"#), "deleted") == ["b"])
@@ -132,7 +132,7 @@ import Testing
     try put("x", "{}")
     let start = try now()
     func set(_ rule: String) throws {
-      let answer = try rig.send(.master, "PUT", path + "/_permissions", #"{"read":"\#(rule)"}"#)
+      let answer = try server.send(.master, "PUT", path + "/_permissions", #"{"read":"\#(rule)"}"#)
       #expect(answer.status == 200)
     }
     try set("creator")
@@ -144,10 +144,10 @@ import Testing
     try set("shared")
     #expect(try delta(closed, nil).error == "ParameterValueOutOfRange")
 
-    try rig.send(.master, "PUT", "/appdata/kid/plain/_history", #"{"enabled":true}"#).expect(200)
+    try server.send(.master, "PUT", "/appdata/kid/plain/_history", #"{"enabled":true}"#).expect(200)
     let plain = try later()
-    rig.server.stop()
-    let again = try TestServer(in: rig.directory) { $0.permissions.read = .acl }
+    server.stop()
+    let again = try TestServer(in: server.directory) { $0.permissions.read = .acl }
     let since = [("since", plain)]
     for (name, status) in [("notes", 200), ("plain", 400)] {
       let target = target("/appdata/kid/\(name)/_deltaset", since)
@@ -157,14 +157,14 @@ import Testing
 
   @Test("of a collection that does not exist yet are none, and its history knows everything")
   func beginning() throws {
-    let rig = try TestServer { $0.historyDays = 5 }
-    let ana = try rig.user("ana")
-    let start = try rig.send(ana, "GET", path).headers["x-kinvey-request-start"] ?? ""
+    let server = try TestServer { $0.historyDays = 5 }
+    let ana = try server.user("ana")
+    let start = try server.send(ana, "GET", path).headers["x-kinvey-request-start"] ?? ""
     let target = target(path + "/_deltaset", [("since", start), ("left", "true")])
-    let before = try rig.send(ana, "GET", target).expect(200)
+    let before = try server.send(ana, "GET", target).expect(200)
     #expect(before.json == ["changed": [], "deleted": [], "left": []])
-    try rig.send(ana, "POST", path, #"{"_id":"x"}"#).expect(201)
-    #expect(ids(try rig.send(ana, "GET", target).expect(200), "changed") == ["x"])
+    try server.send(ana, "POST", path, #"{"_id":"x"}"#).expect(201)
+    #expect(ids(try server.send(ana, "GET", target).expect(200), "changed") == ["x"])
   }
 
   @Test("come with the wanted fields only")
@@ -172,7 +172,7 @@ import Testing
     try switchOn()
     let start = try now()
     try put("x", #"{"a":1,"b":2}"#)
-    let answer = try rig.send(
+    let answer = try server.send(
       ana, "GET", target(path + "/_deltaset", [("since", start), ("fields", "a")]))
     let entity = try #require(answer.json["changed"]?.arrayValue?.first?.objectValue)
     #expect(entity.members.map(\.name) == ["_id", "a", "_acl", "_kmd"])
@@ -185,7 +185,7 @@ import Testing
     let off = try delta(start, nil)
     #expect(off.status == 403 && off.error == "MissingConfiguration")
     try switchOn()
-    let missing = try rig.send(ana, "GET", path + "/_deltaset")
+    let missing = try server.send(ana, "GET", path + "/_deltaset")
     #expect(missing.status == 400 && missing.error == "MissingRequestParameter")
     for since in ["yesterday", "", "2024-13-01T00:00:00.000Z", "2000-01-01T00:00:00.000Z"] {
       let answer = try delta(since, nil)
@@ -193,14 +193,14 @@ import Testing
     }
     #expect(try delta(try now(), #"{"a":{"$frob":1}}"#).error == "InvalidQuerySyntax")
     #expect(try delta(try now(), "{").error == "JSONParseError")
-    #expect(try rig.send(.app, "GET", path + "/_deltaset").error == "InsufficientCredentials")
+    #expect(try server.send(.app, "GET", path + "/_deltaset").error == "InsufficientCredentials")
   }
 
   @Test("are too many above ten thousand")
   func tooMany() throws {
     try switchOn()
     let start = try now()
-    let client = try rig.client()
+    let client = try server.client()
     let headers = [("Authorization", ana.authorization ?? ""), ("X-Kinvey-API-Version", "5")]
     let body = Array(("[" + repeatElement("{}", count: 100).joined(separator: ",") + "]").utf8)
     for _ in 0..<100 { _ = client.send("POST", path, headers: headers, body: body) }
@@ -213,24 +213,25 @@ import Testing
   @Test("are switched on and off by the administrator, for so many days")
   func administration() throws {
     let target = path + "/_history"
-    #expect(try rig.send(.master, "GET", target).json == ["enabled": false])
+    #expect(try server.send(.master, "GET", target).json == ["enabled": false])
     #expect(
-      try rig.send(ana, "PUT", target, #"{"enabled":true}"#).error == "InsufficientCredentials")
-    let on = try rig.send(.master, "PUT", target, #"{"enabled":true}"#)
+      try server.send(ana, "PUT", target, #"{"enabled":true}"#).error == "InsufficientCredentials")
+    let on = try server.send(.master, "PUT", target, #"{"enabled":true}"#)
     #expect(on.json["enabled"] == true && on.json["days"] == 15)
-    let longer = try rig.send(.master, "PUT", target, #"{"enabled":true,"days":30}"#)
+    let longer = try server.send(.master, "PUT", target, #"{"enabled":true,"days":30}"#)
     #expect(longer.json["days"] == 30 && longer.json["since"] == on.json["since"])
     for body in [#"{"enabled":true,"days":31}"#, #"{"enabled":true,"days":0}"#] {
-      #expect(try rig.send(.master, "PUT", target, body).error == "ParameterValueOutOfRange")
+      #expect(try server.send(.master, "PUT", target, body).error == "ParameterValueOutOfRange")
     }
     for body in ["{}", #"{"enabled":1}"#, #"{"enabled":true,"x":1}"#] {
-      #expect(try rig.send(.master, "PUT", target, body).error == "InputValidationFailed")
+      #expect(try server.send(.master, "PUT", target, body).error == "InputValidationFailed")
     }
     let start = try now()
     #expect(try delta(start, nil).status == 200)
-    #expect(try rig.send(.master, "PUT", target, #"{"enabled":false}"#).json == ["enabled": false])
+    #expect(
+      try server.send(.master, "PUT", target, #"{"enabled":false}"#).json == ["enabled": false])
     #expect(try delta(start, nil).error == "MissingConfiguration")
-    #expect(try rig.send(.master, "PUT", target, #"{"enabled":true}"#).status == 200)
+    #expect(try server.send(.master, "PUT", target, #"{"enabled":true}"#).status == 200)
     #expect(try delta(start, nil).error == "ParameterValueOutOfRange")
   }
 
@@ -239,9 +240,9 @@ import Testing
     try switchOn()
     try put("x", "{}")
     let start = try now()
-    _ = try rig.send(ana, "DELETE", path + "/x")
-    let directory = rig.directory
-    rig.server.stop()
+    _ = try server.send(ana, "DELETE", path + "/x")
+    let directory = server.directory
+    server.stop()
     let again = try TestServer(in: directory) { $0.historyDays = 5 }
     let answer = try again.send(ana, "GET", target(path + "/_deltaset", [("since", start)]))
     #expect(ids(answer, "deleted") == ["x"])
@@ -259,7 +260,7 @@ import Testing
   func following() throws {
     try switchOn()
     let headers = [("Authorization", ana.authorization ?? "")]
-    let (port, path) = (rig.port, path)
+    let (port, path) = (server.port, path)
     let done = Monitor(false)
     var seed = Seed()
     let writers = (0..<3).compactMap { thread -> Worker? in
@@ -277,7 +278,7 @@ import Testing
         }
       }
     }
-    let first = try rig.send(ana, "GET", path)
+    let first = try server.send(ana, "GET", path)
     var known = Dictionary(
       uniqueKeysWithValues: (first.json.arrayValue ?? []).map { ($0["_id"]?.stringValue ?? "", $0) }
     )
@@ -294,7 +295,7 @@ import Testing
         known[entity["_id"]?.stringValue ?? ""] = entity
       }
     }
-    let last = try rig.send(ana, "GET", path).json.arrayValue ?? []
+    let last = try server.send(ana, "GET", path).json.arrayValue ?? []
     #expect(Set(known.keys) == Set(last.compactMap { $0["_id"]?.stringValue }), "\(seed)")
     for entity in last { #expect(known[entity["_id"]?.stringValue ?? ""] == entity, "\(seed)") }
   }
@@ -302,21 +303,22 @@ import Testing
   // MARK: Parts
 
   private func switchOn() throws {
-    #expect(try rig.send(.master, "PUT", path + "/_history", #"{"enabled":true}"#).status == 200)
+    #expect(try server.send(.master, "PUT", path + "/_history", #"{"enabled":true}"#).status == 200)
   }
 
   private func put(_ id: String, _ body: String) throws {
-    #expect(try rig.send(ana, "PUT", path + "/" + percentEncoded(id), body).status < 300)
+    #expect(try server.send(ana, "PUT", path + "/" + percentEncoded(id), body).status < 300)
   }
 
   /// The time of a read, later than anything that was written: changes of the same millisecond would be
   /// reported once more.
   private func now(after id: String? = nil) throws -> String {
-    let last = try rig.send(ana, "GET", path).json.arrayValue?.compactMap {
+    let last = try server.send(ana, "GET", path).json.arrayValue?.compactMap {
       $0["_kmd"]?["lmt"]?.stringValue
     }.max()
     while true {
-      let start = try rig.send(ana, "GET", path + "/_count").headers["x-kinvey-request-start"] ?? ""
+      let start =
+        try server.send(ana, "GET", path + "/_count").headers["x-kinvey-request-start"] ?? ""
       if start > last ?? "" { return start }
     }
   }
@@ -336,7 +338,7 @@ import Testing
   ) throws -> HTTPAnswer {
     var parameters = [("since", since)] + (filter.map { [("query", $0)] } ?? [])
     if left { parameters.append(("left", "true")) }
-    return try rig.send(who, "GET", target(path + "/_deltaset", parameters))
+    return try server.send(who, "GET", target(path + "/_deltaset", parameters))
   }
 
   private func ids(_ answer: HTTPAnswer, _ list: String) -> [String] {

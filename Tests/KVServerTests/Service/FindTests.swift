@@ -4,22 +4,22 @@ import Testing
 @testable import KVServer
 
 @Suite("Finding over HTTP") struct FindTests {
-  private let rig: TestServer
+  private let server: TestServer
   private let ana: TestServer.Who
   private let path = "/appdata/kid/cities"
 
   init() throws {
-    rig = try TestServer()
-    ana = try rig.user("ana")
+    server = try TestServer()
+    ana = try server.user("ana")
     for (id, country, people) in [("a", "CH", 3), ("b", "DE", 1), ("c", "CH", 2), ("d", "AT", 4)] {
       let body = #"{"_id":"\#(id)","country":"\#(country)","n":{"people":\#(people)},"x":1}"#
-      _ = try rig.send(ana, "POST", path, body)
+      _ = try server.send(ana, "POST", path, body)
     }
   }
 
   @Test("gives everything in the order of storage")
   func all() throws {
-    let answer = try rig.send(ana, "GET", path)
+    let answer = try server.send(ana, "GET", path)
     #expect(answer.status == 200 && answer.ids == ["a", "b", "c", "d"])
     #expect(answer.headers["x-kinvey-request-start"]?.hasSuffix("Z") == true)
     #expect(answer.headers["content-type"] == "application/json; charset=utf-8")
@@ -28,32 +28,34 @@ import Testing
   @Test("takes its filter with and without a slash before it")
   func filter() throws {
     let filter = #"{"country":"CH","n.people":{"$gt":2}}"#
-    #expect(try rig.send(ana, "GET", query(path, filter)).ids == ["a"])
-    #expect(try rig.send(ana, "GET", query(path + "/", filter)).ids == ["a"])
+    #expect(try server.send(ana, "GET", query(path, filter)).ids == ["a"])
+    #expect(try server.send(ana, "GET", query(path + "/", filter)).ids == ["a"])
     #expect(
-      try rig.send(ana, "GET", query(path, #"{"_id":{"$in":["d","b","zz"]}}"#)).ids == ["b", "d"])
-    #expect(try rig.send(ana, "GET", query(path, "")).ids.count == 4)
+      try server.send(ana, "GET", query(path, #"{"_id":{"$in":["d","b","zz"]}}"#)).ids == [
+        "b", "d",
+      ])
+    #expect(try server.send(ana, "GET", query(path, "")).ids.count == 4)
   }
 
   @Test("sorts, skips and limits, in this order")
   func pages() throws {
     let sorted = target(path, [("sort", #"{"country":1,"n.people":-1}"#)])
-    #expect(try rig.send(ana, "GET", sorted).ids == ["d", "a", "c", "b"])
+    #expect(try server.send(ana, "GET", sorted).ids == ["d", "a", "c", "b"])
     let page = target(path, [("sort", #"{"n.people":-1}"#), ("skip", "1"), ("limit", "2")])
-    #expect(try rig.send(ana, "GET", page).ids == ["a", "c"])
-    #expect(try rig.send(ana, "GET", target(path, [("skip", "3")])).ids == ["d"])
-    #expect(try rig.send(ana, "GET", target(path, [("limit", "1")])).ids == ["a"])
-    #expect(try rig.send(ana, "GET", target(path, [("skip", "9")])).text == "[]")
+    #expect(try server.send(ana, "GET", page).ids == ["a", "c"])
+    #expect(try server.send(ana, "GET", target(path, [("skip", "3")])).ids == ["d"])
+    #expect(try server.send(ana, "GET", target(path, [("limit", "1")])).ids == ["a"])
+    #expect(try server.send(ana, "GET", target(path, [("skip", "9")])).text == "[]")
   }
 
   @Test("walks along the ids, between bounds, past what a filter or a rule leaves out")
   func walk() throws {
     func walk(_ filter: String, _ more: [(String, String)] = []) throws -> [String] {
       let items = [("query", filter), ("sort", #"{"_id":1}"#)] + more
-      return try rig.send(ana, "GET", target(path, items)).ids
+      return try server.send(ana, "GET", target(path, items)).ids
     }
-    _ = try rig.send(ana, "POST", path, #"{"_id":"B","country":"CH"}"#)
-    _ = try rig.send(ana, "POST", path, #"{"_id":"ö","country":"CH"}"#)
+    _ = try server.send(ana, "POST", path, #"{"_id":"B","country":"CH"}"#)
+    _ = try server.send(ana, "POST", path, #"{"_id":"ö","country":"CH"}"#)
     #expect(try walk("{}") == ["B", "a", "b", "c", "d", "ö"])
     #expect(try walk(#"{"_id":{"$gt":"a","$lte":"c"}}"#) == ["b", "c"])
     #expect(try walk(#"{"country":"CH","_id":{"$gt":"B"}}"#) == ["a", "c", "ö"])
@@ -61,30 +63,30 @@ import Testing
     #expect(try walk("{}", [("skip", "2"), ("limit", "2")]) == ["b", "c"])
     #expect(try walk(#"{"_id":{"$gt":"z","$lte":"a"}}"#).isEmpty)
     #expect(try walk(#"{"_id":{"$in":["d","a"]}}"#) == ["a", "d"])
-    let bob = try rig.user("bob")
-    _ = try rig.send(ana, "PUT", path + "/b", #"{"_acl":{"gr":false}}"#)
+    let bob = try server.user("bob")
+    _ = try server.send(ana, "PUT", path + "/b", #"{"_acl":{"gr":false}}"#)
     let items = [("sort", #"{"_id":1}"#)]
-    #expect(try rig.send(bob, "GET", target(path, items)).ids == ["B", "a", "c", "d", "ö"])
+    #expect(try server.send(bob, "GET", target(path, items)).ids == ["B", "a", "c", "d", "ö"])
   }
 
   @Test("shows only the wanted fields, and _id, _acl and _kmd always")
   func fields() throws {
-    let answer = try rig.send(ana, "GET", target(path, [("fields", "country,n.people")]))
+    let answer = try server.send(ana, "GET", target(path, [("fields", "country,n.people")]))
     let first = try #require(answer.json.arrayValue?.first?.objectValue)
     #expect(first.members.map(\.name) == ["_id", "country", "n", "_acl", "_kmd"])
   }
 
   @Test("counts what matches, whatever the page")
   func count() throws {
-    #expect(try rig.send(ana, "GET", path + "/_count").text == #"{"count":4}"#)
-    let answer = try rig.send(ana, "GET", query(path + "/_count", #"{"country":"CH"}"#))
+    #expect(try server.send(ana, "GET", path + "/_count").text == #"{"count":4}"#)
+    let answer = try server.send(ana, "GET", query(path + "/_count", #"{"country":"CH"}"#))
     #expect(answer.text == #"{"count":2}"#)
     #expect(answer.headers["x-kinvey-request-start"] != nil)
   }
 
   @Test("tells the number of all matches when it is asked to")
   func itemsCount() throws {
-    let answer = try rig.send(
+    let answer = try server.send(
       ana, "GET", target(path, [("query", #"{"country":"CH"}"#), ("limit", "1")]),
       headers: [("X-Kinvey-Include-Items-Count", "true")])
     #expect(answer.ids == ["a"] && answer.headers["x-kinvey-items-count"] == "2")
@@ -100,9 +102,9 @@ import Testing
       ("skip", "-1", "ParameterValueOutOfRange"), ("limit", "x", "ParameterValueOutOfRange"),
     ]
     for (name, value, error) in cases {
-      for place in [path, "/appdata/kid/void", path + "/_count"] {
-        let answer = try rig.send(ana, "GET", target(place, [(name, value)]))
-        #expect(answer.status == 400 && answer.error == error, "\(place) \(name)=\(value)")
+      for address in [path, "/appdata/kid/void", path + "/_count"] {
+        let answer = try server.send(ana, "GET", target(address, [(name, value)]))
+        #expect(answer.status == 400 && answer.error == error, "\(address) \(name)=\(value)")
       }
     }
   }
@@ -110,28 +112,29 @@ import Testing
   @Test("gives a regular expression so many steps and no more, and names the entity")
   func budget() throws {
     let long = String(repeating: "a", count: 3000)
-    _ = try rig.send(ana, "POST", path, "{\"_id\":\"it\",\"long\":\"\(long)\"}")
+    _ = try server.send(ana, "POST", path, "{\"_id\":\"it\",\"long\":\"\(long)\"}")
     let slow = query(path, #"{"long":{"$regex":"[a-z]*[a-z]*[a-z]*[0-9]"}}"#)
-    let answer = try rig.send(ana, "GET", slow)
+    let answer = try server.send(ana, "GET", slow)
     #expect(answer.status == 400 && answer.error == "InvalidQuerySyntax")
     #expect(answer.text.contains(#"for the entity \"it\""#))
-    #expect(try rig.send(ana, "DELETE", slow).status == 400)
-    #expect(try rig.send(ana, "GET", path + "/_count").text == #"{"count":5}"#)
+    #expect(try server.send(ana, "DELETE", slow).status == 400)
+    #expect(try server.send(ana, "GET", path + "/_count").text == #"{"count":5}"#)
   }
 
   @Test("deletes what a query matches, and nothing without one")
   func delete() throws {
-    let without = try rig.send(ana, "DELETE", path)
+    let without = try server.send(ana, "DELETE", path)
     #expect(without.status == 400 && without.error == "MissingQuery")
-    let some = try rig.send(ana, "DELETE", query(path, #"{"country":"CH"}"#))
+    let some = try server.send(ana, "DELETE", query(path, #"{"country":"CH"}"#))
     #expect(some.status == 200 && some.text == #"{"count":2}"#)
-    #expect(try rig.send(ana, "DELETE", query(path, #"{"country":"CH"}"#)).text == #"{"count":0}"#)
-    #expect(try rig.send(ana, "DELETE", query(path, "{}")).text == #"{"count":2}"#)
+    #expect(
+      try server.send(ana, "DELETE", query(path, #"{"country":"CH"}"#)).text == #"{"count":0}"#)
+    #expect(try server.send(ana, "DELETE", query(path, "{}")).text == #"{"count":2}"#)
   }
 
   @Test("answers HEAD as GET, without a body")
   func head() throws {
-    let client = try rig.client()
+    let client = try server.client()
     let authorization = ("Authorization", try #require(ana.authorization))
     for target in [path, path + "/a", path + "/_count"] {
       let head = try #require(client.send("HEAD", target, headers: [authorization]))

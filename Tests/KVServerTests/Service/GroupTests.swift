@@ -4,23 +4,23 @@ import Testing
 @testable import KVServer
 
 @Suite("Groups over HTTP") struct GroupTests {
-  private let rig: TestServer
+  private let server: TestServer
   private let ana: TestServer.Who
   private let path = "/appdata/kid/books"
 
   init() throws {
-    rig = try TestServer()
-    ana = try rig.user("ana")
+    server = try TestServer()
+    ana = try server.user("ana")
     for body in [
       #"{"country":"PT","age":50}"#, #"{"country":"US","age":23}"#, #"{"country":"PT","age":21.5}"#,
       #"{"country":"US","age":"old"}"#, #"{"age":1}"#,
     ] {
-      _ = try rig.send(ana, "POST", path, body)
+      _ = try server.send(ana, "POST", path, body)
     }
   }
 
   private func group(_ body: String) throws -> HTTPAnswer {
-    try rig.send(ana, "POST", path + "/_group", body)
+    try server.send(ana, "POST", path + "/_group", body)
   }
 
   @Test("count, with the key as an array, an object, or empty")
@@ -114,13 +114,14 @@ import Testing
 
   @Test("hold what the user may read, and nothing else")
   func access() throws {
-    _ = try rig.send(ana, "POST", path, #"{"country":"XX","_acl":{"gr":false}}"#)
-    let bob = try rig.user("bob")
+    _ = try server.send(ana, "POST", path, #"{"country":"XX","_acl":{"gr":false}}"#)
+    let bob = try server.user("bob")
     let body = #"{"key":[],"initial":{"count":0},"reduce":"function(doc,out){ out.count++; }"}"#
-    #expect(try rig.send(bob, "POST", path + "/_group", body).text == #"[{"count":5}]"#)
+    #expect(try server.send(bob, "POST", path + "/_group", body).text == #"[{"count":5}]"#)
     #expect(try group(body).text == #"[{"count":6}]"#)
-    #expect(try rig.send(ana, "POST", "/appdata/kid/void/_group", body).text == "[]")
-    #expect(try rig.send(.app, "POST", path + "/_group", body).error == "InsufficientCredentials")
+    #expect(try server.send(ana, "POST", "/appdata/kid/void/_group", body).text == "[]")
+    #expect(
+      try server.send(.app, "POST", path + "/_group", body).error == "InsufficientCredentials")
   }
 
   @Test("are refused when they are not understood")

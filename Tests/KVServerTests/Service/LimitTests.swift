@@ -8,14 +8,14 @@ import Testing
 @Suite("Limits and bad input") struct LimitTests {
   @Test("refuse bodies that are too large, announced or not")
   func bodies() throws {
-    let rig = try TestServer { $0.limits.bodyBytes = 2000 }
-    let ana = try rig.user("ana")
+    let server = try TestServer { $0.limits.bodyBytes = 2000 }
+    let ana = try server.user("ana")
     let fits = "{\"x\":\"\(String(repeating: "x", count: 1992))\"}"
     #expect(fits.utf8.count == 2000)
-    #expect(try rig.send(ana, "POST", "/appdata/kid/notes", fits).status == 201)
-    let announced = try rig.send(ana, "POST", "/appdata/kid/notes", fits + " ")
+    #expect(try server.send(ana, "POST", "/appdata/kid/notes", fits).status == 201)
+    let announced = try server.send(ana, "POST", "/appdata/kid/notes", fits + " ")
     #expect(announced.status == 413 && announced.error == "RequestEntityTooLarge")
-    let connection = try #require(RawConnection(port: rig.port))
+    let connection = try #require(RawConnection(port: server.port))
     let chunk = "7d1\r\n\(fits) \r\n0\r\n\r\n"
     connection.send(head("POST", "/appdata/kid/notes", ana, "Transfer-Encoding: chunked") + chunk)
     #expect(HTTPClient.receive(connection)?.status == 413)
@@ -23,9 +23,9 @@ import Testing
 
   @Test("cut a body that does not end")
   func endlessBody() throws {
-    let rig = try TestServer { $0.limits.bodyBytes = 2000 }
-    let ana = try rig.user("ana")
-    let connection = try #require(RawConnection(port: rig.port))
+    let server = try TestServer { $0.limits.bodyBytes = 2000 }
+    let ana = try server.user("ana")
+    let connection = try #require(RawConnection(port: server.port))
     connection.send(head("POST", "/appdata/kid/notes", ana, "Transfer-Encoding: chunked"))
     let chunk = "400\r\n\(String(repeating: " ", count: 1024))\r\n"
     var sent = 0
@@ -35,10 +35,10 @@ import Testing
 
   @Test("cut a request that is not whole in time, however it drips")
   func slowRequests() throws {
-    let rig = try TestServer { $0.limits.requestSeconds = 1 }
+    let server = try TestServer { $0.limits.requestSeconds = 1 }
     let start = monotonicNanoseconds()
     for prefix in ["", "GET /appd", "GET /healthz HTTP/1.1\r\nHost: x\r\n"] {
-      let connection = try #require(RawConnection(port: rig.port))
+      let connection = try #require(RawConnection(port: server.port))
       connection.send(prefix)
       let worker = Worker("drip") {
         // One byte at a time, faster than any limit on silence, until the server has had enough.
@@ -53,7 +53,7 @@ import Testing
 
   @Test("answer broken HTTP with 400 or by hanging up, and go on")
   func brokenHTTP() throws {
-    let rig = try TestServer()
+    let server = try TestServer()
     let messages: [String] = [
       "\r\n\r\nHELLO\r\n\r\n", "HELLO\r\n\r\n", "GET\r\n\r\n", "GET /healthz\r\n\r\n",
       "GET /healthz HTTP/9.9\r\n\r\n", "GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -65,7 +65,7 @@ import Testing
       "\u{0}\u{1}\u{2}\u{3}", String(repeating: "A", count: 200_000),
     ]
     for message in messages {
-      let connection = try #require(RawConnection(port: rig.port))
+      let connection = try #require(RawConnection(port: server.port))
       connection.send(message)
       connection.endOutput()
       let answer = String(decoding: connection.drain(), as: UTF8.self)
@@ -73,27 +73,27 @@ import Testing
         answer.isEmpty || answer.hasPrefix("HTTP/1.1 4") || answer.hasPrefix("HTTP/1.0 4")
         || answer.hasPrefix("HTTP/1.1 505")
       #expect(isRefusal, "\(message.prefix(40)): \(answer.prefix(80))")
-      #expect(try rig.send(.nobody, "GET", "/healthz").status == 200)
+      #expect(try server.send(.nobody, "GET", "/healthz").status == 200)
     }
   }
 
   @Test("refuse headers beyond any measure")
   func headers() throws {
-    let rig = try TestServer()
-    let connection = try #require(RawConnection(port: rig.port))
+    let server = try TestServer()
+    let connection = try #require(RawConnection(port: server.port))
     connection.send("GET /healthz HTTP/1.1\r\nHost: x\r\n")
     let line = "X-Filler: \(String(repeating: "x", count: 1000))\r\n"
     for _ in 0..<200 { guard connection.send(line) else { break } }
     connection.send("\r\n")
     let answer = String(decoding: connection.drain(), as: UTF8.self)
     #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 431") || answer.hasPrefix("HTTP/1.1 413"))
-    #expect(try rig.send(.nobody, "GET", "/healthz").status == 200)
+    #expect(try server.send(.nobody, "GET", "/healthz").status == 200)
   }
 
   @Test("refuse bodies that are no JSON, or JSON of the wrong kind")
   func brokenJSON() throws {
-    let rig = try TestServer()
-    let ana = try rig.user("ana")
+    let server = try TestServer()
+    let ana = try server.user("ana")
     let texts: [([UInt8], String)] = [
       ([], "JSONParseError"), (Array("{".utf8), "JSONParseError"),
       (Array("{} x".utf8), "JSONParseError"), (Array("{'a':1}".utf8), "JSONParseError"),
@@ -105,40 +105,40 @@ import Testing
     let authorization = ("Authorization", try #require(ana.authorization))
     for (body, error) in texts {
       for (method, path) in [("POST", "/appdata/kid/notes"), ("PUT", "/appdata/kid/notes/x")] {
-        let answer = try rig.client().send(method, path, headers: [authorization], body: body)
+        let answer = try server.client().send(method, path, headers: [authorization], body: body)
         #expect(answer?.status == 400 && answer?.error == error, "\(method) \(body)")
       }
     }
     for path in ["/user/kid", "/user/kid/login", "/rpc/kid/check-username-exists"] {
-      #expect(try rig.send(.app, "POST", path, "{").error == "JSONParseError")
-      #expect(try rig.send(.app, "POST", path, "[]").error == "BadRequest")
+      #expect(try server.send(.app, "POST", path, "{").error == "JSONParseError")
+      #expect(try server.send(.app, "POST", path, "[]").error == "BadRequest")
     }
   }
 
   @Test("refuse JSON that is nested too deep, without falling over")
   func deepJSON() throws {
-    let rig = try TestServer()
-    let ana = try rig.user("ana")
+    let server = try TestServer()
+    let ana = try server.user("ana")
     for depth in [1000, 100_000, 1_000_000] {
       let open = String(repeating: "[", count: depth)
       let close = String(repeating: "]", count: depth)
       let body = "{\"a\":\(open)\(close)}"
       let path = "/appdata/kid/notes"
-      #expect(try rig.send(ana, "POST", path, body).error == "JSONParseError")
-      #expect(try rig.send(ana, "POST", path, open).error == "JSONParseError")
+      #expect(try server.send(ana, "POST", path, body).error == "JSONParseError")
+      #expect(try server.send(ana, "POST", path, open).error == "JSONParseError")
       let error = body.utf8.count > 1 << 20 ? "RequestEntityTooLarge" : "JSONParseError"
-      #expect(try rig.send(.app, "POST", "/user/kid", body).error == error)
+      #expect(try server.send(.app, "POST", "/user/kid", body).error == error)
       let access = "{\"_acl\":\(String(repeating: "{\"a\":", count: depth))"
-      #expect(try rig.send(ana, "POST", path, access).error == "JSONParseError")
+      #expect(try server.send(ana, "POST", path, access).error == "JSONParseError")
     }
     let filter = String(repeating: "{\"$and\":[", count: 1000)
-    #expect(try rig.send(ana, "GET", query("/appdata/kid/notes", filter)).status == 400)
+    #expect(try server.send(ana, "GET", query("/appdata/kid/notes", filter)).status == 400)
   }
 
   @Test("let a client send several requests at once on one connection")
   func pipelining() throws {
-    let rig = try TestServer()
-    let connection = try #require(RawConnection(port: rig.port))
+    let server = try TestServer()
+    let connection = try #require(RawConnection(port: server.port))
     let one = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
     connection.send(String(repeating: one, count: 20))
     for _ in 0..<20 { #expect(HTTPClient.receive(connection)?.status == 200) }
@@ -146,10 +146,10 @@ import Testing
 
   @Test("bound the connections of one address")
   func connections() throws {
-    let rig = try TestServer { $0.limits.connectionsPerAddress = 3 }
-    let clients = try (0..<3).map { _ in try rig.client() }
+    let server = try TestServer { $0.limits.connectionsPerAddress = 3 }
+    let clients = try (0..<3).map { _ in try server.client() }
     for client in clients { #expect(client.send("GET", "/healthz")?.status == 200) }
-    let refused = RawConnection(port: rig.port)
+    let refused = RawConnection(port: server.port)
     refused?.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
     #expect(refused?.drain().isEmpty != false)
   }

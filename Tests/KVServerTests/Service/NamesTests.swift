@@ -11,34 +11,34 @@ import Testing
     let directory = TemporaryDirectory()
     func open() throws -> Database {
       try Database(
-        .init(path: directory.file("data.kvd"), applicationId: Schema.applicationId),
-        migrations: Schema.migrations)
+        .init(path: directory.file("data.kvd"), applicationId: ServerSchema.applicationId),
+        migrations: ServerSchema.migrations)
     }
     let first = try open()
-    let catalog = try Catalog(first, defaults: Permissions())
-    let app = try catalog.app("kid")
-    let numbers = try ["caf\u{E9}", "cafe\u{301}"].map { try catalog.make($0, of: app).number }
+    let collections = try CollectionRegistry(first, defaults: Permissions())
+    let app = try collections.app("kid")
+    let numbers = try ["caf\u{E9}", "cafe\u{301}"].map { try collections.make($0, of: app).number }
     #expect(Set(numbers).count == 2)
-    #expect(catalog.find("cafe\u{301}", of: app)?.number == numbers[1])
+    #expect(collections.find("cafe\u{301}", of: app)?.number == numbers[1])
     first.close()
     let second = try open()
     defer { second.close() }
-    let again = try Catalog(second, defaults: Permissions())
+    let again = try CollectionRegistry(second, defaults: Permissions())
     #expect(again.find("cafe\u{301}", of: app)?.number == numbers[1])
     #expect(again.find("caf\u{E9}", of: app)?.number == numbers[0])
   }
 
   @Test("are not another collection's name in an address") func address() throws {
-    let rig = try TestServer()
-    #expect(try rig.send(.master, "PUT", "/appdata/kid/Kelvin/1", "{}").status == 201)
+    let server = try TestServer()
+    #expect(try server.send(.master, "PUT", "/appdata/kid/Kelvin/1", "{}").status == 201)
     // The sign for Kelvin, which is equivalent to the letter.
-    #expect(try rig.send(.master, "GET", "/appdata/kid/%E2%84%AAelvin").status == 400)
-    #expect(try rig.send(.master, "GET", "/appdata/k%E2%84%AA/Kelvin").status == 404)
+    #expect(try server.send(.master, "GET", "/appdata/kid/%E2%84%AAelvin").status == 400)
+    #expect(try server.send(.master, "GET", "/appdata/k%E2%84%AA/Kelvin").status == 404)
   }
 
   @Test("are two ids, of which a body cannot say one and the path the other") func ids() throws {
-    let rig = try TestServer()
-    let answer = try rig.send(
+    let server = try TestServer()
+    let answer = try server.send(
       .master, "PUT", "/appdata/kid/c/caf%C3%A9", "{\"_id\":\"cafe\u{301}\"}")
     #expect(answer.status == 400)
     #expect(answer.error == "InvalidIdentifier")
@@ -48,11 +48,11 @@ import Testing
     var members = LiveMembers()
     members.register("g", device: "caf\u{E9}")
     members.register("g", device: "cafe\u{301}")
-    let isSubscribed = members.subscribe("g", device: "caf\u{E9}", "a\u{E9}")
+    let isSubscribed = members.subscribe("g", device: "caf\u{E9}", collection: "a\u{E9}")
     #expect(isSubscribed)
-    #expect(members.hears("g", "a\u{E9}"))
-    #expect(!members.hears("g", "ae\u{301}"))
+    #expect(members.isSubscribed("g", to: "a\u{E9}"))
+    #expect(!members.isSubscribed("g", to: "ae\u{301}"))
     members.unregister("g", device: "cafe\u{301}")
-    #expect(members.hears("g", "a\u{E9}"))
+    #expect(members.isSubscribed("g", to: "a\u{E9}"))
   }
 }

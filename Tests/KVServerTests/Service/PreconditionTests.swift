@@ -6,27 +6,27 @@ import Testing
 @testable import KVServer
 
 @Suite("Writes with a condition") struct PreconditionTests {
-  private let rig: TestServer
+  private let server: TestServer
   private let ana: TestServer.Who
   private let path = "/appdata/kid/notes/x"
 
   init() throws {
-    rig = try TestServer()
-    ana = try rig.user("ana")
+    server = try TestServer()
+    ana = try server.user("ana")
   }
 
   private func send(
     _ method: String, _ header: String, _ value: String, _ body: String? = "{}"
   ) throws -> HTTPAnswer {
-    try rig.send(ana, method, path, method == "DELETE" ? nil : body, headers: [(header, value)])
+    try server.send(ana, method, path, method == "DELETE" ? nil : body, headers: [(header, value)])
   }
 
   @Test("happen only to the revision that they name")
   func revisions() throws {
-    let first = try rig.send(ana, "PUT", path, "{}")
+    let first = try server.send(ana, "PUT", path, "{}")
     let tag = try #require(first.headers["etag"])
     #expect(tag == "\"\(first.json["_kmd"]?["lmt"]?.stringValue ?? "")\"")
-    #expect(try rig.send(ana, "GET", path).headers["etag"] == tag)
+    #expect(try server.send(ana, "GET", path).headers["etag"] == tag)
     let second = try send("PUT", "If-Match", tag)
     #expect(second.status == 200)
     let stale = try send("PUT", "If-Match", tag)
@@ -54,9 +54,9 @@ import Testing
 
   @Test("lose no update, however many try at once")
   func counting() throws {
-    _ = try rig.send(ana, "PUT", path, #"{"n":0}"#)
+    _ = try server.send(ana, "PUT", path, #"{"n":0}"#)
     let headers = [("Authorization", ana.authorization ?? "")]
-    let (port, path) = (rig.port, path)
+    let (port, path) = (server.port, path)
     let done = concurrently(6) { _ -> Int? in
       guard let client = HTTPClient(port: port) else { return nil }
       var successes = 0
@@ -72,6 +72,6 @@ import Testing
       return successes
     }
     #expect(done == Array(repeating: 20, count: 6))
-    #expect(try rig.send(ana, "GET", path).json["n"] == 120)
+    #expect(try server.send(ana, "GET", path).json["n"] == 120)
   }
 }

@@ -6,17 +6,17 @@ import Testing
 @testable import KVServer
 
 @Suite("The id of a user") struct UserIdentityTests {
-  private let rig: TestServer
+  private let server: TestServer
 
-  init() throws { rig = try TestServer() }
+  init() throws { server = try TestServer() }
 
   @Test("is chosen by nobody but the administrator")
   func chosen() throws {
-    for who in [TestServer.Who.app, try rig.user("ana")] {
+    for who in [TestServer.Who.app, try server.user("ana")] {
       let answer = try signUp(who, id: "mine")
       #expect(answer.status == 401 && answer.error == "InsufficientCredentials")
     }
-    #expect(try rig.send(.master, "GET", "/user/kid/mine").status == 404)
+    #expect(try server.send(.master, "GET", "/user/kid/mine").status == 404)
     let made = try signUp(.master, id: "mine")
     #expect(made.status == 201 && made.json["_id"] == "mine")
     #expect(made.json["_acl"]?["creator"] == "mine")
@@ -34,22 +34,22 @@ import Testing
 
   @Test("that an _acl names in advance cannot be taken")
   func namedInAdvance() throws {
-    let ana = try rig.user("ana")
+    let ana = try server.user("ana")
     let id = "0123456789abcdef01234567"
     let note = #"{"_id":"n","_acl":{"gr":false,"r":["\#(id)"],"w":["\#(id)"]}}"#
-    _ = try rig.send(ana, "POST", "/appdata/kid/notes", note)
+    _ = try server.send(ana, "POST", "/appdata/kid/notes", note)
     #expect(try signUp(.app, id: id).status == 401)
   }
 
   @Test("that somebody had is never given again, not after a restart and not by the administrator")
   func former() throws {
-    let ana = try rig.user("ana")
-    _ = try rig.send(ana, "POST", "/appdata/kid/notes", #"{"_id":"n","_acl":{"gr":false}}"#)
-    #expect(try rig.send(ana, "DELETE", "/user/kid/\(ana.id)?hard=true").status == 204)
+    let ana = try server.user("ana")
+    _ = try server.send(ana, "POST", "/appdata/kid/notes", #"{"_id":"n","_acl":{"gr":false}}"#)
+    #expect(try server.send(ana, "DELETE", "/user/kid/\(ana.id)?hard=true").status == 204)
     #expect(try signUp(.app, id: ana.id).status == 401)
     #expect(try signUp(.master, id: ana.id).error == "UserAlreadyExists")
-    rig.server.stop()
-    let again = try TestServer(in: rig.directory)
+    server.stop()
+    let again = try TestServer(in: server.directory)
     let body = #"{"username":"x","_id":"\#(ana.id)"}"#
     #expect(try again.send(.master, "POST", "/user/kid", body).error == "UserAlreadyExists")
     // The name is free again.
@@ -58,7 +58,7 @@ import Testing
 
   @Test("cannot make somebody the owner of what the administrator made")
   func administrator() throws {
-    let note = try rig.send(.master, "POST", "/appdata/kid/notes", #"{"_id":"n"}"#)
+    let note = try server.send(.master, "POST", "/appdata/kid/notes", #"{"_id":"n"}"#)
     let creator = try #require(note.json["_acl"]?["creator"]?.stringValue)
     #expect(try signUp(.app, id: creator).status == 401)
     #expect(try signUp(.master, id: creator).error == "InvalidIdentifier")
@@ -66,21 +66,21 @@ import Testing
 
   @Test("of the administrator, taken when that was possible, opens nothing any more")
   func takenBefore() throws {
-    let rig = try TestServer(in: try Self.oldData())
-    let login = try rig.send(
+    let server = try TestServer(in: try Self.oldData())
+    let login = try server.send(
       .app, "POST", "/user/kid/login", #"{"username":"eve","password":"pass"}"#)
     #expect(login.status == 401)
     let session = TestServer.Who.user(id: "master", token: "00")
-    #expect(try rig.send(session, "GET", "/user/kid/_me").error == "InvalidCredentials")
+    #expect(try server.send(session, "GET", "/user/kid/_me").error == "InvalidCredentials")
   }
 
   /// The data of a server from before, where somebody has signed up as `master` and is logged in.
   private static func oldData() throws -> TemporaryDirectory {
     let directory = TemporaryDirectory()
-    let data = try DataDirectory(directory.path + "/data")
+    let data = try ServerDirectory(directory.path + "/data")
     let database = try Database(
-      .init(path: data.database, applicationId: Schema.applicationId),
-      migrations: Array(Schema.migrations.prefix(4)))
+      .init(path: data.database, applicationId: ServerSchema.applicationId),
+      migrations: Array(ServerSchema.migrations.prefix(4)))
     let hash = PasswordHasher(cost: 1).hash("pass") ?? ""
     let token = hexText(SHA256.hash("00".utf8))
     try database.write { (connection: borrowing Connection) throws(SQLiteError) in
@@ -98,7 +98,7 @@ import Testing
 
   private func signUp(_ who: TestServer.Who, id: String) throws -> HTTPAnswer {
     let user: JSONValue = ["username": "eve", "password": "p", "_id": .string(id)]
-    return try rig.send(who, "POST", "/user/kid", user.text)
+    return try server.send(who, "POST", "/user/kid", user.text)
   }
 }
 

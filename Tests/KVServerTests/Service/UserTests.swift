@@ -4,15 +4,15 @@ import Testing
 @testable import KVServer
 
 @Suite("Users over HTTP") struct UserTests {
-  private let rig: TestServer
+  private let server: TestServer
 
-  init() throws { rig = try TestServer() }
+  init() throws { server = try TestServer() }
 
   private let ana = #"{"username":"ana","password":"pass"}"#
 
   @Test("sign up, and are logged in with it up to API version 5 only")
   func signUp() throws {
-    let five = try rig.send(
+    let five = try server.send(
       .app, "POST", "/user/kid", #"{"username":"ana","password":"p","age":7}"#)
     #expect(five.status == 201 && five.json["age"] == 7 && five.json["username"] == "ana")
     #expect(five.json["_kmd"]?["authtoken"]?.stringValue?.utf8.count == 64)
@@ -21,31 +21,31 @@ import Testing
     let id = try #require(five.json["_id"]?.stringValue)
     #expect(five.headers["location"] == "http://test/user/kid/\(id)")
     for path in ["/user/kid/\(id)", query("/user/kid", #"{"username":"ana"}"#)] {
-      #expect(!(try rig.send(.master, "GET", path).text.contains("password")))
+      #expect(!(try server.send(.master, "GET", path).text.contains("password")))
     }
-    let six = try rig.send(
+    let six = try server.send(
       .app, "POST", "/user/kid", #"{"username":"bob","password":"p"}"#, version: 6)
     #expect(six.status == 201 && six.json["_kmd"]?["authtoken"] == nil)
   }
 
   @Test("sign up without saying who they are", arguments: ["{}", "", " \n", nil])
   func implicit(body: String?) throws {
-    let answer = try rig.send(.app, "POST", "/user/kid", body)
+    let answer = try server.send(.app, "POST", "/user/kid", body)
     #expect(answer.status == 201)
     let name = try #require(answer.json["username"]?.stringValue)
     let password = try #require(answer.json["password"]?.stringValue)
     let login = "{\"username\":\"\(name)\",\"password\":\"\(password)\"}"
-    #expect(try rig.send(.app, "POST", "/user/kid/login", login).status == 200)
+    #expect(try server.send(.app, "POST", "/user/kid/login", login).status == 200)
   }
 
   @Test("have names that nobody else has, case and all")
   func names() throws {
-    _ = try rig.user("ana")
-    let again = try rig.send(.app, "POST", "/user/kid", ana)
+    _ = try server.user("ana")
+    let again = try server.send(.app, "POST", "/user/kid", ana)
     #expect(again.status == 409 && again.error == "UserAlreadyExists")
-    #expect(try rig.send(.app, "POST", "/user/kid", #"{"username":"Ana"}"#).status == 201)
+    #expect(try server.send(.app, "POST", "/user/kid", #"{"username":"Ana"}"#).status == 201)
     let exists = { (name: String) in
-      try rig.send(
+      try server.send(
         .app, "POST", "/rpc/kid/check-username-exists", "{\"username\":\"\(name)\"}"
       ).json["usernameExists"]
     }
@@ -59,73 +59,73 @@ import Testing
       #"{"username":7}"#, #"{"username":""}"#, #"{"password":[]}"#, #"{"password":""}"#,
       #"{"username":"x","password":"a\u0000b"}"#,
     ] {
-      let answer = try rig.send(.app, "POST", "/user/kid", body)
+      let answer = try server.send(.app, "POST", "/user/kid", body)
       #expect(answer.status == 400 && answer.error == "InputValidationFailed", "\(body)")
     }
-    let social = try rig.send(.app, "POST", "/user/kid", #"{"_socialIdentity":{}}"#)
+    let social = try server.send(.app, "POST", "/user/kid", #"{"_socialIdentity":{}}"#)
     #expect(social.error == "FeatureUnavailable")
   }
 
   @Test("log in with name and password, and out again")
   func login() throws {
-    _ = try rig.user("ana")
-    let answer = try rig.send(.app, "POST", "/user/kid/login", ana)
+    _ = try server.user("ana")
+    let answer = try server.send(.app, "POST", "/user/kid/login", ana)
     #expect(answer.status == 200 && answer.json["username"] == "ana")
     let token = try #require(answer.json["_kmd"]?["authtoken"]?.stringValue)
     let session = TestServer.Who.user(id: "", token: token)
-    #expect(try rig.send(session, "GET", "/user/kid/_me").status == 200)
-    #expect(try rig.send(session, "POST", "/user/kid/_logout").status == 204)
-    let after = try rig.send(session, "GET", "/user/kid/_me")
+    #expect(try server.send(session, "GET", "/user/kid/_me").status == 200)
+    #expect(try server.send(session, "POST", "/user/kid/_logout").status == 204)
+    let after = try server.send(session, "GET", "/user/kid/_me")
     #expect(after.status == 401 && after.error == "InvalidCredentials")
   }
 
   @Test("are told nothing about what was wrong with a login")
   func wrongLogin() throws {
-    _ = try rig.user("ana")
-    let password = try rig.send(
+    _ = try server.user("ana")
+    let password = try server.send(
       .app, "POST", "/user/kid/login", #"{"username":"ana","password":"wrong"}"#)
-    let name = try rig.send(
+    let name = try server.send(
       .app, "POST", "/user/kid/login", #"{"username":"nobody","password":"pass"}"#)
     #expect(password.status == 401 && password.error == "InvalidCredentials")
     #expect(name.body == password.body && name.status == password.status)
     #expect(
-      try rig.send(.app, "POST", "/user/kid/login", #"{"username":"ana"}"#).error
+      try server.send(.app, "POST", "/user/kid/login", #"{"username":"ana"}"#).error
         == "IncompleteRequestBody")
     #expect(
-      try rig.send(.app, "POST", "/user/kid/login", #"{"_socialIdentity":{}}"#).error
+      try server.send(.app, "POST", "/user/kid/login", #"{"_socialIdentity":{}}"#).error
         == "FeatureUnavailable")
   }
 
   @Test("see themselves, without a token, and not each other")
   func reading() throws {
-    let (ana, bob) = (try rig.user("ana"), try rig.user("bob"))
-    let me = try rig.send(ana, "GET", "/user/kid/_me")
+    let (ana, bob) = (try server.user("ana"), try server.user("bob"))
+    let me = try server.send(ana, "GET", "/user/kid/_me")
     #expect(me.status == 200 && me.json["_id"]?.stringValue == ana.id)
     #expect(me.json["_kmd"]?["authtoken"] == nil)
-    #expect(try rig.send(ana, "GET", "/user/kid/\(ana.id)").body == me.body)
-    let other = try rig.send(ana, "GET", "/user/kid/\(bob.id)")
+    #expect(try server.send(ana, "GET", "/user/kid/\(ana.id)").body == me.body)
+    let other = try server.send(ana, "GET", "/user/kid/\(bob.id)")
     #expect(other.status == 401 && other.error == "InsufficientCredentials")
-    #expect(try rig.send(ana, "GET", "/user/kid").ids == [ana.id])
+    #expect(try server.send(ana, "GET", "/user/kid").ids == [ana.id])
     #expect(
-      try rig.send(.master, "GET", query("/user/kid", #"{"username":"bob"}"#)).ids == [bob.id])
-    #expect(try rig.send(.app, "GET", "/user/kid").error == "InsufficientCredentials")
+      try server.send(.master, "GET", query("/user/kid", #"{"username":"bob"}"#)).ids == [bob.id])
+    #expect(try server.send(.app, "GET", "/user/kid").error == "InsufficientCredentials")
   }
 
   @Test("find each other by name, and learn little")
   func lookup() throws {
-    let ana = try rig.user("ana")
-    _ = try rig.send(
+    let ana = try server.user("ana")
+    _ = try server.send(
       .app, "POST", "/user/kid",
       #"{"username":"bob","password":"p","first_name":"Bob","email":"b@x.org","secret":1}"#)
-    let found = try rig.send(ana, "POST", "/user/kid/_lookup", #"{"email":"b@x.org"}"#)
+    let found = try server.send(ana, "POST", "/user/kid/_lookup", #"{"email":"b@x.org"}"#)
     let user = try #require(found.json.arrayValue?.first?.objectValue)
     #expect(user.members.map(\.name) == ["_id", "username", "first_name", "email"])
-    #expect(try rig.send(ana, "POST", "/user/kid/_lookup", "{}").error == "MissingQuery")
+    #expect(try server.send(ana, "POST", "/user/kid/_lookup", "{}").error == "MissingQuery")
     #expect(
-      try rig.send(ana, "POST", "/user/kid/_lookup", #"{"secret":"1"}"#).error
+      try server.send(ana, "POST", "/user/kid/_lookup", #"{"secret":"1"}"#).error
         == "InvalidQuerySyntax")
     #expect(
-      try rig.send(ana, "POST", "/user/kid/_lookup", #"{"email":{"$ne":"x"}}"#).error
+      try server.send(ana, "POST", "/user/kid/_lookup", #"{"email":{"$ne":"x"}}"#).error
         == "InvalidQuerySyntax")
   }
 
@@ -135,10 +135,10 @@ import Testing
     for (option, isFound, shown) in [
       ("email", true, ["_id", "username", "email"]), ("first_name", false, []), ("off", false, []),
     ] {
-      let rig = try TestServer { $0.discovery = Discovery(option) ?? Discovery() }
-      let ana = try rig.user("ana")
-      _ = try rig.send(.app, "POST", "/user/kid", bob)
-      let found = try rig.send(ana, "POST", "/user/kid/_lookup", #"{"email":"b@x.org"}"#)
+      let server = try TestServer { $0.discovery = Discovery(option) ?? Discovery() }
+      let ana = try server.user("ana")
+      _ = try server.send(.app, "POST", "/user/kid", bob)
+      let found = try server.send(ana, "POST", "/user/kid/_lookup", #"{"email":"b@x.org"}"#)
       let members = found.json.arrayValue?.first?.objectValue?.members.map(\.name)
       #expect((found.status == 200) == isFound && (members ?? []) == shown, "\(option)")
       if !isFound {
@@ -150,82 +150,83 @@ import Testing
 
   @Test("change themselves, keeping their name if they do not say one")
   func update() throws {
-    let (ana, bob) = (try rig.user("ana"), try rig.user("bob"))
-    let answer = try rig.send(ana, "PUT", "/user/kid/\(ana.id)", #"{"age":8}"#)
+    let (ana, bob) = (try server.user("ana"), try server.user("bob"))
+    let answer = try server.send(ana, "PUT", "/user/kid/\(ana.id)", #"{"age":8}"#)
     #expect(answer.status == 200 && answer.json["age"] == 8 && answer.json["username"] == "ana")
-    let renamed = try rig.send(ana, "PUT", "/user/kid/\(ana.id)", #"{"username":"anna"}"#)
+    let renamed = try server.send(ana, "PUT", "/user/kid/\(ana.id)", #"{"username":"anna"}"#)
     #expect(renamed.json["username"] == "anna")
-    let taken = try rig.send(ana, "PUT", "/user/kid/\(ana.id)", #"{"username":"bob"}"#)
+    let taken = try server.send(ana, "PUT", "/user/kid/\(ana.id)", #"{"username":"bob"}"#)
     #expect(taken.status == 409 && taken.error == "UserAlreadyExists")
     #expect(
-      try rig.send(bob, "PUT", "/user/kid/\(ana.id)", "{}").error == "InsufficientCredentials")
-    #expect(try rig.send(ana, "GET", "/user/kid/nobody").error == "UserNotFound")
-    #expect(try rig.send(.master, "PUT", "/user/kid/nobody", "{}").error == "UserNotFound")
+      try server.send(bob, "PUT", "/user/kid/\(ana.id)", "{}").error == "InsufficientCredentials")
+    #expect(try server.send(ana, "GET", "/user/kid/nobody").error == "UserNotFound")
+    #expect(try server.send(.master, "PUT", "/user/kid/nobody", "{}").error == "UserNotFound")
   }
 
   @Test("who change themselves get the token of the session back in which they do it")
   func updateKeepsSession() throws {
-    let ana = try rig.user("ana")
+    let ana = try server.user("ana")
     for change in [#"{"age":8}"#, #"{"age":9,"password":"new"}"#] {
-      let answer = try rig.send(ana, "PUT", "/user/kid/\(ana.id)", change)
+      let answer = try server.send(ana, "PUT", "/user/kid/\(ana.id)", change)
       #expect(
         "Kinvey " + (answer.json["_kmd"]?["authtoken"]?.stringValue ?? "") == ana.authorization)
     }
-    let byMaster = try rig.send(.master, "PUT", "/user/kid/\(ana.id)", #"{"age":8}"#)
+    let byMaster = try server.send(.master, "PUT", "/user/kid/\(ana.id)", #"{"age":8}"#)
     #expect(byMaster.status == 200 && byMaster.json["_kmd"]?["authtoken"] == nil)
     let shared = #"{"_acl":{"gw":true}}"#
-    _ = try rig.send(ana, "PUT", "/user/kid/\(ana.id)", shared)
-    let byBob = try rig.send(try rig.user("bob"), "PUT", "/user/kid/\(ana.id)", "{}")
+    _ = try server.send(ana, "PUT", "/user/kid/\(ana.id)", shared)
+    let byBob = try server.send(try server.user("bob"), "PUT", "/user/kid/\(ana.id)", "{}")
     #expect(byBob.status == 200 && byBob.json["_kmd"]?["authtoken"] == nil)
-    #expect(try rig.send(ana, "GET", "/user/kid/\(ana.id)").json["_kmd"]?["authtoken"] == nil)
+    #expect(try server.send(ana, "GET", "/user/kid/\(ana.id)").json["_kmd"]?["authtoken"] == nil)
   }
 
   @Test("change their password, which ends their other sessions")
   func password() throws {
-    let (ana, other) = (try rig.user("ana"), try login("pass"))
-    let answer = try rig.send(ana, "PUT", "/user/kid/\(ana.id)", #"{"password":"new"}"#)
+    let (ana, other) = (try server.user("ana"), try login("pass"))
+    let answer = try server.send(ana, "PUT", "/user/kid/\(ana.id)", #"{"password":"new"}"#)
     #expect(answer.status == 200 && !answer.text.contains("new"))
-    #expect(try rig.send(ana, "GET", "/user/kid/_me").status == 200)
-    #expect(try rig.send(other, "GET", "/user/kid/_me").error == "InvalidCredentials")
-    #expect(try rig.send(.app, "POST", "/user/kid/login", self.ana).status == 401)
+    #expect(try server.send(ana, "GET", "/user/kid/_me").status == 200)
+    #expect(try server.send(other, "GET", "/user/kid/_me").error == "InvalidCredentials")
+    #expect(try server.send(.app, "POST", "/user/kid/login", self.ana).status == 401)
     _ = try login("new")
   }
 
   @Test("are disabled by a deletion that is not for good")
   func softDelete() throws {
-    let ana = try rig.user("ana")
-    #expect(try rig.send(ana, "DELETE", "/user/kid/\(ana.id)").status == 204)
-    #expect(try rig.send(ana, "GET", "/user/kid/_me").error == "InvalidCredentials")
-    #expect(try rig.send(.app, "POST", "/user/kid/login", self.ana).error == "InvalidCredentials")
-    let left = try rig.send(.master, "GET", "/user/kid/\(ana.id)")
+    let ana = try server.user("ana")
+    #expect(try server.send(ana, "DELETE", "/user/kid/\(ana.id)").status == 204)
+    #expect(try server.send(ana, "GET", "/user/kid/_me").error == "InvalidCredentials")
+    #expect(
+      try server.send(.app, "POST", "/user/kid/login", self.ana).error == "InvalidCredentials")
+    let left = try server.send(.master, "GET", "/user/kid/\(ana.id)")
     #expect(left.json["_kmd"]?["status"]?["val"] == "disabled")
-    #expect(try rig.send(.app, "POST", "/user/kid", self.ana).error == "UserAlreadyExists")
-    let bob = try rig.user("bob")
-    #expect(try rig.send(bob, "POST", "/user/kid/_lookup", #"{"username":"ana"}"#).text == "[]")
+    #expect(try server.send(.app, "POST", "/user/kid", self.ana).error == "UserAlreadyExists")
+    let bob = try server.user("bob")
+    #expect(try server.send(bob, "POST", "/user/kid/_lookup", #"{"username":"ana"}"#).text == "[]")
   }
 
   @Test("are gone after a deletion for good")
   func hardDelete() throws {
-    let (ana, bob) = (try rig.user("ana"), try rig.user("bob"))
+    let (ana, bob) = (try server.user("ana"), try server.user("bob"))
     #expect(
-      try rig.send(bob, "DELETE", "/user/kid/\(ana.id)?hard=true").error
+      try server.send(bob, "DELETE", "/user/kid/\(ana.id)?hard=true").error
         == "InsufficientCredentials")
-    #expect(try rig.send(ana, "DELETE", "/user/kid/\(ana.id)?hard=true").status == 204)
-    #expect(try rig.send(.master, "GET", "/user/kid/\(ana.id)").status == 404)
-    #expect(try rig.send(.master, "DELETE", "/user/kid/\(ana.id)").error == "UserNotFound")
-    #expect(try rig.send(.app, "POST", "/user/kid", self.ana).status == 201)
+    #expect(try server.send(ana, "DELETE", "/user/kid/\(ana.id)?hard=true").status == 204)
+    #expect(try server.send(.master, "GET", "/user/kid/\(ana.id)").status == 404)
+    #expect(try server.send(.master, "DELETE", "/user/kid/\(ana.id)").error == "UserNotFound")
+    #expect(try server.send(.app, "POST", "/user/kid", self.ana).status == 201)
   }
 
   @Test("have all their sessions ended by themselves or the administrator")
   func tokens() throws {
-    let (ana, bob) = (try rig.user("ana"), try rig.user("bob"))
+    let (ana, bob) = (try server.user("ana"), try server.user("bob"))
     let path = "/user/kid/\(ana.id)/tokens"
-    #expect(try rig.send(bob, "DELETE", path).error == "InsufficientCredentials")
-    #expect(try rig.send(ana, "DELETE", path).status == 204)
-    #expect(try rig.send(ana, "GET", "/user/kid/_me").error == "InvalidCredentials")
+    #expect(try server.send(bob, "DELETE", path).error == "InsufficientCredentials")
+    #expect(try server.send(ana, "DELETE", path).status == 204)
+    #expect(try server.send(ana, "GET", "/user/kid/_me").error == "InvalidCredentials")
     let session = try login("pass")
-    #expect(try rig.send(.master, "DELETE", path).status == 204)
-    #expect(try rig.send(session, "GET", "/user/kid/_me").error == "InvalidCredentials")
+    #expect(try server.send(.master, "DELETE", path).status == 204)
+    #expect(try server.send(session, "GET", "/user/kid/_me").error == "InvalidCredentials")
   }
 
   @Test("are promised mail that nobody sends")
@@ -234,19 +235,19 @@ import Testing
       "/rpc/kid/user-forgot-username", "/rpc/kid/ana/user-password-reset-initiate",
       "/rpc/kid/nobody/user-email-verification-initiate",
     ] {
-      #expect(try rig.send(.app, "POST", path, #"{"email":"x@y.z"}"#).status == 204)
+      #expect(try server.send(.app, "POST", path, #"{"email":"x@y.z"}"#).status == 204)
     }
   }
 
   @Test("see that the verification of their address is under way")
   func verification() throws {
-    let ana = try rig.user("ana")
+    let ana = try server.user("ana")
     let path = "/rpc/kid/ana/user-email-verification-initiate"
-    #expect(try rig.send(.app, "POST", path).status == 204)
-    #expect(try rig.send(ana, "GET", "/user/kid/_me").json["_kmd"]?["emailVerification"] == nil)
-    let before = try rig.send(ana, "PUT", "/user/kid/\(ana.id)", #"{"email":"a@x.org"}"#)
-    #expect(try rig.send(.app, "POST", path).status == 204)
-    let metadata = try rig.send(ana, "GET", "/user/kid/_me").json["_kmd"]
+    #expect(try server.send(.app, "POST", path).status == 204)
+    #expect(try server.send(ana, "GET", "/user/kid/_me").json["_kmd"]?["emailVerification"] == nil)
+    let before = try server.send(ana, "PUT", "/user/kid/\(ana.id)", #"{"email":"a@x.org"}"#)
+    #expect(try server.send(.app, "POST", path).status == 204)
+    let metadata = try server.send(ana, "GET", "/user/kid/_me").json["_kmd"]
     #expect(metadata?["emailVerification"]?["status"] == "sent")
     #expect(metadata?["emailVerification"]?["emailAddress"] == "a@x.org")
     #expect(metadata?["emailVerification"]?["lastStateChangeAt"]?.stringValue?.utf8.count == 24)
@@ -254,7 +255,7 @@ import Testing
   }
 
   private func login(_ password: String) throws -> TestServer.Who {
-    let answer = try rig.send(
+    let answer = try server.send(
       .app, "POST", "/user/kid/login", "{\"username\":\"ana\",\"password\":\"\(password)\"}")
     let token = try #require(answer.json["_kmd"]?["authtoken"]?.stringValue)
     return .user(id: answer.json["_id"]?.stringValue ?? "", token: token)

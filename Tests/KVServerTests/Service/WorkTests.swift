@@ -14,16 +14,16 @@ import Testing
     "{\"key\":{},\"initial\":{\"n\":0},\"reduce\":\"function(d,o){o.n++}\",\"condition\":\(slowFilter)}"
 
   /// A server with entities that take the slow filter minutes.
-  private func rig(_ configure: (inout Server.Configuration) -> Void) throws -> (
+  private func server(_ configure: (inout Server.Configuration) -> Void) throws -> (
     TestServer, TestServer.Who
   ) {
-    let rig = try TestServer {
+    let server = try TestServer {
       $0.limits.workSeconds = 100
       configure(&$0)
     }
-    let ana = try rig.user("ana")
-    try Self.fill { try rig.send(ana, "POST", "/appdata/kid/notes", $0).status }
-    return (rig, ana)
+    let ana = try server.user("ana")
+    try Self.fill { try server.send(ana, "POST", "/appdata/kid/notes", $0).status }
+    return (server, ana)
   }
 
   fileprivate static func fill(_ send: (String) throws -> Int) throws {
@@ -43,14 +43,14 @@ import Testing
 
   @Test("ends when it takes too long, with an error that says so")
   func timeIsOver() throws {
-    let (rig, ana) = try rig { $0.limits.workSeconds = 1 }
+    let (server, ana) = try server { $0.limits.workSeconds = 1 }
     let time = try seconds { () throws in
-      let answer = try rig.send(ana, "POST", "/appdata/kid/notes/_group", Self.slowGroup)
+      let answer = try server.send(ana, "POST", "/appdata/kid/notes/_group", Self.slowGroup)
       #expect(answer.status == 500 && answer.error == "KinveyInternalErrorStop")
       #expect(answer.text.contains("1 s"))
     }
     #expect(time < 20)
-    #expect(try rig.send(ana, "GET", "/appdata/kid/notes/_count").json["count"]?.intValue == 500)
+    #expect(try server.send(ana, "GET", "/appdata/kid/notes/_count").json["count"]?.intValue == 500)
   }
 
   @Test("of one user leaves threads to the others")
@@ -81,13 +81,15 @@ import Testing
 
   @Test("of a delete that takes long keeps no writer waiting")
   func slowDelete() throws {
-    let (rig, ana) = try rig { _ in }
-    let ben = try rig.user("ben")
+    let (server, ana) = try server { _ in }
+    let ben = try server.user("ben")
     let terms = (0..<1200).map { "{\"a.b\($0)\":1}" }.joined(separator: ",")
     let path = "/appdata/kid/notes?query={\"$nor\":[\(terms)]}"
-    let running = try start(rig.port, ana, "DELETE", path)
+    let running = try start(server.port, ana, "DELETE", path)
     let time = try seconds { () throws in
-      for _ in 0..<20 { #expect(try rig.send(ben, "POST", "/appdata/kid/x", "{}").status == 201) }
+      for _ in 0..<20 {
+        #expect(try server.send(ben, "POST", "/appdata/kid/x", "{}").status == 201)
+      }
     }
     #expect(time < 20)
     withExtendedLifetime(running) {}
@@ -96,13 +98,13 @@ import Testing
   @Test(
     "deletes what matched when the delete began, and what has been changed only if it still does")
   func deletes() throws {
-    let (rig, ana) = try rig { _ in }
-    let kept = try rig.send(ana, "POST", "/appdata/kid/notes", "{\"keep\":true}")
+    let (server, ana) = try server { _ in }
+    let kept = try server.send(ana, "POST", "/appdata/kid/notes", "{\"keep\":true}")
     #expect(kept.status == 201)
-    let answer = try rig.send(
+    let answer = try server.send(
       ana, "DELETE", query("/appdata/kid/notes", "{\"keep\":{\"$ne\":true}}"))
     #expect(answer.json["count"]?.intValue == 500)
-    #expect(try rig.send(ana, "GET", "/appdata/kid/notes").ids.count == 1)
+    #expect(try server.send(ana, "GET", "/appdata/kid/notes").ids.count == 1)
   }
 
   @Test("does not keep the server from ending in time")

@@ -55,7 +55,7 @@ final class HTTPClient {
       answer.body = body
     } else {
       let length = answer.headers["content-length"].flatMap { Int($0) } ?? 0
-      answer.body = connection.take(length)
+      answer.body = connection.read(length)
       guard answer.body.count == length else { return nil }
     }
     return answer
@@ -64,7 +64,7 @@ final class HTTPClient {
   private static func chunks(_ connection: RawConnection) -> [UInt8]? {
     var body: [UInt8] = []
     while let line = connection.line(), let size = Int(line, radix: 16) {
-      let chunk = connection.take(size)
+      let chunk = connection.read(size)
       guard chunk.count == size, connection.line() == "" else { return nil }
       if size == 0 { return body }
       body += chunk

@@ -77,7 +77,7 @@ final class RawConnection: @unchecked Sendable {
   }
 
   /// Takes so many bytes; fewer at the end.
-  func take(_ count: Int) -> [UInt8] {
+  func read(_ count: Int) -> [UInt8] {
     while unread.count < count, receive() {}
     defer { unread.removeFirst(min(count, unread.count)) }
     return Array(unread.prefix(count))

@@ -6,8 +6,8 @@ internal import KVTestSupport
 /// A database of the server's in a directory, with the app 1, `kid`.
 func testDatabase(in directory: TemporaryDirectory) throws -> Database {
   let database = try Database(
-    .init(path: directory.path + "/data.db", applicationId: Schema.applicationId),
-    migrations: Schema.migrations)
+    .init(path: directory.path + "/data.db", applicationId: ServerSchema.applicationId),
+    migrations: ServerSchema.migrations)
   try database.write { (connection: borrowing Connection) throws(SQLiteError) in
     try connection.execute("INSERT OR IGNORE INTO app (number, key) VALUES (1, 'kid')")
   }

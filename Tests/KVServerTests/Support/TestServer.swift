@@ -26,6 +26,8 @@ final class TestServer: Sendable {
 
   deinit { server.stop(graceSeconds: 1) }
 
+  func stop(graceSeconds: Double = 10) { server.stop(graceSeconds: graceSeconds) }
+
   var port: UInt16 { server.address.port }
 
   /// A connection of its own.

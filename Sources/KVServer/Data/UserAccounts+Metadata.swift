@@ -3,7 +3,7 @@ internal import KVJSON
 internal import KVSQLite
 
 /// Logging in, and what else is noted of users without being a change of theirs.
-extension Accounts {
+extension UserAccounts {
   /// Starts a session of a user whose password was found right. Gives the user, with the moment in `_kmd.llt`; nil if
   /// the account is not any more what it was when it was read.
   func begin(
@@ -12,24 +12,24 @@ extension Accounts {
     let users = try users(of: app)
     return try entities.write { (connection, now) throws(SQLiteError) -> [UInt8]? in
       let isStarted = try Sessions.insert(
-        session, app: app, user: account.id, generation: account.generation, connection)
-      guard isStarted, let stored = try Self.look(account.id, in: users, connection) else {
+        session, app: app, user: account.id, generation: account.generation, on: connection)
+      guard isStarted, let stored = try Self.look(account.id, in: users, on: connection) else {
         return nil
       }
-      return try Self.note(stored, of: account.id, in: users, connection) {
+      return try Self.changeMetadata(stored, of: account.id, in: users, on: connection) {
         $0["llt"] = .string(now.description)
       }
     }
   }
 
   /// Notes that the user's address, if he has one, is to be verified.
-  func noteVerification(of account: Account, app: Int64) throws(ServerError) {
+  func recordVerification(of account: Account, app: Int64) throws(ServerError) {
     let users = try users(of: app)
     _ = try entities.write { (connection, now) throws(SQLiteError) in
-      guard let stored = try Self.look(account.id, in: users, connection),
+      guard let stored = try Self.look(account.id, in: users, on: connection),
         let user = try? JSONValue(parsing: stored.body), let address = user["email"]?.stringValue
       else { return }
-      _ = try Self.note(stored, of: account.id, in: users, connection) {
+      _ = try Self.changeMetadata(stored, of: account.id, in: users, on: connection) {
         $0["emailVerification"] = [
           "status": "sent", "lastStateChangeAt": .string(now.description),
           "emailAddress": .string(address),
@@ -39,9 +39,9 @@ extension Accounts {
   }
 
   /// Changes what `_kmd` says of a user. That is no change of the user himself: his `lmt` stays.
-  static func note(
+  static func changeMetadata(
     _ stored: Entities.StoredRow, of id: String, in users: EntityCollection,
-    _ connection: borrowing Connection, _ change: (inout UserMetadata) -> Void
+    on connection: borrowing Connection, change: (inout UserMetadata) -> Void
   ) throws(SQLiteError) -> [UInt8] {
     var draft = try draft(of: stored, id: id)
     var metadata = UserMetadata(of: stored.body)
@@ -57,7 +57,7 @@ extension Accounts {
 
   /// A user as he is stored, whoever looks.
   static func look(
-    _ id: String, in users: EntityCollection, _ connection: borrowing Connection
+    _ id: String, in users: EntityCollection, on connection: borrowing Connection
   ) throws(SQLiteError) -> Entities.StoredRow? {
     let look = try connection.statement(users.sql(.look(.always)))
     try look.bind(id, at: 2)

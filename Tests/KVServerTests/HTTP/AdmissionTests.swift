@@ -21,9 +21,9 @@ import Testing
   func refused(
     method: String, path: String, authorization: String, status: Int, error: String?
   ) throws {
-    let rig = try TestServer()
+    let server = try TestServer()
     for expect in ["", "Expect: 100-continue\r\n"] {
-      let connection = try #require(RawConnection(port: rig.port))
+      let connection = try #require(RawConnection(port: server.port))
       // Nothing of the body is sent.
       connection.send(
         "\(method) \(path) HTTP/1.1\r\nHost: x\r\nAuthorization: \(authorization)\r\n\(expect)"
@@ -38,8 +38,8 @@ import Testing
 
   @Test("are refused when they announce no length, too")
   func chunked() throws {
-    let rig = try TestServer()
-    let connection = try #require(RawConnection(port: rig.port))
+    let server = try TestServer()
+    let connection = try #require(RawConnection(port: server.port))
     connection.send(
       "POST /appdata/kid/notes HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
     #expect(HTTPClient.receive(connection)?.status == 401)
@@ -47,8 +47,8 @@ import Testing
 
   @Test("are told to go on only once their head was accepted")
   func expectation() throws {
-    let rig = try TestServer()
-    let connection = try #require(RawConnection(port: rig.port))
+    let server = try TestServer()
+    let connection = try #require(RawConnection(port: server.port))
     connection.send(
       "POST /appdata/kid/notes HTTP/1.1\r\nHost: x\r\nAuthorization: Basic a2lkOm1hcw==\r\n"
         + "Expect: 100-continue\r\nContent-Length: 7\r\n\r\n")
@@ -60,9 +60,9 @@ import Testing
 
   @Test("let a client that sends first and reads later have its answer")
   func stubborn() throws {
-    let rig = try TestServer()
+    let server = try TestServer()
     for length in [1 << 20, 10 << 20] {
-      let connection = try #require(RawConnection(port: rig.port))
+      let connection = try #require(RawConnection(port: server.port))
       connection.send(
         "POST /appdata/kid/notes HTTP/1.1\r\nHost: x\r\nContent-Length: \(length)\r\n\r\n")
       #expect(connection.send([UInt8](repeating: 0x20, count: length)))
@@ -72,19 +72,19 @@ import Testing
 
   @Test("share one memory, beyond which they are refused for a while")
   func sharedMemory() throws {
-    let rig = try TestServer { $0.limits.bodyMemory = 1 << 20 }
+    let server = try TestServer { $0.limits.bodyMemory = 1 << 20 }
     let head =
       "POST /appdata/kid/notes HTTP/1.1\r\nHost: x\r\nAuthorization: Basic a2lkOm1hcw==\r\n"
     let length = 400 << 10
-    let first = try #require(RawConnection(port: rig.port))
-    let second = try #require(RawConnection(port: rig.port))
+    let first = try #require(RawConnection(port: server.port))
+    let second = try #require(RawConnection(port: server.port))
     for connection in [first, second] {
       connection.send(head + "Content-Length: \(length)\r\n\r\n{\"a\":\"")
       connection.send(String(repeating: "x", count: length - 8))
     }
     // Until both have arrived as far as they were sent, others still fit.
     let refused = try wait {
-      let third = try #require(RawConnection(port: rig.port))
+      let third = try #require(RawConnection(port: server.port))
       third.send(head + "Expect: 100-continue\r\nContent-Length: \(length)\r\n\r\n")
       return third.line()?.hasPrefix("HTTP/1.1 503") == true ? third : nil
     }
@@ -95,31 +95,31 @@ import Testing
     }
     let body = "{\"a\":\"\(String(repeating: "x", count: length - 8))\"}"
     for _ in 0..<10 {
-      #expect(try rig.send(.master, "POST", "/appdata/kid/notes", body).status == 201)
+      #expect(try server.send(.master, "POST", "/appdata/kid/notes", body).status == 201)
     }
   }
 
   @Test("do not fill the memory of others by announcing what they do not send")
   func announced() throws {
-    let rig = try TestServer { $0.limits.bodyMemory = 1 << 20 }
-    let silent = try (0..<20).map { _ in try #require(RawConnection(port: rig.port)) }
+    let server = try TestServer { $0.limits.bodyMemory = 1 << 20 }
+    let silent = try (0..<20).map { _ in try #require(RawConnection(port: server.port)) }
     for connection in silent {
       connection.send(
         "POST /appdata/kid/notes HTTP/1.1\r\nHost: x\r\nAuthorization: Basic a2lkOm1hcw==\r\n"
           + "Expect: 100-continue\r\nContent-Length: 1000000\r\n\r\n")
       #expect(connection.line() == "HTTP/1.1 100 Continue")
     }
-    #expect(try rig.send(.master, "POST", "/appdata/kid/notes", "{\"a\":1}").status == 201)
+    #expect(try server.send(.master, "POST", "/appdata/kid/notes", "{\"a\":1}").status == 201)
   }
 
   @Test("that are read as documents have at most a mebibyte")
   func documents() throws {
-    let rig = try TestServer()
+    let server = try TestServer()
     let body = "{\"a\":\"\(String(repeating: "x", count: 1 << 20))\"}"
     for path in ["/user/kid", "/user/kid/login", "/user/kid/_lookup", "/appdata/kid/n/_group"] {
-      #expect(try rig.send(.master, "POST", path, body).status == 413, "\(path)")
+      #expect(try server.send(.master, "POST", path, body).status == 413, "\(path)")
     }
-    #expect(try rig.send(.master, "POST", "/appdata/kid/notes", body).status == 201)
+    #expect(try server.send(.master, "POST", "/appdata/kid/notes", body).status == 201)
   }
 
   @Test("without credentials take no memory, however many and large they are")

@@ -2,13 +2,13 @@ internal import KVBase
 internal import KVSQLite
 
 /// Live Service of all apps. Safe from any thread.
-final class Live: Sendable {
+final class LiveService: Sendable {
   /// What its threads wait for.
   private struct State {
     /// Collections whose subscribers are many, by app, until they are told what is new.
     var due: [Int64: Set<RecordID>] = [:]
     /// Whether there is a thread to tell them.
-    var hasTeller = false
+    var hasDeliveryThread = false
     var isClosed = false
 
     mutating func next() -> (app: Int64, collection: String)? {
@@ -27,7 +27,7 @@ final class Live: Sendable {
 
   /// `epoch`: of the data, as hex digits.
   init(
-    _ apps: [App], _ database: Database, epoch: String, _ log: Log
+    _ apps: [App], _ database: Database, epoch: String, log: Log
   ) throws(SQLiteError) {
     let journal = LiveJournal(database, epoch: epoch)
     // Two epochs get the same number once in a thousand million times.
@@ -39,10 +39,12 @@ final class Live: Sendable {
       let number = app.number
       let broker = LiveBroker(
         LiveWire(app: app.key, region: region), try journal.history(of: number, at: .now()),
-        handOver: { collection in
+        deliverLater: { collection in
           state.withLockNotifyingAll { state in
-            if state.hasTeller { state.due[number, default: []].insert(RecordID(collection)) }
-            return state.hasTeller
+            if state.hasDeliveryThread {
+              state.due[number, default: []].insert(RecordID(collection))
+            }
+            return state.hasDeliveryThread
           }
         })
       brokers[number] = broker
@@ -52,32 +54,32 @@ final class Live: Sendable {
     self.byKey = byKey
     self.database = database
     outbox = CommitOrderedQueue(brokers, journal)
-    Self.startThreads(brokers, journal, state, log)
+    Self.startThreads(brokers, journal, state: state, log: log)
   }
 
   /// One tends the polls that wait, one tells of what many wait for. They end with `isClosed`.
   private static func startThreads(
-    _ brokers: [Int64: LiveBroker], _ journal: LiveJournal, _ state: Monitor<State>, _ log: Log
+    _ brokers: [Int64: LiveBroker], _ journal: LiveJournal, state: Monitor<State>, log: Log
   ) {
     _ = Worker("kv-live") {
       while state.wait(until: .after(seconds: 1), for: { $0.isClosed ? true : nil }) == nil {
         for (app, broker) in brokers {
           broker.tend()
-          guard let floor = broker.takeForgotten() else { continue }
+          guard let floor = broker.popForgottenFloor() else { continue }
           do throws(SQLiteError) { try journal.forget(app, until: floor) } catch {
             log.error("old live messages could not be forgotten: \(error)")
           }
         }
       }
     }
-    let teller = Worker("kv-live-tell") {
+    let delivery = Worker("kv-live-tell") {
       while let (app, collection) = state.wait(for: { state -> (Int64, String)?? in
         state.isClosed ? .some(nil) : state.next().map { .some($0) }
       }) ?? nil {
-        brokers[app]?.tell(collection)
+        brokers[app]?.deliver(collection)
       }
     }
-    state.withLock { $0.hasTeller = teller != nil }
+    state.withLock { $0.hasDeliveryThread = delivery != nil }
   }
 
   deinit { close() }
@@ -97,10 +99,10 @@ final class Live: Sendable {
     guard broker.hasListeners(of: topic) else { return broker.moment() }
     let content = LiveAnnouncement.Content.payload(payload, from: user, audience)
     let sent = try Entities.storage { () throws(SQLiteError) in
-      try outbox.telling { (begin) throws(SQLiteError) in
+      try outbox.announcing { (begin) throws(SQLiteError) in
         try database.write(durably: false) {
           (connection: borrowing Connection) throws(SQLiteError) in
-          try outbox.prepare(content, for: topic, of: app, as: begin(), connection)
+          try outbox.prepare(content, for: topic, of: app, as: begin(), on: connection)
         }
       }
     }

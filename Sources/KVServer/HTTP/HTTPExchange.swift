@@ -10,7 +10,7 @@ internal import KVBase
 ///
 /// `@unchecked Sendable`: what other threads touch is behind `state`; the rest belongs to the event
 /// thread.
-final class Exchange: Reply, @unchecked Sendable {
+final class HTTPExchange: Reply, @unchecked Sendable {
   private enum Progress {
     /// The handler has not returned yet.
     case handling
@@ -197,7 +197,8 @@ final class Exchange: Reply, @unchecked Sendable {
       return raw
     case .stream(let source, let asker):
       let stream = BodyStream(
-        source, over: connection, with: server.pool, for: asker, request?.budget ?? .unlimited)
+        source, over: connection, with: server.pool, for: asker,
+        budget: request?.budget ?? .unlimited)
       self.stream = stream
       let owned = Unmanaged.passRetained(stream)
       let raw = MHD_create_response_from_callback(

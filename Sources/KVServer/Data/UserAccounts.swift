@@ -5,7 +5,7 @@ internal import KVSQLite
 
 /// The users of apps: an entity that clients see, and an account with what they must not see. Both are
 /// written in one transaction. Safe from any thread.
-final class Accounts: Sendable {
+final class UserAccounts: Sendable {
   struct Account: Sendable {
     var id: String
     var name: String
@@ -17,11 +17,11 @@ final class Accounts: Sendable {
 
   let entities: Entities
   let sessions: Sessions
-  private let catalog: Catalog
+  private let collections: CollectionRegistry
 
-  init(_ entities: Entities, _ catalog: Catalog, _ sessions: Sessions) {
+  init(_ entities: Entities, _ collections: CollectionRegistry, sessions: Sessions) {
     self.entities = entities
-    self.catalog = catalog
+    self.collections = collections
     self.sessions = sessions
   }
 
@@ -34,15 +34,17 @@ final class Accounts: Sendable {
 
   /// The collection of an app's users.
   func users(of app: Int64) throws(ServerError) -> EntityCollection {
-    try Entities.storage { () throws(SQLiteError) in try catalog.make(Schema.users, of: app) }
+    try Entities.storage { () throws(SQLiteError) in
+      try collections.make(ServerSchema.users, of: app)
+    }
   }
 
   func find(name: String, of app: Int64) throws(ServerError) -> Account? {
-    try find(Self.selectByName, name, app)
+    try find(Self.selectByName, name, app: app)
   }
 
   func find(id: String, of app: Int64) throws(ServerError) -> Account? {
-    try find(Self.selectById, id, app)
+    try find(Self.selectById, id, app: app)
   }
 
   /// The ids of all users.
@@ -77,7 +79,7 @@ final class Accounts: Sendable {
     }
   }
 
-  private func find(_ sql: SQL, _ key: String, _ app: Int64) throws(ServerError) -> Account? {
+  private func find(_ sql: SQL, _ key: String, app: Int64) throws(ServerError) -> Account? {
     try Entities.storage { () throws(SQLiteError) -> Account? in
       try entities.database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
         let select = try connection.statement(sql)

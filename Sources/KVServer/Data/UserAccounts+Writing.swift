@@ -3,7 +3,7 @@ internal import KVJSON
 internal import KVSQLite
 
 /// Making, changing and deleting users. What ends sessions ends them in the same transaction.
-extension Accounts {
+extension UserAccounts {
   /// Makes a user, and logs him in if a session is given. Throws `.userAlreadyExists` if the name is taken, or the id
   /// is or ever was.
   func create(
@@ -22,9 +22,9 @@ extension Accounts {
       try insert.run()
       guard connection.changes == 1 else { return nil }
       if let session {
-        _ = try Sessions.insert(session, app: app, user: draft.id, generation: 0, connection)
+        _ = try Sessions.insert(session, app: app, user: draft.id, generation: 0, on: connection)
       }
-      let written = try Entities.insert(draft, acl, users, connection, now)
+      let written = try Entities.insert(draft, acl, collection: users, on: connection, at: now)
       if case .success(let written) = written { return written.body }
       // An entity without an account is left over from nothing we do; refuse the whole.
       throw SQLiteError.rollback
@@ -45,13 +45,13 @@ extension Accounts {
   /// Replaces a user's entity, and his name and password as `change` says. nil if the account is not any more what it
   /// was when it was read.
   func update(
-    _ draft: EntityDraft, of account: Account, _ change: Change, for viewer: Viewer, app: Int64
+    _ draft: EntityDraft, of account: Account, change: Change, for viewer: Viewer, app: Int64
   ) throws(ServerError) -> [UInt8]? {
     let users = try users(of: app)
     let rule = try viewer.rule(for: .update)
     let result = try entities.write {
       (connection, now) throws(SQLiteError) -> Result<[UInt8]?, ServerError> in
-      guard try Self.isCurrent(account, app, connection) else { return .success(nil) }
+      guard try Self.isCurrent(account, app, on: connection) else { return .success(nil) }
       let look = try connection.statement(users.sql(.look(rule)))
       try look.bind(viewer.user, at: 1)
       try look.bind(account.id, at: 2)
@@ -59,13 +59,14 @@ extension Accounts {
       guard look.int64(0) != 0 else { return .failure(Entities.forbidden(account.id)) }
       let stored = Entities.StoredRow(look)
       look.reset()
-      guard try Self.apply(change, to: account.id, app, connection) else {
+      guard try Self.apply(change, to: account.id, app: app, on: connection) else {
         return .failure(ServerError(.userAlreadyExists))
       }
       var draft = draft
       draft.metadata = UserMetadata(of: stored.body).text
       return .success(
-        try entities.update(stored, draft, users, viewer, connection, now).body)
+        try entities.update(stored, draft, collection: users, for: viewer, on: connection, at: now)
+          .body)
     }
     if change.password != nil { sessions.forget(app: app, user: account.id) }
     return try result.get()
@@ -77,16 +78,16 @@ extension Accounts {
   ) throws(ServerError) {
     let users = try users(of: app)
     let problem = try entities.write { (connection, now) throws(SQLiteError) -> ServerError? in
-      guard let stored = try Self.look(id, in: users, connection) else {
+      guard let stored = try Self.look(id, in: users, on: connection) else {
         return ServerError(.userNotFound)
       }
       if permanently {
-        try Self.remove(stored, id, users, app, connection)
+        try Self.remove(stored, id, users: users, app: app, on: connection)
       } else {
-        try Self.run(Self.disable, app, id, connection)
-        try markDisabled(stored, id, users, viewer, connection, now)
+        try Self.run(Self.disable, app, id: id, on: connection)
+        try markDisabled(stored, id, users: users, for: viewer, on: connection, at: now)
       }
-      try Sessions.endAll(app: app, user: id, connection)
+      try Sessions.endAll(app: app, user: id, on: connection)
       return nil
     }
     sessions.forget(app: app, user: id)
@@ -96,7 +97,7 @@ extension Accounts {
   // MARK: Inside transactions
 
   private static func isCurrent(
-    _ account: Account, _ app: Int64, _ connection: borrowing Connection
+    _ account: Account, _ app: Int64, on connection: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     let select = try connection.statement(Self.selectCurrent)
     try select.bind(app, at: 1)
@@ -108,7 +109,7 @@ extension Accounts {
 
   /// False: somebody else has the name.
   private static func apply(
-    _ change: Change, to id: String, _ app: Int64, _ connection: borrowing Connection
+    _ change: Change, to id: String, app: Int64, on connection: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     let update = try connection.statement(Self.change)
     try update.bind(app, at: 1)
@@ -118,35 +119,35 @@ extension Accounts {
     try update.run()
     guard connection.changes == 1 else { return false }
     if change.password != nil {
-      try Sessions.endAll(app: app, user: id, but: change.keptToken, connection)
+      try Sessions.endAll(app: app, user: id, but: change.keptToken, on: connection)
     }
     return true
   }
 
   private static func remove(
-    _ stored: Entities.StoredRow, _ id: String, _ users: EntityCollection, _ app: Int64,
-    _ connection: borrowing Connection
+    _ stored: Entities.StoredRow, _ id: String, users: EntityCollection, app: Int64,
+    on connection: borrowing Connection
   ) throws(SQLiteError) {
-    try run(Self.remember, app, id, connection)
-    try run(Self.remove, app, id, connection)
+    try run(Self.remember, app, id: id, on: connection)
+    try run(Self.remove, app, id: id, on: connection)
     let delete = try connection.statement(users.sql(.deleteRow))
     try delete.bind(stored.row, at: 1)
     try delete.run()
   }
 
   private func markDisabled(
-    _ stored: Entities.StoredRow, _ id: String, _ users: EntityCollection, _ viewer: Viewer,
-    _ connection: borrowing Connection, _ now: Timestamp
+    _ stored: Entities.StoredRow, _ id: String, users: EntityCollection, for viewer: Viewer,
+    on connection: borrowing Connection, at now: Timestamp
   ) throws(SQLiteError) {
     var draft = try Self.draft(of: stored, id: id)
     var metadata = UserMetadata(of: stored.body)
     metadata["status"] = ["val": "disabled", "lastChange": .string(now.description)]
     draft.metadata = metadata.text
-    _ = try entities.update(stored, draft, users, viewer, connection, now)
+    _ = try entities.update(stored, draft, collection: users, for: viewer, on: connection, at: now)
   }
 
   private static func run(
-    _ sql: SQL, _ app: Int64, _ id: String, _ connection: borrowing Connection
+    _ sql: SQL, _ app: Int64, id: String, on connection: borrowing Connection
   ) throws(SQLiteError) {
     let statement = try connection.statement(sql)
     try statement.bind(app, at: 1)

@@ -1,7 +1,7 @@
 internal import KVJSON
 
-/// Makes responses.
-enum Answer {
+/// Responses in JSON, and the shape that errors have.
+extension Response {
   static func json(_ status: Int, _ value: JSONValue) -> Response {
     json(status, Payload(value.bytes))
   }
@@ -14,7 +14,7 @@ enum Answer {
 
   /// An error in the protocol's shape.
   static func error(_ error: ServerError, requestId: String) -> Response {
-    var response = json(error.status, .object(body(of: error)))
+    var response = json(error.status, .object(error.json))
     if let allow = error.allow { response.headers.append(("Allow", allow)) }
     if let seconds = error.retryAfter {
       response.headers.append(("Retry-After", String(seconds)))
@@ -33,21 +33,24 @@ enum Answer {
     return response
   }
 
-  static func body(of error: ServerError) -> JSONObject {
-    [
-      "error": .string(error.code.rawValue), "description": .string(error.description),
-      "debug": .string(error.debug),
-    ]
-  }
-
-  /// Adds what every answer carries.
-  static func mark(_ response: inout Response, _ call: Call) {
-    response.headers.append(("X-Kinvey-Request-Id", call.request.id))
-    response.headers.append(("X-Kinvey-API-Version", String(call.apiVersion)))
-    response.headers.append(Service.batchHeader)
+  /// Adds the headers that every answer carries.
+  mutating func mark(for call: AuthenticatedRequest) {
+    headers.append(("X-Kinvey-Request-Id", call.request.id))
+    headers.append(("X-Kinvey-API-Version", String(call.apiVersion)))
+    headers.append(Service.batchHeader)
   }
 
   private static let contentType = (name: "Content-Type", value: "application/json; charset=utf-8")
+}
+
+extension ServerError {
+  /// The body of an answer that reports this error.
+  var json: JSONObject {
+    [
+      "error": .string(code.rawValue), "description": .string(description),
+      "debug": .string(debug),
+    ]
+  }
 }
 
 /// `X-Kinvey-API-Version`.

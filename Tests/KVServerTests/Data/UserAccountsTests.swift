@@ -8,25 +8,26 @@ import Testing
 @Suite("Accounts and their sessions") struct AccountsTests {
   private let directory = TemporaryDirectory()
   private let database: Database
-  private let accounts: Accounts
+  private let accounts: UserAccounts
   private let app: Int64
   private var sessions: Sessions { accounts.sessions }
 
   init() throws {
     database = try Database(
-      .init(path: directory.path + "/data.db", applicationId: Schema.applicationId),
-      migrations: Schema.migrations)
-    let catalog = try Catalog(database, defaults: Permissions())
-    app = try catalog.app("kid")
+      .init(path: directory.path + "/data.db", applicationId: ServerSchema.applicationId),
+      migrations: ServerSchema.migrations)
+    let collections = try CollectionRegistry(database, defaults: Permissions())
+    app = try collections.app("kid")
     let entities = Entities(database, clock: ServerClock(after: 0), outbox: CommitOrderedQueue([:]))
-    accounts = Accounts(entities, catalog, Sessions(database, lifetimeSeconds: nil))
+    accounts = UserAccounts(entities, collections, sessions: Sessions(database, lifetimeSeconds: nil))
   }
 
   @Test("start no session once the password, that was right when it was looked at, has changed")
   func changedMeanwhile() throws {
     let account = try user("ana")
     _ = try accounts.update(
-      try draft(account.id), of: account, .init(name: "ana", password: "new"), for: master, app: app
+      try draft(account.id), of: account, change: .init(name: "ana", password: "new"), for: master,
+      app: app
     )
     #expect(try accounts.begin(sessions.new(), of: account, app: app) == nil)
     let now = try #require(try accounts.find(name: "ana", of: app))
@@ -44,9 +45,10 @@ import Testing
   func renamedMeanwhile() throws {
     let account = try user("ana")
     _ = try accounts.update(
-      try draft(account.id), of: account, .init(name: "anna"), for: master, app: app)
+      try draft(account.id), of: account, change: .init(name: "anna"), for: master, app: app)
     let late = try accounts.update(
-      try draft(account.id), of: account, .init(name: "ana", password: nil), for: master, app: app)
+      try draft(account.id), of: account, change: .init(name: "ana", password: nil), for: master,
+      app: app)
     #expect(late == nil)
     #expect(try accounts.find(id: account.id, of: app)?.name == "anna")
   }
@@ -93,9 +95,9 @@ import Testing
     #expect(count == 1)
   }
 
-  private var master: Viewer { Viewer(principal: .master, permissions: Accounts.permissions) }
+  private var master: Viewer { Viewer(principal: .master, permissions: UserAccounts.permissions) }
 
-  private func user(_ name: String) throws -> Accounts.Account {
+  private func user(_ name: String) throws -> UserAccounts.Account {
     _ = try accounts.create(
       try draft(Identifier.object()), name: name, password: "hash", of: app)
     return try #require(try accounts.find(name: name, of: app))

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// The directory that a server keeps its data in, and the lock that keeps a second server out of it.
-struct DataDirectory: ~Copyable {
+struct ServerDirectory: ~Copyable {
   let path: String
   private let lock: Int32
 
@@ -50,13 +50,13 @@ enum TextFile {
   }
 
   /// More than any configuration or key needs.
-  private static let mostBytes = 1 << 20
+  private static let maxBytes = 1 << 20
 
   static func read(_ path: String) throws(Failure) -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("read", path) }
     defer { close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: mostBytes)
+    var bytes = [UInt8](repeating: 0, count: maxBytes)
     var count = 0
     while count < bytes.count {
       let more = bytes.withUnsafeMutableBytes {

@@ -4,7 +4,7 @@ internal import KVSQLite
 
 /// The collections that exist, kept in memory. The server is the only one to use its database, so this
 /// is never out of date. Safe from any thread.
-final class Catalog: Sendable {
+final class CollectionRegistry: Sendable {
   private struct Key: Hashable {
     var app: Int64
     var name: RecordID
@@ -61,7 +61,7 @@ final class Catalog: Sendable {
     if let found = find(name, of: app) { return found }
     let made = try database.write {
       (connection: borrowing Connection) throws(SQLiteError) -> EntityCollection in
-      try make(name, app, connection)
+      try make(name, app, on: connection)
     }
     return collections.withLock { collections in
       let key = Key(app, name)
@@ -73,17 +73,18 @@ final class Catalog: Sendable {
 
   /// Where a history is wanted it begins with the collection: it knows everything from the beginning of time.
   private func make(
-    _ name: String, _ app: Int64, _ connection: borrowing Connection
+    _ name: String, _ app: Int64, on connection: borrowing Connection
   ) throws(SQLiteError) -> EntityCollection {
     var state = EntityCollection.State(permissions: defaults)
     state.knownRule = defaults.read
-    if historyDays > 0, !name.hasSameBytes(as: Schema.users) {
+    if historyDays > 0, !name.hasSameBytes(as: ServerSchema.users) {
       state.history = .on(since: .distantPast, days: historyDays)
     }
     let made = EntityCollection(
-      number: try Self.insert(name, app, state, connection), app: app, name: name, state)
-    try connection.execute(Schema.createEntities(made.table))
-    if state.history != .off { try connection.execute(Schema.createHistory(of: made)) }
+      number: try Self.insert(name, app, state: state, on: connection), app: app, name: name,
+      state: state)
+    try connection.execute(ServerSchema.createEntities(made.table))
+    if state.history != .off { try connection.execute(ServerSchema.createHistory(of: made)) }
     return made
   }
 
@@ -105,13 +106,13 @@ final class Catalog: Sendable {
 
   /// All collections that clients can name.
   var all: [EntityCollection] {
-    collections.withLock { $0.filter { $0.key.name != RecordID(Schema.users) }.map(\.value) }
+    collections.withLock { $0.filter { $0.key.name != RecordID(ServerSchema.users) }.map(\.value) }
   }
 
   /// Gives its number, or that of the collection that somebody else has made meanwhile.
   private static func insert(
-    _ name: String, _ app: Int64, _ state: EntityCollection.State,
-    _ connection: borrowing Connection
+    _ name: String, _ app: Int64, state: EntityCollection.State,
+    on connection: borrowing Connection
   ) throws(SQLiteError) -> Int64 {
     let insert = try connection.prepare(
       """
@@ -156,7 +157,7 @@ final class Catalog: Sendable {
       state.ruleSince = Timestamp(milliseconds: select.int64(7))
       let (app, name) = (select.int64(1), select.text(2) ?? "")
       found[Key(app, name)] = EntityCollection(
-        number: select.int64(0), app: app, name: name, state)
+        number: select.int64(0), app: app, name: name, state: state)
     }
     return found
   }

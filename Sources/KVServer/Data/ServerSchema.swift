@@ -8,7 +8,7 @@ internal import KVSQLite
 ///
 /// Users are entities of a collection that clients cannot name; what must never be read back, the
 /// password's hash, is in `account`.
-enum Schema {
+enum ServerSchema {
   /// "KVSD", in the header of the file.
   static let applicationId: Int32 = 0x4B56_5344
 
@@ -126,7 +126,7 @@ enum Schema {
   static func createHistory(of collection: EntityCollection) -> String {
     """
     CREATE INDEX IF NOT EXISTS \(collection.table)_lmt ON \(collection.table) (lmt);
-    CREATE TABLE IF NOT EXISTS \(collection.tombs) (
+    CREATE TABLE IF NOT EXISTS \(collection.tombstones) (
       n INTEGER PRIMARY KEY,
       at INTEGER NOT NULL,
       id TEXT NOT NULL,
@@ -136,7 +136,7 @@ enum Schema {
       readers TEXT,
       writers TEXT,
       body TEXT NOT NULL);
-    CREATE INDEX IF NOT EXISTS \(collection.tombs)_at ON \(collection.tombs) (at);
+    CREATE INDEX IF NOT EXISTS \(collection.tombstones)_at ON \(collection.tombstones) (at);
     CREATE TABLE IF NOT EXISTS \(collection.formerAccess) (
       n INTEGER PRIMARY KEY,
       at INTEGER NOT NULL,
@@ -153,7 +153,7 @@ enum Schema {
   static func dropHistory(of collection: EntityCollection) -> String {
     """
     DROP INDEX IF EXISTS \(collection.table)_lmt;
-    DROP TABLE IF EXISTS \(collection.tombs);
+    DROP TABLE IF EXISTS \(collection.tombstones);
     DROP TABLE IF EXISTS \(collection.formerAccess);
     """
   }
