@@ -13,21 +13,21 @@ final class CallbackLive: LiveRemote {
   init(_ backend: CallbackBackend) { self.backend = backend }
 
   func register(
-    _ userId: String?, device: String, _ call: Call
+    _ userId: String?, device: String, call: Call
   ) throws(StoreError) -> LiveRegistration {
     collections.withLock { $0 = [] }
     return LiveRegistration(userId: userId, device: device)
   }
 
   func unregister(
-    _ registration: LiveRegistration, token: String?, _ call: Call
+    _ registration: LiveRegistration, token: String?, call: Call
   ) throws(StoreError) {
     collections.withLock { $0 = [] }
   }
 
   /// A collection is waited for from the place on that the feed has: nothing is missed.
   func join(
-    _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
+    _ topic: LiveTopic, _ registration: LiveRegistration, call: Call
   ) throws(StoreError) -> BackendMoment? {
     guard let collection = topic.collection else {
       throw StoreError(.unsupported, "The backend \"\(backend.name)\" has no streams.")
@@ -37,14 +37,14 @@ final class CallbackLive: LiveRemote {
   }
 
   func leave(
-    _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
+    _ topic: LiveTopic, _ registration: LiveRegistration, call: Call
   ) throws(StoreError) {
     guard let collection = topic.collection else { return }
     collections.withLock { _ = $0.remove(RecordID(collection)) }
   }
 
   func poll(
-    _ registration: LiveRegistration, from place: LivePlace?, _ call: Call
+    _ registration: LiveRegistration, from place: LivePosition?, call: Call
   ) throws(StoreError) -> LivePoll {
     let answer = try backend.ask(.live, request(from: place), call)
     guard let next = answer.text(of: "next") else {
@@ -56,7 +56,7 @@ final class CallbackLive: LiveRemote {
       messages.append(try message(change, "\(place?.text ?? "") \(index)"))
     }
     return .messages(
-      messages, next: LivePlace(next), isIncomplete: try answer.bool("incomplete"))
+      messages, next: LivePosition(next), isIncomplete: try answer.bool("incomplete"))
   }
 
   /// Asks for the present place, which is answered at once.
@@ -64,7 +64,7 @@ final class CallbackLive: LiveRemote {
     _ = try backend.ask(.live, request(from: nil), call)
   }
 
-  private func request(from place: LivePlace?) -> String {
+  private func request(from place: LivePosition?) -> String {
     let names = collections.withLock { $0.sorted().map { JSONValue.string($0.text) } }
     return "{\"collections\":\(JSONValue.array(names).text),\"after\":\(place?.text ?? "null")}"
   }
@@ -78,7 +78,7 @@ final class CallbackLive: LiveRemote {
     }
     let (id, version, what) = described(try RecordChange(change, backend.description))
     return LiveMessage(
-      key: "\(origin) \(version?.text ?? "") \(id)", topic: .collection(name), what)
+      key: "\(origin) \(version?.text ?? "") \(id)", topic: .collection(name), change: what)
   }
 
   private func described(

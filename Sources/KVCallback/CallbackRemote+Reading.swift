@@ -8,17 +8,17 @@ extension CallbackRemote {
 
   /// One part: where a page begins the backend says. How many records there are nobody knows before the end.
   package func pages(
-    of query: Query, _ wish: PageWish, in collection: String, _ call: Call
+    of query: Query, _ wish: PageWish, in collection: String, call: Call
   ) throws(StoreError) -> Pages {
     Pages(starts: [PageToken("null")], wish)
   }
 
   package func page(
-    at token: PageToken, of query: Query, _ wish: PageWish, in collection: String, _ call: Call,
+    at token: PageToken, of query: Query, wish: PageWish, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> PageAnswer {
     let page = try fetch(query, after: token, size: wish.size, in: collection, call, receive)
-    return PageAnswer(count: page.count, next: page.next, page.answer)
+    return PageAnswer(count: page.count, next: page.next, answer: page.answer)
   }
 
   /// Hands over what a query's filter selects, page by page; if the backend evaluates queries, in the query's order and
@@ -30,7 +30,7 @@ extension CallbackRemote {
     if let named = query.of(format).namedIDs, named.isExact, !query.isPaged {
       var seen: Set<RecordID> = []
       let ids = named.ids.filter { seen.insert(RecordID($0)).inserted }
-      return try find(ids, in: collection, call, receive: receive)
+      return try find(ids, in: collection, call: call, receive: receive)
     }
     var next = PageToken("null")
     var first: ReadAnswer?
@@ -46,11 +46,11 @@ extension CallbackRemote {
 
   /// Any number of ids, as many requests as that needs.
   private func find(
-    _ ids: [String], in collection: String, _ call: Call,
+    _ ids: [String], in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     for some in ids.chunks(of: description.idsPerRequest) {
-      _ = try find(ids: Array(some), in: collection, call, receive: receive)
+      _ = try find(ids: Array(some), in: collection, call: call, receive: receive)
     }
     return ReadAnswer()
   }
@@ -98,7 +98,7 @@ extension CallbackRemote {
   // MARK: Changes
 
   package func changes(
-    of query: Query, since: BackendMoment, in collection: String, _ call: Call,
+    of query: Query, since: BackendMoment, in collection: String, call: Call,
     receive: (ChangeBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer? {
     guard backend.handler.handles(.changes) else { return nil }

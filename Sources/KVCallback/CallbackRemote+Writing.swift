@@ -5,7 +5,7 @@ package import KVSync
 extension CallbackRemote {
   /// Sends each request's writes together, up to `requestsAtOnce` requests at a time, and waits for them in their order.
   package func send(
-    _ writes: [RemoteWrite], in collection: String, _ call: Call,
+    _ writes: [RemoteWrite], in collection: String, call: Call,
     outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
   ) {
     var begun = FIFO<(place: Int, request: Result<PendingRequest, StoreError>)>()

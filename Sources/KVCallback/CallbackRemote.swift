@@ -29,7 +29,7 @@ package final class CallbackRemote: Remote {
   /// Page by page; held in memory only where the backend does not evaluate queries and records have to be put in order,
   /// cut or projected here.
   package func find(
-    _ query: Query, in collection: String, _ call: Call,
+    _ query: Query, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     guard needsFinishing(query) else {
@@ -44,7 +44,7 @@ package final class CallbackRemote: Remote {
   }
 
   package func find(
-    ids: [String], in collection: String, _ call: Call,
+    ids: [String], in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     let wanted = Set(ids.map { RecordID($0) })
@@ -62,10 +62,10 @@ package final class CallbackRemote: Remote {
   }
 
   package func find(
-    id: String, in collection: String, _ call: Call
+    id: String, in collection: String, call: Call
   ) throws(StoreError) -> [UInt8] {
     var found: [UInt8]?
-    _ = try find(ids: [id], in: collection, call) { batch in
+    _ = try find(ids: [id], in: collection, call: call) { batch in
       found = batch.outlines.first.map { Array(batch.record($0)) }
     }
     guard let found else { throw StoreError(.notFound, "There is no entity of this id.") }
@@ -73,7 +73,7 @@ package final class CallbackRemote: Remote {
   }
 
   package func count(
-    _ query: Query, in collection: String, _ call: Call
+    _ query: Query, in collection: String, call: Call
   ) throws(StoreError) -> CountAnswer {
     var count = 0
     let answer = try eachPage(of: query.selection, in: collection, call) { count += $0.count }
@@ -95,7 +95,7 @@ package final class CallbackRemote: Remote {
   // MARK: Deleting
 
   package func remove(
-    _ query: Query, in collection: String, _ call: Call
+    _ query: Query, in collection: String, call: Call
   ) throws(StoreError) -> Int {
     var ids: [String] = []
     _ = try eachPage(of: query.selection, in: collection, call) { (batch) throws(StoreError) in
@@ -103,7 +103,7 @@ package final class CallbackRemote: Remote {
     }
     var removed = 0
     var failure: StoreError?
-    send(ids.map { .delete(id: $0) }, in: collection, call) { _, result in
+    send(ids.map { .delete(id: $0) }, in: collection, call: call) { _, result in
       switch result {
       case .success(.deleted(let count)): removed += count
       case .success: break

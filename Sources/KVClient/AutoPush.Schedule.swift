@@ -45,7 +45,8 @@ extension AutoPush {
       defer { failures += 1 }
       // Not nothing: a probe costs the backend more than us.
       return Retry.pause(
-        after: failures, first: Self.pauses.first, longest: Self.pauses.longest, (1 + share) / 2)
+        after: failures, first: Self.pauses.first, longest: Self.pauses.longest,
+        share: (1 + share) / 2)
     }
 
     /// The network is back, or somebody has logged in.

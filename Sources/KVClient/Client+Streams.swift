@@ -12,7 +12,7 @@ extension Client {
       (call) throws(StoreError) in
       let (remote, owner) = try substream(owner)
       return try renewing(call) { () throws(StoreError) in
-        try remote.acl(of: stream, owner, call)
+        try remote.acl(of: stream, owner, call: call)
       }
     }
   }
@@ -24,7 +24,7 @@ extension Client {
     try asking("set the rights of a stream", options, cancellation) { (call) throws(StoreError) in
       let (remote, owner) = try substream(owner)
       try renewing(call) { () throws(StoreError) in
-        try remote.setACL(of: stream, owner, JSONValue.object(acl).bytes, call)
+        try remote.setACL(of: stream, owner, acl: JSONValue.object(acl).bytes, call: call)
       }
     }
   }
@@ -49,7 +49,7 @@ extension Client {
       let registration = try hasLive().registration()
       let owner = try part(of: owner)
       let send = { () throws(StoreError) in
-        try remote.send(message, to: stream, owner, registration, call)
+        try remote.send(message, to: stream, owner: owner, registration: registration, call: call)
       }
       // A session that has run out is found out before the message is on its way.
       guard let renewal else { return try send() }

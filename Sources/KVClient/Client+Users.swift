@@ -91,7 +91,7 @@ extension Client {
       (call) throws(StoreError) -> (Account, Grant) in
       let users = try accounts()
       let grant = try authorization.grant(
-        code: code, redirectURI: redirectURI, clientId: clientId, call)
+        code: code, redirectURI: redirectURI, clientId: clientId, call: call)
       do throws(StoreError) {
         let user = try call.repeating { () throws(StoreError) in
           try users.login(authorization.credentials(of: grant), call)
@@ -133,7 +133,7 @@ extension Client {
       let users = try accounts()
       let before = try active()
       let now = try renewing(call) { () throws(StoreError) in try users.me(call) }
-      let user = try users.update(now, changes, call)
+      let user = try users.update(now, changes, call: call)
       try keep(user, before)
       return user.json
     }
@@ -184,7 +184,7 @@ extension Client {
     if let listened {
       _ = try? asking("unregister on the backend", leaving.call, cancellation) {
         (call) throws(StoreError) in
-        try backend?.live?.unregister(listened, token: user.token, call)
+        try backend?.live?.unregister(listened, token: user.token, call: call)
       }
     }
     // What it says is in the log.
@@ -199,7 +199,7 @@ extension Client {
     try asking("user delete", leaving.call, cancellation) { (call) throws(StoreError) in
       let user = try active()
       try checkUnsent(leaving)
-      try accounts().delete(id: user.id, isHard: leaving.hard, call)
+      try accounts().delete(id: user.id, isHard: leaving.hard, call: call)
     }
     try log.telling("user delete") { () throws(StoreError) in try endSession(leaving) }
   }

@@ -79,7 +79,7 @@ package final class Client: Sendable {
     renewal = Renewal(session, backend, lock: directory.sessionFile + ".lock") { [events] in
       events.tell(.loggedOut($0))
     }
-    let remote = layers(around: backend.remote, renewal, connectivity)
+    let remote = layers(around: backend.remote, renewal, connectivity: connectivity)
     self.remote = remote
     live = backend.live.map { [session = self.session, renewal, connectivity] in
       Live($0, remote, session, renewal, connectivity)
@@ -145,7 +145,7 @@ package final class Client: Sendable {
   private func writer(
     _ local: Storage?
   ) -> @Sendable () throws(StoreError) -> String? {
-    let takesAnybody = backend?.takesAnonymousWrites == true
+    let takesAnybody = backend?.acceptsAnonymousWrites == true
     return { [session] () throws(StoreError) in
       guard let session else { return nil }
       if let user = try session.current() { return user.id }
@@ -264,7 +264,7 @@ extension Options {
   func call(_ cancellation: Cancellation, _ progress: Progress) -> Call {
     var call = Call(
       deadline: .after(seconds: timeout ?? 60), cancellation: cancellation, progress: progress,
-      retry: Retry(most: retries ?? 3), conflicts: conflicts ?? .clientWins,
+      retry: Retry(limit: retries ?? 3), conflicts: conflicts ?? .clientWins,
       clientAppVersion: clientAppVersion,
       customRequestProperties: customRequestProperties)
     call.known = knownMembers

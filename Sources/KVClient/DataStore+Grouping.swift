@@ -13,7 +13,7 @@ extension DataStore {
     }
     let groups = try reading("group", run) { (options) throws(StoreError) in
       try engine.group(
-        wanted.renamed(by: names), named(query), options, early: { early(text($0)) })
+        wanted.renamed(by: names), named(query), options: options, early: { early(text($0)) })
     }
     return Answered(text(groups.value), isLocal: groups.isLocal)
   }
@@ -25,7 +25,7 @@ extension DataStore {
     guard !path.isEmpty else { throw StoreError(.invalid, "The path is empty.") }
     let values = try reading("distinct", run) { (options) throws(StoreError) in
       try engine.distinct(
-        names.renamed(Path(path)), named(query), options,
+        names.renamed(Path(path)), named(query), options: options,
         early: { early(JSONValue.array($0).bytes) })
     }
     return Answered(JSONValue.array(values.value).bytes, isLocal: values.isLocal)

@@ -15,7 +15,7 @@ extension DataStore {
     early: (UpdateResult) -> Void = { _ in }
   ) throws(StoreError) -> Answered<UpdateResult> {
     try writing("update", run) { (options) throws(StoreError) in
-      try engine.update(named(query), update, options, early: early)
+      try engine.update(named(query), update, options: options, early: early)
     }
   }
 

@@ -207,7 +207,7 @@ package final class DataStore: Sendable {
   ) throws(StoreError) -> Answered<[UInt8]> {
     let outline = try outline(of: entity)
     return try writing("save", run) { (options) throws(StoreError) in
-      try engine.save(entity, outline, if: named(condition), options, early: early)
+      try engine.save(entity, outline, if: named(condition), options: options, early: early)
     }
   }
 
@@ -223,7 +223,7 @@ package final class DataStore: Sendable {
       throw StoreError(error)
     }
     return try writing("save many", run) { (options) throws(StoreError) in
-      try engine.saveMany(entities, outlines, if: named(condition), options, early: early)
+      try engine.saveMany(entities, outlines, if: named(condition), options: options, early: early)
     }
   }
 
@@ -233,7 +233,7 @@ package final class DataStore: Sendable {
   ) throws(StoreError) -> Answered<Int> {
     let condition = named(try condition.ofDeletion())
     return try writing("remove by id", run) { (options) throws(StoreError) in
-      try engine.remove(id: id, if: condition, options, early: early)
+      try engine.remove(id: id, if: condition, options: options, early: early)
     }
   }
 
@@ -249,7 +249,7 @@ package final class DataStore: Sendable {
 
   package func pull(_ query: Query, _ run: Run) throws(StoreError) -> PullResult {
     let result = try telling("pull", run, { $0.jsonObject }) { (options) throws(StoreError) in
-      try engine.pull(named(query), options.call, options.refreshing)
+      try engine.pull(named(query), options.call, how: options.refreshing)
     }
     note("pull", "\(result.pulled) pulled, \(result.removed) removed")
     return result
@@ -268,7 +268,7 @@ package final class DataStore: Sendable {
 
   package func sync(_ query: Query, _ run: Run) throws(StoreError) -> SyncResult {
     let result = try telling("sync", run, { $0.jsonObject }) { (options) throws(StoreError) in
-      try engine.sync(named(query), options.call, options.refreshing)
+      try engine.sync(named(query), options.call, how: options.refreshing)
     }
     let (push, pull) = (result.push, result.pull ?? PullResult())
     note(
@@ -297,8 +297,8 @@ package final class DataStore: Sendable {
   package func pendingCount() throws(StoreError) -> Int { try engine.pendingCount() }
 
   /// A JSON array, oldest first: see kv_store_pending.
-  package func pending(after id: String?, most: Int) throws(StoreError) -> [UInt8] {
-    let writes = try engine.pending(after: id, most: most)
+  package func pending(after id: String?, limit: Int) throws(StoreError) -> [UInt8] {
+    let writes = try engine.pending(after: id, limit: limit)
     return JSONValue.array(writes.map { .object($0.jsonObject) }).bytes
   }
 
@@ -326,7 +326,7 @@ package final class DataStore: Sendable {
   package func editPending(_ id: String, _ entity: UnsafeRawBufferPointer) throws(StoreError) {
     defer { surroundings.noteSave() }
     try engine.editPending(
-      id, entity, try outline(of: entity), known: knownMembers)
+      id, entity, outline: try outline(of: entity), known: knownMembers)
   }
 
   package func revertPending(_ id: String) throws(StoreError) { try engine.revertPending(id) }

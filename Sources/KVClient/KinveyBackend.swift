@@ -73,7 +73,7 @@ struct KinveyBackend {
     backend.authorization = KinveyAuthorization(service)
     (backend.live, backend.streams) = (live, live)
     backend.ping = { (call) throws(StoreError) in try users.ping(call) }
-    backend.takesAnonymousWrites = configuration.masterSecret != nil
+    backend.acceptsAnonymousWrites = configuration.masterSecret != nil
     return backend
   }
 }

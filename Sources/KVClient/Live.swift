@@ -44,7 +44,7 @@ final class Live: Sendable {
     if parts.feed.registration?.isOf(userId) == true { return }
     let device = Identifier.request()
     let registration = try call.repeating { () throws(StoreError) in
-      try renewing.register(userId, device: device, call)
+      try renewing.register(userId, device: device, call: call)
     }
     // Another thread was faster.
     if !parts.feed.begin(registration) { endOnBackend(registration) }
@@ -95,7 +95,7 @@ final class Live: Sendable {
     let user = try? session?.current()
     guard registration.isOf(user?.id) else { return }
     let call = Call(deadline: .after(seconds: Self.farewellSeconds))
-    try? remote.unregister(registration, token: user?.token, call)
+    try? remote.unregister(registration, token: user?.token, call: call)
   }
 
   private func parts() throws(StoreError) -> Parts {
@@ -114,7 +114,7 @@ final class Live: Sendable {
       throw StoreError(.internal, "No thread could be started.")
     }
     // The feed's own requests are noted there, too: neither keeps the other alive.
-    connectivity.onAnswer { [weak feed] in feed?.noteAnswer() }
+    connectivity.onAnswer { [weak feed] in feed?.recordAnswer() }
     return Parts(feed: feed, worker: worker)
   }
 }
@@ -157,7 +157,7 @@ extension Client {
     try asking("unregister from live data", options, cancellation) { (call) throws(StoreError) in
       try renewing(call) { () throws(StoreError) in
         let token = session == nil ? nil : try active().token
-        try backend?.live?.unregister(registration, token: token, call)
+        try backend?.live?.unregister(registration, token: token, call: call)
       }
     }
   }
@@ -201,7 +201,7 @@ extension DataStore {
     let engine = self.engine
     return try live.subscribe(to: .collection(engine.collection)) { event in
       if case .changed(let change) = event {
-        do throws(StoreError) { try engine.take(change) } catch {
+        do throws(StoreError) { try engine.apply(change) } catch {
           receive(.failure(error))
         }
       }

@@ -130,7 +130,8 @@ extension Client {
       } catch {
         guard error.kind == .conflict, attempt < retries else { throw error }
         let pause = Retry.pause(
-          after: attempt, first: Self.pauses.first, longest: Self.pauses.longest, clock.random())
+          after: attempt, first: Self.pauses.first, longest: Self.pauses.longest,
+          share: clock.random())
         guard try clock.wait(pause, call) else { throw error }
         attempt += 1
       }

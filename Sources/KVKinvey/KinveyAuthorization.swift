@@ -21,7 +21,7 @@ package final class KinveyAuthorization: Authorization {
 
   /// Changes the code that came to `redirectURI` into a grant. A code is good for one time.
   package func grant(
-    code: String, redirectURI: String, clientId: String?, _ call: Call
+    code: String, redirectURI: String, clientId: String?, call: Call
   ) throws(StoreError) -> Grant {
     let clientId = clientId ?? service.configuration.appKey
     return try token(

@@ -7,7 +7,7 @@ internal import KVTransport
 extension KinveyLive: UserStreams {
   /// Who may publish and listen.
   package func acl(
-    of stream: String, _ owner: String, _ call: Call
+    of stream: String, _ owner: String, call: Call
   ) throws(StoreError) -> JSONValue {
     let url = try service.endpoint.url(.streams, stream, id: owner)
     return try service.exchange("GET", url, try service.somebody(), call)
@@ -15,7 +15,7 @@ extension KinveyLive: UserStreams {
   }
 
   package func setACL(
-    of stream: String, _ owner: String, _ acl: [UInt8], _ call: Call
+    of stream: String, _ owner: String, acl: [UInt8], call: Call
   ) throws(StoreError) {
     let url = try service.endpoint.url(.streams, stream, id: owner)
     try service.exchange("PUT", url, body: .bytes(acl), try service.somebody(), call)
@@ -35,8 +35,8 @@ extension KinveyLive: UserStreams {
   /// Publishes a message once: it is not repeated when no answer comes. A channel that is refused is asked for
   /// anew, once.
   package func send(
-    _ message: [UInt8], to stream: String, _ owner: String, _ registration: LiveRegistration,
-    _ call: Call
+    _ message: [UInt8], to stream: String, owner: String, registration: LiveRegistration,
+    call: Call
   ) throws(StoreError) {
     let topic = LiveTopic.substream(stream, of: owner)
     if let known = channels.withLock({ $0[topic] }) {

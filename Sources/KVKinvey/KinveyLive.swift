@@ -25,7 +25,7 @@ package final class KinveyLive: LiveRemote {
   // MARK: Registration
 
   package func register(
-    _ userId: String?, device: String, _ call: Call
+    _ userId: String?, device: String, call: Call
   ) throws(StoreError) -> LiveRegistration {
     guard let userId else { throw StoreError(.noUser, "Nobody is logged in.") }
     let url = service.endpoint.url(.users, [userId, "register-realtime"])
@@ -46,7 +46,7 @@ package final class KinveyLive: LiveRemote {
   }
 
   package func unregister(
-    _ registration: LiveRegistration, token: String?, _ call: Call
+    _ registration: LiveRegistration, token: String?, call: Call
   ) throws(StoreError) {
     guard let userId = registration.userId, let token else {
       throw StoreError(.noUser, "Nobody is logged in.")
@@ -75,7 +75,7 @@ package final class KinveyLive: LiveRemote {
   // MARK: Topics
 
   package func join(
-    _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
+    _ topic: LiveTopic, _ registration: LiveRegistration, call: Call
   ) throws(StoreError) -> BackendMoment? {
     let url = url(of: topic, collection: "_subscribe", substream: "subscribe")
     let body = Self.body(registration.device)
@@ -85,7 +85,7 @@ package final class KinveyLive: LiveRemote {
   }
 
   package func leave(
-    _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
+    _ topic: LiveTopic, _ registration: LiveRegistration, call: Call
   ) throws(StoreError) {
     let url = url(of: topic, collection: "_unsubscribe", substream: "unsubscribe")
     let body = Self.body(registration.device)
@@ -102,7 +102,7 @@ package final class KinveyLive: LiveRemote {
   // MARK: Polling
 
   package func poll(
-    _ registration: LiveRegistration, from place: LivePlace?, _ call: Call
+    _ registration: LiveRegistration, from place: LivePosition?, call: Call
   ) throws(StoreError) -> LivePoll {
     let rights = try LiveRights(registration)
     var items: [KinveyEndpoint.QueryItem] = [.init("channel-group", rights.group)]
@@ -119,7 +119,7 @@ package final class KinveyLive: LiveRemote {
     if let payload = answer.pubNubRefusal {
       // The session may have been renewed while the poll was held.
       if case .session(let now) = try service.somebody(), now != token {
-        return try poll(registration, from: place, call)
+        return try poll(registration, from: place, call: call)
       }
       return .refused(topics(payload), refusal(answer, "The user may not listen."))
     }

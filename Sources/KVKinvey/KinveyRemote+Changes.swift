@@ -6,7 +6,7 @@ internal import KVTransport
 
 extension KinveyRemote {
   package func changes(
-    of query: Query, since: BackendMoment, in collection: String, _ call: Call,
+    of query: Query, since: BackendMoment, in collection: String, call: Call,
     receive: (ChangeBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer? {
     var items = [KinveyEndpoint.QueryItem("since", since.text)]

@@ -5,7 +5,7 @@ internal import KVTransport
 
 extension KinveyRemote {
   package func group(
-    _ wanted: RemoteGroups, of query: Query, in collection: String, _ call: Call
+    _ wanted: RemoteGroups, of query: Query, in collection: String, call: Call
   ) throws(StoreError) -> [JSONObject] {
     var body: JSONObject = [
       "key": .array(wanted.keys.map { .string($0) }), "initial": .object(wanted.initial),

@@ -4,7 +4,7 @@ internal import KVTransport
 
 extension KinveyRemote {
   package func send(
-    _ writes: [RemoteWrite], in collection: String, _ call: Call,
+    _ writes: [RemoteWrite], in collection: String, call: Call,
     outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
   ) {
     let headers: KinveyHeaders

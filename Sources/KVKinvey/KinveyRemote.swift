@@ -29,7 +29,7 @@ package final class KinveyRemote: IDPagedRemote {
   // MARK: Reading
 
   package func find(
-    _ query: Query, in collection: String, _ call: Call,
+    _ query: Query, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     let url = service.endpoint.url(.data, [collection], items(of: query))
@@ -37,7 +37,7 @@ package final class KinveyRemote: IDPagedRemote {
   }
 
   package func find(
-    id: String, in collection: String, _ call: Call
+    id: String, in collection: String, call: Call
   ) throws(StoreError) -> [UInt8] {
     guard !KinveyEndpoint.Family.data.hasOperation(id) else {
       return try findByQuery(id: id, in: collection, call)
@@ -74,7 +74,7 @@ package final class KinveyRemote: IDPagedRemote {
   }
 
   package func count(
-    _ query: Query, in collection: String, _ call: Call
+    _ query: Query, in collection: String, call: Call
   ) throws(StoreError) -> CountAnswer {
     let items = filterItems(of: query)
     let url = service.endpoint.url(.data, [collection, "_count"], items)
@@ -85,7 +85,7 @@ package final class KinveyRemote: IDPagedRemote {
   // MARK: Deleting
 
   package func remove(
-    _ query: Query, in collection: String, _ call: Call
+    _ query: Query, in collection: String, call: Call
   ) throws(StoreError) -> Int {
     // A delete without a filter is refused: everything has to be said.
     let items = [KinveyEndpoint.QueryItem("query", filterText(of: query))]

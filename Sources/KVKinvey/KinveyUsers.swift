@@ -67,7 +67,7 @@ package final class KinveyUsers: Accounts {
   /// The backend replaces a user as a whole: what is not changed is sent as it was. A new password may bring a new
   /// token.
   package func update(
-    _ user: Account, _ changes: JSONObject, _ call: Call
+    _ user: Account, _ changes: JSONObject, call: Call
   ) throws(StoreError) -> Account {
     var members = (try? JSONValue(parsing: user.json))?.objectValue ?? JSONObject()
     members["_kmd"] = nil
@@ -79,7 +79,7 @@ package final class KinveyUsers: Accounts {
   }
 
   /// Disables a user, or deletes it for good.
-  package func delete(id: String, isHard: Bool, _ call: Call) throws(StoreError) {
+  package func delete(id: String, isHard: Bool, call: Call) throws(StoreError) {
     let items = isHard ? [KinveyEndpoint.QueryItem("hard", "true")] : []
     let url = try service.endpoint.url(.users, id: id, items)
     try service.exchange("DELETE", url, try service.somebody(), call).acknowledged()

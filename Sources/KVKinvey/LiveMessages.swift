@@ -8,7 +8,7 @@ internal import KVSync
 /// place to go on from is an error.
 struct LiveMessages {
   private(set) var messages: [LiveMessage] = []
-  let next: LivePlace
+  let next: LivePosition
   /// Said by our server only: messages are missing between the place that was asked for and these.
   let isIncomplete: Bool
 
@@ -23,7 +23,7 @@ struct LiveMessages {
     guard let time = place?["t"]?.stringValue, !time.isEmpty else {
       throw JSONError(.syntax("it has no time"), at: 0)
     }
-    next = LivePlace(time: time, region: place?["r"]?.plainText)
+    next = LivePosition(time: time, region: place?["r"]?.plainText)
     let ours = members["kvstore"].flatMap { try? JSONValue(parsing: $0) }
     isIncomplete = ours?["incomplete"]?.boolValue == true
     guard let list = members["m"] else { return }
@@ -40,7 +40,7 @@ struct LiveMessages {
     else { return nil }
     let cause = try members["u"].map(JSONValue.init(parsing:))?["kvstore"]?["change"]?.stringValue
     guard let change = try Self.change(route.kind, payload, cause) else { return nil }
-    return LiveMessage(key: "\(channel)\n\(token)", topic: route.topic, change)
+    return LiveMessage(key: "\(channel)\n\(token)", topic: route.topic, change: change)
   }
 
   private static func change(

@@ -26,7 +26,7 @@ extension LiveRights {
 }
 
 /// The service's place is a time, and perhaps a region behind a space.
-extension LivePlace {
+extension LivePosition {
   init(time: String, region: String?) { self.init(region.map { "\(time) \($0)" } ?? time) }
 
   /// As a poll asks for what is behind it.

@@ -71,7 +71,7 @@ package struct Connection: ~Copyable {
 
   /// A kept statement: prepared the first time, afterwards found.
   package func statement(_ sql: SQL) throws(SQLiteError) -> Statement {
-    try statements.take(sql, on: raw)
+    try statements.statement(sql, on: raw)
   }
 
   /// A statement for one use.

@@ -43,7 +43,7 @@ extension Database {
     if configuration.trustsSchema {
       kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1)
     }
-    try migrate(connection, configuration, migrations)
+    try migrate(connection, configuration, migrations: migrations)
     kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
     connection.lookAtDisk()
     return PooledConnection(connection)
@@ -108,7 +108,7 @@ extension Database {
   /// Runs the missing steps in one transaction. The version is looked at inside it, so that of
   /// several processes one migrates and the others find it done.
   private static func migrate(
-    _ connection: borrowing Connection, _ configuration: Configuration, _ migrations: [Migration]
+    _ connection: borrowing Connection, _ configuration: Configuration, migrations: [Migration]
   ) throws(SQLiteError) {
     let supported = Int64(migrations.count)
     let current = try connection.integer("PRAGMA user_version") ?? 0

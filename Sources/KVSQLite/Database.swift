@@ -61,7 +61,7 @@ package final class Database: Sendable {
     defer {
       // At once, before anybody saves: the next deletion needs it as well.
       try? truncateLog()
-      reserve.take(leaving: 512 << 10)
+      reserve.allocate(leaving: 512 << 10)
     }
     return try writer.write(durably: durably, repeatable: repeatable, body)
   }
@@ -92,8 +92,8 @@ package final class Database: Sendable {
     _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(SQLiteError) -> R {
     try checkProcess()
-    let seat = try readers.take()
-    defer { readers.giveBack(seat) }
+    let seat = try readers.acquire()
+    defer { readers.release(seat) }
     return try seat.connection.within(budget) { () throws(SQLiteError) in
       try body(seat.connection)
     }

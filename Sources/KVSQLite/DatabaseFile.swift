@@ -56,8 +56,8 @@ enum DatabaseFile {
     return .ours(version: bigEndian(bytes, at: 60))
   }
 
-  private static func bigEndian(_ bytes: [UInt8], at place: Int) -> Int32 {
-    Int32(bitPattern: bytes[place..<place + 4].reduce(0 as UInt32) { $0 << 8 | UInt32($1) })
+  private static func bigEndian(_ bytes: [UInt8], at offset: Int) -> Int32 {
+    Int32(bitPattern: bytes[offset..<offset + 4].reduce(0 as UInt32) { $0 << 8 | UInt32($1) })
   }
 
   private static func createDirectories(above path: String) throws(SQLiteError) {

@@ -22,7 +22,7 @@ struct DiskReserve: Sendable {
   }
 
   /// Takes the space, or as much as there is beyond `rest`, unless it is taken already.
-  func take(leaving rest: Int64 = size) {
+  func allocate(leaving rest: Int64 = size) {
     guard access(path, F_OK) != 0 else { return }
     let size = min(Self.size, (Self.freeSpace(at: parent) ?? 0) - rest)
     guard size >= Self.minimumSize else { return }

@@ -18,7 +18,7 @@ enum IndexFunctions {
   }
 
   private static let known = Monitor(Known())
-  private static let mostKnown = 256
+  private static let maxKnown = 256
 
   static func register(on connection: OpaquePointer) throws(SQLiteError) {
     try register("kv_index_shape", 2, on: connection) { IndexFunctions.shape($0, $2) }
@@ -47,7 +47,7 @@ enum IndexFunctions {
 
   private static func words(_ context: OpaquePointer?, _ values: Values?) {
     guard let values, let words = words(values[1]) else { return refuse(context) }
-    give(.text(words.words(of: bytes(values[0]))), to: context)
+    setResult(.text(words.words(of: bytes(values[0]))), to: context)
   }
 
   private static func edge(_ context: OpaquePointer?, _ values: Values?) {
@@ -80,21 +80,21 @@ enum IndexFunctions {
   }
 
   private static func kept<T: Sendable>(
-    _ value: OpaquePointer?, _ place: WritableKeyPath<Known, [RecordID: T]>, make: (String) -> T?
+    _ value: OpaquePointer?, _ cache: WritableKeyPath<Known, [RecordID: T]>, make: (String) -> T?
   ) -> T? {
     // By its bytes: members whose names only look the same have an index each.
     let paths = RecordID(String(decoding: bytes(value), as: UTF8.self))
-    if let found = known.withLock({ $0[keyPath: place][paths] }) { return found }
+    if let found = known.withLock({ $0[keyPath: cache][paths] }) { return found }
     guard let made = make(paths.text) else { return nil }
     known.withLock { known in
-      if known[keyPath: place].count >= mostKnown { known[keyPath: place] = [:] }
-      known[keyPath: place][paths] = made
+      if known[keyPath: cache].count >= maxKnown { known[keyPath: cache] = [:] }
+      known[keyPath: cache][paths] = made
     }
     return made
   }
 
   /// Gives a value of an index to SQLite.
-  static func give(_ value: IndexValue, to context: OpaquePointer?) {
+  static func setResult(_ value: IndexValue, to context: OpaquePointer?) {
     switch value {
     case .null: sqlite3_result_double(context, IndexValue.lowest)
     case .int(let value): sqlite3_result_int64(context, value)
@@ -165,13 +165,13 @@ extension Statement {
   }
 
   /// Binds a value as an index holds it.
-  package func bind(_ value: IndexValue, at place: Int32) throws(SQLiteError) {
+  package func bind(_ value: IndexValue, at index: Int32) throws(SQLiteError) {
     switch value {
-    case .null: try bind(IndexValue.lowest, at: place)
-    case .int(let value): try bind(value, at: place)
-    case .double(let value): try bind(value, at: place)
-    case .text(let bytes): try bind(copying: bytes, asText: true, at: place)
-    case .blob(let bytes): try bind(copying: bytes, asText: false, at: place)
+    case .null: try bind(IndexValue.lowest, at: index)
+    case .int(let value): try bind(value, at: index)
+    case .double(let value): try bind(value, at: index)
+    case .text(let bytes): try bind(copying: bytes, asText: true, at: index)
+    case .blob(let bytes): try bind(copying: bytes, asText: false, at: index)
     }
   }
 }

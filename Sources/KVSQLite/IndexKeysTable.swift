@@ -10,7 +10,7 @@ enum IndexKeysTable {
   /// The rows of one entity, and which one is looked at.
   private final class Rows {
     var rows: [[IndexValue]] = []
-    var place = 0
+    var index = 0
   }
 
   static func register(on connection: OpaquePointer) throws(SQLiteError) {
@@ -34,17 +34,17 @@ enum IndexKeysTable {
     module.pointee.xClose = { IndexKeysTable.close($0) }
     module.pointee.xFilter = { cursor, _, _, _, values in IndexKeysTable.start(cursor, values) }
     module.pointee.xNext = { cursor in
-      IndexKeysTable.rows(cursor) { $0.place += 1 }
+      IndexKeysTable.rows(cursor) { $0.index += 1 }
       return SQLITE_OK
     }
     module.pointee.xEof = { cursor in
-      IndexKeysTable.rows(cursor) { $0.place < $0.rows.count } ? 0 : 1
+      IndexKeysTable.rows(cursor) { $0.index < $0.rows.count } ? 0 : 1
     }
     module.pointee.xColumn = { cursor, context, column in
-      IndexKeysTable.give(column, of: cursor, to: context)
+      IndexKeysTable.setResult(column, of: cursor, to: context)
     }
     module.pointee.xRowid = { cursor, out in
-      out?.pointee = Int64(IndexKeysTable.rows(cursor) { $0.place })
+      out?.pointee = Int64(IndexKeysTable.rows(cursor) { $0.index })
       return SQLITE_OK
     }
     return UnsafePointer(module)
@@ -68,19 +68,19 @@ enum IndexKeysTable {
   private static func plan(_ plan: UnsafeMutablePointer<sqlite3_index_info>?) -> Int32 {
     guard let plan else { return SQLITE_MISUSE }
     var found: [Int32: Int] = [:]
-    for place in 0..<Int(plan.pointee.nConstraint) {
-      let constraint = plan.pointee.aConstraint[place]
+    for index in 0..<Int(plan.pointee.nConstraint) {
+      let constraint = plan.pointee.aConstraint[index]
       guard constraint.iColumn >= columns, constraint.usable != 0,
         Int32(constraint.op) == SQLITE_INDEX_CONSTRAINT_EQ
       else { continue }
-      found[constraint.iColumn] = place
+      found[constraint.iColumn] = index
     }
     guard let body = found[columns], let paths = found[columns + 1] else {
       return SQLITE_CONSTRAINT
     }
-    for (number, place) in [(1, body), (2, paths)] {
-      plan.pointee.aConstraintUsage[place].argvIndex = Int32(number)
-      plan.pointee.aConstraintUsage[place].omit = 1
+    for (number, index) in [(1, body), (2, paths)] {
+      plan.pointee.aConstraintUsage[index].argvIndex = Int32(number)
+      plan.pointee.aConstraintUsage[index].omit = 1
     }
     plan.pointee.estimatedCost = 1
     plan.pointee.estimatedRows = 1
@@ -114,19 +114,19 @@ enum IndexKeysTable {
     guard let values, let keys = IndexFunctions.keys(values[1]) else { return SQLITE_ERROR }
     rows(cursor) {
       $0.rows = keys.rows(of: IndexFunctions.bytes(values[0]))
-      $0.place = 0
+      $0.index = 0
     }
     return SQLITE_OK
   }
 
-  private static func give(
+  private static func setResult(
     _ column: Int32, of cursor: Cursor?, to context: OpaquePointer?
   ) -> Int32 {
     rows(cursor) { rows in
-      guard rows.place < rows.rows.count, Int(column) < rows.rows[rows.place].count else {
+      guard rows.index < rows.rows.count, Int(column) < rows.rows[rows.index].count else {
         return sqlite3_result_null(context)
       }
-      IndexFunctions.give(rows.rows[rows.place][Int(column)], to: context)
+      IndexFunctions.setResult(rows.rows[rows.index][Int(column)], to: context)
     }
     return SQLITE_OK
   }

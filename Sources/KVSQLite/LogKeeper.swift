@@ -72,7 +72,7 @@ final class LogKeeper {
     let free = DiskReserve.freeSpace(at: path) ?? .max
     cap(free < (isCapped ? Self.lastSpace : Self.logSpace), connection)
     if free < Self.tightSpace {
-      reserve.take()
+      reserve.allocate()
       let isUrgent = free < Self.lastSpace
       if isUrgent || pages >= Self.limitOnTightDisk {
         try? connection.checkpoint(truncating: true)

@@ -10,7 +10,7 @@ internal import Synchronization
 /// points to.
 final class ReaderPool: @unchecked Sendable {
   /// Idle connections that are kept; each may hold a page cache.
-  private static let mostIdle = 8
+  private static let maxIdle = 8
 
   /// A retained `PooledConnection`, or nil.
   private let nearest = Atomic<UnsafeRawPointer?>(nil)
@@ -26,17 +26,17 @@ final class ReaderPool: @unchecked Sendable {
     close()
   }
 
-  func take() throws(SQLiteError) -> PooledConnection {
+  func acquire() throws(SQLiteError) -> PooledConnection {
     guard !isClosed.load(ordering: .acquiring) else {
       throw SQLiteError(.misuse, "The database is closed.")
     }
-    if let seat = takeNearest() { return seat }
+    if let seat = popNearest() { return seat }
     if let seat = idle.withLock({ $0.popLast() }) { return seat }
     return try Database.openReader(configuration)
   }
 
   /// Takes a connection back, ending what it left open.
-  func giveBack(_ seat: PooledConnection) {
+  func release(_ seat: PooledConnection) {
     guard generation.isCurrent else { return leak(seat) }
     // An error may have left a transaction open; one that cannot be ended closes with its connection.
     if seat.connection.isInTransaction {
@@ -50,13 +50,13 @@ final class ReaderPool: @unchecked Sendable {
     guard !isKept else { return }
     kept.release()
     // Kept or not, the last reference goes outside the lock: closing takes time.
-    idle.withLock { if $0.count < Self.mostIdle { $0.append(seat) } }
+    idle.withLock { if $0.count < Self.maxIdle { $0.append(seat) } }
   }
 
   /// Closes the idle connections. One that is given back at this moment closes with the pool.
   func close() {
     isClosed.store(true, ordering: .releasing)
-    let nearest = takeNearest()
+    let nearest = popNearest()
     let rest = idle.withLock { idle -> [PooledConnection] in
       defer { idle = [] }
       return idle
@@ -64,7 +64,7 @@ final class ReaderPool: @unchecked Sendable {
     withExtendedLifetime((nearest, rest)) {}
   }
 
-  private func takeNearest() -> PooledConnection? {
+  private func popNearest() -> PooledConnection? {
     nearest.exchange(nil, ordering: .acquiringAndReleasing)
       .map { Unmanaged<PooledConnection>.fromOpaque($0).takeRetainedValue() }
   }

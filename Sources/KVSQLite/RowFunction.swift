@@ -64,7 +64,7 @@ final class RowFunction: @unchecked Sendable {
     let body = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(values[0])))
     Unmanaged<RowFunction>.fromOpaque(pointer)._withUnsafeGuaranteedRef { function in
       if let matcher = function.matcher {
-        return matcher._withUnsafeGuaranteedRef { match(body, $0, context) }
+        return matcher._withUnsafeGuaranteedRef { match(body, $0, context: context) }
       }
       switch function.kind {
       case .match: break
@@ -80,7 +80,7 @@ final class RowFunction: @unchecked Sendable {
   }
 
   private static func match(
-    _ body: UnsafeRawBufferPointer, _ matcher: Matcher, _ context: OpaquePointer?
+    _ body: UnsafeRawBufferPointer, _ matcher: Matcher, context: OpaquePointer?
   ) {
     do throws(QueryError) {
       sqlite3_result_int(context, try matcher.matches(body) ? 1 : 0)
@@ -105,19 +105,19 @@ package final class RowCounter: Sendable {
 }
 
 extension Statement {
-  package func bind(_ counter: RowCounter, at place: Int32) throws(SQLiteError) {
-    try bind(RowFunction(.count(counter)), at: place)
+  package func bind(_ counter: RowCounter, at index: Int32) throws(SQLiteError) {
+    try bind(RowFunction(.count(counter)), at: index)
   }
 
   /// Binds a value of a query; matchers and sorters are kept until the statement is given back.
   package func bind(
-    _ parameter: SQLSelection.Parameter, at place: Int32
+    _ parameter: SQLSelection.Parameter, at index: Int32
   ) throws(SQLiteError) {
     switch parameter {
-    case .text(let text): try bind(text, at: place)
-    case .value(let value): try bind(value, at: place)
-    case .matcher(let matcher): try bind(RowFunction(.match(matcher)), at: place)
-    case .sorter(let sorter): try bind(RowFunction(.sortKey(sorter)), at: place)
+    case .text(let text): try bind(text, at: index)
+    case .value(let value): try bind(value, at: index)
+    case .matcher(let matcher): try bind(RowFunction(.match(matcher)), at: index)
+    case .sorter(let sorter): try bind(RowFunction(.sortKey(sorter)), at: index)
     }
   }
 
@@ -125,11 +125,11 @@ extension Statement {
   package func bind(
     _ parameters: [SQLSelection.Parameter], from first: Int32
   ) throws(SQLiteError) -> Int32 {
-    var place = first
+    var index = first
     for parameter in parameters {
-      try bind(parameter, at: place)
-      place += 1
+      try bind(parameter, at: index)
+      index += 1
     }
-    return place
+    return index
   }
 }

@@ -5,12 +5,10 @@ internal import KVBase
 /// but the log grows while it lives: give it back soon.
 ///
 /// `@unchecked Sendable`: it may move between threads; its user sees to it that one uses it at a
-/// time. `interrupt` alone may come from anywhere.
+/// time.
 package final class Rows: @unchecked Sendable {
   private let readers: ReaderPool
   private let generation = ProcessGeneration.current
-  /// What `interrupt` may touch: nil once the connection was given back.
-  private let interruptible: Monitor<OpaquePointer?>
   private var seat: PooledConnection?
   private var statement: Statement?
   /// The statement stands on a row that was not handed out yet.
@@ -23,8 +21,7 @@ package final class Rows: @unchecked Sendable {
     verify: ((borrowing Connection) throws(SQLiteError) -> Bool)? = nil
   ) throws(SQLiteError) {
     self.readers = readers
-    let seat = try readers.take()
-    interruptible = Monitor(seat.connection.raw)
+    let seat = try readers.acquire()
     do {
       if verify == nil { try seat.connection.run(Connection.Control.beginRead) }
       self.seat = seat
@@ -37,8 +34,7 @@ package final class Rows: @unchecked Sendable {
     } catch {
       statement = nil
       self.seat = nil
-      interruptible.withLock { $0 = nil }
-      readers.giveBack(seat)
+      readers.release(seat)
       throw error
     }
     if !isOnRow { close() }
@@ -88,12 +84,6 @@ package final class Rows: @unchecked Sendable {
     }
   }
 
-  /// Makes the step that runs, or the next one, fail with `.interrupted`. From any thread.
-  package func interrupt() {
-    guard generation.isCurrent else { return }
-    interruptible.withLock { if let raw = $0 { sqlite3_interrupt(raw) } }
-  }
-
   /// Gives the snapshot back. There is no next row then.
   package func close() {
     guard let seat else { return }
@@ -102,8 +92,7 @@ package final class Rows: @unchecked Sendable {
       statement.take()?.abandon()
       return leak(seat)
     }
-    interruptible.withLock { $0 = nil }
     statement = nil
-    readers.giveBack(seat)
+    readers.release(seat)
   }
 }

@@ -17,14 +17,14 @@ package struct SQL: Sendable {
   package static func shared(_ text: String) -> SQL {
     shared.withLock { shared in
       if let sql = shared[text] { return sql }
-      if shared.count >= mostShared { shared = [:] }
+      if shared.count >= maxShared { shared = [:] }
       let sql = SQL(text)
       shared[text] = sql
       return sql
     }
   }
 
-  private static let mostShared = 256
+  private static let maxShared = 256
   // Names of tables and columns, all of them ours: no two such texts are equal but for the same bytes.
   private static let shared = Monitor<[String: SQL]>([:])
   private static let next = Atomic<Int>(0)

@@ -15,12 +15,12 @@ package final class Snapshot: @unchecked Sendable {
 
   init(_ readers: ReaderPool) throws(SQLiteError) {
     self.readers = readers
-    let seat = try readers.take()
+    let seat = try readers.acquire()
     do {
       try seat.connection.run(Connection.Control.beginRead)
       try seat.connection.run(Self.begin)
     } catch {
-      readers.giveBack(seat)
+      readers.release(seat)
       throw error
     }
     self.seat = seat
@@ -43,6 +43,6 @@ package final class Snapshot: @unchecked Sendable {
     guard let seat else { return }
     self.seat = nil
     guard generation.isCurrent else { return leak(seat) }
-    readers.giveBack(seat)
+    readers.release(seat)
   }
 }

@@ -29,92 +29,92 @@ package struct Statement: ~Copyable {
 
   // MARK: Parameters
 
-  package func bind(_ value: Int64, at place: Int32) throws(SQLiteError) {
-    try check(sqlite3_bind_int64(raw, place, value))
+  package func bind(_ value: Int64, at index: Int32) throws(SQLiteError) {
+    try check(sqlite3_bind_int64(raw, index, value))
   }
 
-  package func bind(_ value: Int, at place: Int32) throws(SQLiteError) {
-    try bind(Int64(value), at: place)
+  package func bind(_ value: Int, at index: Int32) throws(SQLiteError) {
+    try bind(Int64(value), at: index)
   }
 
-  package func bind(_ value: Double, at place: Int32) throws(SQLiteError) {
-    try check(sqlite3_bind_double(raw, place, value))
+  package func bind(_ value: Double, at index: Int32) throws(SQLiteError) {
+    try check(sqlite3_bind_double(raw, index, value))
   }
 
   /// Binds a copy of the text; nil is NULL.
-  package func bind(_ text: String?, at place: Int32) throws(SQLiteError) {
-    guard var text else { return try bindNull(at: place) }
+  package func bind(_ text: String?, at index: Int32) throws(SQLiteError) {
+    guard var text else { return try bindNull(at: index) }
     try check(
       text.withUTF8 { utf8 in
         // An empty buffer may have no address, and no address means NULL.
         utf8.baseAddress.map { start in
           start.withMemoryRebound(to: CChar.self, capacity: utf8.count) {
             sqlite3_bind_text64(
-              raw, place, $0, UInt64(utf8.count), kv_sqlite_transient(), UInt8(SQLITE_UTF8))
+              raw, index, $0, UInt64(utf8.count), kv_sqlite_transient(), UInt8(SQLITE_UTF8))
           }
-        } ?? sqlite3_bind_text(raw, place, "", 0, kv_sqlite_static())
+        } ?? sqlite3_bind_text(raw, index, "", 0, kv_sqlite_static())
       })
   }
 
   /// Binds a copy of the bytes, as a text or as a blob.
-  func bind(copying bytes: [UInt8], asText: Bool, at place: Int32) throws(SQLiteError) {
+  func bind(copying bytes: [UInt8], asText: Bool, at index: Int32) throws(SQLiteError) {
     try check(
       bytes.withUnsafeBytes { bytes in
         guard let start = bytes.baseAddress, !bytes.isEmpty else {
           return asText
-            ? sqlite3_bind_text(raw, place, "", 0, kv_sqlite_transient())
-            : sqlite3_bind_zeroblob(raw, place, 0)
+            ? sqlite3_bind_text(raw, index, "", 0, kv_sqlite_transient())
+            : sqlite3_bind_zeroblob(raw, index, 0)
         }
         guard asText else {
           return sqlite3_bind_blob64(
-            raw, place, start, UInt64(bytes.count), kv_sqlite_transient())
+            raw, index, start, UInt64(bytes.count), kv_sqlite_transient())
         }
         return sqlite3_bind_text64(
-          raw, place, start.assumingMemoryBound(to: CChar.self), UInt64(bytes.count),
+          raw, index, start.assumingMemoryBound(to: CChar.self), UInt64(bytes.count),
           kv_sqlite_transient(), UInt8(SQLITE_UTF8))
       })
   }
 
   /// Binds UTF-8 text where it is. The bytes must stay until the statement is reset or gone.
-  package func bind(borrowedText bytes: UnsafeRawBufferPointer, at place: Int32) throws(SQLiteError)
+  package func bind(borrowedText bytes: UnsafeRawBufferPointer, at index: Int32) throws(SQLiteError)
   {
     guard let start = bytes.baseAddress else {
-      return try check(sqlite3_bind_text(raw, place, "", 0, kv_sqlite_static()))
+      return try check(sqlite3_bind_text(raw, index, "", 0, kv_sqlite_static()))
     }
     try check(
       sqlite3_bind_text64(
-        raw, place, start.assumingMemoryBound(to: CChar.self), UInt64(bytes.count),
+        raw, index, start.assumingMemoryBound(to: CChar.self), UInt64(bytes.count),
         kv_sqlite_static(), UInt8(SQLITE_UTF8)))
   }
 
   /// Binds a blob where it is. The bytes must stay until the statement is reset or gone.
-  package func bind(borrowedBlob bytes: UnsafeRawBufferPointer, at place: Int32) throws(SQLiteError)
+  package func bind(borrowedBlob bytes: UnsafeRawBufferPointer, at index: Int32) throws(SQLiteError)
   {
     guard let start = bytes.baseAddress else {
-      return try check(sqlite3_bind_zeroblob(raw, place, 0))
+      return try check(sqlite3_bind_zeroblob(raw, index, 0))
     }
-    try check(sqlite3_bind_blob64(raw, place, start, UInt64(bytes.count), kv_sqlite_static()))
+    try check(sqlite3_bind_blob64(raw, index, start, UInt64(bytes.count), kv_sqlite_static()))
   }
 
-  package func bindNull(at place: Int32) throws(SQLiteError) {
-    try check(sqlite3_bind_null(raw, place))
+  package func bindNull(at index: Int32) throws(SQLiteError) {
+    try check(sqlite3_bind_null(raw, index))
   }
 
   /// Binds a native row function for `kv_match` or `kv_sort_key`; it is kept until the statement
   /// is given back.
-  func bind(_ function: RowFunction, at place: Int32) throws(SQLiteError) {
+  func bind(_ function: RowFunction, at index: Int32) throws(SQLiteError) {
     let kept = Unmanaged.passRetained(function).toOpaque()
     // SQLite calls the destructor also when binding fails.
     try check(
-      sqlite3_bind_pointer(raw, place, kept, RowFunction.tag) { pointer in
+      sqlite3_bind_pointer(raw, index, kept, RowFunction.tag) { pointer in
         if let pointer { Unmanaged<RowFunction>.fromOpaque(pointer).release() }
       })
   }
 
   /// The number of a named parameter (`:name`); nil if the statement has none of that name.
-  package func place(of name: String) -> Int32? {
-    let place = sqlite3_bind_parameter_index(raw, name)
-    return place > 0 ? place : nil
+  package func parameterIndex(of name: String) -> Int32? {
+    let index = sqlite3_bind_parameter_index(raw, name)
+    return index > 0 ? index : nil
   }
 
   // MARK: Running

@@ -20,14 +20,14 @@ final class StatementSlot {
 /// rare, because numbers are given out one after the other and few statements are in use at a time.
 final class StatementCache {
   /// More than a store of a few collections uses; a statement holds some kilobytes.
-  private static let places = 256
+  private static let slotCount = 256
 
-  private var slots = [StatementSlot?](repeating: nil, count: StatementCache.places)
+  private var slots = [StatementSlot?](repeating: nil, count: StatementCache.slotCount)
 
   /// The statement, prepared now or before. If it is in use already, a second one for this use only.
-  func take(_ sql: SQL, on connection: OpaquePointer) throws(SQLiteError) -> Statement {
-    let place = sql.number & (StatementCache.places - 1)
-    if let slot = slots[place] {
+  func statement(_ sql: SQL, on connection: OpaquePointer) throws(SQLiteError) -> Statement {
+    let index = sql.number & (StatementCache.slotCount - 1)
+    if let slot = slots[index] {
       if slot.number == sql.number, !slot.isTaken {
         slot.isTaken = true
         return Statement(slot.raw, slot: slot)
@@ -39,7 +39,7 @@ final class StatementCache {
     let raw = try Self.prepare(sql.text, on: connection, keeping: true)
     let slot = StatementSlot(raw, sql.number)
     slot.isTaken = true
-    slots[place] = slot
+    slots[index] = slot
     return Statement(raw, slot: slot)
   }
 

@@ -14,7 +14,9 @@ enum SumFunction {
     switch sqlite3_value_type(value) {
     case SQLITE_INTEGER:
       let integer = sqlite3_value_int64(value)
-      if let result = small(sum, integer, isAdded) { return sqlite3_result_int64(context, result) }
+      if let result = small(sum, integer, isAdded: isAdded) {
+        return sqlite3_result_int64(context, result)
+      }
       change(sum, context) { isAdded ? $0.add(integer) : $0.subtract(integer) }
     case SQLITE_FLOAT where sqlite3_value_double(value).isFinite:
       let double = sqlite3_value_double(value)
@@ -24,7 +26,7 @@ enum SumFunction {
   }
 
   /// The sum if it was an integer and still is one.
-  private static func small(_ sum: OpaquePointer, _ value: Int64, _ isAdded: Bool) -> Int64? {
+  private static func small(_ sum: OpaquePointer, _ value: Int64, isAdded: Bool) -> Int64? {
     guard sqlite3_value_type(sum) == SQLITE_INTEGER else { return nil }
     let old = sqlite3_value_int64(sum)
     let (result, isOver) =
@@ -39,7 +41,7 @@ enum SumFunction {
       return sqlite3_result_error(context, "no sum of an index", -1)
     }
     body(&sum)
-    IndexFunctions.give(sum.kept, to: context)
+    IndexFunctions.setResult(sum.kept, to: context)
   }
 
   private static func value(_ value: OpaquePointer) -> IndexValue {

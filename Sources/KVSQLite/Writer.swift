@@ -19,9 +19,9 @@ internal import KVBase
 /// tend to come back at once: the next leader gives them a moment, up to half the time of the last
 /// group, so that groups do not fall apart into small ones. Whoever is alone waits for nobody.
 final class Writer: Sendable {
-  /// How many bodies share a commit at the most, so that the first one's wait has a bound.
-  private static let mostInGroup = 256
-  /// How long a leader waits for others at the most, in nanoseconds.
+  /// How many bodies share a commit at the pause, so that the first one's wait has a bound.
+  private static let maxGroupSize = 256
+  /// How long a leader waits for others at the pause, in nanoseconds.
   private static let longestWait: Int64 = 5_000_000
 
   private struct State {
@@ -56,7 +56,7 @@ final class Writer: Sendable {
     durably: Bool, repeatable: Bool, _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(SQLiteError) -> R {
     let me = pthread_self()
-    let place = state.withLock { state -> Place in
+    let entry = state.withLock { state -> Entry in
       guard let seat = state.seat, !state.isClosing else { return .closed }
       guard let leader = state.leader else {
         guard state.lastGroup == 1 else { return .queue }
@@ -65,7 +65,7 @@ final class Writer: Sendable {
       }
       return pthread_equal(leader, me) != 0 ? .nested : .queue
     }
-    switch place {
+    switch entry {
     case .closed: throw SQLiteError(.misuse, "The database is closed.")
     case .nested: throw SQLiteError(.misuse, "A write transaction cannot contain another one.")
     case .lead(let seat):
@@ -88,7 +88,7 @@ final class Writer: Sendable {
     withExtendedLifetime(seat) {}
   }
 
-  private enum Place {
+  private enum Entry {
     case lead(PooledConnection)
     case queue
     case nested
@@ -135,17 +135,17 @@ final class Writer: Sendable {
 
   /// Takes those who wait, having given those who are about to come a moment.
   private func gather() -> [Job] {
-    let most = state.withLock { state -> Int64 in
+    let pause = state.withLock { state -> Int64 in
       state.isGathering = !state.isGathered
       return state.isGathering ? min(state.lastDuration / 2, Self.longestWait) : 0
     }
-    if most > 0 {
-      let deadline = Deadline(nanoseconds: monotonicNanoseconds() &+ most)
+    if pause > 0 {
+      let deadline = Deadline(nanoseconds: monotonicNanoseconds() &+ pause)
       _ = gathering.wait(until: deadline) { _ in state.withLock { $0.isGathered } ? true : nil }
     }
     return state.withLock { state in
       state.isGathering = false
-      let group = Array(state.queue.prefix(Self.mostInGroup))
+      let group = Array(state.queue.prefix(Self.maxGroupSize))
       state.queue.removeFirst(group.count)
       state.lastGroup = group.count
       return group
@@ -166,7 +166,9 @@ final class Writer: Sendable {
     }
     let isDurable = group.contains { $0.isDurable }
     let durability = isDurable ? self.durability : .normal
-    if group.count > 1, group.allSatisfy(\.isRepeatable), runOnce(group, on: seat, durability) {
+    if group.count > 1, group.allSatisfy(\.isRepeatable),
+      runOnce(group, on: seat, durability: durability)
+    {
       return
     }
     do {
@@ -180,7 +182,7 @@ final class Writer: Sendable {
   }
 
   /// Runs a group without savepoints; false if a body failed, and everything was undone.
-  private func runOnce(_ group: [Job], on seat: PooledConnection, _ durability: Database.Durability)
+  private func runOnce(_ group: [Job], on seat: PooledConnection, durability: Database.Durability)
     -> Bool
   {
     var failsInBody = false

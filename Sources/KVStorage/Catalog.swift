@@ -73,11 +73,11 @@ final class Catalog: Sendable {
     }
     if let kept { return kept }
     if let found = try look(for: collection, on: db) {
-      keep(found, collection, epoch)
+      keep(found, collection, epoch: epoch)
       return found
     }
     let made = try make(collection, on: db)
-    keep(made, collection, epoch)
+    keep(made, collection, epoch: epoch)
     return made
   }
 
@@ -88,7 +88,7 @@ final class Catalog: Sendable {
     var entry = try entry(collection, on: db)
     let statement = try db.statement(entry.table.raiseGeneration)
     if try statement.step() { entry.generation = statement.int64(0) }
-    keep(entry, collection, db.epoch)
+    keep(entry, collection, epoch: db.epoch)
     return entry.generation
   }
 
@@ -100,7 +100,7 @@ final class Catalog: Sendable {
     return numbers
   }
 
-  private func keep(_ entry: Entry, _ collection: String, _ epoch: Int) {
+  private func keep(_ entry: Entry, _ collection: String, epoch: Int) {
     state.withLock { state in
       if state.epoch != epoch { (state.epoch, state.current) = (epoch, [:]) }
       state.current[RecordID(collection)] = entry

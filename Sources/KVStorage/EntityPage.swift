@@ -11,17 +11,17 @@ internal import KVSync
 ///
 /// `@unchecked Sendable`: one thread at a time, as `EntityCursor` demands.
 final class EntityPage: EntityCursor, @unchecked Sendable {
-  /// How many entities are held in memory at the most, those before the page included.
-  private static let most = 200
+  /// How many entities are held in memory at the maxRows, those before the page included.
+  private static let maxRows = 200
   /// How many more of one key than fit, before SQLite has to order them.
-  private static let mostTies = 200
+  private static let maxTies = 200
 
   private let page: RowBuffer
 
   /// Whether a query asks for a page that is small enough.
   static func isFor(_ query: Query) -> Bool {
     guard let limit = query.limit, limit > 0, !query.sort.isEmpty else { return false }
-    return query.skip <= most && limit <= most && query.skip + limit <= most
+    return query.skip <= maxRows && limit <= maxRows && query.skip + limit <= maxRows
   }
 
   /// Which rows of the result such a query asks for, counted from 0.
@@ -39,13 +39,13 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
     _ = try statement.bind(walk.parameters, from: 1)
     let isFound = try statement.step()
     guard try verify(db) else { throw .outdated }
-    guard let page = try Self.read(walk, statement, isFound) else { return nil }
+    guard let page = try Self.read(walk, statement, isFound: isFound) else { return nil }
     self.page = page
   }
 
   /// `isFound`: the statement stands on the first row, else there is none.
   private static func read(
-    _ walk: Plan.Walk, _ statement: borrowing Statement, _ isFound: Bool
+    _ walk: Plan.Walk, _ statement: borrowing Statement, isFound: Bool
   ) throws(SQLiteError) -> RowBuffer? {
     let (end, page) = (walk.page.upperBound, RowBuffer(texts: walk.page.upperBound + 1))
     var key = [IndexValue](repeating: .null, count: walk.keys)
@@ -57,7 +57,7 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
         if count >= end { break }
         ties.close(at: count)
       }
-      guard count < end + mostTies else { return nil }
+      guard count < end + maxTies else { return nil }
       guard append(statement.bytes(0), walk.projection, to: page) else {
         throw SQLiteError.noMemory
       }
@@ -79,7 +79,7 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
   /// Compares the key with that of the row, behind the body, and takes it over.
   private static func update(_ key: inout [IndexValue], from row: borrowing Statement) -> Bool {
     var isSame = true
-    for place in key.indices where !row.update(&key[place], from: Int32(place) + 1) {
+    for index in key.indices where !row.update(&key[index], from: Int32(index) + 1) {
       isSame = false
     }
     return isSame
@@ -97,9 +97,9 @@ private struct Ties {
   private var end = 0
 
   /// A new key begins, or the rows end.
-  mutating func close(at place: Int) {
-    if place - end > 1 { ranges.append(end..<place) }
-    end = place
+  mutating func close(at index: Int) {
+    if index - end > 1 { ranges.append(end..<index) }
+    end = index
   }
 
   init(_ walk: Plan.Walk) { self.walk = walk }
@@ -109,9 +109,9 @@ private struct Ties {
     guard !ranges.isEmpty else { return nil }
     var order = Array(0..<end)
     for range in ranges {
-      let ids = range.map { (id: id(of: page[$0]), place: $0) }
+      let ids = range.map { (id: id(of: page[$0]), index: $0) }
       order.replaceSubrange(
-        range, with: ids.sorted { $0.id.lexicographicallyPrecedes($1.id) }.map(\.place))
+        range, with: ids.sorted { $0.id.lexicographicallyPrecedes($1.id) }.map(\.index))
     }
     return order
   }

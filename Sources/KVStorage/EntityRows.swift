@@ -9,7 +9,7 @@ internal import KVSync
 /// `@unchecked Sendable`: one thread at a time, as `EntityCursor` demands.
 final class EntityRows: EntityCursor, @unchecked Sendable {
   /// How much is read at a time at the most.
-  private static let most = (entities: 128, bytes: 64 << 10)
+  private static let limit = (entities: 128, bytes: 64 << 10)
 
   /// Nil: there are none.
   private let rows: Rows?
@@ -32,8 +32,8 @@ final class EntityRows: EntityCursor, @unchecked Sendable {
       throw failure
     }
     guard let rows else { return nil }
-    let (most, limit) = (wanted, Self.most.bytes)
-    wanted = min(wanted * 4, Self.most.entities)
+    let (maxEntities, maxBytes) = (wanted, Self.limit.bytes)
+    wanted = min(wanted * 4, Self.limit.entities)
     lent.clear()
     do throws(SQLiteError) {
       try rows.each { [lent, projection] row in
@@ -42,7 +42,7 @@ final class EntityRows: EntityCursor, @unchecked Sendable {
           projection.map { $0.apply(to: entity).withUnsafeBytes(lent.append) }
           ?? lent.append(entity)
         if !isKept { failure = StoreError.noMemory }
-        return isKept && lent.count < most && lent.size < limit
+        return isKept && lent.count < maxEntities && lent.size < maxBytes
       }
     } catch {
       failure = StoreError(error)

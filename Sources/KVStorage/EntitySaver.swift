@@ -12,7 +12,7 @@ struct EntitySaver: ~Copyable {
   private let isConditional: Bool
 
   init(
-    _ change: Storage.Change, isConditional: Bool = false, _ db: borrowing Connection
+    _ change: Storage.Change, isConditional: Bool = false, on db: borrowing Connection
   ) throws(SQLiteError) {
     let insert = try db.statement(change.table.insert)
     let queue = try db.statement(change.table.queue)
@@ -25,15 +25,15 @@ struct EntitySaver: ~Copyable {
   }
 
   func save(
-    _ entity: SavedEntity, _ operation: PendingWrite.Operation, _ db: borrowing Connection
+    _ entity: SavedEntity, _ operation: PendingWrite.Operation, on db: borrowing Connection
   ) throws(SQLiteError) {
     try entity.id.withBorrowedBytes { (id) throws(SQLiteError) in
       try entity.bytes.withBorrowedBytes { (body) throws(SQLiteError) in
         try insert.bind(borrowedText: id, at: 1)
         try insert.bind(borrowedText: body, at: 4)
         try change.insert(with: insert, on: db)
-        guard db.changes == 0 else { return try enqueue(id, operation, queue) }
-        try replace(id, body, operation, db)
+        guard db.changes == 0 else { return try enqueue(id, operation, statement: queue) }
+        try replace(id, body, operation: operation, on: db)
       }
     }
   }
@@ -41,11 +41,11 @@ struct EntitySaver: ~Copyable {
   /// It was there: the version that this change starts from is kept, if it is the first change.
   private func replace(
     _ id: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer,
-    _ operation: PendingWrite.Operation, _ db: borrowing Connection
+    operation: PendingWrite.Operation, on db: borrowing Connection
   ) throws(SQLiteError) {
     let queue = try db.statement(change.table.queueWithBase)
     try queue.bind(change.now, at: 4)
-    try enqueue(id, operation, queue)
+    try enqueue(id, operation, statement: queue)
     let update = try db.statement(change.table.update)
     try update.bind(borrowedText: id, at: 1)
     try update.bind(change.generation, at: 2)
@@ -56,7 +56,7 @@ struct EntitySaver: ~Copyable {
 
   private func enqueue(
     _ id: UnsafeRawBufferPointer, _ operation: PendingWrite.Operation,
-    _ statement: borrowing Statement
+    statement: borrowing Statement
   ) throws(SQLiteError) {
     try statement.bind(borrowedText: id, at: 1)
     try statement.bind(operation.number, at: 2)

@@ -33,15 +33,15 @@ final class IndexCatalog: Sendable {
     let version = try Self.version(of: table, on: db)
     guard since == nil else {
       let known = try indexes(of: table, version, on: db)
-      return Plan(query.of(table.format), table, version, known, since)
+      return Plan(query.of(table.format), table, version: version, indexes: known, since: since)
     }
-    return Self.kept(query, table, Known(version, try indexes(of: table, version, on: db)))
+    return Self.kept(query, table, known: Known(version, try indexes(of: table, version, on: db)))
   }
 
   /// The same as the indexes were when they were last looked at; nil: they never were. Nothing is read: whether the plan
   /// still holds, `isCurrent` says.
   func lastPlan(_ query: Query, _ table: Table) -> Plan? {
-    known.withLock { $0[table.number] }.map { Self.kept(query, table, $0) }
+    known.withLock { $0[table.number] }.map { Self.kept(query, table, known: $0) }
   }
 
   /// Whether a plan holds in the state that was read last on `db`, which does not write.
@@ -52,12 +52,12 @@ final class IndexCatalog: Sendable {
     return version == plan.version
   }
 
-  private static func kept(_ query: Query, _ table: Table, _ known: Known) -> Plan {
+  private static func kept(_ query: Query, _ table: Table, known: Known) -> Plan {
     let query = query.of(table.format)
     if let plan = query.memo.object as? Plan, plan.is(for: query, table, known.version) {
       return plan
     }
-    let plan = Plan(query, table, known.version, known.indexes, nil)
+    let plan = Plan(query, table, version: known.version, indexes: known.indexes, since: nil)
     query.memo.keep(plan)
     return plan
   }
@@ -135,7 +135,7 @@ final class Plan: Sendable {
   let walk: Walk?
 
   init(
-    _ query: Query, _ table: Table, _ version: Int64, _ indexes: [UsableIndex], _ since: Timestamp?
+    _ query: Query, _ table: Table, version: Int64, indexes: [UsableIndex], since: Timestamp?
   ) {
     var query = query
     // The plan is kept in the memo: it must not keep the memo.
@@ -143,7 +143,7 @@ final class Plan: Sendable {
     self.query = query
     self.table = table
     self.version = version
-    let selection = Selection(query, table, indexes, writtenSince: since)
+    let selection = Selection(query, table, indexes: indexes, writtenSince: since)
     self.selection = selection
     bodies = SQL.shared(selection.page("body"))
     walk = selection.walk.map { sql in

@@ -124,7 +124,8 @@ package struct Salvage {
     lines.damaged += body(lines)
     try lines.close()
     return JSONObject([
-      .init("lines", .int(Int64(lines.count))), .init("damaged", .int(Int64(lines.damaged))),
+      .init("lines", .int(Int64(lines.count))),
+      .init("damaged", .int(Int64(lines.damaged))),
     ])
   }
 }

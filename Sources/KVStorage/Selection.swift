@@ -10,7 +10,7 @@ struct Selection: Sendable {
   private let since: Timestamp?
 
   init(
-    _ query: Query, _ table: Table, _ indexes: [UsableIndex], writtenSince since: Timestamp? = nil
+    _ query: Query, _ table: Table, indexes: [UsableIndex], writtenSince since: Timestamp? = nil
   ) {
     self.query = query
     self.table = table
@@ -73,24 +73,24 @@ struct Selection: Sendable {
   func bindPage(
     to statement: borrowing Statement, _ counter: RowCounter? = nil
   ) throws(SQLiteError) {
-    var place: Int32 = 1
+    var index: Int32 = 1
     if let counter {
-      try statement.bind(counter, at: place)
-      place += 1
+      try statement.bind(counter, at: index)
+      index += 1
     }
-    place = try statement.bind(parts.pageParameters, from: place)
-    place = try bindSince(to: statement, place)
-    place = try statement.bind(parts.orderParameters, from: place)
+    index = try statement.bind(parts.pageParameters, from: index)
+    index = try bindSince(to: statement, index)
+    index = try statement.bind(parts.orderParameters, from: index)
     guard query.isPaged else { return }
-    try statement.bind(query.limit ?? -1, at: place)
-    try statement.bind(query.skip, at: place + 1)
+    try statement.bind(query.limit ?? -1, at: index)
+    try statement.bind(query.skip, at: index + 1)
   }
 
   private func bindSince(
-    to statement: borrowing Statement, _ place: Int32
+    to statement: borrowing Statement, _ index: Int32
   ) throws(SQLiteError) -> Int32 {
-    guard let since else { return place }
-    try statement.bind(since.milliseconds, at: place)
-    return place + 1
+    guard let since else { return index }
+    try statement.bind(since.milliseconds, at: index)
+    return index + 1
   }
 }

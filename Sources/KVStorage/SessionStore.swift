@@ -20,12 +20,12 @@ package final class SessionStore: Sendable {
       // remembered.
       Database.Migration { (db: borrowing Connection) throws(SQLiteError) in
         guard let session = try value(of: "user", db) else { return }
-        try run(replace, [user(of: tag), session], db)
-        try run(delete, ["user"], db)
+        try run(replace, [user(of: tag), session], on: db)
+        try run(delete, ["user"], on: db)
         guard let id = (try? JSONValue(parsing: session))?["user"]?["_id"]?.stringValue else {
           return
         }
-        try run(replace, [former, id], db)
+        try run(replace, [former, id], on: db)
       },
     ]
   }
@@ -70,14 +70,14 @@ package final class SessionStore: Sendable {
   /// Makes somebody the active user.
   package func save(user json: String) throws(StoreError) {
     try write { (db: borrowing Connection) throws(SQLiteError) in
-      try Self.run(Self.replace, [Self.user(of: tag), json], db)
+      try Self.run(Self.replace, [Self.user(of: tag), json], on: db)
     }
   }
 
   /// Forgets the active user.
   package func clearUser() throws(StoreError) {
     try write { (db: borrowing Connection) throws(SQLiteError) in
-      try Self.run(Self.delete, [Self.user(of: tag)], db)
+      try Self.run(Self.delete, [Self.user(of: tag)], on: db)
     }
   }
 
@@ -110,10 +110,10 @@ package final class SessionStore: Sendable {
   }
 
   private static func run(
-    _ sql: SQL, _ values: [String], _ db: borrowing Connection
+    _ sql: SQL, _ values: [String], on db: borrowing Connection
   ) throws(SQLiteError) {
     let statement = try db.statement(sql)
-    for (place, value) in values.enumerated() { try statement.bind(value, at: Int32(place + 1)) }
+    for (index, value) in values.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
     try statement.run()
   }
 }

@@ -33,7 +33,7 @@ extension Storage {
     guard let user else { return ownership.claim(for: try owner(former: former)) }
     if try !isOwned(by: user, former) {
       let unsent = try writeUnclaimed { (db: borrowing Connection) throws(SQLiteError) in
-        try Self.handOver(to: user, takeover, former, on: db)
+        try Self.handOver(to: user, takeover, former: former, on: db)
       }
       guard unsent == 0 else { throw Self.unsent(unsent) }
     }
@@ -73,7 +73,7 @@ extension Storage {
 
   /// Gives how many of another user's writes are in the way.
   private static func handOver(
-    to user: RecordID, _ takeover: Takeover, _ former: RecordID?, on db: borrowing Connection
+    to user: RecordID, _ takeover: Takeover, former: RecordID?, on db: borrowing Connection
   ) throws(SQLiteError) -> Int {
     if let owner = try owner(former, on: db), owner != user {
       let unsent = try unsent(on: db)

@@ -8,8 +8,8 @@ extension Storage {
     let found = try readSnapshot(of: collection) { (db, table) throws(SQLiteError) in
       let plan = try indexes.plan(query, table, on: db)
       var explanation = Self.explanation(plan, query)
-      try Self.addSteps(of: plan, to: &explanation, db)
-      try Self.run(plan, counting: &explanation, db)
+      try Self.addSteps(of: plan, to: &explanation, on: db)
+      try Self.run(plan, counting: &explanation, on: db)
       return explanation
     }
     return found
@@ -30,7 +30,7 @@ extension Storage {
 
   /// What SQLite's planner says.
   private static func addSteps(
-    of plan: Plan, to explanation: inout Explanation, _ db: borrowing Connection
+    of plan: Plan, to explanation: inout Explanation, on db: borrowing Connection
   ) throws(SQLiteError) {
     let statement = try db.prepare("EXPLAIN QUERY PLAN \(plan.bodies.text)")
     while try statement.step() { explanation.steps.append(statement.text(3) ?? "") }
@@ -39,7 +39,7 @@ extension Storage {
   /// Runs the query with one more condition, which always holds and counts how often it is asked: once for
   /// each entity that is looked at.
   private static func run(
-    _ plan: Plan, counting explanation: inout Explanation, _ db: borrowing Connection
+    _ plan: Plan, counting explanation: inout Explanation, on db: borrowing Connection
   ) throws(SQLiteError) {
     let counter = RowCounter()
     let statement = try db.prepare(plan.selection.page("e.n", counted: true))

@@ -19,7 +19,7 @@ extension Storage {
       }
       if let page { return page }
     }
-    return try findInSnapshot(query, in: collection, writtenSince, budget)
+    return try findInSnapshot(query, in: collection, since: writtenSince, budget: budget)
   }
 
   /// By the indexes as they were last seen, in a single statement that has no transaction around it; nil if nothing that
@@ -64,7 +64,7 @@ extension Storage {
   }
 
   private func findInSnapshot(
-    _ query: Query, in collection: String, _ since: Timestamp?, _ budget: WorkBudget
+    _ query: Query, in collection: String, since: Timestamp?, budget: WorkBudget
   ) throws(StoreError) -> any EntityCursor {
     var isKept = true
     let rows: Rows

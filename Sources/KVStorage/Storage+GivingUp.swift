@@ -11,10 +11,10 @@ package import KVSync
 extension Storage {
   package func dropPending(_ id: String, in collection: String) throws(StoreError) -> Bool {
     try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
-      guard try Self.run(change.table.drop, id, db) else { return false }
+      guard try Self.run(change.table.drop, id, on: db) else { return false }
       try Self.forgetRequests(change.table, db)
-      try Self.forgetVersion(of: id, change, db)
-      try Self.expectNothing(of: id, change.table, db)
+      try Self.forgetVersion(of: id, change, on: db)
+      try Self.expectNothing(of: id, change.table, on: db)
       return true
     }
   }
@@ -22,10 +22,11 @@ extension Storage {
   package func purge(_ query: Query?, in collection: String) throws(StoreError) -> Int {
     try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
       try Self.forgetRequests(change.table, db)
-      let notePurge = try db.statement(change.table.notePurge)
-      try notePurge.run()
+      let recordPurge = try db.statement(change.table.recordPurge)
+      try recordPurge.run()
       guard let query else { return try Self.dropAllPending(change.table, db) }
-      return try Self.dropPending(of: numbers(of: query, change.table, db), change.table, db)
+      return try Self.dropPending(
+        of: numbers(of: query, change.table, on: db), change.table, on: db)
     }
   }
 
@@ -33,7 +34,7 @@ extension Storage {
 
   /// From now on nobody knows which version of the backend's this row is, if any.
   static func forgetVersion(
-    of id: String, _ change: Change, _ db: borrowing Connection
+    of id: String, _ change: Change, on db: borrowing Connection
   ) throws(SQLiteError) {
     let statement = try db.statement(change.table.forgetVersion)
     try statement.bind(id, at: 1)
@@ -53,7 +54,7 @@ extension Storage {
 
   /// Forgets the pending writes of some rows; gives how many.
   static func dropPending(
-    of numbers: [Int64], _ table: Table, _ db: borrowing Connection
+    of numbers: [Int64], _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> Int {
     let drop = try db.prepare(
       """

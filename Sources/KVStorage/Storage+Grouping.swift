@@ -11,7 +11,9 @@ extension Storage {
   ) throws(StoreError) -> [JSONObject] {
     let groups = try readSnapshot(of: collection, within: budget) {
       (db, table) throws(SQLiteError) -> Groups in
-      if writtenSince == nil, let groups = try indexed(grouping, query, table, db) { return groups }
+      if writtenSince == nil, let groups = try indexed(grouping, query, table: table, on: db) {
+        return groups
+      }
       let plan = try indexes.plan(query.selection, table, writtenSince: writtenSince, on: db)
       let statement = try db.statement(plan.bodies)
       try plan.selection.bindPage(to: statement)
@@ -24,7 +26,7 @@ extension Storage {
 
   /// By an index alone; nil if none can.
   private func indexed(
-    _ grouping: Grouping, _ query: Query, _ table: Table, _ db: borrowing Connection
+    _ grouping: Grouping, _ query: Query, table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> Groups? {
     let usable = try indexes.usable(of: table, on: db)
     guard let indexed = IndexedGrouping(grouping, query, usable) else { return nil }

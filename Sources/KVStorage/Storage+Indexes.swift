@@ -10,10 +10,10 @@ extension Storage {
   package func createIndex(_ spec: IndexSpec, in collection: String) throws(StoreError) {
     let text = JSONValue.object(spec.json).text
     let index = try write(to: collection) { (db, change) throws(SQLiteError) -> IndexTable? in
-      if let number = try Self.find(spec.name, change.table, db, text: text) {
+      if let number = try Self.find(spec.name, change.table, on: db, text: text) {
         return number.map { IndexTable(number: $0, spec, on: change.table) }
       }
-      return try Self.add(spec, text, change.table, db)
+      return try Self.add(spec, text, table: change.table, on: db)
     }
     guard let index else {
       throw StoreError(.invalid, "There is an index \(spec.name) already, with other keys.")
@@ -24,7 +24,7 @@ extension Storage {
 
   package func dropIndex(_ name: String, in collection: String) throws(StoreError) -> Bool {
     try write(to: collection) { (db, change) throws(SQLiteError) in
-      guard let found = try Self.find(name, change.table, db) else { return false }
+      guard let found = try Self.find(name, change.table, on: db) else { return false }
       try db.execute(IndexTable(number: found.number, found.spec, on: change.table).drop)
       let statement = try db.statement(Indexes.forget)
       try statement.bind(found.number, at: 1)
@@ -51,7 +51,7 @@ extension Storage {
 
   /// The number of an index of this name, itself nil if it has another text; nil if there is none.
   private static func find(
-    _ name: String, _ table: Table, _ db: borrowing Connection, text: String
+    _ name: String, _ table: Table, on db: borrowing Connection, text: String
   ) throws(SQLiteError) -> Int64?? {
     let statement = try db.statement(Indexes.find)
     try statement.bind(table.number, at: 1)
@@ -62,7 +62,7 @@ extension Storage {
   }
 
   private static func find(
-    _ name: String, _ table: Table, _ db: borrowing Connection
+    _ name: String, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> (number: Int64, spec: IndexSpec)? {
     let statement = try db.statement(Indexes.find)
     try statement.bind(table.number, at: 1)
@@ -74,7 +74,7 @@ extension Storage {
   }
 
   private static func add(
-    _ spec: IndexSpec, _ text: String, _ table: Table, _ db: borrowing Connection
+    _ spec: IndexSpec, _ text: String, table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> IndexTable {
     let statement = try db.statement(Indexes.add)
     try statement.bind(table.number, at: 1)

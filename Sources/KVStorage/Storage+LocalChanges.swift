@@ -14,17 +14,17 @@ extension Storage {
     return try attempt(repeatable: condition.isNone) {
       (db: borrowing Connection) throws(SQLiteError) in
       let change = Change(try catalog.entry(collection, on: db))
-      let saver = try EntitySaver(change, isConditional: !condition.isNone, db)
+      let saver = try EntitySaver(change, isConditional: !condition.isNone, on: db)
       var saved = entities
-      for (place, outline) in outlines.enumerated() {
-        if var failure = try Self.failure(of: outline.id, condition, change.table, db) {
-          failure.index = outlines.count > 1 ? place : nil
+      for (index, outline) in outlines.enumerated() {
+        if var failure = try Self.failure(of: outline.id, condition, table: change.table, on: db) {
+          failure.index = outlines.count > 1 ? index : nil
           return .failure(failure)
         }
         if let known, outline.id != nil {
-          saved[place].bytes = try Self.completed(saved[place], known, change, db)
+          saved[index].bytes = try Self.completed(saved[index], known, change: change, on: db)
         }
-        try saver.save(saved[place], outline.id == nil ? .create : .update, db)
+        try saver.save(saved[index], outline.id == nil ? .create : .update, on: db)
       }
       return .success(saved)
     }
@@ -32,16 +32,16 @@ extension Storage {
 
   /// Why an entity must not be written; nil: the condition holds.
   private static func failure(
-    of id: String?, _ condition: WriteCondition, _ table: Table, _ db: borrowing Connection
+    of id: String?, _ condition: WriteCondition, table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> StoreError? {
     guard !condition.isNone else { return nil }
-    let stored = try id.flatMap { (id) throws(SQLiteError) in try StoredRecord(id, table, db) }
+    let stored = try id.flatMap { (id) throws(SQLiteError) in try StoredRecord(id, table, on: db) }
     return condition.failure(of: id, stored.map { ($0.version, $0.body) })
   }
 
   /// An entity with those members of the stored one that are not known.
   static func completed(
-    _ entity: SavedEntity, _ known: KnownMembers, _ change: Change, _ db: borrowing Connection
+    _ entity: SavedEntity, _ known: KnownMembers, change: Change, on db: borrowing Connection
   ) throws(SQLiteError) -> [UInt8] {
     let statement = try db.statement(change.table.get)
     try statement.bind(entity.id, at: 1)
@@ -72,23 +72,24 @@ extension Storage {
   ) throws(StoreError) -> Int {
     try attempt(makingRoom: true) { (db: borrowing Connection) throws(SQLiteError) in
       let change = Change(try catalog.entry(collection, on: db))
-      if let failure = try Self.failure(of: id, condition, change.table, db) {
+      if let failure = try Self.failure(of: id, condition, table: change.table, on: db) {
         return .failure(failure)
       }
-      return .success(try Self.remove(id, isConditional: !condition.isNone, change, db) ? 1 : 0)
+      return .success(
+        try Self.remove(id, isConditional: !condition.isNone, change: change, on: db) ? 1 : 0)
     }
   }
 
   package func remove(_ query: Query, in collection: String) throws(StoreError) -> Int {
     try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
       // Found first, then removed: a statement should not read the table that it changes.
-      let numbers = try numbers(of: query, change.table, db)
+      let numbers = try numbers(of: query, change.table, on: db)
       let find = try db.prepare("SELECT id FROM \(change.table.entities) WHERE n = ?1")
       for number in numbers {
         try find.bind(number, at: 1)
         let id = try find.step() ? find.text(0) : nil
         find.reset()
-        if let id { _ = try Self.remove(id, change, db) }
+        if let id { _ = try Self.remove(id, change: change, on: db) }
       }
       return numbers.count
     }
@@ -99,20 +100,22 @@ extension Storage {
   ) throws(StoreError) -> UpdateResult {
     try attempt { (db: borrowing Connection) throws(SQLiteError) in
       let change = Change(try catalog.entry(collection, on: db))
-      let numbers = try numbers(of: query, change.table, db)
+      let numbers = try numbers(of: query, change.table, on: db)
       let find = try db.statement(change.table.bodyOfRow)
-      let saver = try EntitySaver(change, db)
+      let saver = try EntitySaver(change, on: db)
       var result = UpdateResult(matched: numbers.count)
       for number in numbers {
         try find.bind(number, at: 1)
         let body = try find.step() ? find.copy(0) : []
         find.reset()
         let changed: SavedEntity?
-        do throws(StoreError) { changed = try update.applied(to: body, change.now, format) } catch {
+        do throws(StoreError) {
+          changed = try update.applied(to: body, change.now, format: format)
+        } catch {
           return .failure(error)
         }
         guard let changed else { continue }
-        try saver.save(changed, .update, db)
+        try saver.save(changed, .update, on: db)
         result.modified.append(changed.id)
       }
       return .success(result)
@@ -123,7 +126,7 @@ extension Storage {
 
   /// Inserts or replaces an entity.
   static func put(
-    _ body: [UInt8], as id: String, _ change: Change, _ db: borrowing Connection
+    _ body: [UInt8], as id: String, change: Change, on db: borrowing Connection
   ) throws(SQLiteError) {
     try body.withBorrowedBytes { (bytes) throws(SQLiteError) in
       let statement = try db.statement(change.table.put)
@@ -132,12 +135,12 @@ extension Storage {
       try statement.bind(borrowedText: bytes, at: 4)
       try change.insert(with: statement, on: db)
     }
-    try expectNothing(of: id, change.table, db)
+    try expectNothing(of: id, change.table, on: db)
   }
 
   /// Replaces an entity, if it is there.
   static func replace(
-    _ body: [UInt8], of id: String, _ change: Change, _ db: borrowing Connection
+    _ body: [UInt8], of id: String, change: Change, on db: borrowing Connection
   ) throws(SQLiteError) {
     try body.withBorrowedBytes { (bytes) throws(SQLiteError) in
       let statement = try db.statement(change.table.update)
@@ -151,21 +154,21 @@ extension Storage {
 
   /// Deletes an entity and queues that; false if it was not there.
   static func remove(
-    _ id: String, isConditional: Bool = false, _ change: Change, _ db: borrowing Connection
+    _ id: String, isConditional: Bool = false, change: Change, on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
-    let (isCreate, isUnsent) = try queuedCreate(id, change.table, db)
+    let (isCreate, isUnsent) = try queuedCreate(id, change.table, on: db)
     if isCreate, isUnsent {
-      _ = try run(change.table.drop, id, db)
+      _ = try run(change.table.drop, id, on: db)
     } else {
-      if isCreate { try expectLateCreate(of: id, change, db) }
-      guard try queueDeletion(of: id, isConditional, change, db) else { return false }
+      if isCreate { try expectLateCreate(of: id, change, on: db) }
+      guard try queueDeletion(of: id, isConditional, change: change, on: db) else { return false }
     }
-    return try run(change.table.delete, id, db)
+    return try run(change.table.delete, id, on: db)
   }
 
   /// Whether a create is queued for this id, and whether no backend can have seen what is queued.
   static func queuedCreate(
-    _ id: String, _ table: Table, _ db: borrowing Connection
+    _ id: String, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> (isCreate: Bool, isUnsent: Bool) {
     let queued = try db.statement(table.queued)
     try queued.bind(id, at: 1)
@@ -175,7 +178,7 @@ extension Storage {
 
   /// False if there is no such entity.
   private static func queueDeletion(
-    of id: String, _ isConditional: Bool, _ change: Change, _ db: borrowing Connection
+    of id: String, _ isConditional: Bool, change: Change, on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     let queue = try db.statement(change.table.queueDeletion)
     try queue.bind(id, at: 1)
@@ -188,7 +191,7 @@ extension Storage {
 
   /// Runs a statement whose only parameter is an id; tells whether it changed a row.
   static func run(
-    _ sql: SQL, _ id: String, _ db: borrowing Connection
+    _ sql: SQL, _ id: String, on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     let statement = try db.statement(sql)
     try statement.bind(id, at: 1)
@@ -198,7 +201,7 @@ extension Storage {
 
   /// The row numbers of what is selected.
   func numbers(
-    of query: Query, _ table: Table, _ db: borrowing Connection
+    of query: Query, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> [Int64] {
     let selection = try indexes.plan(query, table, on: db).selection
     let statement = try db.prepare(selection.page("e.n"))

@@ -19,20 +19,20 @@ extension Storage {
     }
   }
 
-  package func takeTheirs(
+  package func acceptRemote(
     _ settled: [(write: PendingWrite, theirs: RemoteVersion)]
   ) throws(StoreError) {
     try write { (db: borrowing Connection) throws(SQLiteError) in
       for (write, theirs) in settled {
         let change = Change(try catalog.entry(write.collection, on: db))
-        let version = try Self.baseVersion(of: write, change.table, db)
-        try Self.settleUnqueued(write.id, change.table, db)
-        guard try Self.removeUnchanged(write, change.table, db) else {
-          _ = try Self.rebase(write, theirs.bytes, change.table, db)
+        let version = try Self.baseVersion(of: write, change.table, on: db)
+        try Self.settleUnqueued(write.id, change.table, on: db)
+        guard try Self.removeUnchanged(write, change.table, on: db) else {
+          _ = try Self.rebase(write, theirs.bytes, table: change.table, on: db)
           continue
         }
-        try Self.replaceEntity(write.id, by: theirs.bytes, change, db)
-        if theirs == .gone { try Self.bury(write.id, version, change, db) }
+        try Self.replaceEntity(write.id, by: theirs.bytes, change: change, on: db)
+        if theirs == .gone { try Self.insertTombstone(write.id, version, change: change, on: db) }
       }
     }
   }
@@ -48,11 +48,11 @@ extension Storage {
       try statement.bind(new == .unchanged ? write.revision : Identifier.revision(), at: 6)
       try statement.run()
       guard db.changes > 0 else { return false }
-      try Self.settleUnqueued(write.id, change.table, db)
+      try Self.settleUnqueued(write.id, change.table, on: db)
       switch new {
       case .unchanged: break
-      case .replaced(let body): try Self.replaceEntity(write.id, by: body, change, db)
-      case .deleted: try Self.replaceEntity(write.id, by: nil, change, db)
+      case .replaced(let body): try Self.replaceEntity(write.id, by: body, change: change, on: db)
+      case .deleted: try Self.replaceEntity(write.id, by: nil, change: change, on: db)
       }
       return true
     }
@@ -86,10 +86,10 @@ extension Storage {
       let isNoted = statement.int(1) != 0
       statement.reset()
       try Self.forgetRequests(change.table, db)
-      try Self.expectNothing(of: id, change.table, db)
-      try Self.replaceEntity(id, by: known?.bytes, change, db)
+      try Self.expectNothing(of: id, change.table, on: db)
+      try Self.replaceEntity(id, by: known?.bytes, change: change, on: db)
       // What the change started from may itself be something that was given up.
-      if !isNoted { try Self.forgetVersion(of: id, change, db) }
+      if !isNoted { try Self.forgetVersion(of: id, change, on: db) }
       return true
     }
   }
@@ -98,20 +98,20 @@ extension Storage {
 
   /// Makes an entity what it is on the backend; nil: it is gone there.
   private static func replaceEntity(
-    _ id: String, by body: [UInt8]?, _ change: Change, _ db: borrowing Connection
+    _ id: String, by body: [UInt8]?, change: Change, on db: borrowing Connection
   ) throws(SQLiteError) {
     if let body {
-      try put(body, as: id, change, db)
+      try put(body, as: id, change: change, on: db)
     } else {
-      _ = try run(change.table.delete, id, db)
+      _ = try run(change.table.delete, id, on: db)
     }
   }
 
   /// Notes what a read has shown of an entity whose write is set aside: the write itself is left alone.
-  static func note(
-    _ theirs: UnsafeRawBufferPointer?, of id: String, _ table: Table, _ db: borrowing Connection
+  static func record(
+    _ theirs: UnsafeRawBufferPointer?, of id: String, table: Table, on db: borrowing Connection
   ) throws(SQLiteError) {
-    let statement = try db.statement(Quarantine.note)
+    let statement = try db.statement(Quarantine.recordRemote)
     try statement.bind(table.number, at: 1)
     try statement.bind(id, at: 2)
     if let theirs {
@@ -124,10 +124,10 @@ extension Storage {
   }
 
   private static func bind(
-    _ text: [UInt8]?, at place: Int32, to statement: borrowing Statement
+    _ text: [UInt8]?, at index: Int32, to statement: borrowing Statement
   ) throws(SQLiteError) {
-    guard let text else { return try statement.bindNull(at: place) }
-    try statement.bind(String(decoding: text, as: UTF8.self), at: place)
+    guard let text else { return try statement.bindNull(at: index) }
+    try statement.bind(String(decoding: text, as: UTF8.self), at: index)
   }
 
   /// What takes a write out of quarantine: the version that it met is what it changes from now on.
@@ -154,7 +154,7 @@ extension Storage {
       "UPDATE pending SET \(releasing) WHERE collection = ?1 AND state > 0")
     static let revert = SQL(
       "DELETE FROM pending \(isEntity) RETURNING ifnull(remote, base), remote NOT NULL")
-    static let note = SQL("UPDATE pending SET remote = ?3 \(isEntity) AND state > 0")
+    static let recordRemote = SQL("UPDATE pending SET remote = ?3 \(isEntity) AND state > 0")
   }
 }
 

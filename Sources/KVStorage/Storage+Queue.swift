@@ -6,13 +6,13 @@ package import KVSync
 
 extension Storage {
   package func pending(
-    in collection: String, after order: Int64, most: Int, onlyWaiting: Bool
+    in collection: String, after order: Int64, limit: Int, onlyWaiting: Bool
   ) throws(StoreError) -> [PendingWrite] {
     try read(from: collection) { (db, table) throws(SQLiteError) in
       let statement = try db.statement(onlyWaiting ? Queue.listWaiting : Queue.list)
       try statement.bind(table.number, at: 1)
       try statement.bind(order, at: 2)
-      try statement.bind(most, at: 3)
+      try statement.bind(limit, at: 3)
       var writes: [PendingWrite] = []
       while try statement.step() { writes.append(PendingWrite(row: statement, of: collection)) }
       return writes
@@ -88,7 +88,7 @@ extension Storage {
   }
 
   package func editPending(
-    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, _ id: String,
+    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, id: String,
     known: KnownMembers?, in collection: String
   ) throws(StoreError) -> Bool {
     guard outline.id?.hasSameBytes(as: id) ?? true else {
@@ -112,8 +112,8 @@ extension Storage {
       try statement.run()
       guard db.changes > 0 else { return false }
       var entity = SavedEntity(id: id, bytes: body)
-      if let known { entity.bytes = try Self.completed(entity, known, change, db) }
-      try Self.put(entity.bytes, as: id, change, db)
+      if let known { entity.bytes = try Self.completed(entity, known, change: change, on: db) }
+      try Self.put(entity.bytes, as: id, change: change, on: db)
       return true
     }
   }
@@ -127,8 +127,8 @@ extension Storage {
         try db.execute("DELETE FROM \(table.entities)")
         return db.changes
       }
-      let numbers = try numbers(of: query, table, db)
-      _ = try Self.dropPending(of: numbers, table, db)
+      let numbers = try numbers(of: query, table, on: db)
+      _ = try Self.dropPending(of: numbers, table, on: db)
       let delete = try db.prepare("DELETE FROM \(table.entities) WHERE n = ?1")
       for number in numbers {
         try delete.bind(number, at: 1)

@@ -63,7 +63,7 @@ extension Storage {
       try plan.selection.bindCount(to: statement)
       return try statement.step() ? statement.int(0) : 0
     }
-    let behindSkip = max(0, (count ?? 0) - max(0, query.skip))
-    return min(behindSkip, query.limit ?? .max)
+    let afterSkip = max(0, (count ?? 0) - max(0, query.skip))
+    return min(afterSkip, query.limit ?? .max)
   }
 }

@@ -33,8 +33,8 @@ extension Storage {
         let isStored = db.changes > 0
         stored += db.changes
         guard let id = outline.id else { continue }
-        if !isStored { try Self.note(body, of: id, table, db) }
-        if isStored, mayBeExpected { try Self.expectNothing(of: id, table, db) }
+        if !isStored { try Self.record(body, of: id, table: table, on: db) }
+        if isStored, mayBeExpected { try Self.expectNothing(of: id, table, on: db) }
       }
       return stored
     }
@@ -45,42 +45,42 @@ extension Storage {
     recording request: (key: RequestKey, startedAt: BackendMoment)?
   ) throws(StoreError) -> Int {
     try write(to: collection) { (db, change) throws(SQLiteError) in
-      if let request { try Self.record(request, readFrom: mark, change.table, db) }
-      guard let query, try Self.mayHaveOlder(change.table, mark, db) else { return 0 }
+      if let request { try Self.record(request, readFrom: mark, table: change.table, on: db) }
+      guard let query, try Self.mayHaveOlder(change.table, mark, on: db) else { return 0 }
       let table = change.table
       if query.matcher == nil, let request {
         if format.versionsAreTimes {
-          try Self.buryUnseen(change, mark, request.startedAt.text, db)
+          try Self.insertTombstonesOfUnseen(change, mark, moment: request.startedAt.text, on: db)
         } else {
-          try Self.buryVersionsUnseen(change, mark, db)
+          try Self.insertTombstonesOfUnseenVersions(change, mark, on: db)
         }
       }
       let selection = try indexes.plan(query.selection, table, on: db).selection
       let statement = try db.prepare(
         "DELETE FROM \(table.entities) WHERE \(Self.isUnseen(selection, table))")
-      let place = try selection.bindCondition(to: statement)
-      try statement.bind(mark.generation, at: place)
+      let index = try selection.bindCondition(to: statement)
+      try statement.bind(mark.generation, at: index)
       try statement.run()
       return db.changes
     }
   }
 
   package func unseen(
-    _ query: Query, from mark: RefreshMark, in collection: String, after order: Int64, most: Int,
+    _ query: Query, from mark: RefreshMark, in collection: String, after order: Int64, limit: Int,
     within budget: WorkBudget
   ) throws(StoreError) -> [(order: Int64, id: String)] {
     try readSnapshot(of: collection, within: budget) { (db, table) throws(SQLiteError) in
-      guard try Self.mayHaveOlder(table, mark, db) else { return [] }
+      guard try Self.mayHaveOlder(table, mark, on: db) else { return [] }
       let selection = try indexes.plan(query.selection, table, on: db).selection
       let statement = try db.prepare(
         """
         SELECT n, id FROM \(table.entities) WHERE \(Self.isUnseen(selection, table)) AND n > ?
         ORDER BY n LIMIT ?
         """)
-      let place = try selection.bindCondition(to: statement)
-      try statement.bind(mark.generation, at: place)
-      try statement.bind(order, at: place + 1)
-      try statement.bind(most, at: place + 2)
+      let index = try selection.bindCondition(to: statement)
+      try statement.bind(mark.generation, at: index)
+      try statement.bind(order, at: index + 1)
+      try statement.bind(limit, at: index + 2)
       var unseen: [(order: Int64, id: String)] = []
       while try statement.step() { unseen.append((statement.int64(0), statement.text(1) ?? "")) }
       return unseen
@@ -94,30 +94,31 @@ extension Storage {
 
   /// What a read of everything has not brought was gone when it began. (What a filter has not brought may only have
   /// left it.)
-  private static func buryUnseen(
-    _ change: Change, _ mark: RefreshMark, _ moment: String, _ db: borrowing Connection
+  private static func insertTombstonesOfUnseen(
+    _ change: Change, _ mark: RefreshMark, moment: String, on db: borrowing Connection
   ) throws(SQLiteError) {
-    let statement = try db.statement(change.table.buryUnseen)
+    let statement = try db.statement(change.table.insertTombstonesOfUnseen)
     try statement.bind(mark.generation, at: 1)
     try statement.bind(moment, at: 2)
     try statement.bind(change.now, at: 3)
-    try statement.bind(Tombstones.most, at: 4)
+    try statement.bind(Tombstones.maxCount, at: 4)
     try statement.run()
   }
 
   /// The same where versions are no times: what is known to have gone is the version that was here.
-  private static func buryVersionsUnseen(
-    _ change: Change, _ mark: RefreshMark, _ db: borrowing Connection
+  private static func insertTombstonesOfUnseenVersions(
+    _ change: Change, _ mark: RefreshMark, on db: borrowing Connection
   ) throws(SQLiteError) {
     let find = try db.prepare(
       """
       SELECT id FROM \(change.table.entities) WHERE \(change.table.isUnseen)
-      LIMIT \(Tombstones.most)
+      LIMIT \(Tombstones.maxCount)
       """)
     try find.bind(mark.generation, at: 1)
     while try find.step() {
       guard let id = find.text(0) else { continue }
-      try bury(id, try knownVersion(of: id, change.table, db), change, db)
+      try insertTombstone(
+        id, try knownVersion(of: id, change.table, on: db), change: change, on: db)
     }
   }
 
@@ -130,7 +131,7 @@ extension Storage {
       var differing: [String] = []
       for version in versions {
         guard let theirs = version.version,
-          try Self.knownVersion(of: version.id, change.table, db) == theirs
+          try Self.knownVersion(of: version.id, change.table, on: db) == theirs
         else {
           differing.append(version.id)
           continue
@@ -144,7 +145,7 @@ extension Storage {
 
   /// The backend's version of an entity, if it is known.
   static func knownVersion(
-    of id: String, _ table: Table, _ db: borrowing Connection
+    of id: String, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> RecordVersion? {
     let get = try db.statement(table.getVersioned)
     try get.bind(id, at: 1)
@@ -152,7 +153,7 @@ extension Storage {
   }
 
   private static func mayHaveOlder(
-    _ table: Table, _ mark: RefreshMark, _ db: borrowing Connection
+    _ table: Table, _ mark: RefreshMark, on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     let statement = try db.statement(table.mayHaveOlder)
     try statement.bind(mark.generation, at: 1)
@@ -166,13 +167,13 @@ extension Storage {
       var gone = 0
       for id in ids {
         var version = known
-        if version == nil { version = try Self.knownVersion(of: id, change.table, db) }
-        if try Self.run(change.table.deleteUnlessPending, id, db) {
+        if version == nil { version = try Self.knownVersion(of: id, change.table, on: db) }
+        if try Self.run(change.table.deleteUnlessPending, id, on: db) {
           gone += 1
         } else {
-          try Self.note(nil, of: id, change.table, db)
+          try Self.record(nil, of: id, table: change.table, on: db)
         }
-        try Self.bury(id, version, change, db)
+        try Self.insertTombstone(id, version, change: change, on: db)
       }
       return gone
     }
@@ -222,7 +223,7 @@ extension Storage {
   static func forgetRequests(
     _ table: Table, _ db: borrowing Connection
   ) throws(SQLiteError) {
-    for sql in [Requests.forgetAll, Requests.noteForgotten] {
+    for sql in [Requests.forgetAll, Requests.recordForgotten] {
       let statement = try db.statement(sql)
       try statement.bind(table.number, at: 1)
       try statement.run()
@@ -232,7 +233,7 @@ extension Storage {
   /// Nothing is recorded of a read that began before the records were forgotten: it may have missed why they were.
   private static func record(
     _ request: (key: RequestKey, startedAt: BackendMoment), readFrom mark: RefreshMark,
-    _ table: Table, _ db: borrowing Connection
+    table: Table, on db: borrowing Connection
   ) throws(SQLiteError) {
     let statement = try db.statement(Requests.record)
     try bind(request.key, table, to: statement)
@@ -256,7 +257,7 @@ extension Storage {
     static let list = SQL("SELECT filter, fields FROM requests WHERE collection = ?1")
     static let forget = SQL("DELETE FROM requests \(isKey)")
     static let forgetAll = SQL("DELETE FROM requests WHERE collection = ?1")
-    static let noteForgotten = SQL(
+    static let recordForgotten = SQL(
       "UPDATE collections SET forgotten = generation WHERE number = ?1")
     static let record = SQL(
       """

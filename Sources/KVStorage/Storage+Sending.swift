@@ -10,7 +10,7 @@ extension Storage {
       outgoing.reserveCapacity(writes.count)
       for write in writes {
         let table = try catalog.entry(write.collection, on: db).table
-        if let next = try Self.beginSending(write, table, db) { outgoing.append(next) }
+        if let next = try Self.beginSending(write, table, on: db) { outgoing.append(next) }
       }
       return outgoing
     }
@@ -20,8 +20,8 @@ extension Storage {
     try write { (db: borrowing Connection) throws(SQLiteError) in
       for (write, stored) in done {
         let change = Change(try catalog.entry(write.collection, on: db))
-        try Self.confirm(write, stored, change, db)
-        try Self.settleUnqueued(write.id, change.table, db)
+        try Self.confirm(write, stored, change: change, on: db)
+        try Self.settleUnqueued(write.id, change.table, on: db)
       }
     }
   }
@@ -43,7 +43,7 @@ extension Storage {
   // MARK: Steps
 
   private static func beginSending(
-    _ write: PendingWrite, _ table: Table, _ db: borrowing Connection
+    _ write: PendingWrite, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> OutgoingWrite? {
     let count = try db.statement(Sending.begin)
     try bind(write, table, to: count)
@@ -67,40 +67,40 @@ extension Storage {
   /// - gone: it was dropped or purged, and our entity is taken to be clean: the backend's entity
   ///   replaces it. If the entity is gone as well, it was cleared, and is not brought back.
   private static func confirm(
-    _ write: PendingWrite, _ stored: [UInt8]?, _ change: Change, _ db: borrowing Connection
+    _ write: PendingWrite, _ stored: [UInt8]?, change: Change, on db: borrowing Connection
   ) throws(SQLiteError) {
-    if write.operation == .delete { return try confirmDeletion(write, change, db) }
-    if try removeUnchanged(write, change.table, db) {
-      if let stored { try put(stored, as: write.id, change, db) }
+    if write.operation == .delete { return try confirmDeletion(write, change, on: db) }
+    if try removeUnchanged(write, change.table, on: db) {
+      if let stored { try put(stored, as: write.id, change: change, on: db) }
       return
     }
-    if try rebase(write, stored, change.table, db) { return }
-    if let stored, try isNewer(stored, than: write.id, change.table, db) {
-      try replace(stored, of: write.id, change, db)
+    if try rebase(write, stored, table: change.table, on: db) { return }
+    if let stored, try isNewer(stored, than: write.id, table: change.table, on: db) {
+      try replace(stored, of: write.id, change: change, on: db)
     }
   }
 
   private static func confirmDeletion(
-    _ write: PendingWrite, _ change: Change, _ db: borrowing Connection
+    _ write: PendingWrite, _ change: Change, on db: borrowing Connection
   ) throws(SQLiteError) {
-    let version = try baseVersion(of: write, change.table, db)
+    let version = try baseVersion(of: write, change.table, on: db)
     // A deletion past the queue confirms what is queued: perhaps a create that had no answer.
-    let (isCreate, isUnsent) = try queuedCreate(write.id, change.table, db)
-    if isCreate, !isUnsent { try expectLateCreate(of: write.id, change, db) }
-    if try removeUnchanged(write, change.table, db) {
+    let (isCreate, isUnsent) = try queuedCreate(write.id, change.table, on: db)
+    if isCreate, !isUnsent { try expectLateCreate(of: write.id, change, on: db) }
+    if try removeUnchanged(write, change.table, on: db) {
       // Here already, unless the deletion was not the queue's.
-      _ = try run(change.table.delete, write.id, db)
-      return try bury(write.id, version, change, db)
+      _ = try run(change.table.delete, write.id, on: db)
+      return try insertTombstone(write.id, version, change: change, on: db)
     }
-    if try rebase(write, nil, change.table, db) { return }
-    let ours = try knownVersion(of: write.id, change.table, db)
-    _ = try run(change.table.delete, write.id, db)
-    try bury(write.id, ours, change, db)
+    if try rebase(write, nil, table: change.table, on: db) { return }
+    let ours = try knownVersion(of: write.id, change.table, on: db)
+    _ = try run(change.table.delete, write.id, on: db)
+    try insertTombstone(write.id, ours, change: change, on: db)
   }
 
   /// The version that a row whose revision is still this one started from, if it is known.
   static func baseVersion(
-    of write: PendingWrite, _ table: Table, _ db: borrowing Connection
+    of write: PendingWrite, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> RecordVersion? {
     let statement = try db.statement(Sending.base)
     try bind(write, table, to: statement)
@@ -110,7 +110,7 @@ extension Storage {
 
   /// Removes a row whose revision is still this one; false: it was changed, or is gone.
   static func removeUnchanged(
-    _ write: PendingWrite, _ table: Table, _ db: borrowing Connection
+    _ write: PendingWrite, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     let done = try db.statement(Sending.done)
     try bind(write, table, to: done)
@@ -120,20 +120,20 @@ extension Storage {
 
   /// Makes what the backend has now the base of a row that was changed; false: there is no row.
   static func rebase(
-    _ write: PendingWrite, _ stored: [UInt8]?, _ table: Table, _ db: borrowing Connection
+    _ write: PendingWrite, _ stored: [UInt8]?, table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     // A success without an answer says that the backend has it, not what it looks like there.
     guard let stored, write.operation != .delete else {
-      return try bindBase(nil, write, table, db)
+      return try bindBase(nil, write, table: table, on: db)
     }
     return try stored.withBorrowedBytes { (bytes) throws(SQLiteError) in
-      try bindBase(bytes, write, table, db)
+      try bindBase(bytes, write, table: table, on: db)
     }
   }
 
   private static func bindBase(
-    _ base: UnsafeRawBufferPointer?, _ write: PendingWrite, _ table: Table,
-    _ db: borrowing Connection
+    _ base: UnsafeRawBufferPointer?, _ write: PendingWrite, table: Table,
+    on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     let statement = try db.statement(Sending.rebase)
     try statement.bind(table.number, at: 1)
@@ -150,7 +150,7 @@ extension Storage {
   /// Whether the backend's entity is not older than ours: a late answer does not undo what a later
   /// push or pull has stored.
   private static func isNewer(
-    _ stored: [UInt8], than id: String, _ table: Table, _ db: borrowing Connection
+    _ stored: [UInt8], than id: String, table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     let get = try db.statement(table.get)
     try get.bind(id, at: 1)

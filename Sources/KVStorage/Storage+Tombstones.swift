@@ -51,17 +51,17 @@ extension Storage {
 
   /// Notes that a version of an entity has gone, unless a write of it is pending. An older one than is known adds
   /// nothing; nil: it is not known which.
-  static func bury(
-    _ id: String, _ version: RecordVersion?, _ change: Change, _ db: borrowing Connection
+  static func insertTombstone(
+    _ id: String, _ version: RecordVersion?, change: Change, on db: borrowing Connection
   ) throws(SQLiteError) {
     guard var version else { return }
     let table = change.table
     // Texts are compared by the statement; of others, the one that goes in is chosen here.
-    if table.format.versionOrder != .text, let known = try buried(id, table, db) {
+    if table.format.versionOrder != .text, let known = try tombstoneVersion(id, table, on: db) {
       version = table.format.versionOrder.newer(known, version)
     }
     let statement = try db.statement(
-      table.format.versionOrder == .text ? Tombstones.bury : Tombstones.replace)
+      table.format.versionOrder == .text ? Tombstones.insert : Tombstones.replace)
     try statement.bind(change.table.number, at: 1)
     try statement.bind(id, at: 2)
     try statement.bind(version.text, at: 3)
@@ -69,8 +69,8 @@ extension Storage {
     try statement.run()
   }
 
-  private static func buried(
-    _ id: String, _ table: Table, _ db: borrowing Connection
+  private static func tombstoneVersion(
+    _ id: String, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> RecordVersion? {
     let statement = try db.statement(Tombstones.find)
     try statement.bind(table.number, at: 1)
@@ -80,7 +80,7 @@ extension Storage {
 
   /// Notes that a create which had no answer may still arrive: to be called before it leaves the queue.
   static func expectLateCreate(
-    of id: String, _ change: Change, _ db: borrowing Connection
+    of id: String, _ change: Change, on db: borrowing Connection
   ) throws(SQLiteError) {
     let statement = try db.statement(change.table.expectLateCreate)
     try statement.bind(id, at: 1)
@@ -90,7 +90,7 @@ extension Storage {
 
   /// An entity is wanted after all, or its deletion was given up: what arrives of it from now on may stay.
   static func expectNothing(
-    of id: String, _ table: Table, _ db: borrowing Connection
+    of id: String, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) {
     let statement = try db.statement(Tombstones.expectNothing)
     try statement.bind(table.number, at: 1)
@@ -112,12 +112,12 @@ extension Storage {
     static let find = SQL("SELECT version, sent FROM gone \(isEntity)")
     static let expectsLateCreates = SQL(
       "SELECT 1 FROM gone WHERE collection = ?1 AND sent NOT NULL LIMIT 1")
-    static let bury = bury(as: "max(?3, ifnull(g.version, ''))")
+    static let insert = insert(as: "max(?3, ifnull(g.version, ''))")
     /// The same, whatever version is known.
-    static let replace = bury(as: "?3")
+    static let replace = insert(as: "?3")
 
     // Replacing makes it the latest.
-    private static func bury(as version: String) -> SQL {
+    private static func insert(as version: String) -> SQL {
       SQL(
         """
         INSERT OR REPLACE INTO gone (collection, id, version, sent, noted)
@@ -134,6 +134,6 @@ extension Storage {
       AND id IN (SELECT id FROM pending WHERE collection = ?1)
       """)
     /// How many are noted at once: there are no more.
-    static let most = 16_384
+    static let maxCount = 16_384
   }
 }

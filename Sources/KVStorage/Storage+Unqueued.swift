@@ -18,8 +18,8 @@ extension Storage {
     let isDeletion = versions.allSatisfy { $0.sent == .gone }
     return try write(to: collection, makingRoom: isDeletion) { (db, change) throws(SQLiteError) in
       let request = try Self.newRequest(change, db)
-      let note = try Self.noting(request, change.table, db)
-      for (id, sent) in versions { try Self.note(sent, of: id, with: note) }
+      let statement = try Self.recordStatement(request, change.table, on: db)
+      for (id, sent) in versions { try Self.record(sent, of: id, with: statement) }
       return request
     }
   }
@@ -29,11 +29,11 @@ extension Storage {
   ) throws(StoreError) -> Int64 {
     try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
       let request = try Self.newRequest(change, db)
-      try noteMatches(of: query, request, change.table, db)
-      let note = try Self.noting(request, change.table, db)
-      let sent = try Self.unanswered(matching: query, change.table, db)
-      for id in try sent + Self.pending(matching: query, change.table, db) {
-        try Self.note(.gone, of: id, with: note)
+      try recordMatches(of: query, request, table: change.table, on: db)
+      let statement = try Self.recordStatement(request, change.table, on: db)
+      let sent = try Self.unanswered(matching: query, change.table, on: db)
+      for id in try sent + Self.pending(matching: query, change.table, on: db) {
+        try Self.record(.gone, of: id, with: statement)
       }
       return request
     }
@@ -54,7 +54,7 @@ extension Storage {
 
   /// What was sent past the queue of this entity is settled.
   static func settleUnqueued(
-    _ id: String, _ table: Table, _ db: borrowing Connection
+    _ id: String, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) {
     let settle = try db.statement(Unqueued.settle)
     try settle.bind(table.number, at: 1)
@@ -72,16 +72,16 @@ extension Storage {
     return max(change.now * 1000, (try db.integer("SELECT max(request) FROM unanswered") ?? 0) + 1)
   }
 
-  private static func noting(
-    _ request: Int64, _ table: Table, _ db: borrowing Connection
+  private static func recordStatement(
+    _ request: Int64, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> Statement {
-    let note = try db.prepare("INSERT OR REPLACE INTO unanswered VALUES (?1, ?2, ?3, ?4)")
-    try note.bind(table.number, at: 1)
-    try note.bind(request, at: 3)
-    return note
+    let statement = try db.prepare("INSERT OR REPLACE INTO unanswered VALUES (?1, ?2, ?3, ?4)")
+    try statement.bind(table.number, at: 1)
+    try statement.bind(request, at: 3)
+    return statement
   }
 
-  private static func note(
+  private static func record(
     _ version: RemoteVersion, of id: String, with statement: borrowing Statement
   ) throws(SQLiteError) {
     try statement.bind(id, at: 2)
@@ -92,22 +92,22 @@ extension Storage {
   }
 
   /// Notes the deletion of what matches here.
-  private func noteMatches(
-    of query: Query, _ request: Int64, _ table: Table, _ db: borrowing Connection
+  private func recordMatches(
+    of query: Query, _ request: Int64, table: Table, on db: borrowing Connection
   ) throws(SQLiteError) {
     let selection = try indexes.plan(query.selection, table, on: db).selection
-    let note = try db.prepare(
+    let statement = try db.prepare(
       """
       INSERT INTO unanswered SELECT \(table.number), id, \(request), 'null' FROM \(table.entities)
       WHERE \(selection.condition)
       """)
-    _ = try selection.bindCondition(to: note)
-    try note.run()
+    _ = try selection.bindCondition(to: statement)
+    try statement.run()
   }
 
   /// The pending writes of entities that match in a version that the backend may have.
   private static func pending(
-    matching query: Query, _ table: Table, _ db: borrowing Connection
+    matching query: Query, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> [String] {
     let matcher = query.of(table.format).matcher
     let find = try db.prepare(
@@ -124,7 +124,7 @@ extension Storage {
 
   /// The entities that were sent past the queue in a version that matches.
   private static func unanswered(
-    matching query: Query, _ table: Table, _ db: borrowing Connection
+    matching query: Query, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> [String] {
     let matcher = query.of(table.format).matcher
     let find = try db.prepare(

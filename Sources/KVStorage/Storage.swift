@@ -129,7 +129,7 @@ package final class Storage: LocalStore {
         epoch = db.epoch
         return try body(db)
       }
-      feed.tell(in: epoch)
+      feed.publish(in: epoch)
       return result
     } catch {
       throw StoreError(error)

@@ -34,7 +34,7 @@ final class Table: Sendable {
   /// Says that the version of a row is unknown; parameters: its id, the generation.
   let forgetVersion: SQL
   /// The same of all rows that were written before; see `Storage.purge`.
-  let notePurge: SQL
+  let recordPurge: SQL
   /// The body, if it is known which version that is.
   let getVersioned: SQL
   let delete: SQL
@@ -46,7 +46,7 @@ final class Table: Sendable {
   /// pending write.
   let isUnseen: String
   /// Makes tombstones of such entities. Parameters: the generation, the moment, the local time, how many at the most.
-  let buryUnseen: SQL
+  let insertTombstonesOfUnseen: SQL
   /// Gives a row if entities of an older generation than the parameter are possible, and none of them was written and
   /// purged since.
   let mayHaveOlder: SQL
@@ -113,7 +113,7 @@ final class Table: Sendable {
       "\(columns) SELECT \(values) WHERE NOT EXISTS (\(isPending)) \(replacing)")
     see = SQL("UPDATE \(entities) SET gen = ?2 WHERE id = ?1")
     forgetVersion = SQL("UPDATE \(entities) SET gen = -?2 WHERE id = ?1")
-    notePurge = SQL("UPDATE collections SET purged = generation WHERE number = \(number)")
+    recordPurge = SQL("UPDATE collections SET purged = generation WHERE number = \(number)")
     getVersioned = SQL(
       """
       SELECT body FROM \(entities) WHERE id = ?1
@@ -133,7 +133,7 @@ final class Table: Sendable {
       abs(gen) < ? AND NOT EXISTS (SELECT 1 FROM pending AS p
       WHERE p.collection = \(number) AND p.id = \(entities).id)
       """
-    buryUnseen = SQL(
+    insertTombstonesOfUnseen = SQL(
       """
       WITH unseen AS (SELECT id FROM \(entities) WHERE \(isUnseen))
       INSERT OR REPLACE INTO gone (collection, id, version, sent, noted)
@@ -143,8 +143,8 @@ final class Table: Sendable {
     mayHaveOlder = SQL(
       "SELECT 1 FROM collections WHERE number = \(number) AND oldest < ?1 AND purged < ?1")
 
-    // The rules of `PendingWrite.collapsing`, as SQL: one more change makes an update of a deletion, and
-    // leaves a create or an update what it is. What was set aside waits again. What was sent last, if this
+    // How a change joins what is queued: one more change makes an update of a deletion, and leaves a create or an
+    // update what it is; a deletion takes the place of both, unless a create was never sent (`queued`). What was set aside waits again. What was sent last, if this
     // is it, may be what the backend has, though no answer said so.
     let pending =
       "INSERT INTO pending (collection, id, operation, revision, created, changed, conditional, base)"

@@ -24,7 +24,7 @@ public func kv_store_pending(
     let after = try optionalText(after, named: "after")
     try out.give(
       during(store) { (core) throws(StoreError) in
-        try core.pending(after: after, most: Int(most))
+        try core.pending(after: after, limit: Int(most))
       })
   }
 }

@@ -27,11 +27,11 @@ import Testing
   @Test("is asked for the collections that somebody listens to, from where the answer before ended")
   func requests() throws {
     let live = try live()
-    let registration = try live.register(nil, device: "d", Call())
-    for name in ["b", "a", "c"] { _ = try live.join(.collection(name), registration, Call()) }
-    try live.leave(.collection("c"), registration, Call())
+    let registration = try live.register(nil, device: "d", call: Call())
+    for name in ["b", "a", "c"] { _ = try live.join(.collection(name), registration, call: Call()) }
+    try live.leave(.collection("c"), registration, call: Call())
     answer(#"{"changes":[],"next":{"at":7}}"#)
-    let first = try live.poll(registration, from: nil, Call())
+    let first = try live.poll(registration, from: nil, call: Call())
     #expect(asked() == ["collections": ["a", "b"], "after": .null])
     guard case .messages([], let next, false) = first else {
       Issue.record("\(first)")
@@ -42,7 +42,8 @@ import Testing
       {"changes":[{"collection":"a","upsert":{"_id":"x","n":1}},{"collection":"b","delete":"y"}],
        "next":8,"incomplete":true}
       """#)
-    guard case .messages(let messages, _, true) = try live.poll(registration, from: next, Call())
+    guard
+      case .messages(let messages, _, true) = try live.poll(registration, from: next, call: Call())
     else {
       Issue.record("not incomplete")
       return
@@ -58,11 +59,11 @@ import Testing
   @Test("What comes once more has the same keys, what is another version another one")
   func keys() throws {
     let live = try live(["version": ["path": "rev", "kind": "integer"]])
-    let registration = try live.register(nil, device: "d", Call())
+    let registration = try live.register(nil, device: "d", call: Call())
     func keys(_ revision: Int) throws -> [String] {
       answer(
         #"{"changes":[{"collection":"a","upsert":{"_id":"x","rev":\#(revision)}}],"next":1}"#)
-      let poll = try live.poll(registration, from: LivePlace("0"), Call())
+      let poll = try live.poll(registration, from: LivePosition("0"), call: Call())
       guard case .messages(let messages, _, _) = poll else { return [] }
       return messages.map(\.key)
     }
@@ -85,17 +86,17 @@ import Testing
     ])
   func garbage(_ text: String) throws {
     let live = try live()
-    let registration = try live.register(nil, device: "d", Call())
+    let registration = try live.register(nil, device: "d", call: Call())
     answer(text)
-    #expect(failure { try live.poll(registration, from: nil, Call()) }?.kind == .proto)
+    #expect(failure { try live.poll(registration, from: nil, call: Call()) }?.kind == .proto)
   }
 
   @Test("Streams of users there are none, and no live data without the function") func lacks()
     throws
   {
     let live = try live()
-    let registration = try live.register(nil, device: "d", Call())
-    let error = failure { try live.join(.substream("s", of: "u"), registration, Call()) }
+    let registration = try live.register(nil, device: "d", call: Call())
+    let error = failure { try live.join(.substream("s", of: "u"), registration, call: Call()) }
     #expect(error?.kind == .unsupported)
     let silent = CallbackBackend("memory", try BackendDescription([:]), MemoryBackend())
     #expect(silent.opened.live == nil)

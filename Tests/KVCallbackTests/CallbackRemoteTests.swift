@@ -34,12 +34,12 @@ import Testing
     let how = CollectionEngine.Refreshing(usesChanges: true)
     let small = try Query(filter: #"{"n":{"$lt":5}}"#)
     for n in 0..<4 { bench.backend.put(["_id": .string("\(n)"), "n": .int(Int64(n))]) }
-    _ = try bench.engine.pull(small, Call(), how)
+    _ = try bench.engine.pull(small, Call(), how: how)
     bench.backend.put(["_id": "0", "n": 7])
     bench.backend.put(["_id": "4", "n": 4])
     bench.backend.delete("1")
     let before = bench.backend.requests.count
-    _ = try bench.engine.pull(small, Call(), how)
+    _ = try bench.engine.pull(small, Call(), how: how)
     #expect(bench.backend.requests.dropFirst(before).map(\.operation) == [.changes])
     #expect(try bench.found(nil, #"{"sort":{"n":1}}"#) == ["2", "3", "4"])
   }
@@ -60,15 +60,15 @@ import Testing
       let error = StoreError(.network, "Away.")
       return PendingRequests.complete(number, failing: error) == .accepted
     }
-    let call = Call(retry: Retry(most: 1, clock: FakeRetryClock()))
+    let call = Call(retry: Retry(limit: 1, clock: FakeRetryClock()))
     let how = CollectionEngine.Refreshing(paging: .pages(of: 2, ranges: 3), usesChanges: true)
-    #expect(try bench.engine.pull(Query(), call, how) == PullResult(pulled: 5))
+    #expect(try bench.engine.pull(Query(), call, how: how) == PullResult(pulled: 5))
     let places = bench.backend.requests.filter { $0.operation == .fetch }.map {
       $0.request["after"]
     }
     #expect(places == [.null, "b1", "b1", "b3"])
     bench.backend.delete("b0")
-    #expect(try bench.engine.pull(Query(), call, how) == PullResult(removed: 1))
+    #expect(try bench.engine.pull(Query(), call, how: how) == PullResult(removed: 1))
     #expect(bench.backend.requests.last?.operation == .changes)
   }
 
@@ -84,7 +84,7 @@ import Testing
       return true
     }
     let how = CollectionEngine.Refreshing(paging: .pages(of: 2), usesChanges: true)
-    for _ in 0..<2 { _ = try bench.engine.pull(Query(), Call(), how) }
+    for _ in 0..<2 { _ = try bench.engine.pull(Query(), Call(), how: how) }
     #expect(bench.backend.requests.last?.request["since"] == "1")
   }
 
@@ -92,12 +92,12 @@ import Testing
     let bench = try TestEngine()
     let how = CollectionEngine.Refreshing(usesChanges: true)
     bench.backend.put(["_id": "a", "n": 1])
-    _ = try bench.engine.pull(Query(), Call(), how)
+    _ = try bench.engine.pull(Query(), Call(), how: how)
     bench.backend.intercept { operation, number, _ in
       operation == .changes && complete(number, #"{"unknown":true}"#) == .accepted
     }
     bench.backend.put(["_id": "b", "n": 2])
-    _ = try bench.engine.pull(Query(), Call(), how)
+    _ = try bench.engine.pull(Query(), Call(), how: how)
     #expect(try bench.found(nil, #"{"sort":{"n":1}}"#) == ["1", "2"])
   }
 

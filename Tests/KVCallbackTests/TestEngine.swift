@@ -32,7 +32,7 @@ final class TestEngine {
     let bytes = JSONValue.object(entity).bytes
     let outline = try EntityScanner.outline(of: bytes)
     let options = CallOptions(readPolicy: .forceLocal, writePolicy: policy, call: Call())
-    let saved = try bytes.withBorrowedBytes { try engine.save($0, outline, options).value }
+    let saved = try bytes.withBorrowedBytes { try engine.save($0, outline, options: options).value }
     return try JSONValue(parsing: saved)
   }
 

@@ -242,19 +242,19 @@ private struct Scene {
     _ = try notes.saveMany([["_id": "bad", "_geoloc": [500, 500]], ["_id": "waits"]])
     _ = try client.store("notes", type: "sync", nil).push(DataStore.Run())
     _ = try notes.save(["_id": "waits", "n": 2])
-    let queue = try notes.pending(after: nil, most: 0)
+    let queue = try notes.pending(after: nil, limit: 0)
 
     // Pulls, logins, restarts.
     #expect(failure { _ = try notes.pull(Query(), DataStore.Run()) }?.kind == .pending)
     #expect(failure { try client.logout(.init(), Cancellation()) }?.kind == .pending)
     _ = try client.login(
       ["username": "client", "password": "pw"], Options(), Cancellation())
-    #expect(try notes.pending(after: nil, most: 0) == queue)
+    #expect(try notes.pending(after: nil, limit: 0) == queue)
     client.close()
     let again = try world.client()
     defer { again.close() }
     let reopened = try again.store("notes", type: "sync", nil)
-    #expect(try reopened.pending(after: nil, most: 0) == queue)
+    #expect(try reopened.pending(after: nil, limit: 0) == queue)
     try reopened.retryPending("waits", DataStore.Run())
     // Now nothing waits: a pull may run, and leaves what was set aside alone.
     _ = try reopened.pull(Query(), DataStore.Run())

@@ -49,7 +49,7 @@ import Testing
     #expect(result.errors.map(\.answer?.error) == ["ParameterValueOutOfRange"])
     #expect(result.errors.first?.index == 1)
     #expect(try store.pendingCount() == 1)
-    let left = try JSONValue(parsing: try store.pending(after: nil, most: 0)).arrayValue
+    let left = try JSONValue(parsing: try store.pending(after: nil, limit: 0)).arrayValue
     #expect(left?.first?["attempts"] == 1)
     #expect(left?.first?["lastError"]?["error"] == "ParameterValueOutOfRange")
   }

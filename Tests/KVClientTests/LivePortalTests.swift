@@ -51,10 +51,10 @@ import Testing
       self.user = user
       live = KinveyLive(service, polling: polls)
       let connectivity = Connectivity { _ in }
-      remote = layers(around: KinveyRemote(service), nil, connectivity)
+      remote = layers(around: KinveyRemote(service), nil, connectivity: connectivity)
       let feed = LiveFeed(
         live, entities: remote, clock: FakeRetryClock(), now: { [time] in time.withLock { $0 } })
-      connectivity.onAnswer { [weak feed] in feed?.noteAnswer() }
+      connectivity.onAnswer { [weak feed] in feed?.recordAnswer() }
       self.feed = feed
       worker = try #require(Worker("test-live") { feed.run() })
     }
@@ -68,7 +68,7 @@ import Testing
     }
 
     func register() throws {
-      #expect(feed.begin(try live.register(user.id, device: "dev", Call())))
+      #expect(feed.begin(try live.register(user.id, device: "dev", call: Call())))
     }
 
     /// Listens, and waits until that is so.
@@ -152,7 +152,7 @@ import Testing
     #expect(listener.portal.waitForEnd())
     _ = try store.save(["_id": "b"])
     listener.time.withLockNotifyingAll { $0 += 31 }
-    _ = try listener.remote.count(Query(), in: "notes", Call())
+    _ = try listener.remote.count(Query(), in: "notes", call: Call())
     listener.expect("a", "after another request")
     listener.expect("b", "after another request")
   }

@@ -11,7 +11,7 @@ private final class Shelf: Remote {
   private let entities = Monitor<[RecordID: [UInt8]]>([:])
 
   func find(
-    _ query: Query, in collection: String, _ call: Call,
+    _ query: Query, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     let texts = entities.withLock { $0.values.map { String(decoding: $0, as: UTF8.self) } }
@@ -19,22 +19,21 @@ private final class Shelf: Remote {
     return ReadAnswer()
   }
 
-  func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8] {
+  func find(id: String, in collection: String, call: Call) throws(StoreError) -> [UInt8] {
     guard let entity = entities.withLock({ $0[RecordID(id)] }) else {
       throw StoreError(.notFound, "There is none.")
     }
     return entity
   }
 
-  func count(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> CountAnswer
-  {
+  func count(_ query: Query, in collection: String, call: Call) throws(StoreError) -> CountAnswer {
     CountAnswer(count: entities.withLock { $0.count }, startedAt: nil)
   }
 
-  func remove(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> Int { 0 }
+  func remove(_ query: Query, in collection: String, call: Call) throws(StoreError) -> Int { 0 }
 
   func send(
-    _ writes: [RemoteWrite], in collection: String, _ call: Call,
+    _ writes: [RemoteWrite], in collection: String, call: Call,
     outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
   ) {
     for (place, write) in writes.enumerated() { outcome(place, .success(carryOut(write))) }

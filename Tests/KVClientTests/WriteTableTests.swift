@@ -18,7 +18,7 @@ private struct Scene {
   }
 
   func queue() throws -> [JSONValue] {
-    try JSONValue(parsing: store.pending(after: nil, most: 0)).arrayValue ?? []
+    try JSONValue(parsing: store.pending(after: nil, limit: 0)).arrayValue ?? []
   }
 }
 

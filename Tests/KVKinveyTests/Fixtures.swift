@@ -64,7 +64,7 @@ extension KinveyRemote {
     _ query: Query = Query(), _ call: Call = Call()
   ) throws(StoreError) -> (text: String, answer: ReadAnswer) {
     var texts: [String] = []
-    let answer = try find(query, in: "notes", call) { batch in
+    let answer = try find(query, in: "notes", call: call) { batch in
       texts += batch.outlines.map { String(decoding: batch.record($0), as: UTF8.self) }
     }
     return ("[\(texts.joined(separator: ","))]", answer)
@@ -75,7 +75,7 @@ extension KinveyRemote {
     _ writes: [RemoteWrite], _ call: Call = Call()
   ) -> [Int: Result<RemoteOutcome, StoreError>] {
     var outcomes: [Int: Result<RemoteOutcome, StoreError>] = [:]
-    send(writes, in: "notes", call) { outcomes[$0] = $1 }
+    send(writes, in: "notes", call: call) { outcomes[$0] = $1 }
     return outcomes
   }
 

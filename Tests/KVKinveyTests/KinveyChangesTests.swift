@@ -15,7 +15,8 @@ import Testing
   ) throws(StoreError) -> (text: String, answer: ReadAnswer?) {
     var texts: [String] = []
     let since = BackendMoment(Self.since)
-    let answer = try backend.remote.changes(of: query, since: since, in: "notes", Call()) { batch in
+    let answer = try backend.remote.changes(of: query, since: since, in: "notes", call: Call()) {
+      batch in
       switch batch {
       case .saved(let records):
         texts += records.outlines.map { String(decoding: records.record($0), as: UTF8.self) }
@@ -72,7 +73,7 @@ import Testing
       var sizes: [Int] = []
       var deleted: [String] = []
       _ = try backend.remote.changes(
-        of: Query(), since: BackendMoment(Self.since), in: "notes", Call()
+        of: Query(), since: BackendMoment(Self.since), in: "notes", call: Call()
       ) { batch in
         switch batch {
         case .saved(let records): sizes.append(records.count)

@@ -113,7 +113,7 @@ import Testing
       let remote = backend.remote
       #expect(remote.outcome(.delete(id: "a"))?.failure?.kind == .noUser)
       let error = failure { () throws(StoreError) in
-        try remote.remove(.init(), in: "notes", Call())
+        try remote.remove(.init(), in: "notes", call: Call())
       }
       #expect(error?.kind == .noUser)
       #expect(backend.server.requests.count == 1)

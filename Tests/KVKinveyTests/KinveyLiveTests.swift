@@ -33,7 +33,7 @@ import Testing
       let polls = PollTransport(TransportOptions(proxy: ""))
       defer { polls.close() }
       let live = KinveyLive(backend.service, polling: polls)
-      let registration = try live.register("u1", device: "dev", Call())
+      let registration = try live.register("u1", device: "dev", call: Call())
       try body(backend, live, registration)
     }
   }
@@ -52,7 +52,7 @@ import Testing
       #expect(request.method == "POST")
       #expect(request.target == "/user/kid_x1/u1/register-realtime")
       #expect(request.text == #"{"deviceId":"dev"}"#)
-      try live.unregister(registration, token: "old", Call())
+      try live.unregister(registration, token: "old", call: Call())
       let last = try #require(backend.server.requests.last)
       #expect(last.target == "/user/kid_x1/u1/unregister-realtime")
       #expect(last["Authorization"] == "Kinvey old")
@@ -64,8 +64,8 @@ import Testing
     try withLive { _ in
       ScriptedReply(204, "")
     } _: { backend, live, registration in
-      _ = try live.join(.collection("notes"), registration, Call())
-      try live.leave(.collection("notes"), registration, Call())
+      _ = try live.join(.collection("notes"), registration, call: Call())
+      try live.leave(.collection("notes"), registration, call: Call())
       #expect(
         backend.server.requests.dropFirst().map(\.target) == [
           "/appdata/kid_x1/notes/_subscribe", "/appdata/kid_x1/notes/_unsubscribe",
@@ -78,8 +78,8 @@ import Testing
     try withLive { _ in
       ScriptedReply(200, Self.message)
     } _: { backend, live, registration in
-      let place = LivePlace("17102791234567890 4")
-      let answer = try live.poll(registration, from: nil, Call())
+      let place = LivePosition("17102791234567890 4")
+      let answer = try live.poll(registration, from: nil, call: Call())
       let common = "auth=tok&uuid=dev&heartbeat=300&pnsdk=libkvstore%2F1.2.3"
       #expect(
         backend.server.requests.last?.target
@@ -92,16 +92,18 @@ import Testing
             [
               LiveMessage(
                 key: "\(channel)\n17102791234567890", topic: .collection("notes"),
-                .saved(bytes(#"{"_id":"1","n":1.50}"#), id: "1", .save)),
+                change: .saved(bytes(#"{"_id":"1","n":1.50}"#), id: "1", .save)),
               LiveMessage(
                 key: "\(channel).u-u1\n2", topic: .collection("notes"),
-                .saved(bytes(#"{"_id":"2"}"#), id: "2", .create)),
+                change: .saved(bytes(#"{"_id":"2"}"#), id: "2", .create)),
               LiveMessage(
-                key: "kid_x1.x-notes\n3", topic: .collection("notes"), .deleted(id: "3", at: "t")),
+                key: "kid_x1.x-notes\n3", topic: .collection("notes"),
+                change: .deleted(id: "3", at: "t")),
               LiveMessage(
-                key: "kid_x1.x-notes\n4", topic: .collection("notes"), .tooLarge(id: "4", .update)),
+                key: "kid_x1.x-notes\n4", topic: .collection("notes"),
+                change: .tooLarge(id: "4", .update)),
             ], next: place))
-      _ = try live.poll(registration, from: place, Call())
+      _ = try live.poll(registration, from: place, call: Call())
       #expect(
         backend.server.requests.last?.target
           == "/v2/subscribe/sub-1/,/0?channel-group=g%201&tt=17102791234567890&tr=4&\(common)")
@@ -117,7 +119,8 @@ import Testing
         ScriptedReply(
           403, #"{"status":403,"error":true,"message":"Forbidden","payload":\#(payload)}"#)
       } _: { _, live, registration in
-        guard case .refused(let named, let error) = try live.poll(registration, from: nil, Call())
+        guard
+          case .refused(let named, let error) = try live.poll(registration, from: nil, call: Call())
         else {
           Issue.record("It was no refusal.")
           return
@@ -134,7 +137,7 @@ import Testing
       ScriptedReply(200, answer)
     } _: { _, live, registration in
       let error = failure { () throws(StoreError) in
-        try live.poll(registration, from: nil, Call())
+        try live.poll(registration, from: nil, call: Call())
       }
       #expect(error?.kind == .proto)
     }

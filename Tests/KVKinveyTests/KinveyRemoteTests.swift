@@ -81,7 +81,7 @@ import Testing
       try withBackend(change: { $0.sendsOriginalForms = isOriginal }) { _ in
         ScriptedReply(200, #"{"count":0}"#)
       } run: { backend throws in
-        _ = try backend.remote.count(Query(format: "a MATCHES 'x'"), in: "notes", Call())
+        _ = try backend.remote.count(Query(format: "a MATCHES 'x'"), in: "notes", call: Call())
         let pattern = isOriginal ? "x" : "%5E%28%3F%3Ax%29%24%28%3F%21%5C%5Cn%29"
         #expect(
           try backend.request.target
@@ -106,7 +106,7 @@ import Testing
       ScriptedReply(200, #"[{"_id":"a"}]"#)
     } run: { backend in
       let error = failure { () throws(StoreError) in
-        try backend.remote.find(.init(), in: "notes", Call()) { _ throws(StoreError) in
+        try backend.remote.find(.init(), in: "notes", call: Call()) { _ throws(StoreError) in
           throw StoreError(.full, "no room")
         }
       }
@@ -120,7 +120,8 @@ import Testing
       ScriptedReply(401, #"{"error":"InsufficientCredentials","description":"d","debug":""}"#)
     } run: { backend in
       let error = failure { () throws(StoreError) in
-        try backend.remote.find(.init(), in: "notes", Call()) { _ in Issue.record("received") }
+        try backend.remote.find(.init(), in: "notes", call: Call()) { _ in Issue.record("received")
+        }
       }
       #expect(error?.kind == .forbidden)
       #expect(error?.answer?.description == "d")
@@ -145,7 +146,7 @@ import Testing
     try withBackend { _ in
       ScriptedReply(200, entity)
     } run: { backend throws in
-      #expect(try backend.remote.find(id: "a/b", in: "notes", Call()) == bytes(entity))
+      #expect(try backend.remote.find(id: "a/b", in: "notes", call: Call()) == bytes(entity))
       #expect(try backend.request.target == "/appdata/kid_x1/notes/a%2Fb")
     }
   }
@@ -158,7 +159,7 @@ import Testing
       ScriptedReply(200, body)
     } run: { backend in
       let error = failure { () throws(StoreError) in
-        try backend.remote.find(id: "a", in: "notes", Call())
+        try backend.remote.find(id: "a", in: "notes", call: Call())
       }
       #expect(error?.kind == .proto)
       #expect(error?.answer?.status == 200)
@@ -171,7 +172,7 @@ import Testing
       ScriptedReply(200, "[]")
     } run: { backend in
       let error = failure { () throws(StoreError) in
-        try backend.remote.find(id: "", in: "notes", Call())
+        try backend.remote.find(id: "", in: "notes", call: Call())
       }
       #expect(error?.kind == .invalid)
       for write in [RemoteWrite.delete(id: ""), .update(id: "", bytes("{}"))] {
@@ -194,13 +195,13 @@ import Testing
       if request.method == "DELETE" { return ScriptedReply(200, #"{"count":1}"#) }
       return ScriptedReply(200, isThere.withLock { $0 } ? #"[{"_id":"\#(id)","n":1.5}]"# : "[]")
     } run: { backend throws in
-      let found = try backend.remote.find(id: id, in: "notes", Call())
+      let found = try backend.remote.find(id: id, in: "notes", call: Call())
       #expect(String(decoding: found, as: UTF8.self) == #"{"_id":"\#(id)","n":1.5}"#)
       #expect(backend.remote.outcome(.delete(id: id))?.value == .deleted(1))
       #expect(backend.server.requests.map(\.target) == [target, target])
       isThere.withLock { $0 = false }
       let error = failure { () throws(StoreError) in
-        try backend.remote.find(id: id, in: "notes", Call())
+        try backend.remote.find(id: id, in: "notes", call: Call())
       }
       #expect(error?.kind == .notFound)
     }
@@ -215,11 +216,11 @@ import Testing
       #expect(backend.remote.outcome(write)?.failure?.kind == .invalid)
       for id in ["", "login", "_logout", "_me", "_lookup"] {
         let update = failure { () throws(StoreError) in
-          try backend.users.update(Account(id: id, token: nil, json: []), [:], Call())
+          try backend.users.update(Account(id: id, token: nil, json: []), [:], call: Call())
         }
         #expect(update?.kind == .invalid)
         let delete = failure { () throws(StoreError) in
-          try backend.users.delete(id: id, isHard: true, Call())
+          try backend.users.delete(id: id, isHard: true, call: Call())
         }
         #expect(delete?.kind == .invalid)
       }
@@ -233,7 +234,7 @@ import Testing
       ScriptedReply(200, headers: [("X-Kinvey-Request-Start", Self.start)], #"{"count":7}"#)
     } run: { backend throws in
       let query = try Query(filter: #"{"n":1}"#, modifiers: #"{"skip":3,"limit":1}"#)
-      let answer = try backend.remote.count(query, in: "notes", Call())
+      let answer = try backend.remote.count(query, in: "notes", call: Call())
       #expect(answer == CountAnswer(count: 7, startedAt: BackendMoment(Self.start)))
       #expect(
         try backend.request.target == "/appdata/kid_x1/notes/_count?query=%7B%22n%22%3A1%7D")
@@ -248,7 +249,7 @@ import Testing
       ScriptedReply(200, body)
     } run: { backend in
       let error = failure { () throws(StoreError) in
-        try backend.remote.count(.init(), in: "notes", Call())
+        try backend.remote.count(.init(), in: "notes", call: Call())
       }
       #expect(error?.kind == .proto)
     }
@@ -261,7 +262,7 @@ import Testing
     } run: { backend in
       let wanted = RemoteGroups(
         keys: ["state"], initial: ["n": 0], reduce: "function(doc,out){ out.n++; }")
-      let groups = try backend.remote.group(wanted, of: Query(), in: "things", Call())
+      let groups = try backend.remote.group(wanted, of: Query(), in: "things", call: Call())
       #expect(groups == [["state": "MA", "n": 2], ["state": .null, "n": 1]])
       #expect(
         try backend.request.text
@@ -277,7 +278,7 @@ import Testing
     } run: { backend in
       let wanted = RemoteGroups(keys: [], initial: [:], reduce: "")
       let error = failure { () throws(StoreError) in
-        try backend.remote.group(wanted, of: Query(), in: "things", Call())
+        try backend.remote.group(wanted, of: Query(), in: "things", call: Call())
       }
       #expect(error?.kind == .proto)
       #expect(error?.answer?.status == 200)
@@ -289,7 +290,7 @@ import Testing
     try withBackend { _ in
       ScriptedReply(200, #"{"count":3}"#)
     } run: { backend throws in
-      #expect(try backend.remote.remove(.init(), in: "notes", Call()) == 3)
+      #expect(try backend.remote.remove(.init(), in: "notes", call: Call()) == 3)
       let request = try backend.request
       #expect(request.method == "DELETE")
       #expect(request.target == "/appdata/kid_x1/notes?query=%7B%7D")

@@ -161,9 +161,9 @@ import Testing
       request.method == "PUT" ? ScriptedReply(200, Self.shown) : ScriptedReply(204)
     } run: { backend in
       let before = Account(id: "u1", token: nil, json: bytes(#"{"_id":"u1","_kmd":{},"age":3}"#))
-      let user = try backend.users.update(before, ["age": 4], Call())
+      let user = try backend.users.update(before, ["age": 4], call: Call())
       #expect(user == Account(id: "u1", token: nil, json: bytes(Self.shown)))
-      try backend.users.delete(id: "u1", isHard: isHard, Call())
+      try backend.users.delete(id: "u1", isHard: isHard, call: Call())
       let requests = backend.server.requests
       #expect(requests.map(\.method) == ["PUT", "DELETE"])
       #expect(requests[0].text == #"{"_id":"u1","age":4}"#)
@@ -180,11 +180,11 @@ import Testing
       let users = backend.users
       #expect(failure { () throws(StoreError) in try users.me(Call()) }?.kind == .noUser)
       let update = failure { () throws(StoreError) in
-        try users.update(Account(id: "u", token: nil, json: []), [:], Call())
+        try users.update(Account(id: "u", token: nil, json: []), [:], call: Call())
       }
       #expect(update?.kind == .noUser)
       let delete = failure { () throws(StoreError) in
-        try users.delete(id: "u", isHard: true, Call())
+        try users.delete(id: "u", isHard: true, call: Call())
       }
       #expect(delete?.kind == .noUser)
       #expect(backend.server.requests.isEmpty)

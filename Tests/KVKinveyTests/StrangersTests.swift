@@ -37,56 +37,62 @@ let strangersReplies: [ScriptedReply] = [
   private static let requests: [Request] = [
     (
       "register",
-      { (parts) throws(StoreError) in _ = try parts.live.register("u1", device: "dev", Call()) }
+      { (parts) throws(StoreError) in _ = try parts.live.register("u1", device: "dev", call: Call())
+      }
     ),
     (
       "unregister",
       { (parts) throws(StoreError) in
-        try parts.live.unregister(parts.registration, token: "t", Call())
+        try parts.live.unregister(parts.registration, token: "t", call: Call())
       }
     ),
     (
       "join",
       { (parts) throws(StoreError) in
-        _ = try parts.live.join(.collection("notes"), parts.registration, Call())
+        _ = try parts.live.join(.collection("notes"), parts.registration, call: Call())
       }
     ),
     (
       "join a stream",
       { (parts) throws(StoreError) in
-        _ = try parts.live.join(.substream("chat", of: "u2"), parts.registration, Call())
+        _ = try parts.live.join(.substream("chat", of: "u2"), parts.registration, call: Call())
       }
     ),
     (
       "leave",
       { (parts) throws(StoreError) in
-        try parts.live.leave(.collection("notes"), parts.registration, Call())
+        try parts.live.leave(.collection("notes"), parts.registration, call: Call())
       }
     ),
     (
       "poll",
       { (parts) throws(StoreError) in
-        _ = try parts.live.poll(parts.registration, from: nil, Call())
+        _ = try parts.live.poll(parts.registration, from: nil, call: Call())
       }
     ),
     ("probe", { (parts) throws(StoreError) in try parts.live.probe(parts.registration, Call()) }),
     (
       "publish",
       { (parts) throws(StoreError) in
-        try parts.live.send(bytes("1"), to: "known", "u1", parts.registration, Call())
+        try parts.live.send(
+          bytes("1"), to: "known", owner: "u1", registration: parts.registration, call: Call())
       }
     ),
     (
       "channel",
       { (parts) throws(StoreError) in
-        try parts.live.send(bytes("1"), to: "unknown", "u1", parts.registration, Call())
+        try parts.live.send(
+          bytes("1"), to: "unknown", owner: "u1", registration: parts.registration, call: Call())
       }
     ),
-    ("acl", { (parts) throws(StoreError) in _ = try parts.live.acl(of: "chat", "u1", Call()) }),
+    (
+      "acl",
+      { (parts) throws(StoreError) in _ = try parts.live.acl(of: "chat", "u1", call: Call()) }
+    ),
     (
       "set acl",
       { (parts) throws(StoreError) in
-        try parts.live.setACL(of: "chat", "u1", bytes("{}"), Call())
+        try parts.live.setACL(of: "chat", "u1", acl: bytes("{}"), call: Call())
       }
     ),
     ("owners", { (parts) throws(StoreError) in _ = try parts.live.owners(of: "chat", Call()) }),
@@ -106,32 +112,33 @@ let strangersReplies: [ScriptedReply] = [
     (
       "update",
       { (parts) throws(StoreError) in
-        _ = try parts.backend.users.update(Account(id: "u1", token: nil, json: []), [:], Call())
+        _ = try parts.backend.users.update(
+          Account(id: "u1", token: nil, json: []), [:], call: Call())
       }
     ),
     (
       "delete user",
       { (parts) throws(StoreError) in
-        try parts.backend.users.delete(id: "u1", isHard: true, Call())
+        try parts.backend.users.delete(id: "u1", isHard: true, call: Call())
       }
     ),
     ("exists", { (parts) throws(StoreError) in _ = try parts.backend.users.exists("a", Call()) }),
     (
       "find by id",
       { (parts) throws(StoreError) in
-        _ = try parts.backend.remote.find(id: "a", in: "notes", Call())
+        _ = try parts.backend.remote.find(id: "a", in: "notes", call: Call())
       }
     ),
     (
       "count",
       { (parts) throws(StoreError) in
-        _ = try parts.backend.remote.count(Query(), in: "notes", Call())
+        _ = try parts.backend.remote.count(Query(), in: "notes", call: Call())
       }
     ),
     (
       "remove by query",
       { (parts) throws(StoreError) in
-        _ = try parts.backend.remote.remove(Query(), in: "notes", Call())
+        _ = try parts.backend.remote.remove(Query(), in: "notes", call: Call())
       }
     ),
     ("create", { (parts) throws(StoreError) in try parts.write(.create(bytes(#"{"n":1}"#))) }),
@@ -160,8 +167,8 @@ let strangersReplies: [ScriptedReply] = [
       let polls = PollTransport(TransportOptions(proxy: ""))
       defer { polls.close() }
       let live = KinveyLive(backend.service, polling: polls)
-      let registration = try live.register("u1", device: "dev", Call())
-      try live.send(bytes("1"), to: "known", "u1", registration, Call())
+      let registration = try live.register("u1", device: "dev", call: Call())
+      try live.send(bytes("1"), to: "known", owner: "u1", registration: registration, call: Call())
       hasBegun.withLockNotifyingAll { $0 = true }
       let parts = Parts(backend: backend, live: live, registration: registration)
       for (name, send) in Self.requests {
@@ -199,7 +206,7 @@ let strangersReplies: [ScriptedReply] = [
       reply
     } run: { backend in
       try backend.users.logout(token: "t", Call())
-      try backend.users.delete(id: "u1", isHard: false, Call())
+      try backend.users.delete(id: "u1", isHard: false, call: Call())
     }
   }
 

@@ -92,9 +92,9 @@ import Testing
         200, headers: request.target.contains("other") ? [] : Self.announcement, #"{"count":1}"#)
     } run: { backend in
       let remote = backend.remote
-      _ = try remote.count(Query(), in: "other", Call())
+      _ = try remote.count(Query(), in: "other", call: Call())
       #expect(remote.limits.writesPerBatch == 1 && !remote.keepsConditions)
-      _ = try remote.count(Query(), in: "notes", Call())
+      _ = try remote.count(Query(), in: "notes", call: Call())
       #expect(remote.limits.writesPerBatch == 100 && remote.keepsConditions)
     }
   }
@@ -110,10 +110,10 @@ import Testing
         : ScriptedReply(200, headers: Self.announcement, #"{"count":1}"#)
     } run: { backend in
       let remote = backend.remote
-      _ = try remote.count(Query(), in: "notes", Call())
+      _ = try remote.count(Query(), in: "notes", call: Call())
       #expect(remote.outcome(.batch(writes))?.failure?.kind == .unsupported)
       #expect(remote.limits.writesPerBatch == 1)
-      _ = try remote.count(Query(), in: "notes", Call())
+      _ = try remote.count(Query(), in: "notes", call: Call())
       #expect(remote.limits.writesPerBatch == 1)
     }
   }
@@ -126,7 +126,7 @@ import Testing
         #"{"count":1}"#)
     } run: { backend in
       let remote = backend.remote
-      _ = try remote.count(Query(), in: "notes", Call())
+      _ = try remote.count(Query(), in: "notes", call: Call())
       #expect(remote.outcome(.batch(writes))?.failure != nil)
       #expect(remote.limits.writesPerBatch == 100)
     }

@@ -80,7 +80,7 @@ import Testing
     default:
       try open(path).add("one")
       var bytes = contents(of: path) ?? []
-      for place in 100..<bytes.count { bytes[place] = 0xA5 }
+      for index in 100..<bytes.count { bytes[index] = 0xA5 }
       write(bytes, to: path)
     }
   }

@@ -63,25 +63,6 @@ import Testing
     #expect(try one.words() == ["one", "two"])
   }
 
-  @Test("stop when they are interrupted") func interrupted() throws {
-    let database = try open(directory.file("data.kvs"))
-    let endless = """
-      WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n)
-      SELECT i FROM n WHERE i = 0 OR i < 0
-      """
-    let rows = try database.rows(of: endless) { _ in }
-    #expect(try rows.next { $0.int64(0) } == 0)
-    let stop = Monitor(false)
-    let worker = Worker("interrupt") {
-      while stop.withLock({ !$0 }) { rows.interrupt() }
-    }
-    let error = #expect(throws: SQLiteError.self) { _ = try rows.next { _ in } }
-    #expect(error?.kind == .interrupted)
-    stop.withLockNotifyingAll { $0 = true }
-    worker?.join()
-    #expect(try rows.next { _ in } == nil)
-  }
-
   @Test("evaluate native functions over a row's bytes") func rowFunctions() throws {
     let database = try open(directory.file("data.kvs"))
     for number in [3, 1, 2] { try database.add("{\"n\":\(number)}") }

@@ -27,15 +27,15 @@ import Testing
     }
     for step in 0..<400 {
       _ = try model.step(on: stores[model.random.below(2)])
-      for (place, wanted) in Self.queries.enumerated() where model.random.below(3) == 0 {
-        let changes = try observed[place].changes()
-        if let changes { copies[place].apply(changes) }
+      for (index, wanted) in Self.queries.enumerated() where model.random.below(3) == 0 {
+        let changes = try observed[index].changes()
+        if let changes { copies[index].apply(changes) }
         let fresh = try stores[0].find(wanted.filter, wanted.modifiers)
-        #expect(copies[place].shown == fresh, "\(seed), step \(step), query \(place)")
+        #expect(copies[index].shown == fresh, "\(seed), step \(step), query \(index)")
         if let changes {
           #expect(changes.count == fresh.count && (changes.isInitial || !changes.isEmpty))
         }
-        guard copies[place].shown == fresh else { return }
+        guard copies[index].shown == fresh else { return }
       }
     }
   }
@@ -148,14 +148,14 @@ import Testing
       let seen = looks
       let heard = signals.wait(until: .after(seconds: 20)) { $0 > seen ? $0 : nil }
       looks = try #require(heard, "no signal")
-      for (place, one) in observed.enumerated() {
-        if let changes = try one.changes() { copies[place].apply(changes) }
+      for (index, one) in observed.enumerated() {
+        if let changes = try one.changes() { copies[index].apply(changes) }
       }
     }
     saver.end()
-    for (place, wanted) in Self.queries.enumerated() {
-      if let changes = try observed[place].changes() { copies[place].apply(changes) }
-      #expect(try copies[place].shown == store.find(wanted.filter, wanted.modifiers))
+    for (index, wanted) in Self.queries.enumerated() {
+      if let changes = try observed[index].changes() { copies[index].apply(changes) }
+      #expect(try copies[index].shown == store.find(wanted.filter, wanted.modifiers))
     }
   }
 }

@@ -87,7 +87,7 @@ import Testing
       { try $0.createIndex(#"{"n":1}"#) },
       { _ = try $0.observe(Query(), in: "c") {} },
     ]
-    for (place, use) in uses.enumerated() {
+    for (index, use) in uses.enumerated() {
       let first = try open(for: Self.ana)
       try first.store(#"{"_id":"1","n":1}"#)
       #expect(try first.find().count == 1)
@@ -97,7 +97,7 @@ import Testing
 
       let second = try open(for: Self.bob)
       try second.store(#"{"_id":"2","n":2}"#)
-      #expect(refusal { try use(first) } == .noUser, "use \(place)")
+      #expect(refusal { try use(first) } == .noUser, "use \(index)")
       #expect(refusal { _ = try observed.changes() } == .noUser)
       #expect(try drain(cursor) == [#"{"_id":"1","n":1}"#], "begun before")
       #expect(try second.find() == [#"{"_id":"2","n":2}"#])

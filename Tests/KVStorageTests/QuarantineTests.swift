@@ -31,7 +31,7 @@ import Testing
     try setAside("a")
     #expect(try storage.write("a")?.state == .refused)
     #expect(try storage.write("a")?.lastError?.contains("No.") == true)
-    let waiting = try storage.pending(in: "c", after: 0, most: 10, onlyWaiting: true)
+    let waiting = try storage.pending(in: "c", after: 0, limit: 10, onlyWaiting: true)
     #expect(waiting.map(\.id) == ["b"])
     #expect(try storage.waitingCount(in: "c") == 1)
     #expect(try storage.pendingCount(in: "c") == 2)
@@ -91,7 +91,7 @@ import Testing
     try storage.save(#"{"_id":"a","n":1}"#, #"{"_id":"b","n":1}"#, #"{"_id":"c","n":1}"#)
     let sent = try ["a", "b", "c"].map { try send($0) }
     try storage.save(#"{"_id":"b","n":2}"#)
-    try storage.takeTheirs([
+    try storage.acceptRemote([
       (sent[0], theirs(#"{"_id":"a","n":9}"#)), (sent[1], theirs(#"{"_id":"b","n":9}"#)),
       (sent[2], .gone),
     ])

@@ -12,13 +12,13 @@ import Testing
   @Test("is listed oldest first, in pages") func pages() throws {
     for number in 0..<5 { try storage.save(#"{"_id":"\#(number)"}"#) }
     try storage.save(#"{"_id":"x"}"#, in: "d")
-    let first = try storage.pending(in: "c", after: 0, most: 2, onlyWaiting: false)
+    let first = try storage.pending(in: "c", after: 0, limit: 2, onlyWaiting: false)
     #expect(first.map(\.id) == ["0", "1"])
-    let rest = try storage.pending(in: "c", after: first[1].order, most: 10, onlyWaiting: false)
+    let rest = try storage.pending(in: "c", after: first[1].order, limit: 10, onlyWaiting: false)
     #expect(rest.map(\.id) == ["2", "3", "4"])
     #expect(
-      try storage.pending(in: "c", after: rest[2].order, most: 10, onlyWaiting: false).isEmpty)
-    #expect(try storage.pending(in: "none", after: 0, most: 10, onlyWaiting: false).isEmpty)
+      try storage.pending(in: "c", after: rest[2].order, limit: 10, onlyWaiting: false).isEmpty)
+    #expect(try storage.pending(in: "none", after: 0, limit: 10, onlyWaiting: false).isEmpty)
   }
 
   @Test("an edit replaces what is sent and starts anew") func edits() throws {

@@ -43,7 +43,7 @@ extension LocalStore {
     let bytes = Array(entity.utf8)
     let outline = try EntityScanner.outline(of: bytes)
     return try bytes.withUnsafeBytes {
-      try editPending($0, outline, id, known: nil, in: collection)
+      try editPending($0, outline, id: id, known: nil, in: collection)
     }
   }
 
@@ -58,7 +58,7 @@ extension LocalStore {
   }
 
   func queue(in collection: String = "c") throws -> [PendingWrite] {
-    try pending(in: collection, after: 0, most: 1_000_000, onlyWaiting: false)
+    try pending(in: collection, after: 0, limit: 1_000_000, onlyWaiting: false)
   }
 
   func write(_ id: String, in collection: String = "c") throws -> PendingWrite? {

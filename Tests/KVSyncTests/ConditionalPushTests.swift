@@ -12,19 +12,19 @@ import Testing
     arguments: ConflictStrategy.allCases, [true, false])
   func insert(_ strategy: ConflictStrategy, _ keepsConditions: Bool) throws {
     let scene = try ConflictScene(keepsConditions: keepsConditions)
-    try scene.bench.save(["_id": "new", "n": 1], if: .isMissing)
-    try scene.bench.save(["_id": "taken", "n": 1], if: .isMissing)
+    try scene.fixture.save(["_id": "new", "n": 1], if: .isMissing)
+    try scene.fixture.save(["_id": "taken", "n": 1], if: .isMissing)
     try scene.there(["_id": "taken", "n": 2, "m": 2])
     let result = try scene.push(strategy)
     #expect(result.pushed == 1)
-    #expect(scene.bench.backendValue("new", "n") == 1)
-    #expect(scene.bench.backendValue("taken", "n") == 2)
+    #expect(scene.fixture.backendValue("new", "n") == 1)
+    #expect(scene.fixture.backendValue("taken", "n") == 2)
     if strategy == .serverWins {
-      #expect(try scene.bench.engine.pendingCount() == 0)
+      #expect(try scene.fixture.engine.pendingCount() == 0)
     } else {
       #expect(result.errors.map(\.kind) == [.conflict])
       #expect(result.errors.map(\.id) == ["taken"])
-      #expect(try scene.bench.engine.pending("taken").write.state == .conflict)
+      #expect(try scene.fixture.engine.pending("taken").write.state == .conflict)
     }
   }
 
@@ -32,57 +32,57 @@ import Testing
     "it is no insert of ours that looks the same and was there before", arguments: [true, false])
   func sameContent(_ keepsConditions: Bool) throws {
     let scene = try ConflictScene(keepsConditions: keepsConditions)
-    try scene.bench.save(["_id": "lock", "n": 1], if: .isMissing)
-    try scene.bench.publish(["_id": "lock", "n": 1], by: "ana")
+    try scene.fixture.save(["_id": "lock", "n": 1], if: .isMissing)
+    try scene.fixture.publish(["_id": "lock", "n": 1], by: "ana")
     #expect(try scene.push(.clientWins).errors.map(\.kind) == [.conflict])
   }
 
   @Test("nor is one of another user's that looks the same, whatever became of ours")
   func sameContentOfOthers() throws {
     let scene = try ConflictScene()
-    try scene.bench.save(["_id": "lock", "n": 1], if: .isMissing)
-    scene.bench.remote.refusal = { _ in ScriptedRemote.error(.network) }
+    try scene.fixture.save(["_id": "lock", "n": 1], if: .isMissing)
+    scene.fixture.remote.refusal = { _ in ScriptedRemote.error(.network) }
     #expect(failure { _ = try scene.push(.clientWins) }?.kind == .network)
-    scene.bench.remote.refusal = { _ in nil }
-    try scene.bench.publish(["_id": "lock", "n": 1], by: "bob")
+    scene.fixture.remote.refusal = { _ in nil }
+    try scene.fixture.publish(["_id": "lock", "n": 1], by: "bob")
     #expect(try scene.push(.clientWins).errors.map(\.kind) == [.conflict])
   }
 
   @Test("an insert whose answer was lost is done", arguments: [true, false])
   func lostAnswer(_ keepsConditions: Bool) throws {
     let scene = try ConflictScene(keepsConditions: keepsConditions)
-    try scene.bench.save(["_id": "new", "n": 1], if: .isMissing)
-    scene.bench.remote.losesAnswer = { _ in true }
+    try scene.fixture.save(["_id": "new", "n": 1], if: .isMissing)
+    scene.fixture.remote.losesAnswer = { _ in true }
     #expect(failure { _ = try scene.push(.clientWins) }?.kind == .network)
-    scene.bench.remote.losesAnswer = { _ in false }
+    scene.fixture.remote.losesAnswer = { _ in false }
     #expect(try scene.push(.clientWins) == PushResult(pushed: 1))
     // And what was changed meanwhile replaces it.
-    try scene.bench.save(["_id": "other", "n": 1], if: .isMissing)
-    scene.bench.remote.losesAnswer = { _ in true }
+    try scene.fixture.save(["_id": "other", "n": 1], if: .isMissing)
+    scene.fixture.remote.losesAnswer = { _ in true }
     #expect(failure { _ = try scene.push(.clientWins) }?.kind == .network)
-    scene.bench.remote.losesAnswer = { _ in false }
-    try scene.bench.save(["_id": "other", "n": 2])
+    scene.fixture.remote.losesAnswer = { _ in false }
+    try scene.fixture.save(["_id": "other", "n": 2])
     #expect(try scene.push(.clientWins) == PushResult(pushed: 1))
-    #expect(scene.bench.backendValue("other", "n") == 2)
+    #expect(scene.fixture.backendValue("other", "n") == 2)
   }
 
   @Test("a save and a removal on a condition meet the version that they started from")
   func version() throws {
     for removes in [false, true] {
       let scene = try ConflictScene()
-      let version = try scene.bench.engine.version(of: "a")
+      let version = try scene.fixture.engine.version(of: "a")
       if removes {
-        let options = scene.bench.options()
-        _ = try scene.bench.engine.remove(id: "a", if: .version(version), options)
+        let options = scene.fixture.options()
+        _ = try scene.fixture.engine.remove(id: "a", if: .version(version), options: options)
       } else {
-        try scene.bench.save(["_id": "a", "n": 2], if: .version(version))
+        try scene.fixture.save(["_id": "a", "n": 2], if: .version(version))
       }
       try scene.there(["_id": "a", "n": 3])
       #expect(try scene.push(.clientWins).errors.map(\.kind) == [.conflict])
-      #expect(scene.bench.backendValue("a", "n") == 3)
+      #expect(scene.fixture.backendValue("a", "n") == 3)
       // Who has seen the conflict may decide it.
-      try scene.bench.engine.retryPending("a", Call())
-      #expect(scene.bench.backendValue("a", "n") == (removes ? nil : 2))
+      try scene.fixture.engine.retryPending("a", Call())
+      #expect(scene.fixture.backendValue("a", "n") == (removes ? nil : 2))
     }
   }
 
@@ -92,12 +92,13 @@ import Testing
   func sameChange(_ strategy: ConflictStrategy, _ keepsConditions: Bool) throws {
     for removes in [false, true] {
       let scene = try ConflictScene(keepsConditions: keepsConditions)
-      let version = try scene.bench.engine.version(of: "a")
+      let version = try scene.fixture.engine.version(of: "a")
       if removes {
-        _ = try scene.bench.engine.remove(id: "a", if: .version(version), scene.bench.options())
-        _ = scene.bench.remote.backend.delete("a")
+        _ = try scene.fixture.engine.remove(
+          id: "a", if: .version(version), options: scene.fixture.options())
+        _ = scene.fixture.remote.backend.delete("a")
       } else {
-        try scene.bench.save(["_id": "a", "n": 2], if: .version(version))
+        try scene.fixture.save(["_id": "a", "n": 2], if: .version(version))
         try scene.there(["_id": "a", "n": 2])
       }
       let result = try scene.push(strategy)
@@ -112,24 +113,24 @@ import Testing
   func givenUp(_ strategy: ConflictStrategy, _ purges: Bool) throws {
     let scene = try ConflictScene()
     try scene.there(["_id": "a", "n": 5])
-    try scene.bench.save(["_id": "a", "n": 6])
+    try scene.fixture.save(["_id": "a", "n": 6])
     if purges {
-      #expect(try scene.bench.engine.purge(nil) == 1)
+      #expect(try scene.fixture.engine.purge(nil) == 1)
     } else {
-      try scene.bench.engine.dropPending("a")
+      try scene.fixture.engine.dropPending("a")
     }
-    try scene.bench.save(["_id": "a", "n": 7])
+    try scene.fixture.save(["_id": "a", "n": 7])
     let result = try scene.push(strategy)
     #expect(result.pushed == 0)
-    #expect(scene.bench.backendValue("a", "n") == 5)
+    #expect(scene.fixture.backendValue("a", "n") == 5)
   }
 
   @Test("what others have not touched is sent as ever") func undisturbed() throws {
     let scene = try ConflictScene()
-    let version = try scene.bench.engine.version(of: "a")
-    try scene.bench.save(["_id": "a", "n": 2], if: .version(version))
+    let version = try scene.fixture.engine.version(of: "a")
+    try scene.fixture.save(["_id": "a", "n": 2], if: .version(version))
     #expect(try scene.push(.clientWins) == PushResult(pushed: 1))
-    try scene.bench.save(["_id": "a", "n": 3])
+    try scene.fixture.save(["_id": "a", "n": 3])
     try scene.there(["_id": "a", "n": 4])
     #expect(try scene.push(.clientWins) == PushResult(pushed: 1))
     #expect(try scene.both("n") == [3, 3])
@@ -139,95 +140,98 @@ import Testing
   func removedAndInserted() throws {
     let scene = try ConflictScene()
     try scene.deletedHere()
-    try scene.bench.save(["_id": "a", "n": 2], if: .isMissing)
+    try scene.fixture.save(["_id": "a", "n": 2], if: .isMissing)
     #expect(try scene.push(.clientWins) == PushResult(pushed: 1))
     #expect(try scene.both("n") == [2, 2])
     try scene.deletedHere()
-    try scene.bench.save(["_id": "a", "n": 3], if: .isMissing)
+    try scene.fixture.save(["_id": "a", "n": 3], if: .isMissing)
     try scene.there(["_id": "a", "n": 4])
     #expect(try scene.push(.clientWins).errors.map(\.kind) == [.conflict])
-    #expect(scene.bench.backendValue("a", "n") == 4)
+    #expect(scene.fixture.backendValue("a", "n") == 4)
   }
 
   // MARK: Past the queue
 
   @Test("a network store inserts, and meets filters, on the backend") func network() throws {
-    let bench = try TestEngine(.network)
-    try bench.publish(["_id": "a", "n": 1])
-    let error = failure { try bench.save(["_id": "a", "n": 2], if: .isMissing) }
+    let fixture = try TestEngine(.network)
+    try fixture.publish(["_id": "a", "n": 1])
+    let error = failure { try fixture.save(["_id": "a", "n": 2], if: .isMissing) }
     #expect(error?.kind == .conflict)
     #expect(error?.id == "a")
-    try bench.save(["_id": "b", "n": 1], if: .isMissing)
+    try fixture.save(["_id": "b", "n": 1], if: .isMissing)
     let one = WriteCondition.matches(try Query(filter: #"{"n":1}"#))
-    try bench.save(["_id": "a", "n": 3], if: one)
-    #expect(failure { try bench.save(["_id": "a", "n": 4], if: one) }?.id == "a")
-    #expect(failure { try bench.save(["_id": "none", "n": 4], if: one) }?.kind == .conflict)
-    let version = failure { try bench.save(["_id": "a", "n": 4], if: .version(1)) }
+    try fixture.save(["_id": "a", "n": 3], if: one)
+    #expect(failure { try fixture.save(["_id": "a", "n": 4], if: one) }?.id == "a")
+    #expect(failure { try fixture.save(["_id": "none", "n": 4], if: one) }?.kind == .conflict)
+    let version = failure { try fixture.save(["_id": "a", "n": 4], if: .version(1)) }
     #expect(version?.kind == .unsupported)
-    #expect(bench.backendValue("a", "n") == 3)
-    let options = bench.options()
-    #expect(failure { _ = try bench.engine.remove(id: "a", if: one, options) }?.kind == .conflict)
-    #expect(try bench.engine.remove(id: "b", if: one, options).value == 1)
+    #expect(fixture.backendValue("a", "n") == 3)
+    let options = fixture.options()
+    #expect(
+      failure { _ = try fixture.engine.remove(id: "a", if: one, options: options) }?.kind
+        == .conflict
+    )
+    #expect(try fixture.engine.remove(id: "b", if: one, options: options).value == 1)
   }
 
   @Test("who comes between the look at a filter and the write is noticed") func between() throws {
-    let bench = try TestEngine(.network)
-    try bench.publish(["_id": "a", "n": 1])
+    let fixture = try TestEngine(.network)
+    try fixture.publish(["_id": "a", "n": 1])
     var isFirst = true
-    bench.remote.meanwhile = { [unowned bench] in
+    fixture.remote.meanwhile = { [unowned fixture] in
       guard isFirst else { return }
       isFirst = false
-      try? bench.publish(["_id": "a", "n": 1, "by": "somebody"])
+      try? fixture.publish(["_id": "a", "n": 1, "by": "somebody"])
     }
     let one = WriteCondition.matches(try Query(filter: #"{"n":1}"#))
-    let error = failure { try bench.save(["_id": "a", "n": 2], if: one) }
+    let error = failure { try fixture.save(["_id": "a", "n": 2], if: one) }
     #expect(error?.kind == .conflict)
     #expect(error?.id == "a")
-    #expect(bench.backendValue("a", "n") == 1)
+    #expect(fixture.backendValue("a", "n") == 1)
   }
 
   @Test(
     "many that only the backend gets are inserted, and replace nothing", arguments: [true, false])
   func many(_ keepsConditions: Bool) throws {
-    let bench = try TestEngine(.network)
-    bench.remote.keepsConditions = keepsConditions
-    try bench.publish(["_id": "e1", "n": 1])
-    let result = try bench.saveMany([
+    let fixture = try TestEngine(.network)
+    fixture.remote.keepsConditions = keepsConditions
+    try fixture.publish(["_id": "e1", "n": 1])
+    let result = try fixture.saveMany([
       ["_id": "e0"], ["_id": "e1", "n": 2], ["made": true], ["_id": "e0", "twice": true],
     ])
     #expect(result.entities.map { $0 == nil } == [false, true, false, true])
     #expect(result.errors.map(\.kind) == [.conflict, .conflict])
     #expect(result.errors.map(\.index) == [1, 3])
     #expect(result.errors.map(\.id) == ["e1", "e0"])
-    #expect(bench.backendValue("e1", "n") == 1)
-    #expect(bench.backendValue("e0", "twice") == nil)
-    let alone = try bench.saveMany([["_id": "e1", "n": 2]])
+    #expect(fixture.backendValue("e1", "n") == 1)
+    #expect(fixture.backendValue("e0", "twice") == nil)
+    let alone = try fixture.saveMany([["_id": "e1", "n": 2]])
     #expect(alone.errors.map(\.kind) == [.conflict])
-    #expect(bench.backendValue("e1", "n") == 1)
+    #expect(fixture.backendValue("e1", "n") == 1)
   }
 
   @Test("what an attempt without an answer has inserted is done") func lostInserts() throws {
-    let bench = try TestEngine(.network)
-    try bench.publish(["_id": "e1", "n": 1])
+    let fixture = try TestEngine(.network)
+    try fixture.publish(["_id": "e1", "n": 1])
     var losses = 0
-    bench.remote.losesAnswer = { _ in
+    fixture.remote.losesAnswer = { _ in
       losses += 1
       return losses % 2 == 1
     }
-    var options = bench.options()
-    options.call.retry = Retry(most: 3, clock: FakeRetryClock())
+    var options = fixture.options()
+    options.call.retry = Retry(limit: 3, clock: FakeRetryClock())
     let bytes = Array(#"[{"_id":"e0","n":0},{"_id":"e1","n":2}]"#.utf8)
     let outlines = try EntityScanner.outlines(ofArray: bytes)
     let result = try bytes.withUnsafeBytes {
-      try bench.engine.saveMany($0, outlines, options).value
+      try fixture.engine.saveMany($0, outlines, options: options).value
     }
     #expect(result.errors.map(\.id) == ["e1"])
     #expect(result.entities[0] != nil)
     let one = Array(#"{"_id":"e2","n":0}"#.utf8)
     let outline = try EntityScanner.outline(of: one)
     _ = try one.withUnsafeBytes {
-      try bench.engine.save($0, outline, if: .isMissing, options)
+      try fixture.engine.save($0, outline, if: .isMissing, options: options)
     }
-    #expect(bench.backendValue("e2", "n") == 0)
+    #expect(fixture.backendValue("e2", "n") == 0)
   }
 }

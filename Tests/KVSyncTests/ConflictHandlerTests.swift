@@ -18,7 +18,7 @@ import Testing
     for (deletesHere, deletesThere) in [(false, false), (true, false), (false, true)] {
       let scene = try scene(deletesHere: deletesHere, deletesThere: deletesThere)
       let seen = Monitor<[JSONValue?]>([])
-      scene.bench.engine.setConflictHandler { conflict, _ in
+      scene.fixture.engine.setConflictHandler { conflict, _ in
         seen.withLock {
           $0 = [conflict.base, conflict.local, conflict.remote].map { bytes in
             bytes.flatMap { try? JSONValue(parsing: $0) }?["n"]
@@ -40,36 +40,36 @@ import Testing
     ]
     for (answer, expected) in cases {
       let scene = try scene()
-      scene.bench.engine.setConflictHandler { _, _ in answer }
+      scene.fixture.engine.setConflictHandler { _, _ in answer }
       let result = try scene.push(.handler)
       #expect(result == PushResult(pushed: answer == .take ? 0 : 1), "\(answer)")
       #expect(try scene.both("n") == [expected, expected], "\(answer)")
-      #expect(try scene.bench.engine.pendingCount() == 0)
+      #expect(try scene.fixture.engine.pendingCount() == 0)
     }
   }
 
   @Test("decides between a deletion and a change, both ways") func deletions() throws {
     let keepsDeletion = try scene(deletesHere: true)
-    keepsDeletion.bench.engine.setConflictHandler { _, _ in .keep }
+    keepsDeletion.fixture.engine.setConflictHandler { _, _ in .keep }
     #expect(try keepsDeletion.push(.handler) == PushResult(pushed: 1))
     #expect(try keepsDeletion.both("n") == [nil, nil])
 
     let keepsChange = try scene(deletesThere: true)
-    keepsChange.bench.engine.setConflictHandler { _, _ in .keep }
+    keepsChange.fixture.engine.setConflictHandler { _, _ in .keep }
     #expect(try keepsChange.push(.handler) == PushResult(pushed: 1))
     #expect(try keepsChange.both("n") == [2, 2])
 
     let deletes = try scene(deletesThere: true)
-    deletes.bench.engine.setConflictHandler { _, _ in .delete }
+    deletes.fixture.engine.setConflictHandler { _, _ in .delete }
     #expect(try deletes.push(.handler) == PushResult())
     #expect(try deletes.both("n") == [nil, nil])
-    #expect(try deletes.bench.engine.pendingCount() == 0)
+    #expect(try deletes.fixture.engine.pendingCount() == 0)
   }
 
   @Test("is asked again when somebody was faster once more") func askedAgain() throws {
     let scene = try scene()
     let asked = Monitor(0)
-    scene.bench.engine.setConflictHandler { [remote = scene.bench.remote] _, _ in
+    scene.fixture.engine.setConflictHandler { [remote = scene.fixture.remote] _, _ in
       let count = asked.withLock { count in
         count += 1
         return count
@@ -87,7 +87,7 @@ import Testing
 
   @Test("may push the same collection itself, which waits for nothing") func pushes() throws {
     let scene = try scene()
-    let engine = scene.bench.engine
+    let engine = scene.fixture.engine
     // It holds the engine, which holds it.
     defer { engine.setConflictHandler(nil) }
     try scene.here(["_id": "other", "n": 7])
@@ -100,17 +100,17 @@ import Testing
 
   @Test("may change the entity itself: then that is what counts") func saves() throws {
     let scene = try scene()
-    let engine = scene.bench.engine
+    let engine = scene.fixture.engine
     defer { engine.setConflictHandler(nil) }
-    let options = scene.bench.options()
+    let options = scene.fixture.options()
     engine.setConflictHandler { _, _ in
       let entity = Array(#"{"_id":"a","n":8}"#.utf8)
       guard let outline = try? EntityScanner.outline(of: entity) else { return .leave }
-      _ = entity.withUnsafeBytes { try? engine.save($0, outline, options) }
+      _ = entity.withUnsafeBytes { try? engine.save($0, outline, options: options) }
       return .take
     }
     #expect(try scene.push(.handler).errors.isEmpty)
-    #expect(try scene.bench.local("n") == ["8"])
+    #expect(try scene.fixture.local("n") == ["8"])
     #expect(try scene.push(.optimistic) == PushResult(pushed: 1))
     #expect(try scene.both("n") == [8, 8])
   }
@@ -119,7 +119,7 @@ import Testing
   {
     for text in ["[]", "{", #"{"_id":"b"}"#, #"{"n":1e400}"#] {
       let scene = try scene()
-      scene.bench.engine.setConflictHandler { _, _ in .merged(Array(text.utf8)) }
+      scene.fixture.engine.setConflictHandler { _, _ in .merged(Array(text.utf8)) }
       #expect(failure { _ = try scene.push(.handler) }?.kind == .invalid)
       #expect(scene.state == .conflict)
     }

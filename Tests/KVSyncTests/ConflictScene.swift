@@ -4,29 +4,29 @@ import KVSync
 
 /// An entity that was pulled, and then changed here and there.
 struct ConflictScene {
-  let bench: TestEngine
+  let fixture: TestEngine
 
   /// `keepsConditions` false: a backend like the hosted service, which knows no conditional writes.
   init(_ base: JSONObject = ["_id": "a", "n": 1, "m": 1], keepsConditions: Bool = true) throws {
-    bench = try TestEngine()
-    bench.remote.keepsConditions = keepsConditions
-    try bench.publish(base)
-    _ = try bench.engine.pull(Query(), Call())
+    fixture = try TestEngine()
+    fixture.remote.keepsConditions = keepsConditions
+    try fixture.publish(base)
+    _ = try fixture.engine.pull(Query(), Call())
   }
 
-  func here(_ entity: JSONObject) throws { try bench.save(entity) }
-  func deletedHere() throws { _ = try bench.engine.remove(id: "a", bench.options()) }
-  func there(_ entity: JSONObject) throws { try bench.publish(entity) }
-  func deletedThere() { _ = bench.remote.backend.delete("a") }
+  func here(_ entity: JSONObject) throws { try fixture.save(entity) }
+  func deletedHere() throws { _ = try fixture.engine.remove(id: "a", options: fixture.options()) }
+  func there(_ entity: JSONObject) throws { try fixture.publish(entity) }
+  func deletedThere() { _ = fixture.remote.backend.delete("a") }
 
   func push(_ strategy: ConflictStrategy) throws -> PushResult {
-    try bench.engine.push(Call(conflicts: strategy))
+    try fixture.engine.push(Call(conflicts: strategy))
   }
 
   /// Members of the entity here and there; nil: it is not there.
   func both(_ member: String) throws -> [JSONValue?] {
-    [try bench.found().first?[member], bench.backendValue("a", member)]
+    [try fixture.found().first?[member], fixture.backendValue("a", member)]
   }
 
-  var state: PendingWrite.State? { try? bench.engine.pending("a").write.state }
+  var state: PendingWrite.State? { try? fixture.engine.pending("a").write.state }
 }

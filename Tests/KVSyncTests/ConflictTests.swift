@@ -9,7 +9,7 @@ import Testing
     let scene = try ConflictScene()
     try scene.here(["_id": "a", "n": 2])
     try scene.there(["_id": "a", "n": 3])
-    #expect(try scene.bench.engine.push(Call()) == PushResult(pushed: 1))
+    #expect(try scene.fixture.engine.push(Call()) == PushResult(pushed: 1))
     #expect(try scene.both("n") == [2, 2])
   }
 
@@ -18,15 +18,15 @@ import Testing
     arguments: ConflictStrategy.allCases, [true, false])
   func noConflict(_ strategy: ConflictStrategy, _ keepsConditions: Bool) throws {
     let scene = try ConflictScene(keepsConditions: keepsConditions)
-    try scene.bench.publish(["_id": "b"], ["_id": "c"])
-    _ = try scene.bench.engine.pull(Query(), Call())
+    try scene.fixture.publish(["_id": "b"], ["_id": "c"])
+    _ = try scene.fixture.engine.pull(Query(), Call())
     try scene.here(["_id": "a", "n": 2])
     try scene.here(["_id": "new", "n": 5])
     try scene.here(["made": true])
-    _ = try scene.bench.engine.remove(id: "b", scene.bench.options())
+    _ = try scene.fixture.engine.remove(id: "b", options: scene.fixture.options())
     #expect(try scene.push(strategy) == PushResult(pushed: 4))
     #expect(try scene.both("n").last == 2)
-    #expect(scene.bench.remote.backend.ids.count == 4)
+    #expect(scene.fixture.remote.backend.ids.count == 4)
   }
 
   @Test("the server wins: updates, deletions and creates alike", arguments: [true, false])
@@ -37,13 +37,13 @@ import Testing
       if deletesThere { scene.deletedThere() } else { try scene.there(["_id": "a", "n": 3]) }
       #expect(try scene.push(.serverWins) == PushResult())
       #expect(try scene.both("n") == (deletesThere ? [nil, nil] : [3, 3]))
-      #expect(try scene.bench.engine.pendingCount() == 0)
+      #expect(try scene.fixture.engine.pendingCount() == 0)
     }
     let scene = try ConflictScene()
     try scene.here(["_id": "x", "n": 1])
     try scene.there(["_id": "x", "n": 2])
     #expect(try scene.push(.serverWins) == PushResult())
-    #expect(try scene.bench.local("n") == ["1", "2"])
+    #expect(try scene.fixture.local("n") == ["1", "2"])
   }
 
   @Test("a merge takes from each side what it has changed", arguments: [true, false])
@@ -85,14 +85,14 @@ import Testing
     #expect(result.errors.map(\.id) == ["a"])
     #expect(result.errors.map(\.index) == [0])
     #expect(try scene.both("n") == [2, 3])
-    let detail = try scene.bench.engine.pending("a")
+    let detail = try scene.fixture.engine.pending("a")
     #expect(detail.write.state == .conflict)
     #expect(try detail.theirs?.bytes.map { try JSONValue(parsing: $0) }?["n"] == 3)
     #expect(try detail.base.map { try JSONValue(parsing: $0) }?["n"] == 1)
     // It is not sent again by itself.
-    let requests = scene.bench.remote.requests.count
+    let requests = scene.fixture.remote.requests.count
     #expect(try scene.push(.optimistic) == PushResult(quarantined: 1))
-    #expect(scene.bench.remote.requests.count == requests)
+    #expect(scene.fixture.remote.requests.count == requests)
   }
 
   @Test("deletions on both sides are no conflict") func bothDelete() throws {
@@ -107,7 +107,7 @@ import Testing
     try scene.here(["_id": "a", "n": 2])
     try scene.there(["_id": "a", "n": 2])
     #expect(try scene.push(.optimistic) == PushResult(pushed: 1))
-    #expect(try scene.bench.engine.pendingCount() == 0)
+    #expect(try scene.fixture.engine.pendingCount() == 0)
   }
 
   @Test("an entity that was only saved there again is no conflict") func touched() throws {
@@ -124,9 +124,9 @@ import Testing
   func lostAnswer(_ keepsConditions: Bool) throws {
     let scene = try ConflictScene(keepsConditions: keepsConditions)
     try scene.here(["_id": "a", "n": 2])
-    scene.bench.remote.losesAnswer = { _ in true }
+    scene.fixture.remote.losesAnswer = { _ in true }
     #expect(failure { _ = try scene.push(.optimistic) }?.kind == .network)
-    scene.bench.remote.losesAnswer = { _ in false }
+    scene.fixture.remote.losesAnswer = { _ in false }
     #expect(try scene.push(.optimistic) == PushResult(pushed: 1))
   }
 
@@ -136,9 +136,9 @@ import Testing
   func lostAnswerThenChanged(_ strategy: ConflictStrategy) throws {
     let scene = try ConflictScene()
     try scene.here(["_id": "a", "n": 2])
-    scene.bench.remote.losesAnswer = { _ in true }
+    scene.fixture.remote.losesAnswer = { _ in true }
     #expect(failure { _ = try scene.push(strategy) }?.kind == .network)
-    scene.bench.remote.losesAnswer = { _ in false }
+    scene.fixture.remote.losesAnswer = { _ in false }
     try scene.here(["_id": "a", "n": 3])
     #expect(try scene.push(strategy) == PushResult(pushed: 1))
     #expect(try scene.both("n") == [3, 3])
@@ -147,9 +147,9 @@ import Testing
   @Test("nor when it was deleted in between, and made again") func lostDeletion() throws {
     let scene = try ConflictScene()
     try scene.deletedHere()
-    scene.bench.remote.losesAnswer = { _ in true }
+    scene.fixture.remote.losesAnswer = { _ in true }
     #expect(failure { _ = try scene.push(.optimistic) }?.kind == .network)
-    scene.bench.remote.losesAnswer = { _ in false }
+    scene.fixture.remote.losesAnswer = { _ in false }
     try scene.here(["_id": "a", "n": 3])
     #expect(try scene.push(.optimistic) == PushResult(pushed: 1))
     #expect(try scene.both("n") == [3, 3])
@@ -167,16 +167,16 @@ import Testing
 
   @Test("a retry sends ours over the version that it met") func retry() throws {
     let scene = try open()
-    try scene.bench.engine.retryPending("a", Call(conflicts: .optimistic))
+    try scene.fixture.engine.retryPending("a", Call(conflicts: .optimistic))
     #expect(try scene.both("n") == [2, 2])
-    #expect(try scene.bench.engine.pendingCount() == 0)
+    #expect(try scene.fixture.engine.pendingCount() == 0)
   }
 
   @Test("but not over a version that nobody here has seen") func retryTooLate() throws {
     let scene = try open()
     try scene.there(["_id": "a", "n": 4])
     let error = failure {
-      try scene.bench.engine.retryPending("a", Call(conflicts: .optimistic))
+      try scene.fixture.engine.retryPending("a", Call(conflicts: .optimistic))
     }
     #expect(error?.kind == .conflict)
     #expect(try scene.both("n") == [2, 4])
@@ -187,7 +187,7 @@ import Testing
     let scene = try open()
     let edited = Array(#"{"n":5}"#.utf8)
     let outline = try EntityScanner.outline(of: edited)
-    try edited.withUnsafeBytes { try scene.bench.engine.editPending("a", $0, outline) }
+    try edited.withUnsafeBytes { try scene.fixture.engine.editPending("a", $0, outline: outline) }
     #expect(scene.state == .waiting)
     #expect(try scene.push(.optimistic) == PushResult(pushed: 1))
     #expect(try scene.both("n") == [5, 5])
@@ -195,9 +195,9 @@ import Testing
 
   @Test("a revert takes theirs") func revert() throws {
     let scene = try open()
-    try scene.bench.engine.revertPending("a")
+    try scene.fixture.engine.revertPending("a")
     #expect(try scene.both("n") == [3, 3])
-    #expect(try scene.bench.engine.pendingCount() == 0)
+    #expect(try scene.fixture.engine.pendingCount() == 0)
   }
 
   @Test("a revert of a deletion brings the entity back, one of a create takes it away")
@@ -205,20 +205,20 @@ import Testing
     let scene = try ConflictScene()
     try scene.deletedHere()
     try scene.here(["_id": "new"])
-    try scene.bench.engine.revertPending("a")
-    try scene.bench.engine.revertPending("new")
-    #expect(try scene.bench.local("_id") == ["\"a\""])
+    try scene.fixture.engine.revertPending("a")
+    try scene.fixture.engine.revertPending("new")
+    #expect(try scene.fixture.local("_id") == ["\"a\""])
   }
 
   @Test("a pull goes on, leaves the entity alone, and shows what is there now") func pull() throws {
     let scene = try open()
     try scene.there(["_id": "a", "n": 4])
     try scene.there(["_id": "b", "n": 9])
-    #expect(try scene.bench.engine.pull(Query(), Call()).pulled == 1)
-    #expect(try scene.bench.local("n") == ["2", "9"])
-    let detail = try scene.bench.engine.pending("a")
+    #expect(try scene.fixture.engine.pull(Query(), Call()).pulled == 1)
+    #expect(try scene.fixture.local("n") == ["2", "9"])
+    let detail = try scene.fixture.engine.pending("a")
     #expect(try detail.theirs?.bytes.map { try JSONValue(parsing: $0) }?["n"] == 4)
-    try scene.bench.engine.revertPending("a")
+    try scene.fixture.engine.revertPending("a")
     #expect(try scene.both("n").last == 4)
   }
 
@@ -238,8 +238,8 @@ import Testing
     try scene.deletedHere()
     try scene.there(["_id": "a", "n": 3])
     #expect(try scene.push(.optimistic).errors.count == 1)
-    #expect(try scene.bench.found().isEmpty)
-    try scene.bench.engine.retryPending("a", Call(conflicts: .optimistic))
-    #expect(scene.bench.remote.backend.ids.isEmpty)
+    #expect(try scene.fixture.found().isEmpty)
+    try scene.fixture.engine.retryPending("a", Call(conflicts: .optimistic))
+    #expect(scene.fixture.remote.backend.ids.isEmpty)
   }
 }

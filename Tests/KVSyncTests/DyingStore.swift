@@ -101,12 +101,12 @@ final class DyingStore: LocalStore, @unchecked Sendable {
   }
 
   func unseen(
-    _ query: Query, from mark: RefreshMark, in collection: String, after order: Int64, most: Int,
+    _ query: Query, from mark: RefreshMark, in collection: String, after order: Int64, limit: Int,
     within budget: WorkBudget
   ) throws(StoreError) -> [(order: Int64, id: String)] {
     try live { () throws(StoreError) in
       try real.unseen(
-        query, from: mark, in: collection, after: order, most: most, within: budget)
+        query, from: mark, in: collection, after: order, limit: limit, within: budget)
     }
   }
 
@@ -175,10 +175,10 @@ final class DyingStore: LocalStore, @unchecked Sendable {
   }
 
   func pending(
-    in collection: String, after order: Int64, most: Int, onlyWaiting: Bool
+    in collection: String, after order: Int64, limit: Int, onlyWaiting: Bool
   ) throws(StoreError) -> [PendingWrite] {
     try live { () throws(StoreError) in
-      try real.pending(in: collection, after: order, most: most, onlyWaiting: onlyWaiting)
+      try real.pending(in: collection, after: order, limit: limit, onlyWaiting: onlyWaiting)
     }
   }
 
@@ -190,8 +190,8 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     try live { () throws(StoreError) in try real.quarantine(refused) }
   }
 
-  func takeTheirs(_ settled: [(write: PendingWrite, theirs: RemoteVersion)]) throws(StoreError) {
-    try live { () throws(StoreError) in try real.takeTheirs(settled) }
+  func acceptRemote(_ settled: [(write: PendingWrite, theirs: RemoteVersion)]) throws(StoreError) {
+    try live { () throws(StoreError) in try real.acceptRemote(settled) }
   }
 
   func rebase(
@@ -237,11 +237,11 @@ final class DyingStore: LocalStore, @unchecked Sendable {
   }
 
   func editPending(
-    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, _ id: String,
+    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, id: String,
     known: KnownMembers?, in collection: String
   ) throws(StoreError) -> Bool {
     try live { () throws(StoreError) in
-      try real.editPending(bytes, outline, id, known: known, in: collection)
+      try real.editPending(bytes, outline, id: id, known: known, in: collection)
     }
   }
 

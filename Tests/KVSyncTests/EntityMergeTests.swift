@@ -9,7 +9,7 @@ import Testing
 
   private func merged(_ base: String, _ ours: String, _ theirs: String) -> String? {
     EntityMerge.merged(
-      base: Array(base.utf8), ours: Array(ours.utf8), theirs: Array(theirs.utf8), .default
+      base: Array(base.utf8), ours: Array(ours.utf8), theirs: Array(theirs.utf8), format: .default
     )
     .map { String(decoding: $0, as: UTF8.self) }
   }

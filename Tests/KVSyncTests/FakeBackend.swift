@@ -208,7 +208,7 @@ final class FakeNetwork: IDPagedRemote, @unchecked Sendable {
   }
 
   func find(
-    _ query: Query, in collection: String, _ call: Call,
+    _ query: Query, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     let (found, moment) = try exchange { () throws(StoreError) in
@@ -219,7 +219,7 @@ final class FakeNetwork: IDPagedRemote, @unchecked Sendable {
   }
 
   func changes(
-    of query: Query, since: BackendMoment, in collection: String, _ call: Call,
+    of query: Query, since: BackendMoment, in collection: String, call: Call,
     receive: (ChangeBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer? {
     let (text, moment) = try exchange { () throws(StoreError) in
@@ -248,7 +248,7 @@ final class FakeNetwork: IDPagedRemote, @unchecked Sendable {
     Array("[".utf8) + entities.joined(separator: Array(",".utf8)) + Array("]".utf8)
   }
 
-  func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8] {
+  func find(id: String, in collection: String, call: Call) throws(StoreError) -> [UInt8] {
     try exchange { () throws(StoreError) in
       guard let entity = backend.entity(id) else { throw StoreError(.notFound, "Not there.") }
       return entity
@@ -256,7 +256,7 @@ final class FakeNetwork: IDPagedRemote, @unchecked Sendable {
   }
 
   func count(
-    _ query: Query, in collection: String, _ call: Call
+    _ query: Query, in collection: String, call: Call
   ) throws(StoreError) -> CountAnswer {
     let (count, moment) = try exchange { () throws(StoreError) in
       (backend.find(query).count, backend.now)
@@ -264,7 +264,7 @@ final class FakeNetwork: IDPagedRemote, @unchecked Sendable {
     return CountAnswer(count: count, startedAt: BackendMoment(moment))
   }
 
-  func remove(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> Int {
+  func remove(_ query: Query, in collection: String, call: Call) throws(StoreError) -> Int {
     try exchange { () throws(StoreError) in
       let outlines = backend.find(query).compactMap { try? EntityScanner.outline(of: $0) }
       return outlines.compactMap(\.id).map(backend.delete).reduce(0, +)
@@ -272,23 +272,23 @@ final class FakeNetwork: IDPagedRemote, @unchecked Sendable {
   }
 
   func send(
-    _ writes: [RemoteWrite], in collection: String, _ call: Call,
+    _ writes: [RemoteWrite], in collection: String, call: Call,
     outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
   ) {
     // In any order, as over several connections.
-    for place in writes.indices.shuffled(using: &random) {
+    for index in writes.indices.shuffled(using: &random) {
       if call.cancellation.isCancelled {
-        outcome(place, .failure(StoreError(.cancelled, "Cancelled.")))
+        outcome(index, .failure(StoreError(.cancelled, "Cancelled.")))
         continue
       }
       outcome(
-        place,
+        index,
         Result { () throws(StoreError) in
           halved(
             try exchange {
-              delay(writes[place])
+              delay(writes[index])
             } _: { () throws(StoreError) in
-              try carryOut(writes[place])
+              try carryOut(writes[index])
             })
         })
     }

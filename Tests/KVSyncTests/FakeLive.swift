@@ -12,7 +12,7 @@ final class FakeLive: LiveRemote {
     var isLeaving = false
     var cutLeaves = 0
     var cutPolls = 0
-    var places: [LivePlace?] = []
+    var positions: [LivePosition?] = []
     var probes = 0
     /// Each ends one request.
     var joinErrors: [StoreError] = []
@@ -30,23 +30,23 @@ final class FakeLive: LiveRemote {
   func send(_ messages: LiveMessage..., isIncomplete: Bool = false) {
     state.withLockNotifyingAll { state in
       state.time += 1
-      let next = LivePlace("\(state.time) 4")
+      let next = LivePosition("\(state.time) 4")
       state.answers.append(.success(.messages(messages, next: next, isIncomplete: isIncomplete)))
     }
   }
 
   func register(
-    _ userId: String?, device: String, _ call: Call
+    _ userId: String?, device: String, call: Call
   ) throws(StoreError) -> LiveRegistration {
     throw StoreError(.unsupported, "")
   }
 
   func unregister(
-    _ registration: LiveRegistration, token: String?, _ call: Call
+    _ registration: LiveRegistration, token: String?, call: Call
   ) throws(StoreError) {}
 
   func join(
-    _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
+    _ topic: LiveTopic, _ registration: LiveRegistration, call: Call
   ) throws(StoreError) -> BackendMoment? {
     let error = state.withLockNotifyingAll { state -> StoreError? in
       state.joins.append(topic.collection ?? "")
@@ -57,7 +57,7 @@ final class FakeLive: LiveRemote {
   }
 
   func leave(
-    _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
+    _ topic: LiveTopic, _ registration: LiveRegistration, call: Call
   ) throws(StoreError) {
     state.withLockNotifyingAll { $0.isLeaving = true }
     let isAnswered: Bool? = wait(call) { $0.lets ? true : nil }
@@ -69,11 +69,11 @@ final class FakeLive: LiveRemote {
   }
 
   func poll(
-    _ registration: LiveRegistration, from place: LivePlace?, _ call: Call
+    _ registration: LiveRegistration, from position: LivePosition?, call: Call
   ) throws(StoreError) -> LivePoll {
-    state.withLockNotifyingAll { $0.places.append(place) }
-    guard place != nil else {
-      return .messages([], next: LivePlace("100 4"))
+    state.withLockNotifyingAll { $0.positions.append(position) }
+    guard position != nil else {
+      return .messages([], next: LivePosition("100 4"))
     }
     let answer = wait(call) { $0.answers.isEmpty ? nil : $0.answers.removeFirst() }
     guard let answer else {

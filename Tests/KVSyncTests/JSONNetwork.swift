@@ -84,7 +84,7 @@ final class JSONNetwork: BackendHandler {
 
   private func find(_ query: Query) throws(StoreError) -> (found: [JSONValue], answer: ReadAnswer) {
     var found: [JSONValue] = []
-    let answer = try network.find(query, in: "things", Call()) { found += Self.values($0) }
+    let answer = try network.find(query, in: "things", call: Call()) { found += Self.values($0) }
     return (found, answer)
   }
 
@@ -95,7 +95,7 @@ final class JSONNetwork: BackendHandler {
   private func changes(since: String) throws(StoreError) -> JSONValue {
     var changes: [JSONValue] = []
     let answer = try network.changes(
-      of: Query(), since: BackendMoment(since), in: "things", Call()
+      of: Query(), since: BackendMoment(since), in: "things", call: Call()
     ) { batch in
       switch batch {
       case .saved(let records): changes += Self.values(records).map { ["upsert": $0] }
@@ -113,7 +113,7 @@ final class JSONNetwork: BackendHandler {
     let requests = writes.map(Self.write)
     let request = requests.count == 1 ? requests[0] : RemoteWrite.batch(requests)
     var ended: Result<RemoteOutcome, StoreError>?
-    network.send([request], in: "things", Call()) { ended = $1 }
+    network.send([request], in: "things", call: Call()) { ended = $1 }
     guard let ended else { return [] }
     if requests.count == 1 {
       if case .failure(let error) = ended, error.kind == .network { throw error }

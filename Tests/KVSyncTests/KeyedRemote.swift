@@ -25,7 +25,7 @@ final class KeyedRemote: Remote, @unchecked Sendable {
   }
 
   func find(
-    _ query: Query, in collection: String, _ call: Call,
+    _ query: Query, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     let all = records.withLock { $0.values.map { JSONValue.object($0).bytes } }
@@ -37,28 +37,27 @@ final class KeyedRemote: Remote, @unchecked Sendable {
     return ReadAnswer()
   }
 
-  func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8] {
+  func find(id: String, in collection: String, call: Call) throws(StoreError) -> [UInt8] {
     guard let record = self[id] else { throw StoreError(.notFound, "There is none.") }
     return JSONValue.object(record).bytes
   }
 
-  func count(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> CountAnswer
-  {
+  func count(_ query: Query, in collection: String, call: Call) throws(StoreError) -> CountAnswer {
     var count = 0
-    _ = try find(query, in: collection, call) { count += $0.count }
+    _ = try find(query, in: collection, call: call) { count += $0.count }
     return CountAnswer(count: count, startedAt: nil)
   }
 
-  func remove(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> Int {
+  func remove(_ query: Query, in collection: String, call: Call) throws(StoreError) -> Int {
     throw StoreError(.unsupported, "No removal by queries.")
   }
 
   func send(
-    _ writes: [RemoteWrite], in collection: String, _ call: Call,
+    _ writes: [RemoteWrite], in collection: String, call: Call,
     outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
   ) {
-    for (place, write) in writes.enumerated() {
-      outcome(place, Result { () throws(StoreError) in try apply(write) })
+    for (index, write) in writes.enumerated() {
+      outcome(index, Result { () throws(StoreError) in try apply(write) })
     }
   }
 

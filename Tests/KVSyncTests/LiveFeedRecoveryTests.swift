@@ -100,7 +100,7 @@ extension LiveFeedTests {
           .status(.reconnected), Self.saved("a"),
         ])
       #expect(clock.pauses == [3, 6])
-      #expect(live.state.withLock { Array($0.places[1...3]) }.allSatisfy { $0?.text == "100 4" })
+      #expect(live.state.withLock { Array($0.positions[1...3]) }.allSatisfy { $0?.text == "100 4" })
     }
   }
 
@@ -111,16 +111,16 @@ extension LiveFeedTests {
     let time = Monitor(0.0)
     try withFeed(live, now: { time.withLock { $0 } }) { feed in
       try listening(feed, told)
-      feed.noteAnswer()
+      feed.recordAnswer()
       let isWaiting = live.state.wait(until: .after(seconds: 10)) {
-        $0.places.count == 2 ? true : nil
+        $0.positions.count == 2 ? true : nil
       }
       #expect(isWaiting == true)
       for (seconds, cuts) in [(30.0, 0), (31, 1), (40, 1), (62, 2)] {
         time.withLockNotifyingAll { $0 = seconds }
-        feed.noteAnswer()
+        feed.recordAnswer()
         let isAsked = live.state.wait(until: .after(seconds: 10)) {
-          $0.places.count == cuts + 2 ? true : nil
+          $0.positions.count == cuts + 2 ? true : nil
         }
         #expect(isAsked == true)
       }
@@ -138,7 +138,7 @@ extension LiveFeedTests {
     let answered = Monitor<LiveFeed?>(nil)
     let clock = FakeRetryClock(meanwhile: {
       time.withLockNotifyingAll { $0 += 31 }
-      answered.withLock { $0 }?.noteAnswer()
+      answered.withLock { $0 }?.recordAnswer()
     })
     try withFeed(live, ScriptedRemote(), clock, now: { time.withLock { $0 } }) { feed in
       answered.withLockNotifyingAll { $0 = feed }
@@ -202,7 +202,7 @@ extension LiveFeedTests {
       #expect(told.first(3) == [.status(.connected), .ready, Self.saved("a")])
       #expect(live.state.withLock { $0.joins } == Array(repeating: "notes", count: 4))
       // The poll behind the message may be under way: it asks from another place.
-      #expect(live.state.withLock { Array($0.places[1...4]) }.allSatisfy { $0?.text == "100 4" })
+      #expect(live.state.withLock { Array($0.positions[1...4]) }.allSatisfy { $0?.text == "100 4" })
     }
   }
 

@@ -23,7 +23,7 @@ import Testing
   ) -> LiveMessage {
     LiveMessage(
       key: "k.c-\(collection)\n\(token)", topic: .collection(collection),
-      .saved(entity(id, second), id: id, .save))
+      change: .saved(entity(id, second), id: id, .save))
   }
 
   func withFeed(

@@ -18,16 +18,17 @@ import Testing
     let shelf = Shelf((0..<30).map { #"{"_id":"\#($0)","a":\#($0),"b":15}"# })
     let remote = LocalFilteringRemote(shelf)
     let query = try Query(format: "a > b")
-    #expect(try remote.count(query, in: "c", Call()).count == 14)
-    #expect(try remote.remove(query, in: "c", Call()) == 14)
-    #expect(try remote.count(query, in: "c", Call()).count == 0)
-    #expect(try remote.count(Query(), in: "c", Call()).count == 16)
+    #expect(try remote.count(query, in: "c", call: Call()).count == 14)
+    #expect(try remote.remove(query, in: "c", call: Call()) == 14)
+    #expect(try remote.count(query, in: "c", call: Call()).count == 0)
+    #expect(try remote.count(Query(), in: "c", call: Call()).count == 16)
   }
 
   @Test("are fetched in pages when an answer may be cut") func fetchesPages() throws {
     let shelf = Shelf((0..<25_000).map { #"{"_id":"\#(100_000 + $0)","a":\#($0),"b":24000}"# })
     #expect(
-      try LocalFilteringRemote(shelf).count(Query(format: "a > b"), in: "c", Call()).count == 999)
+      try LocalFilteringRemote(shelf).count(Query(format: "a > b"), in: "c", call: Call()).count
+        == 999)
   }
 
   @Test("leave all others to the backend") func passesOn() throws {
@@ -39,7 +40,7 @@ import Testing
 
   private func find(_ query: Query, on shelf: Shelf) throws -> String {
     var texts: [String] = []
-    _ = try LocalFilteringRemote(shelf).find(query, in: "c", Call()) { batch in
+    _ = try LocalFilteringRemote(shelf).find(query, in: "c", call: Call()) { batch in
       texts += batch.outlines.map { String(decoding: batch.record($0), as: UTF8.self) }
     }
     return "[\(texts.joined(separator: ","))]"
@@ -75,7 +76,7 @@ private final class Shelf: IDPagedRemote {
   }
 
   func find(
-    _ query: Query, in collection: String, _ call: Call,
+    _ query: Query, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     let texts = try selected(query).map { String(decoding: $0, as: UTF8.self) }
@@ -83,24 +84,24 @@ private final class Shelf: IDPagedRemote {
     return ReadAnswer(mayBeCut: texts.count == 10_000)
   }
 
-  func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8] {
+  func find(id: String, in collection: String, call: Call) throws(StoreError) -> [UInt8] {
     throw StoreError(.notFound, "not asked for here")
   }
 
   func count(
-    _ query: Query, in collection: String, _ call: Call
+    _ query: Query, in collection: String, call: Call
   ) throws(StoreError) -> CountAnswer {
     CountAnswer(count: try selected(query).count, startedAt: nil)
   }
 
-  func remove(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> Int {
+  func remove(_ query: Query, in collection: String, call: Call) throws(StoreError) -> Int {
     let gone = Set(try selected(query))
     state.withLock { $0.entities.removeAll { gone.contains($0) } }
     return gone.count
   }
 
   func send(
-    _ writes: [RemoteWrite], in collection: String, _ call: Call,
+    _ writes: [RemoteWrite], in collection: String, call: Call,
     outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
   ) {}
 }

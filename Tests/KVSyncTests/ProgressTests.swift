@@ -10,7 +10,7 @@ import Testing
     let part = progress.part()
     part.expect(10)
     part.advance(by: 6)
-    part.take(back: 6)
+    part.subtract(6)
     part.advance(by: 4)
     #expect(progress.snapshot.entitiesDone == 6)
     part.advance(by: 6)

@@ -61,7 +61,7 @@ struct Keyed: Sendable, CustomTestStringConvertible {
     func save(_ number: Int, _ others: JSONObject) throws -> JSONValue {
       let bytes = JSONValue.object(keyed.record(number, others)).bytes
       let outline = try EntityScanner.outline(of: bytes, keyed.format)
-      let saved = try bytes.withUnsafeBytes { try engine.save($0, outline, options).value }
+      let saved = try bytes.withUnsafeBytes { try engine.save($0, outline, options: options).value }
       return try JSONValue(parsing: saved)
     }
 
@@ -97,7 +97,7 @@ struct Keyed: Sendable, CustomTestStringConvertible {
     // What the backend has made of them is here: its version.
     #expect(try pair.local(20)?.objectValue == pair.remote[keyed.key(20)])
     #expect(try pair.engine.pendingCount() == 0)
-    #expect(try pair.engine.pull(Query(), Call(), .init(comparesVersions: true)).pulled == 0)
+    #expect(try pair.engine.pull(Query(), Call(), how: .init(comparesVersions: true)).pulled == 0)
   }
 
   @Test("merges them: the backend's members are theirs", arguments: Keyed.all)
@@ -139,12 +139,12 @@ struct Keyed: Sendable, CustomTestStringConvertible {
     _ = try pair.engine.pull(Query(), Call())
     for (rev, seen) in [(8, 9), (10, 10), (9, 10)] {
       let message = JSONValue.object(keyed.record(1, ["a": 5, "rev": .int(Int64(rev))])).bytes
-      try pair.engine.take(.saved(message, id: keyed.key(1), .save))
+      try pair.engine.apply(.saved(message, id: keyed.key(1), .save))
       #expect(try pair.local(1)?["rev"] == .int(Int64(seen)))
     }
-    try pair.engine.take(.deleted(id: keyed.key(1), at: "9"))
+    try pair.engine.apply(.deleted(id: keyed.key(1), at: "9"))
     #expect(try pair.local(1) != nil)
-    try pair.engine.take(.deleted(id: keyed.key(1), at: "11"))
+    try pair.engine.apply(.deleted(id: keyed.key(1), at: "11"))
     #expect(try pair.local(1) == nil)
   }
 
@@ -156,7 +156,7 @@ struct Keyed: Sendable, CustomTestStringConvertible {
       try bytes.withUnsafeBytes {
         _ = try pair.engine.save(
           $0, outline,
-          CallOptions(
+          options: CallOptions(
             readPolicy: .forceNetwork, writePolicy: .forceNetwork, call: Call()))
       }
     }
@@ -169,7 +169,7 @@ struct Keyed: Sendable, CustomTestStringConvertible {
     let merged = EntityMerge.merged(
       base: Array(#"{"id":"a","rev":1,"access":{"x":1},"n":1}"#.utf8),
       ours: Array(#"{"id":"a","n":2}"#.utf8),
-      theirs: Array(#"{"id":"a","rev":2,"access":{"x":2},"n":1}"#.utf8), format)
+      theirs: Array(#"{"id":"a","rev":2,"access":{"x":2},"n":1}"#.utf8), format: format)
     #expect(
       merged.map { String(decoding: $0, as: UTF8.self) }
         == #"{"id":"a","rev":2,"access":{"x":2},"n":2}"#)

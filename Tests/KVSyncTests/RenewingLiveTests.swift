@@ -40,7 +40,7 @@ private final class FakeService: LiveRemote {
   }
 
   func register(
-    _ userId: String?, device: String, _ call: Call
+    _ userId: String?, device: String, call: Call
   ) throws(StoreError) -> LiveRegistration {
     try prove()
     state.withLockNotifyingAll { $0.registers += 1 }
@@ -48,28 +48,28 @@ private final class FakeService: LiveRemote {
   }
 
   func unregister(
-    _ registration: LiveRegistration, token: String?, _ call: Call
+    _ registration: LiveRegistration, token: String?, call: Call
   ) throws(StoreError) {}
 
   func join(
-    _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
+    _ topic: LiveTopic, _ registration: LiveRegistration, call: Call
   ) throws(StoreError) -> BackendMoment? {
     try prove()
     return BackendMoment("joined \(topic.collection ?? "")")
   }
 
   func leave(
-    _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
+    _ topic: LiveTopic, _ registration: LiveRegistration, call: Call
   ) throws(StoreError) { try prove() }
 
   func poll(
-    _ registration: LiveRegistration, from place: LivePlace?, _ call: Call
+    _ registration: LiveRegistration, from position: LivePosition?, call: Call
   ) throws(StoreError) -> LivePoll {
     let state = state.withLock { $0 }
     guard state.refused.isEmpty, state.registers > 0 else {
       return .refused(state.refused, StoreError(.forbidden, "403"))
     }
-    return .messages([], next: LivePlace(place?.text ?? "1"))
+    return .messages([], next: LivePosition(position?.text ?? "1"))
   }
 
   func probe(_ registration: LiveRegistration, _ call: Call) throws(StoreError) {}
@@ -82,7 +82,7 @@ private final class FakeService: LiveRemote {
   private let session = FakeSession()
   private let service: FakeService
   private let live: RenewingLive
-  private let place = LivePlace("7")
+  private let position = LivePosition("7")
   private let refusal = LivePoll.refused([], StoreError(.forbidden, "403"))
 
   init() {
@@ -92,21 +92,23 @@ private final class FakeService: LiveRemote {
 
   @Test("is renewed, once, for a registration, a subscription and its end")
   func requests() throws {
-    #expect(try live.register("u1", device: "d", Call()) == Self.registration)
-    #expect(try live.join(.collection("notes"), Self.registration, Call())?.text == "joined notes")
-    try live.leave(.collection("notes"), Self.registration, Call())
+    #expect(try live.register("u1", device: "d", call: Call()) == Self.registration)
+    #expect(
+      try live.join(.collection("notes"), Self.registration, call: Call())?.text == "joined notes")
+    try live.leave(.collection("notes"), Self.registration, call: Call())
     #expect(session.state.withLock { $0.renewals } == 1)
     session.state.withLockNotifyingAll { $0.token = "old" }
-    #expect(try live.join(.collection("notes"), Self.registration, Call())?.text == "joined notes")
+    #expect(
+      try live.join(.collection("notes"), Self.registration, call: Call())?.text == "joined notes")
     session.state.withLockNotifyingAll { $0.token = "old" }
-    try live.leave(.collection("notes"), Self.registration, Call())
+    try live.leave(.collection("notes"), Self.registration, call: Call())
     #expect(session.state.withLock { $0.renewals } == 3)
   }
 
   @Test("is renewed for a poll that is refused, and the device is registered anew")
   func poll() throws {
     #expect(
-      try live.poll(Self.registration, from: place, Call())
+      try live.poll(Self.registration, from: position, call: Call())
         == .registeredAnew(Self.registration, StoreError(.forbidden, "403")))
     #expect(session.state.withLock { $0.renewals } == 1)
     #expect(service.state.withLock { $0.registers } == 1)
@@ -115,10 +117,10 @@ private final class FakeService: LiveRemote {
   @Test("ends the polls if it can not be renewed, or the user may not listen any more")
   func refused() throws {
     session.state.withLockNotifyingAll { $0.isOver = true }
-    #expect(try live.poll(Self.registration, from: place, Call()) == refusal)
+    #expect(try live.poll(Self.registration, from: position, call: Call()) == refusal)
     session.state.withLockNotifyingAll { $0.isOver = false }
     service.state.withLockNotifyingAll { $0.mayListen = false }
-    #expect(try live.poll(Self.registration, from: place, Call()) == refusal)
+    #expect(try live.poll(Self.registration, from: position, call: Call()) == refusal)
     #expect(service.state.withLock { $0.registers } == 0)
   }
 
@@ -126,11 +128,11 @@ private final class FakeService: LiveRemote {
   func others() throws {
     service.state.withLockNotifyingAll { $0.isAway = true }
     #expect(throws: StoreError(.network, "away")) {
-      try live.poll(Self.registration, from: place, Call())
+      try live.poll(Self.registration, from: position, call: Call())
     }
     service.state.withLockNotifyingAll { ($0.isAway, $0.refused) = (false, [.collection("notes")]) }
     #expect(
-      try live.poll(Self.registration, from: place, Call())
+      try live.poll(Self.registration, from: position, call: Call())
         == .refused([.collection("notes")], StoreError(.forbidden, "403")))
     #expect(session.state.withLock { $0.renewals } == 0)
   }

@@ -20,7 +20,7 @@ import Testing
     _ error: StoreError, failing failures: Int, _ clock: FakeRetryClock, retries: Int = 3,
     deadline: Deadline = .never
   ) -> (count: Int, error: StoreError?) {
-    let call = Call(deadline: deadline, retry: Retry(most: retries, clock: clock))
+    let call = Call(deadline: deadline, retry: Retry(limit: retries, clock: clock))
     var count = 0
     let failure = failure {
       try call.repeating { () throws(StoreError) in
@@ -89,7 +89,7 @@ import Testing
     let cancellation = Cancellation()
     let call = Call(
       deadline: .never, cancellation: cancellation,
-      retry: Retry(most: 3, clock: SystemRetryClock()))
+      retry: Retry(limit: 3, clock: SystemRetryClock()))
     let isWaiting = Gate()
     let canceller = Worker("canceller") {
       isWaiting.wait()
@@ -108,88 +108,89 @@ import Testing
   // MARK: In the engine
 
   private func call(_ clock: FakeRetryClock, retries: Int = 3) -> Call {
-    Call(retry: Retry(most: retries, clock: clock))
+    Call(retry: Retry(limit: retries, clock: clock))
   }
 
   @Test("of a push is repeated without doubling: a create whose answer was lost") func lostCreate()
     throws
   {
-    let bench = try TestEngine()
-    _ = try bench.saveMany([["n": 1], ["n": 2], ["n": 3]])
+    let fixture = try TestEngine()
+    _ = try fixture.saveMany([["n": 1], ["n": 2], ["n": 3]])
     var losses = 2
-    bench.remote.losesAnswer = { _ in
+    fixture.remote.losesAnswer = { _ in
       losses -= 1
       return losses >= 0
     }
     let clock = FakeRetryClock()
-    #expect(try bench.engine.push(call(clock)) == PushResult(pushed: 3))
-    #expect(bench.remote.backend.ids.count == 3)
+    #expect(try fixture.engine.push(call(clock)) == PushResult(pushed: 3))
+    #expect(fixture.remote.backend.ids.count == 3)
     #expect(clock.pauses.count == 2)
   }
 
   @Test("stops a round of a push after six in a row, and repeats only what failed")
   func pushRounds() throws {
-    let bench = try TestEngine()
-    for n in 0..<20 { try bench.save(["_id": .string("id\(n)"), "n": .int(Int64(n))]) }
+    let fixture = try TestEngine()
+    for n in 0..<20 { try fixture.save(["_id": .string("id\(n)"), "n": .int(Int64(n))]) }
     let isDown = Monitor(true)
-    bench.remote.refusal = { _ in isDown.withLock { $0 } ? Self.offline : nil }
+    fixture.remote.refusal = { _ in isDown.withLock { $0 } ? Self.offline : nil }
     let clock = FakeRetryClock(meanwhile: { isDown.withLock { $0 = false } })
-    #expect(try bench.engine.push(call(clock)) == PushResult(pushed: 20))
-    #expect(bench.remote.requests.count == 6 + 20)
+    #expect(try fixture.engine.push(call(clock)) == PushResult(pushed: 20))
+    #expect(fixture.remote.requests.count == 6 + 20)
     #expect(clock.pauses.count == 1)
   }
 
   @Test("of a create without an id is not repeated: it would happen twice") func networkCreate()
     throws
   {
-    let bench = try TestEngine(.network)
-    bench.remote.losesAnswer = { _ in true }
+    let fixture = try TestEngine(.network)
+    fixture.remote.losesAnswer = { _ in true }
     let clock = FakeRetryClock()
     let bytes = Array(#"{"n":1}"#.utf8)
     let outline = try EntityScanner.outline(of: bytes)
-    var options = bench.options()
+    var options = fixture.options()
     options.call = call(clock)
     let error = failure {
-      _ = try bytes.withUnsafeBytes { try bench.engine.save($0, outline, options) }
+      _ = try bytes.withUnsafeBytes { try fixture.engine.save($0, outline, options: options) }
     }
     #expect(error?.kind == .network)
-    #expect(bench.remote.requests.count == 1 && clock.pauses.isEmpty)
+    #expect(fixture.remote.requests.count == 1 && clock.pauses.isEmpty)
   }
 
   @Test("of a pull that broke off in the middle is repeated; nothing counts twice")
   func brokenPull()
     throws
   {
-    let bench = try TestEngine()
-    try bench.publish(["_id": "a"], ["_id": "b"], ["_id": "c"])
+    let fixture = try TestEngine()
+    try fixture.publish(["_id": "a"], ["_id": "b"], ["_id": "c"])
     let isBroken = Monitor(true)
-    bench.remote.answer = { _, found in
+    fixture.remote.answer = { _, found in
       let found = isBroken.withLock { $0 } ? found.dropLast() : found
       return Array("[".utf8) + found.joined(separator: Array(",".utf8)) + Array("]".utf8)
     }
-    bench.remote.readEnd = { isBroken.withLock { $0 } ? Self.offline : nil }
+    fixture.remote.readEnd = { isBroken.withLock { $0 } ? Self.offline : nil }
     let clock = FakeRetryClock(meanwhile: { isBroken.withLock { $0 = false } })
     let call = call(clock)
-    #expect(try bench.engine.pull(Query(), call) == PullResult(pulled: 3))
-    #expect(try bench.local("_id") == [#""a""#, #""b""#, #""c""#])
+    #expect(try fixture.engine.pull(Query(), call) == PullResult(pulled: 3))
+    #expect(try fixture.local("_id") == [#""a""#, #""b""#, #""c""#])
     #expect(call.progress.snapshot.entitiesDone == 3)
   }
 
   @Test("does not keep an Auto store waiting that has a local answer") func autoStore() throws {
-    let bench = try TestEngine(.auto)
-    bench.remote.readError = Self.offline
-    bench.remote.refusal = { _ in Self.offline }
+    let fixture = try TestEngine(.auto)
+    fixture.remote.readError = Self.offline
+    fixture.remote.refusal = { _ in Self.offline }
     let clock = FakeRetryClock()
-    var options = bench.options()
+    var options = fixture.options()
     options.call = call(clock)
-    #expect(try bench.engine.find(Query(), options).isLocal)
+    #expect(try fixture.engine.find(Query(), options).isLocal)
     let bytes = Array(#"{"n":1}"#.utf8)
     let outline = try EntityScanner.outline(of: bytes)
-    #expect(try bytes.withUnsafeBytes { try bench.engine.save($0, outline, options).isLocal })
+    #expect(
+      try bytes.withUnsafeBytes { try fixture.engine.save($0, outline, options: options).isLocal })
     #expect(clock.pauses.isEmpty)
     // An answer that says "later" is no reason to fall back: it is waited for.
-    bench.remote.readError = Self.busy(503)
-    #expect(failure { _ = try bench.engine.find(Query(), options) } == Self.busy(503))
+    fixture.remote.readError = Self.busy(503)
+    #expect(failure { _ = try fixture.engine.find(Query(), options) } == Self.busy(503))
     #expect(clock.pauses.count == 3)
   }
 }

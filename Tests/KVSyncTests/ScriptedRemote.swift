@@ -62,7 +62,7 @@ final class ScriptedRemote: IDPagedRemote, @unchecked Sendable {
   var limits = RemoteLimits()
 
   func find(
-    _ query: Query, in collection: String, _ call: Call,
+    _ query: Query, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     reads.withLock { $0.append(query) }
@@ -82,7 +82,7 @@ final class ScriptedRemote: IDPagedRemote, @unchecked Sendable {
   }
 
   func changes(
-    of query: Query, since: BackendMoment, in collection: String, _ call: Call,
+    of query: Query, since: BackendMoment, in collection: String, call: Call,
     receive: (ChangeBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer? {
     if let readError { throw readError }
@@ -93,7 +93,7 @@ final class ScriptedRemote: IDPagedRemote, @unchecked Sendable {
     return ReadAnswer(startedAt: moment)
   }
 
-  func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8] {
+  func find(id: String, in collection: String, call: Call) throws(StoreError) -> [UInt8] {
     if let readError { throw readError }
     let entity = lock.withLock { _ in backend.entity(id) }
     meanwhile()
@@ -101,8 +101,7 @@ final class ScriptedRemote: IDPagedRemote, @unchecked Sendable {
     return entity
   }
 
-  func count(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> CountAnswer
-  {
+  func count(_ query: Query, in collection: String, call: Call) throws(StoreError) -> CountAnswer {
     if let readError { throw readError }
     defer { duringCount() }
     if !counts.isEmpty { return CountAnswer(count: counts.removeFirst(), startedAt: nil) }
@@ -112,7 +111,7 @@ final class ScriptedRemote: IDPagedRemote, @unchecked Sendable {
 
   // MARK: Writing
 
-  func remove(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> Int {
+  func remove(_ query: Query, in collection: String, call: Call) throws(StoreError) -> Int {
     if let readError { throw readError }
     let count = lock.withLock { _ in
       let outlines = backend.find(query).compactMap { try? EntityScanner.outline(of: $0) }
@@ -125,14 +124,14 @@ final class ScriptedRemote: IDPagedRemote, @unchecked Sendable {
   }
 
   func send(
-    _ writes: [RemoteWrite], in collection: String, _ call: Call,
+    _ writes: [RemoteWrite], in collection: String, call: Call,
     outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
   ) {
-    for (place, write) in writes.enumerated() {
+    for (index, write) in writes.enumerated() {
       if call.cancellation.isCancelled {
-        outcome(place, .failure(StoreError(.cancelled, "Cancelled.")))
+        outcome(index, .failure(StoreError(.cancelled, "Cancelled.")))
       } else {
-        outcome(place, Result { () throws(StoreError) in try carryOut(write) })
+        outcome(index, Result { () throws(StoreError) in try carryOut(write) })
       }
     }
   }

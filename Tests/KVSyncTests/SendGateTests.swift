@@ -13,25 +13,27 @@ import Testing
       removeByQuery,
       removeByQueryPastQueue
 
-    func send(_ bench: TestEngine, _ call: Call) throws {
+    func send(_ fixture: TestEngine, _ call: Call) throws {
       let (queued, forced) = (
-        bench.options(.silentLocalThenNetwork, call), bench.options(.forceNetwork, call)
+        fixture.options(.silentLocalThenNetwork, call), fixture.options(.forceNetwork, call)
       )
       let entity = Array(#"{"_id":"x","n":2}"#.utf8)
       let outline = try EntityScanner.outline(of: entity)
       let many = Array(#"[{"_id":"x","n":2},{"_id":"y","n":2}]"#.utf8)
       let outlines = try EntityScanner.outlines(ofArray: many)
       let query = try Query(filter: #"{"n":1}"#)
-      let engine = bench.engine
+      let engine = fixture.engine
       switch self {
       case .push: _ = try engine.push(call)
-      case .save: _ = try entity.withUnsafeBytes { try engine.save($0, outline, queued) }
-      case .savePastQueue: _ = try entity.withUnsafeBytes { try engine.save($0, outline, forced) }
-      case .saveMany: _ = try many.withUnsafeBytes { try engine.saveMany($0, outlines, queued) }
+      case .save: _ = try entity.withUnsafeBytes { try engine.save($0, outline, options: queued) }
+      case .savePastQueue:
+        _ = try entity.withUnsafeBytes { try engine.save($0, outline, options: forced) }
+      case .saveMany:
+        _ = try many.withUnsafeBytes { try engine.saveMany($0, outlines, options: queued) }
       case .saveManyPastQueue:
-        _ = try many.withUnsafeBytes { try engine.saveMany($0, outlines, forced) }
-      case .remove: _ = try engine.remove(id: "x", queued)
-      case .removePastQueue: _ = try engine.remove(id: "x", forced)
+        _ = try many.withUnsafeBytes { try engine.saveMany($0, outlines, options: forced) }
+      case .remove: _ = try engine.remove(id: "x", options: queued)
+      case .removePastQueue: _ = try engine.remove(id: "x", options: forced)
       case .removeByQuery: _ = try engine.remove(query, queued)
       case .removeByQueryPastQueue: _ = try engine.remove(query, forced)
       }
@@ -42,11 +44,11 @@ import Testing
 
   @Test("never overlap, whoever sends them", arguments: Sender.allCases, Sender.allCases)
   func noOverlap(_ first: Sender, _ second: Sender) throws {
-    let bench = try TestEngine(.auto)
-    try bench.save(["_id": "x", "n": 1], .forceLocal)
+    let fixture = try TestEngine(.auto)
+    try fixture.save(["_id": "x", "n": 1], .forceLocal)
     let underWay = Monitor(0)
     let most = Monitor(0)
-    bench.remote.duringWrite = { [unowned bench] in
+    fixture.remote.duringWrite = { [unowned fixture] in
       let depth = underWay.withLock { count -> Int in
         count += 1
         return count
@@ -56,9 +58,9 @@ import Testing
       // The first request is under way: the second one has to wait for its end, which its deadline does not
       // let it.
       guard depth == 1 else { return }
-      _ = try? second.send(bench, Call(deadline: .after(seconds: Self.soon)))
+      _ = try? second.send(fixture, Call(deadline: .after(seconds: Self.soon)))
     }
-    _ = try? first.send(bench, Call())
+    _ = try? first.send(fixture, Call())
     #expect(most.withLock { $0 } == 1)
   }
 

@@ -37,9 +37,9 @@ import Testing
     let chosen = given ? [seeds] : (0..<Self.worlds).map { _ in Seed(seeds.next() >> 1) }
     // Worlds know nothing of each other: as many at the same time as there are processors.
     let findings = concurrentMap(chosen.count, threads: Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) {
-      place -> [String] in
-      do { return try SimulatedWorld(chosen[place]).run() } catch {
-        return ["the world ended: \(error): \(chosen[place])"]
+      index -> [String] in
+      do { return try SimulatedWorld(chosen[index]).run() } catch {
+        return ["the world ended: \(error): \(chosen[index])"]
       }
     }
     try report(chosen, findings)
@@ -162,7 +162,7 @@ private final class SimulatedWorld {
     // has pulled is pulled the next time.
     for _ in 0..<3 {
       for member in members {
-        let result = try member.engine.sync(Query(), member.call(), Member.how(&random))
+        let result = try member.engine.sync(Query(), member.call(), how: Member.how(&random))
         require(result.push.errors.isEmpty, "errors at the end: \(result.push.errors)")
       }
     }
@@ -262,7 +262,7 @@ private final class Member {
   /// Retries or reverts what is in conflict, which is only what several have saved to.
   func decideConflicts(_ random: inout Seed, in seed: Seed) throws -> [String] {
     var findings: [String] = []
-    for write in try engine.pending(after: nil, most: 0) {
+    for write in try engine.pending(after: nil, limit: 0) {
       if write.state != .conflict || !write.id.hasPrefix("shared-") {
         findings.append("wedged: \(write.id) is left: \(seed)")
       }
@@ -298,14 +298,14 @@ private final class Member {
   /// Some calls repeat what failed; nobody waits for their pauses.
   func call() -> Call {
     made += 1
-    return Call(retry: Retry(most: made % 3, clock: FakeRetryClock()), conflicts: strategy)
+    return Call(retry: Retry(limit: made % 3, clock: FakeRetryClock()), conflicts: strategy)
   }
 
   /// Some messages arrive, of those that have not.
   func listen(to told: [LiveChange], _ random: inout Seed) {
     guard takesInLiveData else { return }
     for _ in 0..<(random.next() % 4) where heard < told.count {
-      guard (try? engine.take(told[heard])) != nil else { return }
+      guard (try? engine.apply(told[heard])) != nil else { return }
       heard += 1
     }
   }
@@ -313,7 +313,7 @@ private final class Member {
   /// All of them arrive.
   func listenToAll(_ told: [LiveChange]) throws {
     guard takesInLiveData else { return }
-    for change in told.dropFirst(heard) { try engine.take(change) }
+    for change in told.dropFirst(heard) { try engine.apply(change) }
     heard = told.count
   }
 
@@ -331,7 +331,7 @@ private final class Member {
     case 8:
       // All of it, or what a filter selects that entities enter and leave.
       let filter = random.next() % 2 == 0 ? nil : #"{"value":{"$lt":5}}"#
-      _ = try? engine.pull(try Query(filter: filter), call(), Self.how(&random))
+      _ = try? engine.pull(try Query(filter: filter), call(), how: Self.how(&random))
     default: _ = try? engine.push(call())
     }
   }
@@ -365,14 +365,14 @@ private final class Member {
 
   /// What was possible before this state no longer is. A later one may have been acknowledged meanwhile.
   private func acknowledge(_ state: JSONValue, of id: String) {
-    guard let place = acknowledged[id]?.firstIndex(of: state) else { return }
-    acknowledged[id]?.removeFirst(place)
+    guard let index = acknowledged[id]?.firstIndex(of: state) else { return }
+    acknowledged[id]?.removeFirst(index)
   }
 
   private func delete(_ random: inout Seed, _ write: WritePolicy) {
     guard let id = mine(&random) else { return }
     acknowledged[id]?.append(.null)
-    if let count = try? engine.remove(id: id, options(write)).value, count == 1 {
+    if let count = try? engine.remove(id: id, options: options(write)).value, count == 1 {
       acknowledge(.null, of: id)
     }
   }
@@ -406,7 +406,9 @@ private final class Member {
   private func save(_ entity: JSONObject, _ write: WritePolicy) -> JSONValue? {
     let bytes = JSONValue.object(entity).bytes
     guard let outline = try? EntityScanner.outline(of: bytes) else { return nil }
-    let saved = bytes.withUnsafeBytes { try? engine.save($0, outline, options(write)).value }
+    let saved = bytes.withUnsafeBytes {
+      try? engine.save($0, outline, options: options(write)).value
+    }
     return saved.flatMap { try? JSONValue(parsing: $0) }
   }
 

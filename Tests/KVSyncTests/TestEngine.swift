@@ -47,7 +47,7 @@ final class TestEngine {
     let bytes = JSONValue.object(entity).bytes
     let outline = try EntityScanner.outline(of: bytes)
     let saved = try bytes.withUnsafeBytes {
-      try engine.save($0, outline, if: condition, options(write: write)).value
+      try engine.save($0, outline, if: condition, options: options(write: write)).value
     }
     return try JSONValue(parsing: saved)
   }
@@ -58,7 +58,7 @@ final class TestEngine {
     let bytes = JSONValue.array(entities.map { .object($0) }).bytes
     let outlines = try EntityScanner.outlines(ofArray: bytes)
     return try bytes.withUnsafeBytes {
-      try engine.saveMany($0, outlines, if: condition, options(write: write)).value
+      try engine.saveMany($0, outlines, if: condition, options: options(write: write)).value
     }
   }
 

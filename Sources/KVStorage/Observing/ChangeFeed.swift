@@ -32,7 +32,7 @@ final class ChangeFeed: Sendable {
   init(path: String) { self.path = path + "-watch" }
 
   /// Something was committed, in an epoch of the writer's connection (see `Connection.epoch`). Called with no lock held.
-  func tell(in epoch: Int) {
+  func publish(in epoch: Int) {
     let known = epochWithoutFile.load(ordering: .acquiring)
     if known != epoch, utimensat(AT_FDCWD, path, nil, 0) != 0, errno == ENOENT {
       // Not if the file was made meanwhile.
@@ -106,7 +106,7 @@ private final class Watcher: Sendable {
     let notices = inotify_init1(Int32(O_CLOEXEC | O_NONBLOCK))
     if notices >= 0 { inotify_add_watch(notices, path, UInt32(IN_ATTRIB)) }
     let worker = Worker("kv-observers") {
-      Self.watch(notices, stop, signal)
+      Self.watch(notices, stop, signal: signal)
       if notices >= 0 { Glibc.close(notices) }
     }
     guard let worker else {
@@ -125,7 +125,7 @@ private final class Watcher: Sendable {
   private static let interval: Int32 = 5_000
 
   private static func watch(
-    _ notices: Int32, _ stop: EventDescriptor, _ signal: ChangeFeed.Signal
+    _ notices: Int32, _ stop: EventDescriptor, signal: ChangeFeed.Signal
   ) {
     var waiting = [
       pollfd(fd: stop.number, events: Int16(POLLIN), revents: 0),

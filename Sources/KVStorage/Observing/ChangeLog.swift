@@ -11,7 +11,7 @@ struct ChangeLog: Sendable {
   private let changed: SQL
 
   /// More changes than this are not followed one by one.
-  private static let most = 256
+  private static let maxIDs = 256
   private static let last = SQL("SELECT max(n) FROM changes")
   private static let first = SQL("SELECT min(n) FROM changes")
 
@@ -21,22 +21,22 @@ struct ChangeLog: Sendable {
     changed = SQL(
       """
       SELECT DISTINCT id FROM changes WHERE n > ?1 AND collection = \(table.number)
-      LIMIT \(Self.most + 1)
+      LIMIT \(Self.maxIDs + 1)
       """)
   }
 
   /// Makes the triggers, unless they are there. `isFirst`: something is changed even then.
   func begin(isFirst: Bool, on db: borrowing Connection) throws(SQLiteError) {
     if isFirst { try db.execute("UPDATE collections SET name = name WHERE number = \(number)") }
-    let note = { (row: String) in
+    let insertion = { (row: String) in
       "INSERT INTO changes (collection, id) VALUES (\(number), \(row).id);"
     }
     try db.execute(
       """
-      CREATE TRIGGER IF NOT EXISTS c\(number)_insert AFTER INSERT ON \(entities) BEGIN \(note("new")) END;
+      CREATE TRIGGER IF NOT EXISTS c\(number)_insert AFTER INSERT ON \(entities) BEGIN \(insertion("new")) END;
       CREATE TRIGGER IF NOT EXISTS c\(number)_update AFTER UPDATE OF body ON \(entities)
-        WHEN old.body IS NOT new.body BEGIN \(note("new")) END;
-      CREATE TRIGGER IF NOT EXISTS c\(number)_delete AFTER DELETE ON \(entities) BEGIN \(note("old")) END;
+        WHEN old.body IS NOT new.body BEGIN \(insertion("new")) END;
+      CREATE TRIGGER IF NOT EXISTS c\(number)_delete AFTER DELETE ON \(entities) BEGIN \(insertion("old")) END;
       """)
   }
 
@@ -47,13 +47,13 @@ struct ChangeLog: Sendable {
   }
 
   /// The ids that were changed since a place; nil if they are too many or the log was cut behind it.
-  func ids(since place: Int64, on db: borrowing Connection) throws(SQLiteError) -> [[UInt8]]? {
+  func ids(since position: Int64, on db: borrowing Connection) throws(SQLiteError) -> [[UInt8]]? {
     let first = try db.statement(Self.first)
-    guard try first.step(), first.int64(0) <= place &+ 1 else { return nil }
+    guard try first.step(), first.int64(0) <= position &+ 1 else { return nil }
     let changed = try db.statement(self.changed)
-    try changed.bind(place, at: 1)
+    try changed.bind(position, at: 1)
     var ids: [[UInt8]] = []
     while try changed.step() { ids.append(changed.copy(0)) }
-    return ids.count > Self.most ? nil : ids
+    return ids.count > Self.maxIDs ? nil : ids
   }
 }

@@ -23,7 +23,7 @@ final class ObservedQuery: Observation, @unchecked Sendable {
   private var seen: Int64?
   private var isFirst = true
 
-  init(_ query: Query, _ table: Table, _ log: ChangeLog, _ storage: Storage) {
+  init(_ query: Query, _ table: Table, log: ChangeLog, storage: Storage) {
     self.storage = storage
     self.table = table
     self.log = log
@@ -111,12 +111,12 @@ final class ObservedQuery: Observation, @unchecked Sendable {
         throw SQLiteError(error)
       }
       let shown = projection?.apply(to: body) ?? [UInt8](body)
-      return .init(row: row(id, statement.int64(0), body, shown), shown: shown)
+      return .init(row: row(id, statement.int64(0), body: body, shown: shown), shown: shown)
     }
   }
 
   private func row(
-    _ id: [UInt8], _ number: Int64, _ body: UnsafeRawBufferPointer, _ shown: [UInt8]
+    _ id: [UInt8], _ number: Int64, body: UnsafeRawBufferPointer, shown: [UInt8]
   ) -> ObservedRow {
     let key = sorter?.key(of: body)
     return shown.withUnsafeBytes { ObservedRow(id: id, number: number, key: key, shown: $0) }
@@ -133,7 +133,7 @@ final class ObservedQuery: Observation, @unchecked Sendable {
     while try statement.step() {
       let body = statement.bytes(2)
       let shown = projection?.apply(to: body) ?? [UInt8](body)
-      let row = row(statement.copy(1), statement.int64(0), body, shown)
+      let row = row(statement.copy(1), statement.int64(0), body: body, shown: shown)
       if result.row(row.id)?.hash != row.hash { shownRows[rows.count] = shown }
       rows.append(row)
     }
@@ -152,7 +152,7 @@ extension Storage {
       try log.begin(isFirst: isFileNew, on: db)
       return (change.table, log)
     }
-    let observed = ObservedQuery(query, table, log, self)
+    let observed = ObservedQuery(query, table, log: log, storage: self)
     observed.listen(signal)
     return observed
   }

@@ -27,14 +27,14 @@ final class ObservedRow: Sendable {
     return key.lexicographicallyPrecedes(otherKey)
   }
 
-  func isInPlace(of other: ObservedRow) -> Bool {
+  func hasSamePosition(as other: ObservedRow) -> Bool {
     key == other.key && (key != nil || number == other.number)
   }
 }
 
 extension [ObservedRow] {
   /// The place of the first row that does not precede this one: its own, or where it belongs.
-  func place(of row: ObservedRow) -> Int {
+  func position(of row: ObservedRow) -> Int {
     var (low, high) = (0, count)
     while low < high {
       let middle = low + (high - low) / 2

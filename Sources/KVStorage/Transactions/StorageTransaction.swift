@@ -67,16 +67,17 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
     let entities = try storage.entities(bytes, outlines)
     return try perform { () throws(StoreError) in
       var saved = entities
-      for (place, outline) in outlines.enumerated() {
-        try check(condition, outline.id, collection)
-        if let known, outline.id != nil, let old = try current(saved[place].id, collection) {
-          let new = saved[place].bytes
-          saved[place].bytes = old.withBorrowedBytes {
+      for (index, outline) in outlines.enumerated() {
+        try check(condition, outline.id, collection: collection)
+        if let known, outline.id != nil, let old = try current(saved[index].id, collection) {
+          let new = saved[index].bytes
+          saved[index].bytes = old.withBorrowedBytes {
             known.completed(new, from: $0, format: storage.format)
           }
         }
         try write(
-          saved[place], outline.id == nil ? .create : .update, !condition.isNone, collection)
+          saved[index], outline.id == nil ? .create : .update, isConditional: !condition.isNone,
+          collection: collection)
       }
       return saved
     }
@@ -86,9 +87,10 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
     _ id: String, if condition: WriteCondition, in collection: String
   ) throws(StoreError) -> Int {
     try perform { () throws(StoreError) in
-      try check(condition, id, collection)
+      try check(condition, id, collection: collection)
       guard try current(id, collection) != nil else { return 0 }
-      try write(id, nil, .delete, !condition.isNone, collection)
+      try write(
+        id, nil, operation: .delete, isConditional: !condition.isNone, collection: collection)
       return 1
     }
   }
@@ -98,7 +100,9 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
       let found = try found(query, collection)
       for record in found.records {
         let body = try body(of: record, found.table)
-        try write(try StoredEntity.id(of: body, storage.format), nil, .delete, false, collection)
+        try write(
+          try StoredEntity.id(of: body, storage.format), nil, operation: .delete,
+          isConditional: false, collection: collection)
       }
       return found.records.count
     }
@@ -113,8 +117,10 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
       var result = UpdateResult(matched: found.records.count)
       for record in found.records {
         let body = try body(of: record, found.table)
-        guard let changed = try update.applied(to: body, now, storage.format) else { continue }
-        try write(changed, .update, false, collection)
+        guard let changed = try update.applied(to: body, now, format: storage.format) else {
+          continue
+        }
+        try write(changed, .update, isConditional: false, collection: collection)
         result.modified.append(changed.id)
       }
       return result
@@ -168,12 +174,12 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
       return entry.body.map { (0, $0) }
     }
     let stored = try stored(id, collection)
-    reads.note(id, in: collection, version: stored?.version)
+    reads.record(id, in: collection, version: stored?.version)
     return stored.map { ($0.version, $0.body) }
   }
 
   private func check(
-    _ condition: WriteCondition, _ id: String?, _ collection: String
+    _ condition: WriteCondition, _ id: String?, collection: String
   ) throws(StoreError) {
     guard !condition.isNone else { return }
     let stored = try id.flatMap { (id) throws(StoreError) in try currentRecord(id, collection) }
@@ -184,7 +190,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
   private func stored(_ id: String, _ collection: String) throws(StoreError) -> StoredRecord? {
     try read { (db: borrowing Connection) throws(SQLiteError) -> StoredRecord? in
       guard let table = try storage.catalog.table(collection, inSnapshot: db) else { return nil }
-      return try StoredRecord(id, table, db)
+      return try StoredRecord(id, table, on: db)
     }
   }
 
@@ -202,7 +208,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
       }
       return (try storage.rows(of: asked, table, on: db), table)
     }
-    reads.note(asked, in: collection, rows)
+    reads.record(asked, in: collection, rows: rows)
     guard let overlay else { return (rows.map { .row($0.number) }, table) }
     let records = try overlay.merged(rows.map(\.number), query) { (number) throws(StoreError) in
       try body(of: .row(number), table)
@@ -228,15 +234,17 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
   }
 
   private func write(
-    _ entity: SavedEntity, _ operation: PendingWrite.Operation, _ isConditional: Bool,
-    _ collection: String
+    _ entity: SavedEntity, _ operation: PendingWrite.Operation, isConditional: Bool,
+    collection: String
   ) throws(StoreError) {
-    try write(entity.id, entity.bytes, operation, isConditional, collection)
+    try write(
+      entity.id, entity.bytes, operation: operation, isConditional: isConditional,
+      collection: collection)
   }
 
   private func write(
-    _ id: String, _ body: [UInt8]?, _ operation: PendingWrite.Operation, _ isConditional: Bool,
-    _ collection: String
+    _ id: String, _ body: [UInt8]?, operation: PendingWrite.Operation, isConditional: Bool,
+    collection: String
   ) throws(StoreError) {
     let key = RecordID(collection)
     var overlay = overlays[key] ?? TransactionOverlay()

@@ -71,7 +71,7 @@ struct TransactionOverlay: Sendable {
       } catch {
         throw StoreError(error)
       }
-      found.append((order.key(of: body, id: id.text, entry), body))
+      found.append((order.key(of: body, id: id.text, entry: entry), body))
     }
     return found.sorted { order.precedes($0.key, $1.key) }
   }
@@ -92,7 +92,7 @@ struct TransactionOrder {
 
   init(_ query: Query) { (sorter, format) = (query.sorter, query.format) }
 
-  func key(of body: [UInt8], id: String, _ entry: TransactionOverlay.Entry) -> Key {
+  func key(of body: [UInt8], id: String, entry: TransactionOverlay.Entry) -> Key {
     Key(
       sort: sorter?.key(of: body) ?? [], id: Array(id.utf8),
       row: entry.row.map { (false, $0) } ?? (true, Int64(entry.number)))

@@ -21,11 +21,11 @@ struct TransactionReads: Sendable {
   private var records: [Key: Int64?] = [:]
   private var scans: [Scan] = []
 
-  mutating func note(_ id: String, in collection: String, version: Int64?) {
+  mutating func record(_ id: String, in collection: String, version: Int64?) {
     records[Key(collection: RecordID(collection), id: RecordID(id))] = version
   }
 
-  mutating func note(_ query: Query, in collection: String, _ rows: [FoundRow]) {
+  mutating func record(_ query: Query, in collection: String, rows: [FoundRow]) {
     scans.append(Scan(collection: collection, query: query, digest: rows.hashValue))
   }
 
@@ -97,10 +97,10 @@ extension Storage {
   ) throws(SQLiteError) {
     let change = Change(try catalog.entry(write.collection, on: db))
     guard let body = write.body else {
-      _ = try Self.remove(write.id, isConditional: write.isConditional, change, db)
+      _ = try Self.remove(write.id, isConditional: write.isConditional, change: change, on: db)
       return
     }
-    let saver = try EntitySaver(change, isConditional: write.isConditional, db)
-    try saver.save(SavedEntity(id: write.id, bytes: body), write.operation, db)
+    let saver = try EntitySaver(change, isConditional: write.isConditional, on: db)
+    try saver.save(SavedEntity(id: write.id, bytes: body), write.operation, on: db)
   }
 }

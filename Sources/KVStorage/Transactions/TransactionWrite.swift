@@ -32,7 +32,7 @@ struct StoredRecord {
   let body: [UInt8]
 
   /// Nil if there is none.
-  init?(_ id: String, _ table: Table, _ db: borrowing Connection) throws(SQLiteError) {
+  init?(_ id: String, _ table: Table, on db: borrowing Connection) throws(SQLiteError) {
     let statement = try db.statement(table.record)
     try statement.bind(id, at: 1)
     guard try statement.step() else { return nil }

@@ -64,12 +64,12 @@ struct BackendEntity {
 extension CollectionEngine {
   /// What the backend has under these ids, as far as this user may see it.
   func backendEntities(
-    _ ids: [String], _ remote: any Remote, _ call: Call
+    _ ids: [String], _ remote: any Remote, call: Call
   ) throws(StoreError) -> [RecordID: BackendEntity] {
     var found: [RecordID: BackendEntity] = [:]
     for some in ids.chunks(of: remote.limits.idsPerQuery) {
       try call.repeating { () throws(StoreError) in
-        _ = try remote.find(ids: Array(some), in: collection, call) { batch in
+        _ = try remote.find(ids: Array(some), in: collection, call: call) { batch in
           for outline in batch.outlines {
             guard let id = outline.id else { continue }
             found[RecordID(id)] = BackendEntity(Array(batch.record(outline)), format)

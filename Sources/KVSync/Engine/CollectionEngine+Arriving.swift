@@ -6,13 +6,13 @@ internal import KVJSON
 extension CollectionEngine {
   /// What a read has brought but for such entities: their deletion is queued once more.
   func withoutLateCreates(
-    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], _ local: any Tombstones
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], local: any Tombstones
   ) throws(StoreError) -> [EntityOutline] {
     guard try local.expectsLateCreates(in: collection) else { return outlines }
     var others: [EntityOutline] = []
     for outline in outlines {
       if let id = outline.id, let tombstone = try local.tombstone(of: id, in: collection),
-        try remove(Array(bytes[outline.range]), id, ifLateBy: tombstone, local)
+        try remove(Array(bytes[outline.range]), id, ifLateBy: tombstone, local: local)
       {
         continue
       }
@@ -23,7 +23,7 @@ extension CollectionEngine {
 
   /// Queues the deletion of an entity if it is what was sent before it was removed here, and nobody has changed it since.
   func remove(
-    _ entity: [UInt8], _ id: String, ifLateBy tombstone: Tombstone, _ local: any Tombstones
+    _ entity: [UInt8], _ id: String, ifLateBy tombstone: Tombstone, local: any Tombstones
   ) throws(StoreError) -> Bool {
     guard !tombstone.sent.isEmpty else { return false }
     let theirs = BackendEntity(entity, format)

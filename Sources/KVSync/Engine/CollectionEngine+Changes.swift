@@ -21,23 +21,25 @@ extension CollectionEngine {
 
   /// Brings what matches up to date: by its changes if that is wanted and possible, else by reading all.
   func refresh(
-    _ query: Query, _ how: Refreshing, _ local: any LocalStore, _ remote: any Remote, _ call: Call
+    _ query: Query, _ how: Refreshing, local: any LocalStore, remote: any Remote, call: Call
   ) throws(StoreError) -> Refreshed {
     if how.usesChanges, !query.isPaged,
-      let refreshed = try refreshByChanges(query, local, remote, call)
+      let refreshed = try refreshByChanges(query, local, remote: remote, call: call)
     {
       return refreshed
     }
     if how.comparesVersions, !query.isPaged,
-      let refreshed = try refreshByComparing(query, how.pageSize, local, remote, call)
+      let refreshed = try refreshByComparing(
+        query, how.pageSize, local: local, remote: remote, call: call)
     {
       return refreshed
     }
     switch how.paging {
-    case .off: return try refresh(query, local, remote, call)
+    case .off: return try refresh(query, local, remote: remote, call: call)
     case .pages(let size, let ranges):
       return try refreshPaged(
-        query, PageWish(size: max(1, size), parts: ranges), local, remote, call)
+        query, PageWish(size: max(1, size), parts: ranges), local: local, remote: remote, call: call
+      )
     }
   }
 
@@ -47,19 +49,19 @@ extension CollectionEngine {
   /// Each step may be repeated: until the new moment is recorded, at the end, the next time asks for the
   /// same changes again.
   private func refreshByChanges(
-    _ query: Query, _ local: any LocalStore, _ remote: any Remote, _ call: Call
+    _ query: Query, _ local: any LocalStore, remote: any Remote, call: Call
   ) throws(StoreError) -> Refreshed? {
     let key = RequestKey(filter: query.filterText, fields: "")
     // First: a record that is forgotten from now on is not made anew by this read.
     let mark = try local.beginRefresh(of: collection)
     guard let since = try local.lastRequest(key, in: collection) else { return nil }
     return try inFlight.settlements.reading { (reading) throws(StoreError) -> Refreshed? in
-      let intake = PageIngestor(self, local, remote, call, reading)
+      let intake = PageIngestor(self, local, remote: remote, call: call, reading: reading)
       var refreshed = Refreshed()
       var left: [String] = []
       let answer = try intake.repeating(&refreshed) { (refreshed) throws(StoreError) in
         left = []
-        return try remote.changes(of: query.selection, since: since, in: collection, call) {
+        return try remote.changes(of: query.selection, since: since, in: collection, call: call) {
           (batch) throws(StoreError) in
           switch batch {
           case .saved(let records): try intake.store(records, &refreshed)
@@ -74,7 +76,7 @@ extension CollectionEngine {
       }
       left = try intake.settle(left, heldBy: try heldQueries(but: key, local))
       refreshed.removed += try forget(left, in: local, of: reading)
-      try recheckSettled(during: reading, local, remote, call)
+      try recheckSettled(during: reading, local, remote: remote, call: call)
       _ = try local.finishRefresh(
         of: collection, from: mark, deletingUnseen: nil,
         recording: answer.startedAt.map { (key, $0) })

@@ -11,26 +11,26 @@ extension CollectionEngine {
   /// What fits into one answer is listed by one request; what does not, or where a size of pages is asked for, page by
   /// page. Memory: one page of ids and times, and one batch of entities.
   func refreshByComparing(
-    _ query: Query, _ pageSize: Int?, _ local: any LocalStore, _ remote: any Remote, _ call: Call
+    _ query: Query, _ pageSize: Int?, local: any LocalStore, remote: any Remote, call: Call
   ) throws(StoreError) -> Refreshed? {
-    guard query.isRemote, try hasAny(query, local, call) else { return nil }
+    guard query.isRemote, try hasAny(query, local, call: call) else { return nil }
     let mark = try local.beginRefresh(of: collection)
     return try inFlight.settlements.reading { (reading) throws(StoreError) -> Refreshed? in
-      let intake = PageIngestor(self, local, remote, call, reading)
-      if pageSize == nil, try isSmall(query, local, call) {
+      let intake = PageIngestor(self, local, remote: remote, call: call, reading: reading)
+      if pageSize == nil, try isSmall(query, local, call: call) {
         let (all, answer) = try intake.versions(of: query)
         if !answer.mayBeCut {
-          return try finish(all, answer, intake, query, from: mark, local)
+          return try finish(all, answer, intake: intake, query: query, from: mark, local: local)
         }
       }
       let wish = PageWish(size: pageSize ?? remote.limits.recordsPerAnswer)
-      let pages = try remote.pages(of: query.selection, wish, in: collection, call)
+      let pages = try remote.pages(of: query.selection, wish, in: collection, call: call)
       var refreshed = Refreshed()
       var listed = 0
       for start in pages.starts {
         var next: PageToken? = start
         while let token = next {
-          let (page, answer) = try intake.versions(at: token, of: query, wish)
+          let (page, answer) = try intake.versions(at: token, of: query, wish: wish)
           next = answer.next
           let differing = try local.differing(page, in: collection)
           if listed == 0, !page.isEmpty, differing.count == page.count { return nil }
@@ -38,7 +38,8 @@ extension CollectionEngine {
           try intake.fetch(differing, &refreshed)
         }
       }
-      let end = try remote.end(of: pages, query.selection, having: listed, in: collection, call)
+      let end = try remote.end(
+        of: pages, query.selection, having: listed, in: collection, call: call)
       guard end.isComplete else { return nil }
       refreshed.removed = try intake.finish(
         query, from: mark, isComplete: true, startedAt: pages.startedAt)
@@ -48,8 +49,8 @@ extension CollectionEngine {
 
   /// Compares what has come as a whole.
   private func finish(
-    _ all: [EntityVersion], _ answer: ReadAnswer, _ intake: PageIngestor, _ query: Query,
-    from mark: RefreshMark, _ local: any LocalStore
+    _ all: [EntityVersion], _ answer: ReadAnswer, intake: PageIngestor, query: Query,
+    from mark: RefreshMark, local: any LocalStore
   ) throws(StoreError) -> Refreshed? {
     let differing = try local.differing(all, in: collection)
     if !all.isEmpty, differing.count == all.count { return nil }
@@ -64,7 +65,7 @@ extension CollectionEngine {
   private static let maxListedAtOnce = 9_000
 
   private func isSmall(
-    _ query: Query, _ local: any EntityReader, _ call: Call
+    _ query: Query, _ local: any EntityReader, call: Call
   ) throws(StoreError) -> Bool {
     let count = try local.count(
       query.selection, in: collection, writtenSince: nil, within: call.budget)
@@ -72,7 +73,7 @@ extension CollectionEngine {
   }
 
   private func hasAny(
-    _ query: Query, _ local: any EntityReader, _ call: Call
+    _ query: Query, _ local: any EntityReader, call: Call
   ) throws(StoreError) -> Bool {
     var one = query.selection
     one.limit = 1
@@ -98,17 +99,17 @@ extension CollectionEngine.PageIngestor {
     of query: Query
   ) throws(StoreError) -> ([EntityVersion], ReadAnswer) {
     try versions(of: query) { (wanted, receive) throws(StoreError) in
-      try remote.find(wanted, in: engine.collection, call, receive: receive)
+      try remote.find(wanted, in: engine.collection, call: call, receive: receive)
     }
   }
 
   /// The same of one page.
   fileprivate func versions(
-    at token: PageToken, of query: Query, _ wish: PageWish
+    at token: PageToken, of query: Query, wish: PageWish
   ) throws(StoreError) -> ([EntityVersion], PageAnswer) {
     try versions(of: query) { (wanted, receive) throws(StoreError) in
       try remote.page(
-        at: token, of: wanted, wish, in: engine.collection, call, receive: receive)
+        at: token, of: wanted, wish: wish, in: engine.collection, call: call, receive: receive)
     }
   }
 
@@ -135,7 +136,7 @@ extension CollectionEngine.PageIngestor {
   ) throws(StoreError) {
     for some in ids.chunks(of: remote.limits.idsPerQuery) {
       try repeating(&refreshed) { (refreshed) throws(StoreError) in
-        _ = try remote.find(ids: Array(some), in: engine.collection, call) {
+        _ = try remote.find(ids: Array(some), in: engine.collection, call: call) {
           (batch) throws(StoreError) in try store(batch, &refreshed)
         }
       }

@@ -9,22 +9,22 @@ extension CollectionEngine {
   /// what the backend has: that is read first, and a write holds on the condition that it is still there. Where
   /// somebody else was faster it is read again.
   func sendCompleted(
-    _ writes: [RemoteWrite], _ remote: any Remote, _ call: Call,
+    _ writes: [RemoteWrite], _ remote: any Remote, call: Call,
     outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
   ) throws(StoreError) {
     var waiting = Array(writes.indices)
     var attempts = 1
     while !waiting.isEmpty {
       let wanted = waiting.map { writes[$0] }
-      let round = try completed(wanted, remote, call)
-      try note(zip(wanted, round).filter { $0 != $1 }.compactMap(\.1.update))
+      let round = try completed(wanted, remote, call: call)
+      try record(zip(wanted, round).filter { $0 != $1 }.compactMap(\.1.update))
       var overtaken: [Int] = []
-      remote.send(round, in: collection, call) { place, result in
+      remote.send(round, in: collection, call: call) { index, result in
         let isLast = attempts == Self.maximumAttempts
-        if !isLast, round[place] != writes[waiting[place]], result.isOvertaken {
-          overtaken.append(waiting[place])
+        if !isLast, round[index] != writes[waiting[index]], result.isOvertaken {
+          overtaken.append(waiting[index])
         } else {
-          outcome(waiting[place], result)
+          outcome(waiting[index], result)
         }
       }
       (waiting, attempts) = (overtaken, attempts + 1)
@@ -32,10 +32,10 @@ extension CollectionEngine {
   }
 
   private func completed(
-    _ writes: [RemoteWrite], _ remote: any Remote, _ call: Call
+    _ writes: [RemoteWrite], _ remote: any Remote, call: Call
   ) throws(StoreError) -> [RemoteWrite] {
     guard let known = call.known else { return writes }
-    let stored = try backendEntities(writes.compactMap(\.replacedId), remote, call)
+    let stored = try backendEntities(writes.compactMap(\.replacedId), remote, call: call)
     return writes.map { write in
       guard case .update(let id, let body, .none) = write, let old = stored[RecordID(id)] else {
         return write

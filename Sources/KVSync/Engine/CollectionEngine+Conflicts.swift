@@ -3,7 +3,7 @@ internal import KVJSON
 
 extension CollectionEngine {
   /// So often is sent again what others keep changing meanwhile; then the next push tries.
-  private static let mostRounds = 5
+  private static let maxRounds = 5
 
   /// Who is asked about conflicts, by the strategy `handler`; nil: nobody, they are left open.
   package func setConflictHandler(_ handler: ConflictHandler?) {
@@ -22,11 +22,11 @@ extension CollectionEngine {
       return first
     }
     var result = first
-    for _ in 0..<Self.mostRounds {
+    for _ in 0..<Self.maxRounds {
       var again: [String] = []
       for error in result.errors where error.kind == .conflict {
         guard let id = error.id else { continue }
-        switch try ask(handler, about: id, call) {
+        switch try ask(handler, about: id, call: call) {
         case .leftOpen: continue
         case .settled: result.errors.removeAll { $0.id?.hasSameBytes(as: id) == true }
         case .sendAgain: again.append(id)
@@ -41,7 +41,7 @@ extension CollectionEngine {
   private enum Answered { case leftOpen, settled, sendAgain }
 
   private func ask(
-    _ handler: ConflictHandler, about id: String, _ call: Call
+    _ handler: ConflictHandler, about id: String, call: Call
   ) throws(StoreError) -> Answered {
     let local = try localStore(for: "push")
     guard let found = try local.pending(id, in: collection), found.write.state == .conflict,
@@ -52,30 +52,30 @@ extension CollectionEngine {
     switch answer {
     case .leave: return .leftOpen
     case .keep where found.entity == nil && theirs == .gone, .take:
-      return try settle(found.write, theirs, local)
-    case .delete where theirs == .gone: return try settle(found.write, theirs, local)
-    case .keep: return try again(found.write, theirs, .unchanged, local)
-    case .delete: return try again(found.write, theirs, .deleted, local)
+      return try settle(found.write, theirs, local: local)
+    case .delete where theirs == .gone: return try settle(found.write, theirs, local: local)
+    case .keep: return try again(found.write, theirs, change: .unchanged, local: local)
+    case .delete: return try again(found.write, theirs, change: .deleted, local: local)
     case .merged(let entity):
       var body = try self.body(entity, as: id)
       if let known = call.known, let other = theirs.bytes ?? found.entity {
         body = other.withBorrowedBytes { known.completed(body, from: $0, format: format) }
       }
-      return try again(found.write, theirs, .replaced(body), local)
+      return try again(found.write, theirs, change: .replaced(body), local: local)
     }
   }
 
   private func settle(
-    _ write: PendingWrite, _ theirs: RemoteVersion, _ local: any Outbox
+    _ write: PendingWrite, _ theirs: RemoteVersion, local: any Outbox
   ) throws(StoreError) -> Answered {
     try inFlight.settlements.settling([write.id]) { () throws(StoreError) in
-      try local.takeTheirs([(write, theirs)])
+      try local.acceptRemote([(write, theirs)])
     }
     return .settled
   }
 
   private func again(
-    _ write: PendingWrite, _ theirs: RemoteVersion, _ change: RebasedChange, _ local: any Outbox
+    _ write: PendingWrite, _ theirs: RemoteVersion, change: RebasedChange, local: any Outbox
   ) throws(StoreError) -> Answered {
     try local.rebase(write, onto: theirs, as: change) ? .sendAgain : .leftOpen
   }
@@ -108,17 +108,17 @@ extension PushResult {
   /// This result with what came of some of its entities when they were sent again.
   fileprivate func followed(by next: PushResult, about ids: [String]) -> PushResult {
     let keys = Set(ids.map(RecordID.init))
-    var places: [RecordID: Int] = [:]
+    var indices: [RecordID: Int] = [:]
     var merged = PushResult(pushed: pushed + next.pushed)
     for error in errors {
       guard let key = error.id.map(RecordID.init), keys.contains(key) else {
         merged.errors.append(error)
         continue
       }
-      places[key] = error.index
+      indices[key] = error.index
     }
     for var error in next.errors {
-      error.index = error.id.flatMap { places[RecordID($0)] } ?? error.index
+      error.index = error.id.flatMap { indices[RecordID($0)] } ?? error.index
       merged.errors.append(error)
     }
     return merged

@@ -5,7 +5,7 @@ extension CollectionEngine {
   /// Replaces what a pending create or update would send, but for members that are not `known`; attempts and error
   /// start anew.
   package func editPending(
-    _ id: String, _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline,
+    _ id: String, _ bytes: UnsafeRawBufferPointer, outline: EntityOutline,
     known: KnownMembers? = nil
   ) throws(StoreError) {
     let local = try localStore(for: "edit a pending write")
@@ -16,7 +16,7 @@ extension CollectionEngine {
     guard found.write.operation != .delete else {
       throw StoreError(.invalid, "A pending deletion has nothing to edit.")
     }
-    guard try local.editPending(bytes, outline, id, known: known, in: collection) else {
+    guard try local.editPending(bytes, outline, id: id, known: known, in: collection) else {
       throw notFound(id)
     }
   }

@@ -25,7 +25,7 @@ extension CollectionEngine.PageIngestor {
   ) throws(StoreError) -> Int {
     let key = RequestKey(filter: query.filterText, fields: "")
     if isComplete {
-      try engine.recheckSettled(during: reading, local, remote, call)
+      try engine.recheckSettled(during: reading, local, remote: remote, call: call)
       try refetchHeld(query, key, from: mark)
     }
     return try local.finishRefresh(
@@ -41,7 +41,7 @@ extension CollectionEngine.PageIngestor {
     var order: Int64 = 0
     while true {
       let unseen = try local.unseen(
-        query.selection, from: mark, in: engine.collection, after: order, most: Self.pageSize,
+        query.selection, from: mark, in: engine.collection, after: order, limit: Self.pageSize,
         within: call.budget)
       guard let last = unseen.last else { return }
       order = last.order
@@ -59,7 +59,7 @@ extension CollectionEngine.PageIngestor {
   func settle(_ ids: [String], heldBy others: [Query]) throws(StoreError) -> [String] {
     guard !ids.isEmpty, !others.isEmpty else { return ids }
     var gone = Set(ids.map(RecordID.init))
-    for (key, entity) in try engine.backendEntities(try known(ids), remote, call)
+    for (key, entity) in try engine.backendEntities(try known(ids), remote, call: call)
     where others.contains(where: { $0.holds(entity.bytes) }) {
       let outline = try engine.accepted(entity.bytes, as: key.text)
       try engine.store(entity.bytes, outline, in: local, of: reading)

@@ -6,24 +6,24 @@ extension CollectionEngine {
   /// A refresh for an answer of any size, page by page; parts of it at the same time, as far as the backend lets. Nothing
   /// is deleted unless the backend is sure that all has come.
   func refreshPaged(
-    _ query: Query, _ wish: PageWish, _ local: any LocalStore, _ remote: any Remote,
-    _ call: Call
+    _ query: Query, _ wish: PageWish, local: any LocalStore, remote: any Remote,
+    call: Call
   ) throws(StoreError) -> Refreshed {
     let mark = try local.beginRefresh(of: collection)
     return try inFlight.settlements.reading { (reading) throws(StoreError) in
-      var pages = try remote.pages(of: query.selection, wish, in: collection, call)
-      let intake = PageIngestor(self, local, remote, call, reading)
+      var pages = try remote.pages(of: query.selection, wish, in: collection, call: call)
+      let intake = PageIngestor(self, local, remote: remote, call: call, reading: reading)
       // What the backend has of a query that it cannot answer is more than is taken in.
       if query.isRemote, let expected = pages.expected { intake.progress.expect(expected) }
-      var refreshed = try intake.take(pages, of: query.selection)
+      var refreshed = try intake.ingest(pages, of: query.selection)
       var end = try remote.end(
-        of: pages, query.selection, having: refreshed.answered, in: collection, call)
+        of: pages, query.selection, having: refreshed.answered, in: collection, call: call)
       if case .again(let more) = end {
         pages = more
-        intake.progress.take(back: refreshed.received)
-        refreshed = try intake.take(pages, of: query.selection)
+        intake.progress.subtract(refreshed.received)
+        refreshed = try intake.ingest(pages, of: query.selection)
         end = try remote.end(
-          of: pages, query.selection, having: refreshed.answered, in: collection, call)
+          of: pages, query.selection, having: refreshed.answered, in: collection, call: call)
       }
       refreshed.removed = try intake.finish(
         query, from: mark, isComplete: end.isComplete && !refreshed.mayBeCut,
@@ -37,7 +37,7 @@ extension CollectionEngine.PageIngestor {
   typealias Refreshed = CollectionEngine.Refreshed
 
   /// Takes in all parts, some at the same time as far as the backend lets. The first error ends them all.
-  fileprivate func take(_ pages: Pages, of selection: Query) throws(StoreError) -> Refreshed {
+  fileprivate func ingest(_ pages: Pages, of selection: Query) throws(StoreError) -> Refreshed {
     let stop = Cancellation()
     let first = Monitor<StoreError?>(nil)
     var intake = self
@@ -45,7 +45,8 @@ extension CollectionEngine.PageIngestor {
     let each: @Sendable (Int) -> Refreshed = { [intake] number in
       var refreshed = Refreshed()
       do throws(StoreError) {
-        try intake.takePart(from: pages.starts[number], pages.wish, of: selection, &refreshed)
+        try intake.ingestPart(
+          from: pages.starts[number], pages.wish, of: selection, refreshed: &refreshed)
       } catch {
         first.withLock { $0 = $0 ?? error }
         stop.cancel()
@@ -61,16 +62,18 @@ extension CollectionEngine.PageIngestor {
     return parts.reduce(into: Refreshed()) { $0.add($1) }
   }
 
-  private func takePart(
-    from start: PageToken, _ wish: PageWish, of selection: Query, _ refreshed: inout Refreshed
+  private func ingestPart(
+    from start: PageToken, _ wish: PageWish, of selection: Query, refreshed: inout Refreshed
   ) throws(StoreError) {
     var next: PageToken? = start
     while let token = next {
       next = try repeating(&refreshed) { (refreshed) throws(StoreError) in
-        let page = try remote.page(at: token, of: selection, wish, in: engine.collection, call) {
+        let page = try remote.page(
+          at: token, of: selection, wish: wish, in: engine.collection, call: call
+        ) {
           (batch) throws(StoreError) in try store(batch, &refreshed)
         }
-        refreshed.note(page)
+        refreshed.add(page)
         return page.next
       }
     }
@@ -78,7 +81,7 @@ extension CollectionEngine.PageIngestor {
 }
 
 extension CollectionEngine.Refreshed {
-  fileprivate mutating func note(_ page: PageAnswer) {
+  fileprivate mutating func add(_ page: PageAnswer) {
     if pages == 0 { startedAt = page.answer.startedAt }
     pages += 1
     answered += page.count

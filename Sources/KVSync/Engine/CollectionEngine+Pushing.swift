@@ -19,14 +19,14 @@ extension CollectionEngine {
     let user = try writer()
     if call.retriesQuarantined { try local.releaseQuarantined(in: collection) }
     let result = try inFlight.pushing(call) { () throws(StoreError) in
-      var push = Push(self, local, remote, call, user: user)
+      var push = Push(self, local, remote: remote, call: call, user: user)
       // What is saved meanwhile goes behind: it is for the next push.
       var left = try local.waitingCount(in: collection)
       call.progress.update { $0.entitiesTotal = UInt64(max(0, left)) }
       var order: Int64 = 0
       while left > 0 {
         let page = try local.pending(
-          in: collection, after: order, most: min(left, Self.pageSize), onlyWaiting: true)
+          in: collection, after: order, limit: min(left, Self.pageSize), onlyWaiting: true)
         guard let last = page.last else { break }
         order = last.order
         left -= page.count
@@ -54,7 +54,7 @@ extension CollectionEngine {
   /// The same; nobody is asked about conflicts.
   func sendOnce(_ ids: [String], _ call: Call) throws(StoreError) -> PushResult {
     let local = try localStore(for: "push")
-    var push = Push(self, local, try backend(for: "push"), call, user: try writer())
+    var push = Push(self, local, remote: try backend(for: "push"), call: call, user: try writer())
     var seen: Set<RecordID> = []
     var page: [PendingWrite] = []
     for id in ids where seen.insert(RecordID(id)).inserted {

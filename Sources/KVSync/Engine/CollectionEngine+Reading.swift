@@ -30,24 +30,26 @@ extension CollectionEngine {
     _ query: Query, _ options: CallOptions
   ) throws(StoreError) -> any EntityCursor {
     let remote = try backend(for: "read from the network")
-    guard let local else { return try answer(query, remote, options.call) }
+    guard let local else { return try answer(query, remote, call: options.call) }
     // What a page left out is not here: only its own ids tell what it had.
     guard !query.isPaged else {
-      let refreshed = try refresh(query, local, remote, options.call, collectingIds: true)
-      return IdCursor(refreshed.ids ?? [], local, collection, query.of(format).projection)
+      let refreshed = try refresh(
+        query, local, remote: remote, call: options.call, collectingIds: true)
+      return IdCursor(
+        refreshed.ids ?? [], local, collection: collection, projection: query.of(format).projection)
     }
-    _ = try refresh(query, options.refreshing, local, remote, options.call)
+    _ = try refresh(query, options.refreshing, local: local, remote: remote, call: options.call)
     return try local.find(query, in: collection, writtenSince: nil, within: options.call.budget)
   }
 
   /// The backend's answer held in memory: a network store keeps nothing.
   private func answer(
-    _ query: Query, _ remote: any Remote, _ call: Call
+    _ query: Query, _ remote: any Remote, call: Call
   ) throws(StoreError) -> any EntityCursor {
     var answer = Answer()
     try call.repeating { () throws(StoreError) in
       answer = Answer()
-      _ = try remote.find(query, in: collection, call) { (batch) throws(StoreError) in
+      _ = try remote.find(query, in: collection, call: call) { (batch) throws(StoreError) in
         try validate(batch.bytes, batch.outlines)
         answer.add(batch)
       }
@@ -101,14 +103,14 @@ extension CollectionEngine {
   private func findRemotely(_ id: String, _ call: Call) throws(StoreError) -> [UInt8] {
     let remote = try backend(for: "read from the network")
     guard let local else {
-      let entity = try remote.find(id: id, in: collection, call)
+      let entity = try remote.find(id: id, in: collection, call: call)
       try validate(entity, [try accepted(entity, as: id)])
       return entity
     }
     return try inFlight.settlements.reading { (reading) throws(StoreError) in
       var missing = notFound(id)
       do throws(StoreError) {
-        let entity = try remote.find(id: id, in: collection, call)
+        let entity = try remote.find(id: id, in: collection, call: call)
         let outline = try accepted(entity, as: id)
         try store(entity, outline, in: local, of: reading)
       } catch {

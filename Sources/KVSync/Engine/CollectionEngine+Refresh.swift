@@ -28,7 +28,7 @@ extension CollectionEngine {
   /// they are. Local entities that match and that the backend no longer has are deleted if the answer
   /// is certain to be complete. Memory: one batch.
   func refresh(
-    _ query: Query, _ local: any LocalStore, _ remote: any Remote, _ call: Call,
+    _ query: Query, _ local: any LocalStore, remote: any Remote, call: Call,
     collectingIds: Bool = false
   ) throws(StoreError) -> Refreshed {
     // First: what is settled from now on, and not taken from the answer, counts as seen.
@@ -37,9 +37,9 @@ extension CollectionEngine {
       var whole = query
       whole.fields = []
       var refreshed = Refreshed(ids: collectingIds ? [] : nil)
-      var intake = PageIngestor(self, local, remote, call, reading)
+      var intake = PageIngestor(self, local, remote: remote, call: call, reading: reading)
       if !query.isPaged { intake.call.counted = intake.progress }
-      let answer = try intake.take(whole, &refreshed)
+      let answer = try intake.ingest(whole, &refreshed)
       let isComplete = !query.isPaged && !answer.mayBeCut
       refreshed.removed = try intake.finish(
         query, from: mark, isComplete: isComplete, startedAt: answer.startedAt)
@@ -60,8 +60,8 @@ extension CollectionEngine {
     let progress: Progress.Part
 
     init(
-      _ engine: CollectionEngine, _ local: any LocalStore, _ remote: any Remote, _ call: Call,
-      _ reading: ReadWriteFence.Reading
+      _ engine: CollectionEngine, _ local: any LocalStore, remote: any Remote, call: Call,
+      reading: ReadWriteFence.Reading
     ) {
       self.engine = engine
       self.local = local
@@ -74,9 +74,9 @@ extension CollectionEngine {
     /// Takes in one answer; from its start again if it broke off. What of it was stored stays, and is
     /// stored once more.
     @discardableResult
-    func take(_ query: Query, _ refreshed: inout Refreshed) throws(StoreError) -> ReadAnswer {
+    func ingest(_ query: Query, _ refreshed: inout Refreshed) throws(StoreError) -> ReadAnswer {
       try repeating(&refreshed) { (refreshed) throws(StoreError) in
-        try remote.find(query, in: engine.collection, call) { (batch) throws(StoreError) in
+        try remote.find(query, in: engine.collection, call: call) { (batch) throws(StoreError) in
           try store(batch, &refreshed)
         }
       }
@@ -88,7 +88,7 @@ extension CollectionEngine {
     ) throws(StoreError) -> R {
       let before = refreshed
       return try call.repeating { () throws(StoreError) in
-        progress.take(back: refreshed.received - before.received)
+        progress.subtract(refreshed.received - before.received)
         refreshed = before
         return try body(&refreshed)
       }
@@ -106,14 +106,14 @@ extension CollectionEngine {
   /// Asks once more for what was settled while a read was under way. Its answer, which is not taken for these,
   /// may have been the newer one: what it shows is not told again, once the read's moment is recorded.
   func recheckSettled(
-    during reading: ReadWriteFence.Reading, _ local: any LocalStore, _ remote: any Remote,
-    _ call: Call
+    during reading: ReadWriteFence.Reading, _ local: any LocalStore, remote: any Remote,
+    call: Call
   ) throws(StoreError) {
     let ids = inFlight.settlements.settled(since: reading)
     for some in ids.chunks(of: Self.recheckedAtOnce) {
       let some = Array(some)
       try inFlight.settlements.reading { (again) throws(StoreError) in
-        let found = try backendEntities(some, remote, call)
+        let found = try backendEntities(some, remote, call: call)
         for (id, entity) in found {
           let outline = try accepted(entity.bytes, as: id.text)
           try store(entity.bytes, outline, in: local, of: again)
@@ -131,7 +131,7 @@ extension CollectionEngine {
   ) throws(StoreError) -> Int {
     try validate(bytes, outlines)
     return try inFlight.settlements.storing(reading) { (isSettled) throws(StoreError) in
-      let outlines = try withoutLateCreates(bytes, outlines, local)
+      let outlines = try withoutLateCreates(bytes, outlines, local: local)
       guard let isSettled else { return try local.store(bytes, outlines, in: collection) }
       var current: [EntityOutline] = []
       for outline in outlines {

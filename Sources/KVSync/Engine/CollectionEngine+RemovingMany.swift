@@ -15,7 +15,7 @@ extension CollectionEngine {
       let remote = try backend(for: "write to the network")
       _ = try writer()
       let count = try removing(query, options.call) { () throws(StoreError) in
-        let count = try remote.remove(query, in: collection, options.call)
+        let count = try remote.remove(query, in: collection, call: options.call)
         if let local { try forgetRemoved(query, local) }
         return count
       }
@@ -37,9 +37,9 @@ extension CollectionEngine {
     if !isSilent { early(removed) }
     do throws(StoreError) {
       let count = try removing(query, call) { () throws(StoreError) in
-        try remote.remove(query, in: collection, call)
+        try remote.remove(query, in: collection, call: call)
       }
-      try confirmDeletions(matching: query, local, remote, call)
+      try confirmDeletions(matching: query, local, remote: remote, call: call)
       return Answered(max(count, removed), isLocal: false)
     } catch {
       guard isSilent, error.isOffline else { throw error }
@@ -51,12 +51,12 @@ extension CollectionEngine {
   /// the queue. The backend's version of an entity need not have matched; what it still has is deleted
   /// there by its id.
   private func confirmDeletions(
-    matching query: Query, _ local: any Outbox, _ remote: any Remote, _ call: Call
+    matching query: Query, _ local: any Outbox, remote: any Remote, call: Call
   ) throws(StoreError) {
     let matcher = query.of(format).matcher
     var order: Int64 = 0
     while case let page = try local.pending(
-      in: collection, after: order, most: 500, onlyWaiting: false),
+      in: collection, after: order, limit: 500, onlyWaiting: false),
       let last = page.last
     {
       order = last.order
@@ -69,7 +69,7 @@ extension CollectionEngine {
           throw StoreError(error)
         }
       }
-      let left = try backendEntities(deletions.map(\.id), remote, call)
+      let left = try backendEntities(deletions.map(\.id), remote, call: call)
       let gone = deletions.filter { left[RecordID($0.id)] == nil }
       try inFlight.settlements.settling(gone.map(\.id)) { () throws(StoreError) in
         try local.confirm(gone.map { ($0, nil) })

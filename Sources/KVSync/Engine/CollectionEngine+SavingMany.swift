@@ -6,7 +6,7 @@ extension CollectionEngine {
   /// the backend's own clients do: one whose id is taken fails with `.conflict`.
   package func saveMany(
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline],
-    if condition: WriteCondition = .none, _ options: CallOptions,
+    if condition: WriteCondition = .none, options: CallOptions,
     early: (SaveManyResult) -> Void = { _ in }
   ) throws(StoreError) -> Answered<SaveManyResult> {
     guard !outlines.isEmpty else {
@@ -14,7 +14,8 @@ extension CollectionEngine {
     }
     let policy = writePolicy(options)
     if policy == .forceNetwork {
-      return Answered(try insertMany(bytes, outlines, condition, options.call), isLocal: false)
+      return Answered(
+        try insertMany(bytes, outlines, condition: condition, call: options.call), isLocal: false)
     }
     let staysLocal = policy == .forceLocal
     let local = try localStore(for: "save locally")
@@ -32,21 +33,21 @@ extension CollectionEngine {
       guard error.isOffline, policy == .silentLocalThenNetwork else { throw error }
       return Answered(result, isLocal: true)
     }
-    return Answered(try merged(saved, push, local), isLocal: false)
+    return Answered(try merged(saved, push, local: local), isLocal: false)
   }
 
   /// The stored entities, and the errors with their places in the input. Of entities that came twice the
   /// last one was sent: what came of it holds for each.
   private func merged(
-    _ saved: [SavedEntity], _ push: PushResult, _ local: any EntityReader
+    _ saved: [SavedEntity], _ push: PushResult, local: any EntityReader
   ) throws(StoreError) -> SaveManyResult {
     let failures = Dictionary(
       push.errors.compactMap { error in error.id.map { (RecordID($0), error) } },
       uniquingKeysWith: { first, _ in first })
     var result = SaveManyResult(entities: [], errors: [])
-    for (place, entity) in saved.enumerated() {
+    for (index, entity) in saved.enumerated() {
       if var error = failures[RecordID(entity.id)] {
-        error.index = place
+        error.index = index
         result.entities.append(nil)
         result.errors.append(error)
       } else {
@@ -60,33 +61,33 @@ extension CollectionEngine {
   // MARK: Without a queue
 
   private func insertMany(
-    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], _ condition: WriteCondition,
-    _ call: Call
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], condition: WriteCondition,
+    call: Call
   ) throws(StoreError) -> SaveManyResult {
     let remote = try backend(for: "write to the network")
     _ = try writer()
     try format.checkIDs(of: outlines)
     try condition.checkForInserts()
     var results = [Result<[UInt8], StoreError>?](repeating: nil, count: outlines.count)
-    let (writes, places) = inserts(
-      bytes, outlines, atOnce: remote.limits.createsPerRequest, &results)
-    let named = places.joined().compactMap { place in
-      outlines[place].id.map { (id: $0, place: place) }
+    let (writes, indices) = inserts(
+      bytes, outlines, atOnce: remote.limits.createsPerRequest, results: &results)
+    let named = indices.joined().compactMap { index in
+      outlines[index].id.map { (id: $0, index: index) }
     }
     let ids = named.map(\.id)
-    let sent = named.map { ($0.id, RemoteVersion.entity(Array(bytes[outlines[$0.place].range]))) }
+    let sent = named.map { ($0.id, RemoteVersion.entity(Array(bytes[outlines[$0.index].range]))) }
     return try inFlight.sending(ids, call) { () throws(StoreError) in
       try unqueued(sent) { () throws(StoreError) in
         let queued = try queued(ids)
-        remote.send(writes, in: collection, call) { request, outcome in
-          note(outcome, at: places[request], in: &results)
+        remote.send(writes, in: collection, call: call) { request, outcome in
+          record(outcome, at: indices[request], in: &results)
         }
-        if writes.count == 1, places[0].count > 1, case .failure(let error)?? = results.first,
+        if writes.count == 1, indices[0].count > 1, case .failure(let error)?? = results.first,
           error.index == nil
         {
           throw error
         }
-        try takeArrived(&results, bytes, outlines, remote, call)
+        try acceptArrived(&results, bytes, outlines: outlines, remote: remote, call: call)
         let collected = collected(results, outlines)
         try settle(collected.entities.compactMap { $0 }, queued: queued)
         return collected
@@ -101,58 +102,58 @@ extension CollectionEngine {
   /// same id the first one goes.
   private func inserts(
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], atOnce: Int,
-    _ results: inout [Result<[UInt8], StoreError>?]
-  ) -> (writes: [RemoteWrite], places: [[Int]]) {
+    results: inout [Result<[UInt8], StoreError>?]
+  ) -> (writes: [RemoteWrite], indices: [[Int]]) {
     var seen: Set<RecordID> = []
-    let first = outlines.indices.filter { place in
-      guard let id = outlines[place].id, !seen.insert(RecordID(id)).inserted else { return true }
-      results[place] = .failure(.conditionFailed(id, "is there twice"))
+    let first = outlines.indices.filter { index in
+      guard let id = outlines[index].id, !seen.insert(RecordID(id)).inserted else { return true }
+      results[index] = .failure(.conditionFailed(id, "is there twice"))
       return false
     }
-    var (writes, places): ([RemoteWrite], [[Int]]) = ([], [])
+    var (writes, indices): ([RemoteWrite], [[Int]]) = ([], [])
     for batch in first.chunks(of: atOnce) {
       let bodies = batch.map { Array(bytes[outlines[$0].range]) }
       writes.append(bodies.count == 1 ? .create(bodies[0]) : .createMany(bodies))
-      places.append(Array(batch))
+      indices.append(Array(batch))
     }
-    return (writes, places)
+    return (writes, indices)
   }
 
   /// What is refused because an earlier attempt of ours has made it is done.
-  private func takeArrived(
+  private func acceptArrived(
     _ results: inout [Result<[UInt8], StoreError>?], _ bytes: UnsafeRawBufferPointer,
-    _ outlines: [EntityOutline], _ remote: any Remote, _ call: Call
+    outlines: [EntityOutline], remote: any Remote, call: Call
   ) throws(StoreError) {
     var refused: [(id: String, body: [UInt8], refusal: StoreError)] = []
-    for (place, result) in results.enumerated() {
-      guard case .failure(let refusal)? = result, let id = outlines[place].id else { continue }
-      refused.append((id, Array(bytes[outlines[place].range]), refusal))
+    for (index, result) in results.enumerated() {
+      guard case .failure(let refusal)? = result, let id = outlines[index].id else { continue }
+      refused.append((id, Array(bytes[outlines[index].range]), refusal))
     }
-    for (key, stored) in try arrived(refused, remote, call) {
-      for place in outlines.indices where outlines[place].id.map(RecordID.init) == key {
-        if case .failure(let error)? = results[place], error.followsFailure {
-          results[place] = .success(stored)
+    for (key, stored) in try arrived(refused, remote, call: call) {
+      for index in outlines.indices where outlines[index].id.map(RecordID.init) == key {
+        if case .failure(let error)? = results[index], error.followsFailure {
+          results[index] = .success(stored)
         }
       }
     }
   }
 
-  private func note(
-    _ outcome: Result<RemoteOutcome, StoreError>, at places: [Int],
+  private func record(
+    _ outcome: Result<RemoteOutcome, StoreError>, at indices: [Int],
     in results: inout [Result<[UInt8], StoreError>?]
   ) {
     switch outcome {
-    case .success(.stored(let entity)): for place in places { results[place] = .success(entity) }
+    case .success(.stored(let entity)): for index in indices { results[index] = .success(entity) }
     case .success(.storedMany(let many)):
-      for (place, result) in zip(places, many) {
-        results[place] = result.mapError { error in
+      for (index, result) in zip(indices, many) {
+        results[index] = result.mapError { error in
           var error = error
-          error.index = place
+          error.index = index
           return error
         }
       }
     case .success(.deleted), .success(.batch): break
-    case .failure(let error): for place in places { results[place] = .failure(error) }
+    case .failure(let error): for index in indices { results[index] = .failure(error) }
     }
   }
 
@@ -161,18 +162,18 @@ extension CollectionEngine {
     _ results: [Result<[UInt8], StoreError>?], _ outlines: [EntityOutline]
   ) -> SaveManyResult {
     var collected = SaveManyResult(entities: [], errors: [])
-    for (place, result) in results.enumerated() {
+    for (index, result) in results.enumerated() {
       do throws(StoreError) {
         guard let result else {
           throw StoreError.badAnswer("The backend did not answer for this entity.")
         }
         let entity = try result.get()
-        _ = try accepted(entity, as: outlines[place].id)
+        _ = try accepted(entity, as: outlines[index].id)
         collected.entities.append(entity)
       } catch {
         var error = error
-        error.index = place
-        error.id = outlines[place].id
+        error.index = index
+        error.id = outlines[index].id
         collected.entities.append(nil)
         collected.errors.append(error)
       }

@@ -13,7 +13,7 @@ extension CollectionEngine {
   /// Fetches what matches into the local store. `.pending` if the collection has writes that wait to be
   /// sent. Those that were set aside hold up nothing: their entities are left as they are here, and what
   /// the backend has of them is noted.
-  package func pull(_ query: Query, _ call: Call, _ how: Refreshing = Refreshing())
+  package func pull(_ query: Query, _ call: Call, how: Refreshing = Refreshing())
     throws(StoreError) -> PullResult
   {
     let local = try localStore(for: "pull")
@@ -23,20 +23,20 @@ extension CollectionEngine {
       throw StoreError(
         .pending, "\(waiting) pending writes must be pushed or purged before a pull.")
     }
-    let refreshed = try refresh(query, how, local, remote, call)
+    let refreshed = try refresh(query, how, local: local, remote: remote, call: call)
     return PullResult(pulled: refreshed.pulled, removed: refreshed.removed)
   }
 
   /// Pushes, then pulls what matches. What the backend has refused for good holds up nothing; no pull if a write that
   /// was not sent waits for the next push.
-  package func sync(_ query: Query, _ call: Call, _ how: Refreshing = Refreshing())
+  package func sync(_ query: Query, _ call: Call, how: Refreshing = Refreshing())
     throws(StoreError) -> SyncResult
   {
     let pushed = try push(call)
     if !pushed.errors.isEmpty, try localStore(for: "sync").waitingCount(in: collection) > 0 {
       return SyncResult(push: pushed, pull: nil)
     }
-    return SyncResult(push: pushed, pull: try pull(query, call, how))
+    return SyncResult(push: pushed, pull: try pull(query, call, how: how))
   }
 
   // MARK: The queue
@@ -47,7 +47,7 @@ extension CollectionEngine {
   }
 
   /// Pending writes, oldest first, behind the one of `id`; `most` 0: all.
-  package func pending(after id: String?, most: Int) throws(StoreError) -> [PendingWrite] {
+  package func pending(after id: String?, limit: Int) throws(StoreError) -> [PendingWrite] {
     let local = try localStore(for: "list pending writes")
     var order: Int64 = 0
     if let id {
@@ -55,7 +55,7 @@ extension CollectionEngine {
       order = found.write.order
     }
     return try local.pending(
-      in: collection, after: order, most: most == 0 ? .max : most, onlyWaiting: false)
+      in: collection, after: order, limit: limit == 0 ? .max : limit, onlyWaiting: false)
   }
 
   /// One pending write, what it would send, and what is known of the backend's version.

@@ -13,7 +13,7 @@ extension CollectionEngine {
   }
 
   /// Notes what is sent in place of something that is noted already: the answer to that settles this too.
-  func note(_ sent: [(id: String, sent: RemoteVersion)]) throws(StoreError) {
+  func record(_ sent: [(id: String, sent: RemoteVersion)]) throws(StoreError) {
     guard let local, !sent.isEmpty else { return }
     _ = try local.beginUnqueued(sent, in: collection)
   }

@@ -11,21 +11,25 @@ extension CollectionEngine {
   /// of the backend's where only that is written; see `conditioned`.
   package func save(
     _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline,
-    if condition: WriteCondition = .none, _ options: CallOptions,
+    if condition: WriteCondition = .none, options: CallOptions,
     early: ([UInt8]) -> Void = { _ in }
   ) throws(StoreError) -> Answered<[UInt8]> {
     switch writePolicy(options) {
     case .forceLocal:
-      return Answered(try saveLocally(bytes, outline, condition, options.call).bytes, isLocal: true)
+      return Answered(
+        try saveLocally(bytes, outline, condition: condition, call: options.call).bytes,
+        isLocal: true)
     case .forceNetwork:
-      return Answered(try saveRemotely(bytes, outline, condition, options.call), isLocal: false)
+      return Answered(
+        try saveRemotely(bytes, outline, condition: condition, call: options.call), isLocal: false)
     case .silentLocalThenNetwork:
       if remote == nil {
         return Answered(
-          try saveLocally(bytes, outline, condition, options.call).bytes, isLocal: true)
+          try saveLocally(bytes, outline, condition: condition, call: options.call).bytes,
+          isLocal: true)
       }
       _ = try writer()
-      let saved = try saveLocally(bytes, outline, condition, options.call)
+      let saved = try saveLocally(bytes, outline, condition: condition, call: options.call)
       do throws(StoreError) {
         return Answered(try sent(saved, options.impatient.call), isLocal: false)
       } catch {
@@ -34,15 +38,15 @@ extension CollectionEngine {
       }
     case .localThenNetwork:
       _ = try writer()
-      let saved = try saveLocally(bytes, outline, condition, options.call)
+      let saved = try saveLocally(bytes, outline, condition: condition, call: options.call)
       early(saved.bytes)
       return Answered(try sent(saved, options.call), isLocal: false)
     }
   }
 
   private func saveLocally(
-    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, _ condition: WriteCondition,
-    _ call: Call
+    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, condition: WriteCondition,
+    call: Call
   ) throws(StoreError) -> SavedEntity {
     let local = try localStore(for: "save locally")
     let saved = try local.save(bytes, [outline], known: call.known, if: condition, in: collection)
@@ -62,8 +66,8 @@ extension CollectionEngine {
   /// Sends an entity without queuing it. A local copy is brought up to date; what was queued for the
   /// entity before is done with.
   private func saveRemotely(
-    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, _ condition: WriteCondition,
-    _ call: Call
+    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, condition: WriteCondition,
+    call: Call
   ) throws(StoreError) -> [UInt8] {
     let remote = try backend(for: "write to the network")
     _ = try writer()
@@ -71,16 +75,17 @@ extension CollectionEngine {
     let body = Array(bytes[outline.range])
     guard let id = outline.id else {
       if let failure = condition.failure(of: nil, nil) { throw failure }
-      let stored = try outcome(of: .create(body), remote, call).storedEntity()
+      let stored = try outcome(of: .create(body), remote, call: call).storedEntity()
       _ = try accepted(stored, as: nil)
       try settle([stored], queued: [:])
       return stored
     }
     return try inFlight.sending([id], call) { () throws(StoreError) in
-      let write = try conditioned(id, body, condition, remote, call)
+      let write = try conditioned(id, body, condition: condition, remote: remote, call: call)
       return try unqueued([(id, .entity(body))]) { () throws(StoreError) in
         let queued = try queued([id])
-        let stored = try conditionalOutcome(of: write, id, remote, call).storedEntity()
+        let stored = try conditionalOutcome(of: write, id, remote: remote, call: call)
+          .storedEntity()
         _ = try accepted(stored, as: id)
         try settle([stored], queued: queued)
         return stored
@@ -99,7 +104,7 @@ extension CollectionEngine {
   /// What is queued for an entity now that a request past the queue was answered, as it was when that was
   /// sent: a write that was queued or changed since starts from what the backend has by now.
   private func answered(
-    _ id: String, _ queued: [RecordID: PendingWrite], _ local: any Outbox
+    _ id: String, _ queued: [RecordID: PendingWrite], local: any Outbox
   ) throws(StoreError) -> PendingWrite? {
     if let write = queued[RecordID(id)] { return write }
     var since = try local.pending(id, in: collection)?.write
@@ -116,13 +121,15 @@ extension CollectionEngine {
     do throws(JSONError) { outlines = try EntityScanner.outlines(ofArray: array, format) } catch {
       throw .badAnswer(error)
     }
-    let places = Dictionary(
+    let indices = Dictionary(
       outlines.enumerated().map { (RecordID($0.element.id ?? ""), $0.offset) },
       uniquingKeysWith: { _, last in last })
-    try inFlight.settlements.settling(places.keys.map(\.text)) { () throws(StoreError) in
+    try inFlight.settlements.settling(indices.keys.map(\.text)) { () throws(StoreError) in
       var done: [(write: PendingWrite, stored: [UInt8]?)] = []
-      for (id, place) in places {
-        if let write = try answered(id.text, queued, local) { done.append((write, stored[place])) }
+      for (id, index) in indices {
+        if let write = try answered(id.text, queued, local: local) {
+          done.append((write, stored[index]))
+        }
       }
       if !done.isEmpty { try local.confirm(done) }
       let result = array.withUnsafeBytes { bytes in
@@ -134,11 +141,11 @@ extension CollectionEngine {
 
   /// Sends one request and waits for what came of it.
   func outcome(
-    of write: RemoteWrite, _ remote: any Remote, _ call: Call
+    of write: RemoteWrite, _ remote: any Remote, call: Call
   ) throws(StoreError) -> RemoteOutcome {
     var result: Result<RemoteOutcome, StoreError> = .failure(
       StoreError(.internal, "A request ended without an outcome."))
-    try sendCompleted([write], remote, call) { result = $1 }
+    try sendCompleted([write], remote, call: call) { result = $1 }
     return try result.get()
   }
 
@@ -146,7 +153,7 @@ extension CollectionEngine {
 
   /// Removes one entity; gives 1, or 0 if there was none.
   package func remove(
-    id: String, if condition: WriteCondition = .none, _ options: CallOptions,
+    id: String, if condition: WriteCondition = .none, options: CallOptions,
     early: (Int) -> Void = { _ in }
   ) throws(StoreError) -> Answered<Int> {
     try Self.checked(id)
@@ -156,14 +163,14 @@ extension CollectionEngine {
       return Answered(try local.remove(id, if: condition, in: collection), isLocal: true)
     case .forceNetwork:
       _ = try writer()
-      return Answered(try removeRemotely(id, condition, options.call), isLocal: false)
+      return Answered(try removeRemotely(id, condition, call: options.call), isLocal: false)
     case .silentLocalThenNetwork, .localThenNetwork:
-      return try removeBoth(id, condition, options, early)
+      return try removeBoth(id, condition, options: options, early)
     }
   }
 
   private func removeBoth(
-    _ id: String, _ condition: WriteCondition, _ options: CallOptions, _ early: (Int) -> Void
+    _ id: String, _ condition: WriteCondition, options: CallOptions, _ early: (Int) -> Void
   ) throws(StoreError) -> Answered<Int> {
     let isSilent = options.writePolicy == .silentLocalThenNetwork
     let local = try localStore(for: "remove locally")
@@ -175,7 +182,7 @@ extension CollectionEngine {
         try sendOne(id, isSilent ? options.impatient.call : options.call)
       } else if removed == 0 {
         // Not here, but perhaps there.
-        return Answered(try removeRemotely(id, .none, options.call), isLocal: false)
+        return Answered(try removeRemotely(id, .none, call: options.call), isLocal: false)
       }
       return Answered(removed, isLocal: false)
     } catch {
@@ -186,17 +193,17 @@ extension CollectionEngine {
   }
 
   private func removeRemotely(
-    _ id: String, _ condition: WriteCondition, _ call: Call
+    _ id: String, _ condition: WriteCondition, call: Call
   ) throws(StoreError) -> Int {
     let remote = try backend(for: "write to the network")
     return try inFlight.sending([id], call) { () throws(StoreError) in
-      let write = try conditioned(id, nil, condition, remote, call)
+      let write = try conditioned(id, nil, condition: condition, remote: remote, call: call)
       return try unqueued([(id, .gone)]) { () throws(StoreError) in
         let queued = try queued([id])
-        let count = try conditionalOutcome(of: write, id, remote, call).deletedCount()
+        let count = try conditionalOutcome(of: write, id, remote: remote, call: call).deletedCount()
         if let local {
           try inFlight.settlements.settling([id]) { () throws(StoreError) in
-            if var write = try answered(id, queued, local) {
+            if var write = try answered(id, queued, local: local) {
               write.operation = .delete
               try local.confirm([(write, nil)])
             }

@@ -63,7 +63,7 @@ struct ConflictResolver {
 
   private var merge: Verdict {
     guard let ours, let bytes = theirs.bytes,
-      let merged = EntityMerge.merged(base: base, ours: ours, theirs: bytes, format)
+      let merged = EntityMerge.merged(base: base, ours: ours, theirs: bytes, format: format)
     else { return .open }
     // Whatever we have changed, they have too.
     if entity(bytes).isSame(as: merged, startedFrom: nil) { return .take }

@@ -59,8 +59,7 @@ final class IdCursor: EntityCursor, @unchecked Sendable {
   private let projection: Projection?
   private let lent = RowBuffer()
 
-  init(_ ids: [String], _ local: any EntityReader, _ collection: String, _ projection: Projection?)
-  {
+  init(_ ids: [String], _ local: any EntityReader, collection: String, projection: Projection?) {
     self.ids = ids[...]
     self.local = local
     self.collection = collection

@@ -7,11 +7,11 @@ internal import KVJSON
 /// as a whole. The slices of the original texts are copied, nothing is printed anew.
 enum EntityMerge {
   /// Objects inside objects are merged to this depth; further down they are taken as a whole.
-  private static let mostLevels = 64
+  private static let maxLevels = 64
 
   /// Nil if both sides have changed the same member to different values. `base` nil: nothing was there.
   static func merged(
-    base: [UInt8]?, ours: [UInt8], theirs: [UInt8], _ format: RecordFormat
+    base: [UInt8]?, ours: [UInt8], theirs: [UInt8], format: RecordFormat
   ) -> [UInt8]? {
     var ours = Members(ours)
     let theirs = Members(theirs)
@@ -20,21 +20,21 @@ enum EntityMerge {
     if let name = format.permissions.map({ Array($0.utf8) }), ours[name] == nil {
       ours[name] = theirs[name]
     }
-    return merged(base.map { Members($0) } ?? Members(), ours, theirs, level: 0)
+    return merged(base.map { Members($0) } ?? Members(), ours, theirs: theirs, level: 0)
   }
 
   private static func merged(
-    _ base: Members, _ ours: Members, _ theirs: Members, level: Int
+    _ base: Members, _ ours: Members, theirs: Members, level: Int
   ) -> [UInt8]? {
     var merged = Members()
     for name in theirs.names + ours.names where merged[name] == nil {
-      switch choice(base[name], ours[name], theirs[name]) {
+      switch choice(base[name], ours[name], theirs: theirs[name]) {
       case .value(let value): merged[name] = value
       case .both(let ours, let theirs):
-        guard level < mostLevels,
+        guard level < maxLevels,
           let base = Members(base[name] ?? Array("{}".utf8), isObject: true),
           let ours = Members(ours, isObject: true), let theirs = Members(theirs, isObject: true),
-          let inner = self.merged(base, ours, theirs, level: level + 1)
+          let inner = self.merged(base, ours, theirs: theirs, level: level + 1)
         else { return nil }
         merged[name] = inner
       case .conflict: return nil
@@ -50,7 +50,7 @@ enum EntityMerge {
     case conflict
   }
 
-  private static func choice(_ base: [UInt8]?, _ ours: [UInt8]?, _ theirs: [UInt8]?) -> Choice {
+  private static func choice(_ base: [UInt8]?, _ ours: [UInt8]?, theirs: [UInt8]?) -> Choice {
     if isSame(ours, theirs) || isSame(ours, base) { return .value(theirs) }
     if isSame(theirs, base) { return .value(ours) }
     guard let ours, let theirs else { return .conflict }
@@ -68,7 +68,7 @@ enum EntityMerge {
   /// The members of one object: names and the texts of their values, in their order.
   private struct Members {
     private var members: [(name: [UInt8], value: [UInt8])] = []
-    private var places: [[UInt8]: Int] = [:]
+    private var indices: [[UInt8]: Int] = [:]
 
     init() {}
 
@@ -94,13 +94,13 @@ enum EntityMerge {
 
     /// Setting nil does not remove what is there: nothing here needs that.
     subscript(_ name: [UInt8]) -> [UInt8]? {
-      get { places[name].map { members[$0].value } }
+      get { indices[name].map { members[$0].value } }
       set {
         guard let newValue else { return }
-        if let place = places[name] {
-          members[place].value = newValue
+        if let index = indices[name] {
+          members[index].value = newValue
         } else {
-          places[name] = members.count
+          indices[name] = members.count
           members.append((name, newValue))
         }
       }
@@ -108,8 +108,8 @@ enum EntityMerge {
 
     var text: [UInt8] {
       var out: [UInt8] = [UInt8(ascii: "{")]
-      for (place, member) in members.enumerated() {
-        if place > 0 { out.append(UInt8(ascii: ",")) }
+      for (index, member) in members.enumerated() {
+        if index > 0 { out.append(UInt8(ascii: ",")) }
         JSONValue.write(String(decoding: member.name, as: UTF8.self), to: &out)
         out.append(UInt8(ascii: ":"))
         out.append(contentsOf: member.value)

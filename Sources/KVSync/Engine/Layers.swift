@@ -11,7 +11,7 @@
 /// `renewal` nil: sessions do not run out, or there are none. `connectivity` nil: nobody wants to know.
 package func layers(
   around remote: any Remote, _ renewal: (any SessionRenewal)? = nil,
-  _ connectivity: Connectivity? = nil
+  connectivity: Connectivity? = nil
 ) -> LocalFilteringRemote {
   var remote = remote
   if let renewal { remote = RenewingRemote(remote, renewal) }

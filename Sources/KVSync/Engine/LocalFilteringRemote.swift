@@ -16,35 +16,35 @@ package final class LocalFilteringRemote: Remote {
   package var keepsConditions: Bool { remote.keepsConditions }
 
   package func find(
-    _ query: Query, in collection: String, _ call: Call,
+    _ query: Query, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     guard !query.isRemote else {
-      return try remote.find(query, in: collection, call) { (batch) throws(StoreError) in
+      return try remote.find(query, in: collection, call: call) { (batch) throws(StoreError) in
         try receive(batch.checked())
       }
     }
-    let (selected, answer) = try select(query, in: collection, call)
+    let (selected, answer) = try select(query, in: collection, call: call)
     try RecordBatch.lend(query.of(format).shown(selected).arrayText, format, to: receive)
     return answer
   }
 
   package func find(
-    ids: [String], in collection: String, _ call: Call,
+    ids: [String], in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
-    try remote.find(ids: ids, in: collection, call) { (batch) throws(StoreError) in
+    try remote.find(ids: ids, in: collection, call: call) { (batch) throws(StoreError) in
       try receive(batch.checked())
     }
   }
 
   /// What the backend tells of a superset says too little: an entity may have left the query in it.
   package func changes(
-    of query: Query, since: BackendMoment, in collection: String, _ call: Call,
+    of query: Query, since: BackendMoment, in collection: String, call: Call,
     receive: (ChangeBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer? {
     guard query.isRemote else { return nil }
-    return try remote.changes(of: query, since: since, in: collection, call) {
+    return try remote.changes(of: query, since: since, in: collection, call: call) {
       (batch) throws(StoreError) in
       if case .saved(let records) = batch { return try receive(.saved(records.checked())) }
       try receive(batch)
@@ -53,19 +53,19 @@ package final class LocalFilteringRemote: Remote {
 
   /// How many to expect is what the backend has of all that may match.
   package func pages(
-    of query: Query, _ wish: PageWish, in collection: String, _ call: Call
+    of query: Query, _ wish: PageWish, in collection: String, call: Call
   ) throws(StoreError) -> Pages {
-    try remote.pages(of: query.remoteSuperset, wish, in: collection, call)
+    try remote.pages(of: query.remoteSuperset, wish, in: collection, call: call)
   }
 
   /// The count is that of what the backend sent.
   package func page(
-    at token: PageToken, of query: Query, _ wish: PageWish, in collection: String, _ call: Call,
+    at token: PageToken, of query: Query, wish: PageWish, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> PageAnswer {
     let matcher = query.isRemote ? nil : Matcher(query.filter, of: format)
     let asked = query.remoteSuperset
-    return try remote.page(at: token, of: asked, wish, in: collection, call) {
+    return try remote.page(at: token, of: asked, wish: wish, in: collection, call: call) {
       (batch) throws(StoreError) in
       let batch = try batch.checked()
       try receive(
@@ -74,56 +74,56 @@ package final class LocalFilteringRemote: Remote {
   }
 
   package func end(
-    of pages: Pages, _ query: Query, having received: Int, in collection: String, _ call: Call
+    of pages: Pages, _ query: Query, having received: Int, in collection: String, call: Call
   ) throws(StoreError) -> PagesEnd {
-    try remote.end(of: pages, query.remoteSuperset, having: received, in: collection, call)
+    try remote.end(of: pages, query.remoteSuperset, having: received, in: collection, call: call)
   }
 
   package func find(
-    id: String, in collection: String, _ call: Call
+    id: String, in collection: String, call: Call
   ) throws(StoreError) -> [UInt8] {
-    try remote.find(id: id, in: collection, call)
+    try remote.find(id: id, in: collection, call: call)
   }
 
   package func count(
-    _ query: Query, in collection: String, _ call: Call
+    _ query: Query, in collection: String, call: Call
   ) throws(StoreError) -> CountAnswer {
-    guard !query.isRemote else { return try remote.count(query, in: collection, call) }
-    let (selected, answer) = try select(query, in: collection, call)
+    guard !query.isRemote else { return try remote.count(query, in: collection, call: call) }
+    let (selected, answer) = try select(query, in: collection, call: call)
     return CountAnswer(count: selected.count, startedAt: answer.startedAt)
   }
 
   /// What the backend groups must be what the query selects: `each` is for the others.
   package func group(
-    _ wanted: RemoteGroups, of query: Query, in collection: String, _ call: Call
+    _ wanted: RemoteGroups, of query: Query, in collection: String, call: Call
   ) throws(StoreError) -> [JSONObject] {
     guard query.isRemote else {
       throw StoreError(.unsupported, "No backend can select what this query does.")
     }
-    return try remote.group(wanted, of: query, in: collection, call)
+    return try remote.group(wanted, of: query, in: collection, call: call)
   }
 
   package func remove(
-    _ query: Query, in collection: String, _ call: Call
+    _ query: Query, in collection: String, call: Call
   ) throws(StoreError) -> Int {
-    guard !query.isRemote else { return try remote.remove(query, in: collection, call) }
+    guard !query.isRemote else { return try remote.remove(query, in: collection, call: call) }
     var ids: [String] = []
-    for entity in try select(query, in: collection, call).entities {
+    for entity in try select(query, in: collection, call: call).entities {
       if let id = format.key(of: entity) { ids.append(id) }
     }
     var removed = 0
     for some in ids.chunks(of: limits.idsPerQuery) {
       let those = Query(.keys(Array(some), format)).of(format)
-      removed += try remote.remove(those, in: collection, call)
+      removed += try remote.remove(those, in: collection, call: call)
     }
     return removed
   }
 
   package func send(
-    _ writes: [RemoteWrite], in collection: String, _ call: Call,
+    _ writes: [RemoteWrite], in collection: String, call: Call,
     outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
   ) {
-    remote.send(writes, in: collection, call, outcome: outcome)
+    remote.send(writes, in: collection, call: call, outcome: outcome)
   }
 
   // MARK: Selecting
@@ -131,30 +131,31 @@ package final class LocalFilteringRemote: Remote {
   /// Lends each entity that the filter selects to `body`, in any order, page by page, however many there are. With the
   /// query's fields only, if the backend can select by itself. Memory: one batch, and the ids of a page.
   package func each(
-    of query: Query, in collection: String, _ call: Call,
+    of query: Query, in collection: String, call: Call,
     _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
   ) throws(StoreError) {
     var wanted = query.selection
     // What a filter is about may be left out by the fields.
     if query.isRemote { wanted.fields = query.fields }
     let wish = PageWish(size: limits.recordsPerAnswer, isCounted: false)
-    let starts = try pages(of: wanted, wish, in: collection, call).starts
+    let starts = try pages(of: wanted, wish, in: collection, call: call).starts
     for start in starts {
       var next: PageToken? = start
       while let token = next {
-        next = try each(at: token, of: wanted, wish, in: collection, call, body)
+        next = try each(at: token, of: wanted, wish: wish, in: collection, call: call, body)
       }
     }
   }
 
   /// One page, again if it broke off: what was lent before is not lent twice.
   private func each(
-    at token: PageToken, of query: Query, _ wish: PageWish, in collection: String, _ call: Call,
+    at token: PageToken, of query: Query, wish: PageWish, in collection: String, call: Call,
     _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
   ) throws(StoreError) -> PageToken? {
     var lent: Set<RecordID> = []
     return try call.repeating { () throws(StoreError) in
-      try page(at: token, of: query, wish, in: collection, call) { (batch) throws(StoreError) in
+      try page(at: token, of: query, wish: wish, in: collection, call: call) {
+        (batch) throws(StoreError) in
         for outline in batch.outlines {
           guard let id = outline.id, lent.insert(RecordID(id)).inserted else { continue }
           try body(batch.record(outline))
@@ -165,21 +166,21 @@ package final class LocalFilteringRemote: Remote {
 
   /// What the filter selects, in the order in which the backend has it.
   private func select(
-    _ query: Query, in collection: String, _ call: Call
+    _ query: Query, in collection: String, call: Call
   ) throws(StoreError) -> (entities: [[UInt8]], answer: ReadAnswer) {
     var selected: [[UInt8]] = []
     var uncounted = call
     // What the backend counts is more than what is selected here.
     uncounted.counted = nil
     let matcher = Matcher(query.filter, of: format)
-    var answer = try remote.find(query.remoteSuperset, in: collection, uncounted) {
+    var answer = try remote.find(query.remoteSuperset, in: collection, call: uncounted) {
       (batch) throws(StoreError) in
       let batch = try batch.checked().matching(matcher)
       selected += batch.outlines.map { Array(batch.record($0)) }
     }
     if answer.mayBeCut {
       selected = []
-      try each(of: query, in: collection, uncounted) { selected.append(Array($0)) }
+      try each(of: query, in: collection, call: uncounted) { selected.append(Array($0)) }
       answer.mayBeCut = false
     }
     return (selected, answer)
@@ -230,8 +231,8 @@ extension [[UInt8]] {
   /// The entities as one JSON array.
   package var arrayText: [UInt8] {
     var text: [UInt8] = [UInt8(ascii: "[")]
-    for (place, entity) in enumerated() {
-      if place > 0 { text.append(UInt8(ascii: ",")) }
+    for (index, entity) in enumerated() {
+      if index > 0 { text.append(UInt8(ascii: ",")) }
       text += entity
     }
     text.append(UInt8(ascii: "]"))

@@ -28,18 +28,18 @@ extension Push {
     var ready: [OutgoingWrite] = []
     for var sent in outgoing {
       if sent.write.operation != .create, comparesAll || sent.write.isConditional {
-        // Changed since it was taken up: its turn comes with the next push.
+        // Changed since it was accepted up: its turn comes with the next push.
         guard let now = try local.pending(sent.write.id, in: engine.collection),
           now.write.revision == sent.write.revision
         else { continue }
         sent.condition = RemoteCondition(
-          base: now.base, sent.write.operation, engine.format)
+          base: now.base, sent.write.operation, format: engine.format)
       }
       ready.append(sent)
     }
     let asked = ready.filter { $0.condition != .none }
     guard !remote.keepsConditions, !asked.isEmpty else { return (ready, []) }
-    let theirs = try engine.backendEntities(asked.map(\.write.id), remote, call)
+    let theirs = try engine.backendEntities(asked.map(\.write.id), remote, call: call)
     var conflicts: [Conflicted] = []
     ready.removeAll { sent in
       let found = theirs[RecordID(sent.write.id)]
@@ -60,9 +60,9 @@ extension Push {
   mutating func settle(_ conflicts: [Conflicted]) throws(StoreError) -> [PendingWrite] {
     guard !conflicts.isEmpty else { return [] }
     let unknown = conflicts.filter { $0.theirs == nil }.map(\.sent.write.id)
-    let found = try engine.backendEntities(unknown, remote, call)
+    let found = try engine.backendEntities(unknown, remote, call: call)
     var round = Round()
-    var taken: [(write: PendingWrite, theirs: RemoteVersion)] = []
+    var accepted: [(write: PendingWrite, theirs: RemoteVersion)] = []
     var again: [PendingWrite] = []
     for conflict in conflicts {
       let write = conflict.sent.write
@@ -79,17 +79,17 @@ extension Push {
         isOthers: isOfOthers(conflict, theirs))
       switch meeting.verdict(call.conflicts.holding(write)) {
       case .done: round.confirmed.append((write, theirs.bytes))
-      case .take: taken.append((write, theirs))
+      case .take: accepted.append((write, theirs))
       case .again(let change):
         guard try local.rebase(write, onto: theirs, as: change) else { continue }
         if let now = try local.pending(write.id, in: engine.collection) { again.append(now.write) }
       case .open:
         round.theirs[key] = theirs
-        fail(write, conflict.refusal.asConflict(isGone: theirs == .gone), &round)
+        fail(write, conflict.refusal.asConflict(isGone: theirs == .gone), round: &round)
       }
     }
     try write(round)
-    if !taken.isEmpty { try take(taken) }
+    if !accepted.isEmpty { try acceptRemote(accepted) }
     return again
   }
 
@@ -105,13 +105,13 @@ extension Push {
     return !BackendEntity(there, engine.format).isMade(by: user)
   }
 
-  private func take(
-    _ taken: [(write: PendingWrite, theirs: RemoteVersion)]
+  private func acceptRemote(
+    _ accepted: [(write: PendingWrite, theirs: RemoteVersion)]
   ) throws(StoreError) {
-    try engine.inFlight.settlements.settling(taken.map(\.write.id)) { () throws(StoreError) in
-      try local.takeTheirs(taken)
+    try engine.inFlight.settlements.settling(accepted.map(\.write.id)) { () throws(StoreError) in
+      try local.acceptRemote(accepted)
     }
-    call.progress.update { $0.entitiesDone += UInt64(taken.count) }
+    call.progress.update { $0.entitiesDone += UInt64(accepted.count) }
   }
 }
 
@@ -129,7 +129,7 @@ extension RemoteCondition {
   /// That the backend has what a change started from. A deletion of what it never showed has none, nor has anything where
   /// records have no versions. What started from nobody knows which version – a write was given up – meets whatever is
   /// there.
-  init(base: [UInt8]?, _ operation: PendingWrite.Operation, _ format: RecordFormat) {
+  init(base: [UInt8]?, _ operation: PendingWrite.Operation, format: RecordFormat) {
     if let version = base.flatMap({ format.version(of: $0) }) {
       self = .version(version)
     } else if operation == .delete || (base != nil && format.version.isEmpty) {

@@ -12,7 +12,7 @@ struct Push {
   private var pushed = 0
   private var failures: [StoreError] = []
   /// The places in the whole queue of the writes of this page, and of those without an answer.
-  private var places: [RecordID: Int] = [:]
+  private var indices: [RecordID: Int] = [:]
   private var tried = 0
   private var reachability = Reachability()
   /// Those of this page whose batch was refused as a whole.
@@ -20,13 +20,13 @@ struct Push {
   /// Why the rest is not worth trying.
   private var stopped: StoreError?
   /// So often what was held up or was overtaken is sent again.
-  private static let mostRounds = 5
+  private static let maxRounds = 5
   /// How many writes are read at once: what they need in memory follows from those before.
   private var sliceSize = 100
 
   init(
-    _ engine: CollectionEngine, _ local: any Outbox & Tombstones, _ remote: any Remote,
-    _ call: Call,
+    _ engine: CollectionEngine, _ local: any Outbox & Tombstones, remote: any Remote,
+    call: Call,
     user: String?
   ) {
     self.engine = engine
@@ -56,8 +56,8 @@ struct Push {
   mutating func send(_ page: [PendingWrite]) throws(StoreError) {
     // Those that still wait for somebody to answer keep their places.
     let waiting = Set(reachability.unanswered.map { RecordID($0.write.id) })
-    places = places.filter { waiting.contains($0.key) }
-    for (offset, write) in page.enumerated() { places[RecordID(write.id)] = tried + offset }
+    indices = indices.filter { waiting.contains($0.key) }
+    for (offset, write) in page.enumerated() { indices[RecordID(write.id)] = tried + offset }
     tried += page.count
     alone = []
     var rest = page[...]
@@ -82,11 +82,11 @@ struct Push {
     var again = try send(outgoing)
     // More rounds: what its batch held up goes alone, what exists already as an update, and what has met
     // another version over that one, unless others are faster every time.
-    for _ in 0..<Self.mostRounds where !again.isEmpty {
+    for _ in 0..<Self.maxRounds where !again.isEmpty {
       again = try send(try local.beginSending(again))
     }
     var round = Round()
-    for write in again { fail(write, .conflict(write.id, isGone: false), &round) }
+    for write in again { fail(write, .conflict(write.id, isGone: false), round: &round) }
     try write(round)
   }
 
@@ -128,8 +128,8 @@ struct Push {
     call.cancellation.notifying {
       stop.cancel()
     } during: {
-      remote.send(batches.map(\.request), in: engine.collection, sending) { place, outcome in
-        take(outcome, of: batches[place], &round)
+      remote.send(batches.map(\.request), in: engine.collection, call: sending) { index, outcome in
+        handle(outcome, of: batches[index], round: &round)
         if stopped != nil || reachability.isGone { stop.cancel() }
       }
     }
@@ -154,7 +154,7 @@ struct Push {
     for one in refused { call.quarantined(one.write.id, one.error) }
     failures += round.failed.map { failed in
       var error = failed.error
-      error.index = places[RecordID(failed.write.id)]
+      error.index = indices[RecordID(failed.write.id)]
       return error
     }
     call.progress.update { $0.entitiesDone += UInt64(round.failed.count) }
@@ -173,28 +173,28 @@ struct Push {
 
   // MARK: Outcomes
 
-  private mutating func take(
-    _ outcome: Result<RemoteOutcome, StoreError>, of batch: PushBatch, _ round: inout Round
+  private mutating func handle(
+    _ outcome: Result<RemoteOutcome, StoreError>, of batch: PushBatch, round: inout Round
   ) {
     if case .failure(let error) = outcome, error.kind == .cancelled {
       // Stopped before it was sent, or while it was: it is not the entities' fault.
       return
     }
     if case .failure(let error) = outcome, error.isSilence {
-      reachability.heardNothing(batch.writes.map(\.write), error)
+      reachability.recordSilence(batch.writes.map(\.write), error)
       return
     }
-    for (write, error) in reachability.heard() { fail(write, error, &round) }
+    for (write, error) in reachability.recordAnswer() { fail(write, error, round: &round) }
     if case .failure(let error) = outcome, batch.writes.count > 1, error.isAboutTheBody {
       round.alone += batch.writes.map(\.write)
       alone.formUnion(batch.writes.map { RecordID($0.write.id) })
       return
     }
-    for (sent, result) in batch.results(outcome) { take(result, of: sent, &round) }
+    for (sent, result) in batch.results(outcome) { handle(result, of: sent, round: &round) }
   }
 
-  private mutating func take(
-    _ result: Result<[UInt8]?, StoreError>, of sent: OutgoingWrite, _ round: inout Round
+  private mutating func handle(
+    _ result: Result<[UInt8]?, StoreError>, of sent: OutgoingWrite, round: inout Round
   ) {
     do throws(StoreError) {
       let stored = try result.get()
@@ -207,12 +207,12 @@ struct Push {
       case .conflict where sent.condition != .none, .notFound where sent.condition != .none:
         round.conflicts.append(Conflicted(sent: sent, refusal: error))
       case .unauthorized, .noUser: stopped = stopped ?? error
-      default: fail(sent.write, error, &round)
+      default: fail(sent.write, error, round: &round)
       }
     }
   }
 
-  func fail(_ write: PendingWrite, _ error: StoreError, _ round: inout Round) {
+  func fail(_ write: PendingWrite, _ error: StoreError, round: inout Round) {
     var error = error
     error.id = write.id
     round.failed.append((write, error))
@@ -228,7 +228,7 @@ struct Push {
     _ duplicates: [(sent: OutgoingWrite, refusal: StoreError)]
   ) throws(StoreError) -> [PendingWrite] {
     guard !duplicates.isEmpty else { return [] }
-    let theirs = try engine.backendEntities(duplicates.map(\.sent.write.id), remote, call)
+    let theirs = try engine.backendEntities(duplicates.map(\.sent.write.id), remote, call: call)
     var round = Round()
     var met: [Conflicted] = []
     var again: [PendingWrite] = []
@@ -238,7 +238,7 @@ struct Push {
         let existing = theirs[RecordID(id)].map { RemoteVersion.entity($0.bytes) }
         if call.conflicts == .clientWins || existing == nil {
           round.theirs[RecordID(id)] = existing
-          fail(sent.write, refusal, &round)
+          fail(sent.write, refusal, round: &round)
         } else {
           met.append(Conflicted(sent: sent, refusal: refusal, theirs: existing))
         }

@@ -3,9 +3,9 @@ internal import KVBase
 /// The writes that one request carries.
 struct PushBatch {
   /// The bytes of one request at the most, unless a single entity has more.
-  private static let mostBytes = 4 << 20
+  private static let maxBytes = 4 << 20
   /// A write that failed so often goes alone, lest it be what its batch fails on.
-  private static let mostAttempts = 3
+  private static let maxAttempts = 3
 
   let writes: [OutgoingWrite]
 
@@ -31,7 +31,7 @@ struct PushBatch {
         continue
       }
       let size = sent.body?.count ?? 0
-      if open.count == limit || (!open.isEmpty && bytes + size > mostBytes) {
+      if open.count == limit || (!open.isEmpty && bytes + size > maxBytes) {
         batches.append(PushBatch(open))
         (open, bytes) = ([], 0)
       }
@@ -42,7 +42,7 @@ struct PushBatch {
   }
 
   private static func isSuspect(_ write: PendingWrite) -> Bool {
-    write.lastError != nil || write.attempts > mostAttempts
+    write.lastError != nil || write.attempts > maxAttempts
   }
 
   var request: RemoteWrite {

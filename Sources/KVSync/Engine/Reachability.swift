@@ -18,13 +18,13 @@ struct Reachability {
   var silence: StoreError? { unanswered.last?.error }
 
   /// Somebody answered. Gives the writes that had no answer before: it was because of themselves.
-  mutating func heard() -> [(write: PendingWrite, error: StoreError)] {
+  mutating func recordAnswer() -> [(write: PendingWrite, error: StoreError)] {
     defer { self = Reachability() }
     return unanswered
   }
 
   /// A request with these writes had no answer.
-  mutating func heardNothing(_ writes: [PendingWrite], _ error: StoreError) {
+  mutating func recordSilence(_ writes: [PendingWrite], _ error: StoreError) {
     inRow += 1
     unanswered += writes.map { ($0, error) }
   }

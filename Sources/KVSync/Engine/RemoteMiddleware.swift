@@ -30,80 +30,84 @@ extension RemoteMiddleware {
   package var keepsConditions: Bool { remote.keepsConditions }
 
   package func find(
-    _ query: Query, in collection: String, _ call: Call,
+    _ query: Query, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     try aroundParts(call) { () throws(StoreError) in
-      try remote.find(query, in: collection, call, receive: receive)
+      try remote.find(query, in: collection, call: call, receive: receive)
     }
   }
 
   package func find(
-    ids: [String], in collection: String, _ call: Call,
+    ids: [String], in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     try aroundParts(call) { () throws(StoreError) in
-      try remote.find(ids: ids, in: collection, call, receive: receive)
+      try remote.find(ids: ids, in: collection, call: call, receive: receive)
     }
   }
 
   package func changes(
-    of query: Query, since: BackendMoment, in collection: String, _ call: Call,
+    of query: Query, since: BackendMoment, in collection: String, call: Call,
     receive: (ChangeBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer? {
     try aroundParts(call) { () throws(StoreError) in
-      try remote.changes(of: query, since: since, in: collection, call, receive: receive)
+      try remote.changes(of: query, since: since, in: collection, call: call, receive: receive)
     }
   }
 
   package func pages(
-    of query: Query, _ wish: PageWish, in collection: String, _ call: Call
+    of query: Query, _ wish: PageWish, in collection: String, call: Call
   ) throws(StoreError) -> Pages {
     try around(call) { () throws(StoreError) in
-      try remote.pages(of: query, wish, in: collection, call)
+      try remote.pages(of: query, wish, in: collection, call: call)
     }
   }
 
   package func page(
-    at token: PageToken, of query: Query, _ wish: PageWish, in collection: String, _ call: Call,
+    at token: PageToken, of query: Query, wish: PageWish, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> PageAnswer {
     try aroundParts(call) { () throws(StoreError) in
-      try remote.page(at: token, of: query, wish, in: collection, call, receive: receive)
+      try remote.page(
+        at: token, of: query, wish: wish, in: collection, call: call, receive: receive)
     }
   }
 
   package func end(
-    of pages: Pages, _ query: Query, having received: Int, in collection: String, _ call: Call
+    of pages: Pages, _ query: Query, having received: Int, in collection: String, call: Call
   ) throws(StoreError) -> PagesEnd {
     try around(call) { () throws(StoreError) in
-      try remote.end(of: pages, query, having: received, in: collection, call)
+      try remote.end(of: pages, query, having: received, in: collection, call: call)
     }
   }
 
   package func find(
-    id: String, in collection: String, _ call: Call
+    id: String, in collection: String, call: Call
   ) throws(StoreError) -> [UInt8] {
-    try around(call) { () throws(StoreError) in try remote.find(id: id, in: collection, call) }
+    try around(call) { () throws(StoreError) in try remote.find(id: id, in: collection, call: call)
+    }
   }
 
   package func count(
-    _ query: Query, in collection: String, _ call: Call
+    _ query: Query, in collection: String, call: Call
   ) throws(StoreError) -> CountAnswer {
-    try around(call) { () throws(StoreError) in try remote.count(query, in: collection, call) }
+    try around(call) { () throws(StoreError) in try remote.count(query, in: collection, call: call)
+    }
   }
 
   package func group(
-    _ wanted: RemoteGroups, of query: Query, in collection: String, _ call: Call
+    _ wanted: RemoteGroups, of query: Query, in collection: String, call: Call
   ) throws(StoreError) -> [JSONObject] {
     try around(call) { () throws(StoreError) in
-      try remote.group(wanted, of: query, in: collection, call)
+      try remote.group(wanted, of: query, in: collection, call: call)
     }
   }
 
   package func remove(
-    _ query: Query, in collection: String, _ call: Call
+    _ query: Query, in collection: String, call: Call
   ) throws(StoreError) -> Int {
-    try around(call) { () throws(StoreError) in try remote.remove(query, in: collection, call) }
+    try around(call) { () throws(StoreError) in try remote.remove(query, in: collection, call: call)
+    }
   }
 }

@@ -42,30 +42,30 @@ package final class RenewingRemote: RemoteMiddleware {
 
   /// Those that were refused go once more, together.
   package func send(
-    _ writes: [RemoteWrite], in collection: String, _ call: Call,
+    _ writes: [RemoteWrite], in collection: String, call: Call,
     outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
   ) {
-    var refused: [(place: Int, error: StoreError)] = []
+    var refused: [(index: Int, error: StoreError)] = []
     let proof = (try? renewal.proof()) ?? nil
-    remote.send(writes, in: collection, call) { place, result in
+    remote.send(writes, in: collection, call: call) { index, result in
       if proof != nil, case .failure(let error) = result, error.failureClass == .sessionOver {
-        refused.append((place, error))
+        refused.append((index, error))
       } else {
-        outcome(place, result)
+        outcome(index, result)
       }
     }
     guard let proof, let first = refused.first else { return }
     var end = first.error
     do throws(StoreError) {
       if try renewal.renew(proof, call) {
-        let again = refused.map(\.place)
-        return remote.send(again.map { writes[$0] }, in: collection, call) {
+        let again = refused.map(\.index)
+        return remote.send(again.map { writes[$0] }, in: collection, call: call) {
           outcome(again[$0], $1)
         }
       }
     } catch {
       end = error
     }
-    for (place, _) in refused { outcome(place, .failure(end)) }
+    for (index, _) in refused { outcome(index, .failure(end)) }
   }
 }

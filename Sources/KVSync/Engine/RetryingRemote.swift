@@ -30,21 +30,21 @@ final class RetryingRemote: RemoteMiddleware {
 
   /// Rounds: all requests, then after a pause those again that failed in a way that may pass.
   func send(
-    _ writes: [RemoteWrite], in collection: String, _ call: Call,
+    _ writes: [RemoteWrite], in collection: String, call: Call,
     outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
   ) {
     var waiting = Array(writes.indices)
     var attempt = 0
     while true {
-      let round = send(waiting.map { writes[$0] }, in: collection, call, attempt) {
+      let round = send(waiting.map { writes[$0] }, in: collection, call: call, attempt: attempt) {
         outcome(waiting[$0], $1.of(attempt: attempt))
       }
       guard let error = round.error, !round.held.isEmpty else { return }
-      let places = round.held.map { waiting[$0] }
+      let indices = round.held.map { waiting[$0] }
       let end: StoreError
       do throws(StoreError) {
         if try call.retry.clock.wait(call.retry.pause(after: attempt, error), call) {
-          (waiting, attempt) = (places, attempt + 1)
+          (waiting, attempt) = (indices, attempt + 1)
           continue
         }
         end = error
@@ -52,7 +52,7 @@ final class RetryingRemote: RemoteMiddleware {
         end = error
       }
       // One error for all, whatever the others' were.
-      for place in places { outcome(place, .failure(end.of(attempt: attempt + 1))) }
+      for index in indices { outcome(index, .failure(end.of(attempt: attempt + 1))) }
       return
     }
   }
@@ -63,8 +63,8 @@ final class RetryingRemote: RemoteMiddleware {
     var error: StoreError?
     var silences = 0
 
-    mutating func hold(_ place: Int, _ failure: StoreError) {
-      held.append(place)
+    mutating func hold(_ index: Int, _ failure: StoreError) {
+      held.append(index)
       silences += failure.isOffline ? 1 : 0
       let asked = error?.answer?.retryAfter ?? 0
       if error == nil || (failure.answer?.retryAfter ?? 0) > asked { error = failure }
@@ -72,7 +72,7 @@ final class RetryingRemote: RemoteMiddleware {
   }
 
   private func send(
-    _ writes: [RemoteWrite], in collection: String, _ call: Call, _ attempt: Int,
+    _ writes: [RemoteWrite], in collection: String, call: Call, attempt: Int,
     outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
   ) -> Round {
     var round = Round()
@@ -83,19 +83,19 @@ final class RetryingRemote: RemoteMiddleware {
     call.cancellation.notifying {
       stop.cancel()
     } during: {
-      remote.send(writes, in: collection, sending) { place, result in
+      remote.send(writes, in: collection, call: sending) { index, result in
         guard case .failure(let error) = result else {
           round.silences = 0
-          return outcome(place, result)
+          return outcome(index, result)
         }
         if error.kind == .cancelled, round.error != nil, !call.cancellation.isCancelled {
-          round.held.append(place)
-        } else if call.retry.isWorthwhile(after: attempt, error), writes[place].isRepeatable(format)
+          round.held.append(index)
+        } else if call.retry.isWorthwhile(after: attempt, error), writes[index].isRepeatable(format)
         {
-          round.hold(place, error)
+          round.hold(index, error)
           if round.silences >= Self.patience { stop.cancel() }
         } else {
-          outcome(place, result)
+          outcome(index, result)
         }
       }
     }

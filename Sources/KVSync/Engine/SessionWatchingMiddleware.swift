@@ -15,16 +15,16 @@ package final class SessionWatchingMiddleware: RemoteMiddleware {
   }
 
   package func send(
-    _ writes: [RemoteWrite], in collection: String, _ call: Call,
+    _ writes: [RemoteWrite], in collection: String, call: Call,
     outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
   ) {
-    remote.send(writes, in: collection, call) { place, result in
+    remote.send(writes, in: collection, call: call) { index, result in
       if case .failure(let error) = result {
-        connectivity.note(error)
+        connectivity.record(error)
       } else {
-        connectivity.note(nil)
+        connectivity.record(nil)
       }
-      outcome(place, result)
+      outcome(index, result)
     }
   }
 }

@@ -3,7 +3,7 @@ internal import KVJSON
 
 extension CollectionEngine {
   /// Brings the local store up to what a live message says: never over a pending write, never older over newer.
-  package func take(_ change: LiveChange) throws(StoreError) {
+  package func apply(_ change: LiveChange) throws(StoreError) {
     let local = try localStore(for: "take in live data")
     switch change {
     case .saved(let entity, let id, _): try store(entity, id, in: local)
@@ -27,7 +27,7 @@ extension CollectionEngine {
         guard let theirs, ours.isOlder(than: theirs, format) else { return false }
       } else if let tombstone = try local.tombstone(of: id, in: collection) {
         guard tombstone.isOlder(than: theirs, format.versionOrder) else { return false }
-        if try remove(entity, id, ifLateBy: tombstone, local) { return false }
+        if try remove(entity, id, ifLateBy: tombstone, local: local) { return false }
       }
       let stored = try entity.withBorrowedBytes { (bytes) throws(StoreError) in
         try local.store(bytes, [outline], in: collection)

@@ -8,30 +8,30 @@ extension LiveFeed {
   private static let disorder: Int64 = 60_000
 
   /// Tells of a message, unless it has been told.
-  func deliver(_ message: LiveMessage, _ call: Call, _ step: Cancellation) {
+  func deliver(_ message: LiveMessage, _ call: Call, step: Cancellation) {
     guard state.withLock({ $0.messages.insert(message.key) }) else { return }
-    guard let change = fetched(message.change, message.topic, call) else { return }
-    tell(change, to: message.topic, during: step)
+    guard let change = fetched(message.change, message.topic, call: call) else { return }
+    notify(change, to: message.topic, during: step)
   }
 
   /// What is too large for a message; nil if it is gone by now, which is told by itself.
   private func fetched(
-    _ change: LiveChange, _ topic: LiveTopic, _ call: Call
+    _ change: LiveChange, _ topic: LiveTopic, call: Call
   ) -> LiveChange? {
     guard case .tooLarge(let id, let cause) = change, let collection = topic.collection else {
       return change
     }
     var fetching = call
     fetching.deadline = .after(seconds: 60)
-    fetching.retry = Retry(most: 3, clock: clock)
+    fetching.retry = Retry(limit: 3, clock: clock)
     do throws(StoreError) {
-      return .saved(try entities.find(id: id, in: collection, fetching), id: id, cause)
+      return .saved(try entities.find(id: id, in: collection, call: fetching), id: id, cause)
     } catch {
       return error.kind == .notFound ? nil : change
     }
   }
 
-  private func tell(_ change: LiveChange, to topic: LiveTopic, during step: Cancellation) {
+  private func notify(_ change: LiveChange, to topic: LiveTopic, during step: Cancellation) {
     if let version = change.version(entities.format) {
       let isNew = state.withLock { state in
         if entities.format.versionsAreTimes {
@@ -42,13 +42,13 @@ extension LiveFeed {
       }
       guard isNew else { return }
     }
-    tell(.changed(change), to: topic, during: step)
+    notify(.changed(change), to: topic, during: step)
   }
 
   /// What was changed long before what has been told now has been told too.
   private static func advance(_ joined: inout Joined?, to moment: String) {
-    guard let since = joined?.since, let told = Timestamp(moment) else { return }
-    let safe = Timestamp(milliseconds: told.milliseconds - disorder).description
+    guard let since = joined?.since, let received = Timestamp(moment) else { return }
+    let safe = Timestamp(milliseconds: received.milliseconds - disorder).description
     if since.text < safe { joined?.since?.text = safe }
   }
 
@@ -56,13 +56,14 @@ extension LiveFeed {
 
   /// Tells what has changed since everything was told last; that it cannot be told, if so.
   func catchUp(
-    _ topic: LiveTopic, _ call: Call, _ step: Cancellation
+    _ topic: LiveTopic, _ call: Call, step: Cancellation
   ) throws(StoreError) {
     // Of what is said in streams nobody keeps a history.
     guard let collection = topic.collection, let since = state.withLock({ $0.joined[topic]?.since })
     else { return missed(topic, step) }
-    let answer = try entities.changes(of: Query(), since: since, in: collection, call) { batch in
-      tell(batch, to: topic, during: step)
+    let answer = try entities.changes(of: Query(), since: since, in: collection, call: call) {
+      batch in
+      notify(batch, to: topic, during: step)
     }
     guard let answer else {
       // Joined anew, so that there is a moment again since which the backend can tell.
@@ -76,16 +77,16 @@ extension LiveFeed {
     }
   }
 
-  private func tell(_ batch: ChangeBatch, to topic: LiveTopic, during step: Cancellation) {
+  private func notify(_ batch: ChangeBatch, to topic: LiveTopic, during step: Cancellation) {
     switch batch {
     case .saved(let records):
       for outline in records.outlines {
         guard let id = outline.id else { continue }
-        tell(.saved(Array(records.record(outline)), id: id, .save), to: topic, during: step)
+        notify(.saved(Array(records.record(outline)), id: id, .save), to: topic, during: step)
       }
     case .deleted(let gone):
       for one in gone {
-        tell(.deleted(id: one.id, at: one.version?.text), to: topic, during: step)
+        notify(.deleted(id: one.id, at: one.version?.text), to: topic, during: step)
       }
     // Of everything nothing leaves.
     case .left: break
@@ -94,7 +95,7 @@ extension LiveFeed {
 
   func missed(_ topic: LiveTopic, _ step: Cancellation) {
     state.withLock { $0.joined[topic]?.mustCatchUp = false }
-    tell(.missed, to: topic, during: step)
+    notify(.missed, to: topic, during: step)
   }
 }
 

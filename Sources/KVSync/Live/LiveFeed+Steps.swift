@@ -41,9 +41,9 @@ extension LiveFeed {
   package func run() {
     while let (step, registration, cancellation) = next() {
       do throws(StoreError) {
-        try perform(step, registration, cancellation)
+        try perform(step, registration, cancellation: cancellation)
       } catch {
-        take(error, step, cancellation)
+        handle(error, step, cancellation: cancellation)
       }
       state.withLockNotifyingAll { $0.step = nil }
     }
@@ -72,21 +72,21 @@ extension LiveFeed {
     }
     if let old = state.joined.keys.first(where: { !wanted.contains($0) }) { return .leave(old) }
     guard !wanted.isEmpty else { return nil }
-    if state.place != nil, let late = state.joined.first(where: { $0.value.mustCatchUp }) {
+    if state.position != nil, let late = state.joined.first(where: { $0.value.mustCatchUp }) {
       return .catchUp(late.key)
     }
     return .poll
   }
 
   private func perform(
-    _ step: Step, _ registration: LiveRegistration, _ cancellation: Cancellation
+    _ step: Step, _ registration: LiveRegistration, cancellation: Cancellation
   ) throws(StoreError) {
     let call = Call(deadline: .after(seconds: Self.callSeconds), cancellation: cancellation)
     // Whoever came to a topic that is joined already is not to wait for an answer.
     announce(cancellation)
     switch step {
     case .join(let topic):
-      let since = try remote.join(topic, registration, call)
+      let since = try remote.join(topic, registration, call: call)
       state.withLock { state in
         guard state.step === cancellation, state.registration != nil else { return }
         // Whoever joins again keeps the moment up to which everything was told.
@@ -95,13 +95,13 @@ extension LiveFeed {
     case .leave(let topic):
       // Gone from here in any case: what still comes finds nobody.
       state.withLock { state in if state.step === cancellation { state.joined[topic] = nil } }
-      try? remote.leave(topic, registration, call)
+      try? remote.leave(topic, registration, call: call)
     case .catchUp(let topic):
-      try catchUp(topic, call, cancellation)
+      try catchUp(topic, call, step: cancellation)
     case .poll:
       try poll(registration, cancellation)
     case .reconnect:
-      try reconnect(registration, call, cancellation)
+      try reconnect(registration, call, step: cancellation)
     }
   }
 
@@ -111,20 +111,20 @@ extension LiveFeed {
     _ registration: LiveRegistration, _ step: Cancellation
   ) throws(StoreError) {
     let call = Call(deadline: .after(seconds: Self.pollSeconds), cancellation: step)
-    let place = state.withLock { $0.place }
-    let answer = try remote.poll(registration, from: place, call)
+    let position = state.withLock { $0.position }
+    let answer = try remote.poll(registration, from: position, call: call)
     state.withLock { $0.waitingSince = nil }
     switch answer {
     case .refused(let topics, let error): refuse(Set(topics), error)
-    case .registeredAnew(let registration, let error): goOn(with: registration, error, step)
+    case .registeredAnew(let registration, let error): goOn(with: registration, error, step: step)
     case .messages(let messages, let next, let isIncomplete):
       guard !isOver(step) else { return }
-      let wasAway = noteSuccess()
-      for message in messages { deliver(message, call, step) }
+      let wasAway = recordSuccess()
+      for message in messages { deliver(message, call, step: step) }
       state.withLock { state in
         guard state.registration != nil, state.step === step else { return }
-        state.place = next
-        guard place != nil, isIncomplete || wasAway else { return }
+        state.position = next
+        guard position != nil, isIncomplete || wasAway else { return }
         for topic in state.joined.keys { state.joined[topic]?.mustCatchUp = true }
       }
       announce(step)
@@ -132,21 +132,21 @@ extension LiveFeed {
   }
 
   /// Gives whether there may be a gap between this success and the one before.
-  private func noteSuccess() -> Bool {
+  private func recordSuccess() -> Bool {
     let now = self.now()
     return state.withLock { state in
-      defer { state.heard = now }
+      defer { state.lastAnswer = now }
       state.attempt = 0
       state.renewals = 0
       // A clock that was set back says as little as one that was set forward.
-      return state.heard.map { abs(now - $0) > Self.longestAbsence } ?? false
+      return state.lastAnswer.map { abs(now - $0) > Self.longestAbsence } ?? false
     }
   }
 
   /// Tells those who are connected for the first time.
   private func announce(_ step: Cancellation) {
     let new = state.withLock { state -> [Subscriber] in
-      guard state.place != nil, !state.isDown, state.step === step else { return [] }
+      guard state.position != nil, !state.isDown, state.step === step else { return [] }
       state.isConnected = true
       let new = state.subscribers.filter {
         state.joined[$0.value.topic] != nil && !state.ready.contains($0.key)
@@ -163,12 +163,12 @@ extension LiveFeed {
   /// Some topics, or – none of ours being named – all.
   private func refuse(_ named: Set<LiveTopic>, _ error: StoreError) {
     let isOurs = state.withLock { !$0.wanted.isDisjoint(with: named) }
-    if isOurs { fail(error, named) } else { giveUp(error) }
+    if isOurs { fail(error, named) } else { failAll(error) }
   }
 
   /// Joins everything once more. If the next polls are refused as well, the user may not listen.
   private func goOn(
-    with registration: LiveRegistration, _ error: StoreError, _ step: Cancellation
+    with registration: LiveRegistration, _ error: StoreError, step: Cancellation
   ) {
     let isRefused = state.withLock { state -> Bool in
       guard state.step === step, state.registration != nil else { return false }
@@ -182,20 +182,20 @@ extension LiveFeed {
       }
       return false
     }
-    if isRefused { giveUp(error) }
+    if isRefused { failAll(error) }
   }
 
-  private func giveUp(_ error: StoreError) {
+  private func failAll(_ error: StoreError) {
     let failed = state.withLockNotifyingAll { state -> [Subscriber] in
       defer { state = State(registration: nil, step: state.step, isClosed: state.isClosed) }
       return Array(state.subscribers.values)
     }
-    tellLast(error, failed)
+    finish(error, failed)
   }
 
   // MARK: Failures
 
-  private func take(_ error: StoreError, _ step: Step, _ cancellation: Cancellation) {
+  private func handle(_ error: StoreError, _ step: Step, cancellation: Cancellation) {
     guard !isOver(cancellation), !cancellation.isCancelled else { return }
     // A poll that nothing came of goes on.
     if case .poll = step, error.kind == .timeout, error.isOffline { return }
@@ -203,7 +203,7 @@ extension LiveFeed {
     switch step {
     case .join(let topic): fail(error, [topic])
     case .catchUp(let topic): missed(topic, cancellation)
-    case .poll, .reconnect: giveUp(error)
+    case .poll, .reconnect: failAll(error)
     case .leave: break
     }
   }
@@ -224,7 +224,7 @@ extension LiveFeed {
       state.isDown = true
       return state.isConnected
     }
-    if isNews { tell(.status(.unexpectedDisconnect), during: step) }
+    if isNews { notify(.status(.unexpectedDisconnect), during: step) }
   }
 
   /// Longer after each failure; not at all once there is reason to look at once.
@@ -236,7 +236,7 @@ extension LiveFeed {
     if mustHurry { return }
     let seconds = Retry.pause(
       after: attempt - 1, first: Self.firstPause, longest: Self.longestPause,
-      0.5 + clock.random() / 2)
+      share: 0.5 + clock.random() / 2)
     var waiting = call
     waiting.deadline = .never
     _ = try clock.wait(seconds, waiting)
@@ -244,18 +244,18 @@ extension LiveFeed {
 
   /// Waits, then asks whether the service is there again. The place stays: what came meanwhile is told then.
   private func reconnect(
-    _ registration: LiveRegistration, _ call: Call, _ step: Cancellation
+    _ registration: LiveRegistration, _ call: Call, step: Cancellation
   ) throws(StoreError) {
     try pause(call)
     let probing = Call(deadline: .after(seconds: Self.callSeconds), cancellation: step)
     try remote.probe(registration, probing)
     let wasKnown = state.withLock { state -> Bool in
       state.isDown = false
-      guard state.place != nil else { return false }
+      guard state.position != nil else { return false }
       defer { state.isConnected = true }
       return !state.isConnected
     }
-    if wasKnown { tell(.status(.reconnected), during: step) }
+    if wasKnown { notify(.status(.reconnected), during: step) }
   }
 }
 

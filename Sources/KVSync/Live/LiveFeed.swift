@@ -39,7 +39,7 @@ package final class LiveFeed: Sendable {
 
   struct State {
     var registration: LiveRegistration?
-    var place: LivePlace?
+    var position: LivePosition?
     var subscribers: [ObjectIdentifier: Subscriber] = [:]
     /// Those that were told that they are ready.
     var ready: Set<ObjectIdentifier> = []
@@ -52,10 +52,10 @@ package final class LiveFeed: Sendable {
     /// Failures since the last answer to a poll.
     var attempt = 0
     /// When messages could last be had, in seconds by the clock.
-    var heard: Double?
-    var messages = RecentKeys(most: 4096)
+    var lastAnswer: Double?
+    var messages = RecentKeys(capacity: 4096)
     /// Versions of entities that were told.
-    var versions = RecentKeys(most: 4096)
+    var versions = RecentKeys(capacity: 4096)
     /// Since when the step that runs has waited for the service, in seconds by the clock; nil: it does not.
     var waitingSince: Double?
     /// The next probe needs no pause before it.
@@ -165,7 +165,7 @@ package final class LiveFeed: Sendable {
 
   /// The backend has answered another request of the client: what has waited for it for long is asked anew. Packets that
   /// vanish look like a service that has nothing to say. Cheap enough for each answer.
-  package func noteAnswer() {
+  package func recordAnswer() {
     let now = self.now()
     let step = state.withLock { state -> Cancellation? in
       guard let start = state.waitingSince, abs(now - start) > Self.doubtfulSilence else {
@@ -181,7 +181,7 @@ package final class LiveFeed: Sendable {
   // MARK: Telling
 
   /// Tells those who listen to a topic, or to any; not those who were not told yet that they are ready.
-  func tell(_ event: LiveEvent, to topic: LiveTopic? = nil, during step: Cancellation) {
+  func notify(_ event: LiveEvent, to topic: LiveTopic? = nil, during step: Cancellation) {
     let subscribers = state.withLock { state in
       state.step === step
         ? state.subscribers.filter {
@@ -208,10 +208,10 @@ package final class LiveFeed: Sendable {
       }
       return Array(failed.values)
     }
-    tellLast(error, failed)
+    finish(error, failed)
   }
 
-  func tellLast(_ error: StoreError, _ subscribers: [Subscriber]) {
+  func finish(_ error: StoreError, _ subscribers: [Subscriber]) {
     for subscriber in subscribers where !subscriber.isOver {
       subscriber.receive(.failure(error))
       subscriber.receive(.status(.disconnected))

@@ -7,27 +7,27 @@ package protocol LiveRemote: AnyObject, Sendable {
   /// Lets a user listen with a device: any text that nobody else uses. Harmless if it may already. `userId` nil: the
   /// backend has no users.
   func register(
-    _ userId: String?, device: String, _ call: Call
+    _ userId: String?, device: String, call: Call
   ) throws(StoreError) -> LiveRegistration
 
   /// Ends that. `token`: of the session that was registered, which need not be the active one any more; nil: the
   /// backend has no users.
   func unregister(
-    _ registration: LiveRegistration, token: String?, _ call: Call
+    _ registration: LiveRegistration, token: String?, call: Call
   ) throws(StoreError)
 
   /// Asks for the messages of a topic. Gives when the backend did it, by its own clock, if it says so.
   func join(
-    _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
+    _ topic: LiveTopic, _ registration: LiveRegistration, call: Call
   ) throws(StoreError) -> BackendMoment?
 
   func leave(
-    _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
+    _ topic: LiveTopic, _ registration: LiveRegistration, call: Call
   ) throws(StoreError)
 
   /// Waits for messages behind a place; nil: gives the present place at once.
   func poll(
-    _ registration: LiveRegistration, from place: LivePlace?, _ call: Call
+    _ registration: LiveRegistration, from position: LivePosition?, call: Call
   ) throws(StoreError) -> LivePoll
 
   /// Succeeds if the service can be reached.
@@ -67,11 +67,11 @@ extension LiveRegistration: Equatable {
 }
 
 /// A place in the stream of messages, in the service's notation: only the service reads it.
-package struct LivePlace: Sendable, Equatable {
+package struct LivePosition: Sendable, Equatable {
   package var text: String
   package init(_ text: String) { self.text = text }
 
-  package static func == (left: LivePlace, right: LivePlace) -> Bool {
+  package static func == (left: LivePosition, right: LivePosition) -> Bool {
     left.text.hasSameBytes(as: right.text)
   }
 }
@@ -79,7 +79,7 @@ package struct LivePlace: Sendable, Equatable {
 /// What came of a long poll.
 package enum LivePoll: Sendable, Equatable {
   /// `isIncomplete`: the service no longer has all that came behind the place that was asked for.
-  case messages([LiveMessage], next: LivePlace, isIncomplete: Bool = false)
+  case messages([LiveMessage], next: LivePosition, isIncomplete: Bool = false)
   /// The user may not listen to these; to nothing at all if the list is empty.
   case refused([LiveTopic], StoreError)
   /// The same for all of them, but the device was registered anew: what it had joined it has to join again.
@@ -92,7 +92,7 @@ package struct LiveMessage: Sendable, Equatable {
   package var topic: LiveTopic
   package var change: LiveChange
 
-  package init(key: String, topic: LiveTopic, _ change: LiveChange) {
+  package init(key: String, topic: LiveTopic, change: LiveChange) {
     self.key = key
     self.topic = topic
     self.change = change

@@ -9,33 +9,33 @@ package final class RenewingLive: LiveRemote {
   }
 
   package func register(
-    _ userId: String?, device: String, _ call: Call
+    _ userId: String?, device: String, call: Call
   ) throws(StoreError) -> LiveRegistration {
     try renewal.renewing(call) { () throws(StoreError) in
-      try remote.register(userId, device: device, call)
+      try remote.register(userId, device: device, call: call)
     }
   }
 
   /// By a token that is given: whether the active session is good does not matter.
   package func unregister(
-    _ registration: LiveRegistration, token: String?, _ call: Call
+    _ registration: LiveRegistration, token: String?, call: Call
   ) throws(StoreError) {
-    try remote.unregister(registration, token: token, call)
+    try remote.unregister(registration, token: token, call: call)
   }
 
   package func join(
-    _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
+    _ topic: LiveTopic, _ registration: LiveRegistration, call: Call
   ) throws(StoreError) -> BackendMoment? {
     try renewal.renewing(call) { () throws(StoreError) in
-      try remote.join(topic, registration, call)
+      try remote.join(topic, registration, call: call)
     }
   }
 
   package func leave(
-    _ topic: LiveTopic, _ registration: LiveRegistration, _ call: Call
+    _ topic: LiveTopic, _ registration: LiveRegistration, call: Call
   ) throws(StoreError) {
     try renewal.renewing(call) { () throws(StoreError) in
-      try remote.leave(topic, registration, call)
+      try remote.leave(topic, registration, call: call)
     }
   }
 
@@ -43,12 +43,12 @@ package final class RenewingLive: LiveRemote {
   /// more. The backend tells that, when it is asked once more to let the user listen; a session that was renewed needs
   /// that anyway.
   package func poll(
-    _ registration: LiveRegistration, from place: LivePlace?, _ call: Call
+    _ registration: LiveRegistration, from position: LivePosition?, call: Call
   ) throws(StoreError) -> LivePoll {
-    let answer = try remote.poll(registration, from: place, call)
+    let answer = try remote.poll(registration, from: position, call: call)
     guard case .refused(let topics, let refusal) = answer, topics.isEmpty else { return answer }
     do throws(StoreError) {
-      let new = try register(registration.userId, device: registration.device, call)
+      let new = try register(registration.userId, device: registration.device, call: call)
       return .registeredAnew(new, refusal)
     } catch {
       switch error.kind {

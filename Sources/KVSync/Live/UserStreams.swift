@@ -4,10 +4,10 @@ package import KVJSON
 /// listeners as messages of the live service.
 package protocol UserStreams: AnyObject, Sendable {
   /// Who may publish to a substream and listen to it: a JSON object.
-  func acl(of stream: String, _ owner: String, _ call: Call) throws(StoreError) -> JSONValue
+  func acl(of stream: String, _ owner: String, call: Call) throws(StoreError) -> JSONValue
 
   func setACL(
-    of stream: String, _ owner: String, _ acl: [UInt8], _ call: Call
+    of stream: String, _ owner: String, acl: [UInt8], call: Call
   ) throws(StoreError)
 
   /// The ids of users whose substreams are known, as far as the backend tells them.
@@ -15,7 +15,7 @@ package protocol UserStreams: AnyObject, Sendable {
 
   /// Publishes a message once: it is not repeated when no answer comes.
   func send(
-    _ message: [UInt8], to stream: String, _ owner: String, _ registration: LiveRegistration,
-    _ call: Call
+    _ message: [UInt8], to stream: String, owner: String, registration: LiveRegistration,
+    call: Call
   ) throws(StoreError)
 }

@@ -18,11 +18,11 @@ package protocol Accounts: AnyObject, Sendable {
 
   /// Replaces members of a user who was read as `user`; those that are not named stay. May bring a new token.
   func update(
-    _ user: Account, _ changes: JSONObject, _ call: Call
+    _ user: Account, _ changes: JSONObject, call: Call
   ) throws(StoreError) -> Account
 
   /// Disables a user, or with `isHard` deletes it for good.
-  func delete(id: String, isHard: Bool, _ call: Call) throws(StoreError)
+  func delete(id: String, isHard: Bool, call: Call) throws(StoreError)
 
   /// Whether a user name is taken.
   func exists(_ username: String, _ call: Call) throws(StoreError) -> Bool

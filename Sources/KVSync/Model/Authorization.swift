@@ -7,7 +7,7 @@ package protocol Authorization: AnyObject, Sendable {
 
   /// Changes the code that came to `redirectURI` into a grant. A code is good for one time.
   func grant(
-    code: String, redirectURI: String, clientId: String?, _ call: Call
+    code: String, redirectURI: String, clientId: String?, call: Call
   ) throws(StoreError) -> Grant
 
   /// A new grant for an old one. Fails with `.unauthorized` if there will be none any more.

@@ -17,7 +17,7 @@ package struct Backend: Sendable {
   /// Asks what the backend says about itself: JSON.
   package var ping: (@Sendable (Call) throws(StoreError) -> [UInt8])?
   /// Whether it lets somebody write while nobody is logged in. Only asked of one that has users.
-  package var takesAnonymousWrites = false
+  package var acceptsAnonymousWrites = false
   /// Gives back what it holds: connections, threads. Called once, when nothing asks it any more.
   package var close: @Sendable () -> Void
 

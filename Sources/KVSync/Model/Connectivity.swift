@@ -26,7 +26,7 @@ package final class Connectivity: Sendable {
   }
 
   /// A request came to this; nil: to success.
-  package func note(_ error: StoreError?) {
+  package func record(_ error: StoreError?) {
     guard let isOnline = verdict(on: error) else { return }
     let (isNews, answered) = state.withLock { state in
       defer { state.isOnline = isOnline }
@@ -58,10 +58,10 @@ package final class Connectivity: Sendable {
   package func noting<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
     do throws(StoreError) {
       let result = try body()
-      note(nil)
+      record(nil)
       return result
     } catch {
-      note(error)
+      record(error)
       throw error
     }
   }

@@ -6,7 +6,7 @@ package import KVQuery
 package protocol EntityStore: EntityReader {
   /// Saves entities and queues their writes, all or nothing. `entities[i]` starts at `outlines[i]` of
   /// `bytes`. An entity without `_id` gets one and is queued as a create, one with `_id` as an update (or
-  /// stays a create, see `PendingWrite.collapsing`). What is there keeps the members that are not `known`; nil:
+  /// stays a create, if one is queued). What is there keeps the members that are not `known`; nil:
   /// all are. Gives what is stored, in the input's order.
   ///
   /// `condition`: of each entity; an error has its `index` if there are several. With one, the pending write is

@@ -7,11 +7,11 @@ extension EntityUpdate {
   ///
   /// `.invalid`, with the entity's id, if the update does not fit it, or its result cannot be stored.
   package func applied(
-    to body: [UInt8], _ now: Int64, _ format: RecordFormat = .default
+    to body: [UInt8], _ now: Int64, format: RecordFormat = .default
   ) throws(StoreError) -> SavedEntity? {
     let id = try StoredEntity.id(of: body, format)
     do throws(StoreError) {
-      guard let changed = try changed(body, id, now, format) else { return nil }
+      guard let changed = try changed(body, id, now: now, format: format) else { return nil }
       return SavedEntity(id: id, bytes: changed)
     } catch {
       var failure = error
@@ -21,7 +21,7 @@ extension EntityUpdate {
   }
 
   private func changed(
-    _ body: [UInt8], _ id: String, _ now: Int64, _ format: RecordFormat
+    _ body: [UInt8], _ id: String, now: Int64, format: RecordFormat
   ) throws(StoreError) -> [UInt8]? {
     let changed: [UInt8]?
     do throws(QueryError) {
@@ -56,9 +56,9 @@ package enum StoredEntity {
 extension RecordFormat {
   /// `.invalid` if an entity comes without id that cannot be given one here.
   package func checkIDs(of outlines: [EntityOutline]) throws(StoreError) {
-    guard !hasTextID, let place = outlines.firstIndex(where: { $0.id == nil }) else { return }
+    guard !hasTextID, let index = outlines.firstIndex(where: { $0.id == nil }) else { return }
     var error = StoreError(.invalid, "An entity needs its id (\(idText)).")
-    if outlines.count > 1 { error.index = place }
+    if outlines.count > 1 { error.index = index }
     throw error
   }
 }

@@ -37,7 +37,7 @@ package struct ResultChanges: Sendable {
     }
   }
 
-  package struct Placed: Sendable {
+  package struct IndexedEntity: Sendable {
     package var index: Int
     package var entity: [UInt8]
     package init(index: Int, entity: [UInt8]) {
@@ -52,8 +52,8 @@ package struct ResultChanges: Sendable {
   package var count = 0
   package var deletions: [Deletion] = []
   package var moves: [Move] = []
-  package var insertions: [Placed] = []
-  package var modifications: [Placed] = []
+  package var insertions: [IndexedEntity] = []
+  package var modifications: [IndexedEntity] = []
 
   package init() {}
 
@@ -64,15 +64,15 @@ package struct ResultChanges: Sendable {
   /// See kv_store_observe.
   package var json: [UInt8] {
     var out = Array("{\"initial\":\(isInitial),\"count\":\(count),\"deletions\":[".utf8)
-    for (place, deletion) in deletions.enumerated() {
-      if place > 0 { out.append(UInt8(ascii: ",")) }
+    for (index, deletion) in deletions.enumerated() {
+      if index > 0 { out.append(UInt8(ascii: ",")) }
       out += "{\"index\":\(deletion.index),\"id\":".utf8
       out += JSONValue.string(deletion.id).bytes
       out.append(UInt8(ascii: "}"))
     }
     out += "],\"moves\":[".utf8
-    for (place, move) in moves.enumerated() {
-      if place > 0 { out.append(UInt8(ascii: ",")) }
+    for (index, move) in moves.enumerated() {
+      if index > 0 { out.append(UInt8(ascii: ",")) }
       out += "{\"from\":\(move.from),\"to\":\(move.to),\"id\":".utf8
       out += JSONValue.string(move.id).bytes
       out.append(UInt8(ascii: "}"))
@@ -85,11 +85,11 @@ package struct ResultChanges: Sendable {
     return out
   }
 
-  private static func append(_ entities: [Placed], to out: inout [UInt8]) {
-    for (place, placed) in entities.enumerated() {
-      if place > 0 { out.append(UInt8(ascii: ",")) }
-      out += "{\"index\":\(placed.index),\"entity\":".utf8
-      out += placed.entity
+  private static func append(_ entities: [IndexedEntity], to out: inout [UInt8]) {
+    for (index, indexed) in entities.enumerated() {
+      if index > 0 { out.append(UInt8(ascii: ",")) }
+      out += "{\"index\":\(indexed.index),\"entity\":".utf8
+      out += indexed.entity
       out.append(UInt8(ascii: "}"))
     }
   }

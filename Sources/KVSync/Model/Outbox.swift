@@ -3,7 +3,7 @@
 package protocol Outbox: AnyObject, Sendable {
   /// Pending writes, oldest first, from behind `order`; `onlyWaiting`: without those that were set aside.
   func pending(
-    in collection: String, after order: Int64, most: Int, onlyWaiting: Bool
+    in collection: String, after order: Int64, limit: Int, onlyWaiting: Bool
   ) throws(StoreError) -> [PendingWrite]
 
   /// One pending write and what is kept with it.
@@ -36,7 +36,7 @@ package protocol Outbox: AnyObject, Sendable {
 
   /// The backend's versions win. Where the revision is unchanged, the row goes and the entity becomes
   /// theirs; else it stays, and what the backend has is its base.
-  func takeTheirs(_ settled: [(write: PendingWrite, theirs: RemoteVersion)]) throws(StoreError)
+  func acceptRemote(_ settled: [(write: PendingWrite, theirs: RemoteVersion)]) throws(StoreError)
 
   /// Our version wins, or another one, over what the backend has: that becomes the base, and the write
   /// waits. False: it was changed, or is gone; nothing happens then.

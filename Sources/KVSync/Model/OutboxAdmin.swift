@@ -7,7 +7,7 @@ package protocol OutboxAdmin: AnyObject, Sendable {
   /// Replaces what a pending create or update sends, but for members that are not `known`; attempts and error start
   /// anew. False: not pending.
   func editPending(
-    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, _ id: String, known: KnownMembers?,
+    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, id: String, known: KnownMembers?,
     in collection: String
   ) throws(StoreError) -> Bool
 

@@ -51,7 +51,7 @@ package struct PageAnswer: Sendable {
   package var next: PageToken?
   package var answer: ReadAnswer
 
-  package init(count: Int, next: PageToken?, _ answer: ReadAnswer) {
+  package init(count: Int, next: PageToken?, answer: ReadAnswer) {
     self.count = count
     self.next = next
     self.answer = answer

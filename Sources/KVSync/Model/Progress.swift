@@ -40,7 +40,7 @@ package final class Progress: Sendable {
   }
 
   /// A part that begins now: it counts its own entities from 0, also those that it has to take back.
-  package func part() -> Part { Part(of: self, behind: snapshot.entitiesDone) }
+  package func part() -> Part { Part(of: self, startingAt: snapshot.entitiesDone) }
 
   /// Safe from any thread: several requests may belong to one part.
   package final class Part: Sendable {
@@ -48,7 +48,7 @@ package final class Progress: Sendable {
     private let start: UInt64
     private let done = Monitor(0)
 
-    fileprivate init(of whole: Progress, behind start: UInt64) {
+    fileprivate init(of whole: Progress, startingAt start: UInt64) {
       self.whole = whole
       self.start = start
     }
@@ -67,7 +67,7 @@ package final class Progress: Sendable {
     }
 
     /// So many have to come again.
-    package func take(back count: Int) { done.withLock { $0 -= count } }
+    package func subtract(_ count: Int) { done.withLock { $0 -= count } }
   }
 }
 

@@ -10,7 +10,7 @@ package protocol RefreshLog: AnyObject, Sendable {
   /// What matches, was not written since `mark` and has no pending write, in the order of the rows, from
   /// behind `order`: what `finishRefresh` would delete.
   func unseen(
-    _ query: Query, from mark: RefreshMark, in collection: String, after order: Int64, most: Int,
+    _ query: Query, from mark: RefreshMark, in collection: String, after order: Int64, limit: Int,
     within budget: WorkBudget
   ) throws(StoreError) -> [(order: Int64, id: String)]
 

@@ -26,25 +26,25 @@ package protocol Remote: AnyObject, Sendable {
   /// asked what `Query.isRemote` says a backend may know; one that does not know it all the same fails with
   /// `.unsupported`.
   func find(
-    _ query: Query, in collection: String, _ call: Call,
+    _ query: Query, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer
 
   /// Reads one entity. Fails with `.notFound` if there is none.
-  func find(id: String, in collection: String, _ call: Call) throws(StoreError) -> [UInt8]
+  func find(id: String, in collection: String, call: Call) throws(StoreError) -> [UInt8]
 
   /// Reads the entities of some ids, at most `limits.idsPerQuery`, in any order; what is not there is left out.
   func find(
-    ids: [String], in collection: String, _ call: Call,
+    ids: [String], in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer
 
-  func count(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> CountAnswer
+  func count(_ query: Query, in collection: String, call: Call) throws(StoreError) -> CountAnswer
 
   /// Reads what of a query's entities has changed since a moment that `find`, `count` or this has named. Nil, and nothing
   /// was handed over, if the backend cannot tell, or has other data by now than it had then: everything has to be read.
   func changes(
-    of query: Query, since: BackendMoment, in collection: String, _ call: Call,
+    of query: Query, since: BackendMoment, in collection: String, call: Call,
     receive: (ChangeBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer?
 
@@ -52,19 +52,19 @@ package protocol Remote: AnyObject, Sendable {
 
   /// Begins to read all that a query selects, in any order, page by page. The query has neither order nor page.
   func pages(
-    of query: Query, _ wish: PageWish, in collection: String, _ call: Call
+    of query: Query, _ wish: PageWish, in collection: String, call: Call
   ) throws(StoreError) -> Pages
 
   /// Reads one page, perhaps with more members than the query's fields name. The same page may be read again: what was
   /// handed over before it failed comes once more then.
   func page(
-    at token: PageToken, of query: Query, _ wish: PageWish, in collection: String, _ call: Call,
+    at token: PageToken, of query: Query, wish: PageWish, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> PageAnswer
 
   /// Whether everything has come: asked at the end of all parts, which have had so many records.
   func end(
-    of pages: Pages, _ query: Query, having received: Int, in collection: String, _ call: Call
+    of pages: Pages, _ query: Query, having received: Int, in collection: String, call: Call
   ) throws(StoreError) -> PagesEnd
 
   // MARK: Others
@@ -72,17 +72,17 @@ package protocol Remote: AnyObject, Sendable {
   /// Groups what a query's filter selects; gives the backend's answer, an array with an object for each
   /// group. Fails with `unsupported` if it does not understand the function.
   func group(
-    _ wanted: RemoteGroups, of query: Query, in collection: String, _ call: Call
+    _ wanted: RemoteGroups, of query: Query, in collection: String, call: Call
   ) throws(StoreError) -> [JSONObject]
 
   /// Deletes what matches; gives how many.
-  func remove(_ query: Query, in collection: String, _ call: Call) throws(StoreError) -> Int
+  func remove(_ query: Query, in collection: String, call: Call) throws(StoreError) -> Int
 
   /// Sends writes, at most `limits.connections` at a time, and hands over each outcome, one after the other,
   /// on the calling thread, in whatever order they end. It returns when all have ended. After a
   /// cancellation the rest ends with `.cancelled`.
   func send(
-    _ writes: [RemoteWrite], in collection: String, _ call: Call,
+    _ writes: [RemoteWrite], in collection: String, call: Call,
     outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
   )
 }
@@ -95,44 +95,45 @@ extension Remote {
 
   /// Asks for them by a query.
   package func find(
-    ids: [String], in collection: String, _ call: Call,
+    ids: [String], in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
-    return try find(Query(.keys(ids, format)).of(format), in: collection, call, receive: receive)
+    return try find(
+      Query(.keys(ids, format)).of(format), in: collection, call: call, receive: receive)
   }
 
   /// It keeps no history.
   package func changes(
-    of query: Query, since: BackendMoment, in collection: String, _ call: Call,
+    of query: Query, since: BackendMoment, in collection: String, call: Call,
     receive: (ChangeBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer? { nil }
 
   /// It has but one page, with everything.
   package func pages(
-    of query: Query, _ wish: PageWish, in collection: String, _ call: Call
+    of query: Query, _ wish: PageWish, in collection: String, call: Call
   ) throws(StoreError) -> Pages {
     Pages(starts: [PageToken("")], wish)
   }
 
   package func page(
-    at token: PageToken, of query: Query, _ wish: PageWish, in collection: String, _ call: Call,
+    at token: PageToken, of query: Query, wish: PageWish, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> PageAnswer {
     var count = 0
-    let answer = try find(query, in: collection, call) { (batch) throws(StoreError) in
+    let answer = try find(query, in: collection, call: call) { (batch) throws(StoreError) in
       count += batch.count
       try receive(batch)
     }
-    return PageAnswer(count: count, next: nil, answer)
+    return PageAnswer(count: count, next: nil, answer: answer)
   }
 
   package func end(
-    of pages: Pages, _ query: Query, having received: Int, in collection: String, _ call: Call
+    of pages: Pages, _ query: Query, having received: Int, in collection: String, call: Call
   ) throws(StoreError) -> PagesEnd { .complete }
 
   /// It makes no groups.
   package func group(
-    _ wanted: RemoteGroups, of query: Query, in collection: String, _ call: Call
+    _ wanted: RemoteGroups, of query: Query, in collection: String, call: Call
   ) throws(StoreError) -> [JSONObject] {
     throw StoreError(.unsupported, "This backend makes no groups.")
   }

@@ -22,8 +22,8 @@ package struct SaveManyResult: Sendable {
   /// `{"entities":[…],"errors":[…]}`.
   package var json: [UInt8] {
     var out = Array("{\"entities\":[".utf8)
-    for (place, entity) in entities.enumerated() {
-      if place > 0 { out.append(UInt8(ascii: ",")) }
+    for (index, entity) in entities.enumerated() {
+      if index > 0 { out.append(UInt8(ascii: ",")) }
       out.append(contentsOf: entity ?? Array("null".utf8))
     }
     out.append(contentsOf: "],\"errors\":".utf8)

@@ -8,7 +8,7 @@ internal import KVBase
 /// outlast it is not begun.
 package struct Retry: Sendable {
   /// How often a request is sent again at the most; 0: never.
-  package var most: Int
+  package var limit: Int
   /// Whether a request without an answer is sent again. Not where something local takes its place at once.
   package var afterSilence = true
   /// What waits and draws lots.
@@ -19,23 +19,23 @@ package struct Retry: Sendable {
   /// No pause is longer, unless the backend asks for it.
   private static let longest = 30.0
 
-  package init(most: Int, clock: any RetryClock = SystemRetryClock()) {
-    self.most = most
+  package init(limit: Int, clock: any RetryClock = SystemRetryClock()) {
+    self.limit = limit
     self.clock = clock
   }
 
-  package static let off = Retry(most: 0)
+  package static let off = Retry(limit: 0)
 
   /// Seconds to wait before the attempt behind `attempt`, which counts from 0. What the backend asked for is
   /// waited for in any case.
   func pause(after attempt: Int, _ error: StoreError) -> Double {
-    Self.pause(after: attempt, first: Self.first, longest: Self.longest, clock.random())
+    Self.pause(after: attempt, first: Self.first, longest: Self.longest, share: clock.random())
       + (error.answer?.retryAfter ?? 0)
   }
 
   /// `share`: of the full length, from 0 to 1.
   package static func pause(
-    after attempt: Int, first: Double, longest: Double, _ share: Double
+    after attempt: Int, first: Double, longest: Double, share: Double
   ) -> Double {
     var full = first
     for _ in 0..<min(max(0, attempt), 64) where full < longest { full *= 2 }
@@ -44,7 +44,7 @@ package struct Retry: Sendable {
 
   /// Whether another attempt may come to something else.
   func isWorthwhile(after attempt: Int, _ error: StoreError) -> Bool {
-    attempt < most && error.failureClass == .passing && (afterSilence || !error.isOffline)
+    attempt < limit && error.failureClass == .passing && (afterSilence || !error.isOffline)
   }
 }
 

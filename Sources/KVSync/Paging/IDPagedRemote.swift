@@ -17,70 +17,70 @@ package protocol IDPagedRemote: Remote {}
 
 extension IDPagedRemote {
   package func pages(
-    of query: Query, _ wish: PageWish, in collection: String, _ call: Call
+    of query: Query, _ wish: PageWish, in collection: String, call: Call
   ) throws(StoreError) -> Pages {
     var pages = Pages(starts: [], wish)
     var bounds: [String] = []
     if wish.isCounted {
-      let total = try count(query.selection, in: collection, call)
+      let total = try count(query.selection, in: collection, call: call)
       (pages.expected, pages.startedAt) = (total.count, total.startedAt)
-      bounds = try self.bounds(of: query, total.count, wish, in: collection, call)
+      bounds = try self.bounds(of: query, total.count, wish: wish, in: collection, call: call)
     }
-    pages.starts = (0...bounds.count).map { place in
-      IDPlace.range(
-        after: place > 0 ? bounds[place - 1] : nil,
-        through: place < bounds.count ? bounds[place] : nil
+    pages.starts = (0...bounds.count).map { index in
+      IDPosition.range(
+        after: index > 0 ? bounds[index - 1] : nil,
+        through: index < bounds.count ? bounds[index] : nil
       ).token
     }
     return pages
   }
 
   package func page(
-    at token: PageToken, of query: Query, _ wish: PageWish, in collection: String, _ call: Call,
+    at token: PageToken, of query: Query, wish: PageWish, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> PageAnswer {
-    let place = try IDPlace(token)
+    let position = try IDPosition(token)
     var count = 0
     var last: String?
-    let page = place.page(of: query, wish.size)
-    var answer = try find(page, in: collection, call) { (batch) throws(StoreError) in
+    let page = position.page(of: query, wish.size)
+    var answer = try find(page, in: collection, call: call) { (batch) throws(StoreError) in
       count += batch.count
       last = batch.outlines.last?.id ?? last
       try receive(batch)
     }
     // A backend may cap pages below the wanted size: only an empty one is the end. So nothing is cut, either.
     answer.mayBeCut = false
-    let next = count == 0 ? nil : try place.next(count, last)
-    return PageAnswer(count: count, next: next?.token, answer)
+    let next = count == 0 ? nil : try position.next(count, last)
+    return PageAnswer(count: count, next: next?.token, answer: answer)
   }
 
   package func end(
-    of pages: Pages, _ query: Query, having received: Int, in collection: String, _ call: Call
+    of pages: Pages, _ query: Query, having received: Int, in collection: String, call: Call
   ) throws(StoreError) -> PagesEnd {
     guard let expected = pages.expected, received < expected else { return .complete }
-    if !pages.starts.contains(IDPlace.counted(0).token),
-      try firstId(of: query, behind: received, in: collection, call) != nil
+    if !pages.starts.contains(IDPosition.counted(0).token),
+      try firstId(of: query, skipping: received, in: collection, call: call) != nil
     {
       var again = pages
-      again.starts = [IDPlace.counted(0).token]
+      again.starts = [IDPosition.counted(0).token]
       return .again(again)
     }
     // Some may have been deleted meanwhile.
-    let now = try count(query.selection, in: collection, call).count
+    let now = try count(query.selection, in: collection, call: call).count
     return received >= now ? .complete : .incomplete
   }
 
   /// Ids that divide the selection into ranges of about the same size, of several pages each. Where exactly
   /// they are does not matter, nor whether they stay.
   private func bounds(
-    of query: Query, _ count: Int, _ wish: PageWish, in collection: String, _ call: Call
+    of query: Query, _ count: Int, wish: PageWish, in collection: String, call: Call
   ) throws(StoreError) -> [String] {
     let parts = min(wish.parts, count / max(1, wish.size))
     guard parts > 1 else { return [] }
     var bounds: [String] = []
     for number in 1..<parts {
       let skip = count / parts * number
-      guard let id = try firstId(of: query, behind: skip, in: collection, call),
+      guard let id = try firstId(of: query, skipping: skip, in: collection, call: call),
         bounds.last.map({ RecordID($0) < RecordID(id) }) ?? true
       else { break }
       bounds.append(id)
@@ -90,7 +90,7 @@ extension IDPagedRemote {
 
   /// The id behind so many.
   private func firstId(
-    of query: Query, behind skip: Int, in collection: String, _ call: Call
+    of query: Query, skipping skip: Int, in collection: String, call: Call
   ) throws(StoreError) -> String? {
     var query = query.selection
     query.sort = [Query.SortKey(.id)]
@@ -98,13 +98,13 @@ extension IDPagedRemote {
     query.skip = skip
     query.limit = 1
     var id: String?
-    _ = try find(query, in: collection, call) { batch in id = id ?? batch.outlines.first?.id }
+    _ = try find(query, in: collection, call: call) { batch in id = id ?? batch.outlines.first?.id }
     return id
   }
 }
 
 /// Where a page begins.
-private enum IDPlace {
+private enum IDPosition {
   /// Behind an id, or at the first one, through another one, or the last.
   case range(after: String?, through: String?)
   /// Behind so many, in the order of ids.
@@ -143,7 +143,7 @@ private enum IDPlace {
     return page
   }
 
-  func next(_ count: Int, _ last: String?) throws(StoreError) -> IDPlace {
+  func next(_ count: Int, _ last: String?) throws(StoreError) -> IDPosition {
     switch self {
     case .range(let after, let through):
       guard let last, after.map({ !$0.hasSameBytes(as: last) }) ?? true else {
