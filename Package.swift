@@ -58,6 +58,7 @@ let package = Package(
     room("KVBase", looksInto: ["CSystem"]),
     room("KVJSON", looksInto: ["CJansson", "CScan", "KVBase"]),
     room("KVQuery", looksInto: ["CPCRE2", "KVJSON", "CScan", "CSystem", "KVBase"]),
+    room("KVModels", looksInto: ["KVJSON", "KVBase"], small),
     room("KVSQLite", looksInto: ["CSQLite", "KVQuery", "KVJSON", "KVBase"]),
     room("KVSync", looksInto: ["KVQuery", "KVJSON", "KVBase"], small),
     room(
@@ -110,6 +111,7 @@ let package = Package(
       swiftSettings: house),
     tests(of: "KVBase"),
     tests(of: "KVJSON"),
+    tests(of: "KVModels", with: ["KVJSON", "KVBase"]),
     tests(of: "KVQuery", with: ["KVJSON"]),
     tests(of: "KVSQLite", with: ["KVQuery", "KVJSON"]),
     tests(of: "KVSync", with: ["KVStorage", "KVCallback", "KVQuery", "KVJSON", "KVBase"]),

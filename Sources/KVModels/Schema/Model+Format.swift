@@ -1,0 +1,31 @@
+package import KVJSON
+
+extension Model {
+  /// How its records are laid out: the id, or the parts of the primary key, and what a backend with versions adds.
+  package var recordFormat: RecordFormat {
+    RecordFormat(
+      id: primaryKey.map { name in
+        RecordFormat.IDMember(name, field(name)?.isIntegral == true ? .integer : .text)
+      },
+      version: ["_version"], versionOrder: .integer,
+      backendMembers: ["_deleted", "_lastChangedAt"]
+        + fields.lazy.filter(\.isReadOnly).map(\.name))
+  }
+
+  /// The fields whose values relations are looked up by, each of which an index serves, together with those of the
+  /// schema's own indexes.
+  package var indexedFields: [[String]] {
+    var lists: [[String]] = []
+    let relations = fields.lazy.compactMap { $0.relation?.ownKeys }.filter { !$0.isEmpty }
+    for list in indexes.map(\.fields) + relations
+    where !lists.contains(where: { $0.starts(with: list) }) {
+      lists.append(list)
+    }
+    return lists
+  }
+}
+
+extension ModelField {
+  /// Whether it holds integers.
+  var isIntegral: Bool { if case .scalar(let scalar) = kind { scalar.isInteger } else { false } }
+}

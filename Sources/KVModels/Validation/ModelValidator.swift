@@ -1,0 +1,120 @@
+internal import KVBase
+package import KVJSON
+
+/// Checks whether records have the fields of a model, with values of their types.
+///
+/// What relations lead to is not looked at: a record may arrive before the one that it belongs to. Immutable; safe from
+/// any thread.
+package struct ModelValidator: Sendable {
+  private let model: FieldTable
+  private let embedded: [String: FieldTable]
+  private let enumerations: [String: Set<String>]
+  private let format: RecordFormat
+
+  package init(_ model: Model, in schema: ModelSchema) {
+    format = model.recordFormat
+    self.model = FieldTable(model.name, model.fields, optional: model.primaryKey)
+    embedded = Dictionary(
+      schema.embeddedTypes.map { ($0.name, FieldTable($0.name, $0.fields)) }
+    ) { first, _ in first }
+    enumerations = Dictionary(
+      schema.enumerations.map { ($0.name, Set($0.values)) }
+    ) { first, _ in first }
+  }
+
+  /// Throws for the first thing that is wrong. `record` is a whole record, without its id if that is to be made.
+  package func check(_ record: JSONObject) throws(ModelError) {
+    try check(record, model, [])
+  }
+
+  // MARK: Objects
+
+  private typealias Trail = [String]
+
+  private func check(
+    _ object: JSONObject, _ type: FieldTable, _ trail: Trail
+  ) throws(ModelError) {
+    var missing = type.required
+    for member in object.members {
+      guard let field = type.fields[member.name] else {
+        guard trail.isEmpty, format.isReserved(member.name) else {
+          throw error("\(type.name) has no field \(member.name)", trail + [member.name])
+        }
+        continue
+      }
+      if !member.value.isNull { missing.remove(member.name) }
+      try check(member.value, field, type, trail + [member.name])
+    }
+    guard let name = missing.min() else { return }
+    throw error("\(type.name).\(name) is required", trail + [name])
+  }
+
+  private func check(
+    _ value: JSONValue, _ field: ModelField, _ type: FieldTable, _ trail: Trail
+  ) throws(ModelError) {
+    if value.isNull { return }
+    guard field.isList, field.relation == nil else {
+      return try check(element: value, field, type, trail)
+    }
+    guard let elements = value.arrayValue else {
+      throw error("\(type.name).\(field.name) has to be an array", trail)
+    }
+    for (index, element) in elements.enumerated() {
+      guard !element.isNull || !field.hasRequiredElements else {
+        throw error("no element of \(type.name).\(field.name) may be null", trail + ["\(index)"])
+      }
+      if !element.isNull { try check(element: element, field, type, trail + ["\(index)"]) }
+    }
+  }
+
+  private func check(
+    element value: JSONValue, _ field: ModelField, _ type: FieldTable, _ trail: Trail
+  ) throws(ModelError) {
+    let name = "\(type.name).\(field.name)"
+    switch field.kind {
+    case .scalar(let scalar):
+      guard scalar.accepts(value) else {
+        throw error("\(name) has to be \(scalar.description)", trail)
+      }
+    case .enumeration(let enumeration):
+      guard let word = value.stringValue, enumerations[enumeration]?.contains(word) == true else {
+        throw error("\(name) has to be a value of \(enumeration)", trail)
+      }
+    case .embedded(let inner):
+      guard let object = value.objectValue, let fields = embedded[inner] else {
+        throw error("\(name) has to be an object", trail)
+      }
+      try check(object, fields, trail)
+    case .relation(let relation):
+      let keys = relation.ownKeys.joined(separator: ", ")
+      throw error(
+        "\(name) is a relation: "
+          + (keys.isEmpty ? "the \(relation.model) holds its key" : "its key is \(keys)"), trail)
+    }
+  }
+
+  private func error(_ message: String, _ trail: Trail) -> ModelError {
+    var path = ""
+    for step in trail {
+      let isIndex = step.utf8.first.map { $0 &- 0x30 < 10 } ?? false
+      path += isIndex ? "[\(step)]" : path.isEmpty ? step : ".\(step)"
+    }
+    return ModelError(message: message, path: path)
+  }
+}
+
+/// The fields of a type by their names, which are ASCII.
+private struct FieldTable: Sendable {
+  let name: String
+  let fields: [String: ModelField]
+  /// The names of those that may not be missing.
+  let required: Set<String>
+
+  /// `optional` are made if they are missing.
+  init(_ name: String, _ fields: [ModelField], optional: [String] = []) {
+    self.name = name
+    self.fields = Dictionary(fields.map { ($0.name, $0) }) { first, _ in first }
+    required = Set(
+      fields.lazy.filter { $0.hasToBeWritten && optional != [$0.name] }.map(\.name))
+  }
+}

@@ -1,0 +1,107 @@
+internal import KVJSON
+
+extension ScalarType {
+  /// Whether a JSON value, not null, can stand for one of these. The formats of addresses and numbers of telephones are
+  /// the backend's business.
+  func accepts(_ value: JSONValue) -> Bool {
+    switch self {
+    case .id, .string, .email, .json, .url, .phone, .ipAddress: value.stringValue != nil
+    case .int: value.intValue.map { Int32(exactly: $0) != nil } ?? false
+    case .timestamp: value.intValue != nil
+    case .float: value.doubleValue != nil
+    case .boolean: value.boolValue != nil
+    case .date: TemporalText(value).isDate
+    case .time: TemporalText(value).isTime
+    case .dateTime: TemporalText(value).isDateTime
+    }
+  }
+
+  /// With its article, for a message.
+  var description: String {
+    switch self {
+    case .int: "an integer of 32 bits"
+    case .timestamp: "an integer: seconds since 1970"
+    case .float: "a number"
+    case .boolean: "true or false"
+    case .date: "a date such as 2026-11-22"
+    case .time: "a time such as 12:30:00.000"
+    case .dateTime: "a date and time such as 2026-11-22T12:30:00.000Z"
+    case .id, .string, .email, .json, .url, .phone, .ipAddress: "a string"
+    }
+  }
+}
+
+/// A text that may be a date or a time as AWS writes them, extended ISO 8601.
+private struct TemporalText {
+  private let bytes: [UInt8]
+  private var offset = 0
+
+  init(_ value: JSONValue) { bytes = Array((value.stringValue ?? "").utf8) }
+
+  /// `2026-11-22`, with an offset to UTC or without.
+  var isDate: Bool {
+    var text = self
+    return text.passDate() && text.passOffset(isRequired: false)
+  }
+
+  /// `12:30`, `12:30:00`, `12:30:00.000`, with an offset to UTC or without.
+  var isTime: Bool {
+    var text = self
+    return text.passTime() && text.passOffset(isRequired: false)
+  }
+
+  /// Both, and the offset has to be there.
+  var isDateTime: Bool {
+    var text = self
+    return text.passDate() && text.pass(UInt8(ascii: "T")) && text.passTime()
+      && text.passOffset(isRequired: true)
+  }
+
+  private mutating func pass(_ byte: UInt8) -> Bool {
+    guard offset < bytes.count, bytes[offset] == byte else { return false }
+    offset += 1
+    return true
+  }
+
+  /// That many digits, whose value is in the range.
+  private mutating func passNumber(_ count: Int, _ range: ClosedRange<Int>) -> Bool {
+    guard offset + count <= bytes.count else { return false }
+    var value = 0
+    for byte in bytes[offset..<offset + count] {
+      guard byte &- 0x30 < 10 else { return false }
+      value = value * 10 + Int(byte &- 0x30)
+    }
+    offset += count
+    return range.contains(value)
+  }
+
+  private mutating func passDate() -> Bool {
+    passNumber(4, 0...9999) && pass(UInt8(ascii: "-")) && passNumber(2, 1...12)
+      && pass(UInt8(ascii: "-")) && passNumber(2, 1...31)
+  }
+
+  private mutating func passTime() -> Bool {
+    guard passNumber(2, 0...23), pass(UInt8(ascii: ":")), passNumber(2, 0...59) else {
+      return false
+    }
+    guard pass(UInt8(ascii: ":")) else { return true }
+    guard passNumber(2, 0...59) else { return false }
+    guard pass(UInt8(ascii: ".")) else { return true }
+    let start = offset
+    while offset < bytes.count, bytes[offset] &- 0x30 < 10 { offset += 1 }
+    return (1...9).contains(offset - start)
+  }
+
+  /// `Z`, `±hh`, `±hh:mm` or `±hh:mm:ss`, to the end.
+  private mutating func passOffset(isRequired: Bool) -> Bool {
+    guard offset < bytes.count else { return !isRequired }
+    if pass(UInt8(ascii: "Z")) { return offset == bytes.count }
+    guard pass(UInt8(ascii: "+")) || pass(UInt8(ascii: "-")), passNumber(2, 0...23) else {
+      return false
+    }
+    for _ in 0..<2 where offset < bytes.count {
+      guard pass(UInt8(ascii: ":")), passNumber(2, 0...59) else { return false }
+    }
+    return offset == bytes.count
+  }
+}
