@@ -14,6 +14,7 @@ PLACES = [
     "examples",
     "scripts",
     "Benchmarks",
+    "Tests/AppSync",
     "Tests/Torture",
     "Tests/Differential",
     "Tests/PubNub",

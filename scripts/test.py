@@ -144,6 +144,7 @@ SECTIONS = [
         ["pytest Tests/PubNub"],
         env={"PYTHONPATH": f"{ROOT}/scripts"},
     ),
+    Section("appsync", "The stand-in for AppSync", ["pytest Tests/AppSync"]),
     Section("examples", "The first programs, in C, Python and Go", ["pytest examples"]),
     Section("demo", "The demo", [f"{PYTHON} examples/demo/run.py"]),
     Section(

@@ -1,0 +1,1 @@
+"""Executes operations against the tables."""

@@ -1,0 +1,1 @@
+"""Who calls, and what the rules of the schema let them do."""
