@@ -37,6 +37,8 @@ func tests(of name: String, with more: [Target.Dependency] = []) -> Target {
 let package = Package(
   name: "kvstore",
   products: [
+    // For Swift programs; and for all others.
+    .library(name: "KVStore", targets: ["KVStore"]),
     .library(name: "kvstore", type: .dynamic, targets: ["kvstore"]),
     .executable(name: "kvstored", targets: ["kvstored"]),
   ],
@@ -71,6 +73,7 @@ let package = Package(
       looksInto: [
         "KVStorage", "KVKinvey", "KVTransport", "KVSync", "KVQuery", "KVJSON", "KVBase",
       ], small),
+    room("KVStore", looksInto: ["KVClient", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
     room(
       "KVStoreC",
       looksInto: [
@@ -128,6 +131,7 @@ let package = Package(
     tests(
       of: "KVClient",
       with: ["KVKinvey", "KVTransport", "KVSync", "KVQuery", "KVJSON", "KVBase", "KVServer"]),
+    tests(of: "KVStore", with: ["KVServer"]),
     tests(of: "KVStoreC", with: ["CKVStore", "KVServer", "KVSync", "KVBase"]),
     tests(of: "KVServer", with: ["KVSQLite", "KVQuery", "KVJSON"]),
   ]

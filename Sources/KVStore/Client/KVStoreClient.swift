@@ -1,0 +1,125 @@
+internal import KVBase
+internal import KVClient
+internal import KVJSON
+internal import KVSync
+
+/// One application on one backend, with one data directory: where everything begins.
+///
+///     let client = try KVStoreClient(Configuration(appKey: "kid_demo", backend: .none))
+///     let people = try client.store("people", of: Person.self)
+///     let ann = try await people.save(Person(name: "Ann", age: 31))
+///     await client.close()
+///
+/// Safe from any task and thread. Opening makes no request. No call blocks a thread of Swift's pool: it runs on one of the
+/// library's own. A task that is cancelled ends its call with `.cancelled`; what has been written stays written.
+public final class KVStoreClient: Sendable {
+  let core: Client
+  /// What ends when the client is closed.
+  private let streams = Monitor<(isClosed: Bool, open: [ObjectIdentifier: WeakStream])>(
+    (false, [:]))
+
+  private struct WeakStream: Sendable {
+    weak var value: (any EndableStream)?
+  }
+
+  /// Opens the files. Throws `.invalid` naming the option, `.storage`, `.corrupt`, `.full`, `.busy`.
+  public init(_ configuration: Configuration) throws(KVStoreError) {
+    let options = try configuration.options
+    do throws(StoreError) { core = try Client(options) } catch { throw KVStoreError(error) }
+  }
+
+  deinit { endStreams() }
+
+  /// Ends what is under way, waits for that, and closes the files. Pending writes stay pending; what is called later fails
+  /// with `.misuse`. A client that nobody has any more closes itself.
+  public func close() async {
+    endStreams()
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      let worker = Worker("kv-close") { [core] in
+        core.close()
+        continuation.resume()
+      }
+      guard worker == nil else { return }
+      core.close()
+      continuation.resume()
+    }
+  }
+
+  // MARK: Stores
+
+  /// A collection whose entities are values of a type.
+  ///
+  /// Throws `.invalid` for a name that is none, and for a type whose members cannot be found out (see `FieldNaming`).
+  public func store<Entity>(
+    _ collection: String, of type: Entity.Type, _ storeType: StoreType = .sync,
+    _ options: StoreOptions = StoreOptions()
+  ) throws(KVStoreError) -> DataStore<Entity> {
+    let object = try options.object(of: type)
+    do throws(StoreError) {
+      return DataStore(
+        try core.store(collection, type: storeType.rawValue, object), of: self, collection)
+    } catch {
+      throw KVStoreError(error)
+    }
+  }
+
+  // MARK: Calls
+
+  /// Runs a call on a thread of the library. Cancelling the task cancels the call.
+  func perform<Value: Sendable>(
+    isLocal: Bool,
+    _ body: @escaping @Sendable (Cancellation) throws(StoreError) -> Value
+  ) async throws(KVStoreError) -> Value {
+    let cancellation = Cancellation()
+    let runner = isLocal ? core.runners.local : core.runners.network
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let begun = Result { () throws(StoreError) in
+          try runner.run {
+            continuation.resume(
+              returning: Result { () throws(StoreError) in
+                guard !cancellation.isCancelled else { throw .taskCancelled }
+                return try body(cancellation)
+              })
+          }
+        }
+        if case .failure(let error) = begun { continuation.resume(returning: .failure(error)) }
+      }
+    } onCancel: {
+      cancellation.cancel()
+    }
+    return try result.mapError(KVStoreError.init).get()
+  }
+
+  // MARK: Streams
+
+  /// Remembers something that closing ends.
+  func remember(_ stream: any EndableStream) {
+    let isTooLate = streams.withLock { streams in
+      if streams.open.count % 64 == 63 {
+        streams.open = streams.open.filter { $0.value.value != nil }
+      }
+      streams.open[ObjectIdentifier(stream)] = WeakStream(value: stream)
+      return streams.isClosed
+    }
+    if isTooLate { stream.end() }
+  }
+
+  private func endStreams() {
+    let open = streams.withLock { streams in
+      defer { streams = (true, [:]) }
+      return streams.open.values.compactMap(\.value)
+    }
+    for stream in open { stream.end() }
+  }
+}
+
+/// Something that goes on until it is ended.
+protocol EndableStream: AnyObject, Sendable {
+  /// Nothing comes any more. May be called again, from any thread.
+  func end()
+}
+
+extension StoreError {
+  static var taskCancelled: StoreError { StoreError(.cancelled, "The task was cancelled.") }
+}

@@ -1,0 +1,89 @@
+internal import KVJSON
+
+/// A type that is one value of JSON by itself. Strict: a text is no number, 1 is no bool, and no number changes on the
+/// way.
+protocol JSONScalar: Codable {
+  /// Nil: JSON cannot say this.
+  var json: JSONValue? { get }
+  /// Nil: it is of another type, or out of range.
+  init?(json: JSONValue)
+  /// What was expected, for messages.
+  static var expected: String { get }
+  /// Two values that are not equal, for finding out which member is which.
+  static var probes: (Self, Self) { get }
+}
+
+extension Bool: JSONScalar {
+  var json: JSONValue? { .bool(self) }
+  init?(json: JSONValue) {
+    guard let value = json.boolValue else { return nil }
+    self = value
+  }
+  static var expected: String { "true or false" }
+  static var probes: (Bool, Bool) { (false, true) }
+}
+
+extension String: JSONScalar {
+  var json: JSONValue? { .string(self) }
+  init?(json: JSONValue) {
+    guard let value = json.stringValue else { return nil }
+    self = value
+  }
+  static var expected: String { "a text" }
+  static var probes: (String, String) { ("Member Zero", "Member One") }
+}
+
+extension Double: JSONScalar {
+  var json: JSONValue? { isFinite ? .double(self) : nil }
+  init?(json: JSONValue) {
+    switch json {
+    case .double(let value): self = value
+    case .int(let value):
+      guard let exact = Double(exactly: value) else { return nil }
+      self = exact
+    default: return nil
+    }
+  }
+  static var expected: String { "a number that 64-bit floating point holds" }
+  static var probes: (Double, Double) { (41.5, 42.5) }
+}
+
+extension Float: JSONScalar {
+  var json: JSONValue? { Double(self).json }
+  init?(json: JSONValue) {
+    guard let value = Double(json: json), Float(value).isFinite else { return nil }
+    self = Float(value)
+  }
+  static var expected: String { "a number in the range of 32-bit floating point" }
+  static var probes: (Float, Float) { (41.5, 42.5) }
+}
+
+/// What integers have in common.
+protocol JSONInteger: JSONScalar, FixedWidthInteger {}
+
+extension JSONInteger {
+  var json: JSONValue? { Int64(exactly: self).map { .int($0) } }
+
+  init?(json: JSONValue) {
+    switch json {
+    case .int(let value): self.init(exactly: value)
+    // Such as 3.0; larger ones may have been another integer once.
+    case .double(let value) where value.magnitude < 0x1p53: self.init(exactly: value)
+    default: return nil
+    }
+  }
+
+  static var expected: String { "a whole number from \(Self.min) to \(Self.max)" }
+  static var probes: (Self, Self) { (41, 42) }
+}
+
+extension Int: JSONInteger {}
+extension Int8: JSONInteger {}
+extension Int16: JSONInteger {}
+extension Int32: JSONInteger {}
+extension Int64: JSONInteger {}
+extension UInt: JSONInteger {}
+extension UInt8: JSONInteger {}
+extension UInt16: JSONInteger {}
+extension UInt32: JSONInteger {}
+extension UInt64: JSONInteger {}

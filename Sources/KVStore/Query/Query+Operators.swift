@@ -1,0 +1,78 @@
+internal import KVJSON
+internal import KVQuery
+
+// Conditions of key paths: `\.age > 30 && \.name != "x"`. `nil` stands for null and for a member that is missing.
+
+public func == <Entity, Value: Encodable>(
+  keyPath: KeyPath<Entity, Value>, value: Value
+) -> Query<Entity> { .test(keyPath, value) { .equal($0) } }
+
+public func != <Entity, Value: Encodable>(
+  keyPath: KeyPath<Entity, Value>, value: Value
+) -> Query<Entity> { .test(keyPath, value) { .notEqual($0) } }
+
+public func < <Entity, Value: Encodable & Comparable>(
+  keyPath: KeyPath<Entity, Value>, value: Value
+) -> Query<Entity> { .test(keyPath, value) { .compare(.less, $0) } }
+
+public func <= <Entity, Value: Encodable & Comparable>(
+  keyPath: KeyPath<Entity, Value>, value: Value
+) -> Query<Entity> { .test(keyPath, value) { .compare(.lessOrEqual, $0) } }
+
+public func > <Entity, Value: Encodable & Comparable>(
+  keyPath: KeyPath<Entity, Value>, value: Value
+) -> Query<Entity> { .test(keyPath, value) { .compare(.greater, $0) } }
+
+public func >= <Entity, Value: Encodable & Comparable>(
+  keyPath: KeyPath<Entity, Value>, value: Value
+) -> Query<Entity> { .test(keyPath, value) { .compare(.greaterOrEqual, $0) } }
+
+public func < <Entity, Value: Encodable & Comparable>(
+  keyPath: KeyPath<Entity, Value?>, value: Value
+) -> Query<Entity> { .test(keyPath, value) { .compare(.less, $0) } }
+
+public func <= <Entity, Value: Encodable & Comparable>(
+  keyPath: KeyPath<Entity, Value?>, value: Value
+) -> Query<Entity> { .test(keyPath, value) { .compare(.lessOrEqual, $0) } }
+
+public func > <Entity, Value: Encodable & Comparable>(
+  keyPath: KeyPath<Entity, Value?>, value: Value
+) -> Query<Entity> { .test(keyPath, value) { .compare(.greater, $0) } }
+
+public func >= <Entity, Value: Encodable & Comparable>(
+  keyPath: KeyPath<Entity, Value?>, value: Value
+) -> Query<Entity> { .test(keyPath, value) { .compare(.greaterOrEqual, $0) } }
+
+extension Query {
+  /// What both select.
+  public static func && (left: Query, right: Query) -> Query { left.combined(.and, with: [right]) }
+
+  /// What at least one of them selects.
+  public static func || (left: Query, right: Query) -> Query { left.combined(.or, with: [right]) }
+
+  /// What the query does not select.
+  public static prefix func ! (query: Query) -> Query { query.combined(.not, with: []) }
+
+  /// Entities whose member is one of these values: `people.find(.where(\.city, isIn: ["Reno", "Ely"]))`.
+  public static func `where`<Value: Encodable>(
+    _ keyPath: KeyPath<Entity, Value>, isIn values: [Value]
+  ) -> Query {
+    test(keyPath, values) { .isIn($0.arrayValue ?? []) }
+  }
+
+  /// Entities whose array has this element: `people.find(.where(\.tags, contains: "new"))`.
+  public static func `where`<Element: Encodable>(
+    _ keyPath: KeyPath<Entity, [Element]>, contains element: Element
+  ) -> Query {
+    test(keyPath, element) { .equal($0) }
+  }
+
+  static func test<Value>(
+    _ keyPath: KeyPath<Entity, Value>, _ value: some Encodable, _ test: (JSONValue) -> Test
+  ) -> Query {
+    Query { () throws(KVStoreError) in
+      let name = try MemberTable<Entity>.shared.name(of: keyPath)
+      return .field(Path(name), [test(try JSONEncoding.value(of: value))])
+    }
+  }
+}

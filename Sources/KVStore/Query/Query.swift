@@ -1,0 +1,102 @@
+internal import KVJSON
+internal import KVQuery
+internal import KVSync
+
+/// What is asked of a collection: a condition, an order, a page. A value, made of key paths, of a filter in MongoDB's
+/// language, or of a predicate format as of `NSPredicate`.
+///
+///     people.find(\.age > 30 && \.city == "Reno")
+///     people.find(Query(\.age > 30).sorted(by: \.name).limit(10))
+///     people.find(try Query(format: "age > %@ AND name BEGINSWITH %@", 30, "A"))
+///     people.find(try Query(filter: #"{"tags":{"$all":["a","b"]}}"#))
+///
+/// What is wrong with a key path is thrown by the call that the query is given to.
+public struct Query<Entity: Codable & Sendable>: Sendable {
+  let built: Result<KVQuery.Query, KVStoreError>
+
+  /// Everything.
+  public init() { built = .success(KVQuery.Query()) }
+
+  /// The same query; for writing an order or a page behind a condition of key paths.
+  public init(_ condition: Query) { self = condition }
+
+  /// What a filter in MongoDB's language selects, such as `{"age":{"$gt":30}}`.
+  public init(filter: String) throws(KVStoreError) {
+    do throws(QueryError) { built = .success(try KVQuery.Query(filter: filter)) } catch {
+      throw KVStoreError(StoreError(error))
+    }
+  }
+
+  /// What a predicate format selects; each `%@` and `%K` in it stands for the next argument.
+  public init(format: String, _ arguments: any Encodable & Sendable...) throws(KVStoreError) {
+    var values: [JSONValue] = []
+    for argument in arguments { values.append(try JSONEncoding.value(of: argument)) }
+    do throws(QueryError) {
+      built = .success(
+        try KVQuery.Query(format: format, arguments: JSONValue.array(values).text))
+    } catch {
+      throw KVStoreError(StoreError(error))
+    }
+  }
+
+  init(_ predicate: () throws(KVStoreError) -> Predicate) {
+    built = Result { () throws(KVStoreError) in KVQuery.Query(try predicate()) }
+  }
+
+  private init(built: Result<KVQuery.Query, KVStoreError>) { self.built = built }
+
+  /// With an order; behind orders that were named before. Nulls and missing members come first.
+  public func sorted<Value>(
+    by keyPath: KeyPath<Entity, Value>, ascending: Bool = true
+  ) -> Query {
+    changed { (query) throws(KVStoreError) in
+      let path = Path(try MemberTable<Entity>.shared.name(of: keyPath))
+      query.sort.append(.init(path, ascending: ascending))
+    }
+  }
+
+  /// Without the first ones.
+  public func skip(_ count: Int) -> Query { changed { $0.skip = max(0, count) } }
+
+  /// So many at the most.
+  public func limit(_ count: Int) -> Query { changed { $0.limit = max(0, count) } }
+
+  /// The text of the whole query, for logs.
+  public var text: String {
+    switch built {
+    case .success(let query): query.text
+    case .failure(let error): error.description
+    }
+  }
+
+  private func changed(_ change: (inout KVQuery.Query) throws(KVStoreError) -> Void) -> Query {
+    Query(
+      built: Result { () throws(KVStoreError) in
+        var query = try built.get()
+        try change(&query)
+        return query
+      })
+  }
+
+  /// The conditions of queries made into one; they have no pages.
+  func combined(
+    _ combination: KVQuery.Query.Combination, with others: [Query]
+  ) -> Query {
+    Query(
+      built: Result { () throws(KVStoreError) in
+        var parts: [KVQuery.Query] = []
+        for part in [self] + others { parts.append(try part.unpaged()) }
+        do throws(QueryError) { return try KVQuery.Query(combination, of: parts) } catch {
+          throw KVStoreError(StoreError(error))
+        }
+      })
+  }
+
+  private func unpaged() throws(KVStoreError) -> KVQuery.Query {
+    let query = try built.get()
+    guard !query.isPaged, query.sort.isEmpty else {
+      throw KVStoreError(.invalid, "A query with an order or a page cannot be part of another one.")
+    }
+    return query
+  }
+}

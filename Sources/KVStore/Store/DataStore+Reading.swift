@@ -1,0 +1,29 @@
+internal import KVClient
+internal import KVJSON
+internal import KVSync
+
+extension DataStore {
+  /// The entity with an id; nil if there is none.
+  public func find(
+    id: String, options: CallOptions = CallOptions()
+  ) async throws(KVStoreError) -> Entity? {
+    let bytes = try await reading(options) { (core, run) throws(StoreError) -> [UInt8]? in
+      do throws(StoreError) { return try core.find(id: id, run).value } catch {
+        guard error.kind == .notFound else { throw error }
+        return nil
+      }
+    }
+    guard let bytes else { return nil }
+    return try JSONDecoding.decode(Entity.self, from: bytes)
+  }
+
+  /// How many entities a query selects.
+  public func count(
+    _ query: Query<Entity> = Query(), options: CallOptions = CallOptions()
+  ) async throws(KVStoreError) -> Int {
+    let query = try query.built.get()
+    return try await reading(options) { (core, run) throws(StoreError) in
+      try core.count(query, run).value
+    }
+  }
+}

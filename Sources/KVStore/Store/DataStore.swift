@@ -1,0 +1,81 @@
+internal import KVBase
+internal import KVClient
+internal import KVJSON
+internal import KVSync
+
+/// A collection whose entities are values of a type: any `Codable` whose member for the id is called `_id` in JSON.
+///
+///     struct Person: Codable, Sendable {
+///       var id: String?
+///       var name: String
+///       var age: Int
+///       enum CodingKeys: String, CodingKey { case id = "_id", name, age }
+///     }
+///
+///     let people = try client.store("people", of: Person.self)
+///     let ann = try await people.save(Person(name: "Ann", age: 31))
+///     for try await person in people.find(\.age > 30) { print(person.name) }
+///
+/// Members of the stored entity that the type does not have are kept by a save. A value; may be used from any task.
+public struct DataStore<Entity: Codable & Sendable>: Sendable {
+  let core: KVClient.DataStore
+  let client: KVStoreClient
+  public let collection: String
+
+  init(_ core: KVClient.DataStore, of client: KVStoreClient, _ collection: String) {
+    self.core = core
+    self.client = client
+    self.collection = collection
+  }
+
+  /// Runs a read on a thread of the library.
+  func reading<Value: Sendable>(
+    _ options: CallOptions,
+    _ body:
+      @escaping @Sendable (KVClient.DataStore, KVClient.DataStore.Run) throws(StoreError) ->
+      Value
+  ) async throws(KVStoreError) -> Value {
+    let options = try options.options
+    return try await client.perform(isLocal: core.readsLocally(options)) {
+      [core] (cancellation) throws(StoreError) in
+      try body(core, .init(options, cancellation: cancellation))
+    }
+  }
+
+  /// Runs a write.
+  func writing<Value: Sendable>(
+    _ options: CallOptions,
+    _ body:
+      @escaping @Sendable (KVClient.DataStore, KVClient.DataStore.Run) throws(StoreError) ->
+      Value
+  ) async throws(KVStoreError) -> Value {
+    let options = try options.options
+    return try await client.perform(isLocal: core.writesLocally(options)) {
+      [core] (cancellation) throws(StoreError) in
+      try body(core, .init(options, cancellation: cancellation))
+    }
+  }
+
+  /// Runs what is local always, or never.
+  func performing<Value: Sendable>(
+    isLocal: Bool, _ options: CallOptions = CallOptions(),
+    _ body:
+      @escaping @Sendable (KVClient.DataStore, KVClient.DataStore.Run) throws(StoreError) ->
+      Value
+  ) async throws(KVStoreError) -> Value {
+    let options = try options.options
+    return try await client.perform(isLocal: isLocal) {
+      [core] (cancellation) throws(StoreError) in
+      try body(core, .init(options, cancellation: cancellation))
+    }
+  }
+
+  /// An entity as it is given to the library: without an id that is none yet, so that it gets one.
+  static func encoded(_ entity: Entity) throws(KVStoreError) -> JSONValue {
+    guard var object = try JSONEncoding.value(of: entity).objectValue else {
+      throw KVStoreError(.invalid, "The \(Entity.self) is no JSON object.")
+    }
+    if let id = object["_id"], id.isNull || id.stringValue?.isEmpty == true { object["_id"] = nil }
+    return .object(object)
+  }
+}

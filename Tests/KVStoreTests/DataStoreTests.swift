@@ -1,0 +1,105 @@
+import KVStore
+import Testing
+
+@Suite struct DataStoreTests {
+  @Test("What was saved is found by the id that it got")
+  func saveAndFind() async throws {
+    let local = try Local()
+    defer { withExtendedLifetime(local) {} }
+    let people = local.people
+    let person = Person(
+      name: "Ann", age: 31, height: 1.7, mood: .merry, tags: ["a"], home: Home(city: "Reno"),
+      born: Timestamp("1995-02-03T00:00:00.000Z"), scores: ["golf": 3])
+    let saved = try await people.save(person)
+    let id = try #require(saved.id)
+    var expected = person
+    expected.id = id
+    #expect(saved == expected)
+    #expect(try await people.find(id: id) == expected)
+    #expect(try await people.find(id: "nobody") == nil)
+    #expect(try await people.count() == 1)
+  }
+
+  @Test("An insert of what is there is a conflict that names it")
+  func insertTwice() async throws {
+    let local = try Local()
+    defer { withExtendedLifetime(local) {} }
+    let people = local.people
+    try await people.insert(Person(id: "1", name: "Ann", age: 31))
+    let error = await #expect(throws: KVStoreError.self) {
+      try await people.insert(Person(id: "1", name: "Bob", age: 20))
+    }
+    #expect(error?.code == .conflict)
+    #expect(error?.id == "1")
+    #expect(try await people.find(id: "1")?.name == "Ann")
+  }
+
+  @Test("A save keeps the members that the type does not have, and removes those that are nil now")
+  func unknownMembers() async throws {
+    struct Newer: Codable, Sendable {
+      struct Place: Codable, Sendable { var city: String, zip: Int?, street: String? }
+      var _id: String
+      var name: String
+      var age: Int
+      var member = false
+      var tags: [String] = []
+      var scores: [String: Int] = [:]
+      var home: Place?
+      var color: String?
+    }
+    let local = try Local()
+    let newer = try local.client.store("people", of: Newer.self)
+    try await newer.save(
+      Newer(
+        _id: "1", name: "Ann", age: 31, home: .init(city: "Reno", zip: 1, street: "Elm"),
+        color: "red"))
+    let people = local.people
+    var ann = try #require(try await people.find(id: "1"))
+    ann.home?.zip = nil
+    ann.age = 32
+    try await people.save(ann)
+    let now = try #require(try await newer.find(id: "1"))
+    #expect(now.color == "red")
+    #expect(now.age == 32)
+    #expect(now.home?.street == "Elm")
+    #expect(now.home?.zip == nil)
+  }
+
+  @Test("Saving many tells which could not be saved")
+  func saveMany() async throws {
+    let local = try Local()
+    defer { withExtendedLifetime(local) {} }
+    let people = local.people
+    let long = String(repeating: "x", count: 5000)
+    let result = try await people.save([
+      Person(id: "1", name: "Ann", age: 31), Person(id: long, name: "Bob", age: 2),
+      Person(name: "Cy", age: 3),
+    ])
+    #expect(result.entities.count == 3)
+    #expect(result.entities[0]?.name == "Ann")
+    #expect(
+      result.entities.map { $0 == nil }
+        == (0..<3).map { i in result.errors.contains { $0.index == i } })
+    #expect(try await people.remove(id: "1"))
+    #expect(try await people.remove(id: "1") == false)
+  }
+
+  @Test("A call on a closed client is misuse")
+  func closed() async throws {
+    let local = try Local()
+    defer { withExtendedLifetime(local) {} }
+    let people = local.people
+    await local.client.close()
+    let error = await #expect(throws: KVStoreError.self) { try await people.count() }
+    #expect(error?.code == .misuse)
+  }
+
+  @Test("A configuration that is wrong says which option")
+  func wrongOption() throws {
+    var configuration = Configuration(appKey: "kid_test", backend: .none)
+    configuration.otherOptions = #"{"colour":"red"}"#
+    let error = #expect(throws: KVStoreError.self) { try KVStoreClient(configuration) }
+    #expect(error?.code == .invalid)
+    #expect(error?.message.contains("colour") == true)
+  }
+}
