@@ -26,8 +26,10 @@
  *   to milliseconds; see docs/dates-and-numbers.md.
  * - **Numbers** that a program gives must be in the range of 64-bit floating point, otherwise #KV_INVALID with a
  *   message that names the member. Those that are stored or that a backend sends are read whatever they are.
- * - **NULL** for a text, or for a place that a result has to go to, is #KV_MISUSE, unless the
- *   function says that it may be NULL.
+ * - **NULL** for a text, or for a place that a result has to go to, is #KV_MISUSE, unless it is marked
+ *   #KV_OPTIONAL. Not marked, because they are optional everywhere: `options`, `length_out`, `error_out`, `done`,
+ *   `context`, `free_context`, `request_out`, `subscription_out`, and a `query` that is not what a function is called
+ *   on, where NULL selects everything.
  * - **Text out** through a `char **` is owned by the caller: kv_free(). It ends with NUL, which its
  *   length does not count. On failure it receives NULL. Text out through a `const char **` is
  *   borrowed; the function says until when.
@@ -57,6 +59,9 @@ extern "C" {
 #else
 #define KV_API
 #endif
+
+/** Marks a parameter that may be NULL. Stands for nothing; programs that read this header read it too. */
+#define KV_OPTIONAL
 
 #define KV_VERSION_MAJOR 0
 #define KV_VERSION_MINOR 1
@@ -112,7 +117,7 @@ KV_API const char *kv_status_name(kv_status status);
  * @param name  such as "store", "kinvey", "pump"; docs/options.md lists them. NULL gives 0.
  * @return 1 or 0
  */
-KV_API int32_t kv_has_feature(const char *name);
+KV_API int32_t kv_has_feature(KV_OPTIONAL const char *name);
 
 /**
  * Counts the handles that are open in this process: a leak test expects 0 at the end. Takes time in
@@ -122,10 +127,10 @@ KV_API int32_t kv_has_feature(const char *name);
  *              all of them
  * @return the count; 0 for an unknown kind
  */
-KV_API int64_t kv_live_objects(const char *kind);
+KV_API int64_t kv_live_objects(KV_OPTIONAL const char *kind);
 
 /** Frees memory that a `char **` parameter received; it is the C library's free(). NULL is harmless. */
-KV_API void kv_free(void *memory);
+KV_API void kv_free(KV_OPTIONAL void *memory);
 
 /** Frees the context of a callback, exactly once, after its last call. */
 typedef void (*kv_free_fn)(void *context);
@@ -155,7 +160,7 @@ KV_API const char *kv_error_message(const kv_error *error);
 KV_API const char *kv_error_json(const kv_error *error);
 
 /** Frees an error. NULL is harmless. */
-KV_API void kv_error_free(kv_error *error);
+KV_API void kv_error_free(KV_OPTIONAL kv_error *error);
 
 /** @} */
 
@@ -199,7 +204,7 @@ KV_API kv_status kv_client_open(const char *options_json, size_t length, kv_clie
  *         it is no database), KV_STORAGE, KV_FULL
  */
 KV_API kv_status kv_salvage(const char *options_json, size_t length, const char *directory,
-                            char **json_out, size_t *length_out, kv_error **error_out);
+                            KV_OPTIONAL char **json_out, size_t *length_out, kv_error **error_out);
 
 /**
  * Closes a client, its stores, cursors and requests. DESTRUCTOR
@@ -217,7 +222,7 @@ KV_API kv_status kv_salvage(const char *options_json, size_t length, const char 
  *
  * @return KV_OK, KV_MISUSE
  */
-KV_API kv_status kv_client_close(kv_client *client);
+KV_API kv_status kv_client_close(KV_OPTIONAL kv_client *client);
 
 /**
  * The descriptor that is readable (poll, epoll) while callbacks wait; for clients opened with
@@ -232,12 +237,12 @@ KV_API kv_status kv_client_event_fd(kv_client *client, int *fd_out, kv_error **e
  * Runs waiting callbacks on the calling thread, in order, then returns; never waits. While one thread
  * dispatches, a dispatch on another, or inside a callback, runs nothing.
  *
- * @param most       how many at the most; 0: all that wait now
+ * @param limit      how many at the most; 0: all that wait now
  * @param count_out  receives how many ran; may be NULL
  * @return KV_OK, KV_MISUSE, KV_UNSUPPORTED (not a pumped client)
  */
-KV_API kv_status kv_client_dispatch(kv_client *client, uint32_t most, uint32_t *count_out,
-                                    kv_error **error_out);
+KV_API kv_status kv_client_dispatch(kv_client *client, uint32_t limit,
+                                    KV_OPTIONAL uint32_t *count_out, kv_error **error_out);
 
 /** Receives a line of the log. `level`: 1 error, 2 warning, 3 info, 4 debug. `text` is borrowed. */
 typedef void (*kv_log_fn)(void *context, int32_t level, const char *text);
@@ -251,8 +256,8 @@ typedef void (*kv_log_fn)(void *context, int32_t level, const char *text);
  *                      the client closed, or before this returns when it fails
  * @return KV_OK, KV_MISUSE, KV_INVALID (the level)
  */
-KV_API kv_status kv_client_set_log(kv_client *client, int32_t level, kv_log_fn log, void *context,
-                                   kv_free_fn free_context, kv_error **error_out);
+KV_API kv_status kv_client_set_log(kv_client *client, int32_t level, KV_OPTIONAL kv_log_fn log,
+                                   void *context, kv_free_fn free_context, kv_error **error_out);
 
 /** @} */
 
@@ -311,8 +316,9 @@ typedef struct kv_progress {
  * @param length_out       may be NULL
  * @return what the blocking form returns; KV_MISUSE; KV_TIMEOUT; KV_INVALID (a time that is no number)
  */
-KV_API kv_status kv_request_wait(kv_request *request, double timeout_seconds, char **json_out,
-                                 size_t *length_out, kv_error **error_out);
+KV_API kv_status kv_request_wait(kv_request *request, double timeout_seconds,
+                                 KV_OPTIONAL char **json_out, size_t *length_out,
+                                 kv_error **error_out);
 
 /**
  * Tells whether the final answer is there: kv_request_wait() then gives it at once. It tells a wait
@@ -345,7 +351,7 @@ KV_API kv_status kv_request_progress(kv_request *request, kv_progress *progress)
 
 /** Gives a request handle back. The operation goes on, and so does a wait on another thread. NULL is
  *  harmless. DESTRUCTOR */
-KV_API void kv_request_free(kv_request *request);
+KV_API void kv_request_free(KV_OPTIONAL kv_request *request);
 
 /** @} */
 
@@ -385,7 +391,7 @@ typedef void (*kv_event_fn)(void *context, const kv_event *event);
  *
  * @return KV_OK, KV_MISUSE (closed before, also by closing the client)
  */
-KV_API kv_status kv_subscription_close(kv_subscription *subscription);
+KV_API kv_status kv_subscription_close(KV_OPTIONAL kv_subscription *subscription);
 
 /**
  * Tells what happens while a client synchronises. Each event is a JSON object with a member `event`:
@@ -444,13 +450,13 @@ KV_API kv_status kv_ping_async(kv_client *client, const char *options, kv_answer
  * @return KV_OK, KV_CONFLICT (the name is taken), KV_INVALID, KV_PENDING (push, purge or drop another user's
  *         writes first), network and server codes
  */
-KV_API kv_status kv_user_signup(kv_client *client, const char *user_json, size_t length,
-                                const char *options, char **json_out, size_t *length_out,
-                                kv_error **error_out);
-KV_API kv_status kv_user_signup_async(kv_client *client, const char *user_json, size_t length,
-                                      const char *options, kv_answer_fn done, void *context,
-                                      kv_free_fn free_context, kv_request **request_out,
-                                      kv_error **error_out);
+KV_API kv_status kv_user_signup(kv_client *client, KV_OPTIONAL const char *user_json, size_t length,
+                                const char *options, KV_OPTIONAL char **json_out,
+                                size_t *length_out, kv_error **error_out);
+KV_API kv_status kv_user_signup_async(kv_client *client, KV_OPTIONAL const char *user_json,
+                                      size_t length, const char *options, kv_answer_fn done,
+                                      void *context, kv_free_fn free_context,
+                                      kv_request **request_out, kv_error **error_out);
 
 /**
  * Logs a user in. The same user finds local data and unsent work again. Another one replaces the active user,
@@ -461,7 +467,7 @@ KV_API kv_status kv_user_signup_async(kv_client *client, const char *user_json, 
  *         user's writes first; nothing has changed), network and server codes
  */
 KV_API kv_status kv_user_login(kv_client *client, const char *credentials_json, size_t length,
-                               const char *options, char **json_out, size_t *length_out,
+                               const char *options, KV_OPTIONAL char **json_out, size_t *length_out,
                                kv_error **error_out);
 KV_API kv_status kv_user_login_async(kv_client *client, const char *credentials_json, size_t length,
                                      const char *options, kv_answer_fn done, void *context,
@@ -491,8 +497,9 @@ KV_API kv_status kv_user_login_page(kv_client *client, const char *redirect_uri,
  * @param options       NULL or a JSON object: `clientId` as for the page, and the options of a call
  * @return what kv_user_login() returns; KV_UNAUTHORIZED: the code is not good
  */
-KV_API kv_status kv_user_login_with_code(kv_client *client, const char *code, const char *redirect_uri,
-                                         const char *options, char **json_out, size_t *length_out,
+KV_API kv_status kv_user_login_with_code(kv_client *client, const char *code,
+                                         const char *redirect_uri, const char *options,
+                                         KV_OPTIONAL char **json_out, size_t *length_out,
                                          kv_error **error_out);
 KV_API kv_status kv_user_login_with_code_async(kv_client *client, const char *code,
                                                const char *redirect_uri, const char *options,
@@ -531,8 +538,8 @@ KV_API kv_status kv_user_me_async(kv_client *client, const char *options, kv_ans
 /** Replaces members of the active user on the backend (`password` included).
  *  @return KV_OK, KV_NO_USER, KV_INVALID, KV_CONFLICT, network and server codes */
 KV_API kv_status kv_user_update(kv_client *client, const char *user_json, size_t length,
-                                const char *options, char **json_out, size_t *length_out,
-                                kv_error **error_out);
+                                const char *options, KV_OPTIONAL char **json_out,
+                                size_t *length_out, kv_error **error_out);
 KV_API kv_status kv_user_update_async(kv_client *client, const char *user_json, size_t length,
                                       const char *options, kv_answer_fn done, void *context,
                                       kv_free_fn free_context, kv_request **request_out,
@@ -569,8 +576,8 @@ typedef struct kv_query kv_query;
  * @param query_out       free it with kv_query_free()
  * @return KV_OK, KV_INVALID (the error has a `position`), KV_MISUSE
  */
-KV_API kv_status kv_query_create(const char *filter_json, size_t filter_length,
-                                 const char *modifiers_json, size_t modifiers_length,
+KV_API kv_status kv_query_create(KV_OPTIONAL const char *filter_json, size_t filter_length,
+                                 KV_OPTIONAL const char *modifiers_json, size_t modifiers_length,
                                  kv_query **query_out, kv_error **error_out);
 
 /**
@@ -588,8 +595,9 @@ KV_API kv_status kv_query_create(const char *filter_json, size_t filter_length,
  * @param query_out       free it with kv_query_free()
  * @return KV_OK, KV_INVALID (the error has a `position` and says what was expected), KV_MISUSE
  */
-KV_API kv_status kv_query_from_format(const char *format, const char *arguments_json,
-                                      size_t arguments_length, const char *modifiers_json,
+KV_API kv_status kv_query_from_format(const char *format, KV_OPTIONAL const char *arguments_json,
+                                      size_t arguments_length,
+                                      KV_OPTIONAL const char *modifiers_json,
                                       size_t modifiers_length, kv_query **query_out,
                                       kv_error **error_out);
 
@@ -605,7 +613,7 @@ KV_API kv_status kv_query_from_format(const char *format, const char *arguments_
  * @return KV_OK, KV_INVALID, KV_MISUSE
  */
 KV_API kv_status kv_query_combine(const char *combination, kv_query *const *queries, size_t count,
-                                  const char *modifiers_json, size_t modifiers_length,
+                                  KV_OPTIONAL const char *modifiers_json, size_t modifiers_length,
                                   kv_query **query_out, kv_error **error_out);
 
 /** The query's filter as a predicate format that reads back as the same: `{"format":…,"arguments":[…]}`. */
@@ -618,7 +626,7 @@ KV_API kv_status kv_query_json(kv_query *query, char **json_out, size_t *length_
                                kv_error **error_out);
 
 /** Frees a query. Operations that use it go on. NULL is harmless. DESTRUCTOR */
-KV_API void kv_query_free(kv_query *query);
+KV_API void kv_query_free(KV_OPTIONAL kv_query *query);
 
 /** @} */
 
@@ -656,7 +664,7 @@ KV_API kv_status kv_store_open(kv_client *client, const char *collection, const 
                                const char *options, kv_store **store_out, kv_error **error_out);
 
 /** Closes a store. Its running requests go on; its cursors stay valid. NULL is harmless. DESTRUCTOR */
-KV_API kv_status kv_store_close(kv_store *store);
+KV_API kv_status kv_store_close(KV_OPTIONAL kv_store *store);
 
 /**
  * Finds the entities that match a query.
@@ -698,7 +706,7 @@ KV_API kv_status kv_store_find_by_id_async(kv_store *store, const char *id, cons
  *         where it goes to the backend network and server codes, KV_NO_USER
  */
 KV_API kv_status kv_store_save(kv_store *store, const char *entity_json, size_t length,
-                               const char *options, char **json_out, size_t *length_out,
+                               const char *options, KV_OPTIONAL char **json_out, size_t *length_out,
                                kv_error **error_out);
 KV_API kv_status kv_store_save_async(kv_store *store, const char *entity_json, size_t length,
                                      const char *options, kv_answer_fn done, void *context,
@@ -718,8 +726,8 @@ KV_API kv_status kv_store_save_async(kv_store *store, const char *entity_json, s
  * @return KV_OK, KV_PARTIAL (some failed), and what kv_store_save() returns
  */
 KV_API kv_status kv_store_save_many(kv_store *store, const char *entities_json, size_t length,
-                                    const char *options, char **json_out, size_t *length_out,
-                                    kv_error **error_out);
+                                    const char *options, KV_OPTIONAL char **json_out,
+                                    size_t *length_out, kv_error **error_out);
 KV_API kv_status kv_store_save_many_async(kv_store *store, const char *entities_json, size_t length,
                                           const char *options, kv_answer_fn done, void *context,
                                           kv_free_fn free_context, kv_request **request_out,
@@ -729,7 +737,7 @@ KV_API kv_status kv_store_save_many_async(kv_store *store, const char *entities_
  *  The option `if` takes a version or a filter, as in kv_store_save(); an entity that is not there meets neither.
  *  @return what kv_store_save() returns */
 KV_API kv_status kv_store_remove_by_id(kv_store *store, const char *id, const char *options,
-                                       int64_t *count_out, kv_error **error_out);
+                                       KV_OPTIONAL int64_t *count_out, kv_error **error_out);
 KV_API kv_status kv_store_remove_by_id_async(kv_store *store, const char *id, const char *options,
                                              kv_answer_fn done, void *context,
                                              kv_free_fn free_context, kv_request **request_out,
@@ -738,7 +746,7 @@ KV_API kv_status kv_store_remove_by_id_async(kv_store *store, const char *id, co
 /** Removes the entities that match. @param query NULL: all @param count_out may be NULL
  *  @return what kv_store_save() returns */
 KV_API kv_status kv_store_remove(kv_store *store, kv_query *query, const char *options,
-                                 int64_t *count_out, kv_error **error_out);
+                                 KV_OPTIONAL int64_t *count_out, kv_error **error_out);
 KV_API kv_status kv_store_remove_async(kv_store *store, kv_query *query, const char *options,
                                        kv_answer_fn done, void *context, kv_free_fn free_context,
                                        kv_request **request_out, kv_error **error_out);
@@ -760,7 +768,7 @@ KV_API kv_status kv_store_remove_async(kv_store *store, kv_query *query, const c
  *         error has its `id`, and nothing was changed locally
  */
 KV_API kv_status kv_store_update(kv_store *store, kv_query *query, const char *update_json,
-                                 size_t length, const char *options, char **json_out,
+                                 size_t length, const char *options, KV_OPTIONAL char **json_out,
                                  size_t *length_out, kv_error **error_out);
 KV_API kv_status kv_store_update_async(kv_store *store, kv_query *query, const char *update_json,
                                        size_t length, const char *options, kv_answer_fn done,
@@ -827,7 +835,7 @@ typedef int32_t (*kv_reduce_fn)(void *context, size_t group, const char *entity_
  * @param json_out   receives the keys of each group, `[{"state":"MA"},…]`, by the groups' numbers
  * @return what kv_store_find() returns; KV_CANCELLED (`reduce` asked to stop)
  */
-KV_API kv_status kv_store_reduce(kv_store *store, const char *keys_json, size_t length,
+KV_API kv_status kv_store_reduce(kv_store *store, KV_OPTIONAL const char *keys_json, size_t length,
                                  kv_query *query, const char *options, kv_reduce_fn reduce,
                                  void *context, char **json_out, size_t *length_out,
                                  kv_error **error_out);
@@ -859,7 +867,8 @@ KV_API kv_status kv_store_distinct_async(kv_store *store, const char *path, kv_q
  *         KV_UNSUPPORTED (network store, no backend), KV_NO_USER, KV_STORAGE, KV_FULL, network and server codes
  */
 KV_API kv_status kv_store_pull(kv_store *store, kv_query *query, const char *options,
-                               char **json_out, size_t *length_out, kv_error **error_out);
+                               KV_OPTIONAL char **json_out, size_t *length_out,
+                               kv_error **error_out);
 KV_API kv_status kv_store_pull_async(kv_store *store, kv_query *query, const char *options,
                                      kv_answer_fn done, void *context, kv_free_fn free_context,
                                      kv_request **request_out, kv_error **error_out);
@@ -875,7 +884,7 @@ KV_API kv_status kv_store_pull_async(kv_store *store, kv_query *query, const cha
  *         (network store, no backend), KV_NO_USER, KV_UNAUTHORIZED (the rest was not sent), network and
  *         server codes
  */
-KV_API kv_status kv_store_push(kv_store *store, const char *options, char **json_out,
+KV_API kv_status kv_store_push(kv_store *store, const char *options, KV_OPTIONAL char **json_out,
                                size_t *length_out, kv_error **error_out);
 KV_API kv_status kv_store_push_async(kv_store *store, const char *options, kv_answer_fn done,
                                      void *context, kv_free_fn free_context,
@@ -889,7 +898,8 @@ KV_API kv_status kv_store_push_async(kv_store *store, const char *options, kv_an
  * @return what kv_store_push() and kv_store_pull() return
  */
 KV_API kv_status kv_store_sync(kv_store *store, kv_query *query, const char *options,
-                               char **json_out, size_t *length_out, kv_error **error_out);
+                               KV_OPTIONAL char **json_out, size_t *length_out,
+                               kv_error **error_out);
 KV_API kv_status kv_store_sync_async(kv_store *store, kv_query *query, const char *options,
                                      kv_answer_fn done, void *context, kv_free_fn free_context,
                                      kv_request **request_out, kv_error **error_out);
@@ -1000,10 +1010,10 @@ KV_API kv_status kv_store_sync_count(kv_store *store, int64_t *count_out, kv_err
  * ISO 8601 in UTC.
  *
  * @param after  list those behind the pending write of this id; NULL: from the start
- * @param most   how many at the most; 0: all
+ * @param limit  how many at the most; 0: all
  * @return KV_OK, KV_NOT_FOUND (nothing is pending for `after`), KV_UNSUPPORTED, KV_STORAGE
  */
-KV_API kv_status kv_store_pending(kv_store *store, const char *after, uint32_t most,
+KV_API kv_status kv_store_pending(kv_store *store, KV_OPTIONAL const char *after, uint32_t limit,
                                   char **json_out, size_t *length_out, kv_error **error_out);
 
 /** One pending write, as in the list, with `entity` (what would be sent) and `base` (the backend's
@@ -1039,14 +1049,14 @@ KV_API kv_status kv_store_pending_drop(kv_store *store, const char *id, kv_error
 /** Forgets the pending writes whose entities match; the local entities stay until the next read, as above.
  *  @param query NULL: all @param count_out receives how many; may be NULL
  *  @return KV_OK, KV_UNSUPPORTED, KV_STORAGE */
-KV_API kv_status kv_store_purge(kv_store *store, kv_query *query, int64_t *count_out,
+KV_API kv_status kv_store_purge(kv_store *store, kv_query *query, KV_OPTIONAL int64_t *count_out,
                                 kv_error **error_out);
 
 /** Removes matching entities from the local store only, with their pending writes; the collection's
  *  request bookkeeping is forgotten. @param query NULL: all of this collection
  *  @param count_out receives how many entities; may be NULL
  *  @return KV_OK, KV_UNSUPPORTED, KV_STORAGE */
-KV_API kv_status kv_store_clear(kv_store *store, kv_query *query, int64_t *count_out,
+KV_API kv_status kv_store_clear(kv_store *store, kv_query *query, KV_OPTIONAL int64_t *count_out,
                                 kv_error **error_out);
 
 /** @} */
@@ -1104,7 +1114,7 @@ typedef int32_t (*kv_conflict_fn)(void *context, const kv_conflict *conflict, ch
  *                      this returns when it fails
  * @return KV_OK, KV_MISUSE, KV_UNSUPPORTED (a network store), KV_INTERNAL (no thread for callbacks)
  */
-KV_API kv_status kv_store_set_conflict_handler(kv_store *store, kv_conflict_fn handler,
+KV_API kv_status kv_store_set_conflict_handler(kv_store *store, KV_OPTIONAL kv_conflict_fn handler,
                                                void *context, kv_free_fn free_context,
                                                kv_error **error_out);
 
@@ -1164,10 +1174,13 @@ KV_API kv_status kv_live_unregister_async(kv_client *client, const char *options
  * @return KV_OK, KV_MISUSE (not registered), KV_INVALID, KV_UNSUPPORTED (no backend; `liveToLocal` of a network
  *         store), KV_INTERNAL (no thread for callbacks)
  */
-KV_API kv_status kv_store_subscribe(kv_store *store, const char *options, kv_event_fn on_ready,
-                                    kv_event_fn on_next, kv_event_fn on_status,
-                                    kv_event_fn on_error, void *context, kv_free_fn free_context,
-                                    kv_subscription **subscription_out, kv_error **error_out);
+KV_API kv_status kv_store_subscribe(kv_store *store, const char *options,
+                                    KV_OPTIONAL kv_event_fn on_ready,
+                                    KV_OPTIONAL kv_event_fn on_next,
+                                    KV_OPTIONAL kv_event_fn on_status,
+                                    KV_OPTIONAL kv_event_fn on_error, void *context,
+                                    kv_free_fn free_context, kv_subscription **subscription_out,
+                                    kv_error **error_out);
 
 /** @} */
 
@@ -1181,23 +1194,23 @@ KV_API kv_status kv_store_subscribe(kv_store *store, const char *options, kv_eve
  *
  * @return KV_OK, KV_NO_USER, KV_UNSUPPORTED (no backend), KV_FORBIDDEN (not the owner), network and server codes
  */
-KV_API kv_status kv_stream_acl(kv_client *client, const char *stream, const char *user,
+KV_API kv_status kv_stream_acl(kv_client *client, const char *stream, KV_OPTIONAL const char *user,
                                const char *options, char **json_out, size_t *length_out,
                                kv_error **error_out);
-KV_API kv_status kv_stream_acl_async(kv_client *client, const char *stream, const char *user,
-                                     const char *options, kv_answer_fn done, void *context,
-                                     kv_free_fn free_context, kv_request **request_out,
-                                     kv_error **error_out);
+KV_API kv_status kv_stream_acl_async(kv_client *client, const char *stream,
+                                     KV_OPTIONAL const char *user, const char *options,
+                                     kv_answer_fn done, void *context, kv_free_fn free_context,
+                                     kv_request **request_out, kv_error **error_out);
 
 /** Replaces it. Who may not listen any more is told nothing any more. @return as above, KV_INVALID */
-KV_API kv_status kv_stream_set_acl(kv_client *client, const char *stream, const char *user,
-                                   const char *acl_json, size_t length, const char *options,
-                                   kv_error **error_out);
-KV_API kv_status kv_stream_set_acl_async(kv_client *client, const char *stream, const char *user,
-                                         const char *acl_json, size_t length, const char *options,
-                                         kv_answer_fn done, void *context,
-                                         kv_free_fn free_context, kv_request **request_out,
-                                         kv_error **error_out);
+KV_API kv_status kv_stream_set_acl(kv_client *client, const char *stream,
+                                   KV_OPTIONAL const char *user, const char *acl_json,
+                                   size_t length, const char *options, kv_error **error_out);
+KV_API kv_status kv_stream_set_acl_async(kv_client *client, const char *stream,
+                                         KV_OPTIONAL const char *user, const char *acl_json,
+                                         size_t length, const char *options, kv_answer_fn done,
+                                         void *context, kv_free_fn free_context,
+                                         kv_request **request_out, kv_error **error_out);
 
 /** Lists the users of whose parts the active user may use something: an array of ids.
  *  @return KV_OK, KV_NO_USER, KV_UNSUPPORTED (no backend), network and server codes */
@@ -1214,12 +1227,13 @@ KV_API kv_status kv_stream_owners_async(kv_client *client, const char *stream, c
  * @return KV_OK, KV_MISUSE (not registered), KV_INVALID, KV_NO_USER, KV_UNSUPPORTED (no backend), KV_FORBIDDEN
  *         (the owner does not allow it), network and server codes
  */
-KV_API kv_status kv_stream_send(kv_client *client, const char *stream, const char *user,
+KV_API kv_status kv_stream_send(kv_client *client, const char *stream, KV_OPTIONAL const char *user,
                                 const char *message_json, size_t length, const char *options,
                                 kv_error **error_out);
-KV_API kv_status kv_stream_send_async(kv_client *client, const char *stream, const char *user,
-                                      const char *message_json, size_t length, const char *options,
-                                      kv_answer_fn done, void *context, kv_free_fn free_context,
+KV_API kv_status kv_stream_send_async(kv_client *client, const char *stream,
+                                      KV_OPTIONAL const char *user, const char *message_json,
+                                      size_t length, const char *options, kv_answer_fn done,
+                                      void *context, kv_free_fn free_context,
                                       kv_request **request_out, kv_error **error_out);
 
 /**
@@ -1229,9 +1243,11 @@ KV_API kv_status kv_stream_send_async(kv_client *client, const char *stream, con
  * @return KV_OK, KV_MISUSE (not registered), KV_NO_USER, KV_UNSUPPORTED (no backend), KV_INTERNAL (no thread for
  *         callbacks)
  */
-KV_API kv_status kv_stream_subscribe(kv_client *client, const char *stream, const char *user,
-                                     kv_event_fn on_ready, kv_event_fn on_next,
-                                     kv_event_fn on_status, kv_event_fn on_error, void *context,
+KV_API kv_status kv_stream_subscribe(kv_client *client, const char *stream,
+                                     KV_OPTIONAL const char *user, KV_OPTIONAL kv_event_fn on_ready,
+                                     KV_OPTIONAL kv_event_fn on_next,
+                                     KV_OPTIONAL kv_event_fn on_status,
+                                     KV_OPTIONAL kv_event_fn on_error, void *context,
                                      kv_free_fn free_context, kv_subscription **subscription_out,
                                      kv_error **error_out);
 
@@ -1304,38 +1320,42 @@ KV_API kv_status kv_transaction_count(kv_transaction *transaction, kv_store *sto
  *  be NULL
  *  @return what kv_transaction_find_by_id() returns; KV_INVALID (no entity; the error has a `position`) */
 KV_API kv_status kv_transaction_save(kv_transaction *transaction, kv_store *store,
-                                     const char *entity_json, size_t length, char **json_out,
-                                     size_t *length_out, kv_error **error_out);
+                                     const char *entity_json, size_t length,
+                                     KV_OPTIONAL char **json_out, size_t *length_out,
+                                     kv_error **error_out);
 
 /** The same on a condition, the option `if` of kv_store_save(): #KV_CONFLICT if it does not hold for the entity as the
  *  transaction sees it, which then counts as read. What the transaction itself has written has no version yet.
  *  @param options `{"if":…}`, or NULL */
 KV_API kv_status kv_transaction_save_if(kv_transaction *transaction, kv_store *store,
-                                        const char *entity_json, size_t length,
-                                        const char *options, char **json_out, size_t *length_out,
+                                        const char *entity_json, size_t length, const char *options,
+                                        KV_OPTIONAL char **json_out, size_t *length_out,
                                         kv_error **error_out);
 
 /** Removes one entity with the transaction. @param count_out receives 1, or 0 if there is none; may be NULL
  *  @return what kv_transaction_find_by_id() returns */
 KV_API kv_status kv_transaction_remove_by_id(kv_transaction *transaction, kv_store *store,
-                                             const char *id, int64_t *count_out,
+                                             const char *id, KV_OPTIONAL int64_t *count_out,
                                              kv_error **error_out);
 
 /** The same on a condition; see kv_transaction_save_if(). @param options `{"if":…}`, or NULL */
 KV_API kv_status kv_transaction_remove_by_id_if(kv_transaction *transaction, kv_store *store,
                                                 const char *id, const char *options,
-                                                int64_t *count_out, kv_error **error_out);
+                                                KV_OPTIONAL int64_t *count_out,
+                                                kv_error **error_out);
 
 /** Removes the entities that match with the transaction. @param query NULL: all @param count_out may be NULL
  *  @return what kv_transaction_find_by_id() returns */
 KV_API kv_status kv_transaction_remove(kv_transaction *transaction, kv_store *store,
-                                       kv_query *query, int64_t *count_out, kv_error **error_out);
+                                       kv_query *query, KV_OPTIONAL int64_t *count_out,
+                                       kv_error **error_out);
 
 /** Changes members of the entities that match with the transaction; see kv_store_update(). @param json_out may be NULL
  *  @return what kv_transaction_find_by_id() returns; KV_INVALID as kv_store_update() */
 KV_API kv_status kv_transaction_update(kv_transaction *transaction, kv_store *store,
                                        kv_query *query, const char *update_json, size_t length,
-                                       char **json_out, size_t *length_out, kv_error **error_out);
+                                       KV_OPTIONAL char **json_out, size_t *length_out,
+                                       kv_error **error_out);
 
 /**
  * Writes everything in one step that is on the disk when this returns, and ends the transaction, also if it fails. The
@@ -1347,7 +1367,7 @@ KV_API kv_status kv_transaction_update(kv_transaction *transaction, kv_store *st
 KV_API kv_status kv_transaction_commit(kv_transaction *transaction, kv_error **error_out);
 
 /** Closes a transaction; one that was not committed has written nothing. NULL is harmless. DESTRUCTOR */
-KV_API void kv_transaction_close(kv_transaction *transaction);
+KV_API void kv_transaction_close(KV_OPTIONAL kv_transaction *transaction);
 
 /** @} */
 
@@ -1368,17 +1388,17 @@ KV_API kv_status kv_cursor_next(kv_cursor *cursor, const char **json_out, size_t
 /**
  * Gives the next entities as one JSON array.
  *
- * @param most       how many at the most; 0: all that are left
+ * @param limit      how many at the most; 0: all that are left
  * @param json_out   borrowed as by kv_cursor_next()
  * @param count_out  how many; may be NULL
  * @return KV_OK, KV_DONE (none left; json_out receives "[]"), KV_MISUSE, KV_STORAGE
  */
-KV_API kv_status kv_cursor_next_page(kv_cursor *cursor, uint32_t most, const char **json_out,
-                                     size_t *length_out, uint32_t *count_out,
+KV_API kv_status kv_cursor_next_page(kv_cursor *cursor, uint32_t limit, const char **json_out,
+                                     size_t *length_out, KV_OPTIONAL uint32_t *count_out,
                                      kv_error **error_out);
 
 /** Closes a cursor. NULL is harmless. DESTRUCTOR */
-KV_API void kv_cursor_close(kv_cursor *cursor);
+KV_API void kv_cursor_close(KV_OPTIONAL kv_cursor *cursor);
 
 /** @} */
 
@@ -1469,8 +1489,8 @@ typedef struct kv_backend {
  *                          was closed and its functions have returned, on any thread; or before this returns when it fails
  * @return KV_OK, KV_MISUSE, KV_INVALID, KV_CONFLICT (the name is taken)
  */
-KV_API kv_status kv_backend_register(const char *name, const char *description_json, size_t length,
-                                     const kv_backend *functions, void *context,
+KV_API kv_status kv_backend_register(const char *name, KV_OPTIONAL const char *description_json,
+                                     size_t length, const kv_backend *functions, void *context,
                                      kv_free_fn free_context, kv_error **error_out);
 
 /**
@@ -1493,7 +1513,8 @@ KV_API kv_status kv_backend_unregister(const char *name, kv_error **error_out);
  * @return KV_OK (also if the answer turns out to be none, which the operation tells), KV_NOT_FOUND (nobody waits for it),
  *         KV_INVALID (the length), KV_TOO_LARGE (the request has failed with that)
  */
-KV_API kv_status kv_backend_complete(uint64_t request, kv_status status, const char *json, size_t length,
+KV_API kv_status kv_backend_complete(uint64_t request, kv_status status,
+                                     KV_OPTIONAL const char *json, size_t length,
                                      kv_error **error_out);
 
 /** @} */

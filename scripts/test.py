@@ -83,7 +83,11 @@ SECTIONS = [
         "Format and types",
         ["scripts/check-format", f"{PYTHON} scripts/check_python.py"],
     ),
-    Section("headers", "The header stands alone, in C and C++", ["scripts/check-headers"]),
+    Section(
+        "headers",
+        "The header stands alone, in C and C++, and the rest agrees with it",
+        ["scripts/check-headers", f"{PYTHON} scripts/generate_abi.py --check"],
+    ),
     Section(
         "library",
         "The shared library and its ABI",

@@ -12,9 +12,11 @@ public func kv_backend_register(
   perform(errorOut) { () throws(StoreError) in
     let host: HostBackend
     let known: BackendDescription
+    let registered: String
     do throws(StoreError) {
+      registered = try text(name, named: "name")
       known = try BackendDescription(
-        optionalObject(description, length, named: "description_json") ?? [:])
+        JSONArgument(description, length, named: "description_json").optionalObject() ?? [:])
       host = HostBackend(
         try table(functions), context, freeContext, requestsAtOnce: known.requestsAtOnce)
     } catch {
@@ -22,9 +24,8 @@ public func kv_backend_register(
       throw error
     }
     // From here on the context is freed with `host`.
-    let name = try text(name, named: "name")
-    let backend = CallbackBackend(name, known, host)
-    try BackendRegistry.register(name) { _ in backend.opened }
+    let backend = CallbackBackend(registered, known, host)
+    try BackendRegistry.register(registered) { _ in backend.opened }
   }
 }
 
@@ -43,7 +44,7 @@ public func kv_backend_complete(
   _ request: UInt64, _ status: kv_status, _ json: CString?, _ length: Int, _ errorOut: HandleOut?
 ) -> kv_status {
   perform(errorOut) { () throws(StoreError) in
-    let bytes = try optionalJSON(json, length, named: "json")
+    let bytes = try JSONArgument(json, length, named: "json").optionalBytes()
     let completion =
       if status == Status.ok {
         PendingRequests.complete(

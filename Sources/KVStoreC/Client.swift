@@ -6,10 +6,10 @@ internal import KVSync
 public func kv_client_open(
   _ options: CString?, _ length: Int, _ clientOut: HandleOut?, _ errorOut: HandleOut?
 ) -> kv_status {
-  let out = HandleOutput(clientOut)
+  let out = HandleOutput(clientOut, named: "client_out")
   return perform(errorOut) { () throws(StoreError) in
-    try out.require(named: "client_out")
-    let options = try requiredObject(options, length, named: "options_json")
+    try out.require()
+    let options = try JSONArgument(options, length, named: "options_json").object()
     out.give(try ClientObject.opened(options))
   }
 }
@@ -27,7 +27,7 @@ public func kv_salvage(
 ) -> kv_status {
   let out = TextOutput(jsonOut, lengthOut)
   return perform(errorOut) { () throws(StoreError) in
-    let options = try requiredObject(options, length, named: "options_json")
+    let options = try JSONArgument(options, length, named: "options_json").object()
     let directory = try text(directory, named: "directory")
     try out.give(try Client.salvage(options, into: directory))
   }
@@ -48,14 +48,14 @@ public func kv_client_event_fd(
 
 @_cdecl("kv_client_dispatch") @implementation
 public func kv_client_dispatch(
-  _ client: OpaquePointer?, _ most: UInt32, _ countOut: UnsafeMutablePointer<UInt32>?,
+  _ client: OpaquePointer?, _ limit: UInt32, _ countOut: UnsafeMutablePointer<UInt32>?,
   _ errorOut: HandleOut?
 ) -> kv_status {
   countOut?.pointee = 0
   return perform(errorOut) { () throws(StoreError) in
     let client = try ClientObject.borrow(client)
     guard client.callbacks.descriptor != nil else { throw notPumped }
-    let count = client.callbacks.dispatch(most == 0 ? nil : Int(most))
+    let count = client.callbacks.dispatch(limit == 0 ? nil : Int(limit))
     countOut?.pointee = count
   }
 }

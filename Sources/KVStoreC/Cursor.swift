@@ -16,14 +16,14 @@ public func kv_cursor_next(
 
 @_cdecl("kv_cursor_next_page") @implementation
 public func kv_cursor_next_page(
-  _ cursor: OpaquePointer?, _ most: UInt32, _ jsonOut: LentOut?, _ lengthOut: LengthOut?,
+  _ cursor: OpaquePointer?, _ limit: UInt32, _ jsonOut: LentOut?, _ lengthOut: LengthOut?,
   _ countOut: UnsafeMutablePointer<UInt32>?, _ errorOut: HandleOut?
 ) -> kv_status {
   let out = LentOutput(jsonOut, lengthOut)
   countOut?.pointee = 0
   return status(errorOut) { () throws(StoreError) -> kv_status in
     try out.require()
-    let page = try CursorObject.borrow(cursor).nextPage(most == 0 ? .max : Int(most))
+    let page = try CursorObject.borrow(cursor).nextPage(limit == 0 ? .max : Int(limit))
     out.lend(page.text)
     countOut?.pointee = page.count
     return page.count == 0 ? Status.done : Status.ok

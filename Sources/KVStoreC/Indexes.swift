@@ -7,9 +7,7 @@ public func kv_store_create_index(
   _ store: OpaquePointer?, _ spec: CString?, _ length: Int, _ errorOut: HandleOut?
 ) -> kv_status {
   perform(errorOut) { () throws(StoreError) in
-    guard let spec = try optionalJSONText(spec, length, named: "index_json") else {
-      throw missing("index_json")
-    }
+    let spec = try JSONArgument(spec, length, named: "index_json").text()
     try during(store) { (core) throws(StoreError) in try core.createIndex(spec) }
   }
 }

@@ -3,46 +3,6 @@ internal import KVClient
 internal import KVJSON
 internal import KVSync
 
-@_cdecl("kv_live_register") @implementation
-public func kv_live_register(
-  _ client: OpaquePointer?, _ options: CString?, _ errorOut: HandleOut?
-) -> kv_status {
-  status(errorOut) { () throws(StoreError) in
-    try register(client, options).run(givingTo: TextOutput.nowhere)
-  }
-}
-
-@_cdecl("kv_live_register_async") @implementation
-public func kv_live_register_async(
-  _ client: OpaquePointer?, _ options: CString?, _ done: kv_answer_fn?,
-  _ context: UnsafeMutableRawPointer?,
-  _ freeContext: kv_free_fn?, _ requestOut: HandleOut?, _ errorOut: HandleOut?
-) -> kv_status {
-  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
-    () throws(StoreError) in try register(client, options)
-  }
-}
-
-@_cdecl("kv_live_unregister") @implementation
-public func kv_live_unregister(
-  _ client: OpaquePointer?, _ options: CString?, _ errorOut: HandleOut?
-) -> kv_status {
-  status(errorOut) { () throws(StoreError) in
-    try unregister(client, options).run(givingTo: TextOutput.nowhere)
-  }
-}
-
-@_cdecl("kv_live_unregister_async") @implementation
-public func kv_live_unregister_async(
-  _ client: OpaquePointer?, _ options: CString?, _ done: kv_answer_fn?,
-  _ context: UnsafeMutableRawPointer?,
-  _ freeContext: kv_free_fn?, _ requestOut: HandleOut?, _ errorOut: HandleOut?
-) -> kv_status {
-  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
-    () throws(StoreError) in try unregister(client, options)
-  }
-}
-
 @_cdecl("kv_store_subscribe") @implementation
 public func kv_store_subscribe(
   _ store: OpaquePointer?, _ given: CString?, _ onReady: kv_event_fn?, _ onNext: kv_event_fn?,
@@ -65,7 +25,7 @@ public func kv_store_subscribe(
   }
 }
 
-private func register(
+func liveRegister(
   _ client: OpaquePointer?, _ options: CString?
 ) throws(StoreError) -> Operation {
   let (client, options) = (try ClientObject.borrow(client), try callOptions(options) ?? Options())
@@ -75,7 +35,7 @@ private func register(
   }
 }
 
-private func unregister(
+func liveUnregister(
   _ client: OpaquePointer?, _ options: CString?
 ) throws(StoreError) -> Operation {
   let (client, options) = (try ClientObject.borrow(client), try callOptions(options) ?? Options())

@@ -15,7 +15,7 @@ public func kv_store_sync_count(
 
 @_cdecl("kv_store_pending") @implementation
 public func kv_store_pending(
-  _ store: OpaquePointer?, _ after: CString?, _ most: UInt32, _ jsonOut: TextOut?,
+  _ store: OpaquePointer?, _ after: CString?, _ limit: UInt32, _ jsonOut: TextOut?,
   _ lengthOut: LengthOut?, _ errorOut: HandleOut?
 ) -> kv_status {
   let out = TextOutput(jsonOut, lengthOut)
@@ -24,7 +24,7 @@ public func kv_store_pending(
     let after = try optionalText(after, named: "after")
     try out.give(
       during(store) { (core) throws(StoreError) in
-        try core.pending(after: after, limit: Int(most))
+        try core.pending(after: after, limit: Int(limit))
       })
   }
 }
@@ -42,27 +42,6 @@ public func kv_store_pending_get(
   }
 }
 
-@_cdecl("kv_store_pending_retry") @implementation
-public func kv_store_pending_retry(
-  _ store: OpaquePointer?, _ id: CString?, _ options: CString?,
-  _ errorOut: HandleOut?
-) -> kv_status {
-  status(errorOut) { () throws(StoreError) in
-    try retry(store, id, options).run(givingTo: TextOutput.nowhere)
-  }
-}
-
-@_cdecl("kv_store_pending_retry_async") @implementation
-public func kv_store_pending_retry_async(
-  _ store: OpaquePointer?, _ id: CString?, _ options: CString?, _ done: kv_answer_fn?,
-  _ context: UnsafeMutableRawPointer?,
-  _ freeContext: kv_free_fn?, _ requestOut: HandleOut?, _ errorOut: HandleOut?
-) -> kv_status {
-  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
-    () throws(StoreError) in try retry(store, id, options)
-  }
-}
-
 @_cdecl("kv_store_pending_edit") @implementation
 public func kv_store_pending_edit(
   _ store: OpaquePointer?, _ id: CString?, _ entity: CString?, _ length: Int,
@@ -70,7 +49,7 @@ public func kv_store_pending_edit(
 ) -> kv_status {
   perform(errorOut) { () throws(StoreError) in
     let id = try text(id, named: "id")
-    let entity = try json(entity, length, named: "entity_json")
+    let entity = try JSONArgument(entity, length, named: "entity_json").bytes()
     try during(store) { (core) throws(StoreError) in try core.editPending(id, entity) }
   }
 }
@@ -117,7 +96,7 @@ public func kv_store_clear(
   }
 }
 
-private func retry(
+func storePendingRetry(
   _ store: OpaquePointer?, _ id: CString?, _ options: CString?
 ) throws(StoreError) -> Operation {
   let (store, id) = (try StoreObject.borrow(store), try text(id, named: "id"))

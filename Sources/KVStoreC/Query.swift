@@ -7,11 +7,12 @@ public func kv_query_create(
   _ filter: CString?, _ filterLength: Int, _ modifiers: CString?, _ modifiersLength: Int,
   _ queryOut: HandleOut?, _ errorOut: HandleOut?
 ) -> kv_status {
-  let out = HandleOutput(queryOut)
+  let out = HandleOutput(queryOut, named: "query_out")
   return perform(errorOut) { () throws(StoreError) in
-    try out.require(named: "query_out")
-    let filter = try optionalJSONText(filter, filterLength, named: "filter_json")
-    let modifiers = try optionalJSONText(modifiers, modifiersLength, named: "modifiers_json")
+    try out.require()
+    let filter = try JSONArgument(filter, filterLength, named: "filter_json").optionalText()
+    let modifiers = try JSONArgument(modifiers, modifiersLength, named: "modifiers_json")
+      .optionalText()
     out.give(try QueryObject(query(filter: filter, modifiers: modifiers)).open())
   }
 }
@@ -21,12 +22,14 @@ public func kv_query_from_format(
   _ format: CString?, _ arguments: CString?, _ argumentsLength: Int, _ modifiers: CString?,
   _ modifiersLength: Int, _ queryOut: HandleOut?, _ errorOut: HandleOut?
 ) -> kv_status {
-  let out = HandleOutput(queryOut)
+  let out = HandleOutput(queryOut, named: "query_out")
   return perform(errorOut) { () throws(StoreError) in
-    try out.require(named: "query_out")
+    try out.require()
     let format = try text(format, named: "format")
-    let arguments = try optionalJSONText(arguments, argumentsLength, named: "arguments_json")
-    let modifiers = try optionalJSONText(modifiers, modifiersLength, named: "modifiers_json")
+    let arguments = try JSONArgument(arguments, argumentsLength, named: "arguments_json")
+      .optionalText()
+    let modifiers = try JSONArgument(modifiers, modifiersLength, named: "modifiers_json")
+      .optionalText()
     let query = try query(format: format, arguments: arguments, modifiers: modifiers)
     out.give(try QueryObject(query).open())
   }
@@ -37,14 +40,15 @@ public func kv_query_combine(
   _ combination: CString?, _ queries: UnsafePointer<OpaquePointer?>?, _ count: Int,
   _ modifiers: CString?, _ modifiersLength: Int, _ queryOut: HandleOut?, _ errorOut: HandleOut?
 ) -> kv_status {
-  let out = HandleOutput(queryOut)
+  let out = HandleOutput(queryOut, named: "query_out")
   return perform(errorOut) { () throws(StoreError) in
-    try out.require(named: "query_out")
+    try out.require()
     guard let queries else { throw missing("queries") }
     let parts = try UnsafeBufferPointer(start: queries, count: max(0, count)).map {
       (handle) throws(StoreError) in try QueryObject.all(or: handle)
     }
-    let modifiers = try optionalJSONText(modifiers, modifiersLength, named: "modifiers_json")
+    let modifiers = try JSONArgument(modifiers, modifiersLength, named: "modifiers_json")
+      .optionalText()
     let name = try text(combination, named: "combination")
     guard let combination = Query.Combination(rawValue: name) else {
       throw StoreError(.invalid, "A combination is \"and\", \"or\" or \"not\".")

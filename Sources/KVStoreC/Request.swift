@@ -27,9 +27,9 @@ public func kv_request_is_done(_ request: OpaquePointer?) -> Int32 {
 public func kv_request_cursor(
   _ request: OpaquePointer?, _ cursorOut: HandleOut?, _ errorOut: HandleOut?
 ) -> kv_status {
-  let out = HandleOutput(cursorOut)
+  let out = HandleOutput(cursorOut, named: "cursor_out")
   return perform(errorOut) { () throws(StoreError) in
-    try out.require(named: "cursor_out")
+    try out.require()
     let request = try RequestObject.borrow(request)
     let cursor = CursorObject(try request.takeEntities(), client: request.client)
     out.give(try request.client.adopt(cursor))

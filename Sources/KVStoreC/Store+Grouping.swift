@@ -4,52 +4,6 @@ internal import KVJSON
 internal import KVQuery
 internal import KVSync
 
-@_cdecl("kv_store_group") @implementation
-public func kv_store_group(
-  _ store: OpaquePointer?, _ grouping: CString?, _ length: Int, _ query: OpaquePointer?,
-  _ options: CString?, _ jsonOut: TextOut?, _ lengthOut: LengthOut?, _ errorOut: HandleOut?
-) -> kv_status {
-  let out = TextOutput(jsonOut, lengthOut)
-  return status(errorOut) { () throws(StoreError) in
-    try out.require()
-    return try group(store, grouping, length, query, options).run(givingTo: out)
-  }
-}
-
-@_cdecl("kv_store_group_async") @implementation
-public func kv_store_group_async(
-  _ store: OpaquePointer?, _ grouping: CString?, _ length: Int, _ query: OpaquePointer?,
-  _ options: CString?, _ done: kv_answer_fn?, _ context: UnsafeMutableRawPointer?,
-  _ freeContext: kv_free_fn?, _ requestOut: HandleOut?, _ errorOut: HandleOut?
-) -> kv_status {
-  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
-    () throws(StoreError) in try group(store, grouping, length, query, options)
-  }
-}
-
-@_cdecl("kv_store_distinct") @implementation
-public func kv_store_distinct(
-  _ store: OpaquePointer?, _ path: CString?, _ query: OpaquePointer?, _ options: CString?,
-  _ jsonOut: TextOut?, _ lengthOut: LengthOut?, _ errorOut: HandleOut?
-) -> kv_status {
-  let out = TextOutput(jsonOut, lengthOut)
-  return status(errorOut) { () throws(StoreError) in
-    try out.require()
-    return try distinct(store, path, query, options).run(givingTo: out)
-  }
-}
-
-@_cdecl("kv_store_distinct_async") @implementation
-public func kv_store_distinct_async(
-  _ store: OpaquePointer?, _ path: CString?, _ query: OpaquePointer?, _ options: CString?,
-  _ done: kv_answer_fn?, _ context: UnsafeMutableRawPointer?, _ freeContext: kv_free_fn?,
-  _ requestOut: HandleOut?, _ errorOut: HandleOut?
-) -> kv_status {
-  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
-    () throws(StoreError) in try distinct(store, path, query, options)
-  }
-}
-
 @_cdecl("kv_store_reduce") @implementation
 public func kv_store_reduce(
   _ store: OpaquePointer?, _ keys: CString?, _ length: Int, _ query: OpaquePointer?,
@@ -61,7 +15,7 @@ public func kv_store_reduce(
     try out.require()
     guard let reduce else { throw missing("reduce") }
     let store = try StoreObject.borrow(store)
-    let keys = try keyPaths(keys, length)
+    let keys = try keyPaths(JSONArgument(keys, length, named: "keys_json"))
     let entities = try entities(store, QueryObject.all(or: query), options)
     // A child of the client, so that closing that, which `reduce` may do, closes this too.
     let cursor = try store.client.adopt(CursorObject(entities, client: store.client))
@@ -79,15 +33,14 @@ public func kv_store_reduce(
 
 // MARK: Operations
 
-private func group(
-  _ store: OpaquePointer?, _ grouping: CString?, _ length: Int, _ query: OpaquePointer?,
+func storeGroup(
+  _ store: OpaquePointer?, _ grouping: JSONArgument, _ query: OpaquePointer?,
   _ options: CString?
 ) throws(StoreError) -> Operation {
   let (store, query) = (try StoreObject.borrow(store), try QueryObject.all(or: query))
-  guard let text = try optionalJSONText(grouping, length, named: "group_json") else {
-    throw missing("group_json")
-  }
-  let (wanted, options) = (try GroupRequest(parsing: text), try callOptions(options))
+  let (wanted, options) = (
+    try GroupRequest(parsing: grouping.text()), try callOptions(options)
+  )
   return Operation(on: store.client, isLocal: store.core.readsLocally(options)) {
     (running) throws(StoreError) in
     try store.core.group(wanted, query, running.run(options)) { running.early(.json($0)) }
@@ -95,7 +48,7 @@ private func group(
   }
 }
 
-private func distinct(
+func storeDistinct(
   _ store: OpaquePointer?, _ path: CString?, _ query: OpaquePointer?, _ options: CString?
 ) throws(StoreError) -> Operation {
   let (store, query) = (try StoreObject.borrow(store), try QueryObject.all(or: query))
@@ -122,8 +75,8 @@ private func entities(
 }
 
 /// A JSON array of names; none for NULL.
-private func keyPaths(_ start: CString?, _ length: Int) throws(StoreError) -> [Path] {
-  guard let text = try optionalJSONText(start, length, named: "keys_json") else { return [] }
+private func keyPaths(_ keys: JSONArgument) throws(StoreError) -> [Path] {
+  guard let text = try keys.optionalText() else { return [] }
   let names = (try? JSONValue(parsing: text))?.arrayValue
   let keys = names?.compactMap(\.stringValue).filter { !$0.isEmpty }
   guard let keys, keys.count == names?.count else {

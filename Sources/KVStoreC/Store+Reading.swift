@@ -2,29 +2,6 @@ public import CKVStore
 internal import KVClient
 internal import KVSync
 
-@_cdecl("kv_store_find") @implementation
-public func kv_store_find(
-  _ store: OpaquePointer?, _ query: OpaquePointer?, _ options: CString?, _ cursorOut: HandleOut?,
-  _ errorOut: HandleOut?
-) -> kv_status {
-  let out = HandleOutput(cursorOut)
-  return status(errorOut) { () throws(StoreError) in
-    try out.require(named: "cursor_out")
-    return try find(store, query, options).run(givingTo: out)
-  }
-}
-
-@_cdecl("kv_store_find_async") @implementation
-public func kv_store_find_async(
-  _ store: OpaquePointer?, _ query: OpaquePointer?, _ options: CString?, _ done: kv_answer_fn?,
-  _ context: UnsafeMutableRawPointer?,
-  _ freeContext: kv_free_fn?, _ requestOut: HandleOut?, _ errorOut: HandleOut?
-) -> kv_status {
-  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
-    () throws(StoreError) in try find(store, query, options)
-  }
-}
-
 @_cdecl("kv_store_find_by_id") @implementation
 public func kv_store_find_by_id(
   _ store: OpaquePointer?, _ id: CString?, _ options: CString?, _ jsonOut: TextOut?,
@@ -35,47 +12,13 @@ public func kv_store_find_by_id(
   return status(errorOut) { () throws(StoreError) in
     try out.require()
     if options == nil, try lent(store, id, to: out) { return Status.ok }
-    return try findById(store, id, options).run(givingTo: out)
-  }
-}
-
-@_cdecl("kv_store_find_by_id_async") @implementation
-public func kv_store_find_by_id_async(
-  _ store: OpaquePointer?, _ id: CString?, _ options: CString?, _ done: kv_answer_fn?,
-  _ context: UnsafeMutableRawPointer?,
-  _ freeContext: kv_free_fn?, _ requestOut: HandleOut?, _ errorOut: HandleOut?
-) -> kv_status {
-  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
-    () throws(StoreError) in try findById(store, id, options)
-  }
-}
-
-@_cdecl("kv_store_count") @implementation
-public func kv_store_count(
-  _ store: OpaquePointer?, _ query: OpaquePointer?, _ options: CString?, _ countOut: CountOut?,
-  _ errorOut: HandleOut?
-) -> kv_status {
-  let out = CountOutput(countOut)
-  return status(errorOut) { () throws(StoreError) in
-    try out.require()
-    return try count(store, query, options).run(givingTo: out)
-  }
-}
-
-@_cdecl("kv_store_count_async") @implementation
-public func kv_store_count_async(
-  _ store: OpaquePointer?, _ query: OpaquePointer?, _ options: CString?, _ done: kv_answer_fn?,
-  _ context: UnsafeMutableRawPointer?,
-  _ freeContext: kv_free_fn?, _ requestOut: HandleOut?, _ errorOut: HandleOut?
-) -> kv_status {
-  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
-    () throws(StoreError) in try count(store, query, options)
+    return try storeFindByID(store, id, options).run(givingTo: out)
   }
 }
 
 // MARK: Operations
 
-private func find(
+func storeFind(
   _ store: OpaquePointer?, _ query: OpaquePointer?, _ options: CString?
 ) throws(StoreError) -> Operation {
   let (store, query) = (try StoreObject.borrow(store), try QueryObject.all(or: query))
@@ -87,7 +30,7 @@ private func find(
   }
 }
 
-private func findById(
+func storeFindByID(
   _ store: OpaquePointer?, _ id: CString?, _ options: CString?
 ) throws(StoreError) -> Operation {
   let (store, id) = (try StoreObject.borrow(store), try text(id, named: "id"))
@@ -115,7 +58,7 @@ private func lent(
   return true
 }
 
-private func count(
+func storeCount(
   _ store: OpaquePointer?, _ query: OpaquePointer?, _ options: CString?
 ) throws(StoreError) -> Operation {
   let (store, query) = (try StoreObject.borrow(store), try QueryObject.all(or: query))

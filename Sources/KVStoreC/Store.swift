@@ -6,9 +6,9 @@ public func kv_store_open(
   _ client: OpaquePointer?, _ collection: CString?, _ type: CString?, _ storeOptions: CString?,
   _ storeOut: HandleOut?, _ errorOut: HandleOut?
 ) -> kv_status {
-  let out = HandleOutput(storeOut)
+  let out = HandleOutput(storeOut, named: "store_out")
   return perform(errorOut) { () throws(StoreError) in
-    try out.require(named: "store_out")
+    try out.require()
     let client = try ClientObject.borrow(client)
     let store = try client.openStore(
       text(collection, named: "collection"), type: text(type, named: "type"), options(storeOptions))

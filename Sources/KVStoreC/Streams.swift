@@ -3,94 +3,6 @@ internal import KVClient
 internal import KVJSON
 internal import KVSync
 
-@_cdecl("kv_stream_acl") @implementation
-public func kv_stream_acl(
-  _ client: OpaquePointer?, _ stream: CString?, _ user: CString?, _ options: CString?,
-  _ jsonOut: TextOut?, _ lengthOut: LengthOut?, _ errorOut: HandleOut?
-) -> kv_status {
-  let out = TextOutput(jsonOut, lengthOut)
-  return status(errorOut) { () throws(StoreError) in
-    try out.require()
-    return try acl(client, stream, user, options).run(givingTo: out)
-  }
-}
-
-@_cdecl("kv_stream_acl_async") @implementation
-public func kv_stream_acl_async(
-  _ client: OpaquePointer?, _ stream: CString?, _ user: CString?, _ options: CString?,
-  _ done: kv_answer_fn?, _ context: UnsafeMutableRawPointer?, _ freeContext: kv_free_fn?,
-  _ requestOut: HandleOut?, _ errorOut: HandleOut?
-) -> kv_status {
-  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
-    () throws(StoreError) in try acl(client, stream, user, options)
-  }
-}
-
-@_cdecl("kv_stream_set_acl") @implementation
-public func kv_stream_set_acl(
-  _ client: OpaquePointer?, _ stream: CString?, _ user: CString?, _ aclJSON: CString?,
-  _ length: Int, _ options: CString?, _ errorOut: HandleOut?
-) -> kv_status {
-  status(errorOut) { () throws(StoreError) in
-    try setACL(client, stream, user, aclJSON, length, options).run(givingTo: TextOutput.nowhere)
-  }
-}
-
-@_cdecl("kv_stream_set_acl_async") @implementation
-public func kv_stream_set_acl_async(
-  _ client: OpaquePointer?, _ stream: CString?, _ user: CString?, _ aclJSON: CString?,
-  _ length: Int, _ options: CString?, _ done: kv_answer_fn?, _ context: UnsafeMutableRawPointer?,
-  _ freeContext: kv_free_fn?, _ requestOut: HandleOut?, _ errorOut: HandleOut?
-) -> kv_status {
-  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
-    () throws(StoreError) in try setACL(client, stream, user, aclJSON, length, options)
-  }
-}
-
-@_cdecl("kv_stream_owners") @implementation
-public func kv_stream_owners(
-  _ client: OpaquePointer?, _ stream: CString?, _ options: CString?, _ jsonOut: TextOut?,
-  _ lengthOut: LengthOut?, _ errorOut: HandleOut?
-) -> kv_status {
-  let out = TextOutput(jsonOut, lengthOut)
-  return status(errorOut) { () throws(StoreError) in
-    try out.require()
-    return try owners(client, stream, options).run(givingTo: out)
-  }
-}
-
-@_cdecl("kv_stream_owners_async") @implementation
-public func kv_stream_owners_async(
-  _ client: OpaquePointer?, _ stream: CString?, _ options: CString?, _ done: kv_answer_fn?,
-  _ context: UnsafeMutableRawPointer?, _ freeContext: kv_free_fn?, _ requestOut: HandleOut?,
-  _ errorOut: HandleOut?
-) -> kv_status {
-  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
-    () throws(StoreError) in try owners(client, stream, options)
-  }
-}
-
-@_cdecl("kv_stream_send") @implementation
-public func kv_stream_send(
-  _ client: OpaquePointer?, _ stream: CString?, _ user: CString?, _ message: CString?,
-  _ length: Int, _ options: CString?, _ errorOut: HandleOut?
-) -> kv_status {
-  status(errorOut) { () throws(StoreError) in
-    try send(client, stream, user, message, length, options).run(givingTo: TextOutput.nowhere)
-  }
-}
-
-@_cdecl("kv_stream_send_async") @implementation
-public func kv_stream_send_async(
-  _ client: OpaquePointer?, _ stream: CString?, _ user: CString?, _ message: CString?,
-  _ length: Int, _ options: CString?, _ done: kv_answer_fn?, _ context: UnsafeMutableRawPointer?,
-  _ freeContext: kv_free_fn?, _ requestOut: HandleOut?, _ errorOut: HandleOut?
-) -> kv_status {
-  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
-    () throws(StoreError) in try send(client, stream, user, message, length, options)
-  }
-}
-
 @_cdecl("kv_stream_subscribe") @implementation
 public func kv_stream_subscribe(
   _ client: OpaquePointer?, _ stream: CString?, _ user: CString?, _ onReady: kv_event_fn?,
@@ -128,7 +40,7 @@ private struct Part {
   }
 }
 
-private func acl(
+func streamACL(
   _ client: OpaquePointer?, _ stream: CString?, _ user: CString?, _ options: CString?
 ) throws(StoreError) -> Operation {
   let (part, options) = (try Part(client, stream, user), try callOptions(options) ?? Options())
@@ -140,15 +52,12 @@ private func acl(
   }
 }
 
-private func setACL(
-  _ client: OpaquePointer?, _ stream: CString?, _ user: CString?, _ aclJSON: CString?,
-  _ length: Int, _ options: CString?
+func streamSetACL(
+  _ client: OpaquePointer?, _ stream: CString?, _ user: CString?, _ aclJSON: JSONArgument,
+  _ options: CString?
 ) throws(StoreError) -> Operation {
   let (part, options) = (try Part(client, stream, user), try callOptions(options) ?? Options())
-  let text = try optionalJSONText(aclJSON, length, named: "acl_json") ?? ""
-  guard let acl = (try? JSONValue(parsing: text))?.objectValue else {
-    throw StoreError(.invalid, "acl_json is no JSON object.")
-  }
+  let acl = try aclJSON.object()
   return Operation(on: part.client) { (running) throws(StoreError) in
     try part.client.core.setStreamACL(
       part.stream, part.owner, acl, options, running.cancellation)
@@ -156,7 +65,7 @@ private func setACL(
   }
 }
 
-private func owners(
+func streamOwners(
   _ client: OpaquePointer?, _ stream: CString?, _ options: CString?
 ) throws(StoreError) -> Operation {
   let (part, options) = (try Part(client, stream, nil), try callOptions(options) ?? Options())
@@ -166,14 +75,12 @@ private func owners(
   }
 }
 
-private func send(
-  _ client: OpaquePointer?, _ stream: CString?, _ user: CString?, _ message: CString?,
-  _ length: Int, _ options: CString?
+func streamSend(
+  _ client: OpaquePointer?, _ stream: CString?, _ user: CString?, _ message: JSONArgument,
+  _ options: CString?
 ) throws(StoreError) -> Operation {
   let (part, options) = (try Part(client, stream, user), try callOptions(options) ?? Options())
-  guard let text = try optionalJSONText(message, length, named: "message_json") else {
-    throw missing("message_json")
-  }
+  let text = try message.text()
   guard (try? JSONValue(parsing: text)) != nil else {
     throw StoreError(.invalid, "message_json is not JSON.")
   }

@@ -10,9 +10,9 @@ public func kv_transaction_begin(
   _ client: OpaquePointer?, _ transactionOptions: CString?, _ transactionOut: HandleOut?,
   _ errorOut: HandleOut?
 ) -> kv_status {
-  let out = HandleOutput(transactionOut)
+  let out = HandleOutput(transactionOut, named: "transaction_out")
   return perform(errorOut) { () throws(StoreError) in
-    try out.require(named: "transaction_out")
+    try out.require()
     let client = try ClientObject.borrow(client)
     let core = try client.core.beginTransaction(options(transactionOptions))
     out.give(try client.adopt(TransactionObject(core, client: client)))
@@ -36,9 +36,9 @@ public func kv_transaction_find(
   _ transaction: OpaquePointer?, _ store: OpaquePointer?, _ query: OpaquePointer?,
   _ cursorOut: HandleOut?, _ errorOut: HandleOut?
 ) -> kv_status {
-  let out = HandleOutput(cursorOut)
+  let out = HandleOutput(cursorOut, named: "cursor_out")
   return within(transaction, store, errorOut) { (core, store) throws(StoreError) in
-    try out.require(named: "cursor_out")
+    try out.require()
     let entities = try core.find(try QueryObject.all(or: query), in: store)
     let client = try TransactionObject.borrow(transaction).client
     out.give(try client.adopt(CursorObject(entities, client: client)))
@@ -73,7 +73,7 @@ public func kv_transaction_save_if(
 ) -> kv_status {
   let out = TextOutput(jsonOut, lengthOut)
   return within(transaction, store, errorOut) { (core, store) throws(StoreError) in
-    let entity = try json(entity, length, named: "entity_json")
+    let entity = try JSONArgument(entity, length, named: "entity_json").bytes()
     try out.give(try core.save(entity, if: try condition(options), in: store))
   }
 }
@@ -117,8 +117,9 @@ public func kv_transaction_update(
 ) -> kv_status {
   let out = TextOutput(jsonOut, lengthOut)
   return within(transaction, store, errorOut) { (core, store) throws(StoreError) in
-    let update = try store.parsedUpdate(try updateText(update, length))
-    try out.give(try core.update(try QueryObject.all(or: query), update, in: store).json)
+    let update = try JSONArgument(update, length, named: "update_json").text()
+    try out.give(
+      try core.update(try QueryObject.all(or: query), store.parsedUpdate(update), in: store).json)
   }
 }
 
@@ -170,14 +171,6 @@ private func within(
 private func condition(_ text: CString?) throws(StoreError) -> WriteCondition {
   guard let object = try options(text) else { return .none }
   return try Transaction.condition(object)
-}
-
-/// A required update, as text.
-func updateText(_ update: CString?, _ length: Int) throws(StoreError) -> String {
-  guard let text = try optionalJSONText(update, length, named: "update_json") else {
-    throw missing("update_json")
-  }
-  return text
 }
 
 extension ClientObject {

@@ -214,8 +214,8 @@ static void what_is_refused(void) {
   diary told = {.client = listener()};
   kv_store *store = opened_store(told.client, "refused", "network");
   kv_subscription *subscription = NULL;
-  FAILS(KV_MISUSE, "NULL", kv_store_subscribe(store, NULL, NULL, NULL, NULL, NULL, &told, on_free,
-                                              &subscription, &error));
+  FAILS(KV_MISUSE, "receive", kv_store_subscribe(store, NULL, NULL, NULL, NULL, NULL, &told, on_free,
+                                                 &subscription, &error));
   FAILS(KV_UNSUPPORTED, "liveToLocal", kv_store_subscribe(store, "{\"liveToLocal\":true}", ALL,
                                                           &told, on_free, NULL, &error));
   OK(kv_live_unregister(told.client, NULL, &error));

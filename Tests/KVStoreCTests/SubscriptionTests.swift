@@ -68,7 +68,8 @@ private final class Scene: Sendable {
     client = try ClientObject.borrow(opened)
     var out: OpaquePointer?
     var made: SubscriptionObject?
-    try client.subscribe(listener.callback, handle: HandleOutput(&out)) { [source] in
+    try client.subscribe(listener.callback, handle: HandleOutput(&out, named: "subscription_out")) {
+      [source] in
       made = $0
       return source
     }
@@ -157,7 +158,9 @@ private final class Scene: Sendable {
     let listener = Listener()
     var out: OpaquePointer? = scene.subscribed.pointer
     #expect(throws: StoreError(.invalid, "no")) {
-      try scene.client.subscribe(listener.callback, handle: HandleOutput(&out)) {
+      try scene.client.subscribe(
+        listener.callback, handle: HandleOutput(&out, named: "subscription_out")
+      ) {
         (_) throws(StoreError) in throw StoreError(.invalid, "no")
       }
     }
@@ -174,7 +177,9 @@ private final class Scene: Sendable {
         let listener = Listener()
         var out: OpaquePointer?
         let source = Source()
-        _ = try? scene.client.subscribe(listener.callback, handle: HandleOutput(&out)) {
+        _ = try? scene.client.subscribe(
+          listener.callback, handle: HandleOutput(&out, named: "subscription_out")
+        ) {
           subscription in
           for _ in 0..<3 { subscription.deliver { .success([0x7B, 0x7D]) } }
           return source

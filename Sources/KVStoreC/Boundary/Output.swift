@@ -13,9 +13,11 @@ public typealias CountOut = UnsafeMutablePointer<Int64>
 struct TextOutput {
   private let text: TextOut?
   private let length: LengthOut?
+  private let name: StaticString
 
-  init(_ text: TextOut?, _ length: LengthOut?) {
+  init(_ text: TextOut?, _ length: LengthOut?, named name: StaticString = "json_out") {
     self.text = text
+    self.name = name
     self.length = length
     text?.pointee = nil
     length?.pointee = 0
@@ -26,7 +28,7 @@ struct TextOutput {
 
   /// Fails where the caller has to take the text.
   func require() throws(StoreError) {
-    if text == nil { throw missing("json_out") }
+    if text == nil { throw missing(name) }
   }
 
   /// Copies a text to the heap of C, with a NUL behind it. Does nothing if nobody asked.
@@ -53,17 +55,40 @@ struct TextOutput {
 /// Where a number goes, if anybody asked. Making one clears it.
 struct CountOutput {
   private let out: CountOut?
+  private let name: StaticString
 
-  init(_ out: CountOut?) {
+  init(_ out: CountOut?, named name: StaticString = "count_out") {
     self.out = out
+    self.name = name
     out?.pointee = 0
   }
 
   func require() throws(StoreError) {
-    if out == nil { throw missing("count_out") }
+    if out == nil { throw missing(name) }
   }
 
   func give(_ count: Int) { out?.pointee = Int64(count) }
+}
+
+/// `int32_t *exists_out`.
+public typealias FlagOut = UnsafeMutablePointer<Int32>
+
+/// Where a yes or no goes, as 1 or 0. Making one clears it.
+struct FlagOutput {
+  private let out: FlagOut?
+  private let name: StaticString
+
+  init(_ out: FlagOut?, named name: StaticString) {
+    self.out = out
+    self.name = name
+    out?.pointee = 0
+  }
+
+  func require() throws(StoreError) {
+    if out == nil { throw missing(name) }
+  }
+
+  func give(_ flag: Bool) { out?.pointee = flag ? 1 : 0 }
 }
 
 /// `const char **json_out`: text that stays the library's.
@@ -91,18 +116,23 @@ struct LentOutput {
   }
 }
 
+/// `kv_x **x_out`, `kv_error **error_out`.
+public typealias HandleOut = UnsafeMutablePointer<OpaquePointer?>
+
 /// Where a new handle goes. Making one clears it.
 struct HandleOutput {
   private let out: HandleOut?
+  private let name: StaticString
 
-  init(_ out: HandleOut?) {
+  init(_ out: HandleOut?, named name: StaticString) {
     self.out = out
+    self.name = name
     out?.pointee = nil
   }
 
   var isWanted: Bool { out != nil }
 
-  func require(named name: StaticString) throws(StoreError) {
+  func require() throws(StoreError) {
     if out == nil { throw missing(name) }
   }
 

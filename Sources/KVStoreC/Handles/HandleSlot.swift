@@ -1,7 +1,7 @@
 internal import KVBase
 internal import Synchronization
 
-/// A place for one object. Slots are never given back to the system, so that even a stale handle may
+/// Holds one object. Slots are never given back to the system, so that even a stale handle may
 /// look at one.
 ///
 /// `state` decides everything, in one atomic word:
@@ -23,7 +23,6 @@ struct HandleSlot: ~Copyable {
   static let open: Word = 1 << 22
   static let closing: Word = 2 << 22
   static let phaseMask: Word = 3 << 22
-  static let kindMask: Word = 0xF << 24
 
   let state: Atomic<Word>
   /// The next free slot plus 1; 0 at the end of the list. Only used while free.

@@ -16,7 +16,7 @@ enum HandleTable {
   /// The chunks made so far. `nonisolated(unsafe)`: the pointer never changes, the entries are atomic.
   nonisolated(unsafe) private static let chunks: UnsafeMutablePointer<Atomic<Chunk?>> = {
     let chunks = UnsafeMutablePointer<Atomic<Chunk?>>.allocate(capacity: chunkLimit)
-    for place in 0..<chunkLimit { (chunks + place).initialize(to: Atomic(nil)) }
+    for index in 0..<chunkLimit { (chunks + index).initialize(to: Atomic(nil)) }
     return chunks
   }()
 
@@ -29,12 +29,12 @@ enum HandleTable {
 
   /// Makes a handle that keeps `object` alive; nil if 8 million are open.
   static func open(_ object: AnyObject, as kind: HandleKind) -> Handle? {
-    guard let place = takeFree() ?? takeUnused(), let slot = slot(place) else { return nil }
+    guard let index = popFree() ?? nextUnused(), let slot = slot(index) else { return nil }
     slot.pointee.object = Unmanaged.passRetained(object)
     slot.pointee.process = .current
     let opening = HandleSlot.open | kind.rawValue << 24
     let word = slot.pointee.state.wrappingAdd(opening, ordering: .acquiringAndReleasing).newValue
-    return Handle(generation: word >> 28, slot: place, kind: kind)
+    return Handle(generation: word >> 28, slot: index, kind: kind)
   }
 
   /// The object behind an open handle of this kind.
@@ -50,7 +50,7 @@ enum HandleTable {
     return object.takeUnretainedValue()
   }
 
-  /// Closes a handle and gives its object. Of several callers one succeeds.
+  /// Closes a handle and returns its object. Of several callers one succeeds.
   static func close(_ handle: Handle, of kind: HandleKind) throws(StoreError) -> AnyObject {
     let object = try object(handle, of: kind)
     guard let slot = slot(handle.slot) else { throw misuse(handle, of: kind) }
@@ -77,32 +77,32 @@ enum HandleTable {
   /// How many handles of a kind (nil: of all kinds) this process has open. Looks at every slot.
   static func count(_ kind: HandleKind?) -> Int64 {
     var count: Int64 = 0
-    for place in 0..<min(used.load(ordering: .acquiring), Handle.slotLimit) {
-      guard let slot = slot(place) else { continue }
+    for index in 0..<min(used.load(ordering: .acquiring), Handle.slotLimit) {
+      guard let slot = slot(index) else { continue }
       let word = slot.pointee.state.wrappingAdd(1, ordering: .acquiring).oldValue
       let isOpen = word & HandleSlot.phaseMask == HandleSlot.open && slot.pointee.process.isCurrent
       if isOpen, kind == nil || word >> 24 & 0xF == kind?.rawValue { count += 1 }
-      unpin(slot, place)
+      unpin(slot, index)
     }
     return count
   }
 
   // MARK: Slots
 
-  private static func slot(_ place: UInt64) -> Chunk? {
-    guard let chunk = chunks[Int(place / chunkSize)].load(ordering: .acquiring) else { return nil }
-    return chunk + Int(place % chunkSize)
+  private static func slot(_ index: UInt64) -> Chunk? {
+    guard let chunk = chunks[Int(index / chunkSize)].load(ordering: .acquiring) else { return nil }
+    return chunk + Int(index % chunkSize)
   }
 
-  /// Gives a pin back, and the slot too if it was the last pin of a closing one.
-  private static func unpin(_ slot: Chunk, _ place: UInt64) {
+  /// Releases a pin, and the slot too if it was the last pin of a closing one.
+  private static func unpin(_ slot: Chunk, _ index: UInt64) {
     let word = slot.pointee.state.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue
     let isLast = word & (HandleSlot.phaseMask | HandleSlot.pinMask) == HandleSlot.closing
-    if isLast { recycle(slot, place, word) }
+    if isLast { recycle(slot, index, word) }
   }
 
   /// Makes a closing slot free, unless somebody pinned it meanwhile, who will then do it.
-  private static func recycle(_ slot: Chunk, _ place: UInt64, _ word: UInt64) {
+  private static func recycle(_ slot: Chunk, _ index: UInt64, _ word: UInt64) {
     // Who wins this exchange is alone with the slot until it is open again.
     let generation = word >> 28 + 1
     let (done, _) = slot.pointee.state.compareExchange(
@@ -110,18 +110,18 @@ enum HandleTable {
     guard done, let object = slot.pointee.object else { return }
     slot.pointee.object = nil
     // A slot whose generations are used up is never used again.
-    if generation < Handle.generationLimit - 1 { putFree(slot, place) }
+    if generation < Handle.generationLimit - 1 { pushFree(slot, index) }
     object.release()
   }
 
-  private static func takeUnused() -> UInt64? {
-    let place = used.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue
-    guard place < Handle.slotLimit else {
+  private static func nextUnused() -> UInt64? {
+    let index = used.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue
+    guard index < Handle.slotLimit else {
       used.wrappingSubtract(1, ordering: .relaxed)
       return nil
     }
-    let entry = chunks + Int(place / chunkSize)
-    guard entry.pointee.load(ordering: .acquiring) == nil else { return place }
+    let entry = chunks + Int(index / chunkSize)
+    guard entry.pointee.load(ordering: .acquiring) == nil else { return index }
     let chunk = makeChunk()
     let (isOurs, _) = entry.pointee.compareExchange(
       expected: nil, desired: chunk, ordering: .acquiringAndReleasing)
@@ -129,7 +129,7 @@ enum HandleTable {
       chunk.deinitialize(count: Int(chunkSize))
       chunk.deallocate()
     }
-    return place
+    return index
   }
 
   private static func makeChunk() -> Chunk {
@@ -144,11 +144,11 @@ enum HandleTable {
 
   private static let headMask: UInt64 = (1 << 24) - 1
 
-  private static func putFree(_ slot: Chunk, _ place: UInt64) {
+  private static func pushFree(_ slot: Chunk, _ index: UInt64) {
     var head = free.load(ordering: .acquiring)
     while true {
       slot.pointee.nextFree.store(head & headMask, ordering: .relaxed)
-      let new = (head & ~headMask) &+ (headMask + 1) | (place + 1)
+      let new = (head & ~headMask) &+ (headMask + 1) | (index + 1)
       let (done, seen) = free.compareExchange(
         expected: head, desired: new, ordering: .acquiringAndReleasing)
       if done { return }
@@ -156,16 +156,16 @@ enum HandleTable {
     }
   }
 
-  private static func takeFree() -> UInt64? {
+  private static func popFree() -> UInt64? {
     var head = free.load(ordering: .acquiring)
     while head & headMask != 0 {
-      let place = head & headMask - 1
-      guard let slot = slot(place) else { return nil }
+      let index = head & headMask - 1
+      guard let slot = slot(index) else { return nil }
       let next = slot.pointee.nextFree.load(ordering: .relaxed)
       let new = (head & ~headMask) &+ (headMask + 1) | next
       let (done, seen) = free.compareExchange(
         expected: head, desired: new, ordering: .acquiringAndReleasing)
-      if done { return place }
+      if done { return index }
       head = seen
     }
     return nil

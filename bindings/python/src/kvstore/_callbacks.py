@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, Protocol, TypeVar, final
 
-from . import _native
+from . import _abi, _native
 from .cursor import Cursor
 from .errors import KVError
 from .results import Answer
@@ -72,7 +72,7 @@ class Reader(Protocol[T_co]):
     def from_request(self, handle: int, owner: Owner) -> T_co:
         """Read the result of a request that is done, of a client or a store."""
 
-    def from_answer(self, answer: _native.AnswerStruct) -> T_co:
+    def from_answer(self, answer: _abi.AnswerStruct) -> T_co:
         """Read an answer; called while its callback runs."""
 
 
@@ -96,7 +96,7 @@ class Delivery:
         self._error: BaseException | None = None
         self._abandoned = False
 
-    def deliver(self, answer: _native.AnswerStruct) -> None:
+    def deliver(self, answer: _abi.AnswerStruct) -> None:
         """Call the callback, keep what it raises, and end the life of a borrowed cursor."""
         value = None
         before, _this_thread.calling = _this_thread.calling, True
@@ -185,7 +185,7 @@ class EventDelivery:
         self._receive = receive
         self._finished = finished
 
-    def deliver(self, event: _native.EventStruct) -> None:
+    def deliver(self, event: _abi.EventStruct) -> None:
         """Call the callback with the event's JSON, or with what went wrong."""
         before, _this_thread.calling = _this_thread.calling, True
         try:
@@ -214,13 +214,11 @@ class ConflictDelivery:
     it ran, else ``sys.unraisablehook`` gets it.
     """
 
-    def __init__(
-        self, decide: Callable[[_native.ConflictStruct], tuple[int, bytes | None]]
-    ) -> None:
+    def __init__(self, decide: Callable[[_abi.ConflictStruct], tuple[int, bytes | None]]) -> None:
         self.token = remember(self)
         self._decide = decide
 
-    def deliver(self, conflict: _native.ConflictStruct, merged_out: Any) -> int:
+    def deliver(self, conflict: _abi.ConflictStruct, merged_out: Any) -> int:
         """Ask the function."""
         before, _this_thread.calling = _this_thread.calling, True
         try:
@@ -233,7 +231,7 @@ class ConflictDelivery:
                 _this_thread.raised.append(error)
             else:
                 report(error, self._decide)
-            return _native.KV_CONFLICT_LEAVE
+            return _abi.KV_CONFLICT_LEAVE
         finally:
             _this_thread.calling = before
 
@@ -325,7 +323,7 @@ def _on_conflict(token: int, conflict: Any, merged_out: Any) -> int:
     delivery = look_up(token, ConflictDelivery)
     if delivery is not None:
         return delivery.deliver(conflict.contents, merged_out)
-    return _native.KV_CONFLICT_LEAVE
+    return _abi.KV_CONFLICT_LEAVE
 
 
 def _on_log(token: int, level: int, text: bytes) -> None:
@@ -342,11 +340,11 @@ def _on_free(token: int) -> None:
 
 # What C calls; kept here, because C holds only the addresses.
 _thunks: Final = (
-    _native.ANSWER_FN(_on_answer),
-    _native.EVENT_FN(_on_event),
-    _native.CONFLICT_FN(_on_conflict),
-    _native.LOG_FN(_on_log),
-    _native.FREE_FN(_on_free),
+    _abi.ANSWER_FN(_on_answer),
+    _abi.EVENT_FN(_on_event),
+    _abi.CONFLICT_FN(_on_conflict),
+    _abi.LOG_FN(_on_log),
+    _abi.FREE_FN(_on_free),
 )
 ANSWER_POINTER, EVENT_POINTER, CONFLICT_POINTER, LOG_POINTER, FREE_POINTER = (
     ctypes.cast(thunk, ctypes.c_void_p).value for thunk in _thunks

@@ -44,12 +44,12 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, Literal, final
 
-from . import _native
+from . import _abi, _native
 from ._callbacks import FREE_POINTER, look_up, remember, report
 from ._closing import Closing
 from ._json import from_json
 from ._options import to_json, to_text
-from .errors import KVError, NotFoundError
+from .errors import KVError
 
 Record = dict[str, Any]
 
@@ -349,16 +349,16 @@ class _Host:
         except KVError as error:
             # What a backend gives and JSON has not is its defect, not a refusal of what was asked.
             raise TypeError(str(error)) from error
-        self._end(request, _native.KV_OK, text)
+        self._end(request, _abi.KV_OK, text)
 
     def _fail(self, request: int, error: BaseException) -> None:
         if isinstance(error, CancelledError):
-            self._end(request, _native.KV_TIMEOUT, b'{"message":"the backend gave up"}')
+            self._end(request, _abi.KV_TIMEOUT, b'{"message":"the backend gave up"}')
             return
         status = _status_of(error)
         if status is None:
             report(error, self._backend)
-            status = _KV_SERVER
+            status = _abi.KV_SERVER
         told = f"{type(error).__name__}: {error}"
         text = to_json({"message": told.encode(errors="replace").decode()})
         self._end(request, status, text)
@@ -367,10 +367,12 @@ class _Host:
         with self._lock:
             self._futures.pop(request, None)
             self._cancelled.discard(request)
+        # No error is asked for: it would be open for a moment after the client was closed.
+        result = _complete(request, status, text, len(text), None)
+        if result == _abi.KV_NOT_FOUND:
+            return  # Nobody waits any more.
         try:
-            _native.call(_complete, request, status, text, len(text))
-        except NotFoundError:
-            pass  # Nobody waits any more.
+            _native.check(result)
         except KVError as error:
             report(error, self._backend)
 
@@ -393,20 +395,17 @@ class _Host:
         """No call will follow."""
 
 
-_KV_SERVER: Final = 23
-
-
 def _status_of(error: BaseException) -> int | None:
     """Give the status that an exception stands for; None: it is a defect."""
     match error:
         case KVError():
             return error.status
         case TimeoutError():
-            return _native.KV_TIMEOUT
+            return _abi.KV_TIMEOUT
         case ConnectionError():
-            return 20
+            return _abi.KV_NETWORK
         case PermissionError():
-            return 16
+            return _abi.KV_FORBIDDEN
     return None
 
 
@@ -594,12 +593,12 @@ def _path(path: str | Sequence[str]) -> Any:
 
 
 def _thunk(operation: str) -> Any:
-    def call(token: int, request: int, text: bytes, _length: int) -> None:
+    def call(token: int, request: int, text: Any, length: int) -> None:
         host = look_up(token, _Host)
         if host is not None:
-            host.carry_out(operation, request, text)
+            host.carry_out(operation, request, ctypes.string_at(text, length))
 
-    return _native.BACKEND_FN(call)
+    return _abi.BACKEND_FN(call)
 
 
 def _on_cancel(token: int, request: int) -> None:
@@ -610,16 +609,16 @@ def _on_cancel(token: int, request: int) -> None:
 
 # What C calls; kept here, because C holds only the addresses.
 _thunks: Final = {operation: _thunk(operation) for operation in _OPERATIONS}
-_cancel_thunk: Final = _native.BACKEND_CANCEL_FN(_on_cancel)
+_cancel_thunk: Final = _abi.BACKEND_CANCEL_FN(_on_cancel)
 
 
-def _functions_of(backend: Backend) -> _native.BackendStruct:
+def _functions_of(backend: Backend) -> _abi.BackendStruct:
     """Give the table of what a backend has; the library copies it."""
-    missing = _native.BACKEND_FN()
+    missing = _abi.BACKEND_FN()
     has_changes = type(backend).changes is not Backend.changes
     has_live = type(backend).live is not Backend.live
-    return _native.BackendStruct(
-        size=ctypes.sizeof(_native.BackendStruct),
+    return _abi.BackendStruct(
+        size=ctypes.sizeof(_abi.BackendStruct),
         fetch=_thunks["fetch"],
         fetch_ids=_thunks["fetch_ids"],
         changes=_thunks["changes"] if has_changes else missing,

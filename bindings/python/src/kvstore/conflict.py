@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic
 
-from . import _native
+from . import _abi, _native
 from ._callbacks import CONFLICT_POINTER, FREE_POINTER, ConflictDelivery, refuse_coroutine
 from ._options import entity_json
 from .model import PLAIN, Mapper
@@ -34,7 +34,7 @@ class Decision(enum.Enum):
     """What a conflict handler says, if it gives no entity."""
 
     #: Nothing: the write is set aside, in conflict.
-    LEAVE = _native.KV_CONFLICT_LEAVE
+    LEAVE = _abi.KV_CONFLICT_LEAVE
     #: Ours replaces theirs.
     KEEP = 1
     #: Theirs replaces ours.
@@ -54,7 +54,7 @@ def set_handler(store: int, handler: ConflictHandler[E] | None, mapper: Mapper[E
         return
     refuse_coroutine(handler, "a conflict handler")
 
-    def decide(lent: _native.ConflictStruct) -> tuple[int, bytes | None]:
+    def decide(lent: _abi.ConflictStruct) -> tuple[int, bytes | None]:
         versions = [_read(text, mapper) for text in (lent.base, lent.local, lent.remote)]
         answer = handler(Conflict(lent.id.decode(), *versions))
         if isinstance(answer, Decision):

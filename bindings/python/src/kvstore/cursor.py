@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Iterator
 from typing import Final, Generic
 
-from . import _native
+from . import _abi, _native
 from ._closing import Closing
 from ._json import from_json
 from .model import Mapper
@@ -91,10 +91,10 @@ class Cursor(Closing, Iterator[E], Generic[E]):
         try:
             text, length, error = out.refs
             status = _next_page(self._handle, self._page_size, text, length, None, error)
-            if status == _native.KV_DONE:
+            if status == _abi.KV_DONE:
                 self._close_handle()
                 raise StopIteration
-            if status != _native.KV_OK:
+            if status != _abi.KV_OK:
                 raise _native.failure(status, out)
             page: list[Entity] = from_json(out.text.value or b"[]")
         finally:
@@ -110,10 +110,10 @@ class Cursor(Closing, Iterator[E], Generic[E]):
             out = _native.take_out()
             try:
                 status = _next(self._handle, *out.refs)
-                if status == _native.KV_DONE:
+                if status == _abi.KV_DONE:
                     self._close_handle()
                     return None
-                if status != _native.KV_OK:
+                if status != _abi.KV_OK:
                     raise _native.failure(status, out)
                 return out.text.value
             finally:

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from . import _native
+from . import _abi, _native
 from ._json import from_json
 from ._options import to_json
 from .errors import KVError
@@ -56,7 +56,7 @@ def reduce(
         return 0
 
     names = to_json(_names(keys))
-    thunk = _native.REDUCE_FN(add)
+    thunk = _abi.REDUCE_FN(add)
     pointer = ctypes.cast(thunk, ctypes.c_void_p).value
     try:
         text = _native.call_for_text(

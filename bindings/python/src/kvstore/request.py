@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar, cast
 
-from . import _native
+from . import _abi, _native
 from ._callbacks import ANSWER_POINTER, FREE_POINTER, Delivery, Done, Owner, Reader
 from ._closing import Closing
 from .cursor import Cursor
@@ -47,7 +47,7 @@ class TextReader(Generic[T]):
         """Read the result of a request that is done."""
         return self._decode(_native.call_for_text(_wait, handle, -1.0))
 
-    def from_answer(self, answer: _native.AnswerStruct) -> T:
+    def from_answer(self, answer: _abi.AnswerStruct) -> T:
         """Read an answer; called while its callback runs."""
         return self._decode(answer.json or b"")
 
@@ -62,7 +62,7 @@ class CursorReader(Generic[E]):
         """Take the cursor of a find that is done."""
         return Cursor(_native.call_for_handle(_cursor, handle), owner, self._mapper)
 
-    def from_answer(self, answer: _native.AnswerStruct) -> Cursor[E]:
+    def from_answer(self, answer: _abi.AnswerStruct) -> Cursor[E]:
         """Borrow the cursor of an answer; it is closed when the callback ends."""
         return Cursor(answer.cursor, None, self._mapper)
 
@@ -109,7 +109,7 @@ class Request(Closing, Generic[T]):
 
     def progress(self) -> Progress:
         """Tell how far the operation is."""
-        progress = _native.ProgressStruct(size=ctypes.sizeof(_native.ProgressStruct))
+        progress = _abi.ProgressStruct(size=ctypes.sizeof(_abi.ProgressStruct))
         _native.check(_progress(self._handle, ctypes.byref(progress)))
         return Progress(
             progress.entities_done,
@@ -145,7 +145,11 @@ class Request(Closing, Generic[T]):
             left = _SLICE if end is None else min(_SLICE, end - time.monotonic())
             if left <= 0:
                 raise TimeoutError(
-                    {"status": 21, "name": "KV_TIMEOUT", "message": "not done in the time given"}
+                    {
+                        "status": _abi.KV_TIMEOUT,
+                        "name": "KV_TIMEOUT",
+                        "message": "not done in the time given",
+                    }
                 )
             _wait(self._handle, left, None, None, None)
 

@@ -7,7 +7,7 @@ func start(
   _ callback: AnswerCallback, _ requestOut: HandleOut?, _ errorOut: HandleOut?,
   _ operation: () throws(StoreError) -> Operation
 ) -> kv_status {
-  let out = HandleOutput(requestOut)
+  let out = HandleOutput(requestOut, named: "request_out")
   return perform(errorOut) { () throws(StoreError) in
     do throws(StoreError) {
       let operation = try operation()
@@ -30,13 +30,15 @@ func subscribe(
     ClientObject, (SubscriptionObject) throws(StoreError) -> any EventSource
   )
 ) -> kv_status {
-  let out = HandleOutput(subscriptionOut)
+  let out = HandleOutput(subscriptionOut, named: "subscription_out")
   return perform(errorOut) { () throws(StoreError) in
     let client: ClientObject
     let begin: (SubscriptionObject) throws(StoreError) -> any EventSource
     let callback: EventCallback
     do throws(StoreError) {
-      guard let handlers else { throw missing("a function to call") }
+      guard let handlers else {
+        throw StoreError(.misuse, "There is no function to receive events.")
+      }
       callback = EventCallback(handlers, context, free: free)
       (client, begin) = try prepare()
     } catch {
@@ -62,8 +64,8 @@ extension Operation {
   }
 
   /// For a yes or no.
-  func run(givingTo out: UnsafeMutablePointer<Int32>) throws(StoreError) -> kv_status {
-    out.pointee = try count() == 0 ? 0 : 1
+  func run(givingTo out: FlagOutput) throws(StoreError) -> kv_status {
+    out.give(try count() != 0)
     return Status.ok
   }
 

@@ -2,9 +2,6 @@ internal import CKVStore
 internal import Glibc
 internal import KVSync
 
-/// Where a new handle goes: `kv_x **x_out`, `kv_error **error_out`.
-public typealias HandleOut = UnsafeMutablePointer<OpaquePointer?>
-
 /// Runs the body of an entry point and turns what it throws into a status and, if somebody asked, an
 /// error object. `error_out` receives NULL otherwise.
 ///
@@ -33,11 +30,4 @@ private func give(_ error: StoreError, to errorOut: HandleOut?) -> kv_status {
     errorOut.pointee = HandleTable.open(ErrorObject(error), as: .error)?.pointer
   }
   return error.kind.code
-}
-
-/// The statuses that are no failures.
-enum Status {
-  static let ok: kv_status = numericCast(KV_OK)
-  static let partial: kv_status = numericCast(KV_PARTIAL)
-  static let done: kv_status = numericCast(KV_DONE)
 }

@@ -1,0 +1,394 @@
+"""The blocking calls, awaited. Made by scripts/generate_abi.py: do not edit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Generic, Unpack, overload
+
+from .._options import (
+    CallOptions,
+    LogoutOptions,
+    NetworkOptions,
+    WriteOptions,
+)
+from ..client import Client
+from ..grouping import Aggregate
+from ..pending import PendingQueue
+from ..query import QueryLike
+from ..results import (
+    E,
+    Entity,
+    EntityLike,
+    Explanation,
+    Index,
+    PendingDetail,
+    PullResult,
+    PushResult,
+    SaveManyResult,
+    SyncResult,
+    UpdateResult,
+)
+from ..store import Store
+from ..userstream import UserStream
+from ._waiting import finish, in_thread
+
+
+class StoreCalls(Generic[E]):
+    """The calls of :class:`kvstore.Store`, awaited."""
+
+    #: The Store of the blocking calls, for what has no form here.
+    blocking: Store[E]
+
+    async def find_by_id(self, id: str, **options: Unpack[CallOptions]) -> E:
+        """Find one entity, or raise :class:`kvstore.NotFoundError`."""
+        return await finish(
+            lambda done: self.blocking.find_by_id_async(id, on_answer=done, **options)
+        )
+
+    async def count(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> int:
+        """Count the entities that match."""
+        return await finish(
+            lambda done: self.blocking.count_async(query, on_answer=done, **options)
+        )
+
+    async def group(
+        self,
+        keys: Sequence[str] = (),
+        aggregates: Mapping[str, Aggregate] | None = None,
+        query: QueryLike = None,
+        *,
+        reduce: str | None = None,
+        initial: Mapping[str, Any] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> list[Entity]:
+        """Group the entities that match by some members, and compute numbers about each group.
+
+        See :meth:`kvstore.Store.group`.
+        """
+        return await finish(
+            lambda done: self.blocking.group_async(
+                keys, aggregates, query, reduce=reduce, initial=initial, on_answer=done, **options
+            )
+        )
+
+    async def distinct(
+        self, path: str, query: QueryLike = None, **options: Unpack[CallOptions]
+    ) -> list[Any]:
+        """Give the different values of a member, in order; elements of arrays count one by one."""
+        return await finish(
+            lambda done: self.blocking.distinct_async(path, query, on_answer=done, **options)
+        )
+
+    @overload
+    async def save(
+        self: StoreCalls[Entity], entity: EntityLike, **options: Unpack[WriteOptions]
+    ) -> Entity: ...
+
+    @overload
+    async def save(self, entity: E, **options: Unpack[WriteOptions]) -> E: ...
+
+    async def save(self, entity: Any, **options: Unpack[WriteOptions]) -> Any:
+        """Save one entity and give it as stored, with an ``_id`` if it had none.
+
+        See :meth:`kvstore.Store.save`.
+        """
+        return await finish(
+            lambda done: self.blocking.save_async(entity, on_answer=done, **options)
+        )
+
+    @overload
+    async def insert(
+        self: StoreCalls[Entity], entity: EntityLike, **options: Unpack[CallOptions]
+    ) -> Entity: ...
+
+    @overload
+    async def insert(self, entity: E, **options: Unpack[CallOptions]) -> E: ...
+
+    async def insert(self, entity: Any, **options: Unpack[CallOptions]) -> Any:
+        """Save one entity if there is none of its ``_id``, else :class:`kvstore.ConflictError`."""
+        return await self.save(entity, **options, if_missing=True)
+
+    @overload
+    async def save_many(
+        self: StoreCalls[Entity], entities: Iterable[EntityLike], **options: Unpack[WriteOptions]
+    ) -> SaveManyResult[Entity]: ...
+
+    @overload
+    async def save_many(
+        self, entities: Iterable[E], **options: Unpack[WriteOptions]
+    ) -> SaveManyResult[E]: ...
+
+    async def save_many(self, entities: Any, **options: Unpack[WriteOptions]) -> Any:
+        """Save many entities, locally in one transaction; the result says which ones failed.
+
+        See :meth:`kvstore.Store.save_many`.
+        """
+        return await finish(
+            lambda done: self.blocking.save_many_async(entities, on_answer=done, **options)
+        )
+
+    async def remove_by_id(self, id: str, **options: Unpack[WriteOptions]) -> int:
+        """Remove one entity; give 1, or 0 if there was none."""
+        return await finish(
+            lambda done: self.blocking.remove_by_id_async(id, on_answer=done, **options)
+        )
+
+    async def remove(
+        self, query: QueryLike = None, *, all: bool = False, **options: Unpack[CallOptions]
+    ) -> int:
+        """Remove the entities that match and count them; None asks for ``all=True``."""
+        return await finish(
+            lambda done: self.blocking.remove_async(query, all=all, on_answer=done, **options)
+        )
+
+    async def update(
+        self, query: QueryLike, update: Mapping[str, Any], **options: Unpack[CallOptions]
+    ) -> UpdateResult:
+        """Change members of the entities that match, in MongoDB's update language.
+
+        See :meth:`kvstore.Store.update`.
+        """
+        return await finish(
+            lambda done: self.blocking.update_async(query, update, on_answer=done, **options)
+        )
+
+    async def version(self, id: str) -> int:
+        """Give the local version of one entity, which goes up with each change of it here."""
+        return await in_thread(self.blocking.version, id)
+
+    async def clear(self, query: QueryLike = None) -> int:
+        """Remove matching entities and their pending writes locally only; count the entities."""
+        return await in_thread(self.blocking.clear, query)
+
+    async def pull(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> PullResult:
+        """Fetch the entities that match from the backend into the local store.
+
+        See :meth:`kvstore.Store.pull`.
+        """
+        return await finish(lambda done: self.blocking.pull_async(query, on_answer=done, **options))
+
+    async def push(self, **options: Unpack[CallOptions]) -> PushResult:
+        """Send all pending writes; those that are refused are in the result and stay pending."""
+        return await finish(lambda done: self.blocking.push_async(on_answer=done, **options))
+
+    async def sync(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> SyncResult:
+        """Push, then pull what matches; nothing is pulled if the push left errors."""
+        return await finish(lambda done: self.blocking.sync_async(query, on_answer=done, **options))
+
+    async def purge(self, query: QueryLike = None) -> int:
+        """Forget the pending writes of matching entities and count them; the entities stay."""
+        return await in_thread(self.blocking.purge, query)
+
+    async def create_index(
+        self, keys: Mapping[str, int | str], *, name: str | None = None, totals: bool = False
+    ) -> None:
+        """Make an index, such as ``{"country": 1, "population": -1}``, over what is there too.
+
+        See :meth:`kvstore.Store.create_index`.
+        """
+        await in_thread(self.blocking.create_index, keys, name=name, totals=totals)
+
+    async def drop_index(self, name: str) -> None:
+        """Drop an index, or raise :class:`kvstore.NotFoundError`."""
+        await in_thread(self.blocking.drop_index, name)
+
+    async def indexes(self) -> list[Index]:
+        """List the indexes of the collection."""
+        return await in_thread(self.blocking.indexes)
+
+    async def explain(self, query: QueryLike = None) -> Explanation:
+        """Run a find in the local data and tell how it is carried out."""
+        return await in_thread(self.blocking.explain, query)
+
+
+class PendingCalls(Generic[E]):
+    """The calls of :class:`kvstore.PendingQueue`, awaited."""
+
+    #: The PendingQueue of the blocking calls, for what has no form here.
+    blocking: PendingQueue[E]
+
+    async def count(self) -> int:
+        """Count the writes, as ``len(queue)`` does."""
+        return await in_thread(self.blocking.count)
+
+    async def get(self, id: str) -> PendingDetail[E]:
+        """Give one write and what it would send, or raise :class:`kvstore.NotFoundError`."""
+        return await in_thread(self.blocking.get, id)
+
+    async def retry(self, id: str, **options: Unpack[CallOptions]) -> None:
+        """Send one write now; it stays pending if that fails.
+
+        See :meth:`kvstore.PendingQueue.retry`.
+        """
+        await finish(lambda done: self.blocking.retry_async(id, on_answer=done, **options))
+
+    @overload
+    async def edit(self: PendingCalls[Entity], id: str, entity: EntityLike) -> None: ...
+
+    @overload
+    async def edit(self, id: str, entity: E) -> None: ...
+
+    async def edit(self, id: str, entity: Any) -> None:
+        """Replace what a create or update would send; its attempts and error are reset."""
+        await in_thread(self.blocking.edit, id, entity)
+
+    async def revert(self, id: str) -> None:
+        """Forget one write and make the local entity what the backend has, as far as is known."""
+        await in_thread(self.blocking.revert, id)
+
+    async def drop(self, id: str) -> None:
+        """Forget one write; the local entity stays as it is."""
+        await in_thread(self.blocking.drop, id)
+
+
+class ClientCalls:
+    """The calls of :class:`kvstore.Client`, awaited."""
+
+    #: The Client of the blocking calls, for what has no form here.
+    blocking: Client
+
+    async def ping(self, **options: Unpack[NetworkOptions]) -> Entity:
+        """Ask the backend for its version."""
+        return await finish(lambda done: self.blocking.ping_async(on_answer=done, **options))
+
+    async def signup(
+        self,
+        username: str | None = None,
+        password: str | None = None,
+        *,
+        members: Mapping[str, Any] | None = None,
+        **options: Unpack[NetworkOptions],
+    ) -> Entity:
+        """Create a user and log it in; without a name the backend makes one up.
+
+        See :meth:`kvstore.Client.signup`.
+        """
+        return await finish(
+            lambda done: self.blocking.signup_async(
+                username, password, members=members, on_answer=done, **options
+            )
+        )
+
+    async def login(
+        self, username: str, password: str, **options: Unpack[NetworkOptions]
+    ) -> Entity:
+        """Log a user in, in place of the active one.
+
+        See :meth:`kvstore.Client.login`.
+        """
+        return await finish(
+            lambda done: self.blocking.login_async(username, password, on_answer=done, **options)
+        )
+
+    async def login_with_code(
+        self,
+        code: str,
+        redirect_uri: str,
+        *,
+        client_id: str | None = None,
+        **options: Unpack[NetworkOptions],
+    ) -> Entity:
+        """Log the user in who was on the :meth:`login_page`; the session renews itself."""
+        return await finish(
+            lambda done: self.blocking.login_with_code_async(
+                code, redirect_uri, client_id=client_id, on_answer=done, **options
+            )
+        )
+
+    async def login_with_identity(
+        self, identity: Mapping[str, Any], **options: Unpack[NetworkOptions]
+    ) -> Entity:
+        """Log a user in by the account of another provider, such as ``{"google": {…}}``."""
+        return await finish(
+            lambda done: self.blocking.login_with_identity_async(
+                identity, on_answer=done, **options
+            )
+        )
+
+    async def logout(self, **options: Unpack[LogoutOptions]) -> None:
+        """Log the active user out and wipe the local data, unless ``keep_data=True``.
+
+        See :meth:`kvstore.Client.logout`.
+        """
+        await finish(lambda done: self.blocking.logout_async(on_answer=done, **options))
+
+    async def register_live(self, **options: Unpack[NetworkOptions]) -> None:
+        """Let the active user listen: :meth:`Store.subscribe`. To be called after each login."""
+        await finish(lambda done: self.blocking.register_live_async(on_answer=done, **options))
+
+    async def unregister_live(self, **options: Unpack[NetworkOptions]) -> None:
+        """End all live subscriptions of this client. A logout does this too."""
+        await finish(lambda done: self.blocking.unregister_live_async(on_answer=done, **options))
+
+    async def me(self, **options: Unpack[NetworkOptions]) -> Entity:
+        """Read the active user from the backend."""
+        return await finish(lambda done: self.blocking.me_async(on_answer=done, **options))
+
+    async def update_user(
+        self, members: Mapping[str, Any], **options: Unpack[NetworkOptions]
+    ) -> Entity:
+        """Replace members of the active user on the backend, its password included."""
+        return await finish(
+            lambda done: self.blocking.update_user_async(members, on_answer=done, **options)
+        )
+
+    async def delete_user(self, *, hard: bool = False, **options: Unpack[LogoutOptions]) -> None:
+        """Disable the active user, or delete it for good; then as :meth:`logout`."""
+        await finish(
+            lambda done: self.blocking.delete_user_async(hard=hard, on_answer=done, **options)
+        )
+
+    async def user_exists(self, username: str, **options: Unpack[NetworkOptions]) -> bool:
+        """Tell whether a user name is taken."""
+        return await finish(
+            lambda done: self.blocking.user_exists_async(username, on_answer=done, **options)
+        )
+
+
+class StreamCalls:
+    """The calls of :class:`kvstore.UserStream`, awaited."""
+
+    #: The UserStream of the blocking calls, for what has no form here.
+    blocking: UserStream
+
+    async def acl(
+        self, user: str | None = None, **options: Unpack[NetworkOptions]
+    ) -> dict[str, Any]:
+        """Read who may publish and listen: ``{"subscribe": […], "publish": […]}`` of user ids."""
+        return await finish(lambda done: self.blocking.acl_async(user, on_answer=done, **options))
+
+    async def set_acl(
+        self,
+        *,
+        subscribe: Sequence[str] = (),
+        publish: Sequence[str] = (),
+        groups: Mapping[str, Sequence[str]] | None = None,
+        user: str | None = None,
+        **options: Unpack[NetworkOptions],
+    ) -> None:
+        """Say who may publish and listen, besides the owner; who may not any more does not."""
+        await finish(
+            lambda done: self.blocking.set_acl_async(
+                subscribe=subscribe,
+                publish=publish,
+                groups=groups,
+                user=user,
+                on_answer=done,
+                **options,
+            )
+        )
+
+    async def owners(self, **options: Unpack[NetworkOptions]) -> list[str]:
+        """List the users of whose parts the active user may use something."""
+        return await finish(lambda done: self.blocking.owners_async(on_answer=done, **options))
+
+    async def send(
+        self, message: object, *, user: str | None = None, **options: Unpack[NetworkOptions]
+    ) -> None:
+        """Send something to whoever listens now: any JSON of up to 32 KB.
+
+        See :meth:`kvstore.UserStream.send`.
+        """
+        await finish(
+            lambda done: self.blocking.send_async(message, user=user, on_answer=done, **options)
+        )

@@ -1,0 +1,1 @@
+"""What is made from include/kvstore.h: see scripts/generate_abi.py."""
