@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Texts one behind the other in memory of their own, each followed by a NUL: made once, filled and read
+/// Texts one after the other in memory of their own, each followed by a NUL: made once, filled and read
 /// many times. One thread at a time.
 ///
 /// Reading a text copies nothing; its bytes stay where they are until the block is changed.
@@ -57,7 +57,7 @@ package final class RowBuffer {
       start: fields.pointee.start.map { $0 + text.lowerBound }, count: text.count)
   }
 
-  /// Copies a text behind the others; false if there is no memory.
+  /// Copies a text after the others; false if there is no memory.
   package func append(_ text: UnsafeRawBufferPointer) -> Bool {
     let start = fields.pointee.count
     let end = start + text.count

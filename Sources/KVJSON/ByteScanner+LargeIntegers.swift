@@ -1,5 +1,5 @@
 extension ByteScanner {
-  /// The text with `.0` behind each integer of more than 64 bits. What is not valid JSON stays so.
+  /// The text with `.0` after each integer of more than 64 bits. What is not valid JSON stays so.
   func markingLargeIntegers() -> [UInt8] {
     var out: [UInt8] = []
     out.reserveCapacity(end + 16)
@@ -13,7 +13,7 @@ extension ByteScanner {
     return out
   }
 
-  /// The position behind the string or the number that starts at `position`, else behind one byte.
+  /// The position after the string or the number that starts at `position`, else after one byte.
   private func endOfToken(_ position: Int) -> Int {
     switch base[position] {
     case UInt8(ascii: "\""): passString(position)

@@ -1,8 +1,8 @@
 /// Walking over text that was validated when it was stored: three times as fast, because nothing is
-/// checked but where things end. Bytes that are not valid JSON give nonsense, but nothing at or behind `end`
+/// checked but where things end. Bytes that are not valid JSON give nonsense, but nothing at or after `end`
 /// is ever read.
 extension ByteScanner {
-  /// The position behind the string that starts at `position`.
+  /// The position after the string that starts at `position`.
   @inlinable @inline(__always)
   package func passString(_ position: Int) -> Int {
     var at = position &+ 1
@@ -34,7 +34,7 @@ extension ByteScanner {
     return found.littleEndian & (ones &* 0x80)
   }
 
-  /// The position behind the value that starts at `position`.
+  /// The position after the value that starts at `position`.
   @inlinable @inline(__always)
   package func passValue(_ position: Int) -> Int {
     guard position < end else { return end }

@@ -1,5 +1,5 @@
 extension ByteScanner {
-  /// The position behind the closing quote of the string that starts at `position`.
+  /// The position after the closing quote of the string that starts at `position`.
   ///
   /// Plain ASCII goes by eight bytes at a time.
   @inline(__always)

@@ -1,6 +1,6 @@
 /// Walks over JSON text and validates it: RFC 8259, UTF-8, bounded nesting.
 ///
-/// Positions are offsets from `base`; no function reads at or behind `end`. Whatever the bytes are, the
+/// Positions are offsets from `base`; no function reads at or after `end`. Whatever the bytes are, the
 /// scanner either moves on or throws. It holds a borrowed pointer and must not outlive the buffer.
 ///
 /// Stricter than the RFC in one point, like the parser for small JSON: `\u` escapes must not be half a
@@ -59,7 +59,7 @@ package struct ByteScanner {
 
   // MARK: Values
 
-  /// The position behind the value that starts at `position`. `depth` is how many levels are open.
+  /// The position after the value that starts at `position`. `depth` is how many levels are open.
   package func skipValue(
     _ position: Int, depth: Int, numbers: NumberRule = .any
   ) throws(JSONError) -> Int {
@@ -98,7 +98,7 @@ package struct ByteScanner {
       } else {
         at = skipSpace(try skipScalar(first, at: at, numbers: numbers))
       }
-      // Behind a value, or at the bracket that closes an empty container: close what ends here.
+      // After a value, or at the bracket that closes an empty container: close what ends here.
       while try byte(at) != UInt8(ascii: ",") {
         guard base[at] == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else {
           throw unexpected(at)

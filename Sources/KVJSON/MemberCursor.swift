@@ -16,7 +16,7 @@ package struct MemberCursor {
   /// How many levels are open inside the object.
   private let depth: Int
   private let numbers: NumberRule
-  /// Where the next member or the closing brace is expected; behind the brace at the end.
+  /// Where the next member or the closing brace is expected; after the brace at the end.
   package private(set) var position: Int
   private var isFirst = true
 
@@ -32,7 +32,7 @@ package struct MemberCursor {
     self.position = scanner.skipSpace(try scanner.expect(UInt8(ascii: "{"), position))
   }
 
-  /// The next member; nil behind the closing brace.
+  /// The next member; nil after the closing brace.
   @inline(__always)
   package mutating func next() throws(JSONError) -> Member? {
     var at = position

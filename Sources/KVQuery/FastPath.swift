@@ -68,16 +68,16 @@ final class FastPath: @unchecked Sendable {
 
   private static func entry(_ slot: Int, _ test: Test) -> Entry? {
     switch test {
-    case .equal(let value): entry(slot, .equal, value)
-    case .compare(.less, let value): entry(slot, .less, value)
-    case .compare(.lessOrEqual, let value): entry(slot, [.less, .equal], value)
-    case .compare(.greater, let value): entry(slot, .greater, value)
-    case .compare(.greaterOrEqual, let value): entry(slot, [.greater, .equal], value)
+    case .equal(let value): entry(slot, .equal, value: value)
+    case .compare(.less, let value): entry(slot, .less, value: value)
+    case .compare(.lessOrEqual, let value): entry(slot, [.less, .equal], value: value)
+    case .compare(.greater, let value): entry(slot, .greater, value: value)
+    case .compare(.greaterOrEqual, let value): entry(slot, [.greater, .equal], value: value)
     default: nil
     }
   }
 
-  private static func entry(_ slot: Int, _ orders: Orders, _ value: JSONValue) -> Entry? {
+  private static func entry(_ slot: Int, _ orders: Orders, value: JSONValue) -> Entry? {
     guard value.kind != .array, value.kind != .object else { return nil }
     let bytes = Array((value.stringValue ?? "").utf8)
     let text = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(1, bytes.count))

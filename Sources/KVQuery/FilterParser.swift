@@ -16,7 +16,7 @@ enum FilterParser {
     guard !text.isEmpty else { return .everything }
     let value = try parseJSON(text)
     do throws(QueryDecodingError) {
-      try checkDepth(value, [], depth)
+      try checkDepth(value, [], left: depth)
       return try predicate(value, [])
     } catch {
       throw error.located(in: text)
@@ -24,9 +24,9 @@ enum FilterParser {
   }
 
   static func checkDepth(
-    _ value: JSONValue, _ trail: Trail, _ left: Int
+    _ value: JSONValue, _ trail: Trail, left: Int
   ) throws(QueryDecodingError) {
-    if !fits(value, left) { try findTooDeep(value, trail, left) }
+    if !fits(value, left) { try findTooDeep(value, trail, left: left) }
   }
 
   static func fits(_ value: JSONValue, _ left: Int) -> Bool {
@@ -40,17 +40,17 @@ enum FilterParser {
 
   /// Throws with the trail that leads to what does not fit.
   private static func findTooDeep(
-    _ value: JSONValue, _ trail: Trail, _ left: Int
+    _ value: JSONValue, _ trail: Trail, left: Int
   ) throws(QueryDecodingError) {
     guard left > 0 else { throw QueryDecodingError("the filter is nested too deeply", trail) }
     switch value {
     case .array(let elements):
-      for (place, element) in elements.enumerated() {
-        try findTooDeep(element, trail + [.element(place)], left - 1)
+      for (index, element) in elements.enumerated() {
+        try findTooDeep(element, trail + [.element(index)], left: left - 1)
       }
     case .object(let object):
       for member in object.members {
-        try findTooDeep(member.value, trail + [.member(member.name)], left - 1)
+        try findTooDeep(member.value, trail + [.member(member.name)], left: left - 1)
       }
     case .null, .bool, .int, .double, .string: break
     }
@@ -93,8 +93,8 @@ enum FilterParser {
       throw QueryDecodingError("\(member.name) needs an array that is not empty", trail)
     }
     var parts: [Predicate] = []
-    for (place, element) in elements.enumerated() {
-      parts.append(try predicate(element, trail + [.element(place)]))
+    for (index, element) in elements.enumerated() {
+      parts.append(try predicate(element, trail + [.element(index)]))
     }
     return parts
   }
@@ -110,7 +110,7 @@ enum FilterParser {
     }
     do throws(QueryError) {
       let arguments = FormatArguments(Array(parts.dropFirst()))
-      var parser = try FormatParser(text, arguments, KeyMap())
+      var parser = try FormatParser(text, arguments, keys: KeyMap())
       return try parser.parse()
     } catch {
       throw QueryDecodingError(
@@ -143,7 +143,7 @@ enum FilterParser {
           throw QueryDecodingError("$options needs $regex", here)
         }
       case "$near", "$nearSphere":
-        tests.append(try nearness(member, beside: object, here))
+        tests.append(try nearness(member, beside: object, at: here))
       case "$maxDistance", "$minDistance":
         guard object["$near"] != nil || object["$nearSphere"] != nil else {
           throw QueryDecodingError("\(member.name) needs $nearSphere", here)
@@ -186,10 +186,10 @@ enum FilterParser {
     guard let elements = member.value.arrayValue else {
       throw QueryDecodingError("\(member.name) needs an array", trail)
     }
-    for (place, element) in elements.enumerated() {
+    for (index, element) in elements.enumerated() {
       guard let object = element.objectValue, isOperators(object) else { continue }
       throw QueryDecodingError(
-        "\(member.name) takes values, not operators", trail + [.element(place)])
+        "\(member.name) takes values, not operators", trail + [.element(index)])
     }
     return elements
   }
@@ -247,8 +247,8 @@ enum FilterParser {
       return .all(try values(member, trail))
     }
     var tests: [Test] = []
-    for (place, element) in elements.enumerated() {
-      let here = trail + [.element(place)]
+    for (index, element) in elements.enumerated() {
+      let here = trail + [.element(index)]
       guard let object = element.objectValue, object.count == 1, let inner = object["$elemMatch"]
       else {
         throw QueryDecodingError("$all takes $elemMatch for all its elements or for none", here)
@@ -280,9 +280,9 @@ enum FilterParser {
       throw QueryDecodingError("$regex needs a string", trail)
     }
     let options = object["$options"] ?? .string("")
-    let places = trail.dropLast() + [.member("$options")]
+    let optionsTrail = trail.dropLast() + [.member("$options")]
     guard let letters = options.stringValue, letters.allSatisfy({ "imsx".contains($0) }) else {
-      throw QueryDecodingError("$options takes the letters i, m, s and x", Array(places))
+      throw QueryDecodingError("$options takes the letters i, m, s and x", Array(optionsTrail))
     }
     do throws(RegexError) {
       return try Pattern(source, options: letters)
@@ -300,8 +300,8 @@ extension ValueType {
     guard let elements = value.arrayValue else { return [try one(value, trail)] }
     guard !elements.isEmpty else { throw QueryDecodingError("$type needs a type", trail) }
     var types: [ValueType] = []
-    for (place, element) in elements.enumerated() {
-      types.append(try one(element, trail + [.element(place)]))
+    for (index, element) in elements.enumerated() {
+      types.append(try one(element, trail + [.element(index)]))
     }
     return types
   }

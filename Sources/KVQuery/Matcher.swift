@@ -9,7 +9,7 @@ package final class Matcher: Sendable {
     case and([Node])
     case or([Node])
     case nor([Node])
-    /// Checks of what is behind the top-level member number `slot`.
+    /// Checks of what is after the top-level member number `slot`.
     case field(slot: Int, rest: [Path.Component], checks: Checks)
     case text(TextSearch)
     case comparison(Comparison)
@@ -23,7 +23,8 @@ package final class Matcher: Sendable {
   private let format: RecordFormat
   /// The top-level members that are looked at.
   private let members: MemberFinder
-  private let places: [Int?]
+  /// The array index that each member's name may also mean; nil if it is no number.
+  private let elementIndexes: [Int?]
   /// The predicate in the form that most have; nil if this one has not.
   private let quick: FastPath?
 
@@ -34,19 +35,19 @@ package final class Matcher: Sendable {
     of format: RecordFormat = .default
   ) {
     var slots = Slots()
-    root = Matcher.prepare(predicate, &slots, budget)
+    root = Matcher.prepare(predicate, &slots, within: budget)
     self.budget = budget
     self.format = format
     members = MemberFinder(slots.names)
     quick = FastPath(predicate, slots.numbers)
-    places = slots.indexes
+    elementIndexes = slots.indexes
   }
 
   /// The top-level members that a predicate looks at, each with a number.
   private struct Slots {
     private(set) var names: [[UInt8]] = []
     private(set) var numbers: [[UInt8]: Int] = [:]
-    /// Which place in an array each may also mean.
+    /// The array index that each name may also mean; nil if it is no number.
     private(set) var indexes: [Int?] = []
 
     mutating func number(of member: Path.Component) -> Int {
@@ -59,14 +60,14 @@ package final class Matcher: Sendable {
   }
 
   private static func prepare(
-    _ predicate: Predicate, _ slots: inout Slots, _ budget: WorkBudget
+    _ predicate: Predicate, _ slots: inout Slots, within budget: WorkBudget
   ) -> Node {
     switch predicate {
     case .everything: return .constant(true)
     case .nothing: return .constant(false)
-    case .and(let parts): return .and(parts.map { prepare($0, &slots, budget) })
-    case .or(let parts): return .or(alternatives(parts, &slots, budget))
-    case .nor(let parts): return .nor(alternatives(parts, &slots, budget))
+    case .and(let parts): return .and(parts.map { prepare($0, &slots, within: budget) })
+    case .or(let parts): return .or(alternatives(parts, &slots, within: budget))
+    case .nor(let parts): return .nor(alternatives(parts, &slots, within: budget))
     case .field(let path, let tests):
       return .field(
         slot: slots.number(of: path.components[0]), rest: Array(path.components.dropFirst()),
@@ -77,9 +78,9 @@ package final class Matcher: Sendable {
   }
 
   private static func alternatives(
-    _ parts: [Predicate], _ slots: inout Slots, _ budget: WorkBudget
+    _ parts: [Predicate], _ slots: inout Slots, within budget: WorkBudget
   ) -> [Node] {
-    Predicate.merged(alternatives: parts).map { prepare($0, &slots, budget) }
+    Predicate.merged(alternatives: parts).map { prepare($0, &slots, within: budget) }
   }
 
   /// Whether a stored entity is what the predicate asks for. At most one pass over its bytes, which ends
@@ -102,7 +103,7 @@ package final class Matcher: Sendable {
     }
   }
 
-  /// The same for an object, or for an array whose places serve as names, inside an entity.
+  /// The same for an object, or for an array whose indexes serve as names, inside an entity.
   func matches(_ value: RawValue) throws(QueryError) -> Bool {
     if budget.isExhausted { throw .exhausted }
     let kind = value.kind
@@ -117,14 +118,14 @@ package final class Matcher: Sendable {
       } else {
         collectElements(value, slots)
       }
-      return try holds(root, value, UnsafeBufferPointer(slots))
+      return try holds(root, value, slots: UnsafeBufferPointer(slots))
     }
   }
 
   private func collectElements(_ value: RawValue, _ slots: UnsafeMutableBufferPointer<Slot>) {
     for slot in slots.indices { slots[slot] = Slot() }
-    _ = value.containsElement { element, place in
-      for slot in 0..<places.count where places[slot] == place {
+    _ = value.containsElement { element, index in
+      for slot in 0..<elementIndexes.count where elementIndexes[slot] == index {
         slots[slot] = Slot(start: element.range.lowerBound, end: element.range.upperBound)
       }
       return false
@@ -132,18 +133,18 @@ package final class Matcher: Sendable {
   }
 
   private func holds(
-    _ node: Node, _ entity: RawValue, _ slots: UnsafeBufferPointer<Slot>
+    _ node: Node, _ entity: RawValue, slots: UnsafeBufferPointer<Slot>
   ) throws(QueryError) -> Bool {
     switch node {
     case .constant(let value): return value
     case .and(let parts):
-      for part in parts where try !holds(part, entity, slots) { return false }
+      for part in parts where try !holds(part, entity, slots: slots) { return false }
       return true
     case .or(let parts):
-      for part in parts where try holds(part, entity, slots) { return true }
+      for part in parts where try holds(part, entity, slots: slots) { return true }
       return false
     case .nor(let parts):
-      for part in parts where try holds(part, entity, slots) { return false }
+      for part in parts where try holds(part, entity, slots: slots) { return false }
       return true
     case .field(let slot, let rest, let checks):
       let found = slots[slot]

@@ -1,12 +1,12 @@
 internal import KVBase
 
-/// The way to a member: names separated by dots. A component that is a number also means a place in an
+/// The way to a member: names separated by dots. A component that is a number also means an index of an
 /// array.
 package struct Path: Sendable, Hashable {
   package struct Component: Sendable, Hashable {
     /// UTF-8.
     package let name: [UInt8]
-    /// The place in an array that the name stands for, if it is a number without leading zeros.
+    /// The array index that the name stands for, if it is a number without leading zeros.
     package let index: Int?
 
     init(_ name: Substring) {

@@ -6,23 +6,23 @@ extension Predicate {
   static func merged(alternatives: [Predicate]) -> [Predicate] {
     var merged: [Predicate] = []
     var values: [[JSONValue]] = []
-    var places: [Path: Int] = [:]
+    var indexes: [Path: Int] = [:]
     for part in alternatives.flatMap(\.alternatives) {
       guard let (path, accepted) = part.acceptedValues else {
         merged.append(part)
         values.append([])
         continue
       }
-      if let place = places[path] {
-        values[place] += accepted
+      if let index = indexes[path] {
+        values[index] += accepted
       } else {
-        places[path] = merged.count
+        indexes[path] = merged.count
         merged.append(part)
         values.append(accepted)
       }
     }
-    for (path, place) in places where values[place].count > 1 {
-      merged[place] = .field(path, [.isIn(values[place])])
+    for (path, index) in indexes where values[index].count > 1 {
+      merged[index] = .field(path, [.isIn(values[index])])
     }
     return merged
   }

@@ -11,7 +11,7 @@ extension Query {
     case not
   }
 
-  /// A query of other queries' filters, with modifiers of its own: theirs are left behind.
+  /// A query of other queries' filters, with modifiers of its own: theirs are left after.
   package init(
     _ combination: Combination, of queries: [Query], modifiers: String? = nil
   ) throws(QueryError) {
@@ -28,18 +28,18 @@ extension Query {
       }
       self.init(first.filter.negated)
     }
-    var left = Query.mostParts
+    var left = Query.maxParts
     guard filter.fits(depth: FilterParser.maximumDepth, &left),
       FilterParser.fits(.object(filter.json), FilterParser.maximumDepth)
     else {
       throw QueryError(
-        .syntax, "The combination is too deep, or has more than \(Query.mostParts) parts.")
+        .syntax, "The combination is too deep, or has more than \(Query.maxParts) parts.")
     }
     try apply(modifiers: modifiers ?? "")
   }
 
   /// More would only come of a combination that goes wild: `q = q and q`, again and again.
-  private static let mostParts = 100_000
+  private static let maxParts = 100_000
 }
 
 extension Predicate {

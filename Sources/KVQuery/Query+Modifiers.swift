@@ -79,9 +79,9 @@ extension Query {
       throw QueryDecodingError("fields must be an array", trail)
     }
     var paths: [Path] = []
-    for (place, name) in names.enumerated() {
+    for (index, name) in names.enumerated() {
       guard let text = name.stringValue, !text.isEmpty, !text.contains(",") else {
-        throw QueryDecodingError("a field must be a name", trail + [.element(place)])
+        throw QueryDecodingError("a field must be a name", trail + [.element(index)])
       }
       paths.append(Path(text))
     }

@@ -1,7 +1,7 @@
 internal import KVJSON
 
 extension Query {
-  /// A query as a walk along the ids, which are texts: from behind one, up to another, over what `rest` selects.
+  /// A query as a walk along the ids, which are texts: from after one, up to another, over what `rest` selects.
   package struct Walk: Sendable, Equatable {
     package var after: String?
     /// Included.
@@ -20,7 +20,7 @@ extension Query {
         rest.append(part)
         continue
       }
-      let left = tests.filter { !walk.take($0) }
+      let left = tests.filter { !walk.narrow(by: $0) }
       if !left.isEmpty { rest.append(.field(.id, left)) }
     }
     walk.rest = .all(rest)
@@ -34,7 +34,7 @@ extension Query {
 
 extension Query.Walk {
   /// Makes a bound of a test, if it is one and there is none yet.
-  fileprivate mutating func take(_ test: Test) -> Bool {
+  fileprivate mutating func narrow(by test: Test) -> Bool {
     switch test {
     case .compare(.greater, .string(let id)) where after == nil: after = id
     case .compare(.lessOrEqual, .string(let id)) where last == nil: last = id

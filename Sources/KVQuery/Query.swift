@@ -1,7 +1,7 @@
 package import KVJSON
 
 /// What is asked of a collection: a filter, an order, a page, a projection. A value; it never changes
-/// behind anybody's back and may be used from any thread.
+/// after anybody's back and may be used from any thread.
 package struct Query: Sendable, Equatable {
   /// One key of the order. Nulls and missing members come first; strings are ordered by code point.
   package struct SortKey: Sendable, Equatable {

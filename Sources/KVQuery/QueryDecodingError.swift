@@ -1,7 +1,7 @@
 internal import KVBase
 internal import KVJSON
 
-/// JSON that is not the query it should be. Values know no positions; the trail leads to the place, which
+/// JSON that is not the query it should be. Values know no positions; the trail leads to the member or element, which
 /// is looked up in the text only when there is an error to report.
 struct QueryDecodingError: Error {
   enum Step: Equatable {
@@ -34,8 +34,8 @@ struct QueryDecodingError: Error {
       case .member(let name):
         guard let member = member(name, of: value, in: scanner) else { return found }
         (found, value) = (member.name.lowerBound - 1, member.value.lowerBound)
-      case .element(let place):
-        guard let element = element(place, of: value, in: scanner) else { return found }
+      case .element(let index):
+        guard let element = element(index, of: value, in: scanner) else { return found }
         (found, value) = (element, element)
       }
     }
@@ -52,9 +52,9 @@ struct QueryDecodingError: Error {
     return nil
   }
 
-  private static func element(_ place: Int, of array: Int, in scanner: ByteScanner) -> Int? {
+  private static func element(_ index: Int, of array: Int, in scanner: ByteScanner) -> Int? {
     guard var elements = try? ElementCursor(scanner, at: array) else { return nil }
-    var left = place
+    var left = index
     while let element = try? elements.next() {
       if left == 0 { return element.lowerBound }
       left -= 1

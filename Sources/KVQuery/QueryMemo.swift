@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A place in a query where whoever carries it out keeps what it has made of it, for the next time.
+/// A cache inside a query for what its executor has made of it.
 ///
 /// Copies of a query share it, also those that were changed afterwards: what is found here may have been made of
 /// another query and has to be checked. All memos are equal.

@@ -5,9 +5,9 @@ extension RawValue {
 
   /// Whether `test` holds for some of what is at a path, as MongoDB walks it.
   ///
-  /// A name reaches into an object, and into each object in an array; a number also is a place in an
+  /// A name reaches into an object, and into each object in an array; a number also is an index of an
   /// array. What is missing is tested as nil. With `expanding`, an array at the end of the path is tested
-  /// element by element and then as a whole; one reached by its place is not.
+  /// element by element and then as a whole; one reached by its index is not.
   static func any(
     _ value: RawValue?, at path: Components, expanding: Bool,
     _ test: (RawValue?) throws(QueryError) -> Bool
@@ -25,23 +25,24 @@ extension RawValue {
     switch value.kind {
     case .object:
       return try any(value.member(component.name), at: path.dropFirst(), expanding: expanding, test)
-    case .array: return try anyElement(of: value, at: path, component, expanding, test)
+    case .array:
+      return try anyElement(of: value, at: path, component: component, expanding: expanding, test)
     default: return try test(nil)
     }
   }
 
   private static func anyElement(
-    of array: RawValue, at path: Components, _ component: Path.Component, _ expanding: Bool,
+    of array: RawValue, at path: Components, component: Path.Component, expanding: Bool,
     _ test: (RawValue?) throws(QueryError) -> Bool
   ) throws(QueryError) -> Bool {
     let rest = path.dropFirst()
-    return try array.containsElement { (element, place) throws(QueryError) in
+    return try array.containsElement { (element, index) throws(QueryError) in
       let kind = element.kind
       if kind == .object {
         let member = element.member(component.name)
         if try any(member, at: rest, expanding: expanding, test) { return true }
       }
-      guard place == component.index else { return false }
+      guard index == component.index else { return false }
       if rest.isEmpty { return try test(element) }
       guard kind == .object || kind == .array else { return false }
       return try any(element, at: rest, expanding: expanding, test)
@@ -58,7 +59,7 @@ extension RawValue {
 
   /// What a path leads to when entities are ordered, as MongoDB walks it: of an array at its end, the elements.
   ///
-  /// A number is an index into an array; behind the array's end, or if it is no number, it is the name of a member of
+  /// A number is an index into an array; after the array's end, or if it is no number, it is the name of a member of
   /// each element. There is always something to visit, if only what is missing.
   static func visit(
     _ value: RawValue?, at path: RawValue.Components, _ body: (Visited) -> Void
@@ -97,8 +98,8 @@ extension RawValue {
 
   private func element(at index: Int) -> RawValue? {
     var found: RawValue?
-    _ = containsElement { element, place in
-      guard place == index else { return false }
+    _ = containsElement { element, number in
+      guard number == index else { return false }
       found = element
       return true
     }

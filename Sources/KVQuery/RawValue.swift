@@ -70,10 +70,10 @@ struct RawValue {
     where test: (RawValue, Int) throws(E) -> Bool
   ) throws(E) -> Bool {
     var elements = TrustedElements(scanner, at: range.lowerBound)
-    var place = 0
+    var index = 0
     while let element = elements.next() {
-      if try test(RawValue(scanner, element), place) { return true }
-      place &+= 1
+      if try test(RawValue(scanner, element), index) { return true }
+      index &+= 1
     }
     return false
   }

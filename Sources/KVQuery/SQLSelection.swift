@@ -14,7 +14,7 @@ package struct SQLSelection: Sendable {
     case sorter(Sorter)
   }
 
-  /// For `FROM`, when pages are read: the table, named `e`, or an index with the table behind it, row by row.
+  /// For `FROM`, when pages are read: the table, named `e`, or an index with the table after it, row by row.
   package private(set) var pageSource: String
   /// For `WHERE` with `pageSource`; `1` for everything.
   package private(set) var pageCondition = "1"
@@ -25,7 +25,7 @@ package struct SQLSelection: Sendable {
   package private(set) var walk: [(column: String, ascending: Bool)] = []
   /// The values of the anonymous parameters (`?`) of `pageCondition`.
   package private(set) var pageParameters: [Parameter] = []
-  /// The values of the anonymous parameters of `order`, which comes behind the condition.
+  /// The values of the anonymous parameters of `order`, which comes after the condition.
   package private(set) var orderParameters: [Parameter] = []
 
   /// For `WHERE` with the table alone.
@@ -49,7 +49,7 @@ package struct SQLSelection: Sendable {
       select(named, query)
     } else if let access = Planner(query, indexes).choose() {
       select(access, query)
-      join(access, query, table)
+      join(access, query, table: table)
       return
     } else if let named {
       select(named, query)
@@ -111,7 +111,7 @@ package struct SQLSelection: Sendable {
   }
 
   /// Walks the index instead, where its rows come in the wanted order or can be brought into it.
-  private mutating func join(_ access: Access, _ query: Query, _ table: String) {
+  private mutating func join(_ access: Access, _ query: Query, table: String) {
     guard case .range(let range) = access, range.index.shape == .plain else { return }
     if let byColumns = range.order(query.sort), !query.sort.isEmpty {
       order = SQLSelection.terms(byColumns) + ",id"

@@ -26,7 +26,7 @@ enum ValueEncoding {
     case .number: append(value.number, to: &out)
     case .string: value.withText { append(text: $0, to: &out) }
     case .object where levels == 0, .array where levels == 0: out.append(0)
-    case .object: appendMembers(value, to: &out, levels)
+    case .object: appendMembers(value, to: &out, levels: levels)
     case .array:
       _ = value.containsElement { element, _ in
         append(element, to: &out, levels: levels - 1)
@@ -59,7 +59,7 @@ enum ValueEncoding {
     }
   }
 
-  private static func appendMembers(_ value: RawValue, to out: inout [UInt8], _ levels: Int) {
+  private static func appendMembers(_ value: RawValue, to out: inout [UInt8], levels: Int) {
     let scanner = value.scanner
     var members = TrustedMembers(scanner, at: value.range.lowerBound)
     while let member = members.next() {

@@ -5,7 +5,7 @@ internal import KVQuery
 ///
 /// The columns are `k0` to `k7`, of which the index uses the first, and two hidden ones for the parameters.
 enum IndexKeysTable {
-  private static let columns = Int32(IndexSpec.mostKeys)
+  private static let columns = Int32(IndexSpec.maxKeys)
 
   /// The rows of one entity, and which one is looked at.
   private final class Rows {

@@ -48,7 +48,7 @@ struct IndexTable {
         """
     case .text:
       return "CREATE VIRTUAL TABLE \(name) USING fts5(words, content='', tokenize='ascii')"
-    case .place: return "CREATE VIRTUAL TABLE \(name) USING rtree(n, w, e, s, t)"
+    case .geo: return "CREATE VIRTUAL TABLE \(name) USING rtree(n, w, e, s, t)"
     }
   }
 
@@ -139,7 +139,7 @@ struct IndexTable {
         INSERT INTO \(name) (rowid, words) SELECT \(row).n, kv_index_words(\(row).body, \(paths))\(from)
         WHERE 1
         """
-    case .place:
+    case .geo:
       let edges = (0...3).map { "kv_index_edge(\(row).body, \(paths), \($0))" }
       return """
         INSERT INTO \(name) SELECT \(row).n, \(edges.joined(separator: ", "))\(from)
@@ -160,7 +160,7 @@ struct IndexTable {
       INSERT INTO \(name) (\(name), rowid, words)
         VALUES ('delete', old.n, kv_index_words(old.body, \(paths)));
       """
-    case .place: "DELETE FROM \(name) WHERE n = old.n;"
+    case .geo: "DELETE FROM \(name) WHERE n = old.n;"
     }
   }
 

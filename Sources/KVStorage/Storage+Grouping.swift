@@ -29,7 +29,7 @@ extension Storage {
     _ grouping: Grouping, _ query: Query, table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> Groups? {
     let usable = try indexes.usable(of: table, on: db)
-    guard let indexed = IndexedGrouping(grouping, query, usable) else { return nil }
+    guard let indexed = IndexedGrouping(grouping, query, indexes: usable) else { return nil }
     let statement = try db.statement(SQL.shared(indexed.sql))
     var groups = Groups(grouping)
     let isComplete =

@@ -36,10 +36,11 @@ struct FixedPoint: Sendable {
     let at = limb - first
     let parts = (magnitude << shift, shift == 0 ? 0 : magnitude >> (64 - shift))
     var carry = isNegative ? subtract(parts.0, at) : add(parts.0, at)
-    carry = isNegative ? subtract(parts.1, at + 1, carry) : add(parts.1, at + 1, carry)
+    carry =
+      isNegative ? subtract(parts.1, at + 1, borrow: carry) : add(parts.1, at + 1, carry: carry)
     var next = at + 2
     while carry, next < limbs.count {
-      carry = isNegative ? subtract(0, next, carry) : add(0, next, carry)
+      carry = isNegative ? subtract(0, next, borrow: carry) : add(0, next, carry: carry)
       next += 1
     }
     if sign != 0, sign != .max { limbs.append(isNegative ? .max : 0) }
@@ -60,14 +61,14 @@ struct FixedPoint: Sendable {
   }
 
   /// Gives the carry.
-  private mutating func add(_ part: UInt64, _ at: Int, _ carry: Bool = false) -> Bool {
+  private mutating func add(_ part: UInt64, _ at: Int, carry: Bool = false) -> Bool {
     let (sum, isOver) = limbs[at].addingReportingOverflow(part)
     let (result, isOverToo) = sum.addingReportingOverflow(carry ? 1 : 0)
     limbs[at] = result
     return isOver || isOverToo
   }
 
-  private mutating func subtract(_ part: UInt64, _ at: Int, _ borrow: Bool = false) -> Bool {
+  private mutating func subtract(_ part: UInt64, _ at: Int, borrow: Bool = false) -> Bool {
     let (difference, isUnder) = limbs[at].subtractingReportingOverflow(part)
     let (result, isUnderToo) = difference.subtractingReportingOverflow(borrow ? 1 : 0)
     limbs[at] = result
@@ -97,7 +98,7 @@ struct FixedPoint: Sendable {
   /// The double nearest to the quotient; nil beyond all doubles, and for a divisor of 0.
   func double(dividedBy divisor: UInt64) -> Double? {
     guard divisor != 0 else { return nil }
-    // 64 digits behind the smallest double's, so that what is left tells on which side of the middle it is.
+    // 64 digits after the smallest double's, so that what is left tells on which side of the middle it is.
     var quotient = [0] + magnitude
     var rest: UInt64 = 0
     for at in quotient.indices.reversed() {
@@ -164,33 +165,33 @@ private struct Digits {
     start = first * 64
   }
 
-  /// Behind the highest one; 0 if there is none.
+  /// After the highest one; 0 if there is none.
   var end: Int {
     guard let last = limbs.lastIndex(where: { $0 != 0 }) else { return 0 }
     return start + last * 64 + 64 - limbs[last].leadingZeroBitCount
   }
 
-  /// The 64 digits from a place on.
-  func word(at place: Int) -> UInt64 {
-    let offset = place - start
+  /// The 64 digits from a position on.
+  func word(at position: Int) -> UInt64 {
+    let offset = position - start
     let (limb, shift) = (offset >> 6, UInt64(offset & 63))
     let low = limbs.indices.contains(limb) ? limbs[limb] >> shift : 0
     guard shift > 0, limbs.indices.contains(limb + 1) else { return low }
     return low | limbs[limb + 1] << (64 - shift)
   }
 
-  func hasOnes(below place: Int) -> Bool {
+  func hasOnes(below position: Int) -> Bool {
     for (number, limb) in limbs.enumerated() {
-      let digits = place - start - number * 64
+      let digits = position - start - number * 64
       guard digits > 0 else { return false }
       if digits >= 64 ? limb != 0 : limb << (64 - UInt64(digits)) != 0 { return true }
     }
     return false
   }
 
-  /// The nearest double, of two the even one; `isExact`: nothing but zeros is behind the digits.
+  /// The nearest double, of two the even one; `isExact`: nothing but zeros is after the digits.
   func double(isExact: Bool) -> Double? {
-    // A double has 53 digits, and none behind the smallest one's.
+    // A double has 53 digits, and none after the smallest one's.
     let lowest = max(end - 53, 0)
     guard lowest < 2046 else { return nil }
     var mantissa = word(at: lowest) & (1 << 53 - 1)

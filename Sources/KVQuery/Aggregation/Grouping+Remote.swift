@@ -15,9 +15,11 @@ package struct RemoteGrouping: Sendable {
     var prefix = "v"
     while grouping.keys.contains(where: { $0.text.hasPrefix(prefix) }) { prefix += "_" }
     var (initial, statements) = (JSONObject(), "")
-    for (place, member) in grouping.members.enumerated() {
-      let name = "\(prefix)\(place)"
-      guard let statement = Self.statement(member.aggregate, name, &initial) else { return nil }
+    for (index, member) in grouping.members.enumerated() {
+      let name = "\(prefix)\(index)"
+      guard let statement = Self.statement(member.aggregate, name, initial: &initial) else {
+        return nil
+      }
       statements += statement
     }
     // A group without a number still needs a function that is understood.
@@ -32,7 +34,7 @@ package struct RemoteGrouping: Sendable {
   }
 
   private static func statement(
-    _ aggregate: Grouping.Aggregate, _ name: String, _ initial: inout JSONObject
+    _ aggregate: Grouping.Aggregate, _ name: String, initial: inout JSONObject
   ) -> String? {
     guard let path = aggregate.path else {
       initial[name] = 0
@@ -74,8 +76,9 @@ package struct RemoteGrouping: Sendable {
         ValueEncoding.append(value, to: &identity)
         members.append(.init(name, value.plain))
       }
-      for (place, member) in grouping.members.enumerated() {
-        members.append(.init(member.name, value(of: member.aggregate, "\(prefix)\(place)", group)))
+      for (index, member) in grouping.members.enumerated() {
+        members.append(
+          .init(member.name, value(of: member.aggregate, "\(prefix)\(index)", group: group)))
       }
       found.append((identity, JSONObject(members)))
     }
@@ -84,7 +87,7 @@ package struct RemoteGrouping: Sendable {
 
   /// What started as a text and still is one has met no number.
   private func value(
-    of aggregate: Grouping.Aggregate, _ name: String, _ group: JSONObject
+    of aggregate: Grouping.Aggregate, _ name: String, group: JSONObject
   ) -> JSONValue {
     if case .average = aggregate, group[name + "c"]?.doubleValue == 0 { return .null }
     guard let value = group[name], let number = Number(value) else { return .null }

@@ -120,9 +120,9 @@ extension Grouping {
       throw QueryDecodingError("keys is an array of names", [.member("keys")])
     }
     var keys: [Path] = []
-    for (place, name) in names.enumerated() {
+    for (index, name) in names.enumerated() {
       guard let name = name.stringValue, !name.isEmpty else {
-        throw QueryDecodingError("a key is a name", [.member("keys"), .element(place)])
+        throw QueryDecodingError("a key is a name", [.member("keys"), .element(index)])
       }
       keys.append(Path(name))
     }

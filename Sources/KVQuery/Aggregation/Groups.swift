@@ -12,8 +12,8 @@ package struct Groups: Sendable {
     var tallies: [Tally]
   }
 
-  /// A path as its place among the top-level members that are looked for, and what is behind that.
-  private struct Place {
+  /// A path as its index among the top-level members that are looked for, and what is after that.
+  private struct SlotPath {
     let slot: Int
     let rest: [Path.Component]
 
@@ -27,9 +27,9 @@ package struct Groups: Sendable {
   /// The number of the tally that each member of a result is of; nil for a count.
   private let tallies: [Int?]
   private let members: MemberFinder
-  private let keyPlaces: [Place]
-  private let pathPlaces: [Place]
-  private var places: [[UInt8]: Int] = [:]
+  private let keyPaths: [SlotPath]
+  private let valuePaths: [SlotPath]
+  private var indexes: [[UInt8]: Int] = [:]
   private var groups: [Group] = []
   private var identity: [UInt8] = []
 
@@ -45,8 +45,8 @@ package struct Groups: Sendable {
       names.append(path.components[0].name)
     }
     members = MemberFinder(names)
-    keyPlaces = grouping.keys.map { Place($0, slots) }
-    pathPlaces = paths.map { Place($0, slots) }
+    keyPaths = grouping.keys.map { SlotPath($0, slots) }
+    valuePaths = paths.map { SlotPath($0, slots) }
   }
 
   package var count: Int { groups.count }
@@ -67,24 +67,25 @@ package struct Groups: Sendable {
   private mutating func add(
     _ scanner: ByteScanner, _ found: UnsafeBufferPointer<kv_span>
   ) -> Int {
-    let place = group(scanner, found)
-    groups[place].count &+= 1
-    for number in pathPlaces.indices {
-      guard let value = Groups.value(pathPlaces[number], scanner, found), value.kind == .number
+    let index = group(scanner, found)
+    groups[index].count &+= 1
+    for number in valuePaths.indices {
+      guard let value = Groups.value(valuePaths[number], scanner, found: found),
+        value.kind == .number
       else { continue }
-      groups[place].tallies[number].add(value.number)
+      groups[index].tallies[number].add(value.number)
     }
-    return place
+    return index
   }
 
   /// What is at a path of objects; nil if nothing is.
   private static func value(
-    _ place: Place, _ scanner: ByteScanner, _ found: UnsafeBufferPointer<kv_span>
+    _ path: SlotPath, _ scanner: ByteScanner, found: UnsafeBufferPointer<kv_span>
   ) -> RawValue? {
-    let span = found[place.slot]
+    let span = found[path.slot]
     guard span.end != 0 else { return nil }
     var value = RawValue(scanner, span.start..<span.end)
-    for component in place.rest {
+    for component in path.rest {
       guard value.kind == .object, let member = value.member(component.name) else { return nil }
       value = member
     }
@@ -95,7 +96,7 @@ package struct Groups: Sendable {
   package mutating func add(_ entity: [UInt8]) -> Int? { entity.withUnsafeBytes { add($0) } }
 
   /// Adds a group that was counted elsewhere; `tally` is of the only path, if there is one.
-  mutating func add(_ key: [JSONValue], count: Int64, _ tally: Tally?) {
+  mutating func add(_ key: [JSONValue], count: Int64, tally: Tally?) {
     var identity: [UInt8] = []
     for value in key { ValueEncoding.append(value, to: &identity) }
     groups.append(
@@ -106,18 +107,18 @@ package struct Groups: Sendable {
     _ scanner: ByteScanner, _ found: UnsafeBufferPointer<kv_span>
   ) -> Int {
     identity.removeAll(keepingCapacity: true)
-    for key in keyPlaces {
-      if let value = Groups.value(key, scanner, found) {
+    for key in keyPaths {
+      if let value = Groups.value(key, scanner, found: found) {
         ValueEncoding.append(value, to: &identity)
       } else {
         identity.append(RawValue.Kind.null.rawValue)
       }
     }
-    if let place = places[identity] { return place }
-    let key = keyPlaces.map { Groups.value($0, scanner, found)?.json.plain ?? .null }
-    places[identity] = groups.count
+    if let index = indexes[identity] { return index }
+    let key = keyPaths.map { Groups.value($0, scanner, found: found)?.json.plain ?? .null }
+    indexes[identity] = groups.count
     groups.append(
-      Group(identity: identity, key: key, tallies: pathPlaces.map { _ in Tally() }))
+      Group(identity: identity, key: key, tallies: valuePaths.map { _ in Tally() }))
     return groups.count - 1
   }
 
@@ -132,13 +133,13 @@ package struct Groups: Sendable {
   private func result(_ group: Group) -> JSONObject {
     var members = zip(grouping.keyNames, group.key).map { JSONObject.Member($0, $1) }
     for (member, number) in zip(grouping.members, tallies) {
-      members.append(.init(member.name, value(of: member.aggregate, number, group)))
+      members.append(.init(member.name, value(of: member.aggregate, number, group: group)))
     }
     return JSONObject(members)
   }
 
   private func value(
-    of aggregate: Grouping.Aggregate, _ number: Int?, _ group: Group
+    of aggregate: Grouping.Aggregate, _ number: Int?, group: Group
   ) -> JSONValue {
     guard let number else { return .int(group.count) }
     let tally = group.tallies[number]

@@ -23,7 +23,7 @@ package struct IndexedGrouping: Sendable {
   package let keys: Int
 
   /// Nil if no index is made for it, or not all entities are asked for.
-  package init?(_ grouping: Grouping, _ query: Query, _ indexes: [UsableIndex]) {
+  package init?(_ grouping: Grouping, _ query: Query, indexes: [UsableIndex]) {
     guard query.filter == .everything, !grouping.keys.isEmpty, grouping.paths.count <= 1 else {
       return nil
     }
@@ -68,14 +68,15 @@ package struct IndexedGrouping: Sendable {
   package func add(_ row: [IndexValue], to groups: inout Groups) -> Bool {
     guard let key = key(row.prefix(keys)), case .int(let count) = row[keys] else { return false }
     guard rows == .totals else {
-      groups.add(key, count: count, nil)
+      groups.add(key, count: count, tally: nil)
       return true
     }
     guard case .int(let numbers) = row[keys + 1], let sum = ExactSum(kept: row[keys + 2]) else {
       return false
     }
-    let tally = Tally(count: numbers, sum, Number(row[keys + 3]), Number(row[keys + 4]))
-    groups.add(key, count: count, tally)
+    let tally = Tally(
+      count: numbers, sum, least: Number(row[keys + 3]), greatest: Number(row[keys + 4]))
+    groups.add(key, count: count, tally: tally)
     return true
   }
 
@@ -104,7 +105,7 @@ package struct IndexedGrouping: Sendable {
   /// Adds a group; false if the index can not tell for certain.
   package func add(_ run: Run, to groups: inout Groups) -> Bool {
     guard let key = key(run.key[...]) else { return false }
-    groups.add(key, count: run.count, run.tally)
+    groups.add(key, count: run.count, tally: run.tally)
     return true
   }
 

@@ -39,7 +39,7 @@ extension ReduceStatement {
       return [.extreme(target, field: field, isMinimum: isMinimum)]
     case .quotient(.member(let sum), .member(let count)):
       return [.divide(target, sum: sum, count: count)]
-    case .quotient(let total, let divisor): return mean(target, total, divisor)
+    case .quotient(let total, let divisor): return mean(target, total, divisor: divisor)
     default:
       switch value.summand(besides: .member(target)) {
       case .number(1): return [.increment(target, of: condition)]
@@ -51,7 +51,7 @@ extension ReduceStatement {
 
   /// `out.a = (out.a * out.c + doc.f) / (out.c + 1)`, where the divisor may also be `(out.c += 1)`.
   private static func mean(
-    _ target: [UInt8], _ total: JavaScriptExpression, _ divisor: JavaScriptExpression
+    _ target: [UInt8], _ total: JavaScriptExpression, divisor: JavaScriptExpression
   ) -> [ReduceStatement]? {
     var next = divisor
     var counter: [UInt8]?

@@ -40,9 +40,9 @@ private struct JavaScriptLexer {
   mutating func next() -> JavaScriptToken? {
     let byte = bytes[offset]
     if Self.isDigit(byte) {
-      return Int(String(decoding: take(Self.isDigit), as: UTF8.self)).map { .number($0) }
+      return Int(String(decoding: consume(while: Self.isDigit), as: UTF8.self)).map { .number($0) }
     }
-    if Self.isNameByte(byte) { return name(take(Self.isNameByte)) }
+    if Self.isNameByte(byte) { return name(consume(while: Self.isNameByte)) }
     if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") { return text(byte) }
     return mark()
   }
@@ -54,7 +54,7 @@ private struct JavaScriptLexer {
       || byte == UInt8(ascii: "$")
   }
 
-  private mutating func take(_ belongs: (UInt8) -> Bool) -> [UInt8] {
+  private mutating func consume(while belongs: (UInt8) -> Bool) -> [UInt8] {
     let found = bytes[offset...].prefix(while: belongs)
     offset = found.endIndex
     return Array(found)

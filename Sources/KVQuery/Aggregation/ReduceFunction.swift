@@ -14,14 +14,14 @@ package struct ReduceFunction: Sendable, Equatable {
     var parser = ReduceParser(tokens)
     guard let statements = parser.function(), !statements.isEmpty else { return nil }
     let counters = ReduceCounters(statements)
-    for (place, statement) in statements.enumerated() {
-      guard take(statement, place, counters) else { return nil }
+    for (index, statement) in statements.enumerated() {
+      guard add(statement, at: index, counters: counters) else { return nil }
     }
   }
 
   /// Takes in one statement, in the light of those around it; false: that is nothing known.
-  private mutating func take(
-    _ statement: ReduceStatement, _ place: Int, _ counters: ReduceCounters
+  private mutating func add(
+    _ statement: ReduceStatement, at index: Int, counters: ReduceCounters
   ) -> Bool {
     switch statement {
     case .increment(let name, let field):
@@ -38,7 +38,7 @@ package struct ReduceFunction: Sendable, Equatable {
       return add(name, .average(path))
     case .mean(let name, let field, let count):
       // The counter must not have taken it in yet.
-      guard aggregates[count] == nil, counters.isIncremented(count, from: place) else {
+      guard aggregates[count] == nil, counters.isIncremented(count, from: index) else {
         return false
       }
       return add(name, .average(Path(utf8: field)))
@@ -64,17 +64,17 @@ private struct ReduceCounters {
   init(_ statements: [ReduceStatement]) {
     var sums: [[UInt8]: [UInt8]] = [:]
     for case .add(let name, let field) in statements where sums[name] == nil { sums[name] = field }
-    for (place, statement) in statements.enumerated() {
+    for (index, statement) in statements.enumerated() {
       switch statement {
-      case .mean(_, let field, let counter): note(counter, field)
-      case .divide(_, let sum, let counter): note(counter, sums[sum])
-      case .increment(let name, _): lastIncrements[name] = place
+      case .mean(_, let field, let counter): record(counter, field)
+      case .divide(_, let sum, let counter): record(counter, sums[sum])
+      case .increment(let name, _): lastIncrements[name] = index
       case .add, .extreme: break
       }
     }
   }
 
-  private mutating func note(_ counter: [UInt8], _ field: [UInt8]?) {
+  private mutating func record(_ counter: [UInt8], _ field: [UInt8]?) {
     let found = field.map { Grouping.Aggregate.numbers(Path(utf8: $0)) }
     let isClear = numbers[counter].map { $0 == found } ?? true
     numbers[counter] = .some(isClear ? found : nil)
@@ -87,8 +87,8 @@ private struct ReduceCounters {
   }
 
   /// Whether the counter is incremented in that statement or a later one.
-  func isIncremented(_ name: [UInt8], from place: Int) -> Bool {
-    lastIncrements[name].map { $0 >= place } ?? false
+  func isIncremented(_ name: [UInt8], from index: Int) -> Bool {
+    lastIncrements[name].map { $0 >= index } ?? false
   }
 }
 

@@ -18,42 +18,43 @@ struct ReduceParser {
 
   /// `function(doc, out) { … }`, to the end.
   mutating func function() -> [ReduceStatement]? {
-    guard take(.name("function")), take("("), let document = name(), take(","), let group = name(),
-      take(")"), take("{"), document != group
+    guard consume(.name("function")), consume("("), let document = name(), consume(","),
+      let group = name(),
+      consume(")"), consume("{"), document != group
     else { return nil }
     (self.document, self.group) = (document, group)
     var statements: [ReduceStatement] = []
     guard block(&statements) else { return nil }
-    while take(";") {}
+    while consume(";") {}
     return offset == tokens.count ? statements : nil
   }
 
   // MARK: Statements
 
-  /// Behind `{`, up to and with `}`.
+  /// After `{`, up to and with `}`.
   private mutating func block(_ statements: inout [ReduceStatement]) -> Bool {
-    while !take("}") {
-      if take(";") { continue }
-      if take(.name("return")) { return result() }
-      if take(.name("if")) {
+    while !consume("}") {
+      if consume(";") { continue }
+      if consume(.name("return")) { return result() }
+      if consume(.name("if")) {
         // Conditions do not stand inside of each other.
         guard condition == nil, let field = isNumber() else { return false }
         condition = field
         defer { condition = nil }
-        guard take("{") ? block(&statements) : simple(&statements) else { return false }
+        guard consume("{") ? block(&statements) : simple(&statements) else { return false }
         continue
       }
-      guard take(.name("var")) ? variable() : simple(&statements), take(";") || isNext("}")
+      guard consume(.name("var")) ? variable() : simple(&statements), consume(";") || isNext("}")
       else { return false }
     }
     return true
   }
 
-  /// Behind `return`: the group itself, at the end of the function.
+  /// After `return`: the group itself, at the end of the function.
   private mutating func result() -> Bool {
-    guard condition == nil, take(.name(group)) else { return false }
-    while take(";") {}
-    return take("}")
+    guard condition == nil, consume(.name(group)) else { return false }
+    while consume(";") {}
+    return consume("}")
   }
 
   /// One statement without a block. Under a condition it may look at nothing but what that is about.
@@ -70,38 +71,41 @@ struct ReduceParser {
     return true
   }
 
-  /// Behind `if`: `(doc.a != null && typeof doc.a.b === "number")`; gives `a.b`.
+  /// After `if`: `(doc.a != null && typeof doc.a.b === "number")`; gives `a.b`.
   private mutating func isNumber() -> [UInt8]? {
-    guard take("(") else { return nil }
+    guard consume("(") else { return nil }
     var parents: [[UInt8]] = []
-    while !take(.name("typeof")) {
-      guard let parent = path(of: document), take("!="), take(.name("null")), take("&&") else {
+    while !consume(.name("typeof")) {
+      guard let parent = path(of: document), consume("!="), consume(.name("null")), consume("&&")
+      else {
         return nil
       }
       parents.append(parent)
     }
-    guard let field = path(of: document), take("===") || take("=="),
-      take(.text(Array("number".utf8))), take(")"),
+    guard let field = path(of: document), consume("===") || consume("=="),
+      consume(.text(Array("number".utf8))), consume(")"),
       parents.allSatisfy({ field.starts(with: $0 + [UInt8(ascii: ".")]) })
     else { return nil }
     return field
   }
 
-  /// Behind `var`.
+  /// After `var`.
   private mutating func variable() -> Bool {
-    guard let variable = name(), take("=") else { return false }
-    let hasParentheses = take("(")
-    guard let member = member(), take("==") || take("==="), take(.name("undefined"))
+    guard let variable = name(), consume("=") else { return false }
+    let hasParentheses = consume("(")
+    guard let member = member(), consume("==") || consume("==="), consume(.name("undefined"))
     else { return false }
-    if hasParentheses, !take(")") { return false }
-    guard take("?"), take(.number(0)), take(":"), self.member() == member else { return false }
+    if hasParentheses, !consume(")") { return false }
+    guard consume("?"), consume(.number(0)), consume(":"), self.member() == member else {
+      return false
+    }
     variables[variable] = member
     return true
   }
 
   private mutating func statement() -> JavaScriptExpression? {
     let expression = expression()
-    guard take("++") else { return expression }
+    guard consume("++") else { return expression }
     guard case .member(let name)? = expression else { return nil }
     return .assignment(name, .sum(.member(name), .number(1)))
   }
@@ -114,8 +118,10 @@ struct ReduceParser {
     guard depth <= Self.maximumDepth else { return nil }
     let start = offset
     if let target = member() {
-      if take("=") { return expression().map { .assignment(target, $0) } }
-      if take("+=") { return expression().map { .assignment(target, .sum(.member(target), $0)) } }
+      if consume("=") { return expression().map { .assignment(target, $0) } }
+      if consume("+=") {
+        return expression().map { .assignment(target, .sum(.member(target), $0)) }
+      }
     }
     offset = start
     return sum()
@@ -123,7 +129,7 @@ struct ReduceParser {
 
   private mutating func sum() -> JavaScriptExpression? {
     guard var left = product() else { return nil }
-    while take("+") {
+    while consume("+") {
       guard let right = product() else { return nil }
       left = .sum(left, right)
     }
@@ -133,10 +139,10 @@ struct ReduceParser {
   private mutating func product() -> JavaScriptExpression? {
     guard var left = operand() else { return nil }
     while true {
-      if take("*") {
+      if consume("*") {
         guard let right = operand() else { return nil }
         left = .product(left, right)
-      } else if take("/") {
+      } else if consume("/") {
         guard let right = operand() else { return nil }
         left = .quotient(left, right)
       } else {
@@ -146,12 +152,12 @@ struct ReduceParser {
   }
 
   private mutating func operand() -> JavaScriptExpression? {
-    if take("(") {
-      guard let inner = expression(), take(")") else { return nil }
+    if consume("(") {
+      guard let inner = expression(), consume(")") else { return nil }
       return inner
     }
-    if take("++") { return member().map { .assignment($0, .sum(.member($0), .number(1))) } }
-    if take(.name("Math")) { return extreme() }
+    if consume("++") { return member().map { .assignment($0, .sum(.member($0), .number(1))) } }
+    if consume(.name("Math")) { return extreme() }
     if case .number(let value)? = next {
       offset += 1
       return .number(value)
@@ -164,15 +170,15 @@ struct ReduceParser {
     return path(of: document).map { .field($0) }
   }
 
-  /// Behind `Math`. One release of the Android SDK calls the functions by names that a tool gave them.
+  /// After `Math`. One release of the Android SDK calls the functions by names that a tool gave them.
   private mutating func extreme() -> JavaScriptExpression? {
-    guard take("."), let function = name() else { return nil }
+    guard consume("."), let function = name() else { return nil }
     let isMinimum = function.starts(with: "min".utf8)
     let isKnown = ["min", "max", "minBlocking", "maxBlocking"].contains {
       function == Array($0.utf8)
     }
-    guard isKnown, take("("), let left = expression(), take(","), let right = expression(),
-      take(")")
+    guard isKnown, consume("("), let left = expression(), consume(","), let right = expression(),
+      consume(")")
     else { return nil }
     return .extreme(left, right, isMinimum: isMinimum)
   }
@@ -187,18 +193,18 @@ struct ReduceParser {
     return nil
   }
 
-  /// What is behind an object: `.a.b` or `["a.b"]`.
+  /// What is after an object: `.a.b` or `["a.b"]`.
   private mutating func path(of object: [UInt8]) -> [UInt8]? {
-    guard take(.name(object)) else { return nil }
+    guard consume(.name(object)) else { return nil }
     var parts: [[UInt8]] = []
     while true {
-      if take(".") {
+      if consume(".") {
         guard let name = name() else { return nil }
         parts.append(name)
-      } else if take("[") {
+      } else if consume("[") {
         guard case .text(let text)? = next, !text.isEmpty else { return nil }
         offset += 1
-        guard take("]") else { return nil }
+        guard consume("]") else { return nil }
         parts.append(text)
       } else {
         return parts.isEmpty ? nil : Array(parts.joined(separator: [UInt8(ascii: ".")]))
@@ -216,9 +222,9 @@ struct ReduceParser {
 
   private func isNext(_ mark: String) -> Bool { next == .mark(mark) }
 
-  private mutating func take(_ mark: String) -> Bool { take(.mark(mark)) }
+  private mutating func consume(_ mark: String) -> Bool { consume(.mark(mark)) }
 
-  private mutating func take(_ token: JavaScriptToken) -> Bool {
+  private mutating func consume(_ token: JavaScriptToken) -> Bool {
     guard next == token else { return false }
     offset += 1
     return true

@@ -9,7 +9,7 @@ struct Tally: Sendable {
   init() {}
 
   /// Of numbers that were counted elsewhere; the extremes may be unknown.
-  init(count: Int64, _ total: ExactSum, _ least: Number?, _ greatest: Number?) {
+  init(count: Int64, _ total: ExactSum, least: Number?, greatest: Number?) {
     (self.count, self.total) = (count, total)
     (self.least, self.greatest) = (least, greatest)
   }

@@ -93,7 +93,7 @@ struct Evaluation {
     case .variable(let name): return bindings.last { $0.name == name }?.item
     case .member(let base, let name):
       return try value(of: base).flatMap { member(name.text, of: $0) }
-    case .element(let base, let place): return try element(place, of: try value(of: base))
+    case .element(let base, let index): return try element(index, of: try value(of: base))
     case .aggregate(let aggregate, let base):
       return Evaluation.item(aggregate.apply(try value(of: base)?.json))
     case .function(let function, let arguments):
@@ -105,7 +105,7 @@ struct Evaluation {
       for element in expressions { values.append(try value(of: element)?.json ?? .null) }
       return .value(.array(values))
     case .subquery(let base, let name, let predicate):
-      return try selection(from: try value(of: base), name, predicate)
+      return try selection(from: try value(of: base), name, predicate: predicate)
     case .ternary(let condition, let first, let second):
       return try value(of: try holds(condition) ? first : second)
     }
@@ -129,16 +129,16 @@ struct Evaluation {
   }
 
   private mutating func element(
-    _ place: Expression.Place, of item: Item?
+    _ selector: Expression.Index, of item: Item?
   ) throws(QueryError) -> Item? {
     guard let item else { return nil }
     var named: JSONValue?
-    if case .number(let number) = place { named = try value(of: number)?.json }
+    if case .number(let number) = selector { named = try value(of: number)?.json }
     if case .string(let name)? = named { return member(name, of: item) }
     guard item.isArray else { return nil }
     let elements = elements(of: item)
     let index: Int64
-    switch place {
+    switch selector {
     case .first: index = 0
     case .last: index = Int64(elements.count) - 1
     case .number:
@@ -166,7 +166,7 @@ struct Evaluation {
   }
 
   private mutating func selection(
-    from item: Item?, _ name: RecordID, _ predicate: Predicate
+    from item: Item?, _ name: RecordID, predicate: Predicate
   ) throws(QueryError) -> Item? {
     guard let item else { return nil }
     var selected: [JSONValue] = []

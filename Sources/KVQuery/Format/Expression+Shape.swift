@@ -44,9 +44,9 @@ extension Query {
   ) throws(QueryError) {
     self.init()
     let values = try FormatArguments(parsing: arguments ?? "")
-    var parser = try FormatParser(format, values, keys)
+    var parser = try FormatParser(format, values, keys: keys)
     filter = try parser.parse()
-    original = LegacySDKFilter(format, arguments ?? "", keys, parser.now)
+    original = LegacySDKFilter(format, arguments ?? "", keys: keys, now: parser.now)
     try apply(modifiers: modifiers ?? "")
     sort = sort.map { SortKey(keys.path($0.path), ascending: $0.ascending) }
     fields = fields.map(keys.path)

@@ -11,7 +11,7 @@ package indirect enum Expression: Sendable, Equatable {
   /// A member; of an array, that member of each element.
   case member(Expression, RecordID)
   /// `[n]`, `[first]`, `[last]`.
-  case element(Expression, Place)
+  case element(Expression, Index)
   /// `@count` and its kind, over a collection.
   case aggregate(Aggregate, Expression)
   /// Arithmetic and named functions.
@@ -23,7 +23,7 @@ package indirect enum Expression: Sendable, Equatable {
   /// `TERNARY(predicate, a, b)`.
   case ternary(Predicate, Expression, Expression)
 
-  package enum Place: Sendable, Equatable {
+  package enum Index: Sendable, Equatable {
     case first, last
     case number(Expression)
   }
@@ -100,8 +100,8 @@ package struct Comparison: Sendable, Equatable {
 
   /// Throws if the right side is a regular expression that cannot be understood.
   init(
-    _ left: Expression, _ operation: Operator, _ right: Expression, _ options: Options = [],
-    _ quantifier: Quantifier? = nil
+    _ left: Expression, _ operation: Operator, right: Expression, options: Options = [],
+    quantifier: Quantifier? = nil
   ) throws(RegexError) {
     self.left = left
     self.operator = operation
@@ -109,7 +109,7 @@ package struct Comparison: Sendable, Equatable {
     self.options = options
     self.quantifier = quantifier
     if operation == .like || operation == .matches, case .constant(.string(let text)) = right {
-      pattern = try Comparison.pattern(operation, text, options)
+      pattern = try Comparison.pattern(operation, text, options: options)
     } else {
       pattern = nil
     }
@@ -117,7 +117,7 @@ package struct Comparison: Sendable, Equatable {
 
   /// `MATCHES` and `LIKE` cover the whole text.
   static func pattern(
-    _ operation: Operator, _ text: String, _ options: Options
+    _ operation: Operator, _ text: String, options: Options
   ) throws(RegexError) -> Pattern {
     try Pattern.checkLength(of: text)
     let text = options.contains(.ignoreMarks) ? TextFolding.withoutMarks(text) : text
@@ -132,7 +132,7 @@ package struct Comparison: Sendable, Equatable {
     }
   }
 
-  /// The end of the text; `$` alone would also accept a line feed behind it.
+  /// The end of the text; `$` alone would also accept a line feed after it.
   static let wholeEnd = #"$(?!\n)"#
 
   /// The text of `LIKE` as an expression: `*` is any text, `?` any character, a backslash escapes.

@@ -15,7 +15,7 @@ struct FormatArguments {
     let value = try parseJSON(text)
     do throws(QueryDecodingError) {
       // The object and the array that they stand in are two levels.
-      try FilterParser.checkDepth(value, [], FilterParser.maximumDepthInFormat + 2)
+      try FilterParser.checkDepth(value, [], left: FilterParser.maximumDepthInFormat + 2)
       try read(value)
     } catch { throw error.located(in: text) }
   }

@@ -6,29 +6,31 @@ extension FormatLexer {
 
   /// A text between two quotes of the kind that it begins with.
   mutating func quoted(_ quote: UInt8) throws(QueryError) -> String {
-    let start = place
-    place += 1
+    let start = position
+    position += 1
     var text: [UInt8] = []
-    while place < bytes.count, bytes[place] != quote {
-      if bytes[place] == UInt8(ascii: "\\") {
+    while position < bytes.count, bytes[position] != quote {
+      if bytes[position] == UInt8(ascii: "\\") {
         text += try escape()
       } else {
-        text.append(bytes[place])
-        place += 1
+        text.append(bytes[position])
+        position += 1
       }
     }
-    guard place < bytes.count else {
+    guard position < bytes.count else {
       throw QueryError(.syntax, "expected a closing quote", at: start)
     }
-    place += 1
+    position += 1
     return String(decoding: text, as: UTF8.self)
   }
 
   private mutating func escape() throws(QueryError) -> [UInt8] {
     if let character = try codedCharacter() { return character }
-    guard place + 1 < bytes.count else { throw error("expected a character behind the backslash") }
-    let letter = bytes[place + 1]
-    place += 2
+    guard position + 1 < bytes.count else {
+      throw error("expected a character after the backslash")
+    }
+    let letter = bytes[position + 1]
+    position += 2
     switch letter {
     case UInt8(ascii: "n"): return [0x0A]
     case UInt8(ascii: "r"): return [0x0D]
@@ -42,13 +44,13 @@ extension FormatLexer {
   /// A character by its number: `\101`, `\x41`, `\u0041`, in UTF-8; two of the last kind for one beyond 16 bits. Nil
   /// if there is something else here.
   mutating func codedCharacter() throws(QueryError) -> [UInt8]? {
-    guard follows("\\"), place + 1 < bytes.count else { return nil }
-    let letter = bytes[place + 1]
+    guard follows("\\"), position + 1 < bytes.count else { return nil }
+    let letter = bytes[position + 1]
     let code: UInt32
     switch letter {
     case UInt8(ascii: "0")...UInt8(ascii: "7"):
-      guard let octal = digits(3, radix: 8, at: place + 1) else { return nil }
-      (code, place) = (octal, place + 4)
+      guard let octal = digits(3, radix: 8, at: position + 1) else { return nil }
+      (code, position) = (octal, position + 4)
     case UInt8(ascii: "x"), UInt8(ascii: "X"): code = try hexadecimal(2)
     case UInt8(ascii: "u"), UInt8(ascii: "U"): code = try unit()
     default: return nil
@@ -57,16 +59,16 @@ extension FormatLexer {
     return Array(String(scalar).utf8)
   }
 
-  /// Behind a backslash and a letter, both still to be read: that many hexadecimal digits.
+  /// After a backslash and a letter, both still to be read: that many hexadecimal digits.
   private mutating func hexadecimal(_ count: Int) throws(QueryError) -> UInt32 {
-    guard let code = digits(count, radix: 16, at: place + 2) else {
+    guard let code = digits(count, radix: 16, at: position + 2) else {
       throw error("expected \(count) hexadecimal digits of a character")
     }
-    place += 2 + count
+    position += 2 + count
     return code
   }
 
-  /// A unit of UTF-16, with the one behind it if it is the first of two.
+  /// A unit of UTF-16, with the one after it if it is the first of two.
   private mutating func unit() throws(QueryError) -> UInt32 {
     let first = try hexadecimal(4)
     guard 0xD800..<0xDC00 ~= first, follows("\\u") || follows("\\U") else { return first }
@@ -93,17 +95,17 @@ extension FormatLexer {
   /// As in C: decimal, with or without a fraction and an exponent, `0x` hexadecimal, `0o` octal, `0b` binary.
   mutating func number() throws(QueryError) -> Token {
     if let radix = radix { return try integer(radix) }
-    let start = place
-    while isDigit(place) { place += 1 }
+    let start = position
+    while isDigit(position) { position += 1 }
     if follows("."),
-      isDigit(place + 1) || !(place + 1 < bytes.count && isNameByte(bytes[place + 1]))
+      isDigit(position + 1) || !(position + 1 < bytes.count && isNameByte(bytes[position + 1]))
     {
-      place += 1
-      while isDigit(place) { place += 1 }
+      position += 1
+      while isDigit(position) { position += 1 }
     }
     try exponent()
-    if place < bytes.count, isNameByte(bytes[place]) { throw error("expected an operator") }
-    let text = String(decoding: bytes[start..<place], as: UTF8.self)
+    if position < bytes.count, isNameByte(bytes[position]) { throw error("expected an operator") }
+    let text = String(decoding: bytes[start..<position], as: UTF8.self)
     if let integer = Int64(text) { return .number(.int(integer)) }
     // Swift's numbers have digits on both sides of the point.
     let padded = (text.hasPrefix(".") ? "0" : "") + text + (text.hasSuffix(".") ? "0" : "")
@@ -114,8 +116,8 @@ extension FormatLexer {
   }
 
   private var radix: Int? {
-    guard follows("0"), place + 1 < bytes.count else { return nil }
-    switch bytes[place + 1] | 0x20 {
+    guard follows("0"), position + 1 < bytes.count else { return nil }
+    switch bytes[position + 1] | 0x20 {
     case UInt8(ascii: "x"): return 16
     case UInt8(ascii: "o"): return 8
     case UInt8(ascii: "b"): return 2
@@ -124,11 +126,11 @@ extension FormatLexer {
   }
 
   private mutating func integer(_ radix: Int) throws(QueryError) -> Token {
-    let start = place
-    place += 2
-    let digits = bytes[place...].prefix { Self.digit($0).map { $0 < radix } ?? false }
-    place = digits.endIndex
-    guard !digits.isEmpty, place == bytes.count || !isNameByte(bytes[place]) else {
+    let start = position
+    position += 2
+    let digits = bytes[position...].prefix { Self.digit($0).map { $0 < radix } ?? false }
+    position = digits.endIndex
+    guard !digits.isEmpty, position == bytes.count || !isNameByte(bytes[position]) else {
       throw error("expected a digit of base \(radix)")
     }
     guard let value = Int64(String(decoding: digits, as: UTF8.self), radix: radix) else {
@@ -138,10 +140,10 @@ extension FormatLexer {
   }
 
   private mutating func exponent() throws(QueryError) {
-    guard place < bytes.count, bytes[place] | 0x20 == UInt8(ascii: "e") else { return }
-    place += 1
-    if follows("+") || follows("-") { place += 1 }
-    guard isDigit(place) else { throw error("expected the digits of an exponent") }
-    while isDigit(place) { place += 1 }
+    guard position < bytes.count, bytes[position] | 0x20 == UInt8(ascii: "e") else { return }
+    position += 1
+    if follows("+") || follows("-") { position += 1 }
+    guard isDigit(position) else { throw error("expected the digits of an exponent") }
+    while isDigit(position) { position += 1 }
   }
 }

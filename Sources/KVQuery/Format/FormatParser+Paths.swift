@@ -54,7 +54,7 @@ extension FormatParser {
     return path
   }
 
-  /// Nil if there is a collection operator in it that is not known, or that has no path behind it.
+  /// Nil if there is a collection operator in it that is not known, or that has no path after it.
   private func path(_ components: ArraySlice<String>, of base: Expression) -> Expression? {
     guard let first = components.first else { return base }
     let rest = components.dropFirst()
@@ -72,7 +72,7 @@ extension FormatParser {
 
   private static let operators = "@count, or @sum, @min, @max or @avg and a path such as self"
 
-  /// Behind `@`: `count`, or `sum` and its kind with the path of what is added.
+  /// After `@`: `count`, or `sum` and its kind with the path of what is added.
   mutating func collectionOperator(over base: Expression) throws(QueryError) -> Expression {
     guard case .word(let name, _) = token, let aggregate = Expression.Aggregate(rawValue: name)
     else { throw expected(Self.operators) }
@@ -88,7 +88,7 @@ extension FormatParser {
     return .aggregate(aggregate, path)
   }
 
-  /// Behind `[`: an index into an array, or the name of a member.
+  /// After `[`: an index into an array, or the name of a member.
   private mutating func index(of base: Expression) throws(QueryError) -> Expression {
     let result: Expression
     if isNext("FIRST") {
@@ -103,7 +103,7 @@ extension FormatParser {
     } else {
       try refuseOptions()
       let at = start
-      result = try element(try expression(try disjunction(), at), of: base, at)
+      result = try element(try expression(try disjunction(), at), of: base, at: at)
     }
     try expect("]")
     return result
@@ -112,11 +112,11 @@ extension FormatParser {
   /// `name [c] LIKE …`: the options of an operator in front of it, where they would be an index.
   private func refuseOptions() throws(QueryError) {
     guard ["C", "D", "CD", "DC"].contains(where: isNext) else { return }
-    throw expected("an index: options stand behind the operator, as in LIKE[c]; write #c for a key")
+    throw expected("an index: options stand after the operator, as in LIKE[c]; write #c for a key")
   }
 
   private func element(
-    _ index: Expression, of base: Expression, _ position: Int
+    _ index: Expression, of base: Expression, at position: Int
   ) throws(QueryError) -> Expression {
     switch index.constant {
     case nil: return .element(base, .number(index))

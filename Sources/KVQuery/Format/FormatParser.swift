@@ -4,7 +4,7 @@ internal import KVJSON
 /// Reads predicate formats: Apple's published syntax.
 ///
 /// Operators bind, from the loosest: OR, AND, NOT, comparisons, `+ -`, `* /`, `**`, unary minus. A
-/// parenthesis may hold a predicate or an expression; which one shows only behind it, so both are read by
+/// parenthesis may hold a predicate or an expression; which one shows only after it, so both are read by
 /// the same functions, as nodes, and told apart where they are used. Nothing is ever read twice.
 struct FormatParser {
   /// What a part of a format turned out to be.
@@ -31,10 +31,10 @@ struct FormatParser {
   private var depth = 0
   /// Operators and path steps of this comparison and those it is a part of: each may make the tree one level deeper.
   private var steps = 0
-  private static let mostSteps = 1000
+  private static let maxSteps = 1000
 
   init(
-    _ text: String, _ arguments: FormatArguments, _ keys: KeyMap, now: Timestamp = .now(),
+    _ text: String, _ arguments: FormatArguments, keys: KeyMap, now: Timestamp = .now(),
     lowering: Bool = true
   ) throws(QueryError) {
     lowers = lowering
@@ -128,14 +128,18 @@ struct FormatParser {
     let options = try options(of: operation)
     let rightAt = start
     let rightSide = try expression(try sum(), rightAt)
-    try check(rightSide, of: operation, rightAt)
+    try check(rightSide, of: operation, at: rightAt)
     let built: Predicate
     do throws(RegexError) {
       built =
         try lowers
-        ? Lowering.comparison(leftSide, operation, rightSide, options, quantifier?.quantifier)
+        ? Lowering.comparison(
+          leftSide, operation, right: rightSide, options: options,
+          quantifier: quantifier?.quantifier)
         : .comparison(
-          Comparison(leftSide, operation, rightSide.folded, options, quantifier?.quantifier))
+          Comparison(
+            leftSide, operation, right: rightSide.folded, options: options,
+            quantifier: quantifier?.quantifier))
     } catch {
       throw QueryError(
         .syntax, "\(error.message), at character \(error.position) of the expression", at: rightAt)
@@ -180,7 +184,7 @@ struct FormatParser {
 
   /// Refuses a constant that nothing can be compared with in this way.
   private func check(
-    _ right: Expression, of operation: Comparison.Operator, _ position: Int
+    _ right: Expression, of operation: Comparison.Operator, at position: Int
   ) throws(QueryError) {
     let isFitting: Bool
     let wanted: String
@@ -231,7 +235,7 @@ struct FormatParser {
 
   mutating func countStep() throws(QueryError) {
     steps += 1
-    guard steps <= FormatParser.mostSteps else { throw expected("a shorter format") }
+    guard steps <= FormatParser.maxSteps else { throw expected("a shorter format") }
   }
 
   mutating func advance() throws(QueryError) { (token, start) = try lexer.next() }

@@ -30,8 +30,10 @@ struct FormatPrinter {
     switch predicate {
     case .everything: ("TRUEPREDICATE", .comparison)
     case .nothing: ("FALSEPREDICATE", .comparison)
-    case .and(let parts) where parts.count > 1: (joined(parts, " AND ", .conjunction), .conjunction)
-    case .or(let parts) where parts.count > 1: (joined(parts, " OR ", .disjunction), .disjunction)
+    case .and(let parts) where parts.count > 1:
+      (joined(parts, " AND ", rank: .conjunction), .conjunction)
+    case .or(let parts) where parts.count > 1:
+      (joined(parts, " OR ", rank: .disjunction), .disjunction)
     case .nor(let parts) where parts.count == 1 && parts[0].formatNegated == predicate:
       ("NOT \(text(parts[0], .comparison))", .negation)
     case .comparison(let comparison): (text(comparison), .comparison)
@@ -40,7 +42,7 @@ struct FormatPrinter {
     }
   }
 
-  private mutating func joined(_ parts: [Predicate], _ word: String, _ rank: Rank) -> String {
+  private mutating func joined(_ parts: [Predicate], _ word: String, rank: Rank) -> String {
     var texts: [String] = []
     for part in parts { texts.append(text(part, rank.tighter)) }
     return texts.joined(separator: word)
@@ -117,7 +119,7 @@ struct FormatPrinter {
     return base == .current ? name(member) : "\(whole(base)).\(name(member))"
   }
 
-  /// What a path can be written behind: that of `@sum` goes on, and an operator binds more loosely.
+  /// What a path can be written after: that of `@sum` goes on, and an operator binds more loosely.
   private mutating func whole(_ expression: Expression) -> String {
     switch expression {
     case .aggregate(let aggregate, _) where aggregate != .count: "(\(text(expression)))"
@@ -144,7 +146,7 @@ struct FormatPrinter {
     return "\(prefix)@\(aggregate.rawValue)\(member)"
   }
 
-  /// Operators of one rank are read from left to right: only behind one is another of its rank in parentheses.
+  /// Operators of one rank are read from left to right: only after one is another of its rank in parentheses.
   private mutating func ranked(
     _ function: Expression.Function, _ arguments: [Expression]
   ) -> (text: String, rank: Rank) {
@@ -174,7 +176,7 @@ struct FormatPrinter {
 
   private func variable(_ name: RecordID) -> String { "$" + word(name.text) }
 
-  /// A name behind its mark: a per cent sign is written twice, and what is no letter by its number.
+  /// A name after its mark: a per cent sign is written twice, and what is no letter by its number.
   private func word(_ name: String) -> String {
     var out = String.UnicodeScalarView()
     for scalar in name.unicodeScalars {

@@ -25,8 +25,8 @@ extension Expression.Function {
     switch self {
     case .add, .subtract, .multiply, .divide, .power:
       guard arguments.count == 2 else { return .null }
-      return Arithmetic.calculate(self, first, arguments[1])
-    case .negate: return Arithmetic.calculate(.subtract, .int(0), first)
+      return Arithmetic.calculate(self, first, right: arguments[1])
+    case .negate: return Arithmetic.calculate(.subtract, .int(0), right: first)
     case .sum, .count, .min, .max, .average, .median, .mode, .stddev: return overMany(arguments)
     case .sqrt, .ln, .log, .exp, .floor, .ceiling, .abs, .trunc: return ofNumber(first)
     case .uppercase: return first.stringValue.map { .string($0.uppercased()) } ?? .null
@@ -84,10 +84,10 @@ extension Expression.Function {
 enum Arithmetic {
   /// Division never truncates: JSON does not tell 4 from 4.0, so results must not depend on it.
   static func calculate(
-    _ function: Expression.Function, _ left: JSONValue, _ right: JSONValue
+    _ function: Expression.Function, _ left: JSONValue, right: JSONValue
   ) -> JSONValue {
     if case .int(let a) = left, case .int(let b) = right,
-      let result = whole(function, a, b)
+      let result = whole(function, a, b: b)
     {
       return .int(result)
     }
@@ -104,7 +104,7 @@ enum Arithmetic {
   }
 
   /// The exact result; nil if it is no integer of 64 bits.
-  private static func whole(_ function: Expression.Function, _ a: Int64, _ b: Int64) -> Int64? {
+  private static func whole(_ function: Expression.Function, _ a: Int64, b: Int64) -> Int64? {
     let (result, overflow): (Int64, Bool)
     switch function {
     case .add: (result, overflow) = a.addingReportingOverflow(b)

@@ -35,9 +35,9 @@ package struct KeyMap: Sendable, Equatable, ExpressibleByDictionaryLiteral {
   /// The backend's path for one in these names.
   func path(_ path: Path) -> Path {
     var parts: [String] = []
-    for (place, part) in path.text.parts(between: ".").enumerated() {
+    for (index, part) in path.text.parts(between: ".").enumerated() {
       let name = String(part)
-      parts.append(place < 2 ? self.name(name, in: parts.first) : name)
+      parts.append(index < 2 ? self.name(name, in: parts.first) : name)
     }
     return Path(parts.joined(separator: "."))
   }

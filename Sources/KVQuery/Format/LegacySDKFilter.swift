@@ -15,7 +15,7 @@ struct LegacySDKFilter: Sendable, Equatable {
   /// What has to hold besides.
   private var restriction: Predicate = .everything
 
-  init(_ format: String, _ arguments: String, _ keys: KeyMap, _ now: Timestamp) {
+  init(_ format: String, _ arguments: String, keys: KeyMap, now: Timestamp) {
     self.format = format
     self.arguments = arguments
     self.keys = keys
@@ -42,7 +42,7 @@ struct LegacySDKFilter: Sendable, Equatable {
 
   var json: JSONObject? {
     guard let values = try? FormatArguments(parsing: arguments),
-      var parser = try? FormatParser(format, values, keys, now: now, lowering: false),
+      var parser = try? FormatParser(format, values, keys: keys, now: now, lowering: false),
       let written = try? parser.parse().renamed(by: renaming)
     else { return nil }
     guard restriction != .everything else { return written.original }
@@ -99,12 +99,14 @@ extension Comparison {
   /// With the constant on the right side.
   private var turned: Comparison? {
     guard left.constant != nil, let mirrored = `operator`.mirrored else { return nil }
-    return try? Comparison(right, mirrored, left.folded, options)
+    return try? Comparison(right, mirrored, right: left.folded, options: options)
   }
 
   /// What we send.
   private var corrected: Predicate {
-    (try? Lowering.comparison(left, `operator`, right, options, quantifier)) ?? .comparison(self)
+    (try? Lowering.comparison(
+      left, `operator`, right: right, options: options, quantifier: quantifier))
+      ?? .comparison(self)
   }
 
   /// The operator for a path and a constant. Quantifiers and `[cd]` are forgotten.
@@ -113,7 +115,7 @@ extension Comparison {
     if case .aggregate(.count, let counted) = left, let path = counted.path {
       return (path, ["$size": value])
     }
-    guard let path = left.path, !left.hasPlaces else { return nil }
+    guard let path = left.path, !left.hasIndexes else { return nil }
     if let region = Region(argument: value), `operator` == .equal {
       return (path, ["$geoWithin": .object(region.json)])
     }
@@ -151,9 +153,9 @@ extension Comparison.Operator {
 
 extension Expression {
   /// Whether it leads through `[n]`, which the original client cannot send.
-  fileprivate var hasPlaces: Bool {
+  fileprivate var hasIndexes: Bool {
     switch self {
-    case .member(let base, _): base.hasPlaces
+    case .member(let base, _): base.hasIndexes
     case .element: true
     default: false
     }

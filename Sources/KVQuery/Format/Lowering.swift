@@ -6,22 +6,22 @@ internal import KVJSON
 /// element of an array, booleans are no numbers. What has none stays a `Comparison`.
 enum Lowering {
   static func comparison(
-    _ left: Expression, _ operation: Comparison.Operator, _ right: Expression,
-    _ options: Comparison.Options, _ quantifier: Comparison.Quantifier?
+    _ left: Expression, _ operation: Comparison.Operator, right: Expression,
+    options: Comparison.Options, quantifier: Comparison.Quantifier?
   ) throws(RegexError) -> Predicate {
     // A collection contains what is one of its elements.
     if operation == .contains, quantifier == nil, left.isCollection {
-      return try self.comparison(right, .isIn, left, options, nil)
+      return try self.comparison(right, .isIn, right: left, options: options, quantifier: nil)
     }
     let comparison = try Comparison(
-      left, operation, right.folded, options, quantifier)
+      left, operation, right: right.folded, options: options, quantifier: quantifier)
     if left.constant != nil, right.constant != nil {
       var evaluation = Evaluation(nil)
       return (try? evaluation.holds(comparison)) == true ? .everything : .nothing
     }
     if let lowered = lowered(comparison) { return lowered }
     if quantifier == nil, left.constant != nil, let mirrored = operation.mirrored {
-      let turned = try Comparison(right, mirrored, left.folded, options)
+      let turned = try Comparison(right, mirrored, right: left.folded, options: options)
       return lowered(turned) ?? .comparison(turned)
     }
     return .comparison(comparison)
@@ -33,21 +33,21 @@ enum Lowering {
     }
     if let constant = comparison.right.constant {
       if case .aggregate(.count, let counted) = comparison.left {
-        return counted.routesToCount?.predicate { size($0, comparison.operator, constant) }
+        return counted.routesToCount?.predicate { size($0, comparison.operator, value: constant) }
       }
-      return comparison.left.routes?.predicate { test($0, comparison, constant) }
+      return comparison.left.routes?.predicate { test($0, comparison, value: constant) }
     }
     // `"x" IN tags`: the array has an element that is equal.
     guard comparison.operator == .isIn, let path = comparison.right.path,
       let constant = comparison.left.constant, !constant.isNull
     else { return nil }
-    return test(path, equalTo: constant, comparison.options).map { .field(path, [$0]) }
+    return test(path, equalTo: constant, options: comparison.options).map { .field(path, [$0]) }
   }
 
   // MARK: A path and a constant
 
   private static func test(
-    _ path: Path, _ comparison: Comparison, _ value: JSONValue
+    _ path: Path, _ comparison: Comparison, value: JSONValue
   ) -> Predicate? {
     let options = comparison.options
     let ignoresCase = options.contains(.ignoreCase)
@@ -59,23 +59,24 @@ enum Lowering {
       }
     }
     switch comparison.operator {
-    case .equal: return test(path, equalTo: value, options).map { .field(path, [$0]) }
+    case .equal: return test(path, equalTo: value, options: options).map { .field(path, [$0]) }
     case .notEqual:
       guard comparison.quantifier == nil else { return nil }
       guard ignoresCase, value.stringValue != nil else { return .field(path, [.notEqual(value)]) }
-      return test(path, equalTo: value, options).map { .field(path, [.not([$0])]) }
+      return test(path, equalTo: value, options: options).map { .field(path, [.not([$0])]) }
     case .less: return ignoresCase ? nil : .field(path, [.compare(.less, value)])
     case .lessOrEqual: return ignoresCase ? nil : .field(path, [.compare(.lessOrEqual, value)])
     case .greater: return ignoresCase ? nil : .field(path, [.compare(.greater, value)])
     case .greaterOrEqual:
       return ignoresCase ? nil : .field(path, [.compare(.greaterOrEqual, value)])
-    case .between: return ignoresCase ? nil : between(path, value, comparison.quantifier)
+    case .between:
+      return ignoresCase ? nil : between(path, value, quantifier: comparison.quantifier)
     case .isIn:
       // Of an object its values; a lone value is a set of one.
       let values =
         value.arrayValue ?? value.objectValue.map { $0.members.map(\.value) } ?? [value]
       guard ignoresCase, !values.isEmpty else { return .field(path, [.isIn(values)]) }
-      let tests = values.compactMap { test(path, equalTo: $0, options) }
+      let tests = values.compactMap { test(path, equalTo: $0, options: options) }
       return tests.count == values.count ? .or(tests.map { .field(path, [$0]) }) : nil
     case .contains where value.stringValue == nil:
       return value.isNull ? .nothing : .field(path, [.equal(value)])
@@ -86,7 +87,7 @@ enum Lowering {
   }
 
   private static func test(
-    _ path: Path, equalTo value: JSONValue, _ options: Comparison.Options
+    _ path: Path, equalTo value: JSONValue, options: Comparison.Options
   ) -> Test? {
     guard options.contains(.ignoreCase), let text = value.stringValue else { return .equal(value) }
     let source = "^" + Pattern.escaping(text) + Comparison.wholeEnd
@@ -95,7 +96,7 @@ enum Lowering {
 
   /// Two bounds. With `ANY` one element has to be within both; otherwise each is met on its own.
   private static func between(
-    _ path: Path, _ value: JSONValue, _ quantifier: Comparison.Quantifier?
+    _ path: Path, _ value: JSONValue, quantifier: Comparison.Quantifier?
   ) -> Predicate? {
     guard quantifier == nil, let bounds = value.arrayValue, bounds.count == 2 else { return nil }
     return .and([
@@ -119,20 +120,20 @@ enum Lowering {
   // MARK: Sizes
 
   /// More sizes than this are not spelled out.
-  private static let mostSizes: Int64 = 20
+  private static let maxSizes: Int64 = 20
 
   /// `$size` knows equality only: the others are spelled out, size by size.
   private static func size(
-    _ path: Path, _ operation: Comparison.Operator, _ value: JSONValue
+    _ path: Path, _ operation: Comparison.Operator, value: JSONValue
   ) -> Predicate? {
     guard let count = value.intValue else { return nil }
     func sizes(_ end: Int64) -> Predicate? {
       guard end > 0 else { return .nothing }
-      guard end <= mostSizes else { return nil }
+      guard end <= maxSizes else { return nil }
       return .or((0..<end).map { .field(path, [.size($0)]) })
     }
     func others(_ end: Int64) -> Predicate? {
-      guard end <= mostSizes else { return nil }
+      guard end <= maxSizes else { return nil }
       let array = Predicate.field(path, [.type([.array])])
       guard end > 0 else { return array }
       return .and([array, .nor((0..<end).map { .field(path, [.size($0)]) })])
@@ -141,8 +142,8 @@ enum Lowering {
     case .equal: return count < 0 ? .nothing : .field(path, [.size(count)])
     case .notEqual where count >= 0: return .field(path, [.not([.size(count)])])
     case .less: return sizes(count)
-    case .lessOrEqual: return count < mostSizes ? sizes(count + 1) : nil
-    case .greater: return count < mostSizes ? others(max(count, -1) + 1) : nil
+    case .lessOrEqual: return count < maxSizes ? sizes(count + 1) : nil
+    case .greater: return count < maxSizes ? others(max(count, -1) + 1) : nil
     case .greaterOrEqual: return others(count)
     default: return nil
     }

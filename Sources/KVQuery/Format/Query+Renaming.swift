@@ -37,9 +37,9 @@ extension Expression {
     case .member(.current, let name):
       .member(.current, keys[name.text].map { RecordID($0) } ?? name)
     case .member(let base, let name): .member(base.renamed(by: keys), name)
-    case .element(let base, .number(let place)):
-      .element(base.renamed(by: keys), .number(place.renamed(by: keys)))
-    case .element(let base, let place): .element(base.renamed(by: keys), place)
+    case .element(let base, .number(let index)):
+      .element(base.renamed(by: keys), .number(index.renamed(by: keys)))
+    case .element(let base, let index): .element(base.renamed(by: keys), index)
     case .aggregate(let aggregate, let base): .aggregate(aggregate, base.renamed(by: keys))
     case .function(let function, let arguments):
       .function(function, arguments.map { $0.renamed(by: keys) })

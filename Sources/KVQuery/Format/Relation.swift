@@ -117,7 +117,7 @@ struct Relation {
     guard let left, case .string(let source)? = right else { return false }
     let pattern =
       comparison.pattern
-      ?? (try? Comparison.pattern(comparison.operator, source, comparison.options))
+      ?? (try? Comparison.pattern(comparison.operator, source, options: comparison.options))
     guard let pattern else { return false }
     for value in left.arrayValue ?? [left] {
       guard case .string(let text) = value else { continue }

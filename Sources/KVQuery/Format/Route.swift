@@ -14,7 +14,7 @@ struct Route {
   private var indexed = 0
 
   /// Longer ways through members have too many routes.
-  private static let mostMembers = 4
+  private static let maxMembers = 4
 
   var path: Path { Path(components.joined(separator: ".")) }
 
@@ -35,7 +35,7 @@ struct Route {
   fileprivate var toFirstArray: [(route: Route, rest: ArraySlice<String>)]? {
     let members = components.count - indexed
     guard members > 1 else { return [(self, [])] }
-    guard members <= Route.mostMembers else { return nil }
+    guard members <= Route.maxMembers else { return nil }
     var none: [Predicate] = []
     return (indexed + 1...components.count).map { end in
       var route = Route(

@@ -11,7 +11,7 @@ enum Statistics {
     return .double(numbers[middle - 1] / 2 + numbers[middle] / 2)
   }
 
-  /// The values that occur most often, in order: an array, because there may be several.
+  /// The values that occur highest often, in order: an array, because there may be several.
   static func mode(_ value: JSONValue) -> JSONValue? {
     var counts: [[UInt8]: (value: JSONValue, count: Int)] = [:]
     for element in value.arrayValue ?? [] where !element.isNull {
@@ -19,8 +19,8 @@ enum Statistics {
       ValueEncoding.append(element, to: &encoded)
       counts[encoded, default: (element, 0)].count += 1
     }
-    guard let most = counts.values.map(\.count).max() else { return nil }
-    let winners = counts.filter { $0.value.count == most }
+    guard let highest = counts.values.map(\.count).max() else { return nil }
+    let winners = counts.filter { $0.value.count == highest }
     return .array(
       winners.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value.value))
   }

@@ -139,8 +139,8 @@ struct RangeAccess: Sendable {
 
   /// For `WHERE`. Columns of an index have names of their own: `k0`, `k1`…
   var condition: String {
-    let parts = conditions.enumerated().flatMap { place, column in
-      column.map { $0.sql(on: "k\(place)") }
+    let parts = conditions.enumerated().flatMap { index, column in
+      column.map { $0.sql(on: "k\(index)") }
     }
     return parts.isEmpty ? "1" : parts.joined(separator: " AND ")
   }
@@ -154,8 +154,8 @@ struct RangeAccess: Sendable {
     guard index.shape == .plain else { return nil }
     var terms: [(column: String, ascending: Bool)] = []
     for key in sort {
-      guard let place = keys.firstIndex(where: { $0.path == key.path }) else { return nil }
-      terms.append(("k\(place)", key.ascending))
+      guard let index = keys.firstIndex(where: { $0.path == key.path }) else { return nil }
+      terms.append(("k\(index)", key.ascending))
     }
     return terms
   }

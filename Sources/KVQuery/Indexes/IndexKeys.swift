@@ -21,7 +21,7 @@ package enum IndexShape: Int64, Sendable, Comparable {
 /// of an entity is the question whether there is a row. With several paths, one for each combination.
 package final class IndexKeys: Sendable {
   /// More rows than this of one entity make the index unusable.
-  static let mostRows = 10_000
+  static let maxRows = 10_000
 
   package let paths: [Path]
 
@@ -51,7 +51,7 @@ package final class IndexKeys: Sendable {
         shape = .multiple
         continue
       }
-      // Only a number can have no place.
+      // Only a number may have no key in an index.
       if let value, value.kind == .number, IndexValue(value) == nil { return .unusable }
     }
     guard shape == .multiple else { return shape }
@@ -68,10 +68,10 @@ package final class IndexKeys: Sendable {
     for path in paths {
       guard let values = IndexKeys.values(root, path) else { return nil }
       if values.count == 1 {
-        for place in rows.indices { rows[place].append(values[0]) }
+        for index in rows.indices { rows[index].append(values[0]) }
         continue
       }
-      guard rows.count * values.count <= IndexKeys.mostRows else { return nil }
+      guard rows.count * values.count <= IndexKeys.maxRows else { return nil }
       rows = rows.flatMap { row in values.map { row + [$0] } }
     }
     return rows
@@ -88,14 +88,14 @@ package final class IndexKeys: Sendable {
   /// texts and before all blobs that values have, where no test finds it.
   private static let nothing = IndexValue.blob([])
 
-  /// The different values at a path; nil if one has no place in an index, or there are too many.
+  /// The different values at a path; nil if one cannot be in an index, or there are too many.
   private static func values(_ root: RawValue?, _ path: Path) -> [IndexValue]? {
     if let value = plain(root, path) { return IndexValue(value).map { [$0] } }
     var seen: Set<IndexValue> = []
     var values: [IndexValue] = []
     var fits = true
     let test = { (found: RawValue?) -> Bool in
-      guard let value = IndexValue(found), values.count < mostRows else {
+      guard let value = IndexValue(found), values.count < maxRows else {
         fits = false
         return true
       }

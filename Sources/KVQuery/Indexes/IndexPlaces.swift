@@ -15,14 +15,14 @@ package struct MapBox: Sendable, Equatable {
       return false
     }
     guard let first = points.first else { return nil }
-    self.init(first.longitude, first.longitude, first.latitude, first.latitude)
+    self.init(first.longitude, first.longitude, south: first.latitude, north: first.latitude)
     for point in points {
       (west, east) = (min(west, point.longitude), max(east, point.longitude))
       (south, north) = (min(south, point.latitude), max(north, point.latitude))
     }
   }
 
-  init(_ west: Double, _ east: Double, _ south: Double, _ north: Double) {
+  init(_ west: Double, _ east: Double, south: Double, north: Double) {
     (self.west, self.east, self.south, self.north) = (west, east, south, north)
   }
 
@@ -33,11 +33,13 @@ package struct MapBox: Sendable, Equatable {
   ) -> [MapBox] {
     let margin = 1e-6
     let (south, north) = (south - margin, north + margin)
-    guard (east - west).magnitude < 360 else { return [MapBox(-180, 180, south, north)] }
+    guard (east - west).magnitude < 360 else {
+      return [MapBox(-180, 180, south: south, north: north)]
+    }
     return [-720.0, -360, 0, 360, 720].compactMap { turn in
-      let part = MapBox(west - margin + turn, east + margin + turn, south, north)
+      let part = MapBox(west - margin + turn, east + margin + turn, south: south, north: north)
       guard part.east >= -180, part.west <= 180 else { return nil }
-      return MapBox(max(part.west, -180), min(part.east, 180), south, north)
+      return MapBox(max(part.west, -180), min(part.east, 180), south: south, north: north)
     }
   }
 }

@@ -16,11 +16,11 @@ package struct IndexSpec: Sendable, Equatable {
     /// The words of the texts at these paths; of all texts of an entity if there are none.
     case text([Path])
     /// The places at a path.
-    case place(Path)
+    case geo(Path)
   }
 
   /// What one index may consist of at the most.
-  package static let mostKeys = 8
+  package static let maxKeys = 8
   /// As long as a name may be, in bytes.
   package static let longestName = 128
 
@@ -46,7 +46,7 @@ package struct IndexSpec: Sendable, Equatable {
         .ordered(ordered.map { Key(path: keys.renamed($0.path), ascending: $0.ascending) }),
         hasTotals: hasTotals)
     case .text(let paths): IndexSpec(name, .text(paths.map { keys.renamed($0) }))
-    case .place(let path): IndexSpec(name, .place(keys.renamed(path)))
+    case .geo(let path): IndexSpec(name, .geo(keys.renamed(path)))
     }
   }
 
@@ -73,8 +73,8 @@ package struct IndexSpec: Sendable, Equatable {
   /// `{"country":1,"population":-1}`, or `"text"` for all of them, or `"2dsphere"` for a single one.
   private static func kind(_ keys: JSONObject) throws(QueryDecodingError) -> Kind {
     let trail = [QueryDecodingError.Step.member("keys")]
-    guard keys.count <= mostKeys else {
-      throw QueryDecodingError("an index has at most \(mostKeys) keys", trail)
+    guard keys.count <= maxKeys else {
+      throw QueryDecodingError("an index has at most \(maxKeys) keys", trail)
     }
     for member in keys.members where member.name.isEmpty {
       throw QueryDecodingError("a key needs a name", trail)
@@ -85,7 +85,7 @@ package struct IndexSpec: Sendable, Equatable {
       guard keys.count == 1 else {
         throw QueryDecodingError("an index of places has one key", trail)
       }
-      return .place(Path(keys.members[0].name))
+      return .geo(Path(keys.members[0].name))
     default: return .ordered(try orderedKeys(keys, trail))
     }
   }
@@ -122,7 +122,7 @@ package struct IndexSpec: Sendable, Equatable {
     }
     guard !hasTotals || kind.canHaveTotals else {
       throw QueryDecodingError(
-        "totals need the keys of a group and a number behind them", [.member("totals")])
+        "totals need the keys of a group and a number after them", [.member("totals")])
     }
     return hasTotals
   }
@@ -155,7 +155,7 @@ package struct IndexSpec: Sendable, Equatable {
       JSONObject(keys.map { .init($0.path.text, .int($0.ascending ? 1 : -1)) })
     case .text(let paths):
       paths.isEmpty ? ["$**": "text"] : JSONObject(paths.map { .init($0.text, "text") })
-    case .place(let path): [path.text: "2dsphere"]
+    case .geo(let path): [path.text: "2dsphere"]
     }
   }
 
@@ -164,7 +164,7 @@ package struct IndexSpec: Sendable, Equatable {
     switch kind {
     case .ordered(let keys): keys.map(\.path)
     case .text(let paths): paths
-    case .place(let path): [path]
+    case .geo(let path): [path]
     }
   }
 }

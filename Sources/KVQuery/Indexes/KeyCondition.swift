@@ -19,23 +19,25 @@ struct KeyCondition: Sendable {
   let isExact: Bool
 
   /// More values than this would make too long a statement.
-  private static let mostValues = 500
+  private static let maxValues = 500
 
   /// Nil: no index helps with this test.
   init?(_ test: Test) {
     switch test {
     case .equal(let value):
       guard let value = IndexValue(value) else { return nil }
-      self.init(.equality, "@=?", [value])
+      self.init(.equality, "@=?", parameters: [value])
     case .isIn(let values):
       let keys = values.compactMap { IndexValue($0) }
-      guard keys.count == values.count, keys.count <= KeyCondition.mostValues else { return nil }
-      let places = keys.map { _ in "?" }.joined(separator: ",")
-      self.init(.membership, "@ IN (\(places))", keys)
+      guard keys.count == values.count, keys.count <= KeyCondition.maxValues else { return nil }
+      let placeholders = keys.map { _ in "?" }.joined(separator: ",")
+      self.init(.membership, "@ IN (\(placeholders))", parameters: keys)
     case .compare(let comparison, let value): self.init(comparison, value)
     case .regex(let pattern):
       guard let prefix = pattern.prefix else { return nil }
-      self.init(.range, "@>=? AND @<?", [.text(prefix), .text(KeyCondition.behind(prefix))], false)
+      self.init(
+        .range, "@>=? AND @<?",
+        parameters: [.text(prefix), .text(KeyCondition.successor(of: prefix))], isExact: false)
     case .notEqual, .notIn, .exists, .type, .size, .all, .allElements, .mod, .element,
       .elementValue, .near, .within, .text, .not:
       return nil
@@ -43,7 +45,7 @@ struct KeyCondition: Sendable {
   }
 
   private init(
-    _ form: Form, _ sql: String, _ parameters: [IndexValue], _ isExact: Bool = true
+    _ form: Form, _ sql: String, parameters: [IndexValue], isExact: Bool = true
   ) {
     self.form = form
     self.sql = sql
@@ -55,16 +57,18 @@ struct KeyCondition: Sendable {
   private init?(_ comparison: Test.Comparison, _ value: JSONValue) {
     guard let key = IndexValue(value) else { return nil }
     switch (key, comparison) {
-    case (.null, .lessOrEqual), (.null, .greaterOrEqual): self.init(.equality, "@=?", [.null])
-    case (.null, _): self.init(.membership, "@ IN ()", [])
+    case (.null, .lessOrEqual), (.null, .greaterOrEqual):
+      self.init(.equality, "@=?", parameters: [.null])
+    case (.null, _): self.init(.membership, "@ IN ()", parameters: [])
     case (_, .less), (_, .lessOrEqual):
       let sign = comparison == .less ? "<" : "<="
       // Null is where numbers end, and none of them.
       let end = value.kind == .number ? "@>?" : "@>=?"
-      self.init(.range, "@\(sign)? AND \(end)", [key, KeyCondition.start(of: value.kind)])
+      self.init(
+        .range, "@\(sign)? AND \(end)", parameters: [key, KeyCondition.start(of: value.kind)])
     case (_, .greater), (_, .greaterOrEqual):
       let sign = comparison == .greater ? ">" : ">="
-      self.init(.range, "@\(sign)? AND @<?", [key, KeyCondition.end(of: value.kind)])
+      self.init(.range, "@\(sign)? AND @<?", parameters: [key, KeyCondition.end(of: value.kind)])
     }
   }
 
@@ -84,8 +88,8 @@ struct KeyCondition: Sendable {
     }
   }
 
-  /// The first text behind all that begin with `prefix`. No UTF-8 has a byte above F4, so there is one.
-  private static func behind(_ prefix: [UInt8]) -> [UInt8] {
+  /// The first text after all that begin with `prefix`. No UTF-8 has a byte above F4, so there is one.
+  private static func successor(of prefix: [UInt8]) -> [UInt8] {
     var end = prefix
     if let last = end.popLast() { end.append(last &+ 1) }
     return end
@@ -127,7 +131,7 @@ extension Pattern {
     return literal.isEmpty ? nil : literal.flatMap { Array(String($0).utf8) }
   }
 
-  /// What stands for itself behind a backslash.
+  /// What stands for itself after a backslash.
   private static func isPunctuation(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "!"..."/", ":"..."@", "["..."`", "{"..."~": true

@@ -48,8 +48,8 @@ struct Planner {
       switch index.spec.kind {
       case .ordered:
         return Planner.range(index, tests, isWhole: rest.isEmpty).map { .range($0) }
-      case .text(let paths): return words(index, paths, tests, rest)
-      case .place(let path): return Planner.places(index, path, tests)
+      case .text(let paths): return words(index, paths, tests: tests, rest: rest)
+      case .geo(let path): return Planner.geo(index, path, tests: tests)
       }
     }
     for case .or(let parts) in rest {
@@ -99,7 +99,7 @@ struct Planner {
   // MARK: Words and places
 
   private func words(
-    _ index: UsableIndex, _ paths: [Path], _ tests: [(path: Path, test: Test)], _ rest: [Predicate]
+    _ index: UsableIndex, _ paths: [Path], tests: [(path: Path, test: Test)], rest: [Predicate]
   ) -> Access? {
     for case (let path, .text(let search)) in tests where !search.isEmpty {
       let isIndexed =
@@ -113,8 +113,8 @@ struct Planner {
     return nil
   }
 
-  private static func places(
-    _ index: UsableIndex, _ path: Path, _ tests: [(path: Path, test: Test)]
+  private static func geo(
+    _ index: UsableIndex, _ path: Path, tests: [(path: Path, test: Test)]
   ) -> Access? {
     for (tested, test) in tests where tested == path {
       switch test {
@@ -128,7 +128,7 @@ struct Planner {
   }
 
   /// More would make too deep an expression for SQLite, whose limit is 1000.
-  private static let mostConditions = 20
+  private static let maxConditions = 20
 
   /// What one column can be asked. Where an entity has several rows, each test may be met by another one,
   /// so only one test can be asked of a row. Of very many tests the first have to do.
@@ -136,7 +136,7 @@ struct Planner {
     for form in [KeyCondition.Form.equality, .membership] {
       if let found = conditions.first(where: { $0.form == form }) { return [found] }
     }
-    return Array(conditions.prefix(shape == .plain ? mostConditions : 1))
+    return Array(conditions.prefix(shape == .plain ? maxConditions : 1))
   }
 }
 

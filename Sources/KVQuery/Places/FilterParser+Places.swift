@@ -4,7 +4,7 @@ extension FilterParser {
   /// `$near` or `$nearSphere` with a place, and `$maxDistance` and `$minDistance`, in miles, beside it; or
   /// with `{"$geometry":…}`, a GeoJSON point, and distances, in metres, inside.
   static func nearness(
-    _ member: JSONObject.Member, beside object: JSONObject, _ trail: Trail
+    _ member: JSONObject.Member, beside object: JSONObject, at trail: Trail
   ) throws(QueryDecodingError) -> Test {
     var (place, distances, perMile) = (member.value, object, 1.0)
     if let inner = member.value.objectValue, let geometry = inner["$geometry"] {
@@ -16,13 +16,13 @@ extension FilterParser {
       throw QueryDecodingError("\(member.name) needs [longitude, latitude]", trail)
     }
     var nearness = Nearness(center: center)
-    nearness.maximum = try distance("$maxDistance", in: distances, perMile, trail)
-    nearness.minimum = try distance("$minDistance", in: distances, perMile, trail)
+    nearness.maximum = try distance("$maxDistance", in: distances, perMile: perMile, at: trail)
+    nearness.minimum = try distance("$minDistance", in: distances, perMile: perMile, at: trail)
     return .near(nearness)
   }
 
   private static func distance(
-    _ name: String, in object: JSONObject, _ perMile: Double, _ trail: Trail
+    _ name: String, in object: JSONObject, perMile: Double, at trail: Trail
   ) throws(QueryDecodingError) -> Double? {
     guard let value = object[name] else { return nil }
     guard let distance = value.doubleValue, distance >= 0 else {

@@ -35,8 +35,8 @@ package struct GeoPoint: Sendable, Equatable {
     }
     guard array.kind == .array else { return nil }
     var numbers: [Double] = []
-    let isLong = array.containsElement { element, place in
-      guard place < 2, element.kind == .number else { return true }
+    let isLong = array.containsElement { element, index in
+      guard index < 2, element.kind == .number else { return true }
       numbers.append(element.number.double)
       return false
     }

@@ -65,7 +65,7 @@ struct Ring {
 
   /// The smallest box around it; it may reach over the date line.
   var bounds: MapBox {
-    var bounds = MapBox(.infinity, -.infinity, .infinity, -.infinity)
+    var bounds = MapBox(.infinity, -.infinity, south: .infinity, north: -.infinity)
     for (x, y) in corners {
       (bounds.west, bounds.east) = (min(bounds.west, x), max(bounds.east, x))
       (bounds.south, bounds.north) = (min(bounds.south, y), max(bounds.north, y))

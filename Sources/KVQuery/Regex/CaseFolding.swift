@@ -65,8 +65,8 @@ extension UnsafeBufferPointer<UInt8> {
           length &+= 1
         }
       } else {
-        for place in at..<end {
-          folded[length] = self[place]
+        for index in at..<end {
+          folded[length] = self[index]
           length &+= 1
         }
       }

@@ -4,10 +4,10 @@
 /// calls that `\x{hhhh}`.
 struct PCRESource {
   /// How often something may be repeated. PCRE2 looks at so much without a step that could be counted.
-  private static let mostRepetitions = 1000
+  private static let maxRepetitions = 1000
 
   private(set) var bytes: [UInt8] = []
-  /// Behind which of `bytes` the source is behind by two more.
+  /// After which of `bytes` the source is after by two more.
   private var growths: [Int] = []
 
   /// Throws for a repetition that is too long. Other errors are left for PCRE2 to find.
@@ -42,14 +42,14 @@ struct PCRESource {
 
   private mutating func copy(_ part: ArraySlice<UInt8>) { bytes += part }
 
-  /// The place in the source, in Unicode scalars, of what is in `bytes` at an offset.
+  /// The position in the source, in Unicode scalars, of what is in `bytes` at an offset.
   func position(ofByte offset: Int, in source: String) -> Int {
     let grown = growths.prefix { $0 <= offset }.count
     let utf8 = source.utf8.prefix(max(0, offset - 2 * grown))
     return utf8.reduce(0) { $1 & 0xC0 == 0x80 ? $0 : $0 + 1 }
   }
 
-  /// Copies what a backslash introduces; gives the place behind it.
+  /// Copies what a backslash introduces and returns the offset after it.
   private mutating func escape(_ text: [UInt8], _ at: Int) -> Int {
     guard at + 1 < text.count else {
       copy(text[at...])
@@ -61,8 +61,8 @@ struct PCRESource {
     case UInt8(ascii: "Q"): return quotation(text, at)
     default:
       // The brace of `\x{…}`, `\p{…}` and their kind repeats nothing.
-      let takesBraces = "xopPkgN".utf8.contains(text[at + 1])
-      let hasBrace = takesBraces && at + 2 < text.count && text[at + 2] == UInt8(ascii: "{")
+      let mayHaveBraces = "xopPkgN".utf8.contains(text[at + 1])
+      let hasBrace = mayHaveBraces && at + 2 < text.count && text[at + 2] == UInt8(ascii: "{")
       let next = at + (hasBrace ? 3 : 2)
       copy(text[at..<next])
       return next
@@ -92,7 +92,7 @@ struct PCRESource {
     return end
   }
 
-  /// Behind the opening bracket, and the bracket that closes nothing if it comes first.
+  /// After the opening bracket, and the bracket that closes nothing if it comes first.
   private static func classStart(_ text: [UInt8], _ at: Int) -> Int {
     var next = at + 1
     if next < text.count, text[next] == UInt8(ascii: "^") { next += 1 }
@@ -108,9 +108,9 @@ struct PCRESource {
       case UInt8(ascii: ","): number = 0
       default: return
       }
-      guard number <= mostRepetitions else {
+      guard number <= maxRepetitions else {
         let scalars = text[..<at].count { $0 & 0xC0 != 0x80 }
-        throw RegexError(message: "repeated more than \(mostRepetitions) times", position: scalars)
+        throw RegexError(message: "repeated more than \(maxRepetitions) times", position: scalars)
       }
     }
   }

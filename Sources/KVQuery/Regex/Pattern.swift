@@ -44,7 +44,7 @@ package struct Pattern: Sendable, Equatable {
 /// Why a regular expression cannot be understood.
 package struct RegexError: Error, Sendable, Equatable {
   package var message: String
-  /// The place in the expression, counted in Unicode scalars.
+  /// The position in the expression, counted in Unicode scalars.
   package var position: Int
 }
 

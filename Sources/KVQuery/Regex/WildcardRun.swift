@@ -28,17 +28,17 @@ struct WildcardRun {
   private mutating func matches(
     _ pattern: WildcardPattern, in range: Range<Int>, toTheEnd: Bool
   ) throws(QueryError) -> Bool {
-    guard pattern.staysInLine else { return try holds(pattern, range, toTheEnd) }
+    guard pattern.staysInLine else { return try holds(pattern, range, toTheEnd: toTheEnd) }
     if pattern.isAnchored {
       let line = line(at: range.lowerBound, of: range)
       guard !toTheEnd || line == range else { return false }
-      return try holds(pattern, line, toTheEnd)
+      return try holds(pattern, line, toTheEnd: toTheEnd)
     }
-    if toTheEnd { return try holds(pattern, lastLine(of: range), true) }
+    if toTheEnd { return try holds(pattern, lastLine(of: range), toTheEnd: true) }
     var start = range.lowerBound
     while start <= range.upperBound {
       let line = line(at: start, of: range)
-      if try holds(pattern, line, false) { return true }
+      if try holds(pattern, line, toTheEnd: false) { return true }
       start = line.upperBound + 1
     }
     return false
@@ -60,7 +60,7 @@ struct WildcardRun {
   /// Whether the parts follow each other in a range: what is bound to its ends first, the others where they are
   /// found first.
   private mutating func holds(
-    _ pattern: WildcardPattern, _ range: Range<Int>, _ toTheEnd: Bool
+    _ pattern: WildcardPattern, _ range: Range<Int>, toTheEnd: Bool
   ) throws(QueryError) -> Bool {
     var parts = pattern.parts[...]
     var (start, end) = (range.lowerBound, range.upperBound)
@@ -105,7 +105,7 @@ struct WildcardRun {
     return nil
   }
 
-  /// Where elements end that start at a place; nil if they are not there.
+  /// Where elements end that start at a position; nil if they are not there.
   private mutating func end(
     of elements: ArraySlice<WildcardPattern.Part.Element>, at start: Int, within range: Range<Int>
   ) throws(QueryError) -> Int? {
@@ -125,7 +125,7 @@ struct WildcardRun {
     return position
   }
 
-  /// Where elements start that end at a place; nil if they are not there.
+  /// Where elements start that end at a position; nil if they are not there.
   private mutating func start(
     of elements: ArraySlice<WildcardPattern.Part.Element>, endingAt end: Int,
     within range: Range<Int>

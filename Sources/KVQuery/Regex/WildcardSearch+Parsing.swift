@@ -8,7 +8,7 @@ extension WildcardSearch {
     case open, close, bar
   }
 
-  private static let mostAlternatives = 64
+  private static let maxAlternatives = 64
 
   /// Nil for an expression that is more than that: PCRE2 takes it.
   convenience init?(_ source: String, _ flags: RegexFlags) {
@@ -77,24 +77,24 @@ extension WildcardSearch {
     }
   }
 
-  /// Each alternative, together with what stands before and behind the group that they are in, if they are in one.
+  /// Each alternative, together with what stands before and after the group that they are in, if they are in one.
   private static func alternatives(_ tokens: [Token]) -> [[Token]]? {
     guard tokens.contains(.open) || tokens.contains(.close) else { return split(tokens) }
     guard let open = tokens.firstIndex(of: .open), let close = tokens.lastIndex(of: .close),
       open < close
     else { return nil }
-    let (before, inside, behind) = (
+    let (before, inside, after) = (
       tokens[..<open], tokens[(open + 1)..<close], tokens[(close + 1)...]
     )
-    guard !before.contains(.bar), !behind.contains(.bar), !inside.contains(.open),
+    guard !before.contains(.bar), !after.contains(.bar), !inside.contains(.open),
       !inside.contains(.close), let parts = split(Array(inside))
     else { return nil }
-    return parts.map { before + $0 + behind }
+    return parts.map { before + $0 + after }
   }
 
   private static func split(_ tokens: [Token]) -> [[Token]]? {
     let parts = tokens.split(separator: .bar, omittingEmptySubsequences: false)
-    return parts.count <= mostAlternatives ? parts.map { Array($0) } : nil
+    return parts.count <= maxAlternatives ? parts.map { Array($0) } : nil
   }
 }
 

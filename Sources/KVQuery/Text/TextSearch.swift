@@ -118,7 +118,7 @@ extension TextSearch {
 }
 
 extension FilterParser {
-  /// What is behind `$text`: `{"$search":"…"}`, with MongoDB's options where they ask for what we do anyway.
+  /// What is after `$text`: `{"$search":"…"}`, with MongoDB's options where they ask for what we do anyway.
   static func textSearch(_ value: JSONValue, _ trail: Trail) throws(QueryDecodingError)
     -> TextSearch
   {

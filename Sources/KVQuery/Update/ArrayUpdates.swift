@@ -3,7 +3,7 @@ internal import KVJSON
 /// `$push`: adds elements at a position, then sorts, then keeps some.
 struct ArrayPush: Sendable {
   var elements: [JSONValue]
-  /// Where they go: from the start, or from the end if it is negative; nil: behind the last one.
+  /// Where they go: from the start, or from the end if it is negative; nil: after the last one.
   var position: Int?
   var order: Order?
   /// How many are kept: the first ones, or the last ones if it is negative.

@@ -1,5 +1,5 @@
 extension EditableValue {
-  /// How many elements a path to a place behind the end of an array may add, as nulls.
+  /// How many elements a path to an index after the end of an array may add, as nulls.
   static let maximumPadding = 100_000
 
   /// A change of what is at the end of a path. Nil stands for "nothing there", before and after.
@@ -16,7 +16,7 @@ extension EditableValue {
     guard let component = path.first else { return }
     if var members {
       self = .null
-      try Self.update(&members, component, path.dropFirst(), creating, change)
+      try Self.update(&members, component, rest: path.dropFirst(), creating: creating, change)
       self = .object(members)
     } else if var elements {
       guard let index = component.index else {
@@ -24,7 +24,7 @@ extension EditableValue {
         throw UpdateError("the member \(component.quoted) cannot be made in an array")
       }
       self = .null
-      try Self.update(&elements, index, path.dropFirst(), creating, change)
+      try Self.update(&elements, index, rest: path.dropFirst(), creating: creating, change)
       self = .array(elements)
     } else if creating {
       throw UpdateError("the member \(component.quoted) cannot be made in \(kind.article)")
@@ -40,12 +40,12 @@ extension EditableValue {
   }
 
   private static func update(
-    _ members: inout [Member], _ component: Path.Component, _ rest: ArraySlice<Path.Component>,
-    _ creating: Bool, _ change: Change
+    _ members: inout [Member], _ component: Path.Component, rest: ArraySlice<Path.Component>,
+    creating: Bool, _ change: Change
   ) throws(UpdateError) {
     let index = members.firstIndex { $0.name == component.name }
     var value = index.map { members[$0].value }
-    try step(into: &value, rest, creating, change)
+    try step(into: &value, rest, creating: creating, change)
     switch (index, value) {
     case (let index?, let value?): members[index].value = value
     case (let index?, nil): members.remove(at: index)
@@ -55,25 +55,25 @@ extension EditableValue {
   }
 
   private static func update(
-    _ elements: inout [EditableValue], _ index: Int, _ rest: ArraySlice<Path.Component>,
-    _ creating: Bool, _ change: Change
+    _ elements: inout [EditableValue], _ index: Int, rest: ArraySlice<Path.Component>,
+    creating: Bool, _ change: Change
   ) throws(UpdateError) {
     var value = index < elements.count ? elements[index] : nil
-    try step(into: &value, rest, creating, change)
+    try step(into: &value, rest, creating: creating, change)
     guard let value else {
       if index < elements.count { elements[index] = .null }
       return
     }
     guard index >= elements.count else { return elements[index] = value }
     guard index - elements.count < maximumPadding else {
-      throw UpdateError("the element \(index) is too far behind the end of the array")
+      throw UpdateError("the element \(index) is too far after the end of the array")
     }
     while elements.count < index { elements.append(.null) }
     elements.append(value)
   }
 
   private static func step(
-    into value: inout EditableValue?, _ rest: ArraySlice<Path.Component>, _ creating: Bool,
+    into value: inout EditableValue?, _ rest: ArraySlice<Path.Component>, creating: Bool,
     _ change: Change
   ) throws(UpdateError) {
     guard !rest.isEmpty else { return try change(&value) }

@@ -21,7 +21,7 @@ enum UpdateParser {
   static func parse(_ text: String, _ format: RecordFormat) throws(QueryError) -> [Step] {
     let value = try parseJSON(text)
     do throws(QueryDecodingError) {
-      try FilterParser.checkDepth(value, [], FilterParser.maximumDepth)
+      try FilterParser.checkDepth(value, [], left: FilterParser.maximumDepth)
       return try steps(value, format)
     } catch {
       throw error.located(in: text)
@@ -41,11 +41,11 @@ enum UpdateParser {
       let here: Trail = [.member(member.name)]
       for target in try targets(member, here) {
         let trail = here + [.member(target.name)]
-        let step = try step(member.name, target, trail)
-        try checkID(step.path, format, trail)
+        let step = try step(member.name, target, at: trail)
+        try checkID(step.path, format, at: trail)
         try paths.insert(step.path, trail)
         if case .rename(let source) = step.operation {
-          try checkID(source, format, trail)
+          try checkID(source, format, at: trail)
           try paths.insert(source, trail)
         }
         steps.append(step)
@@ -73,11 +73,11 @@ enum UpdateParser {
   }
 
   private static func step(
-    _ name: String, _ target: JSONObject.Member, _ trail: Trail
+    _ name: String, _ target: JSONObject.Member, at trail: Trail
   ) throws(QueryDecodingError) -> Step {
     let path = try path(target.name, trail)
     guard name == "$rename" else {
-      return Step(path: path, name: name, operation: try operation(name, target.value, trail))
+      return Step(path: path, name: name, operation: try operation(name, target.value, at: trail))
     }
     guard let destination = target.value.stringValue else {
       throw QueryDecodingError("$rename needs the new name, a string", trail)
@@ -102,7 +102,7 @@ enum UpdateParser {
   }
 
   private static func checkID(
-    _ path: Path, _ format: RecordFormat, _ trail: Trail
+    _ path: Path, _ format: RecordFormat, at trail: Trail
   ) throws(QueryDecodingError) {
     for member in format.id where path.top.text.hasSameBytes(as: member.name) {
       throw QueryDecodingError("the \(member.name) of an entity never changes", trail)
@@ -110,13 +110,13 @@ enum UpdateParser {
   }
 
   private static func operation(
-    _ name: String, _ value: JSONValue, _ trail: Trail
+    _ name: String, _ value: JSONValue, at trail: Trail
   ) throws(QueryDecodingError) -> UpdateOperation {
     switch name {
     case "$set": return .set(value)
     case "$unset": return .unset
-    case "$inc": return .increment(try number(name, value, trail))
-    case "$mul": return .multiply(try number(name, value, trail))
+    case "$inc": return .increment(try number(name, value, at: trail))
+    case "$mul": return .multiply(try number(name, value, at: trail))
     case "$min": return .minimum(value)
     case "$max": return .maximum(value)
     case "$push": return .push(try push(value, trail))
@@ -129,7 +129,7 @@ enum UpdateParser {
   }
 
   private static func number(
-    _ name: String, _ value: JSONValue, _ trail: Trail
+    _ name: String, _ value: JSONValue, at trail: Trail
   ) throws(QueryDecodingError) -> Number {
     guard let number = Number(value) else {
       throw QueryDecodingError("\(name) needs a number", trail)
@@ -181,14 +181,14 @@ enum UpdateParser {
       return ArrayPush(elements: [value])
     }
     var push = ArrayPush(elements: elements)
-    push.position = try integer("$position", of: value, trail)
-    push.slice = try integer("$slice", of: value, trail)
+    push.position = try integer("$position", of: value, at: trail)
+    push.slice = try integer("$slice", of: value, at: trail)
     if let order = value["$sort"] { push.order = try self.order(order, trail + [.member("$sort")]) }
     return push
   }
 
   private static func integer(
-    _ name: String, of value: JSONValue, _ trail: Trail
+    _ name: String, of value: JSONValue, at trail: Trail
   ) throws(QueryDecodingError) -> Int? {
     guard let value = value[name] else { return nil }
     guard let number = value.intValue, number.magnitude <= Int32.max else {
