@@ -1,4 +1,4 @@
-/// Tells a running operation to stop. Cancelling is final and may happen on any thread.
+/// Cancels a running operation. Cancelling is final and may happen on any thread.
 package final class Cancellation: Sendable {
   private struct State {
     var isCancelled = false

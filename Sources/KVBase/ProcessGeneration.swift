@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// Tells a process from the child that fork() makes of it.
+/// Distinguishes a process from the child that fork() makes of it.
 ///
 /// A child inherits our memory but not our threads: locks may be held by nobody, connections to SQLite and
 /// to the backend are shared with the parent. Whoever owns such a thing remembers the generation it

@@ -43,7 +43,7 @@ extension String {
   }
 }
 
-/// How the first bytes compare, as `memcmp` says it.
+/// Compares the first `count` bytes as `memcmp` does.
 private func compareBytes(
   _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, count: Int
 ) -> Int32 {

@@ -8,7 +8,7 @@ package final class RowBuffer {
   private struct Fields {
     var start: UnsafeMutableRawPointer?
     var capacity = 0
-    /// How many bytes are in use.
+    /// The number of bytes in use.
     var count = 0
     var texts: [Range<Int>] = []
     /// The index of the text that `next` returns.

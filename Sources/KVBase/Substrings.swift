@@ -1,5 +1,6 @@
 extension StringProtocol {
-  /// Where a text occurs first, byte by byte; nil if it does not, or is empty.
+  /// Returns the range of the first occurrence of a text, compared byte by byte; nil if there is none, or the text is
+  /// empty.
   ///
   /// Instead of `firstRange(of:)`, which would bring Swift's regular expressions into the library.
   package func firstRange(ofText text: String) -> Range<Index>? {
@@ -15,13 +16,14 @@ extension StringProtocol {
     return nil
   }
 
-  /// What follows a text that this begins with; nil if it does not. Byte by byte: `hasPrefix` compares characters.
+  /// Returns the rest after a prefix; nil if this does not begin with it. Byte by byte: `hasPrefix` compares
+  /// characters.
   package func dropping(prefix: String) -> SubSequence? {
     guard utf8.starts(with: prefix.utf8) else { return nil }
     return self[utf8.index(startIndex, offsetBy: prefix.utf8.count)...]
   }
 
-  /// What precedes a text that this ends with; nil if it does not. Byte by byte.
+  /// Returns the rest before a suffix; nil if this does not end with it. Byte by byte.
   package func dropping(suffix: String) -> SubSequence? {
     guard utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8) else { return nil }
     return self[..<utf8.index(endIndex, offsetBy: -suffix.utf8.count)]

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// How much longer work for somebody may go on: until its time is over, until whoever asked for it has gone, or
+/// Limits how long work may go on: until its deadline, until its caller has gone, or
 /// until it is cancelled. Once exhausted, it stays so.
 ///
 /// The time is a deadline, or so many seconds of work: then it runs between `resume` and `pause` only, so that

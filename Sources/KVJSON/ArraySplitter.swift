@@ -31,10 +31,10 @@ package struct ArraySplitter: ~Copyable {
 
   deinit { buffer.deallocate() }
 
-  /// How many entities are complete.
+  /// The number of complete entities.
   package var count: Int { outlines.count }
 
-  /// How many bytes they have, punctuation included.
+  /// The number of their bytes, punctuation included.
   package var byteCount: Int { outlines.isEmpty ? 0 : scanned }
 
   /// Adds what arrived. It is copied. After an error the splitter is of no more use.
@@ -58,7 +58,7 @@ package struct ArraySplitter: ~Copyable {
     return try body(UnsafeRawBufferPointer(rebasing: buffer[0..<scanned]), complete)
   }
 
-  /// Says that nothing more comes: an error if the array is not complete. Call `drain` afterwards.
+  /// Ends the input: an error if the array is not complete. Call `drain` afterwards.
   package mutating func finish() throws(JSONError) {
     try scan()
     guard state == .afterArray, scanned == filled else {

@@ -1,5 +1,5 @@
 extension ByteScanner {
-  /// How to get to the value at `position` from the start of the text, such as `a.b[2]`, for messages: of a long path the
+  /// The path to the value at `position` from the start of the text, such as `a.b[2]`, for messages: of a long path the
   /// last 200 characters. What stands before the position must be valid. One pass, for errors only.
   func path(to position: Int) -> String {
     var levels: [Level] = []

@@ -182,7 +182,7 @@ package struct ByteScanner {
 
 /// Which numbers a text may have.
 ///
-/// What a program saves is held to the strict rule. What is stored already, and what a backend sends, is read whatever it
+/// Programs must save by the strict rule. What is stored already, and what a backend sends, is read whatever it
 /// is.
 package enum NumberRule: Sendable {
   case any
@@ -190,7 +190,7 @@ package enum NumberRule: Sendable {
   case finite
 }
 
-/// What kind of container each open level is: a bit each, on the stack.
+/// The kinds of the open containers: a bit each, on the stack.
 private struct Levels {
   private var bits = InlineArray<8, UInt64>(repeating: 0)
   private var depth = 0

@@ -2,7 +2,7 @@
 package struct ElementCursor {
   private let scanner: ByteScanner
   private let depth: Int
-  /// Where the next element or the closing bracket is expected.
+  /// The position where the next element or the closing bracket is expected.
   private var position: Int
   private var isFirst = true
 

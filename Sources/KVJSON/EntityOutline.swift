@@ -1,4 +1,4 @@
-/// Where the reserved members of one entity are in its bytes, found in one pass that also proves that
+/// The positions of an entity's reserved members in its bytes, found in one pass that also proves that
 /// the bytes are valid JSON in valid UTF-8. Which members these are, a `RecordFormat` says.
 ///
 /// Offsets count from the start of the buffer that was scanned, so that the outlines of many entities can

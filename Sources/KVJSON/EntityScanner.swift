@@ -9,7 +9,7 @@ internal import KVBase
 ///
 /// Whether numbers must be in the range of 64-bit floating point is for the caller to say.
 package enum EntityScanner {
-  /// How deep arrays and objects may be nested.
+  /// The depth to which arrays and objects may be nested.
   package static let maximumDepth = 500
 
   /// The outline of a text that is one entity, with nothing but white space around it.

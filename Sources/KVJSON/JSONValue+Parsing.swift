@@ -52,7 +52,7 @@ extension JSONValue {
     return .failure(failure(error, length: bytes.count))
   }
 
-  /// What jansson makes of a text; nil, and why, if nothing.
+  /// Parses a text with jansson; nil, with the error, if it is not JSON.
   private static func load(
     _ base: UnsafeRawPointer, count: Int, error: inout json_error_t
   ) -> JSONValue? {

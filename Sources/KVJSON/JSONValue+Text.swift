@@ -2,7 +2,7 @@ extension JSONValue {
   /// Compact JSON. Doubles come back as the same double; infinities and NaN become null.
   package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// The same as UTF-8.
+  /// The text as UTF-8.
   package var bytes: [UInt8] {
     var out: [UInt8] = []
     write(to: &out)

@@ -54,7 +54,7 @@ package struct KnownMembers: Sendable, Equatable {
     return isComplete ? nil : out
   }
 
-  /// The same for a text of one's own, which is given back if nothing is missing.
+  /// Completes a copy of a text; returns the text itself if nothing is missing.
   package func completed(
     _ new: [UInt8], from stored: UnsafeRawBufferPointer, format: RecordFormat = .default
   ) -> [UInt8] {

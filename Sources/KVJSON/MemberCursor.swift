@@ -13,10 +13,10 @@ package struct MemberCursor {
   }
 
   package let scanner: ByteScanner
-  /// How many levels are open inside the object.
+  /// The number of levels that are open inside the object.
   private let depth: Int
   private let numbers: NumberRule
-  /// Where the next member or the closing brace is expected; after the brace at the end.
+  /// The position where the next member or the closing brace is expected; after the brace at the end.
   package private(set) var position: Int
   private var isFirst = true
 

@@ -10,7 +10,7 @@ package final class MemberFinder: Sendable {
 
   package var names: [[UInt8]] { wanted.names }
 
-  /// Notes where the members of the object at `position` are; of repeated ones the first. `found` has an element for
+  /// Records the ranges of the members of the object at `position`; of repeated ones the first. `found` has an element for
   /// each name, whose `end` is 0 if there is no such member.
   package func find(
     in scanner: ByteScanner, at position: Int, into found: UnsafeMutableBufferPointer<kv_span>
@@ -20,7 +20,7 @@ package final class MemberFinder: Sendable {
     if hasEscapes != 0 { findCarefully(in: scanner, at: position, into: found) }
   }
 
-  /// The same for names that may be written with escapes.
+  /// Records the ranges of members whose names may be written with escapes.
   private func findCarefully(
     in scanner: ByteScanner, at position: Int, into found: UnsafeMutableBufferPointer<kv_span>
   ) {

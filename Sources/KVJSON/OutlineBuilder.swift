@@ -1,6 +1,6 @@
 internal import KVBase
 
-/// What is known of a record while its members come by. Not to outlive the format.
+/// Builds a record's outline from its members, one by one. It must not outlive the format.
 struct OutlineBuilder: ~Copyable {
   private let reserved: ReservedMembers.Table
   private(set) var outline: EntityOutline
@@ -14,7 +14,7 @@ struct OutlineBuilder: ~Copyable {
     outline = EntityOutline(range: position..<position, id: nil)
   }
 
-  /// Takes in a member, if it is a reserved one.
+  /// Adds a member, if it is a reserved one.
   mutating func add(
     _ member: MemberCursor.Member, in scanner: ByteScanner
   ) throws(JSONError) {

@@ -1,5 +1,5 @@
 extension RecordFormat {
-  /// What records look like where nobody says otherwise: Kinvey's layout, which our own server has as well.
+  /// The layout of records where no other is given: Kinvey's, which our own server has as well.
   ///
   ///     {"_id":"…", "_acl":{"creator":"…",…}, "_kmd":{"ect":"…","lmt":"…"}, content…}
   ///

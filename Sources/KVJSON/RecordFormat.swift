@@ -1,6 +1,6 @@
 internal import KVBase
 
-/// How the records of a backend are laid out: which of their members are the id, where the version is, and which
+/// The layout of a backend's records: which of their members are the id, where the version is, and which
 /// members are the backend's own. Records are stored and handed out with these members as they are; nothing is
 /// rewritten.
 ///
@@ -51,7 +51,7 @@ package final class RecordFormat: Sendable {
   package let creator: String?
   package let aliases: [Alias]
   private let reserved: ReservedMembers
-  /// What the scanner looks for; here as well, so that it need not follow a reference.
+  /// The scanner's table of reserved members; a copy, so that it need not follow a reference.
   let table: ReservedMembers.Table
   let guess: ReservedMembers.Guess
 
@@ -87,7 +87,7 @@ package final class RecordFormat: Sendable {
     reservedNames.contains { $0.hasSameBytes(as: name) }
   }
 
-  /// The same, of a name in a text.
+  /// Whether the name at a range of a text is reserved.
   package func isReserved(_ name: Range<Int>, in scanner: ByteScanner) -> Bool {
     table.index(of: name, in: scanner) != nil
   }

@@ -16,7 +16,7 @@ package struct RecordVersion: Hashable, Sendable, CustomStringConvertible {
   package var description: String { text }
 }
 
-/// How a backend's versions of one record follow each other.
+/// The order of a backend's versions of one record.
 package enum VersionOrder: Sendable, Equatable, BitwiseCopyable {
   /// As texts do, byte by byte: such as times in one notation.
   case text

@@ -20,10 +20,10 @@ final class ReservedMembers: @unchecked Sendable {
     var text: String { String(decoding: name, as: UTF8.self) }
   }
 
-  /// What the scanner has in hand; valid as long as the `ReservedMembers`.
+  /// The form that the scanner reads; valid as long as the `ReservedMembers`.
   struct Table: @unchecked Sendable {
     let entries: UnsafeBufferPointer<Entry>
-    /// How many members make up the id.
+    /// The number of members that make up the id.
     let idCount: Int
     /// The names that lead on to the version inside of the backend's member; empty: that is the version.
     let versionPath: UnsafeBufferPointer<UnsafeBufferPointer<UInt8>>

@@ -107,7 +107,7 @@ final class FastPath: @unchecked Sendable {
     return true
   }
 
-  /// How a value of the operand's kind compares.
+  /// Compares a value of the operand's kind.
   @inline(__always)
   private static func order(of value: RawValue, to entry: Entry) -> Int? {
     switch entry.kind {

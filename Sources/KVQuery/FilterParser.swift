@@ -4,9 +4,9 @@ internal import KVJSON
 enum FilterParser {
   typealias Trail = [QueryDecodingError.Step]
 
-  /// How deep a filter may be nested, values included.
+  /// The depth to which a filter may be nested, values included.
   static let maximumDepth = 200
-  /// The same of a filter or an argument in a predicate format, whose levels take the rest: two for each.
+  /// The depth of a filter or an argument in a predicate format, whose levels use the rest: two for each.
   static let maximumDepthInFormat = maximumDepth - 2 * FormatParser.maximumDepth - 10
 
   /// The predicate of a filter text; an empty text is everything.
@@ -120,7 +120,7 @@ enum FilterParser {
 
   // MARK: Tests
 
-  /// What a member of a filter demands of its path: operators, or a value to be equal to.
+  /// Parses a member of a filter: operators, or a value to be equal to.
   static func tests(_ value: JSONValue, _ trail: Trail) throws(QueryDecodingError) -> [Test] {
     guard let object = value.objectValue, isOperators(object) else { return [.equal(value)] }
     return try tests(object, trail)

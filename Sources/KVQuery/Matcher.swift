@@ -15,7 +15,7 @@ package final class Matcher: Sendable {
     case comparison(Comparison)
   }
 
-  /// Where a top-level member is.
+  /// The range of a top-level member.
   private typealias Slot = kv_span
 
   private let root: Node
@@ -103,7 +103,7 @@ package final class Matcher: Sendable {
     }
   }
 
-  /// The same for an object, or for an array whose indexes serve as names, inside an entity.
+  /// Matches an object, or an array whose indexes serve as names, inside an entity.
   func matches(_ value: RawValue) throws(QueryError) -> Bool {
     if budget.isExhausted { throw .exhausted }
     let kind = value.kind
@@ -159,10 +159,10 @@ package final class Matcher: Sendable {
 }
 
 extension Query {
-  /// What tells whether an entity matches the filter; nil: everything does.
+  /// The matcher of the filter; nil: everything matches.
   package var matcher: Matcher? { matcher(within: .unlimited) }
 
-  /// The same, which gives up when the budget is exhausted.
+  /// The matcher of the filter, which throws when the budget is exhausted.
   package func matcher(within budget: WorkBudget) -> Matcher? {
     filter == .everything ? nil : Matcher(filter, within: budget, of: format)
   }

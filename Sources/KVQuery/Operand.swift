@@ -1,6 +1,6 @@
 internal import KVJSON
 
-/// What an entity's values are compared with, prepared once.
+/// The operand that an entity's values are compared with, prepared once.
 ///
 /// Plain members beside the kind instead of an enumeration with payloads: looking at one copies nothing.
 struct Operand: Sendable {
@@ -24,7 +24,7 @@ struct Operand: Sendable {
     }
   }
 
-  /// How a value compares; nil if it is of another type. A missing one compares as null.
+  /// Compares a value; nil if it is of another type. A missing one compares as null.
   func order(of value: RawValue?) -> Int? {
     guard let value else { return kind == .null ? 0 : nil }
     guard value.kind == kind else { return nil }

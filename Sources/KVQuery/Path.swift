@@ -41,7 +41,7 @@ package struct Path: Sendable, Hashable {
 /// Swift compares text by characters, where a mark belongs to the letter before it: a point with an accent
 /// on it is no point, and two spellings of `é` are equal. Names are bytes here, as in MongoDB.
 extension String {
-  /// What is between the separators, empty parts included. At least one.
+  /// Splits at the separators, empty parts included. At least one part.
   func parts(between separator: Unicode.Scalar) -> [Substring] {
     utf8.split(separator: UInt8(ascii: separator), omittingEmptySubsequences: false)
       .map { Substring($0) }

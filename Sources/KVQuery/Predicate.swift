@@ -1,6 +1,6 @@
 package import KVJSON
 
-/// What an entity must be like: the tree after every query, whatever it was written in.
+/// A condition on an entity: the tree of every query, whatever it was written in.
 package indirect enum Predicate: Sendable, Equatable {
   /// Every entity.
   case everything

@@ -2,7 +2,7 @@ package import KVJSON
 
 /// Keeps some members of entities, by copying slices. Immutable; safe from any thread.
 ///
-/// What the format reserves is always kept: the id, the permissions, the backend's own members. A dotted name keeps that member inside its object, or inside
+/// The members that the format reserves are always kept: the id, the permissions, the backend's own members. A dotted name keeps that member inside its object, or inside
 /// each object of an array; other elements of the array are left out.
 package final class Projection: Sendable {
   private final class Node: Sendable {
@@ -105,6 +105,6 @@ extension RawValue {
 }
 
 extension Query {
-  /// What cuts entities down to the wanted fields; nil: they are shown whole.
+  /// The projection that cuts entities down to the wanted fields; nil: they are returned whole.
   package var projection: Projection? { fields.isEmpty ? nil : Projection(fields, format) }
 }

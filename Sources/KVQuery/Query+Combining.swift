@@ -1,13 +1,13 @@
 internal import KVJSON
 
 extension Query {
-  /// How queries are made into one.
+  /// The ways to combine queries.
   package enum Combination: String, Sendable {
-    /// What all of them select.
+    /// Selects what all of them select.
     case and
-    /// What at least one of them selects.
+    /// Selects what at least one of them selects.
     case or
-    /// What the one query does not select.
+    /// Selects what the one query does not.
     case not
   }
 

@@ -1,7 +1,7 @@
 package import KVJSON
 
 extension Query {
-  /// The same, asked of records of a format.
+  /// The query for records of a format.
   package func of(_ format: RecordFormat) -> Query {
     guard self.format !== format else { return self }
     var query = self
@@ -45,6 +45,6 @@ extension RecordFormat {
   /// The members that are the id.
   package var idPaths: [Path] { id.map { Path($0.name) } }
 
-  /// Where the version is; nil: nowhere.
+  /// The path of the version; nil: there is none.
   package var versionPath: Path? { version.isEmpty ? nil : Path(version.joined(separator: ".")) }
 }

@@ -60,7 +60,7 @@ extension Query {
     return keys
   }
 
-  /// How many at the most for a number that somebody gave: 0 is no limit, as in MongoDB.
+  /// The limit for a given number: 0 is no limit, as in MongoDB.
   package static func limit(_ number: Int) -> Int? { number == 0 ? nil : number }
 
   private static func count(_ value: JSONValue, _ trail: [QueryDecodingError.Step])

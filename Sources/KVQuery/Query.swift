@@ -1,6 +1,6 @@
 package import KVJSON
 
-/// What is asked of a collection: a filter, an order, a page, a projection. A value; it never changes
+/// A query of a collection: a filter, an order, a page, a projection. A value; it never changes
 /// after anybody's back and may be used from any thread.
 package struct Query: Sendable, Equatable {
   /// One key of the order. Nulls and missing members come first; strings are ordered by code point.
@@ -20,9 +20,9 @@ package struct Query: Sendable, Equatable {
   package var sort: [SortKey] = []
   package var skip = 0
   package var limit: Int?
-  /// What is kept of an entity, besides the members that the format reserves. Empty: everything.
+  /// The members that are returned besides those that the format reserves. Empty: all.
   package var fields: [Path] = []
-  /// How the records are laid out that it is asked of: which of their members are the id, and which are no content.
+  /// The layout of the records: which of their members are the id, and which are no content.
   package var format = RecordFormat.default
   package var memo = QueryMemo()
 
@@ -38,7 +38,7 @@ package struct Query: Sendable, Equatable {
     try apply(modifiers: modifiers ?? "")
   }
 
-  /// The same without order, page and projection: which entities, not how they are shown.
+  /// The query without order, page and projection: which entities, not how they are returned.
   package var selection: Query {
     var selection = Query(filter)
     selection.original = original

@@ -23,7 +23,7 @@ package struct QueryError: Error, Sendable, Equatable {
   /// The key of the entity that it happened to, if it happened to one.
   package private(set) var entity: String?
 
-  /// What is thrown when a `WorkBudget` is exhausted.
+  /// The error for an exhausted `WorkBudget`.
   package static let exhausted = QueryError(.exhausted, "the query was stopped")
 
   package init(_ kind: Kind, _ message: String, at position: Int? = nil) {
@@ -32,7 +32,7 @@ package struct QueryError: Error, Sendable, Equatable {
     self.position = position
   }
 
-  /// The same, of one entity: whoever asked has to know which.
+  /// The error with the id of the entity that it happened at.
   func naming(_ entity: UnsafeRawBufferPointer, _ format: RecordFormat) -> QueryError {
     guard kind == .budget, let id = (try? EntityScanner.outline(of: entity, format))?.id else {
       return self

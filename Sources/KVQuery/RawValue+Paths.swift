@@ -49,7 +49,7 @@ extension RawValue {
     }
   }
 
-  /// What `visit` finds at a path.
+  /// A value that `visit` finds at a path.
   enum Visited {
     case value(RawValue)
     /// An array without elements at the end of the path.
@@ -57,7 +57,7 @@ extension RawValue {
     case missing
   }
 
-  /// What a path leads to when entities are ordered, as MongoDB walks it: of an array at its end, the elements.
+  /// Visits the values of a path by which entities are ordered, as MongoDB walks it: of an array at its end, the elements.
   ///
   /// A number is an index into an array; after the array's end, or if it is no number, it is the name of a member of
   /// each element. There is always something to visit, if only what is missing.

@@ -84,7 +84,7 @@ package final class Sorter: Sendable {
 }
 
 extension Query {
-  /// What orders entities; nil: the order of storage. Without an order of its own, a query for what is
+  /// The sorter of the query; nil: the order of storage. Without an order of its own, a query for what is
   /// near a place is ordered by the distance.
   package var sorter: Sorter? {
     guard sort.isEmpty else { return Sorter(sort) }

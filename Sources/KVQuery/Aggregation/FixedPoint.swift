@@ -60,7 +60,7 @@ struct FixedPoint: Sendable {
     while first + limbs.count <= high { limbs.append(sign) }
   }
 
-  /// Gives the carry.
+  /// Returns the carry.
   private mutating func add(_ part: UInt64, _ at: Int, carry: Bool = false) -> Bool {
     let (sum, isOver) = limbs[at].addingReportingOverflow(part)
     let (result, isOverToo) = sum.addingReportingOverflow(carry ? 1 : 0)

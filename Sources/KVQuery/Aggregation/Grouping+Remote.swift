@@ -7,7 +7,7 @@ package struct RemoteGrouping: Sendable {
   package let initial: JSONObject
   package let reduce: String
 
-  /// How the members are called on the way: `v0`, `v1`, …; an average has two more.
+  /// The members' names on the way: `v0`, `v1`, …; an average has two more.
   private let prefix: String
 
   /// Nil if a path has a name that has no safe form in JavaScript.

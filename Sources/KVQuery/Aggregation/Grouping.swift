@@ -1,7 +1,7 @@
 internal import KVBase
 internal import KVJSON
 
-/// What is asked about a collection's entities in groups: by which members they are grouped, and which
+/// An aggregation of a collection's entities in groups: by which members they are grouped, and which
 /// numbers are wanted of each group. A value.
 ///
 /// Paths lead through objects, not through arrays: an array is a value like any other, and equal arrays
@@ -10,9 +10,9 @@ package struct Grouping: Sendable, Equatable {
   /// A number about a group. Only numbers count: what is missing or of another type is left out, as
   /// MongoDB's accumulators do.
   package enum Aggregate: Sendable, Hashable {
-    /// How many entities.
+    /// The number of entities.
     case count
-    /// How many have a number there.
+    /// The number of entities that have a number there.
     case numbers(Path)
     /// Exact for integers, as long as 64 bits hold it; 0 of nothing.
     case sum(Path)
@@ -54,7 +54,7 @@ package struct Grouping: Sendable, Equatable {
 
   /// None: one group of everything.
   package private(set) var keys: [Path]
-  /// What the keys are called in a group's result.
+  /// The names of the keys in a group's result.
   package private(set) var keyNames: [String]
   package var members: [Member]
 
@@ -67,7 +67,7 @@ package struct Grouping: Sendable, Equatable {
   /// The names of the keys, then of the members: what a group's result consists of.
   package var names: [String] { keyNames + members.map(\.name) }
 
-  /// The same grouping in the backend's names; the result keeps the application's.
+  /// The grouping in the backend's names; the result keeps the application's.
   package func renamed(by map: KeyMap) -> Grouping {
     var grouping = self
     grouping.keys = keys.map(map.renamed)

@@ -12,7 +12,7 @@ package struct Groups: Sendable {
     var tallies: [Tally]
   }
 
-  /// A path as its index among the top-level members that are looked for, and what is after that.
+  /// A path as the index of its top-level member, and the rest of the path.
   private struct SlotPath {
     let slot: Int
     let rest: [Path.Component]
@@ -51,7 +51,7 @@ package struct Groups: Sendable {
 
   package var count: Int { groups.count }
 
-  /// Adds an entity that the condition selects; gives the number of its group, by appearance. Nil: it is
+  /// Adds an entity that the condition selects and returns the number of its group, by appearance. Nil: it is
   /// no entity.
   @discardableResult
   package mutating func add(_ entity: UnsafeRawBufferPointer) -> Int? {
@@ -78,7 +78,7 @@ package struct Groups: Sendable {
     return index
   }
 
-  /// What is at a path of objects; nil if nothing is.
+  /// The value at a path of objects; nil if there is none.
   private static func value(
     _ path: SlotPath, _ scanner: ByteScanner, found: UnsafeBufferPointer<kv_span>
   ) -> RawValue? {
@@ -122,12 +122,12 @@ package struct Groups: Sendable {
     return groups.count - 1
   }
 
-  /// What was asked of each group: its keys, then the members; ordered by the keys, as a sort orders.
+  /// The results of the groups: keys, then members; ordered by the keys, as a sort orders.
   package var results: [JSONObject] {
     groups.sorted { $0.identity.lexicographicallyPrecedes($1.identity) }.map(result)
   }
 
-  /// The same, by their numbers.
+  /// The results in the order of the groups' numbers.
   package var resultsByNumber: [JSONObject] { groups.map(result) }
 
   private func result(_ group: Group) -> JSONObject {
@@ -167,7 +167,7 @@ extension Number {
 }
 
 extension JSONValue {
-  /// The same with every number in one form: 1 and 1.0 are equal, and whichever came first must not show.
+  /// The value with every number in one form: 1 and 1.0 are equal, and whichever came first must not show.
   package var plain: JSONValue {
     switch self {
     case .null, .bool, .string: self

@@ -5,7 +5,7 @@ internal import KVJSON
 /// Only where that gives exactly what looking at each entity gives: a key that is an object is kept in a form that does
 /// not give it back, and is left to the other way.
 package struct IndexedGrouping: Sendable {
-  /// What the rows are that `sql` gives; each begins with the keys.
+  /// The kinds of rows that `sql` returns; each begins with the keys.
   package enum Rows: Sendable {
     /// A group: how many entities it has.
     case counts
@@ -19,7 +19,7 @@ package struct IndexedGrouping: Sendable {
   /// No parameters.
   package let sql: String
   package let rows: Rows
-  /// How many columns are keys.
+  /// The number of key columns.
   package let keys: Int
 
   /// Nil if no index is made for it, or not all entities are asked for.
@@ -80,7 +80,7 @@ package struct IndexedGrouping: Sendable {
     return true
   }
 
-  /// How many columns a row has.
+  /// The number of columns in a row.
   package var columns: Int {
     switch rows {
     case .counts, .values: keys + 1

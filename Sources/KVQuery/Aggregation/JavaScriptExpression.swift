@@ -1,4 +1,4 @@
-/// What a reduce function computes of the group's members and the entity's fields. Names are UTF-8.
+/// An expression of a reduce function over the group's members and the entity's fields. Names are UTF-8.
 indirect enum JavaScriptExpression: Equatable {
   case number(Int)
   /// `out.a`, or a variable that stands for it.
@@ -18,7 +18,7 @@ indirect enum JavaScriptExpression: Equatable {
     self == .sum(one, other) || self == .sum(other, one)
   }
 
-  /// What is added to another expression, on either side; nil if this is no such sum.
+  /// The summand added to another expression, on either side; nil if this is no such sum.
   func summand(besides other: JavaScriptExpression) -> JavaScriptExpression? {
     guard case .sum(let left, let right) = self else { return nil }
     return left == other ? right : right == other ? left : nil

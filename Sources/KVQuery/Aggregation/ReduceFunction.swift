@@ -2,10 +2,10 @@
 /// sums, averages and extremes is recognised, one or several at once; what is not recognised for certain
 /// is refused.
 package struct ReduceFunction: Sendable, Equatable {
-  /// What the function leaves in the members of a group.
+  /// The aggregates that the function computes, in the order of its statements.
   package private(set) var members: [Grouping.Member] = []
 
-  /// The same by their names.
+  /// The aggregates by their names.
   private var aggregates: [[UInt8]: Grouping.Aggregate] = [:]
 
   /// Reads `function(doc, out) { … }`; nil if it does anything else.
@@ -19,7 +19,7 @@ package struct ReduceFunction: Sendable, Equatable {
     }
   }
 
-  /// Takes in one statement, in the light of those around it; false: that is nothing known.
+  /// Adds one statement, given those around it; false if it is of no known form.
   private mutating func add(
     _ statement: ReduceStatement, at index: Int, counters: ReduceCounters
   ) -> Bool {
@@ -54,7 +54,7 @@ package struct ReduceFunction: Sendable, Equatable {
   }
 }
 
-/// What the counters of a reduce function count that have no condition of their own: all entities, or those that an
+/// The meaning of a reduce function's counters without a condition of their own: all entities, or those that an
 /// average is of.
 private struct ReduceCounters {
   /// The numbers that a counter divides by; nil where that is not clear.

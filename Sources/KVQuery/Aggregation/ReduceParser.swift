@@ -193,7 +193,7 @@ struct ReduceParser {
     return nil
   }
 
-  /// What is after an object: `.a.b` or `["a.b"]`.
+  /// Reads the path after an object: `.a.b` or `["a.b"]`.
   private mutating func path(of object: [UInt8]) -> [UInt8]? {
     guard consume(.name(object)) else { return nil }
     var parts: [[UInt8]] = []

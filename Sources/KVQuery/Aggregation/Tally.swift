@@ -1,4 +1,4 @@
-/// What is known of the numbers at one path in one group: enough for every aggregate. The order in which
+/// Accumulates the numbers at one path in one group: enough for every aggregate. The order in which
 /// they come makes no difference.
 struct Tally: Sendable {
   private(set) var count: Int64 = 0

@@ -6,7 +6,7 @@ package indirect enum Expression: Sendable, Equatable {
   case constant(JSONValue)
   /// The object that the predicate is held against (`SELF`).
   case current
-  /// What a name stands for inside a `SUBQUERY`.
+  /// A variable of a `SUBQUERY`.
   case variable(RecordID)
   /// A member; of an array, that member of each element.
   case member(Expression, RecordID)
@@ -63,7 +63,7 @@ package struct Comparison: Sendable, Equatable {
     case like = "LIKE"
     case matches = "MATCHES"
 
-    /// The same relation with the sides exchanged; nil if it has none.
+    /// The relation with its sides exchanged; nil if there is none.
     var mirrored: Operator? {
       switch self {
       case .equal, .notEqual: self

@@ -55,7 +55,7 @@ struct FormatArguments {
 
   func variable(_ name: String) -> JSONValue? { variables[name] }
 
-  /// How many values were not asked for.
+  /// The number of values that were not asked for.
   var unused: Int { values.count - used }
 
   private static func convert(_ value: JSONValue, _ letter: Character) -> JSONValue? {

@@ -7,7 +7,7 @@ internal import KVJSON
 /// parenthesis may hold a predicate or an expression; which one shows only after it, so both are read by
 /// the same functions, as nodes, and told apart where they are used. Nothing is ever read twice.
 struct FormatParser {
-  /// What a part of a format turned out to be.
+  /// The result of parsing a part of a format.
   enum Node {
     case predicate(Predicate)
     case expression(Expression)
@@ -15,7 +15,7 @@ struct FormatParser {
 
   /// A level takes a dozen calls, one for each rank of operators: 256 KB of stack are enough for all.
   static let maximumDepth = 50
-  /// How many names a path may have.
+  /// The largest number of names in a path.
   static let maximumPathLength = 100
 
   private var lexer: FormatLexer
@@ -262,7 +262,7 @@ struct FormatParser {
 }
 
 extension Predicate {
-  /// How many levels of parentheses it takes as a part of another one.
+  /// The number of levels of parentheses that it needs as a part of another expression.
   fileprivate var groupDepth: Int {
     switch self {
     case .and(let parts), .or(let parts), .nor(let parts):

@@ -9,7 +9,7 @@ package import KVJSON
 struct FormatPrinter {
   private(set) var arguments: [JSONValue] = []
 
-  /// How tightly what is written holds together, as the parser's ranks of operators: it stands without parentheses
+  /// The precedence of what is written, as the parser's ranks of operators: it stands without parentheses
   /// wherever that rank or a looser one is asked for. So nothing is nested deeper than it was written.
   private enum Rank: Int, Comparable {
     case disjunction, conjunction, negation, comparison, sum, product, power, sign, operand
@@ -119,7 +119,7 @@ struct FormatPrinter {
     return base == .current ? name(member) : "\(whole(base)).\(name(member))"
   }
 
-  /// What a path can be written after: that of `@sum` goes on, and an operator binds more loosely.
+  /// The expressions that a path can be written after: that of `@sum` goes on, and an operator binds more loosely.
   private mutating func whole(_ expression: Expression) -> String {
     switch expression {
     case .aggregate(let aggregate, _) where aggregate != .count: "(\(text(expression)))"

@@ -137,7 +137,7 @@ enum Arithmetic {
     return ValueEncoding.compare(a, b)
   }
 
-  /// What is in a text; of a date the seconds since 2001.
+  /// The number in a text; of a date the seconds since 2001.
   static func number(_ value: JSONValue) -> JSONValue {
     switch value {
     case .int, .double: return value

@@ -1,7 +1,7 @@
 internal import KVBase
 internal import KVJSON
 
-/// What the names in a predicate are called in the backend. Component by component.
+/// Maps the names in a predicate to those of the backend. Component by component.
 package struct KeyMap: Sendable, Equatable, ExpressibleByDictionaryLiteral {
   /// The application's own names, top-level.
   private var names: [RecordID: RecordID] = [:]

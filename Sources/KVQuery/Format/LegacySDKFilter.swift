@@ -1,7 +1,7 @@
 internal import KVBase
 package import KVJSON
 
-/// What the original client sends for a format, letter by letter, where that differs from what we send
+/// The filter that the original client sends for a format, letter by letter, where that differs from ours
 /// because it is broken: text is not escaped, `LIKE` cannot match, `@count` forgets its operator.
 ///
 /// The format is kept as it was written and read again when somebody wants this, which hardly anybody does.
@@ -12,7 +12,7 @@ struct LegacySDKFilter: Sendable, Equatable {
   let now: Timestamp
   /// The application's names that were replaced since.
   private var renaming = KeyMap()
-  /// What has to hold besides.
+  /// The further conditions.
   private var restriction: Predicate = .everything
 
   init(_ format: String, _ arguments: String, keys: KeyMap, now: Timestamp) {
@@ -102,7 +102,7 @@ extension Comparison {
     return try? Comparison(right, mirrored, right: left.folded, options: options)
   }
 
-  /// What we send.
+  /// The filter that we send.
   private var corrected: Predicate {
     (try? Lowering.comparison(
       left, `operator`, right: right, options: options, quantifier: quantifier))

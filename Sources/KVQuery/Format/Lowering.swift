@@ -2,7 +2,7 @@ internal import KVJSON
 
 /// Turns comparisons of a format into MongoDB's tests wherever there is a form that means the same.
 ///
-/// What has such a form means what MongoDB's manual says, so that every store agrees: a scalar matches an
+/// Such a form means what MongoDB's manual says, so that every store agrees: a scalar matches an
 /// element of an array, booleans are no numbers. What has none stays a `Comparison`.
 enum Lowering {
   static func comparison(

@@ -1,7 +1,7 @@
 internal import KVBase
 
 extension Query {
-  /// The same query in the backend's names, if it was made in the application's own. Those of a filter's
+  /// The query in the backend's names, if it was made in the application's own. Those of a filter's
   /// inner objects (`$elemMatch`, `SUBQUERY`) are not the application's, only those at the top are.
   package func renamed(by keys: KeyMap) -> Query {
     guard !keys.isEmpty else { return self }

@@ -34,7 +34,7 @@ extension Predicate {
 }
 
 extension Test {
-  /// The same for a test.
+  /// Whether a test can be said in the backend's language.
   fileprivate var isRemote: Bool {
     switch self {
     case .text: false
@@ -50,7 +50,7 @@ extension Query {
   /// Whether a backend can answer it whole.
   package var isRemote: Bool { filter.isRemote }
 
-  /// What to ask a backend for, when `isRemote` is false: everything the query may select, whole and in
+  /// The query to send to a backend when `isRemote` is false: everything the query may select, whole and in
   /// no order. The filter, order, page and projection are then applied locally.
   package var remoteSuperset: Query {
     isRemote ? self : Query(filter.remoteSuperset)

@@ -10,7 +10,7 @@ internal import KVJSON
 struct Route {
   var conditions: [Predicate] = []
   private var components: [String] = []
-  /// How many components there are up to the last index: arrays before that are indexed.
+  /// The number of components up to the last index: arrays before that are indexed.
   private var indexed = 0
 
   /// Longer ways through members have too many routes.
@@ -50,7 +50,7 @@ struct Route {
 }
 
 extension Expression {
-  /// Where an expression leads that only walks down from the entity; nil of any other.
+  /// The routes of an expression that only walks down from the entity; nil of any other.
   var routes: [Route]? {
     switch self {
     case .current: [Route()]
@@ -71,7 +71,7 @@ extension Expression {
     }
   }
 
-  /// Where the array is whose elements the collection has that this leads to.
+  /// The route to the array whose elements the collection has that this leads to.
   var routesToCount: [Route]? {
     guard let routes, routes.count == 1, self != .current else { return nil }
     return routes[0].toFirstArray?.map(\.route)

@@ -1,6 +1,6 @@
 internal import KVJSON
 
-/// What Apple's predicates compute of an array beyond sums and extremes. Nil of anything else, and of an
+/// The functions of Apple's predicates over an array beyond sums and extremes. Nil of anything else, and of an
 /// array in which there is nothing to look at.
 enum Statistics {
   /// The number in the middle; between two, their mean.
@@ -32,7 +32,7 @@ enum Statistics {
     return self.mean(of: numbers.map { ($0 - mean) * ($0 - mean) }).map { .double($0.squareRoot()) }
   }
 
-  /// The same in every order.
+  /// The result is the same in every order.
   private static func mean(of numbers: [Double]) -> Double? {
     var sum = ExactSum()
     for number in numbers { sum.add(number) }

@@ -1,6 +1,6 @@
 @_spi(_Unicode) internal import Swift
 
-/// What `[c]` and `[d]` make of a text before it is compared.
+/// Folds a text for `[c]` and `[d]` before it is compared.
 enum TextFolding {
   static func fold(_ text: String, _ options: Comparison.Options) -> String {
     let marked = options.contains(.ignoreMarks) ? withoutMarks(text) : text

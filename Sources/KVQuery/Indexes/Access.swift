@@ -19,12 +19,12 @@ package struct UsableIndex: Sendable, Equatable {
   package static func totals(of table: String) -> String { "\(table)_totals" }
 }
 
-/// How the rows that a filter may select are found without looking at all of them.
+/// A way to find the rows that a filter may select without looking at all of them.
 indirect enum Access: Sendable {
   case range(RangeAccess)
-  /// What an index of words or places finds.
+  /// The rows that an index of words or points finds.
   case table(TableAccess)
-  /// What any of these finds.
+  /// The rows that any of these finds.
   case union([Access])
 
   /// Whether all that is found is selected. Else each has to be looked at.
@@ -36,7 +36,7 @@ indirect enum Access: Sendable {
     }
   }
 
-  /// How much it promises to leave out: a rule of thumb, because nothing is known about the values.
+  /// Its estimated selectivity: a rule of thumb, because nothing is known about the values.
   var score: Int {
     switch self {
     case .range(let range): range.score
@@ -85,7 +85,7 @@ indirect enum Access: Sendable {
   }
 }
 
-/// A part of an index of words or places. What it finds has to be looked at.
+/// A part of an index of words or points. The rows it finds have to be checked.
 struct TableAccess: Sendable {
   let index: UsableIndex
   /// The column with the row number.
@@ -123,7 +123,7 @@ struct RangeAccess: Sendable {
   let conditions: [[KeyCondition]]
   let isExact: Bool
 
-  /// How many columns, from the first on, have one value only.
+  /// The number of columns, from the first on, that have one value only.
   var equalColumns: Int {
     conditions.prefix { $0.contains { $0.form == .equality } }.count
   }

@@ -1,6 +1,6 @@
 internal import KVJSON
 
-/// What may be asked of an ordered index, by what it holds. It only ever grows.
+/// The properties of an ordered index's content that decide what it can answer. They are only ever added.
 package enum IndexShape: Int64, Sendable, Comparable {
   /// Every entity has one row: a condition on a row is a condition on the entity, and the order of the rows
   /// is the order of the entities.
@@ -40,7 +40,7 @@ package final class IndexKeys: Sendable {
     JSONValue.array(paths.map { .string($0.text) }).text
   }
 
-  /// How many values a row has.
+  /// The number of values in a row.
   package var count: Int { paths.count }
 
   package func shape(of entity: UnsafeRawBufferPointer) -> IndexShape {
@@ -84,7 +84,7 @@ package final class IndexKeys: Sendable {
     return RawValue(scanner, start..<scanner.end)
   }
 
-  /// Where a test would look at nothing, not even at something missing: inside an empty array. Behind all
+  /// The key for a path inside an empty array, where a test looks at nothing, not even at a missing value. Behind all
   /// texts and before all blobs that values have, where no test finds it.
   private static let nothing = IndexValue.blob([])
 

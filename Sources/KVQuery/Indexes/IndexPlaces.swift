@@ -68,7 +68,7 @@ extension Region {
 }
 
 extension Nearness {
-  /// The same; nil if any distance will do.
+  /// Parts of the map that hold all points within the distance; nil if any distance will do.
   var boxes: [MapBox]? {
     maximum.map { center.boxes(within: $0 * GeoPoint.metresPerMile / GeoPoint.earthRadius) }
   }

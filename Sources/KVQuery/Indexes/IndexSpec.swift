@@ -19,7 +19,7 @@ package struct IndexSpec: Sendable, Equatable {
     case geo(Path)
   }
 
-  /// What one index may consist of at the most.
+  /// The largest number of keys of one index.
   package static let maxKeys = 8
   /// As long as a name may be, in bytes.
   package static let longestName = 128
@@ -37,7 +37,7 @@ package struct IndexSpec: Sendable, Equatable {
     }
   }
 
-  /// The same index in the backend's names. Its own name stays.
+  /// The index in the backend's names. Its own name stays.
   package func renamed(by keys: KeyMap) -> IndexSpec {
     switch kind {
     case .ordered(let ordered):
@@ -159,7 +159,7 @@ package struct IndexSpec: Sendable, Equatable {
     }
   }
 
-  /// What of an entity goes into the index.
+  /// The paths whose values go into the index.
   package var paths: [Path] {
     switch kind {
     case .ordered(let keys): keys.map(\.path)

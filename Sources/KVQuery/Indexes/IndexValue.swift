@@ -15,7 +15,7 @@ package enum IndexValue: Sendable, Hashable {
   case text([UInt8])
   case blob([UInt8])
 
-  /// What stands for null and missing: below all numbers. (Infinite ones are in no index.)
+  /// The key of null and missing values: below all numbers. (Infinite ones are in no index.)
   package static let lowest = -Double.infinity
 
   /// A condition in SQL: that a column has a number. Null is below them, a text above.

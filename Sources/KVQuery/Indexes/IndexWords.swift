@@ -3,7 +3,7 @@ package import KVJSON
 /// Finds the words of an entity that go into an index of texts. Immutable; safe from any thread.
 package final class IndexWords: Sendable {
   private let paths: [Path]
-  /// Says which members are left out, where all texts are wanted.
+  /// The layout, which says which members are left out where all texts are wanted.
   private let format: RecordFormat
 
   /// From a JSON array of names, which is empty for all texts of the default format, or an object with the members that

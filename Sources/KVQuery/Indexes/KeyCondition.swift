@@ -5,9 +5,9 @@ struct KeyCondition: Sendable {
   enum Form: Sendable, Equatable {
     /// One value.
     case equality
-    /// One of several values.
+    /// Equal to one of several values.
     case membership
-    /// What is between two bounds, or on one side of one.
+    /// Between two bounds, or on one side of one.
     case range
   }
 
@@ -131,7 +131,7 @@ extension Pattern {
     return literal.isEmpty ? nil : literal.flatMap { Array(String($0).utf8) }
   }
 
-  /// What stands for itself after a backslash.
+  /// The characters that stand for themselves after a backslash.
   private static func isPunctuation(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "!"..."/", ":"..."@", "["..."`", "{"..."~": true

@@ -4,7 +4,7 @@ internal import KVJSON
 struct Planner {
   private let indexes: [UsableIndex]
   private let query: Query
-  /// What all have to hold, taken apart.
+  /// The conjuncts of the filter, split into single tests.
   private let tests: [(path: Path, test: Test)]
   private let rest: [Predicate]
 
@@ -14,7 +14,7 @@ struct Planner {
     (tests, rest) = query.filter.conjunction
   }
 
-  /// What finds the rows; nil: look at all of them.
+  /// The access that finds the rows; nil: a full scan.
   func choose() -> Access? {
     best(accesses(tests, rest) + orders())
   }
@@ -73,7 +73,7 @@ struct Planner {
 
   // MARK: Ordered indexes
 
-  /// What an ordered index can do for tests all of which have to hold. `isWhole`: they are all there is.
+  /// Plans the use of an ordered index for tests all of which have to hold. `isWhole`: there are no others.
   private static func range(
     _ index: UsableIndex, _ tests: [(path: Path, test: Test)], isWhole: Bool
   ) -> RangeAccess? {
@@ -130,7 +130,7 @@ struct Planner {
   /// More would make too deep an expression for SQLite, whose limit is 1000.
   private static let maxConditions = 20
 
-  /// What one column can be asked. Where an entity has several rows, each test may be met by another one,
+  /// The conditions on one column. Where an entity has several rows, each test may be met by another one,
   /// so only one test can be asked of a row. Of very many tests the first have to do.
   private static func choose(_ conditions: [KeyCondition], _ shape: IndexShape) -> [KeyCondition] {
     for form in [KeyCondition.Form.equality, .membership] {
@@ -141,7 +141,7 @@ struct Planner {
 }
 
 extension Access {
-  /// The same, when more is asked than this.
+  /// The access for the case that more is asked than this.
   fileprivate var inexact: Access {
     switch self {
     case .range(let range):

@@ -31,7 +31,7 @@ extension FilterParser {
     return distance / perMile
   }
 
-  /// What is inside `$geoWithin` or `$within`.
+  /// The region of `$geoWithin` or `$within`.
   static func region(_ value: JSONValue, _ trail: Trail) throws(QueryDecodingError) -> Region {
     guard let object = value.objectValue, object.count == 1, let shape = object.members.first else {
       throw QueryDecodingError(
@@ -64,7 +64,7 @@ extension FilterParser {
 }
 
 extension Region {
-  /// What an argument of a format stands for: `{"$circle":{"center":[longitude,latitude],"radius":metres}}`,
+  /// The region that an argument of a format stands for: `{"$circle":{"center":[longitude,latitude],"radius":metres}}`,
   /// `{"$polygon":[…]}` or `{"$box":[…]}`; nil for any other value.
   init?(argument value: JSONValue) {
     guard let object = value.objectValue, object.count == 1, let shape = object.members.first else {

@@ -1,5 +1,5 @@
 extension Predicate {
-  /// What the entities are ordered by if no other order is asked for: the place that all of them have
+  /// The nearness that entities are ordered by if no other order is asked for: the point that all of them have
   /// to be near to.
   var nearest: (path: Path, center: GeoPoint)? {
     switch self {

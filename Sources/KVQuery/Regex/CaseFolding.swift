@@ -44,7 +44,7 @@ extension UnsafeBufferPointer<UInt8> {
     }
   }
 
-  /// Gives the length of the result.
+  /// Returns the length of the result.
   private func foldCase(into folded: UnsafeMutableBufferPointer<UInt8>) -> Int {
     var (at, length) = (0, 0)
     while at < count {

@@ -43,7 +43,7 @@ final class LiteralSearch: @unchecked Sendable {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-  /// Where a text is found first; nil if nowhere. Linear, whatever it is: glibc sees to that.
+  /// Returns the offset of the first occurrence of a text; nil if there is none. Linear, whatever it is: glibc sees to that.
   func position(of wanted: UnsafeMutableBufferPointer<UInt8>) -> Int? {
     position(of: UnsafeRawBufferPointer(wanted))
   }

@@ -10,7 +10,7 @@ internal import KVBase
 final class PCREExpression: @unchecked Sendable {
   private let code: OpaquePointer
   private let hasBackreferences: Bool
-  /// What a search needs, kept for the next one.
+  /// The memory of a search, kept for the next one.
   private let spare = Monitor<PCREMemory?>(nil)
   /// Searches in longer texts give their memory back: it grows with what there is to go back to.
   private static let longestForSpare = 4096
@@ -71,7 +71,7 @@ final class PCREExpression: @unchecked Sendable {
   }
 }
 
-/// What PCRE2 keeps in memory during a search. One thread at a time.
+/// The memory that PCRE2 uses during a search. One thread at a time.
 final class PCREMemory {
   /// For the places a search can go back to, in KiB.
   private static let limit: UInt32 = 32 << 10

@@ -3,7 +3,7 @@
 /// PCRE2 knows all of the syntax but `\uhhhh` and `\Uhhhhhhhh`, which ICU, and so `MATCHES`, has for a character: it
 /// calls that `\x{hhhh}`.
 struct PCRESource {
-  /// How often something may be repeated. PCRE2 looks at so much without a step that could be counted.
+  /// The largest number of repetitions. PCRE2 looks at so much without a step that could be counted.
   private static let maxRepetitions = 1000
 
   private(set) var bytes: [UInt8] = []

@@ -48,7 +48,7 @@ package struct RegexError: Error, Sendable, Equatable {
   package var position: Int
 }
 
-/// What `$options` switches on.
+/// The options of `$options`.
 struct RegexFlags: OptionSet, Sendable {
   let rawValue: UInt8
   /// `i`: letters match in either case.

@@ -1,8 +1,8 @@
 internal import KVBase
 
-/// How much work one search in one text has done, and may still do.
+/// Counts the work of one search in one text, and limits it.
 ///
-/// What is allowed grows with the text and does not depend on the machine: the same query has the same answer, or
+/// The limit grows with the text and does not depend on the machine: the same query has the same answer, or
 /// the same error, everywhere. The `WorkBudget` of whoever asks is looked at in between.
 struct SearchEffort {
   /// Steps for any text, and for each byte of it: a search that is linear in the text never runs out.

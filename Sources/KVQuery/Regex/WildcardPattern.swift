@@ -1,6 +1,6 @@
 /// Literal text with wildcards: parts that follow each other with any text in between.
 struct WildcardPattern: Sendable {
-  /// What has to follow without a gap: literal text and single characters.
+  /// A part that matches without a gap: literal text and single characters.
   struct Part: Sendable {
     enum Element: Sendable {
       case literal([UInt8])
@@ -28,7 +28,7 @@ struct WildcardPattern: Sendable {
     }
   }
 
-  /// Where a match has to end.
+  /// The position at which a match has to end.
   enum End: Sendable {
     case anywhere
     /// At the end of the text.

@@ -85,7 +85,7 @@ struct WildcardRun {
     return true
   }
 
-  /// Where the first occurrence of a part ends; nil if there is none.
+  /// The position after the first occurrence of a part; nil if there is none.
   private mutating func endOfFirst(
     _ part: WildcardPattern.Part, in range: Range<Int>
   ) throws(QueryError) -> Int? {
@@ -105,7 +105,7 @@ struct WildcardRun {
     return nil
   }
 
-  /// Where elements end that start at a position; nil if they are not there.
+  /// The end of elements that start at a position; nil if they do not match there.
   private mutating func end(
     of elements: ArraySlice<WildcardPattern.Part.Element>, at start: Int, within range: Range<Int>
   ) throws(QueryError) -> Int? {
@@ -125,7 +125,7 @@ struct WildcardRun {
     return position
   }
 
-  /// Where elements start that end at a position; nil if they are not there.
+  /// The start of elements that end at a position; nil if they do not match there.
   private mutating func start(
     of elements: ArraySlice<WildcardPattern.Part.Element>, endingAt end: Int,
     within range: Range<Int>
@@ -151,7 +151,7 @@ struct WildcardRun {
   /// Whether a byte is inside of a character.
   private func continues(_ position: Int) -> Bool { text[position] & 0xC0 == 0x80 }
 
-  /// Where bytes are found first.
+  /// The position of the first occurrence of bytes.
   private func position(of bytes: [UInt8], in range: Range<Int>) -> Int? {
     let part = UnsafeBufferPointer(rebasing: text[range])
     return bytes.withUnsafeBytes { part.position(of: $0) }.map { $0 + range.lowerBound }

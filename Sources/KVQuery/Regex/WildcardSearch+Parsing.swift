@@ -1,5 +1,5 @@
 extension WildcardSearch {
-  /// What an expression consists of that is nothing but literal text, `.`, `.*`, `.+`, anchors at its ends, and
+  /// The parts of an expression that is nothing but literal text, `.`, `.*`, `.+`, anchors at its ends, and
   /// alternatives of these.
   fileprivate enum Token: Equatable {
     case literal(Unicode.Scalar)

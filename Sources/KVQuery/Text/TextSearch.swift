@@ -1,7 +1,7 @@
 internal import KVBase
 internal import KVJSON
 
-/// What `$text` asks for, in MongoDB's notation: words, some of which have to be there; `"quoted words"`, all of
+/// A `$text` search in MongoDB's notation: words, some of which have to be there; `"quoted words"`, all of
 /// which have to follow each other somewhere; `-words` and `-"quoted words"`, which must be nowhere.
 package struct TextSearch: Sendable, Equatable {
   package let text: String
@@ -56,7 +56,7 @@ package struct TextSearch: Sendable, Equatable {
     return parts
   }
 
-  /// What FTS5 is asked for: everything that may match. The words hold nothing but letters and digits.
+  /// The FTS5 query: it finds everything that may match. The words hold nothing but letters and digits.
   var expression: String {
     func quoted(_ words: [[UInt8]]) -> String {
       "\"\(words.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " "))\""
@@ -66,7 +66,7 @@ package struct TextSearch: Sendable, Equatable {
       : phrases.map(quoted).joined(separator: " AND ")
   }
 
-  /// What some texts, one after the other, have of it.
+  /// The parts of the search that some texts, one after the other, contain.
   struct Finding {
     private let search: TextSearch
     private var hasWord = false
@@ -107,7 +107,7 @@ extension TextSearch {
     return finding.isMatch
   }
 
-  /// The same for the texts at a path.
+  /// Searches the texts at a path.
   func holds(_ value: RawValue?, at path: RawValue.Components) -> Bool {
     var finding = Finding(self)
     RawValue.eachText(of: value, at: path) { finding.look(at: $0) }
@@ -118,7 +118,7 @@ extension TextSearch {
 }
 
 extension FilterParser {
-  /// What is after `$text`: `{"$search":"…"}`, with MongoDB's options where they ask for what we do anyway.
+  /// Parses the value of `$text`: `{"$search":"…"}`, with MongoDB's options where they ask for what we do anyway.
   static func textSearch(_ value: JSONValue, _ trail: Trail) throws(QueryDecodingError)
     -> TextSearch
   {

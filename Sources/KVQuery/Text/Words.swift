@@ -76,7 +76,7 @@ extension RawValue {
     }
   }
 
-  /// The same for an entity, whose reserved members are not searched.
+  /// Visits the texts of an entity, whose reserved members are not searched.
   func eachTextOfEntity(_ format: RecordFormat, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
     guard kind == .object else { return }
     var members = TrustedMembers(scanner, at: range.lowerBound)

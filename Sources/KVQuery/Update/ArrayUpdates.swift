@@ -3,10 +3,10 @@ internal import KVJSON
 /// `$push`: adds elements at a position, then sorts, then keeps some.
 struct ArrayPush: Sendable {
   var elements: [JSONValue]
-  /// Where they go: from the start, or from the end if it is negative; nil: after the last one.
+  /// The index they are inserted at: from the start, or from the end if it is negative; nil: after the last one.
   var position: Int?
   var order: Order?
-  /// How many are kept: the first ones, or the last ones if it is negative.
+  /// The number of elements that are kept: the first ones, or the last ones if it is negative.
   var slice: Int?
 
   enum Order: Sendable {

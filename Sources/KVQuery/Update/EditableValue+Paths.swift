@@ -1,5 +1,5 @@
 extension EditableValue {
-  /// How many elements a path to an index after the end of an array may add, as nulls.
+  /// The number of elements that a path to an index after the end of an array may add, as nulls.
   static let maximumPadding = 100_000
 
   /// A change of what is at the end of a path. Nil stands for "nothing there", before and after.
@@ -31,7 +31,7 @@ extension EditableValue {
     }
   }
 
-  /// What is at a path that leads through objects only; nil if there is nothing. Throws at an array.
+  /// Returns the value at a path that leads through objects only; nil if there is none. Throws at an array.
   func value(at path: ArraySlice<Path.Component>) throws(UpdateError) -> EditableValue? {
     guard let component = path.first else { return self }
     guard kind != .array else { throw UpdateError("a renamed member cannot be inside an array") }

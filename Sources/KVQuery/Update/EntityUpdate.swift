@@ -26,7 +26,7 @@ package struct EntityUpdate: Sendable {
     steps = try UpdateParser.parse(text, format)
   }
 
-  /// The same update in the backend's names, if it was made in the application's own.
+  /// The update in the backend's names, if it was made in the application's own.
   package func renamed(by keys: KeyMap) -> EntityUpdate {
     guard !keys.isEmpty else { return self }
     var update = self

@@ -1,7 +1,7 @@
 internal import KVBase
 internal import KVJSON
 
-/// What is done to the value at one path: an operator with its operand, checked.
+/// A change of the value at one path: an operator with its operand, checked.
 enum UpdateOperation: Sendable {
   case set(JSONValue)
   case unset
@@ -75,7 +75,7 @@ enum UpdateOperation: Sendable {
     return elements
   }
 
-  /// Takes the operand where nothing is, or where it compares with the stored value as wanted.
+  /// Stores the operand where there is no value, or where it compares with the stored one as wanted.
   private static func replace(
     _ value: inout EditableValue?, with operand: JSONValue, if isWanted: (Int) -> Bool
   ) {

@@ -54,7 +54,7 @@ enum UpdateParser {
     return steps.sorted { UpdatePaths.precedes($0.path, $1.path) }
   }
 
-  /// What an operator is to be applied to: paths and operands.
+  /// The paths and operands of an operator.
   private static func targets(
     _ member: JSONObject.Member, _ trail: Trail
   ) throws(QueryDecodingError) -> [JSONObject.Member] {
