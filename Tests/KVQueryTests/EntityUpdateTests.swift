@@ -108,7 +108,7 @@ import Testing
       (#"{"a":1}"#, #"{"$pop":{"a":1}}"#, "$pop needs an array"),
       (#"{"a":1}"#, #"{"$set":{"a.b":1}}"#, "the member \"b\" cannot be made in a number"),
       (#"{"a":[1]}"#, #"{"$set":{"a.b":1}}"#, "cannot be made in an array"),
-      (#"{"a":[1]}"#, #"{"$set":{"a.100002":1}}"#, "too far behind the end"),
+      (#"{"a":[1]}"#, #"{"$set":{"a.100002":1}}"#, "too far beyond the end"),
       (#"{"a":[{"b":1}]}"#, #"{"$rename":{"a.0.b":"c"}}"#, "cannot be inside an array"),
       (#"{"a":1,"b":[1]}"#, #"{"$rename":{"a":"b.0"}}"#, "cannot be inside an array"),
     ] as [(String, String, String)])

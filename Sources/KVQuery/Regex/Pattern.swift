@@ -18,6 +18,9 @@ package struct Pattern: Sendable, Equatable {
     regex = try Regex(source, RegexFlags(sorted))
   }
 
+  /// The end of the text; `$` alone would also accept a line feed after it.
+  static let wholeEnd = #"$(?!\n)"#
+
   /// Throws for a text that is longer than an expression may be, before anything looks at it.
   static func checkLength(of source: String) throws(RegexError) {
     guard source.utf8.count <= maximumLength else {

@@ -52,8 +52,8 @@ extension WildcardSearch {
     case ".": return (.anyCharacter, 1)
     case "|": return (.bar, 1)
     case "^" where !isMultiline: return (.start, 1)
-    case "$" where text.starts(with: Comparison.wholeEnd.unicodeScalars):
-      return (.end, Comparison.wholeEnd.unicodeScalars.count)
+    case "$" where text.starts(with: Pattern.wholeEnd.unicodeScalars):
+      return (.end, Pattern.wholeEnd.unicodeScalars.count)
     case "$" where !isMultiline: return (.endOrLastLineFeed, 1)
     case "(" where escaped == "?": return text.dropFirst(2).first == ":" ? (.open, 3) : nil
     case "(" where escaped != "*": return (.open, 1)

@@ -66,7 +66,7 @@ extension EditableValue {
     }
     guard index >= elements.count else { return elements[index] = value }
     guard index - elements.count < maximumPadding else {
-      throw UpdateError("the element \(index) is too far after the end of the array")
+      throw UpdateError("the element \(index) is too far beyond the end of the array")
     }
     while elements.count < index { elements.append(.null) }
     elements.append(value)

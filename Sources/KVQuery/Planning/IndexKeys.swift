@@ -44,7 +44,7 @@ package final class IndexKeys: Sendable {
   package var count: Int { paths.count }
 
   package func shape(of entity: UnsafeRawBufferPointer) -> IndexShape {
-    let root = IndexKeys.root(entity)
+    let root = RawValue(entity: entity)
     var shape = IndexShape.plain
     for path in paths {
       guard let value = IndexKeys.plain(root, path) else {
@@ -60,7 +60,7 @@ package final class IndexKeys: Sendable {
 
   /// The rows of an entity, each once; none if it makes the index unusable.
   package func rows(of entity: UnsafeRawBufferPointer) -> [[IndexValue]] {
-    combinations(of: IndexKeys.root(entity)) ?? []
+    combinations(of: RawValue(entity: entity)) ?? []
   }
 
   private func combinations(of root: RawValue?) -> [[IndexValue]]? {
@@ -75,13 +75,6 @@ package final class IndexKeys: Sendable {
       rows = rows.flatMap { row in values.map { row + [$0] } }
     }
     return rows
-  }
-
-  static func root(_ entity: UnsafeRawBufferPointer) -> RawValue? {
-    let scanner = ByteScanner(entity)
-    let start = scanner.skipSpace(0)
-    guard start < scanner.end, scanner.base[start] == UInt8(ascii: "{") else { return nil }
-    return RawValue(scanner, start..<scanner.end)
   }
 
   /// The key for a path inside an empty array, where a test looks at nothing, not even at a missing value. Behind all

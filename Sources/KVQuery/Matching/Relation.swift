@@ -65,7 +65,7 @@ struct Relation {
 
   private func folded(_ value: JSONValue) -> JSONValue {
     guard !comparison.options.isEmpty, case .string(let text) = value else { return value }
-    return .string(TextFolding.fold(text, comparison.options))
+    return .string(comparison.options.fold(text))
   }
 
   private func isBetween(_ left: JSONValue?, _ right: JSONValue?) -> Bool {
@@ -126,5 +126,13 @@ struct Relation {
       if try pattern.regex.matches(marked, within: budget) { return true }
     }
     return false
+  }
+}
+
+extension Comparison.Options {
+  /// The text as `[c]` and `[d]` compare it.
+  fileprivate func fold(_ text: String) -> String {
+    let marked = contains(.ignoreMarks) ? TextFolding.withoutMarks(text) : text
+    return contains(.ignoreCase) ? TextFolding.withoutCase(marked) : marked
   }
 }

@@ -1,12 +1,7 @@
 @_spi(_Unicode) internal import Swift
 
-/// Folds a text for `[c]` and `[d]` before it is compared.
+/// Removes differences of case and of accents from texts before they are compared or searched.
 enum TextFolding {
-  static func fold(_ text: String, _ options: Comparison.Options) -> String {
-    let marked = options.contains(.ignoreMarks) ? withoutMarks(text) : text
-    return options.contains(.ignoreCase) ? withoutCase(marked) : marked
-  }
-
   /// Letters that differ in case only become one.
   static func withoutCase(_ text: String) -> String {
     Array(text.utf8).withUnsafeBufferPointer { text in

@@ -30,7 +30,7 @@ package final class IndexWords: Sendable {
 
   /// The words with spaces between them.
   package func words(of entity: UnsafeRawBufferPointer) -> [UInt8] {
-    guard let root = IndexKeys.root(entity) else { return [] }
+    guard let root = RawValue(entity: entity) else { return [] }
     var out: [UInt8] = []
     let add = { (text: UnsafeBufferPointer<UInt8>) in
       for word in Words.split(text) {

@@ -123,17 +123,14 @@ package struct Comparison: Sendable, Equatable {
     let text = options.contains(.ignoreMarks) ? TextFolding.withoutMarks(text) : text
     let flags = options.contains(.ignoreCase) ? "i" : ""
     if operation == .like {
-      return try Pattern("^" + wildcards(text) + wholeEnd, options: flags + "s")
+      return try Pattern("^" + wildcards(text) + Pattern.wholeEnd, options: flags + "s")
     }
     do throws(RegexError) {
-      return try Pattern("^(?:" + text + ")" + wholeEnd, options: flags)
+      return try Pattern("^(?:" + text + ")" + Pattern.wholeEnd, options: flags)
     } catch {
       throw RegexError(message: error.message, position: max(0, error.position - 4))
     }
   }
-
-  /// The end of the text; `$` alone would also accept a line feed after it.
-  static let wholeEnd = #"$(?!\n)"#
 
   /// The text of `LIKE` as an expression: `*` is any text, `?` any character, a backslash escapes.
   static func wildcards(_ text: String) -> String {

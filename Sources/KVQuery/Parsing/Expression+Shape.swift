@@ -33,22 +33,3 @@ extension Expression {
     }
   }
 }
-
-extension Query {
-  /// Reads a predicate format: Apple's predicate format string syntax.
-  ///
-  /// `arguments` is a JSON array of the values for `%@`, `%K` and the others, or
-  /// `{"arguments":[…],"variables":{…}}` with the values of `$names` too. Nothing in it is read as syntax.
-  package init(
-    format: String, arguments: String? = nil, modifiers: String? = nil, keys: KeyMap = KeyMap()
-  ) throws(QueryError) {
-    self.init()
-    let values = try FormatArguments(parsing: arguments ?? "")
-    var parser = try FormatParser(format, values, keys: keys)
-    filter = try parser.parse()
-    original = LegacySDKFilter(format, arguments ?? "", keys: keys, now: parser.now)
-    try apply(modifiers: modifiers ?? "")
-    sort = sort.map { SortKey(keys.path($0.path), ascending: $0.ascending) }
-    fields = fields.map(keys.path)
-  }
-}

@@ -90,7 +90,7 @@ enum Lowering {
     _ path: Path, equalTo value: JSONValue, options: Comparison.Options
   ) -> Test? {
     guard options.contains(.ignoreCase), let text = value.stringValue else { return .equal(value) }
-    let source = "^" + Pattern.escaping(text) + Comparison.wholeEnd
+    let source = "^" + Pattern.escaping(text) + Pattern.wholeEnd
     return (try? Pattern(source, options: "i")).map { .regex($0) }
   }
 
@@ -112,7 +112,7 @@ enum Lowering {
     switch comparison.operator {
     case .beginsWith: return try? Pattern("^" + escaped, options: flags)
     case .contains: return try? Pattern(".*" + escaped + ".*", options: flags)
-    case .endsWith: return try? Pattern(".*" + escaped + Comparison.wholeEnd, options: flags)
+    case .endsWith: return try? Pattern(".*" + escaped + Pattern.wholeEnd, options: flags)
     default: return nil
     }
   }

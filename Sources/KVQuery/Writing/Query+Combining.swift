@@ -11,7 +11,7 @@ extension Query {
     case not
   }
 
-  /// A query of other queries' filters, with modifiers of its own: theirs are left after.
+  /// A query of other queries' filters, with modifiers of its own: theirs are not used.
   package init(
     _ combination: Combination, of queries: [Query], modifiers: String? = nil
   ) throws(QueryError) {

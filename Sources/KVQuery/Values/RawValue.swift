@@ -85,3 +85,13 @@ struct RawValue {
     return count
   }
 }
+
+extension RawValue {
+  /// The value of a whole entity; nil if the bytes are no object.
+  init?(entity bytes: UnsafeRawBufferPointer) {
+    let scanner = ByteScanner(bytes)
+    let start = scanner.skipSpace(0)
+    guard start < scanner.end, scanner.base[start] == UInt8(ascii: "{") else { return nil }
+    self.init(scanner, start..<scanner.end)
+  }
+}

@@ -10,7 +10,7 @@ package struct MapBox: Sendable, Equatable {
   /// The places that are at a path of an entity, all in one box; nil if there are none.
   package init?(of entity: UnsafeRawBufferPointer, at path: Path) {
     var points: [GeoPoint] = []
-    _ = try? RawValue.any(IndexKeys.root(entity), at: path.components[...], expanding: true) {
+    _ = try? RawValue.any(RawValue(entity: entity), at: path.components[...], expanding: true) {
       if let point = $0.flatMap({ GeoPoint($0) }) { points.append(point) }
       return false
     }

@@ -1,7 +1,7 @@
 package import KVJSON
 
-/// A query of a collection: a filter, an order, a page, a projection. A value; it never changes
-/// after anybody's back and may be used from any thread.
+/// A query of a collection: a filter, an order, a page, a projection. An immutable value once
+/// shared: copies are independent, and it may be used from any thread.
 package struct Query: Sendable, Equatable {
   /// One key of the order. Nulls and missing members come first; strings are ordered by code point.
   package struct SortKey: Sendable, Equatable {
@@ -30,13 +30,6 @@ package struct Query: Sendable, Equatable {
   package init() {}
 
   package init(_ filter: Predicate) { self.filter = filter }
-
-  /// `filter`: a JSON object in MongoDB's language; `modifiers`: a JSON object with `sort`, `skip`, `limit`
-  /// and `fields`. Nil or an empty text stands for an empty object.
-  package init(filter: String?, modifiers: String? = nil) throws(QueryError) {
-    self.filter = try FilterParser.parse(filter ?? "")
-    try apply(modifiers: modifiers ?? "")
-  }
 
   /// The query without order, page and projection: which entities, not how they are returned.
   package var selection: Query {

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Checks that the folders of a room look one way: a type is used by its own folder and later ones.
+
+The order of each room's folders, lowest first, is the table below and is explained in
+docs/architecture.md. What is looked at are names of types: where they are declared, and which files
+mention them outside comments and texts.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+SOURCES = Path(__file__).resolve().parents[1] / "Sources"
+
+ORDER = {
+    "KVQuery": [
+        "Values",
+        "Regex",
+        "Text",
+        "Geo",
+        "Predicate",
+        "Query",
+        "Matching",
+        "Parsing",
+        "Writing",
+        "Planning",
+        "Aggregation",
+        "Update",
+    ]
+}
+
+DECLARATION = re.compile(
+    r"^(?:(?:package|public|final|indirect) )*"
+    r"(?:struct|class|enum|protocol|actor|typealias) (\w+)",
+    re.M,
+)
+
+
+def code(path: Path) -> str:
+    """Return a file's text without comments and string literals."""
+    return re.sub(r'"(?:\\.|[^"\\\n])*"|//.*', "", path.read_text())
+
+
+def wrong_arrows(room: str, folders: list[str]) -> tuple[int, list[str]]:
+    """Return how many files there are, and which of them use a type of a later folder."""
+    files = {path: code(path) for path in sorted((SOURCES / room).rglob("*.swift"))}
+    rank = {path: folders.index(path.parent.name) for path in files if path.parent.name in folders}
+    found = [f"{path}: not in a folder of the order" for path in files if path not in rank]
+    types = {name: path for path in rank for name in DECLARATION.findall(files[path])}
+    for path, own in rank.items():
+        for name in sorted(set(re.findall(r"(?<![\w.])[A-Z]\w*", files[path])) & types.keys()):
+            if rank[types[name]] > own:
+                folder = types[name].parent.name
+                found.append(f"{path}: {name} is declared in {folder}, which comes later")
+    return len(files), found
+
+
+def main() -> int:
+    """Print what is wrong; fail if anything is, or if a room has no files."""
+    failed = False
+    for room, folders in ORDER.items():
+        count, found = wrong_arrows(room, folders)
+        print(*found, f"looked at {count} files of {room}", sep="\n")
+        failed |= bool(found) or count == 0
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
