@@ -13,7 +13,7 @@ from graphql import (
     concat_ast,
     parse,
 )
-from graphql.validation.validate import assert_valid_sdl
+from graphql.validation.validate import validate_sdl
 
 from ..errors import SchemaError
 from .directives import PRELUDE, use
@@ -34,9 +34,10 @@ def read(sdl: str) -> Source:
     """Throws SchemaError for a text that is no SDL, or that says what cannot be served."""
     try:
         document = parse(sdl)
-        assert_valid_sdl(concat_ast([parse(PRELUDE), document]))
-    except (GraphQLError, TypeError) as error:
+    except GraphQLError as error:
         raise SchemaError(str(error)) from error
+    if errors := validate_sdl(concat_ast([parse(PRELUDE), document])):
+        raise SchemaError("\n\n".join(map(str, errors)))
     return Source(read_models(document), tuple(other_definitions(document)))
 
 

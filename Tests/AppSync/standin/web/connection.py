@@ -35,7 +35,7 @@ class Connection:
         self.service = service
         self.number = number
         self.opened_at = service.clock.now()
-        self.silent = False
+        self._silent = False
         self._request = request
         self._socket = socket
         self._refusal = refusal
@@ -60,11 +60,15 @@ class Connection:
             self.service.log.add("close", connection=self.number)
 
     def send(self, message: Message) -> None:
-        if not self.silent:
+        if not self._silent:
             self._outgoing.put_nowait(message)
 
     def keep_alive(self) -> None:
         self.send({"type": "ka"})
+
+    def silence(self) -> None:
+        """Sends nothing from now on, and stays open."""
+        self._silent = True
 
     def cut(self) -> None:
         """Ends the connection without a word."""

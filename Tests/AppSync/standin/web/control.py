@@ -11,10 +11,17 @@ from ..auth.identity import Mode
 from ..auth.sigv4 import Credentials
 from ..data.conflicts import Strategy
 from ..data.record import key_of
+from .connection import Connection
 from .faults import Fault
 from .realtime import Realtime
 from .service import Service
 
+SOCKET_ACTIONS = {
+    "cut": Connection.cut,
+    "close": Connection.close,
+    "silence": Connection.silence,
+    "keepAlive": Connection.keep_alive,
+}
 Answer = Any
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -116,18 +123,9 @@ class Control:
     def act_on_sockets(self, given: dict[str, Any]) -> Answer:
         """`cut`, `close`, `silence` or `keepAlive` for all sockets."""
         connections = list(self.realtime.connections)
+        action = SOCKET_ACTIONS[given["action"]]
         for connection in connections:
-            match given["action"]:
-                case "cut":
-                    connection.cut()
-                case "close":
-                    connection.close()
-                case "silence":
-                    connection.silent = True
-                case "keepAlive":
-                    connection.keep_alive()
-                case other:
-                    raise ValueError(f"sockets cannot {other!r}")
+            action(connection)
         return {"count": len(connections)}
 
     def set_limits(self, given: dict[str, Any]) -> Answer:
