@@ -79,6 +79,28 @@ def test_an_error_of_any_type_is_answered_and_nothing_is_written(
     assert ids(client) == []
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "ConflictError",
+        "MaxConflicts",
+        "DynamoDB:ConditionalCheckFailedException",
+        "Unauthorized",
+        "OperationDisabled",
+        "DeltaSyncWriteError",
+        "InternalFailure",
+        "UnsupportedOperation",
+    ],
+)
+def test_an_error_of_any_type_may_follow_the_write(
+    server: StandIn, client: Client, kind: str
+) -> None:
+    errors = [{"errorType": kind, "message": "m"}]
+    server.control("faults", at="http", action="errorAfter", on="createTask", errors=errors)
+    assert client.refused("createTask", "id", {"id": "a", "title": "t"})["errorType"] == kind
+    assert ids(client) == ["a"]
+
+
 def test_data_may_come_with_errors(server: StandIn, client: Client) -> None:
     create(client, "a")
     server.control("faults", at="http", action="partial")
@@ -187,6 +209,18 @@ def test_events_are_lost_duplicated_and_reordered(
             create(client, identifier)
         assert "".join(socket.event()["id"] for _ in wanted) == wanted
         socket.nothing_came()
+
+
+def test_an_event_comes_late_when_its_gate_is_opened(server: StandIn, client: Client) -> None:
+    with Socket(server) as socket:
+        socket.subscribe("subscription { alias: onCreateTask { id } }")
+        server.control("faults", at="event", gate="late", on="onCreateTask")
+        create(client, "a")
+        create(client, "b")
+        assert socket.event() == {"id": "b"}
+        socket.nothing_came()
+        server.control("gates", open="late")
+        assert socket.event() == {"id": "a"}
 
 
 def test_an_event_ends_the_socket(server: StandIn, client: Client) -> None:

@@ -107,7 +107,7 @@ def test_an_index_finds_by_its_first_field_and_orders_by_the_second(boards: Clie
 def test_relations_are_followed_both_ways(boards: Client) -> None:
     task = boards.data('{ getTask(id: "t1") { board { name tasks { items { id } } } } }')
     assert task["board"]["name"] == "X"
-    assert {each["id"] for each in task["board"]["tasks"]["items"]} == {"t1", "t2", "t3"}
+    assert [each["id"] for each in task["board"]["tasks"]["items"]] == ["t1", "t2", "t3"]
 
 
 def test_a_relation_without_its_record_is_null(boards: Client) -> None:

@@ -286,6 +286,9 @@ def test_scalars_refuse_all_others(serve: Serve) -> None:
         ),
         ('type A @model { b: [A] @manyToMany(relationName: "r") }', "is at 1 fields"),
         ('type A @model { n: Int @default(value: "x") }', "'x' is no Int"),
+        ("type P { a: A } type A @model { id: ID! p: P }", "PInput.a"),
+        ("type A @model { id: ID! } input CreateAInput { id: ID }", "CreateAInput"),
+        ("type Query { a: Int }", "operations of one's own"),
     ],
 )
 def test_a_schema_that_cannot_be_served_is_refused_with_the_reason(sdl: str, said: str) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from graphql import GraphQLObjectType, GraphQLSchema, build_schema
+from graphql import GraphQLError, GraphQLObjectType, GraphQLSchema, build_schema
 
 from ..auth.rules import permits
 from ..data.record import key_of
-from ..errors import ConflictError, unauthorized
+from ..errors import ConflictError, SchemaError, unauthorized
 from ..schema import scalars
 from ..schema.generate import Generator
 from ..schema.model import Field, Index, Model, Relation
@@ -24,7 +24,11 @@ Resolver = Callable[..., Any]
 
 
 def build(source: Source, database: Database) -> GraphQLSchema:
-    schema = build_schema(Generator(source).sdl())
+    """Throws SchemaError where the generated types do not fit together."""
+    try:
+        schema = build_schema(Generator(source).sdl())
+    except (GraphQLError, TypeError) as error:
+        raise SchemaError(str(error)) from error
     scalars.install(schema)
     for model in source.models.values():
         Resolvers(schema, database, model).install()
@@ -105,7 +109,9 @@ class Resolvers:
             pairs = zip(relation.target_fields, relation.fields, strict=True)
             keys = {there: source[here] for there, here in pairs}
             if relation.many:
-                return reader.by_fields(keys, {"limit": relation.limit, **arguments})
+                return reader.by_fields(
+                    keys, {"limit": relation.limit, **arguments}, relation.order
+                )
             if relation.target_fields == far.key:
                 return reader.get(keys)
             found = reader.by_fields(keys, {"limit": 1})["items"]

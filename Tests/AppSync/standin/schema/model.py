@@ -62,6 +62,8 @@ class Relation:
     target_fields: tuple[str, ...]
     required: bool = False
     limit: int = 100
+    #: The far fields by which the records of a has-many are ordered.
+    order: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

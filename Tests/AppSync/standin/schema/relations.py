@@ -71,15 +71,17 @@ def relation(draft: Draft, node: FieldDefinitionNode, far: Draft) -> Relation:
 
 def has_many(draft: Draft, node: FieldDefinitionNode, far: Draft, given: Arguments) -> Relation:
     own = tuple(given.get("fields") or draft.key)
+    order: tuple[str, ...] = ()
     if "references" in given:
         keys = tuple(given["references"])
     elif "indexName" in given:
-        keys = far.index(given["indexName"]).fields[: len(own)]
+        fields = far.index(given["indexName"]).fields
+        keys, order = fields[: len(own)], fields[len(own) :]
     else:
         keys = implied_keys(draft.name, node.name.value, draft.key)
         far.add_foreign_keys(keys, draft, required=False)
     limit = given.get("limit") or 100
-    return Relation(node.name.value, far.name, True, own, keys, limit=limit)
+    return Relation(node.name.value, far.name, True, own, keys, limit=limit, order=order)
 
 
 def has_one(draft: Draft, node: FieldDefinitionNode, far: Draft, given: Arguments) -> Relation:

@@ -9,16 +9,17 @@ from typing import Any
 from aiohttp import WSMsgType, web
 
 from ..api.engine import RefusedError, Request
-from ..auth.authenticate import AuthenticationError, authenticate, lower
+from ..auth.authenticate import AuthenticationError, authenticate
 from ..auth.sigv4 import Signed
 from ..errors import AppSyncError
+from .delivery import Delivery
 from .faults import Fault
+from .messages import Message, error, errors, read_start
 from .service import Service
 from .subscriptions import Payload, Subscription
 
 #: No connection lives longer, in milliseconds.
 MAX_AGE = 24 * 3600 * 1000
-Message = dict[str, Any]
 
 
 class Connection:
@@ -41,7 +42,7 @@ class Connection:
         self._refusal = refusal
         self._ready = False
         self._subscriptions: dict[str, Subscription] = {}
-        self._withheld: Message | None = None
+        self._delivery = Delivery(service.faults, self.send, self.cut)
         self._outgoing: asyncio.Queue[Message | None] = asyncio.Queue()
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -55,6 +56,7 @@ class Connection:
         finally:
             for task in self._tasks:
                 task.cancel()
+            self._delivery.stop()
             for subscription in self._subscriptions.values():
                 self.service.hub.unsubscribe(subscription)
             self.service.log.add("close", connection=self.number)
@@ -158,8 +160,7 @@ class Connection:
         if fault.action == "close":
             self.cut()
         elif fault.action == "refuse":
-            errors = fault.error_list("MaxSubscriptionsReachedError")
-            self.send({"type": "error", "id": identifier, "payload": {"errors": errors}})
+            self.send(errors(identifier, fault.error_list("MaxSubscriptionsReachedError")))
 
     def _subscribe(self, identifier: str, request: Request, signed: Signed) -> None:
         service = self.service
@@ -177,8 +178,7 @@ class Connection:
         except AuthenticationError as refused:
             self.send(error(identifier, "UnauthorizedException", str(refused), 401))
         except RefusedError as refused:
-            payload = {"errors": refused.errors}
-            self.send({"type": "error", "id": identifier, "payload": payload})
+            self.send(errors(identifier, refused.errors))
         except AppSyncError as refused:
             self.send(error(identifier, refused.error_type, refused.message))
         else:
@@ -201,35 +201,8 @@ class Connection:
         self.send({"type": "complete", "id": identifier})
 
     def _deliver(self, identifier: str, payload: Payload) -> None:
-        """Sends an event, or what a fault makes of it."""
         message = {"type": "data", "id": identifier, "payload": payload}
-        names = tuple((payload.get("data") or {}).keys())
-        fault = self.service.faults.take("event", names)
-        action = None if fault is None else fault.action
-        if action == "lose":
-            return
-        if action == "close":
-            self.cut()
-            return
-        if action == "reorder" and self._withheld is None:
-            self._withheld = message
-            return
-        self.send(message)
-        if action == "duplicate":
-            self.send(message)
-        if self._withheld is not None:
-            withheld, self._withheld = self._withheld, None
-            self.send(withheld)
-
-
-def read_start(payload: Any) -> tuple[Request, Signed]:
-    """The operation of a `start`, and what its authorization signs: the text of the operation."""
-    data = payload["data"]
-    request = Request.read(json.loads(data))
-    if request is None:
-        raise ValueError("no operation")
-    headers = lower(payload["extensions"]["authorization"])
-    return request, Signed("/graphql", headers, data.encode())
+        self._delivery.deliver(message, self._subscriptions[identifier].field)
 
 
 def start_fields(service: Service, request: Request) -> tuple[str, ...]:
@@ -238,12 +211,3 @@ def start_fields(service: Service, request: Request) -> tuple[str, ...]:
         return service.engine.prepare(request).fields
     except RefusedError:
         return ()
-
-
-def error(identifier: Any, kind: str, message: str, code: int | None = None) -> Message:
-    """An error message; without an id it concerns the socket."""
-    detail: Message = {"errorType": kind, "message": message}
-    if code is not None:
-        detail["errorCode"] = code
-    printed: Message = {"type": "error", "payload": {"errors": [detail]}}
-    return printed if identifier is None else {**printed, "id": identifier}

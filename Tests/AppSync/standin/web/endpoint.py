@@ -74,14 +74,21 @@ class Endpoint:
         if prepared.kind is OperationType.SUBSCRIPTION:
             message = "Subscriptions are started at the real-time endpoint."
             return {"data": None, "errors": [{"errorType": "BadRequest", "message": message}]}
-        if fault and fault.action == "error":
-            errors = [
-                {"path": [prepared.fields[0]], **each} for each in fault.error_list("Internal")
-            ]
-            return {"data": dict.fromkeys(prepared.fields), "errors": errors}
-        empty = fault is not None and fault.action == "emptyPage"
+        action = None if fault is None else fault.action
+        if fault and action == "error":
+            return fail(prepared, fault)
+        empty = action == "emptyPage"
         response = self.service.engine.run(prepared, identity, empty_pages=empty)
+        if fault and action == "errorAfter":
+            return fail(prepared, fault)
         return spoil(response, fault) if fault else response
+
+
+def fail(prepared: Prepared, fault: Fault) -> dict[str, Any]:
+    """The answer of an operation that failed by a fault."""
+    path = {"path": [prepared.fields[0]]}
+    errors = [path | each for each in fault.error_list("InternalFailure")]
+    return {"data": dict.fromkeys(prepared.fields), "errors": errors}
 
 
 def read_request(body: bytes) -> Request | None:

@@ -11,6 +11,7 @@ ACTIONS = {
     "http": {
         "status",
         "error",
+        "errorAfter",
         "partial",
         "dropBefore",
         "dropAfter",
@@ -64,6 +65,10 @@ class Fault:
         if fault.action is not None and fault.action not in ACTIONS[fault.at]:
             raise ValueError(f"at {fault.at!r} there is no {fault.action!r}")
         return fault
+
+    @property
+    def waits(self) -> bool:
+        return self.gate is not None or self.delay > 0
 
     def error_list(self, usual: str) -> list[dict[str, Any]]:
         return self.errors or [{"errorType": usual, "message": "A fault on demand."}]

@@ -9,7 +9,7 @@ from .endpoint import Endpoint
 from .realtime import Realtime
 from .service import Options, Service
 
-MAX_BODY = 16 * 1024 * 1024
+MAX_BODY = 256 * 1024 * 1024
 
 
 class Server:
