@@ -3,7 +3,7 @@ package enum Base64 {
   private static let alphabet = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-  /// With padding.
+  /// Encodes UTF-8, with padding.
   package static func encode(_ text: String) -> String {
     let bytes = Array(text.utf8)
     var out: [UInt8] = []
@@ -19,7 +19,7 @@ package enum Base64 {
     return String(decoding: out, as: UTF8.self)
   }
 
-  /// Nil for anything that is not Base64; the padding may be left out.
+  /// Decodes Base64, with or without padding; nil for anything else.
   package static func decode(_ text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []
     var bits: UInt32 = 0

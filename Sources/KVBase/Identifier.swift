@@ -49,7 +49,7 @@ package enum Identifier {
 
   /// Random words fetched from the kernel in blocks: one system call serves 32 of them.
   private struct Pool {
-    /// As many as `getentropy` gives at once.
+    /// The number of words that `getentropy` returns at once.
     private static let block = 32
 
     private var words: [UInt64] = []

@@ -2,7 +2,7 @@
   internal import Glibc
 #endif
 
-/// A value after a lock, with a condition to wait on.
+/// A value behind a lock, with a condition to wait on.
 ///
 /// The value can be reached only while the lock is held. `wait` gives the lock up until somebody
 /// calls `withLockNotifyingAll` and the condition holds. The deadline is on the monotonic clock.
@@ -11,7 +11,7 @@
 package final class Monitor<Value>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
-  /// On the heap by itself: reaching it costs no check for exclusive access, which the lock gives.
+  /// The value, on the heap by itself: reaching it costs no check for exclusive access, which the lock gives.
   private let value: UnsafeMutablePointer<Value>
 
   package init(_ value: sending Value) {

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Texts one after the other in memory of their own, each followed by a NUL: made once, filled and read
+/// A buffer of texts, one after the other in memory of their own, each followed by a NUL: made once, filled and read
 /// many times. One thread at a time.
 ///
 /// Reading a text copies nothing; its bytes stay where they are until the block is changed.
@@ -15,7 +15,7 @@ package final class RowBuffer {
     var next = 0
   }
 
-  /// On the heap by itself: reaching it costs no check for exclusive access.
+  /// The fields, on the heap by themselves: reaching them costs no check for exclusive access.
   private let fields: UnsafeMutablePointer<Fields>
 
   /// `texts`: how many to expect.

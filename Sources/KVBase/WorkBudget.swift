@@ -18,14 +18,14 @@ package final class WorkBudget: Sendable {
     case abandoned
   }
 
-  /// For work that nothing bounds.
+  /// A budget that is never exhausted.
   package static let unlimited = WorkBudget(isLimited: false, .never, isAbandoned: nil)
 
   private static let questionsPerLook = 64
   private static let nanosecondsPerProbe: Int64 = 10_000_000
 
   private let isLimited: Bool
-  /// On the monotonic clock; nothing passes `never`.
+  /// The end of the work on the monotonic clock; `never`: no end.
   private let deadline: Atomic<Int64>
   /// Nanoseconds of work that are left while the time does not run.
   private let left: Atomic<Int64>
@@ -45,7 +45,7 @@ package final class WorkBudget: Sendable {
     self.init(isLimited: true, deadline, isAbandoned: isAbandoned)
   }
 
-  /// For so many seconds of work, which begin with `resume`.
+  /// Makes a budget of some seconds of work, which begin with `resume`.
   package convenience init(seconds: Double, isAbandoned: (@Sendable () -> Bool)? = nil) {
     self.init(isLimited: true, .never, isAbandoned: isAbandoned)
     left.store(Int64(max(0, min(seconds, 1e9)) * 1e9), ordering: .relaxed)

@@ -14,7 +14,7 @@ package struct ArraySplitter: ~Copyable {
   private var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
   private var filled = 0
   private var scanned = 0
-  /// Not to be looked at again before so many bytes are there.
+  /// The number of bytes that have to be there before another scan pays.
   private var worthScanning = 0
   private var state = State.beforeArray
   private var outlines: [EntityOutline] = []

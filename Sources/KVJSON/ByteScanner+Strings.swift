@@ -34,7 +34,7 @@ extension ByteScanner {
     return found.littleEndian & (ones &* 0x80)
   }
 
-  /// One character, escape or UTF-8 sequence.
+  /// Skips one character, escape or UTF-8 sequence.
   private func skipCharacter(_ first: UInt8, _ position: Int) throws(JSONError) -> Int {
     if first == UInt8(ascii: "\\") { return try skipEscape(position) }
     if first >= 0x80 { return try skipMultibyte(first, position) }

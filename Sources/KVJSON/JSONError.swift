@@ -3,9 +3,9 @@ package struct JSONError: Error, Sendable, Equatable {
   package enum Reason: Sendable, Equatable {
     /// The bytes end too early. What follows might make them valid.
     case truncated
-    /// Not JSON: what the parser says.
+    /// The text is not JSON; the parser's message.
     case syntax(String)
-    /// More levels than `EntityScanner.maximumDepth`.
+    /// The text has more levels than `EntityScanner.maximumDepth`.
     case tooDeep
     /// Larger than the reader was told to accept.
     case tooLarge
@@ -24,7 +24,7 @@ package struct JSONError: Error, Sendable, Equatable {
     self.position = position
   }
 
-  /// One English sentence without the position.
+  /// The message: one English sentence without the position.
   package var message: String {
     switch reason {
     case .truncated: "the JSON text ends too early"

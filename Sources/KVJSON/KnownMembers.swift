@@ -4,10 +4,10 @@
 /// saves such an entity, the stored ones are kept. Arrays are known as a whole. The members that the format reserves are
 /// not the program's: they are kept unless the entity has them.
 package struct KnownMembers: Sendable, Equatable {
-  /// By their names in UTF-8; nil: known as a whole.
+  /// The members by their names in UTF-8; nil: known as a whole.
   private var members: [[UInt8]: KnownMembers?] = [:]
 
-  /// From such as `{"name":true,"address":{"city":true}}`; nil if it is something else.
+  /// Reads an object such as `{"name":true,"address":{"city":true}}`; nil if it is something else.
   package init?(_ object: JSONObject) {
     for member in object.members {
       let name = Array(member.name.utf8)
@@ -94,7 +94,7 @@ private struct ObjectMembers {
 
   subscript(_ name: [UInt8]) -> Member? { indexes[name].map { all[$0] } }
 
-  /// Nil for what is no object.
+  /// Reads the members of an object; nil for anything else.
   init?(_ bytes: UnsafeRawBufferPointer) {
     let scanner = ByteScanner(bytes)
     do throws(JSONError) {

@@ -10,8 +10,8 @@ package final class MemberFinder: Sendable {
 
   package var names: [[UInt8]] { wanted.names }
 
-  /// Records the ranges of the members of the object at `position`; of repeated ones the first. `found` has an element for
-  /// each name, whose `end` is 0 if there is no such member.
+  /// Records the ranges of the members of the object at `position`; of repeated ones the first. `found` has an
+  /// element for each name, whose `end` is 0 if there is no such member.
   package func find(
     in scanner: ByteScanner, at position: Int, into found: UnsafeMutableBufferPointer<kv_span>
   ) {

@@ -10,7 +10,7 @@ package final class NameTable: @unchecked Sendable {
   private static let seed = UInt64.random(in: .min ... .max)
 
   package let names: [[UInt8]]
-  /// For the scanner in C.
+  /// The names in the form that the scanner in C reads.
   let table: UnsafeMutablePointer<kv_names>
 
   /// `names`: each once.

@@ -28,7 +28,7 @@ package final class RecordFormat: Sendable {
   package struct Alias: Sendable, Equatable {
     package let name: String
     package let member: String
-    /// From other names to those of the backend.
+    /// Maps other names to those of the backend.
     package let inner: [String: String]
 
     package init(_ name: String, for member: String, inner: [String: String] = [:]) {

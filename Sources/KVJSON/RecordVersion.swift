@@ -18,9 +18,9 @@ package struct RecordVersion: Hashable, Sendable, CustomStringConvertible {
 
 /// The order of a backend's versions of one record.
 package enum VersionOrder: Sendable, Equatable, BitwiseCopyable {
-  /// As texts do, byte by byte: such as times in one notation.
+  /// Ordered as texts, byte by byte: such as times in one notation.
   case text
-  /// As integers of any size do.
+  /// Ordered as integers of any size.
   case integer
   /// Nobody knows: two versions are the same, or they differ.
   case unordered
@@ -48,7 +48,7 @@ private struct Digits: Comparable {
   /// Without leading zeros; empty for 0.
   let digits: Substring.UTF8View
 
-  /// Nil for a text that is no integer.
+  /// Reads an integer of any size; nil for any other text.
   init?(_ text: String) {
     let utf8 = text.utf8
     let hasSign = utf8.first == UInt8(ascii: "-")

@@ -16,7 +16,7 @@ final class ReservedMembers: @unchecked Sendable {
     let name: UnsafeBufferPointer<UInt8>
     let role: Role
 
-    /// For messages.
+    /// The name as messages show it.
     var text: String { String(decoding: name, as: UTF8.self) }
   }
 
@@ -51,7 +51,7 @@ final class ReservedMembers: @unchecked Sendable {
     }
   }
 
-  /// Each once.
+  /// The reserved names, each once.
   let names: [String]
   let table: Table
   let guess: Guess

@@ -4,7 +4,7 @@ package import KVJSON
 /// one, what is missing does not count, null does. One thread at a time. Memory: the values.
 package struct Distinct: Sendable {
   private let path: Path
-  /// By its encoding, so that 1 and 1.0 are one value.
+  /// The values by their encodings, so that 1 and 1.0 are one value.
   private var values: [[UInt8]: JSONValue] = [:]
 
   package init(_ path: Path) { self.path = path }

@@ -10,7 +10,7 @@ package struct RemoteGrouping: Sendable {
   /// The members' names on the way: `v0`, `v1`, …; an average has two more.
   private let prefix: String
 
-  /// Nil if a path has a name that has no safe form in JavaScript.
+  /// Makes the request for a grouping; nil if a path has a name that has no safe form in JavaScript.
   package init?(_ grouping: Grouping) {
     var prefix = "v"
     while grouping.keys.contains(where: { $0.text.hasPrefix(prefix) }) { prefix += "_" }
@@ -102,7 +102,7 @@ private struct JavaScriptField {
   /// `doc.a != null && typeof doc.a.b === "number"`
   let isNumber: String
 
-  /// Nil for names that would need an escape.
+  /// Writes a path as JavaScript; nil for names that would need an escape.
   init?(_ path: Path) {
     var text = "doc"
     var parents: [String] = []

@@ -52,7 +52,7 @@ package struct Grouping: Sendable, Equatable {
     }
   }
 
-  /// None: one group of everything.
+  /// The paths to group by; none: one group of everything.
   package private(set) var keys: [Path]
   /// The names of the keys in a group's result.
   package private(set) var keyNames: [String]

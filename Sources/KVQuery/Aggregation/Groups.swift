@@ -8,7 +8,7 @@ package struct Groups: Sendable {
     var identity: [UInt8]
     var key: [JSONValue]
     var count: Int64 = 0
-    /// One for each path.
+    /// The tallies, one for each path.
     var tallies: [Tally]
   }
 

@@ -22,7 +22,7 @@ package struct IndexedGrouping: Sendable {
   /// The number of key columns.
   package let keys: Int
 
-  /// Nil if no index is made for it, or not all entities are asked for.
+  /// Plans a grouping by an index alone; nil if no index is made for it, or not all entities are selected.
   package init?(_ grouping: Grouping, _ query: Query, indexes: [UsableIndex]) {
     guard query.filter == .everything, !grouping.keys.isEmpty, grouping.paths.count <= 1 else {
       return nil
@@ -131,7 +131,7 @@ extension Grouping {
 }
 
 extension Number {
-  /// Nil for what is no number.
+  /// The number of an index value; nil for any other value.
   fileprivate init?(_ value: IndexValue) {
     switch value {
     case .int(let number): self = .int(number)

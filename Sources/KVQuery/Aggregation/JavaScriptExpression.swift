@@ -66,7 +66,7 @@ extension ReduceStatement {
 }
 
 extension JavaScriptExpression {
-  /// Of this and another, the one that is a field, where the other one is the member.
+  /// Returns the one of this and another that is a field, where the other one is the member.
   fileprivate func field(besides member: [UInt8], _ other: JavaScriptExpression) -> [UInt8]? {
     switch (self, other) {
     case (.member(member), .field(let field)), (.field(let field), .member(member)): field

@@ -3,7 +3,7 @@ enum JavaScriptToken: Equatable {
   case name([UInt8])
   case number(Int)
   case text([UInt8])
-  /// One to three characters: `++`, `+=`, `===`, …
+  /// A mark of one to three characters: `++`, `+=`, `===`, …
   case mark(String)
 
   static func name(_ word: StaticString) -> JavaScriptToken {

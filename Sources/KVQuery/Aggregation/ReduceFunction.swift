@@ -80,7 +80,7 @@ private struct ReduceCounters {
     numbers[counter] = .some(isClear ? found : nil)
   }
 
-  /// Nil if it cannot be told.
+  /// The aggregate that a counter stands for; nil if it is ambiguous.
   func aggregate(of name: [UInt8]) -> Grouping.Aggregate? {
     guard let known = numbers[name] else { return .count }
     return known

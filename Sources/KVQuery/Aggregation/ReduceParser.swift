@@ -31,7 +31,7 @@ struct ReduceParser {
 
   // MARK: Statements
 
-  /// After `{`, up to and with `}`.
+  /// Reads a block after its `{`, with its `}`.
   private mutating func block(_ statements: inout [ReduceStatement]) -> Bool {
     while !consume("}") {
       if consume(";") { continue }
@@ -50,14 +50,14 @@ struct ReduceParser {
     return true
   }
 
-  /// After `return`: the group itself, at the end of the function.
+  /// Reads what follows `return`: the group itself, at the end of the function.
   private mutating func result() -> Bool {
     guard condition == nil, consume(.name(group)) else { return false }
     while consume(";") {}
     return consume("}")
   }
 
-  /// One statement without a block. Under a condition it may look at nothing but what that is about.
+  /// Reads one statement without a block. Under a condition it may look at nothing but what that is about.
   private mutating func simple(_ statements: inout [ReduceStatement]) -> Bool {
     guard let expression = statement(),
       let steps = ReduceStatement.steps(of: expression, condition: condition)
@@ -71,7 +71,7 @@ struct ReduceParser {
     return true
   }
 
-  /// After `if`: `(doc.a != null && typeof doc.a.b === "number")`; gives `a.b`.
+  /// Reads the condition of `if`: `(doc.a != null && typeof doc.a.b === "number")`. Returns `a.b`.
   private mutating func isNumber() -> [UInt8]? {
     guard consume("(") else { return nil }
     var parents: [[UInt8]] = []
@@ -89,7 +89,7 @@ struct ReduceParser {
     return field
   }
 
-  /// After `var`.
+  /// Reads what follows `var`.
   private mutating func variable() -> Bool {
     guard let variable = name(), consume("=") else { return false }
     let hasParentheses = consume("(")
@@ -170,7 +170,7 @@ struct ReduceParser {
     return path(of: document).map { .field($0) }
   }
 
-  /// After `Math`. One release of the Android SDK calls the functions by names that a tool gave them.
+  /// Reads what follows `Math`. One release of the Android SDK calls the functions by names that a tool gave them.
   private mutating func extreme() -> JavaScriptExpression? {
     guard consume("."), let function = name() else { return nil }
     let isMinimum = function.starts(with: "min".utf8)

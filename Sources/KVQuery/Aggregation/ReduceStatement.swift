@@ -1,4 +1,4 @@
-/// One step of a reduce function; members are those of the group, fields those of the entity. Names are UTF-8.
+/// A statement of a reduce function; members are those of the group, fields those of the entity. Names are UTF-8.
 enum ReduceStatement: Equatable {
   /// `out.a++`, `out.a += 1`, `out.a = out.a + 1`; `of`: only where that field is a number.
   case increment([UInt8], of: [UInt8]?)

@@ -8,7 +8,7 @@ struct Tally: Sendable {
 
   init() {}
 
-  /// Of numbers that were counted elsewhere; the extremes may be unknown.
+  /// Makes the tally of numbers that were counted elsewhere; the extremes may be unknown.
   init(count: Int64, _ total: ExactSum, least: Number?, greatest: Number?) {
     (self.count, self.total) = (count, total)
     (self.least, self.greatest) = (least, greatest)
@@ -21,7 +21,8 @@ struct Tally: Sendable {
     if let best = greatest, Number.compare(number, best) <= 0 {} else { greatest = number }
   }
 
-  /// The exact sum, rounded once: an integer if it is one that 64 bits hold, else the nearest double; nil beyond all doubles.
+  /// The exact sum, rounded once: an integer if it is one that 64 bits hold, else the nearest double; nil beyond all
+  /// doubles.
   var sum: Number? { total.number }
 
   /// The double nearest to the exact mean; nil of no numbers.

@@ -6,18 +6,18 @@ package struct GeoPoint: Sendable, Equatable {
   package var longitude: Double
   package var latitude: Double
 
-  /// In metres, of a sphere.
+  /// The radius of the Earth as a sphere, in metres.
   package static let earthRadius: Double = 6_371_000
   package static let metresPerMile = 1_609.344
 
-  /// Nil outside ±180 and ±90 degrees.
+  /// Makes a point; nil outside ±180 and ±90 degrees.
   package init?(longitude: Double, latitude: Double) {
     guard abs(longitude) <= 180, abs(latitude) <= 90 else { return nil }
     self.longitude = longitude
     self.latitude = latitude
   }
 
-  /// From `[longitude, latitude]`.
+  /// Reads `[longitude, latitude]`.
   init?(_ value: JSONValue) {
     guard let numbers = value.arrayValue, numbers.count == 2,
       let longitude = numbers[0].doubleValue,
@@ -26,7 +26,7 @@ package struct GeoPoint: Sendable, Equatable {
     self.init(longitude: longitude, latitude: latitude)
   }
 
-  /// From `[longitude, latitude]`, or a GeoJSON point.
+  /// Reads `[longitude, latitude]` or a GeoJSON point.
   init?(_ value: RawValue) {
     var array = value
     if value.kind == .object {

@@ -6,7 +6,7 @@ package enum Region: Sendable, Equatable {
   case cap(GeoPoint, radians: Double)
   /// Within a distance in degrees of a place, on the flat map.
   case disc(GeoPoint, degrees: Double)
-  /// From south-west to north-east. With the west east of the east, it crosses the date line.
+  /// A box from south-west to north-east. With the west east of the east, it crosses the date line.
   case box(southWest: GeoPoint, northEast: GeoPoint)
   /// Inside a ring, on the flat map, its border included.
   case polygon([GeoPoint])
@@ -97,7 +97,7 @@ struct Ring {
 /// Close to a place; what is selected comes in the order of the distance, nearest first.
 package struct Nearness: Sendable, Equatable {
   package var center: GeoPoint
-  /// In miles, as the backend has it; nil: any distance.
+  /// The largest distance in miles, as the backend has it; nil: any.
   package var maximum: Double?
   package var minimum: Double?
 

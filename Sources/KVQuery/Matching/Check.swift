@@ -3,11 +3,11 @@ internal import KVJSON
 
 /// A test, prepared for many entities: which values at the path have to pass what.
 indirect enum Check: Sendable {
-  /// Some value at the path, arrays element by element and whole.
+  /// Holds if some value at the path meets the probe, arrays element by element and whole.
   case some(Probe)
   /// No value at the path.
   case no(Probe)
-  /// Some value at the path, arrays only whole.
+  /// Holds if some value at the path meets the probe, arrays only whole.
   case whole(Probe)
   /// The texts at the path, all together.
   case text(TextSearch)

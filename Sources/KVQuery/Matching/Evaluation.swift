@@ -115,7 +115,7 @@ struct Evaluation {
     value.flatMap { $0.isNull ? nil : .value($0) }
   }
 
-  /// Of an array: the member of each element.
+  /// Returns a member; of an array the member of each element.
   private func member(_ name: String, of item: Item) -> Item? {
     switch item {
     case .raw(let raw) where raw.kind == .object:

@@ -32,7 +32,7 @@ final class FastPath: @unchecked Sendable {
 
   private let entries: UnsafeMutableBufferPointer<Entry>
 
-  /// Nil for a predicate of another form. `slots`: the numbers of the members.
+  /// Prepares a predicate; nil for one of another form. `slots`: the numbers of the members.
   init?(_ predicate: Predicate, _ slots: [[UInt8]: Int]) {
     var found: [Entry] = []
     guard FastPath.add(predicate, slots, to: &found), !found.isEmpty else {
@@ -119,7 +119,7 @@ final class FastPath: @unchecked Sendable {
     }
   }
 
-  /// Nil for a text with escapes.
+  /// Returns the bytes of a text; nil for one with escapes.
   @inline(__always)
   private static func order(
     of value: RawValue, to text: UnsafeBufferPointer<UInt8>

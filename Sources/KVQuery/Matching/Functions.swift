@@ -129,7 +129,7 @@ enum Arithmetic {
     return sum.mean(of: Int64(values.count)).map { .double($0) }
   }
 
-  /// By type, then by value.
+  /// Compares by type, then by value.
   static func order(_ left: JSONValue, _ right: JSONValue) -> Int {
     var (a, b): ([UInt8], [UInt8]) = ([], [])
     ValueEncoding.append(left, to: &a)

@@ -59,7 +59,7 @@ extension FormatLexer {
     return Array(String(scalar).utf8)
   }
 
-  /// After a backslash and a letter, both still to be read: that many hexadecimal digits.
+  /// Reads a backslash, a letter and that many hexadecimal digits.
   private mutating func hexadecimal(_ count: Int) throws(QueryError) -> UInt32 {
     guard let code = digits(count, radix: 16, at: position + 2) else {
       throw error("expected \(count) hexadecimal digits of a character")
@@ -92,7 +92,8 @@ extension FormatLexer {
 
   // MARK: Numbers
 
-  /// As in C: decimal, with or without a fraction and an exponent, `0x` hexadecimal, `0o` octal, `0b` binary.
+  /// Reads a number as in C: decimal, with or without a fraction and an exponent, `0x` hexadecimal, `0o` octal, `0b`
+  /// binary.
   mutating func number() throws(QueryError) -> Token {
     if let radix = radix { return try integer(radix) }
     let start = position

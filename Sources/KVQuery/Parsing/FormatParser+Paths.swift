@@ -54,7 +54,7 @@ extension FormatParser {
     return path
   }
 
-  /// Nil if there is a collection operator in it that is not known, or that has no path after it.
+  /// Reads a path of `%K`; nil if there is a collection operator in it that is not known, or that has no path after it.
   private func path(_ components: ArraySlice<String>, of base: Expression) -> Expression? {
     guard let first = components.first else { return base }
     let rest = components.dropFirst()
@@ -72,7 +72,7 @@ extension FormatParser {
 
   private static let operators = "@count, or @sum, @min, @max or @avg and a path such as self"
 
-  /// After `@`: `count`, or `sum` and its kind with the path of what is added.
+  /// Reads what follows `@`: `count`, or `sum` and its kind with the path of what is added.
   mutating func collectionOperator(over base: Expression) throws(QueryError) -> Expression {
     guard case .word(let name, _) = token, let aggregate = Expression.Aggregate(rawValue: name)
     else { throw expected(Self.operators) }
@@ -88,7 +88,7 @@ extension FormatParser {
     return .aggregate(aggregate, path)
   }
 
-  /// After `[`: an index into an array, or the name of a member.
+  /// Reads what follows `[`: an index into an array, or the name of a member.
   private mutating func index(of base: Expression) throws(QueryError) -> Expression {
     let result: Expression
     if isNext("FIRST") {

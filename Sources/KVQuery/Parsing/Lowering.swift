@@ -119,7 +119,7 @@ enum Lowering {
 
   // MARK: Sizes
 
-  /// More sizes than this are not spelled out.
+  /// The largest number of sizes that are spelled out.
   private static let maxSizes: Int64 = 20
 
   /// `$size` knows equality only: the others are spelled out, size by size.

@@ -119,7 +119,7 @@ struct TableAccess: Sendable {
 struct RangeAccess: Sendable {
   let index: UsableIndex
   let keys: [IndexSpec.Key]
-  /// Of the columns from the first on; without gaps.
+  /// The conditions of the columns, from the first on without gaps.
   let conditions: [[KeyCondition]]
   let isExact: Bool
 
@@ -137,7 +137,7 @@ struct RangeAccess: Sendable {
     }
   }
 
-  /// For `WHERE`. Columns of an index have names of their own: `k0`, `k1`…
+  /// The condition for `WHERE`. Columns of an index have names of their own: `k0`, `k1`…
   var condition: String {
     let parts = conditions.enumerated().flatMap { index, column in
       column.map { $0.sql(on: "k\(index)") }

@@ -20,14 +20,14 @@ package enum IndexShape: Int64, Sendable, Comparable {
 /// One row for each value that a test of the path would look at, as `RawValue.any` visits them: so a test
 /// of an entity is the question whether there is a row. With several paths, one for each combination.
 package final class IndexKeys: Sendable {
-  /// More rows than this of one entity make the index unusable.
+  /// The largest number of rows of one entity; more make the index unusable.
   static let maxRows = 10_000
 
   package let paths: [Path]
 
   package init(_ paths: [Path]) { self.paths = paths }
 
-  /// From a JSON array of names; nil for anything else.
+  /// Reads a JSON array of names; nil for anything else.
   package convenience init?(parsing text: String) {
     guard let names = (try? parseJSON(text))?.arrayValue, !names.isEmpty else { return nil }
     let paths = names.compactMap(\.stringValue)

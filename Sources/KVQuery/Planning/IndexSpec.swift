@@ -21,7 +21,7 @@ package struct IndexSpec: Sendable, Equatable {
 
   /// The largest number of keys of one index.
   package static let maxKeys = 8
-  /// As long as a name may be, in bytes.
+  /// The largest length of a name, in bytes.
   package static let longestName = 128
 
   package let name: String

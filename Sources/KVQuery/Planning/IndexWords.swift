@@ -6,7 +6,7 @@ package final class IndexWords: Sendable {
   /// The layout, which says which members are left out where all texts are wanted.
   private let format: RecordFormat
 
-  /// From a JSON array of names, which is empty for all texts of the default format, or an object with the members that
+  /// Reads a JSON array of names, which is empty for all texts of the default format, or an object with the members that
   /// another format reserves, `{"reserved":["id"]}`; nil for anything else.
   package init?(parsing text: String) {
     guard let value = try? parseJSON(text) else { return nil }

@@ -3,7 +3,7 @@ internal import KVJSON
 /// A test of a path as a condition on a column of an index.
 struct KeyCondition: Sendable {
   enum Form: Sendable, Equatable {
-    /// One value.
+    /// Equal to one value.
     case equality
     /// Equal to one of several values.
     case membership
@@ -18,10 +18,10 @@ struct KeyCondition: Sendable {
   /// Whether the test holds for whatever meets the condition; else it holds for some of it.
   let isExact: Bool
 
-  /// More values than this would make too long a statement.
+  /// The largest number of values in one statement.
   private static let maxValues = 500
 
-  /// Nil: no index helps with this test.
+  /// Translates a test; nil if no index helps with it.
   init?(_ test: Test) {
     switch test {
     case .equal(let value):

@@ -58,7 +58,7 @@ struct Planner {
     return found
   }
 
-  /// Each part by an index, or none of it.
+  /// Finds each part by an index; nil if one has none.
   private func union(_ parts: [Predicate], isWhole: Bool) -> Access? {
     var found: [Access] = []
     for part in Predicate.merged(alternatives: parts) {
@@ -127,7 +127,7 @@ struct Planner {
     return nil
   }
 
-  /// More would make too deep an expression for SQLite, whose limit is 1000.
+  /// The largest number of conditions: more would be too deep an expression for SQLite, whose limit is 1000.
   private static let maxConditions = 20
 
   /// The conditions on one column. Where an entity has several rows, each test may be met by another one,

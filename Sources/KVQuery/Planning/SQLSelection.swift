@@ -14,11 +14,11 @@ package struct SQLSelection: Sendable {
     case sorter(Sorter)
   }
 
-  /// For `FROM`, when pages are read: the table, named `e`, or an index with the table after it, row by row.
+  /// The source for `FROM`, when pages are read: the table, named `e`, or an index with the table after it, row by row.
   package private(set) var pageSource: String
-  /// For `WHERE` with `pageSource`; `1` for everything.
+  /// The condition for `WHERE` with `pageSource`; `1` for everything.
   package private(set) var pageCondition = "1"
-  /// For `ORDER BY` with `pageSource`.
+  /// The terms for `ORDER BY` with `pageSource`.
   package private(set) var order = "e.n"
   /// The columns of the index whose order the rows of `pageSource` come in by themselves, but for ties; empty
   /// if they do not.
@@ -28,7 +28,7 @@ package struct SQLSelection: Sendable {
   /// The values of the anonymous parameters of `order`, which comes after the condition.
   package private(set) var orderParameters: [Parameter] = []
 
-  /// For `WHERE` with the table alone.
+  /// The condition for `WHERE` with the table alone.
   package private(set) var condition = "1"
   package private(set) var conditionParameters: [Parameter] = []
 
@@ -59,7 +59,7 @@ package struct SQLSelection: Sendable {
     (pageCondition, pageParameters) = (condition, conditionParameters)
   }
 
-  /// Of more ids than this an index of something else may leave fewer entities.
+  /// The number of ids above which an index of something else may leave fewer entities.
   private static let fewIDs = 500
 
   private mutating func orderNatively(_ query: Query) {
@@ -105,7 +105,7 @@ package struct SQLSelection: Sendable {
     (pageCondition, pageParameters) = (condition, conditionParameters)
   }
 
-  /// For `ORDER BY`.
+  /// The terms for `ORDER BY`.
   package static func terms(_ columns: [(column: String, ascending: Bool)]) -> String {
     columns.map { $0.ascending ? $0.column : "\($0.column) DESC" }.joined(separator: ",")
   }

@@ -35,11 +35,11 @@ package indirect enum Expression: Sendable, Equatable {
   package enum Function: String, Sendable {
     case add, subtract, multiply, divide, power, negate
     case sum, count, min, max, average, median, mode
-    /// Of all of them, not of a sample.
+    /// The standard deviation of all values, not of a sample.
     case stddev
     case sqrt, ln, log, exp, floor, ceiling, abs, trunc
     case uppercase, lowercase, length
-    /// To a date's text: seconds since 2001, or a text that is a date.
+    /// Converts to a date's text: seconds since 2001, or a text that is a date.
     case date
     case string, number
   }

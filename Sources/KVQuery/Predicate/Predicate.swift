@@ -8,7 +8,7 @@ package indirect enum Predicate: Sendable, Equatable {
   case nothing
   /// All parts hold. At least one.
   case and([Predicate])
-  /// Some part holds. At least one.
+  /// Holds if some part does. Has at least one part.
   case or([Predicate])
   /// No part holds. At least one.
   case nor([Predicate])
@@ -26,7 +26,7 @@ package indirect enum Predicate: Sendable, Equatable {
     return kept.isEmpty ? .everything : kept.count == 1 ? kept[0] : .and(kept)
   }
 
-  /// Some of these, without parts that say nothing.
+  /// Returns the disjunction, without parts that say nothing.
   static func any(_ parts: [Predicate]) -> Predicate {
     let kept = parts.filter { $0 != .nothing }
     if kept.contains(.everything) { return .everything }
@@ -74,7 +74,7 @@ package indirect enum Test: Sendable, Equatable {
   case size(Int64)
   /// Equal to, or containing, each of these.
   case all([JSONValue])
-  /// Each of these (`element` or `elementValue`) holds, for whichever element: `$all` of `$elemMatch`.
+  /// Holds if each of these (`element` or `elementValue`) holds, for whichever element: `$all` of `$elemMatch`.
   case allElements([Test])
   /// Divided by `divisor` (not 0), both without their fractions, leaves `remainder`.
   case mod(divisor: Int64, remainder: Int64)
@@ -89,7 +89,7 @@ package indirect enum Test: Sendable, Equatable {
   case within(Region)
   /// The texts there have these words.
   case text(TextSearch)
-  /// Not all of these hold. At least one.
+  /// Holds if not all of these do. Has at least one test.
   case not([Test])
 }
 

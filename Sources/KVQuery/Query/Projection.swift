@@ -2,8 +2,9 @@ package import KVJSON
 
 /// Keeps some members of entities, by copying slices. Immutable; safe from any thread.
 ///
-/// The members that the format reserves are always kept: the id, the permissions, the backend's own members. A dotted name keeps that member inside its object, or inside
-/// each object of an array; other elements of the array are left out.
+/// The members that the format reserves are always kept: the id, the permissions, the backend's own members. A
+/// dotted name keeps that member inside its object, or inside each object of an array; other elements of the array
+/// are left out.
 package final class Projection: Sendable {
   private final class Node: Sendable {
     /// The members that are kept, and what of them; nil: the whole value.

@@ -43,8 +43,8 @@ extension Predicate {
 }
 
 extension RecordFormat {
-  /// The key of the records whose ids are equal to these values; nil if no id is: numbers are equal to integers also where
-  /// they are written otherwise.
+  /// The key of the records whose ids are equal to these values; nil if no id is: numbers are equal to integers also
+  /// where they are written otherwise.
   fileprivate func key(ofEqual values: [JSONValue]) -> String? {
     key(of: values.map { value in value.intValue.map { .int($0) } ?? value })
   }

@@ -4,7 +4,7 @@ extension Query {
   /// A query as a walk along the ids, which are texts: from after one, up to another, over what `rest` selects.
   package struct Walk: Sendable, Equatable {
     package var after: String?
-    /// Included.
+    /// The last id, included; nil: no end.
     package var last: String?
     package var rest: Predicate
   }

@@ -16,7 +16,7 @@ package struct Query: Sendable, Equatable {
   package var filter: Predicate = .everything { didSet { original = nil } }
   /// The format it was made from, if it was made from one.
   var original: LegacySDKFilter?
-  /// Empty: the order of storage. Entities that these leave equal are ordered by their keys.
+  /// The order; empty: the order of storage. Entities that these leave equal are ordered by their keys.
   package var sort: [SortKey] = []
   package var skip = 0
   package var limit: Int?
@@ -26,7 +26,7 @@ package struct Query: Sendable, Equatable {
   package var format = RecordFormat.default
   package var memo = QueryMemo()
 
-  /// Everything, in the order of storage.
+  /// Makes a query of everything, in the order of storage.
   package init() {}
 
   package init(_ filter: Predicate) { self.filter = filter }

@@ -9,7 +9,7 @@ final class LiteralSearch: @unchecked Sendable {
   private let isAnchored: Bool
   private let end: WildcardPattern.End
 
-  /// Nil for a pattern with wildcards.
+  /// Prepares a pattern; nil for one with wildcards.
   init?(_ pattern: WildcardPattern) {
     guard let literal = pattern.literal else { return nil }
     wanted = .allocate(capacity: literal.count)
@@ -43,7 +43,8 @@ final class LiteralSearch: @unchecked Sendable {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-  /// Returns the offset of the first occurrence of a text; nil if there is none. Linear, whatever it is: glibc sees to that.
+  /// Returns the offset of the first occurrence of a text; nil if there is none. Linear, whatever it is: glibc sees
+  /// to that.
   func position(of wanted: UnsafeMutableBufferPointer<UInt8>) -> Int? {
     position(of: UnsafeRawBufferPointer(wanted))
   }

@@ -40,7 +40,7 @@ final class PCREExpression: @unchecked Sendable {
 
   private static let noMemory = RegexError(message: "there is no memory left", position: 0)
 
-  /// With a callout before each item, which counts the steps; `\C` would match parts of characters.
+  /// The compile options: a callout before each item counts the steps; `\C` would match parts of characters.
   private static func options(_ flags: RegexFlags) -> UInt32 {
     var options = PCRE2_UTF | PCRE2_AUTO_CALLOUT | PCRE2_NEVER_BACKSLASH_C
     if flags.contains(.ignoreCase) { options |= PCRE2_CASELESS }
@@ -73,13 +73,13 @@ final class PCREExpression: @unchecked Sendable {
 
 /// The memory that PCRE2 uses during a search. One thread at a time.
 final class PCREMemory {
-  /// For the places a search can go back to, in KiB.
+  /// The limit of the memory for backtracking, in KiB.
   private static let limit: UInt32 = 32 << 10
 
   let results: OpaquePointer
   let settings: OpaquePointer
 
-  /// Nil if there is no memory.
+  /// Allocates the memory of a search; nil if there is none.
   init?(for code: OpaquePointer) {
     // One pair of positions: where a match is interests nobody.
     guard let results = pcre2_match_data_create_8(1, nil) else { return nil }

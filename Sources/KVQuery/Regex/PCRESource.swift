@@ -7,7 +7,7 @@ struct PCRESource {
   private static let maxRepetitions = 1000
 
   private(set) var bytes: [UInt8] = []
-  /// After which of `bytes` the source is after by two more.
+  /// The offsets in `bytes` after which the source is two more bytes behind.
   private var growths: [Int] = []
 
   /// Throws for a repetition that is too long. Other errors are left for PCRE2 to find.
@@ -92,7 +92,7 @@ struct PCRESource {
     return end
   }
 
-  /// After the opening bracket, and the bracket that closes nothing if it comes first.
+  /// The offset after the opening bracket, and after the bracket that closes nothing if it comes first.
   private static func classStart(_ text: [UInt8], _ at: Int) -> Int {
     var next = at + 1
     if next < text.count, text[next] == UInt8(ascii: "^") { next += 1 }

@@ -2,11 +2,11 @@ internal import KVBase
 
 /// A regular expression as `$regex` and `$options` give it, understood.
 package struct Pattern: Sendable, Equatable {
-  /// As long as an expression may be, in bytes of UTF-8: what MongoDB allows.
+  /// The largest length of an expression in bytes of UTF-8: what MongoDB allows.
   package static let maximumLength = 32_764
 
   package let source: String
-  /// Some of `i`, `m`, `s`, `x`, in this order.
+  /// The options: some of `i`, `m`, `s`, `x`, in this order.
   package let options: String
   let regex: Regex
 

@@ -31,7 +31,7 @@ struct WildcardPattern: Sendable {
   /// The position at which a match has to end.
   enum End: Sendable {
     case anywhere
-    /// At the end of the text.
+    /// A match ends at the end of the text.
     case end
     /// There, or before a line feed that is the end of the text: what `$` means.
     case endOrLastLineFeed
@@ -45,7 +45,7 @@ struct WildcardPattern: Sendable {
     return nil
   }
 
-  /// At least one.
+  /// The parts, at least one.
   var parts = [Part()]
   /// Whether a match has to start where the text does.
   var isAnchored = false

@@ -10,7 +10,7 @@ extension WildcardSearch {
 
   private static let maxAlternatives = 64
 
-  /// Nil for an expression that is more than that: PCRE2 takes it.
+  /// Reads such an expression; nil for any other, which is PCRE2's.
   convenience init?(_ source: String, _ flags: RegexFlags) {
     guard !flags.contains(.extended),
       let tokens = WildcardSearch.tokens(Array(source.unicodeScalars), flags),
@@ -77,7 +77,7 @@ extension WildcardSearch {
     }
   }
 
-  /// Each alternative, together with what stands before and after the group that they are in, if they are in one.
+  /// Returns each alternative together with what stands before and after the group that they are in, if they are in one.
   private static func alternatives(_ tokens: [Token]) -> [[Token]]? {
     guard tokens.contains(.open) || tokens.contains(.close) else { return split(tokens) }
     guard let open = tokens.firstIndex(of: .open), let close = tokens.lastIndex(of: .close),
@@ -99,7 +99,7 @@ extension WildcardSearch {
 }
 
 extension WildcardPattern {
-  /// Nil if an anchor is not at its end, or a line feed beside wildcards that stand for none.
+  /// Makes a pattern of tokens; nil if an anchor is not at its end, or a line feed beside wildcards that stand for none.
   fileprivate init?(_ tokens: [WildcardSearch.Token], _ flags: RegexFlags) {
     var tokens = tokens[...]
     if tokens.first == .start {

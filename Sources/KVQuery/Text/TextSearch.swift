@@ -5,7 +5,7 @@ internal import KVJSON
 /// which have to follow each other somewhere; `-words` and `-"quoted words"`, which must be nowhere.
 package struct TextSearch: Sendable, Equatable {
   package let text: String
-  /// Some of these has to be there, unless there are phrases.
+  /// The words of which one has to be there, unless there are phrases.
   let words: [[UInt8]]
   let phrases: [[[UInt8]]]
   let excluded: [[[UInt8]]]

@@ -10,9 +10,9 @@ struct ArrayPush: Sendable {
   var slice: Int?
 
   enum Order: Sendable {
-    /// By the elements themselves.
+    /// Orders by the elements themselves.
     case elements(ascending: Bool)
-    /// By members of the elements.
+    /// Orders by members of the elements.
     case members([Query.SortKey])
   }
 
@@ -87,7 +87,7 @@ enum ArrayPull: Sendable {
 }
 
 extension [EditableValue] {
-  /// With each of these values that is not in it yet, once.
+  /// Returns the array with each of these values that is not in it yet, once.
   func addingMissing(_ values: [JSONValue]) -> [EditableValue] {
     var known = Set(map(\.sortKey))
     var result = self

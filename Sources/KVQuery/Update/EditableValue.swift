@@ -11,7 +11,7 @@ enum EditableValue: Sendable {
   struct Member: Sendable {
     /// UTF-8, escapes undone.
     let name: [UInt8]
-    /// As it is written: with quotes and escapes.
+    /// The name as it is written: with quotes and escapes.
     let quotedName: ArraySlice<UInt8>
     var value: EditableValue
   }

@@ -16,7 +16,7 @@ package struct EntityUpdate: Sendable {
 
   /// The JSON it was made from.
   package let text: String
-  /// In the order of their paths; no path leads to, or into, another one's.
+  /// The steps in the order of their paths; no path leads to, or into, another one's.
   private(set) var steps: [Step]
 
   /// Throws `.json` or `.syntax` with the position in the text.

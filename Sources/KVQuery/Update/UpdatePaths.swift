@@ -1,7 +1,7 @@
 /// The paths of one update. No two of them may be the same, or one inside the other: the result would
 /// depend on which comes first.
 struct UpdatePaths {
-  /// For each path that was added, and for each that leads to one, which of the two it is.
+  /// The paths that were added, and those that lead to one, with which of the two they are.
   private var known: [[[UInt8]]: IsWhole] = [:]
   private enum IsWhole { case whole, beginning }
 

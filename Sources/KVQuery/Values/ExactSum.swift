@@ -3,8 +3,8 @@ package import KVJSON
 /// A sum of numbers that loses nothing: it is rounded once, when somebody asks for it. So the order in which the numbers
 /// come makes no difference, and what was added can be taken away again.
 ///
-/// Most sums fit into two doubles and an integer, to which a number is added in a few instructions: each addition's rounding
-/// error is a double itself (Knuth's TwoSum). What two of them do not hold is kept apart.
+/// Most sums fit into two doubles and an integer, to which a number is added in a few instructions: each addition's
+/// rounding error is a double itself (Knuth's TwoSum). What two of them do not hold is kept apart.
 package struct ExactSum: Sendable {
   private var whole: Int128 = 0
   private var high = 0.0
@@ -100,8 +100,8 @@ extension JSONValue {
 // MARK: As it is kept
 
 extension ExactSum {
-  /// As an index keeps it: an integer if 64 bits hold it, a double if it is one, else bytes. The same sum is kept as the
-  /// same value.
+  /// The sum as an index keeps it: an integer if 64 bits hold it, a double if it is one, else bytes. The same sum is
+  /// kept as the same value.
   package var kept: IndexValue {
     if rest == nil, high == 0, low == 0, let integer = Int64(exactly: whole) {
       return .int(integer)
@@ -112,7 +112,7 @@ extension ExactSum {
     return .blob(total.bytes)
   }
 
-  /// Nil for what is no sum.
+  /// Reads a sum from an index; nil for any other value.
   package init?(kept value: IndexValue) {
     switch value {
     case .int(let integer): whole = Int128(integer)

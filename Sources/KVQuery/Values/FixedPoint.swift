@@ -138,7 +138,7 @@ extension FixedPoint {
       + bytes.dropFirst(zeros)
   }
 
-  /// Nil for what is no such number, or larger than any sum.
+  /// Reads stored bytes; nil for what is no such number, or larger than any sum.
   init?(bytes: some Collection<UInt8>) {
     let bytes = Array(bytes)
     guard bytes.count >= 2 else { return nil }
@@ -165,7 +165,7 @@ private struct Digits {
     start = first * 64
   }
 
-  /// After the highest one; 0 if there is none.
+  /// The position after the highest one; 0 if there is none.
   var end: Int {
     guard let last = limbs.lastIndex(where: { $0 != 0 }) else { return 0 }
     return start + last * 64 + 64 - limbs[last].leadingZeroBitCount

@@ -35,7 +35,7 @@ package enum IndexValue: Sendable, Hashable {
     }
   }
 
-  /// Nil for a number beyond all doubles.
+  /// Makes the key of a value; nil for a number beyond all doubles.
   init?(_ value: RawValue?) {
     guard let value else {
       self = .null

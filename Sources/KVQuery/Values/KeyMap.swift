@@ -42,7 +42,7 @@ package struct KeyMap: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     return Path(parts.joined(separator: "."))
   }
 
-  /// Only the application's own names are replaced, which stand at the top of an entity.
+  /// Replaces the application's own names only, which stand at the top of an entity.
   package func renamed(_ path: Path) -> Path {
     let parts = path.text.parts(between: ".").map(String.init)
     guard let first = parts.first, let name = self[first] else { return path }

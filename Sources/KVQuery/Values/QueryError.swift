@@ -16,7 +16,7 @@ package struct QueryError: Error, Sendable, Equatable {
   }
 
   package var kind: Kind
-  /// One English sentence.
+  /// The message: one English sentence.
   package var message: String
   /// The byte offset in the text the query was made from, if it was made from a text.
   package var position: Int?

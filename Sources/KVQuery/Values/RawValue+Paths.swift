@@ -57,7 +57,8 @@ extension RawValue {
     case missing
   }
 
-  /// Visits the values of a path by which entities are ordered, as MongoDB walks it: of an array at its end, the elements.
+  /// Visits the values of a path by which entities are ordered, as MongoDB walks it: of an array at its end, the
+  /// elements.
   ///
   /// A number is an index into an array; after the array's end, or if it is no number, it is the name of a member of
   /// each element. There is always something to visit, if only what is missing.

@@ -54,7 +54,7 @@ struct FormatPrinter {
 
   // MARK: Tests
 
-  /// Nil if Apple's syntax has no such test, or the path holds other characters.
+  /// Writes tests of a path; nil if Apple's syntax has no such test, or the path holds other characters.
   private mutating func field(_ path: Path, _ tests: [Test]) -> (text: String, rank: Rank)? {
     guard tests.count == 1, path.components.allSatisfy({ isPlain($0.text) }),
       !tests[0].isOfRegion

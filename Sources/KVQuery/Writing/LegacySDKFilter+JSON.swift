@@ -58,7 +58,7 @@ extension Comparison {
     return [path.text: .object(test)]
   }
 
-  /// With the constant on the right side.
+  /// The comparison with the constant on the right side.
   private var turned: Comparison? {
     guard left.constant != nil, let mirrored = `operator`.mirrored else { return nil }
     return try? Comparison(right, mirrored, right: left.folded, options: options)

@@ -23,7 +23,7 @@ extension Predicate {
     return ["$predicate": arguments.isEmpty ? .string(text) : .array([.string(text)] + arguments)]
   }
 
-  /// One object when every part has one member and all names differ, else `$and`.
+  /// Returns one object when every part has one member and all names differ, else `$and`.
   static func merged(_ parts: [JSONObject]) -> JSONObject {
     let names = Set(parts.compactMap { $0.count == 1 ? RecordID($0.members[0].name) : nil })
     guard names.count == parts.count else { return ["$and": .array(parts.map { .object($0) })] }

@@ -38,7 +38,7 @@ extension Query {
     try apply(modifiers: modifiers ?? "")
   }
 
-  /// More would only come of a combination that goes wild: `q = q and q`, again and again.
+  /// The largest number of parts: more only come of a combination that goes wild, `q = q and q` again and again.
   private static let maxParts = 100_000
 }
 
