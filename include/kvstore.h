@@ -700,7 +700,8 @@ KV_API kv_status kv_store_find_by_id_async(kv_store *store, const char *id, cons
  * aside, also under `clientWins`. Where only the backend is written (a network store, `forceNetwork`), it is the backend's
  * entity that counts, and a version is #KV_UNSUPPORTED.
  *
- * @param entity_json  a JSON object; `_id`, `_acl`, `_kmd` must have their proper types if present
+ * @param entity_json  a JSON object; `_id`, `_acl`, `_kmd` must have their proper types if present, and no member may come
+ *                     twice, at any depth
  * @param json_out     receives the entity as stored, `_id` included; may be NULL
  * @return KV_OK, KV_MISUSE, KV_INVALID (no entity; the error has a `position`), KV_CONFLICT, KV_STORAGE, KV_FULL;
  *         where it goes to the backend network and server codes, KV_NO_USER

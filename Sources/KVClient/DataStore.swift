@@ -218,7 +218,7 @@ package final class DataStore: Sendable {
   ) throws(StoreError) -> Answered<SaveManyResult> {
     let outlines: [EntityOutline]
     do throws(JSONError) {
-      outlines = try EntityScanner.outlines(ofArray: entities, engine.format, numbers: .finite)
+      outlines = try EntityScanner.outlines(ofArray: entities, engine.format, isInput: true)
     } catch {
       throw StoreError(error)
     }
@@ -345,7 +345,7 @@ package final class DataStore: Sendable {
 
   func outline(of entity: UnsafeRawBufferPointer) throws(StoreError) -> EntityOutline {
     do throws(JSONError) {
-      return try EntityScanner.outline(of: entity, engine.format, numbers: .finite)
+      return try EntityScanner.outline(of: entity, engine.format, isInput: true)
     } catch {
       throw StoreError(error)
     }

@@ -4,37 +4,43 @@ internal import KVBase
 ///
 /// An entity is a JSON object. If it has an id, that is what the format demands: of a text, that it is not empty and
 /// without NUL. The permissions and what the version stands in, if there, are objects; none of the format's members
-/// may come twice. Null is none of these: leave the member out instead. Of other members that come twice, queries
-/// see the first.
+/// may come twice. Null is none of these: leave the member out instead.
 ///
-/// Whether numbers must be in the range of 64-bit floating point is for the caller to say.
+/// What an application or a client hands over has to be more than that, since readers would take it for different
+/// things: numbers are in the range of 64-bit floating point, and no object in it has a member twice. That is asked for
+/// by `isInput`; what is stored already is not looked at again, and of members that come twice in it queries see the
+/// first.
 package enum EntityScanner {
   /// The depth to which arrays and objects may be nested.
   package static let maximumDepth = 500
 
   /// The outline of a text that is one entity, with nothing but white space around it.
   package static func outline(
-    of bytes: UnsafeRawBufferPointer, _ format: RecordFormat = .default, numbers: NumberRule = .any
+    of bytes: UnsafeRawBufferPointer, _ format: RecordFormat = .default, isInput: Bool = false
   ) throws(JSONError) -> EntityOutline {
     let scanner = ByteScanner(bytes)
-    let outline = try entity(scanner, at: scanner.skipSpace(0), format: format, numbers: numbers)
+    let outline = try entity(scanner, at: scanner.skipSpace(0), format: format, isInput: isInput)
+    if isInput {
+      var members = RepeatedMembers()
+      try members.refuse(in: outline.range, of: scanner)
+    }
     let rest = scanner.skipSpace(outline.range.upperBound)
     guard rest == scanner.end else { throw scanner.unexpected(rest) }
     return outline
   }
 
   package static func outline(
-    of bytes: [UInt8], _ format: RecordFormat = .default, numbers: NumberRule = .any
+    of bytes: [UInt8], _ format: RecordFormat = .default, isInput: Bool = false
   ) throws(JSONError) -> EntityOutline {
     try bytes.withBorrowedBytes { (buffer) throws(JSONError) in
-      try outline(of: buffer, format, numbers: numbers)
+      try outline(of: buffer, format, isInput: isInput)
     }
   }
 
   /// The outlines of a text that is an array of entities.
   package static func outlines(
     ofArray bytes: UnsafeRawBufferPointer, _ format: RecordFormat = .default,
-    numbers: NumberRule = .any
+    isInput: Bool = false
   ) throws(JSONError) -> [EntityOutline] {
     let scanner = ByteScanner(bytes)
     var outlines: [EntityOutline] = []
@@ -43,7 +49,7 @@ package enum EntityScanner {
       at &+= 1
     } else {
       while true {
-        let outline = try entity(scanner, at: at, format: format, numbers: numbers)
+        let outline = try entity(scanner, at: at, format: format, isInput: isInput)
         outlines.append(outline)
         at = scanner.skipSpace(outline.range.upperBound)
         if try scanner.byte(at) == UInt8(ascii: "]") { break }
@@ -53,14 +59,18 @@ package enum EntityScanner {
     }
     let rest = scanner.skipSpace(at)
     guard rest == scanner.end else { throw scanner.unexpected(rest) }
+    if isInput {
+      var members = RepeatedMembers()
+      for outline in outlines { try members.refuse(in: outline.range, of: scanner) }
+    }
     return outlines
   }
 
   package static func outlines(
-    ofArray bytes: [UInt8], _ format: RecordFormat = .default, numbers: NumberRule = .any
+    ofArray bytes: [UInt8], _ format: RecordFormat = .default, isInput: Bool = false
   ) throws(JSONError) -> [EntityOutline] {
     try bytes.withBorrowedBytes { (buffer) throws(JSONError) in
-      try outlines(ofArray: buffer, format, numbers: numbers)
+      try outlines(ofArray: buffer, format, isInput: isInput)
     }
   }
 
@@ -78,12 +88,13 @@ package enum EntityScanner {
 
   /// The entity that starts at `position`.
   static func entity(
-    _ scanner: ByteScanner, at position: Int, format: RecordFormat, numbers: NumberRule = .any
+    _ scanner: ByteScanner, at position: Int, format: RecordFormat, isInput: Bool = false
   ) throws(JSONError) -> EntityOutline {
     guard try scanner.byte(position) == UInt8(ascii: "{") else {
       throw JSONError(.notAnEntity("an entity must be a JSON object"), at: position)
     }
-    var members = try MemberCursor(scanner, at: position, numbers: numbers)
+    var members = try MemberCursor(
+      scanner, at: position, numbers: isInput ? .finite : .any)
     var builder = OutlineBuilder(format.table, at: position)
     let guess = format.guess
     while let member = try members.next() {

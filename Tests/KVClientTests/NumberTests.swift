@@ -40,6 +40,16 @@ import Testing
     #expect(try store.count(Query(), DataStore.Run()).value == 0)
   }
 
+  @Test("and all other members are refused if they come twice in an object") func repeated() throws
+  {
+    defer { client.close() }
+    let entity = #"{"a":{"b":[1,{"c":1,"c":1}]}}"#
+    let one = refusal(entity)
+    #expect(one?.kind == .invalid && one?.message.contains("a.b[1].c comes twice") == true)
+    #expect(refusal("[{},\(entity)]", many: true)?.kind == .invalid)
+    #expect(try store.count(Query(), DataStore.Run()).value == 0)
+  }
+
   @Test("are stored as they were written, compared and summed as doubles") func large() throws {
     defer { client.close() }
     let text = #"{"_id":"x","n":18446744073709551616}"#

@@ -17,7 +17,7 @@ import Testing
 
   private func refusal(_ text: String) throws -> JSONError {
     try #require(throws: JSONError.self) {
-      try EntityScanner.outline(of: Array(text.utf8), numbers: .finite)
+      try EntityScanner.outline(of: Array(text.utf8), isInput: true)
     }
   }
 
@@ -28,7 +28,7 @@ import Testing
     #expect(error.message == "a[1]: the number is beyond the range of 64-bit floating point")
     #expect(error.position == 8)
     #expect(throws: JSONError.self) {
-      try EntityScanner.outlines(ofArray: Array(#"[{"a":\#(number)}]"#.utf8), numbers: .finite)
+      try EntityScanner.outlines(ofArray: Array(#"[{"a":\#(number)}]"#.utf8), isInput: true)
     }
   }
 
@@ -42,7 +42,7 @@ import Testing
   @Test("are not those that only look like it", arguments: finite)
   func taken(number: String) throws {
     let text = #"{"a":[1,\#(number)]}"#
-    let outline = try EntityScanner.outline(of: Array(text.utf8), numbers: .finite)
+    let outline = try EntityScanner.outline(of: Array(text.utf8), isInput: true)
     #expect(outline.range.count == text.utf8.count)
     let value = try JSONValue(parsing: text)["a"]?.arrayValue?.last?.doubleValue
     #expect(value == Double(number))
@@ -67,7 +67,7 @@ import Testing
 
   @Test("name the entity of an array") func entity() throws {
     let error = try #require(throws: JSONError.self) {
-      try EntityScanner.outlines(ofArray: Array(#"[{},{"a":{"b":1e400}}]"#.utf8), numbers: .finite)
+      try EntityScanner.outlines(ofArray: Array(#"[{},{"a":{"b":1e400}}]"#.utf8), isInput: true)
     }
     #expect(error.reason == .numberOutOfRange("[1].a.b"))
   }

@@ -68,7 +68,7 @@ extension Service {
     replacing replacements: [(name: String, json: [UInt8]?)] = []
   ) throws(ServerError) -> EntityDraft {
     let outline: EntityOutline
-    do { outline = try EntityScanner.outline(of: bytes, numbers: .finite) } catch {
+    do { outline = try EntityScanner.outline(of: bytes, isInput: true) } catch {
       throw ServerError(error)
     }
     return try EntityDraft(bytes, outline, id: id, replacing: replacements)

@@ -84,7 +84,7 @@ extension CollectionEngine {
   private func body(_ entity: [UInt8], as id: String) throws(StoreError) -> [UInt8] {
     let outline: EntityOutline
     do throws(JSONError) {
-      outline = try EntityScanner.outline(of: entity, format, numbers: .finite)
+      outline = try EntityScanner.outline(of: entity, format, isInput: true)
     } catch {
       throw Self.refused("is no entity: \(error.message)", about: id)
     }
