@@ -9,6 +9,7 @@ public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   checkAgreement(bytes)
   checkSplitting(bytes)
   if let outline = try? EntityScanner.outline(of: bytes) {
+    checkInput(bytes)
     checkEditing(bytes, outline)
     checkFormats(bytes, outline)
   }
@@ -37,6 +38,18 @@ private func checkAgreement(_ bytes: UnsafeRawBufferPointer) {
       check(!isFinite, "the scanner takes a number that the parser refuses")
     default: check(false, "the scanner accepts what ends too early")
     }
+  }
+}
+
+/// Of an entity: it may come in if the parser takes it, which refuses members that come twice.
+private func checkInput(_ bytes: UnsafeRawBufferPointer) {
+  let isInput = (try? EntityScanner.outline(of: bytes, isInput: true)) != nil
+  do throws(JSONError) {
+    _ = try JSONValue(parsing: bytes)
+    check(isInput, "an entity may not come in that the parser takes")
+  } catch {
+    guard case .syntax(let message) = error.reason, message.contains("duplicate") else { return }
+    check(!isInput, "a member comes twice")
   }
 }
 
