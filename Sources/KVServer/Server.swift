@@ -10,7 +10,7 @@ package final class Server: Sendable {
     init(_ description: String) { self.description = description }
   }
 
-  /// Where it listens.
+  /// The address it listens on.
   package let address: ListenAddress
   package let url: String
 

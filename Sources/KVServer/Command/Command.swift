@@ -104,7 +104,7 @@ extension Server.Configuration {
   }
 }
 
-/// What `--help` says.
+/// The text that `--help` prints.
 enum Help {
   static var text: String {
     let lines = Setting.all.map { setting -> String in

@@ -37,13 +37,13 @@ extension Server {
     /// Whether the data is a copy that was put back: what clients remember of it is void.
     package var isRestored = false
     package var limits = HTTPLimits()
-    /// Who is believed where a request comes from.
+    /// The proxies whose `X-Forwarded-For` is believed.
     var proxies: [IPAddress] = []
     var discovery = Discovery()
     /// A file for the access log, `-` for standard output, nil for none.
     package var accessLog: String?
     var logLevel = Log.Level.info
-    /// nil: sessions do not end by themselves.
+    /// How many days a session lasts; nil: until it is ended.
     package var sessionDays: Int?
     /// yescrypt's cost factor, 1 to 11.
     package var passwordCost = 5

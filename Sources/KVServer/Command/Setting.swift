@@ -12,7 +12,7 @@ struct Setting: Sendable {
 
   static func named(_ name: String) -> Setting? { all.first { $0.name == name } }
 
-  /// In the order in which `--help` shows them.
+  /// All settings, in the order in which `--help` shows them.
   static let all: [Setting] = [
     Setting("data", "DIR", help: "directory of all data, made if missing (required)") {
       $0.data = $1

@@ -88,7 +88,7 @@ final class CollectionRegistry: Sendable {
     return made
   }
 
-  /// nil: the collection has no permissions of its own any more.
+  /// Sets a collection's permissions; nil: it follows the defaults again.
   func set(
     _ permissions: Permissions?, of name: String, of app: Int64
   ) throws(SQLiteError) -> EntityCollection {

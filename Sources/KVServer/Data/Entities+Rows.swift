@@ -2,7 +2,7 @@ internal import KVBase
 internal import KVJSON
 internal import KVSQLite
 
-/// What writes do to rows, inside their transaction.
+/// The statements that writes run, inside their transaction.
 extension Entities {
   // MARK: One write
 
@@ -38,7 +38,7 @@ extension Entities {
     return result
   }
 
-  /// What is stored under an id, as far as somebody may change it.
+  /// The result of looking up an id in order to write to it.
   private enum Found<Row> {
     case nothing
     case forbidden
@@ -103,7 +103,7 @@ extension Entities {
 
   // MARK: Rows
 
-  /// What is stored under an id that is about to be replaced.
+  /// The stored version of an entity that is about to be replaced.
   struct StoredRow {
     let row: Int64
     let creator: String

@@ -18,7 +18,7 @@ final class Entities: Sendable {
 
   // MARK: Reading
 
-  /// One entity. `collection` nil: it does not exist yet.
+  /// Gives one entity. `collection` nil: it does not exist yet.
   func get(
     _ id: String, in collection: EntityCollection?, for viewer: Viewer
   ) throws(ServerError) -> (body: Payload, modified: Timestamp) {
@@ -74,8 +74,8 @@ final class Entities: Sendable {
 
   // MARK: Parts
 
-  /// Runs `body` in a write transaction, with its time. `makingRoom`: for what deletes, see `Database.write`; `body` may run
-  /// twice.
+  /// Runs `body` in a write transaction, with its time. `makingRoom`: for what deletes, see `Database.write`; `body`
+  /// may run twice.
   func write<R>(
     makingRoom: Bool = false,
     _ body: (borrowing Connection, Timestamp) throws(SQLiteError) -> R

@@ -4,7 +4,7 @@ internal import KVSQLite
 /// One collection of one app: its tables, its statements, and what the administrator set. There is one
 /// object for each, so that what is set holds at once for everybody.
 final class EntityCollection: Sendable {
-  /// What may change while the server runs.
+  /// The settings, which may change while the server runs.
   struct State: Sendable {
     var permissions: Permissions
     /// Days to keep the history; nil: as the server's default says; 0: none.
@@ -29,9 +29,9 @@ final class EntityCollection: Sendable {
   let app: Int64
   let name: String
   let table: String
-  /// Entities that were deleted, as they were last.
+  /// The table with the entities that were deleted, as they were last.
   let tombstones: String
-  /// Whom entities let in before their access lists were changed.
+  /// The table with the access lists that entities had before these were changed.
   let formerAccess: String
   let state: Monitor<State>
   private let statements = Monitor([Shape: SQL]())
@@ -60,7 +60,7 @@ final class EntityCollection: Sendable {
     case deleteRow
     /// The n and the body of what matches.
     case scan(RowCondition)
-    /// The id and the body of what matches, in the order of ids from behind one, perhaps up to another.
+    /// The id and the body of what matches, in the order of ids after one, perhaps up to another.
     case walk(RowCondition, isBounded: Bool)
     /// The n of what matches, in the order of a sort key.
     case order(RowCondition)
@@ -72,7 +72,7 @@ final class EntityCollection: Sendable {
     case body(RowCondition)
     /// The id and the access lists of a row.
     case access
-    /// Copies a row that is about to be deleted to the tombs.
+    /// Copies a row that is about to be deleted to the tombstones.
     case addTombstone
     /// Keeps the access lists of a row that are about to be replaced, if they differ from the new ones.
     case recordAccess
@@ -221,7 +221,7 @@ final class EntityCollection: Sendable {
       """
   }
 
-  /// That there is no entity of the id of the row `was` which may be read.
+  /// SQL that tells whether the id of the row `was` has no entity that may be read.
   private func isUnreadable(_ which: RowCondition) -> String {
     "NOT EXISTS (SELECT 1 FROM \(table) AS now WHERE now.id = was.id AND \(which.access))"
   }

@@ -6,7 +6,7 @@ struct EntityDraft: Sendable {
   var id: String
   /// `{"_id":"…",…` without `_acl`, `_kmd` and the closing brace.
   private var stem: [UInt8]
-  /// nil: the client sent none.
+  /// The `_acl` that the client sent; nil: none.
   var acl: ACL?
   /// Members of `_kmd` besides the times, as JSON, each with a comma before it.
   var metadata = ""
@@ -88,7 +88,7 @@ struct EntityDraft: Sendable {
 }
 
 extension ServerError {
-  /// What is wrong with JSON that a client sent.
+  /// The error for JSON that a client sent and that cannot be used.
   init(_ error: JSONError) {
     switch error.reason {
     case .truncated, .syntax, .tooDeep:

@@ -5,7 +5,7 @@ internal import KVSQLite
 
 /// The answer to a find, made piece by piece: a JSON array.
 ///
-/// Between pieces nothing is held but the place it has got to: no snapshot, no connection. A client that
+/// Between pieces nothing is held but the position it has got to: no snapshot, no connection. A client that
 /// reads slowly keeps nobody waiting and lets no log grow. Within a piece all entities are of one
 /// moment; from one piece to the next, an entity is sent as it is then, and left out if it has gone or
 /// does not match any more. None is sent twice, none that stays is missed.
@@ -17,11 +17,11 @@ final class Finding: BodySource, @unchecked Sendable {
   static let maxBytes = 100 << 20
 
   private enum Plan {
-    /// In the order of storage, from behind a row.
+    /// In the order of storage, after a row.
     case scan(after: Int64)
-    /// In the order of ids, from behind one, up to another.
+    /// In the order of ids, after one, up to another.
     case walk(after: String, last: String?)
-    /// These rows, from a place on.
+    /// These rows, from an index on.
     case rows([Int64], next: Int)
     /// By a sort key; the rows are not known yet.
     case sort(Sorter)
@@ -33,7 +33,7 @@ final class Finding: BodySource, @unchecked Sendable {
   private let selection: RowSelection
   private let projection: Projection?
   private let pieceBytes: Int
-  /// What stands before and behind the entities.
+  /// The text before the entities; `tail` is the text after them.
   private let head: String
   private let tail: String
   private var plan: Plan

@@ -12,9 +12,9 @@ final class Histories: Sendable {
 
   private let entities: Entities
   private let collections: CollectionRegistry
-  /// For collections without a setting of their own; 0: they have no history.
+  /// How long collections without a setting of their own keep their history; 0: they have none.
   private let defaultDays: Int
-  /// One setting at a time.
+  /// Locked while a setting is applied, so that this is done one at a time.
   private let turn = Monitor(())
   private let isClosed = Monitor(false)
 
@@ -68,7 +68,7 @@ final class Histories: Sendable {
     try recordRuleChange(of: collection)
   }
 
-  /// Notes when the read rule has changed. It is in force before the time is taken: who has read by the old one has a
+  /// Records when the read rule has changed. It is in force before the time is taken: who has read by the old one has a
   /// time that is not later.
   private func recordRuleChange(of collection: EntityCollection) throws(ServerError) {
     try turn.withLockNotifyingAll { (_) throws(ServerError) in

@@ -6,7 +6,7 @@ internal import KVSQLite
 /// that was started again knows what it had to tell. Safe from any thread.
 final class LiveJournal: Sendable {
   private let database: Database
-  /// Of the data: messages of another one say nothing about it.
+  /// The epoch of the data: messages of another epoch say nothing about it.
   private let epoch: String
 
   init(_ database: Database, epoch: String) {

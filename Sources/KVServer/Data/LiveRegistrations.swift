@@ -6,11 +6,12 @@ final class LiveRegistrations: Sendable {
     var app: Int64
     var user: String
     var device: String
-    /// Or the topic of a stream. Empty: the registration itself.
+    /// The collection, or the topic of a stream. Empty: the registration itself.
     var collection: String
-    /// Of a registration: its session, as its token is stored.
+    /// The session that a registration was made in, as its token is stored.
     var session: String?
-    /// Of a registration: when something came from the device, in milliseconds since 1970, to the hour; nil: not known.
+    /// For a registration, when something came from the device last, in milliseconds since 1970, to the hour; nil: not
+    /// known.
     var seen: Int64?
   }
 
@@ -18,7 +19,7 @@ final class LiveRegistrations: Sendable {
 
   init(_ database: Database) { self.database = database }
 
-  /// In the order in which they came about.
+  /// Reads all registrations and subscriptions, in the order in which they were made.
   func all() throws(SQLiteError) -> [Row] {
     try database.read { (connection: borrowing Connection) throws(SQLiteError) -> [Row] in
       let select = try connection.prepare(
@@ -56,19 +57,19 @@ final class LiveRegistrations: Sendable {
     }
   }
 
-  /// Notes a subscription.
+  /// Records a subscription.
   func add(_ row: Row) throws(ServerError) {
     try run(Self.insert, row.app, texts: [row.user, row.device, row.collection])
   }
 
-  /// Notes a registration, or that it belongs to another session now.
+  /// Records a registration, or that it belongs to another session now.
   func register(
     _ device: String, of user: String, app: Int64, session token: String, at now: Int64
   ) throws(ServerError) {
     try run(Self.upsert, app, texts: [user, device, "", Sessions.hash(token)], number: now)
   }
 
-  /// Notes that something came from a device.
+  /// Records that something came from a device.
   func recordActivity(_ device: String, of user: String, app: Int64, seen now: Int64)
     throws(ServerError)
   {
@@ -101,7 +102,7 @@ final class LiveRegistrations: Sendable {
     try run(Self.deleteCollection, app, texts: [user, collection])
   }
 
-  /// Who has subscribed to a collection or a stream.
+  /// The users who have subscribed to a collection or a stream.
   func users(of collection: String, app: Int64) throws(ServerError) -> [String] {
     try texts(Self.selectUsers, app, keys: [collection])
   }
@@ -125,7 +126,7 @@ final class LiveRegistrations: Sendable {
     }
   }
 
-  /// Binds the app, the texts and, behind them, a number.
+  /// Runs a statement with the app, the texts and, after them, a number as its parameters.
   private func run(
     _ sql: SQL, _ app: Int64, texts: [String], number: Int64? = nil
   ) throws(ServerError) {

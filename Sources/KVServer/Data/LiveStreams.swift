@@ -10,7 +10,7 @@ final class LiveStreams: Sendable {
 
   init(_ database: Database) { self.database = database }
 
-  /// nil: none was ever given.
+  /// The ACL of a substream; nil: its owner has never set one.
   func acl(of stream: LiveStream, app: Int64) throws(ServerError) -> LiveStreamACL? {
     let text = try Entities.storage { () throws(SQLiteError) -> String? in
       try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in

@@ -2,7 +2,7 @@ internal import KVBase
 internal import KVQuery
 internal import KVSQLite
 
-/// Whose eyes look at a collection: the user, and what the collection's rules give him.
+/// Who reads or writes a collection, and the permissions of that collection.
 struct Viewer: Sendable {
   let principal: Principal
   let permissions: Permissions
@@ -12,7 +12,7 @@ struct Viewer: Sendable {
     if case .user(let id) = principal { id } else { "" }
   }
 
-  /// Who is named as the creator of what this viewer creates.
+  /// The id that is recorded as the creator of what this viewer creates.
   var owner: String {
     if case .user(let id) = principal { id } else { EntityID.administrator }
   }
@@ -41,7 +41,7 @@ struct RowSelection: Sendable {
   /// The ids that the filter names, as a JSON array.
   private var ids: String?
   private let matcher: Matcher?
-  /// What looking for them may cost.
+  /// The time that looking for them may take.
   let budget: WorkBudget
 
   init(

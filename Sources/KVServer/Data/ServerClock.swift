@@ -15,7 +15,7 @@ final class ServerClock: Sendable {
     var until: Int64
   }
 
-  /// By how many milliseconds the stored time is ahead when it is set.
+  /// How many milliseconds the stored time is ahead when it is set.
   private static let reserve: Int64 = 10_000
 
   private struct State {

@@ -1,7 +1,8 @@
 internal import KVBase
 internal import KVSQLite
 
-/// Who is logged in. Tokens are random; the database knows only their hashes. Safe from any thread.
+/// The sessions of users who are logged in. Tokens are random; the database knows only their hashes. Safe from any
+/// thread.
 ///
 /// A session belongs to one generation of its user's account. Whatever ends all sessions of a user – a new password,
 /// a deletion – makes a new generation, in the transaction that does it; a session of another generation is none,
@@ -10,9 +11,9 @@ final class Sessions: Sendable {
   struct Session: Sendable, Equatable {
     var app: Int64
     var user: String
-    /// Of the account.
+    /// The generation of the account when the session began.
     var generation: Int64
-    /// In milliseconds; nil: it does not end by itself.
+    /// When it ends, in milliseconds since 1970; nil: not by itself.
     var expires: Int64?
 
     func isValid(at now: Timestamp) -> Bool { expires.map { now.milliseconds < $0 } ?? true }

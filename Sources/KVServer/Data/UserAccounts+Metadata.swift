@@ -2,7 +2,7 @@ internal import KVBase
 internal import KVJSON
 internal import KVSQLite
 
-/// Logging in, and what else is noted of users without being a change of theirs.
+/// Logging in, and other changes of a user's metadata that are no change of the user.
 extension UserAccounts {
   /// Starts a session of a user whose password was found right. Gives the user, with the moment in `_kmd.llt`; nil if
   /// the account is not any more what it was when it was read.
@@ -22,7 +22,7 @@ extension UserAccounts {
     }
   }
 
-  /// Notes that the user's address, if he has one, is to be verified.
+  /// Records that the user's address, if he has one, is to be verified.
   func recordVerification(of account: Account, app: Int64) throws(ServerError) {
     let users = try users(of: app)
     _ = try entities.write { (connection, now) throws(SQLiteError) in

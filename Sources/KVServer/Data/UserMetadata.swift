@@ -17,7 +17,7 @@ struct UserMetadata: Sendable {
     set { members[name] = newValue }
   }
 
-  /// As JSON, each member with a comma before it.
+  /// The members as JSON, each with a comma before it.
   var text: String {
     members.members.map { ",\(JSONValue.string($0.name).text):\($0.value.text)" }.joined()
   }

@@ -29,7 +29,7 @@ final class HTTPExchange: Reply, @unchecked Sendable {
   private let state = Monitor(Progress.handling)
   private var isDispatched = false
   private let targetSize: Int
-  /// The largest body that the handler takes.
+  /// The largest body that the handler accepts.
   private var bodyLimit = 0
   /// How much of the body has come, kept or not.
   private var received = 0
@@ -89,7 +89,7 @@ final class HTTPExchange: Reply, @unchecked Sendable {
     return .YES
   }
 
-  /// What work for this request may cost. It ends with the server, too.
+  /// How long work for this request may go on. It ends with the server, too.
   private func budget() -> WorkBudget {
     WorkBudget(seconds: Double(server.limits.workSeconds)) { [weak self] in
       guard let self else { return true }
@@ -254,13 +254,13 @@ private func readBodyStream(
   return stream.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: size))
 }
 
-/// What the access log tells of one request.
+/// The entry of one request in the access log.
 struct RequestRecord: Sendable {
   var startedAt: Timestamp
   var nanoseconds: Int64
   var client: String
   var method: String
-  /// As it came, escaped, without parameters.
+  /// The path as it came: escaped, without parameters.
   var path: String
   /// 0 if the connection ended before there was an answer.
   var status: Int

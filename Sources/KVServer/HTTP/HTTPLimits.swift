@@ -1,4 +1,4 @@
-/// What one client may take of a server.
+/// The limits of what one client may use of a server.
 package struct HTTPLimits: Sendable {
   /// The largest request body.
   package var bodyBytes = 16 << 20

@@ -4,7 +4,7 @@ internal import CMicrohttpd
 /// ways lets one request hide behind another one.
 struct HeadReader {
   private(set) var headers = Headers()
-  /// What is wrong with the head.
+  /// A sentence that says what is wrong with the head; nil: nothing.
   private(set) var fault: String?
 
   init(_ connection: OpaquePointer) {

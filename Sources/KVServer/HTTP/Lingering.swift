@@ -38,7 +38,7 @@ final class Lingering: Sendable {
     worker = Worker("kv-lingering") { [state] in Self.run(state, wakeUp) }
   }
 
-  /// Takes care of a connection whose owner is about to close `socket`.
+  /// Adds a connection whose owner is about to close `socket`.
   func add(_ socket: Int32) {
     guard worker != nil else { return }
     let copy = fcntl(socket, F_DUPFD_CLOEXEC, 0)
@@ -86,7 +86,7 @@ final class Lingering: Sendable {
     for connection in connections + state.withLock({ $0.arrived }) { close(connection.socket) }
   }
 
-  /// Waits until something happens; gives which of the connections have input or have ended.
+  /// Waits until something happens; returns which of the connections have input or have ended.
   private static func wait(for connections: [Connection], _ wakeUp: EventDescriptor) -> [Bool] {
     let input = Int16(POLLIN)
     var list = connections.map { pollfd(fd: $0.socket, events: input, revents: 0) }

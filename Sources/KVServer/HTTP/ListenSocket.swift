@@ -28,10 +28,10 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// A TCP socket that listens. Closed with the value, unless it was given away.
+/// A TCP socket that listens. Closed with the value, unless it was released.
 struct ListenSocket: ~Copyable {
   let descriptor: Int32
-  /// Where it listens, with the port that the system chose if 0 was asked for.
+  /// The address it listens on, with the port that the system chose if 0 was asked for.
   let address: ListenAddress
   private var isOwned = true
 
@@ -57,7 +57,7 @@ struct ListenSocket: ~Copyable {
 
   deinit { if isOwned { close(descriptor) } }
 
-  /// Gives the descriptor to whom it belongs from now on.
+  /// Gives up the descriptor: the caller closes it.
   consuming func release() -> Int32 {
     isOwned = false
     return descriptor
@@ -88,7 +88,7 @@ struct ListenSocket: ~Copyable {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &length) }
     }
     guard status == 0 else { return nil }
-    // The port is at the same place for both families.
+    // The port is at the same offset for both families.
     return withUnsafeBytes(of: &storage) { bytes in
       UInt16(bytes[2]) << 8 | UInt16(bytes[3])
     }

@@ -7,10 +7,10 @@ final class MemoryBudget: Sendable {
 
   init(limit: Int) { self.limit = limit }
 
-  /// Whether so much could be taken at this moment.
+  /// Whether so much could be reserved at this moment.
   func hasRoom(for bytes: Int) -> Bool { bytes <= limit - used.load(ordering: .relaxed) }
 
-  /// Takes so many bytes; false, and nothing is taken, if there are not so many left.
+  /// Reserves so many bytes; false, and nothing is reserved, if there are not so many left.
   func reserve(_ bytes: Int) -> Bool {
     var known = used.load(ordering: .relaxed)
     while bytes <= limit - known {

@@ -11,7 +11,7 @@ final class Payload: @unchecked Sendable {
   private(set) var count = 0
   /// False once memory ran out; what was appended since is missing.
   private(set) var isComplete = true
-  /// What pays for its memory.
+  /// The budget that its memory is reserved from.
   private let budget: MemoryBudget?
   /// How many bytes are expected in all.
   private let expected: Int
@@ -22,7 +22,7 @@ final class Payload: @unchecked Sendable {
     reserve(capacity)
   }
 
-  /// For bytes that come piece by piece, and memory that is paid for as they come. It is given back with the
+  /// For bytes that come piece by piece, and memory that is reserved as they come. It is released with the
   /// payload.
   init(expecting bytes: Int, within budget: MemoryBudget) {
     self.budget = budget
@@ -49,7 +49,7 @@ final class Payload: @unchecked Sendable {
     }
   }
 
-  /// Where C may read the bytes; nil when there are none.
+  /// The address at which C may read the bytes; nil when there are none.
   var mutableBase: UnsafeMutableRawPointer? { base }
 
   func append(_ source: UnsafeRawBufferPointer) {

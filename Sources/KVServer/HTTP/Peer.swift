@@ -80,7 +80,7 @@ final class PeerTable: Sendable {
     }
   }
 
-  /// What is shown to those who connect from now on; nil: plain HTTP.
+  /// Sets the certificate for connections from now on; nil: plain HTTP.
   func show(_ identities: TLSIdentities?) { state.withLock { $0.identities = identities } }
 
   func open(_ connection: OpaquePointer) -> Peer {

@@ -1,4 +1,4 @@
-/// What is answered to one request.
+/// The answer to one request.
 struct Response: Sendable {
   var status: Int
   var headers: [(name: String, value: String)]
@@ -25,9 +25,9 @@ protocol BodySource: AnyObject, Sendable {
   func nextPiece() throws -> Payload?
 }
 
-/// Where the answer to one request goes. The first answer counts; any thread may give it.
+/// Sends the answer to one request. The first answer counts; any thread may send it.
 protocol Reply: AnyObject, Sendable {
-  /// Whether the client has closed its side: nobody may be left to take an answer that is still to come.
+  /// Whether the client has closed its side, so that nobody may be left to receive an answer.
   var isAbandoned: Bool { get }
   func send(_ response: Response)
 }

@@ -1,4 +1,4 @@
-/// What a request asks for: the path in decoded pieces and the parameters behind the question mark.
+/// What a request asks for: the path in decoded pieces and the parameters after the question mark.
 struct Target: Sendable, Equatable {
   /// The pieces between the slashes, percent-decoded. A slash at the end adds no piece.
   var path: [String]

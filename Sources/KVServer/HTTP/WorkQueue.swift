@@ -1,6 +1,6 @@
 internal import KVBase
 
-/// Whose work it is: a user, or an address for what comes without a session.
+/// Who has asked for work: a user, or an address where there is no session.
 struct Asker: Hashable, Sendable {
   private let kind: UInt8
   private let app: Int64
@@ -38,7 +38,7 @@ struct WorkQueue {
 
   var isEmpty: Bool { waiting == 0 }
 
-  /// Whether `next` would give a job.
+  /// Whether `next` would return a job.
   var canStart: Bool {
     guard waiting > 0, running < threads else { return false }
     return lines.values.contains { !$0.waiting.isEmpty && mayStart($0) }

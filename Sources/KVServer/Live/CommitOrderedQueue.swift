@@ -1,17 +1,17 @@
 internal import KVBase
 internal import KVSQLite
 
-/// Brings what was written to the broker in the order of the commits, and only what was committed.
+/// Publishes what was written in the order of the commits, and only what was committed.
 ///
 /// Transactions run one after the other, but the threads that ran them come back in any order: each takes a number
-/// inside its transaction, and nothing is told before all with lower numbers are known to have ended.
+/// inside its transaction, and nothing is published before all with lower numbers are known to have ended.
 final class CommitOrderedQueue: Sendable {
   private struct State {
     var begun = 0
     var ended = 0
-    /// What the transactions that have not ended would tell.
+    /// What the transactions that have not ended would publish.
     var prepared: [Int: LiveAnnouncement] = [:]
-    /// Whether they have committed.
+    /// Whether those that have ended have committed.
     var outcomes: [Int: Bool] = [:]
   }
 
@@ -19,14 +19,14 @@ final class CommitOrderedQueue: Sendable {
   private let brokers: [Int64: LiveBroker]
   private let journal: LiveJournal?
 
-  /// By the numbers of the apps. `journal` nil: nothing is kept.
+  /// Creates a queue for brokers by the numbers of their apps. `journal` nil: nothing is kept.
   init(_ brokers: [Int64: LiveBroker], _ journal: LiveJournal? = nil) {
     self.brokers = brokers
     self.journal = journal
   }
 
-  /// Runs a write that has something to tell. Each time that its transaction begins, it calls `begin` for a number, and
-  /// `prepare` with that as the last step.
+  /// Runs a write that has something to publish. Each time that its transaction begins, it calls `begin` for a number,
+  /// and `prepare` with that as the last step.
   func announcing<R, E: Error>(_ write: (_ begin: () -> Int) throws(E) -> R) throws(E) -> R {
     var number: Int?
     var isCommitted = false
@@ -41,7 +41,7 @@ final class CommitOrderedQueue: Sendable {
     return result
   }
 
-  /// To be called inside the transaction.
+  /// Returns the number of a transaction. To be called inside it.
   func begin() -> Int {
     state.withLock { state in
       state.begun += 1
@@ -49,7 +49,7 @@ final class CommitOrderedQueue: Sendable {
     }
   }
 
-  /// Says what a transaction will have to tell, and keeps it. Nil: there is nothing to tell.
+  /// Prepares what a transaction will publish, and adds it to the journal. Nil: there is nothing to publish.
   @discardableResult
   func prepare(
     _ content: LiveAnnouncement.Content, for topic: String, of app: Int64, as number: Int,
@@ -67,7 +67,7 @@ final class CommitOrderedQueue: Sendable {
     return announcement
   }
 
-  /// To be called once for each number, after the transaction.
+  /// Publishes or withdraws what was prepared. To be called once for each number, after the transaction.
   func end(_ number: Int, isCommitted: Bool) {
     state.withLock { state in
       state.outcomes[number] = isCommitted

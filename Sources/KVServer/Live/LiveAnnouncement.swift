@@ -1,6 +1,6 @@
 internal import KVBase
 
-/// What one transaction tells the listeners of a collection or a stream, with the times that its messages have.
+/// The messages that one transaction has for the subscribers of a collection or a stream, and their times.
 struct LiveAnnouncement: Sendable {
   enum Content: Sendable {
     case changes(LiveChanges)
@@ -11,12 +11,12 @@ struct LiveAnnouncement: Sendable {
   let app: Int64
   let topic: String
   let content: Content
-  /// Of the first message; the others have the times behind it.
+  /// The time of the first message; the others have the times after it.
   let time: Int64
-  /// Whether there was somebody to tell when it was written, so that it is in the journal.
+  /// Whether somebody was subscribed when it was written, so that it is in the journal.
   let isJournaled: Bool
 
-  /// There is too much to tell.
+  /// Whether the changes were more than can be published.
   var isCut: Bool {
     if case .changes(let changes) = content { changes.isCut } else { false }
   }

@@ -2,11 +2,11 @@ internal import KVBase
 
 /// Brings the changes of one app to the long polls that wait for them. Safe from any thread.
 ///
-/// A poll that has nothing to tell yet is kept as a value and an open reply; it costs no thread.
+/// A poll for which there is nothing yet is kept as a value and an open reply; it costs no thread.
 final class LiveBroker: Sendable {
   /// How long a poll is held.
   static let holdSeconds: Int64 = 280
-  /// What one answer tells; the next poll goes on from there.
+  /// The number of messages in one answer; the next poll goes on from there.
   private static let maxMessages = 100
   /// How many polls are answered before others get the lock, and by the thread that has written.
   private static let maxPollsAtOnce = 32
@@ -17,11 +17,11 @@ final class LiveBroker: Sendable {
   struct Poll: Sendable {
     var user: String
     var group: String
-    /// Of the session that it belongs to.
+    /// The token of the session that it belongs to.
     var token: String
-    /// When that ends, in milliseconds; nil: not by itself.
+    /// When that session ends, in milliseconds since 1970; nil: not by itself.
     var expires: Int64?
-    /// nil: the first one, which only wants a place.
+    /// The position to go on from; nil: the first poll, which only asks for one.
     var since: LivePosition?
     /// The collections it names; nil: all of the group's.
     var collections: Set<RecordID>?
@@ -32,7 +32,7 @@ final class LiveBroker: Sendable {
   private struct Waiting {
     var poll: Poll
     var since: Int64
-    /// On the monotonic clock.
+    /// The end of its wait, on the monotonic clock.
     var until: Int64
     var reply: any Reply
   }
@@ -42,18 +42,18 @@ final class LiveBroker: Sendable {
     var history: LiveHistory
     /// The first times of announcements whose transactions have not ended.
     var reserved: Set<Int64> = []
-    /// What the journal was told last to forget.
+    /// The floor that the journal was last asked to forget up to.
     var forgotten: Int64
     var waiting: [Int: Waiting] = [:]
-    /// By channel group.
+    /// The numbers of the waiting polls, by channel group.
     var waitingOf: [String: Set<Int>] = [:]
     var count = 0
     var isClosed = false
 
-    /// Up to when nothing is added any more.
+    /// The time up to which no message is added any more.
     var completeUntil: Int64 { reserved.min().map { $0 &- 1 } ?? history.last }
 
-    /// A place for somebody who wants to know everything from now on.
+    /// A position for somebody who wants to know everything from now on.
     mutating func current(_ now: Timestamp) -> Int64 {
       reserved.isEmpty ? history.current(now) : completeUntil
     }
@@ -71,7 +71,7 @@ final class LiveBroker: Sendable {
   let wire: LiveWire
   private let state: Monitor<State>
   private let now: @Sendable () -> Timestamp
-  /// Gives a collection to somebody who will `tell` of it soon; false: there is nobody.
+  /// Has somebody else `deliver` a collection soon; false: there is nobody.
   private let deliverLater: @Sendable (String) -> Bool
 
   /// `history`: what is known from before; nil: nothing.
@@ -95,7 +95,7 @@ final class LiveBroker: Sendable {
 
   // MARK: Polls
 
-  /// Answers the poll now or when there is something to tell.
+  /// Answers the poll now, or when there is a message for it.
   func poll(_ poll: Poll, at ticks: Int64 = monotonicNanoseconds(), reply: any Reply) {
     let response = state.withLock { state -> Response? in
       guard Self.isRegistered(poll, state) else { return wire.refusal(ofGroup: poll.group) }
@@ -126,7 +126,7 @@ final class LiveBroker: Sendable {
     return state.members.isRegistered(poll.group, device: device)
   }
 
-  /// What there is to tell; nil: nothing.
+  /// The answer with the messages for a poll; nil: there are none.
   private func answer(_ poll: Poll, since: Int64, state: State) -> Response? {
     var found: [LiveMessage] = []
     for message in state.history.after(since) where found.count < Self.maxMessages {
@@ -163,7 +163,7 @@ final class LiveBroker: Sendable {
     state.withLock { _ = $0.reserved.remove(announcement.time) }
   }
 
-  /// Tells what was committed. Calls must come in the order of the commits. Whoever has written waits for the
+  /// Publishes what was committed. Calls must come in the order of the commits. Whoever has written waits for the
   /// answers to a few polls at the most.
   func publish(_ announcement: LiveAnnouncement) {
     let groups = state.withLock { state -> Set<String> in
@@ -197,7 +197,7 @@ final class LiveBroker: Sendable {
     }
   }
 
-  /// Tells the polls of some groups, or leaves that to somebody else if they are many.
+  /// Answers the polls of some groups, or leaves that to somebody else if they are many.
   private func announce(_ topic: String, to groups: Set<String>) {
     if let few = state.withLock({ Self.polls(of: groups, $0, limit: Self.maxPollsAtOnce) }) {
       deliver(few)
@@ -206,8 +206,8 @@ final class LiveBroker: Sendable {
     }
   }
 
-  /// Tells what is new to the polls of a collection, for whoever `handOver` gave it to. What was told meanwhile is
-  /// not told again.
+  /// Answers the polls of a collection that `deliverLater` has left to the caller. What was delivered meanwhile is
+  /// not delivered again.
   func deliver(_ topic: String) {
     let polls = state.withLock { state in
       Self.polls(of: state.members.groups(subscribedTo: topic), state, limit: .max)
@@ -232,7 +232,7 @@ final class LiveBroker: Sendable {
     }
   }
 
-  /// The answer to a poll, if there is something to tell it.
+  /// The answer to a waiting poll, if there is a message for it.
   private func response(for number: Int, _ state: inout State) -> Sending? {
     guard let waiting = state.waiting[number] else { return nil }
     let response =
@@ -276,7 +276,7 @@ final class LiveBroker: Sendable {
     }
   }
 
-  /// Refuses the polls of a group that name a channel which it may not hear any more.
+  /// Refuses the polls of a group that name a channel to which it is not subscribed any more.
   func refuse(group: String, naming topic: String, channel: String) {
     end(where: { $0.poll.group == group && $0.poll.collections?.contains(RecordID(topic)) == true })
     { _, _ in

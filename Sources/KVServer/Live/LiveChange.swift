@@ -6,7 +6,7 @@ struct LiveChange: Sendable {
   enum What: Sendable {
     case create(body: [UInt8])
     case update(body: [UInt8])
-    /// Who could read it is known from what it was last.
+    /// With the access list that it had last.
     case delete(ACL, at: Timestamp)
 
     var name: String {
@@ -39,14 +39,14 @@ struct LiveChange: Sendable {
   }
 }
 
-/// What one transaction did to one collection, collected while it runs.
+/// The changes that one transaction makes to one collection, collected while it runs.
 struct LiveChanges: Sendable {
-  /// What is remembered of one transaction: no more than any history keeps.
+  /// How many changes of one transaction are kept: no more than any history keeps.
   static let maxCount = LiveHistory.maxMessages
 
   let collection: EntityCollection
   private(set) var list: [LiveChange] = []
-  /// There were more than can be told.
+  /// Whether there were more than can be published.
   private(set) var isCut = false
 
   init(_ collection: EntityCollection) { self.collection = collection }
@@ -56,7 +56,7 @@ struct LiveChanges: Sendable {
   }
 }
 
-/// Who may read an entity.
+/// The users who may read an entity, or hear a message.
 struct Audience: Sendable {
   private let rule: Permissions.Rule
   private let acl: ACL
@@ -66,13 +66,13 @@ struct Audience: Sendable {
     self.acl = acl
   }
 
-  /// As the journal has it.
+  /// The form that the journal stores.
   var json: JSONValue {
     let list = (try? JSONValue(parsing: acl.json)) ?? .object(JSONObject())
     return ["rule": .string(rule.rawValue), "acl": list]
   }
 
-  /// Nil for what is none of ours.
+  /// Reads what `json` gives; nil for anything else.
   init?(json: JSONValue) {
     guard let rule = json["rule"]?.stringValue.flatMap(Permissions.Rule.init),
       let bytes = json["acl"]?.bytes,

@@ -1,15 +1,15 @@
 internal import KVBase
 
-/// A place in the stream of messages, as clients hand it back: `t` in steps of 100 ns, and the epoch of the
+/// A position in the stream of messages, as clients send it back: `t` in steps of 100 ns, and the epoch of the
 /// data, which travels as the region.
 struct LivePosition: Sendable, Equatable {
   var time: Int64
-  /// nil: the client did not say.
+  /// The region that the client named; nil: none.
   var region: Int64?
 }
 
-/// The last messages of an app, bounded by number and by bytes, so that a client that was away can be told what it
-/// missed, or that it cannot be told.
+/// The last messages of an app, bounded by number and by bytes, so that a client that was away can be sent what it
+/// missed, or learns that this is not known any more.
 struct LiveHistory: Sendable {
   static let maxMessages = 10_000
   private static let maxBytes = 16 << 20
@@ -34,7 +34,7 @@ struct LiveHistory: Sendable {
     return last
   }
 
-  /// Times of their own for some messages, one after the other; gives the first.
+  /// Reserves times for some messages, one after the other; returns the first.
   mutating func reserve(_ count: Int, _ now: Timestamp) -> Int64 {
     let first = max(last &+ 1, Self.ticks(now))
     last = first &+ Int64(max(0, count - 1))
@@ -59,7 +59,7 @@ struct LiveHistory: Sendable {
   /// Whether all that came after `time` is still known.
   func reaches(back time: Int64) -> Bool { time >= floor && time <= last }
 
-  /// What came after `time`, oldest first.
+  /// The messages after `time`, oldest first.
   func after(_ time: Int64) -> ArraySlice<LiveMessage> {
     var (low, high) = (first, messages.count)
     while low < high {

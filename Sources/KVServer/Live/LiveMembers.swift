@@ -1,6 +1,6 @@
 internal import KVBase
 
-/// Who listens to what: the devices of the users, and the collections that each has subscribed to. A user's devices
+/// The subscribers: the devices of the users, and the collections that each has subscribed to. A user's devices
 /// share one channel group.
 struct LiveMembers: Sendable {
   /// A user with more devices loses the one that was not seen for the longest time: a device that is gone for good
@@ -9,14 +9,14 @@ struct LiveMembers: Sendable {
   static let maxCollections = 1000
   /// A device that was not seen for so many milliseconds is gone.
   static let longestAbsence: Int64 = 30 * 86_400_000
-  /// Milliseconds after which it is worth noting in the database that a device was seen.
+  /// Milliseconds after which it is recorded in the database again that a device was seen.
   private static let recordingInterval: Int64 = 3_600_000
 
   private struct Device: Sendable {
     var id: RecordID
-    /// Of the session that it belongs to, the hash of its token; nil: not known.
+    /// The hash of the token of the session that it belongs to; nil: not known.
     var session: String?
-    /// When something came from it, and when that was noted, in milliseconds since 1970.
+    /// When something came from it, and when that was recorded, in milliseconds since 1970.
     var seen: Int64
     var recorded: Int64
     var collections: Set<RecordID> = []
@@ -64,7 +64,7 @@ struct LiveMembers: Sendable {
   }
 
   /// Something came from a device, or – whose it is not being known – from one of those of a session. Gives those for
-  /// which that should be noted.
+  /// which that is to be recorded.
   mutating func recordActivity(
     _ group: String, device: String?, session: String, at now: Int64
   ) -> [String] {
@@ -124,7 +124,7 @@ struct LiveMembers: Sendable {
     removeIfUnused(group, RecordID(collection))
   }
 
-  /// For all devices of a group.
+  /// Unsubscribes all devices of a group.
   mutating func unsubscribe(_ group: String, _ collection: String) {
     for device in devices[group] ?? [] {
       unsubscribe(group, device: device.id.text, collection: collection)

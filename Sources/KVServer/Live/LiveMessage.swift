@@ -10,7 +10,7 @@ struct LiveMessage: Sendable {
     case user(String)
   }
 
-  /// What is known of a message besides its payload.
+  /// The metadata of a message.
   struct About: Sendable {
     var audience: Audience
     /// On the channels of notices, `x-`, which only libkvstore listens to.
@@ -19,14 +19,14 @@ struct LiveMessage: Sendable {
   }
 
   let time: Int64
-  /// Or the topic of a stream.
+  /// The collection that it is about, or the topic of a stream.
   let collection: String
   let about: About
   let payload: [UInt8]
 }
 
 extension LiveMessage.About {
-  /// As the database has it.
+  /// The form that the journal stores.
   var text: String {
     var object: JSONObject = ["audience": audience.json]
     if isNotice { object["notice"] = true }
@@ -37,7 +37,7 @@ extension LiveMessage.About {
     return JSONValue.object(object).text
   }
 
-  /// Nil for a text that is none of ours.
+  /// Reads what `text` gives; nil for anything else.
   init?(_ text: String) {
     guard let json = try? JSONValue(parsing: text),
       let audience = json["audience"].flatMap({ Audience(json: $0) })

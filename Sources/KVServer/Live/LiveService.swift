@@ -3,11 +3,11 @@ internal import KVSQLite
 
 /// Live Service of all apps. Safe from any thread.
 final class LiveService: Sendable {
-  /// What its threads wait for.
+  /// The state that its threads wait on.
   private struct State {
-    /// Collections whose subscribers are many, by app, until they are told what is new.
+    /// Collections by app with messages for many subscribers, to whom they are still to be delivered.
     var due: [Int64: Set<RecordID>] = [:]
-    /// Whether there is a thread to tell them.
+    /// Whether there is a thread that delivers them.
     var hasDeliveryThread = false
     var isClosed = false
 
@@ -21,7 +21,7 @@ final class LiveService: Sendable {
   let outbox: CommitOrderedQueue
   private let database: Database
   private let brokers: [Int64: LiveBroker]
-  /// By subscribe key: hexadecimal digits of a hash behind a word of ours.
+  /// The apps by subscribe key: a word of ours and hexadecimal digits of a hash.
   private let byKey: [String: (app: App, broker: LiveBroker)]
   private let state = Monitor(State())
 
@@ -57,7 +57,7 @@ final class LiveService: Sendable {
     Self.startThreads(brokers, journal, state: state, log: log)
   }
 
-  /// One tends the polls that wait, one tells of what many wait for. They end with `isClosed`.
+  /// Starts the threads: one ends polls whose time is over, one delivers what many wait for. They end with `isClosed`.
   private static func startThreads(
     _ brokers: [Int64: LiveBroker], _ journal: LiveJournal, state: Monitor<State>, log: Log
   ) {
@@ -86,7 +86,7 @@ final class LiveService: Sendable {
 
   func broker(of app: Int64) -> LiveBroker? { brokers[app] }
 
-  /// The app that a subscribe key belongs to.
+  /// The app and the broker that a subscribe key belongs to.
   func find(_ subscribeKey: String) -> (app: App, broker: LiveBroker)? { byKey[subscribeKey] }
 
   /// Sends a user's message to those who listen to a stream. Gives its time.

@@ -6,7 +6,7 @@ struct LiveStream: Sendable, Equatable {
   let name: String
   let owner: String
 
-  /// What subscriptions know it by. Collections do not start with an underscore.
+  /// The topic that subscriptions know it by. Collections do not start with an underscore.
   var topic: String { "_s-\(name).u-\(owner)" }
 
   func channel(in app: String) -> String { "\(app).\(topic.dropFirst())" }
@@ -39,7 +39,7 @@ struct LiveStream: Sendable, Equatable {
   }
 }
 
-/// Whom the owner of a substream lets in. The owner may do everything.
+/// The access list of a substream: who may subscribe and publish. The owner may do everything.
 struct LiveStreamACL: Sendable {
   /// Longer lists are refused.
   static let maxUsers = 1000
@@ -84,7 +84,7 @@ struct LiveStreamACL: Sendable {
     Self.contains([stream.owner] + publishers, user)
   }
 
-  /// Who may hear what is sent now.
+  /// The users who may receive what is sent now.
   func audience(of stream: LiveStream) -> Audience {
     var acl = ACL()
     acl.creator = stream.owner

@@ -72,7 +72,7 @@ struct LiveWire: Sendable {
 
   private func position(_ time: Int64) -> String { "{\"t\":\"\(time)\",\"r\":\(region)}" }
 
-  /// What is told of an entity that is not sent.
+  /// The payload in place of an entity that is not sent: its id.
   static func notice(_ id: String, at moment: Timestamp?) -> [UInt8] {
     var object: JSONObject = ["_id": .string(id)]
     if let moment { object["_kmd"] = ["lmt": .string(moment.description)] }

@@ -1,6 +1,6 @@
 internal import KVJSON
 
-/// Who may do what with one entity: its `_acl`.
+/// The access list of one entity: its `_acl`.
 struct ACL: Sendable, Equatable {
   var creator = ""
   /// Whether everybody may read; nil if the entity does not say.
@@ -44,7 +44,7 @@ struct ACL: Sendable, Equatable {
     if let stored { self = stored }
   }
 
-  /// As JSON, in one order always.
+  /// The list as JSON, with its members always in one order.
   var json: [UInt8] {
     var object: JSONObject = ["creator": .string(creator)]
     if let everybodyReads { object["gr"] = .bool(everybodyReads) }

@@ -2,7 +2,7 @@ internal import KVJSON
 
 /// What the users of an app may do in a collection. The master secret may do everything.
 struct Permissions: Sendable, Equatable {
-  /// Who may do one kind of operation.
+  /// A rule for who may do one kind of operation.
   enum Rule: String, Sendable, CaseIterable {
     /// Every user; the entities' own lists are not looked at.
     case always
@@ -79,7 +79,7 @@ struct Permissions: Sendable, Equatable {
   }
 }
 
-/// In whose name a request acts.
+/// The identity that a request acts as.
 enum Principal: Sendable, Equatable {
   /// The app itself: may sign up and log in users, and little else.
   case app

@@ -133,7 +133,7 @@ enum Route: Sendable, Equatable {
     }
   }
 
-  /// What may be done here. HEAD is a GET whose body stays at home.
+  /// The methods that are allowed here. HEAD is a GET whose answer is sent without its body.
   var methods: [Request.Method] {
     switch self {
     case .pubNub(.publish(_, _, _, let message)): message == nil ? [.post] : [.get]

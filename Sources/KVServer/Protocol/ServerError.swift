@@ -1,14 +1,14 @@
-/// What went wrong, as clients are told: the whole catalogue of the protocol is this file.
+/// An error as clients see it. All errors of the protocol are in this file.
 struct ServerError: Error, Sendable, Equatable {
   var code: Code
   /// What helps the developer to find the mistake: may name members and values of the request, never
   /// secrets and nothing of the server's inside.
   var debug: String
-  /// For 405: the methods that are allowed here.
+  /// The methods that are allowed here, for 405.
   var allow: String?
   /// Seconds after which to try again.
   var retryAfter: Int?
-  /// For the log: what failed inside the server. Never sent.
+  /// A sentence for the log about what failed inside the server. Never sent.
   var cause: String?
 
   init(_ code: Code, _ debug: String = "", allow: String? = nil, cause: String? = nil) {
@@ -19,7 +19,7 @@ struct ServerError: Error, Sendable, Equatable {
     retryAfter = code == .stopping ? 1 : nil
   }
 
-  /// Who has failed too often has to wait.
+  /// The error for a client that has failed too often and has to wait.
   static func tooManyFailures(_ seconds: Int) -> ServerError {
     var error = ServerError(
       .tooManyRequests, "logins with this name or from this address have failed")
@@ -27,8 +27,8 @@ struct ServerError: Error, Sendable, Equatable {
     return error
   }
 
-  /// The value of `error`. Clients decide by it and by the status. Some of the original ones compare the descriptions of
-  /// wrong credentials and of what does not exist, too; the other texts are free to change.
+  /// The value of `error`. Clients decide by it and by the status. Some of the original ones compare the descriptions
+  /// of wrong credentials and of what does not exist, too; the other texts are free to change.
   enum Code: String, Sendable, CaseIterable {
     case parameterValueOutOfRange = "ParameterValueOutOfRange"
     case invalidQuerySyntax = "InvalidQuerySyntax"

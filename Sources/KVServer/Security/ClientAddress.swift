@@ -3,7 +3,7 @@
 struct ClientAddress: Hashable, Sendable {
   private let bytes: [UInt8]
 
-  /// What is no address stands for itself.
+  /// Reads an address; a text that is none is kept as it is.
   init(_ text: String) {
     guard let address = IPAddress(text)?.bytes else {
       bytes = Array(text.utf8)

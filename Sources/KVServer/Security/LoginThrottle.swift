@@ -10,7 +10,7 @@ final class LoginThrottle: Sendable {
   private let state = Monitor(State())
   private let milliseconds: @Sendable () -> Int64
 
-  /// `now` tells the time in nanoseconds, monotonically.
+  /// Creates a throttle. `now` gives the time in nanoseconds, monotonically.
   init(now: @escaping @Sendable () -> Int64) { milliseconds = { now() / 1_000_000 } }
 
   /// An attempt to log in: for whom and from where.
@@ -34,7 +34,7 @@ final class LoginThrottle: Sendable {
     }
   }
 
-  /// How many seconds an attempt has to wait; nil: it may be made. What comes of it must be told.
+  /// How many seconds an attempt has to wait; nil: it may be made. `failed` or `succeeded` must follow.
   func wait(for attempt: Attempt) -> Int? {
     let now = milliseconds()
     let rest = state.withLock { $0.mayTry(attempt, now) } - now
@@ -59,7 +59,7 @@ final class LoginThrottle: Sendable {
   /// How many failures cost nothing, how fast they are forgiven, and what they cost at most.
   private struct Limits {
     var freeFailures: Int64
-    /// In seconds, as a power of two.
+    /// The longest delay in seconds, as a power of two.
     var maxDelayBits: Int64
 
     /// Also of a name at one address.
@@ -98,12 +98,12 @@ final class LoginThrottle: Sendable {
 
     var names = RecentTable<Failures>(limit: limit)
     var addresses = RecentTable<Failures>(limit: limit)
-    /// Of one name at one address.
+    /// The failures of one name at one address.
     var pairs = RecentTable<Failures>(limit: limit)
     /// Pairs that have logged in.
     var trusted = RecentTable<Bool>(limit: limit)
 
-    /// When an attempt may be made.
+    /// Decides whether an attempt may be made now.
     mutating func mayTry(_ attempt: Attempt, _ now: Int64) -> Int64 {
       let pair = pairs[attempt.pair]
       if trusted[attempt.pair] != nil { return pair?.mayTryAt ?? 0 }

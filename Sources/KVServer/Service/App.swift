@@ -20,10 +20,10 @@ struct AuthenticatedRequest: Sendable {
 
   var body: Payload { request.body }
 
-  /// What work for it may cost.
+  /// How long work for it may go on.
   var budget: WorkBudget { request.budget }
 
-  /// Whose work it is: without a session, that of the address.
+  /// Who has asked: the user or, without a session, the address.
   var asker: Asker {
     guard case .user(let id) = principal else { return .address(request.client) }
     return .user(id, app: app.number)
@@ -56,7 +56,7 @@ struct AuthenticatedRequest: Sendable {
     return token
   }
 
-  /// That a user asks this for himself, or the administrator for him.
+  /// Throws unless a user asks this for himself, or the administrator for him.
   func requireUserOrMaster(_ id: String, to action: String) throws(ServerError) {
     guard isAdministrator || isUser(id) else {
       throw ServerError(

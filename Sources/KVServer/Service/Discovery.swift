@@ -1,4 +1,4 @@
-/// By what users find each other, and what they see of those whom they find.
+/// The members by which users find each other, and those that are shown of a user.
 struct Discovery: Sendable, Equatable {
   /// All that there may be.
   static let members = ["_id", "username", "first_name", "last_name", "email"]
@@ -6,7 +6,7 @@ struct Discovery: Sendable, Equatable {
   /// Empty: users do not find each other.
   var searchable = members
 
-  /// Who is found can be named.
+  /// The members that are shown of a user: those that are searchable, the id and the name.
   var shown: [String] {
     Self.members.filter { searchable.contains($0) || $0 == "_id" || $0 == "username" }
   }

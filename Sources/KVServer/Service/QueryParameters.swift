@@ -29,7 +29,7 @@ enum QueryParameters {
 }
 
 extension ServerError {
-  /// What is wrong with a query that a client sent.
+  /// The error for a query that a client sent and that cannot be used.
   init(_ error: QueryError) {
     let position = error.position.map { " (byte \($0))" } ?? ""
     self.init(error.kind == .json ? .jsonParseError : .invalidQuerySyntax, error.message + position)

@@ -191,7 +191,7 @@ extension Service {
     return (settings.usesTLS ? "https://" : "http://") + host + target
   }
 
-  /// What `If-Match` takes.
+  /// The header with the value that `If-Match` takes.
   private static func revision(_ time: Timestamp) -> (name: String, value: String) {
     ("ETag", "\"\(time)\"")
   }

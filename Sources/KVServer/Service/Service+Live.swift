@@ -120,7 +120,8 @@ extension Service {
     return (group, device, broker)
   }
 
-  /// Sessions of a user have ended: so do their polls, and the subscriptions of the devices that were registered in them.
+  /// Sessions of a user have ended: so do their polls, and the subscriptions of the devices that were registered in
+  /// them.
   func endListening(
     of user: String, app: Int64, in sessions: Sessions.Subset
   ) throws(ServerError) {
@@ -144,7 +145,7 @@ extension Service {
     broker.refuse(group: group)
   }
 
-  /// Who listened when the server ended.
+  /// Restores the subscriptions that there were when the server ended.
   func restoreListeners() throws(SQLiteError) {
     let now = settings.liveClock()
     try registrations.forgetEnded(at: now)
@@ -234,7 +235,7 @@ extension Service {
     target["pnsdk"]?.hasPrefix("libkvstore/") == true ? target["uuid"] : nil
   }
 
-  /// Something came from a device, or from one of a session.
+  /// Records that something came from a device, or from one of a session.
   private func recordActivity(
     _ device: String?, of user: String, group: String, session token: String?,
     broker: LiveBroker, app: Int64

@@ -18,7 +18,7 @@ final class Service: RequestHandler, Sendable {
   let registrations: LiveRegistrations
   let streams: LiveStreams
   let hasher: PasswordHasher
-  /// A hash that nobody's password has: compared with when a user is unknown, so that this takes as long.
+  /// A hash that no password matches, which is compared with when a user is unknown, so that this takes as long.
   let nobodysHash: String
   let throttle: LoginThrottle
   let settings: Settings
@@ -32,11 +32,11 @@ final class Service: RequestHandler, Sendable {
     var passwordCost: UInt = 5
     var sessionSeconds: Int64?
     var permissions = Permissions()
-    /// Of collections without a setting of their own; 0: they keep no history.
+    /// How long collections without a setting of their own keep their history; 0: they keep none.
     var historyDays = 0
     var discovery = Discovery()
     var loginClock: @Sendable () -> Int64 = monotonicNanoseconds
-    /// By which devices are seen, in milliseconds since 1970.
+    /// The clock for when devices were seen, in milliseconds since 1970.
     var liveClock: @Sendable () -> Int64 = { Timestamp.now().milliseconds }
     /// The largest body, and the longest work on one request.
     var bodyBytes = 0
@@ -161,7 +161,7 @@ final class Service: RequestHandler, Sendable {
     return route
   }
 
-  /// Who works on it; nil: the event thread, for what is sure to be quick.
+  /// The pool that works on it; nil: the event thread, for what is sure to be quick.
   private func pool(for route: Route, _ request: Request) -> WorkerPool? {
     switch route {
     case .pubNub(.publish): workers
@@ -261,7 +261,7 @@ final class Service: RequestHandler, Sendable {
 
   // MARK: The server itself
 
-  /// That the database answers.
+  /// Answers 200 if the database answers.
   private func health(_ request: Request) throws(ServerError) -> Response {
     try Entities.storage { () throws(SQLiteError) in
       try entities.database.withReader { (connection: borrowing Connection) throws(SQLiteError) in

@@ -19,7 +19,8 @@ import Testing
     let collections = try CollectionRegistry(database, defaults: Permissions())
     app = try collections.app("kid")
     let entities = Entities(database, clock: ServerClock(after: 0), outbox: CommitOrderedQueue([:]))
-    accounts = UserAccounts(entities, collections, sessions: Sessions(database, lifetimeSeconds: nil))
+    accounts = UserAccounts(
+      entities, collections, sessions: Sessions(database, lifetimeSeconds: nil))
   }
 
   @Test("start no session once the password, that was right when it was looked at, has changed")

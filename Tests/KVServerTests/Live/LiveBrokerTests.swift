@@ -38,7 +38,8 @@ final class KeptReply: Reply {
   init() {
     let clock = clock
     broker = LiveBroker(LiveWire(app: "kid", region: 7), now: { clock.withLock { $0 } })
-    notes = EntityCollection(number: 1, app: 1, name: "notes", state: .init(permissions: Permissions()))
+    notes = EntityCollection(
+      number: 1, app: 1, name: "notes", state: .init(permissions: Permissions()))
     let group = broker.wire.group(of: "ana")
     self.group = group
     broker.members { members in
