@@ -4,6 +4,7 @@
  * can call; each gets a typed name here. */
 #pragma once
 #include <gnutls/abstract.h>
+#include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
 #include <microhttpd.h>
 #include <stdarg.h>
