@@ -15,6 +15,7 @@ from pathlib import Path
 SOURCES = Path(__file__).resolve().parents[1] / "Sources"
 
 ORDER = {
+    "KVServer": ["Base", "Security", "HTTP", "Protocol", "Live", "Data", "Service", "Command"],
     "KVQuery": [
         "Values",
         "Regex",

@@ -3,17 +3,7 @@ internal import KVBase
 extension Server {
   /// How a server is started. A value; the defaults are those of the command line.
   package struct Configuration: Sendable {
-    package struct App: Sendable, Equatable {
-      package var key: String
-      package var secret: String
-      package var masterSecret: String?
-
-      package init(key: String, secret: String, masterSecret: String? = nil) {
-        self.key = key
-        self.secret = secret
-        self.masterSecret = masterSecret
-      }
-    }
+    package typealias App = AppCredentials
 
     /// PEM files.
     struct TLS: Sendable, Equatable {

@@ -41,6 +41,27 @@ final class CommitOrderedQueue: Sendable {
     return result
   }
 
+  /// Sends a user's message to those who listen to a stream. Returns its time.
+  ///
+  /// It is in the journal when this returns, and need not survive a power failure.
+  func send(
+    _ payload: [UInt8], to topic: String, from user: String, audience: Audience, in app: Int64,
+    by database: Database
+  ) throws(ServerError) -> Int64 {
+    guard let broker = brokers[app] else { throw ServerError(.appNotFound) }
+    guard broker.hasListeners(of: topic) else { return broker.moment() }
+    let content = LiveAnnouncement.Content.payload(payload, from: user, audience)
+    let sent = try Entities.storage { () throws(SQLiteError) in
+      try announcing { (begin) throws(SQLiteError) in
+        try database.write(durably: false) {
+          (connection: borrowing Connection) throws(SQLiteError) in
+          try prepare(content, for: topic, of: app, as: begin(), on: connection)
+        }
+      }
+    }
+    return sent?.time ?? broker.moment()
+  }
+
   /// Returns the number of a transaction. To be called inside it.
   func begin() -> Int {
     state.withLock { state in

@@ -113,3 +113,11 @@ extension Entities {
     return try connection.within(selection.budget) { () throws(SQLiteError) in try select.step() }
   }
 }
+
+extension LiveChange {
+  /// The change that a write was.
+  init(_ written: Entities.Written) {
+    self.init(
+      id: written.id, written.isNew ? .create(body: written.body) : .update(body: written.body))
+  }
+}

@@ -8,7 +8,7 @@ internal import KVSQLite
 final class Entities: Sendable {
   let database: Database
   let clock: ServerClock
-  private let outbox: CommitOrderedQueue
+  let outbox: CommitOrderedQueue
 
   init(_ database: Database, clock: ServerClock, outbox: CommitOrderedQueue) {
     self.database = database
@@ -116,7 +116,7 @@ final class Entities: Sendable {
     try outbox.announcing { (begin) throws(ServerError) in
       try write(makingRoom: makingRoom) { (connection, now) throws(SQLiteError) -> R in
         let number = begin()
-        var changes = LiveChanges(collection)
+        var changes = LiveChanges(rule: collection.permissions.read)
         let result = try body(connection, now, &changes)
         try outbox.prepare(
           .changes(changes), for: collection.name, of: collection.app, as: number, on: connection)

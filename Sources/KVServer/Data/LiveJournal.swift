@@ -4,7 +4,7 @@ internal import KVSQLite
 
 /// Keeps the messages of Live Service in the database, each in the transaction of the write that it tells of: a server
 /// that was started again knows what it had to tell. Safe from any thread.
-final class LiveJournal: Sendable {
+final class LiveJournal: LiveHistoryStore, Sendable {
   private let database: Database
   /// The epoch of the data: messages of another epoch say nothing about it.
   private let epoch: String
@@ -16,7 +16,11 @@ final class LiveJournal: Sendable {
 
   /// The messages of an app, as far as a history keeps them; what is older than these is forgotten. `now`: since when
   /// everything is known if there are none.
-  func history(of app: Int64, at now: Timestamp) throws(SQLiteError) -> LiveHistory {
+  func history(of app: Int64, at now: Timestamp) throws(ServerError) -> LiveHistory {
+    try Entities.storage { () throws(SQLiteError) in try load(app, at: now) }
+  }
+
+  private func load(_ app: Int64, at now: Timestamp) throws(SQLiteError) -> LiveHistory {
     let epoch = epoch
     return try database.write { (connection: borrowing Connection) throws(SQLiteError) in
       let select = try connection.statement(Self.selectFloor)
@@ -72,11 +76,13 @@ final class LiveJournal: Sendable {
   }
 
   /// Forgets what a history has forgotten. Need not be durable: it is forgotten once more when it was loaded.
-  func forget(_ app: Int64, until floor: Int64) throws(SQLiteError) {
+  func forget(_ app: Int64, until floor: Int64) throws(ServerError) {
     let epoch = epoch
-    try database.write(durably: false) { (connection: borrowing Connection) throws(SQLiteError) in
-      try Self.forget(app, until: floor, on: connection)
-      try Self.setFloor(of: app, floor, epoch: epoch, on: connection)
+    try Entities.storage { () throws(SQLiteError) in
+      try database.write(durably: false) { (connection: borrowing Connection) throws(SQLiteError) in
+        try Self.forget(app, until: floor, on: connection)
+        try Self.setFloor(of: app, floor, epoch: epoch, on: connection)
+      }
     }
   }
 

@@ -24,9 +24,8 @@ struct LiveAnnouncement: Sendable {
   var messages: [LiveMessage] {
     switch content {
     case .changes(let changes):
-      let rule = changes.collection.permissions.read
       return changes.list.enumerated().map { index, change in
-        LiveMessage(change, topic, rule: rule, at: time &+ Int64(index))
+        LiveMessage(change, topic, rule: changes.rule, at: time &+ Int64(index))
       }
     case .payload(let bytes, let user, let audience):
       let about = LiveMessage.About(audience: audience, isNotice: false, from: .user(user))

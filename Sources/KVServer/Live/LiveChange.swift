@@ -26,11 +26,6 @@ struct LiveChange: Sendable {
     self.what = what
   }
 
-  init(_ written: Entities.Written) {
-    id = written.id
-    what = written.isNew ? .create(body: written.body) : .update(body: written.body)
-  }
-
   var acl: ACL {
     switch what {
     case .create(let body), .update(let body): ACL(of: body)
@@ -44,12 +39,13 @@ struct LiveChanges: Sendable {
   /// How many changes of one transaction are kept: no more than any history keeps.
   static let maxCount = LiveHistory.maxMessages
 
-  let collection: EntityCollection
+  /// Who may read the collection besides those whom its entities name.
+  let rule: Permissions.Rule
   private(set) var list: [LiveChange] = []
   /// Whether there were more than can be published.
   private(set) var isCut = false
 
-  init(_ collection: EntityCollection) { self.collection = collection }
+  init(rule: Permissions.Rule) { self.rule = rule }
 
   mutating func add(_ change: @autoclosure () -> LiveChange) {
     if list.count < Self.maxCount { list.append(change()) } else { isCut = true }

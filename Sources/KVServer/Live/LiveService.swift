@@ -1,5 +1,4 @@
 internal import KVBase
-internal import KVSQLite
 
 /// Live Service of all apps. Safe from any thread.
 final class LiveService: Sendable {
@@ -18,18 +17,16 @@ final class LiveService: Sendable {
     }
   }
 
-  let outbox: CommitOrderedQueue
-  private let database: Database
-  private let brokers: [Int64: LiveBroker]
+  /// By the numbers of the apps.
+  let brokers: [Int64: LiveBroker]
   /// The apps by subscribe key: a word of ours and hexadecimal digits of a hash.
   private let byKey: [String: (app: App, broker: LiveBroker)]
   private let state = Monitor(State())
 
-  /// `epoch`: of the data, as hex digits.
+  /// `store`: has what was sent before. `epoch`: of the data, as hex digits.
   init(
-    _ apps: [App], _ database: Database, epoch: String, log: Log
-  ) throws(SQLiteError) {
-    let journal = LiveJournal(database, epoch: epoch)
+    _ apps: [App], _ store: any LiveHistoryStore, epoch: String, log: Log
+  ) throws(ServerError) {
     // Two epochs get the same number once in a thousand million times.
     let region = (Int64(epoch.prefix(8), radix: 16) ?? 0) & 0x7FFF_FFFF | 1
     var brokers: [Int64: LiveBroker] = [:]
@@ -38,7 +35,7 @@ final class LiveService: Sendable {
     for app in apps {
       let number = app.number
       let broker = LiveBroker(
-        LiveWire(app: app.key, region: region), try journal.history(of: number, at: .now()),
+        LiveWire(app: app.key, region: region), try store.history(of: number, at: .now()),
         deliverLater: { collection in
           state.withLockNotifyingAll { state in
             if state.hasDeliveryThread {
@@ -52,22 +49,20 @@ final class LiveService: Sendable {
     }
     self.brokers = brokers
     self.byKey = byKey
-    self.database = database
-    outbox = CommitOrderedQueue(brokers, journal)
-    Self.startThreads(brokers, journal, state: state, log: log)
+    Self.startThreads(brokers, store, state: state, log: log)
   }
 
   /// Starts the threads: one ends polls whose time is over, one delivers what many wait for. They end with `isClosed`.
   private static func startThreads(
-    _ brokers: [Int64: LiveBroker], _ journal: LiveJournal, state: Monitor<State>, log: Log
+    _ brokers: [Int64: LiveBroker], _ store: any LiveHistoryStore, state: Monitor<State>, log: Log
   ) {
     _ = Worker("kv-live") {
       while state.wait(until: .after(seconds: 1), for: { $0.isClosed ? true : nil }) == nil {
         for (app, broker) in brokers {
           broker.tend()
           guard let floor = broker.popForgottenFloor() else { continue }
-          do throws(SQLiteError) { try journal.forget(app, until: floor) } catch {
-            log.error("old live messages could not be forgotten: \(error)")
+          do throws(ServerError) { try store.forget(app, until: floor) } catch {
+            log.error("old live messages could not be forgotten: \(error.cause ?? error.debug)")
           }
         }
       }
@@ -88,26 +83,6 @@ final class LiveService: Sendable {
 
   /// The app and the broker that a subscribe key belongs to.
   func find(_ subscribeKey: String) -> (app: App, broker: LiveBroker)? { byKey[subscribeKey] }
-
-  /// Sends a user's message to those who listen to a stream. Gives its time.
-  ///
-  /// It is in the journal when this returns, and need not survive a power failure.
-  func send(
-    _ payload: [UInt8], to topic: String, from user: String, audience: Audience, in app: Int64
-  ) throws(ServerError) -> Int64 {
-    guard let broker = brokers[app] else { throw ServerError(.appNotFound) }
-    guard broker.hasListeners(of: topic) else { return broker.moment() }
-    let content = LiveAnnouncement.Content.payload(payload, from: user, audience)
-    let sent = try Entities.storage { () throws(SQLiteError) in
-      try outbox.announcing { (begin) throws(SQLiteError) in
-        try database.write(durably: false) {
-          (connection: borrowing Connection) throws(SQLiteError) in
-          try outbox.prepare(content, for: topic, of: app, as: begin(), on: connection)
-        }
-      }
-    }
-    return sent?.time ?? broker.moment()
-  }
 
   /// Answers all polls; from now on none waits.
   func close() {

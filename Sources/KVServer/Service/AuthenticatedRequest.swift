@@ -1,14 +1,5 @@
 internal import KVBase
 
-/// One app that the server serves: its key, what proves that a request is its own, and its number in
-/// the database.
-struct App: Sendable {
-  var key: String
-  var secret: String
-  var masterSecret: String?
-  var number: Int64
-}
-
 /// A request that is understood and proven: what the operations work on.
 struct AuthenticatedRequest: Sendable {
   let request: Request

@@ -1,17 +1,7 @@
 internal import KVJSON
 
-/// Responses in JSON, and the shape that errors have.
+/// The shape that errors have, and the headers that all answers have.
 extension Response {
-  static func json(_ status: Int, _ value: JSONValue) -> Response {
-    json(status, Payload(value.bytes))
-  }
-
-  static func json(_ status: Int, _ body: Payload) -> Response {
-    Response(status, .whole(body), headers: [contentType])
-  }
-
-  static func json(_ status: Int, _ bytes: [UInt8]) -> Response { json(status, Payload(bytes)) }
-
   /// An error in the protocol's shape.
   static func error(_ error: ServerError, requestId: String) -> Response {
     var response = json(error.status, .object(error.json))
@@ -39,8 +29,6 @@ extension Response {
     headers.append(("X-Kinvey-API-Version", String(call.apiVersion)))
     headers.append(Service.batchHeader)
   }
-
-  private static let contentType = (name: "Content-Type", value: "application/json; charset=utf-8")
 }
 
 extension ServerError {
@@ -50,27 +38,5 @@ extension ServerError {
       "error": .string(code.rawValue), "description": .string(description),
       "debug": .string(debug),
     ]
-  }
-}
-
-/// `X-Kinvey-API-Version`.
-enum APIVersion {
-  static let newest = 6
-  /// From this one on, arrays can be posted.
-  static let multiInsert = 5
-  /// Up to this one, signing up also logs in.
-  static let lastWithTokenAtSignup = 5
-
-  /// The version a request is made for; the oldest if it does not say.
-  static func read(_ header: String?) throws(ServerError) -> Int {
-    guard let header else { return 1 }
-    guard let version = Int(header), version >= 1 else {
-      throw ServerError(
-        .apiVersionNotAvailable, "X-Kinvey-API-Version is a number from 1 to \(newest)")
-    }
-    guard version <= newest else {
-      throw ServerError(.apiVersionNotImplemented, "the newest version is \(newest)")
-    }
-    return version
   }
 }

@@ -129,9 +129,9 @@ extension Service {
     guard (try? JSONValue(parsing: bytes)) != nil else {
       return LiveWire.notSent("Invalid JSON")
     }
-    let time = try live.send(
+    let time = try entities.outbox.send(
       bytes, to: stream.topic, from: session.user, audience: acl.audience(of: stream),
-      in: app.number)
+      in: app.number, by: entities.database)
     return broker.wire.sent(at: time)
   }
 }

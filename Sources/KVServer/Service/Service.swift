@@ -46,7 +46,7 @@ final class Service: RequestHandler, Sendable {
   }
 
   init(
-    _ database: Database, _ epochFile: EpochFile, apps: [Server.Configuration.App],
+    _ database: Database, _ epochFile: EpochFile, apps: [AppCredentials],
     settings: Settings, workers: WorkerPool, hashers: WorkerPool, log: Log
   ) throws(ServerError) {
     let (collections, latest) = try Entities.storage { () throws(SQLiteError) in
@@ -58,19 +58,17 @@ final class Service: RequestHandler, Sendable {
     var known: [RecordID: App] = [:]
     for app in apps {
       let number = try Entities.storage { () throws(SQLiteError) in try collections.app(app.key) }
-      known[RecordID(app.key)] = App(
-        key: app.key, secret: app.secret, masterSecret: app.masterSecret, number: number)
+      known[RecordID(app.key)] = App(app, number: number)
     }
     self.apps = known
     epoch = try DataEpoch(
       database, epochFile, latest: latest, isRestored: settings.isRestored, log: log)
-    let (served, data) = (Array(known.values), epoch.text)
-    live = try Entities.storage { () throws(SQLiteError) in
-      try LiveService(served, database, epoch: data, log: log)
-    }
+    let journal = LiveJournal(database, epoch: epoch.text)
+    live = try LiveService(Array(known.values), journal, epoch: epoch.text, log: log)
     registrations = LiveRegistrations(database)
     streams = LiveStreams(database)
-    entities = Entities(database, clock: epoch.clock, outbox: live.outbox)
+    entities = Entities(
+      database, clock: epoch.clock, outbox: CommitOrderedQueue(live.brokers, journal))
     sessions = Sessions(database, lifetimeSeconds: settings.sessionSeconds)
     accounts = UserAccounts(entities, collections, sessions: sessions)
     histories = try Histories(entities, collections, defaultDays: settings.historyDays)

@@ -51,7 +51,7 @@ import Testing
   }
 
   private func changes(_ ids: String...) -> LiveChanges {
-    var changes = LiveChanges(notes)
+    var changes = LiveChanges(rule: notes.permissions.read)
     for id in ids {
       let body = Array(#"{"_id":"\#(id)","_acl":{"creator":"ana"}}"#.utf8)
       changes.add(LiveChange(id: id, .create(body: body)))
@@ -117,7 +117,7 @@ import Testing
     let first = try run()
     let start = poll(first, nil).position
     try write(first, changes("a"))
-    var many = LiveChanges(notes)
+    var many = LiveChanges(rule: notes.permissions.read)
     for number in 0...LiveChanges.maxCount {
       many.add(LiveChange(id: "\(number)", .delete(ACL(), at: Timestamp(milliseconds: 1))))
     }
@@ -144,7 +144,7 @@ import Testing
     let first = try run()
     let start = poll(first, nil).position
     for _ in 0..<3 {
-      var many = LiveChanges(notes)
+      var many = LiveChanges(rule: notes.permissions.read)
       for number in 0..<4_000 {
         many.add(LiveChange(id: "\(number)", .delete(ACL(), at: Timestamp(milliseconds: 1))))
       }

@@ -73,7 +73,7 @@ final class KeptReply: Reply {
   private func changes(
     _ ids: [String], creator: String, gr: Bool?, padding: Int
   ) -> LiveChanges {
-    var changes = LiveChanges(notes)
+    var changes = LiveChanges(rule: notes.permissions.read)
     for id in ids {
       let rights = gr.map { ",\"gr\":\($0)" } ?? ""
       let text = String(repeating: "x", count: padding)
@@ -161,7 +161,7 @@ final class KeptReply: Reply {
   func cut() {
     let position = start()
     let waiting = poll(position)
-    var changes = LiveChanges(notes)
+    var changes = LiveChanges(rule: notes.permissions.read)
     for number in 0...LiveChanges.maxCount {
       changes.add(LiveChange(id: "\(number)", .delete(ACL(), at: Timestamp(milliseconds: 1))))
     }
@@ -198,7 +198,7 @@ final class KeptReply: Reply {
     #expect(message?["d"] == ["_id": "big"])
     #expect(message?["u"]?["kvstore"]?["change"]?.stringValue == "create")
     let next = poll(waiting.position)
-    var changes = LiveChanges(notes)
+    var changes = LiveChanges(rule: notes.permissions.read)
     changes.add(LiveChange(id: "a\"b", .delete(ACL(), at: Timestamp(milliseconds: 0))))
     broker.publish(changes)
     #expect(next.payloads == [["_id": "a\"b", "_kmd": ["lmt": "1970-01-01T00:00:00.000Z"]]])
@@ -283,7 +283,7 @@ final class KeptReply: Reply {
     let numbers = try database.write { (connection: borrowing Connection) throws(SQLiteError) in
       var numbers: [Int] = []
       for id in ["1", "2", "3"] {
-        var changes = LiveChanges(notes)
+        var changes = LiveChanges(rule: notes.permissions.read)
         changes.add(LiveChange(id: id, .delete(ACL(), at: Timestamp(milliseconds: 1))))
         let number = outbox.begin()
         try outbox.prepare(.changes(changes), for: "notes", of: 1, as: number, on: connection)
@@ -342,8 +342,8 @@ final class KeptReply: Reply {
 }
 
 extension LiveBroker {
-  /// Tells changes as if their transaction had just committed.
+  /// Publishes changes of `notes` as if their transaction had just committed.
   fileprivate func publish(_ changes: LiveChanges) {
-    publish(prepare(.changes(changes), for: changes.collection.name, of: changes.collection.app))
+    publish(prepare(.changes(changes), for: "notes", of: 1))
   }
 }

@@ -1,0 +1,73 @@
+internal import KVJSON
+
+/// The access list of a substream: who may subscribe and publish. The owner may do everything.
+struct LiveStreamACL: Sendable {
+  /// Longer lists are refused.
+  static let maxUsers = 1000
+
+  private(set) var subscribers: [String] = []
+  private(set) var publishers: [String] = []
+  /// Kept and not acted on: `kvstored` knows no groups of users.
+  private var groups: JSONValue?
+
+  init() {}
+
+  init(_ object: JSONObject) throws(ServerError) {
+    for member in object.members {
+      switch member.name {
+      case "subscribe": subscribers = try Self.ids(member)
+      case "publish": publishers = try Self.ids(member)
+      case "groups" where member.value.isNull: break
+      case "groups":
+        guard member.value.objectValue != nil else {
+          throw Self.invalid("groups must be an object")
+        }
+        groups = member.value
+      default: break
+      }
+    }
+  }
+
+  var json: JSONValue {
+    var object: JSONObject = [
+      "subscribe": .array(subscribers.map { .string($0) }),
+      "publish": .array(publishers.map { .string($0) }),
+    ]
+    if let groups { object["groups"] = groups }
+    return .object(object)
+  }
+
+  func maySubscribe(_ user: String, to stream: LiveStream) -> Bool {
+    Self.contains([stream.owner] + subscribers, user)
+  }
+
+  func mayPublish(_ user: String, to stream: LiveStream) -> Bool {
+    Self.contains([stream.owner] + publishers, user)
+  }
+
+  /// The users who may receive what is sent now.
+  func audience(of stream: LiveStream) -> Audience {
+    var acl = ACL()
+    acl.creator = stream.owner
+    acl.readers = subscribers
+    return Audience(.acl, acl)
+  }
+
+  /// Ids are compared byte by byte, as the database does.
+  private static func contains(_ ids: [String], _ user: String) -> Bool {
+    ids.contains { $0.utf8.elementsEqual(user.utf8) }
+  }
+
+  private static func ids(_ member: JSONObject.Member) throws(ServerError) -> [String] {
+    if member.value.isNull { return [] }
+    let ids = member.value.arrayValue?.compactMap(\.stringValue)
+    guard let ids, ids.count == member.value.arrayValue?.count, ids.count <= maxUsers else {
+      throw invalid("\(member.name) must be an array of at most \(maxUsers) user ids")
+    }
+    return ids
+  }
+
+  private static func invalid(_ text: String) -> ServerError {
+    ServerError(.inputValidationFailed, text)
+  }
+}
