@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from graphql import GraphQLError, GraphQLObjectType, GraphQLSchema, build_schema
+from graphql import GraphQLError, GraphQLObjectType, GraphQLSchema, build_schema, validate_schema
 
 from ..auth.rules import permits
 from ..data.record import key_of
@@ -29,6 +29,8 @@ def build(source: Source, database: Database) -> GraphQLSchema:
         schema = build_schema(Generator(source).sdl())
     except (GraphQLError, TypeError) as error:
         raise SchemaError(str(error)) from error
+    if errors := validate_schema(schema):
+        raise SchemaError("\n\n".join(map(str, errors)))
     scalars.install(schema)
     for model in source.models.values():
         Resolvers(schema, database, model).install()
