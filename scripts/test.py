@@ -109,14 +109,12 @@ SECTIONS = [
     ),
     Section("capi", "The C interface, from C and C++", ["scripts/check-capi"], limit=900),
     Section(
-        "leaks",
-        "The C interface under valgrind",
-        [
-            "scripts/check-capi --leaks library local async grouping conflicts observing live"
-            " embedding"
-        ],
+        "sanitized",
+        "The C interface, from programs with the sanitizers of addresses and of behaviour",
+        ["scripts/check-capi --sanitize"],
         limit=900,
     ),
+    Section("leaks", "The C interface under valgrind", ["scripts/check-capi --leaks"], limit=1200),
     Section(
         "fuzz",
         "The parsers, the evaluator and groups, fuzzed for 60 s each",
@@ -278,6 +276,9 @@ def environment() -> dict[str, str]:
         "KVSTORE_LIBRARY": f"{BUILD}/lib/libkvstore.so",
         "KVSTORED": f"{BUILD}/bin/kvstored",
         "PYTHONPATH": f"{ROOT}/bindings/python/src",
+        # Fills memory when it is allocated and when it is freed: nothing works because memory
+        # happens to be zero, or happens to be still there.
+        "MALLOC_PERTURB_": "165",
         # Without it a crash takes minutes to print.
         "SWIFT_BACKTRACE": "enable=no",
     }

@@ -59,10 +59,10 @@ def test_no_symbols(copy: Path) -> None:
 
 
 def test_no_program(copy: Path) -> None:
-    """A name that no C program has is a mistake."""
+    """A name that no C program has is a mistake, also beside one that there is."""
     shutil.copytree(ROOT / "include", copy / "include")
     shutil.copytree(ROOT / "Tests" / "CAPI", copy / "Tests" / "CAPI")
-    code, output = run(copy, "check-capi", "nonesuch")
+    code, output = run(copy, "check-capi", "local", "nonesuch")
     assert code == 1
     assert "no program is named nonesuch" in output
 
