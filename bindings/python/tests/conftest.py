@@ -9,12 +9,16 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
+from backends import Opened
 from kvstored import Server
 
 import kvstore
+from kvstore import Backend, register_backend
+
+_backend_names = itertools.count(1)
 
 APP_KEY = "kid_test"
 APP_SECRET = "secret_test"
@@ -130,3 +134,28 @@ def silence() -> Iterator[Silence]:
     silence = Silence()
     yield silence
     silence.end()
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Opened]:
+    """Open clients of a backend, each with a data directory of its own."""
+    names: dict[int, kvstore.backend.Registration] = {}
+    clients: list[kvstore.Client] = []
+
+    def open_client(backend: Backend, **options: Any) -> kvstore.Client:
+        if id(backend) not in names:
+            names[id(backend)] = register_backend(f"backend {next(_backend_names)}", backend)
+        client = kvstore.Client(
+            app_key="kid",
+            backend=names[id(backend)].name,
+            data_directory=tmp_path / str(len(clients)),
+            **options,
+        )
+        clients.append(client)
+        return client
+
+    yield open_client
+    for client in clients:
+        client.close()
+    for registration in names.values():
+        registration.close()

@@ -1,0 +1,155 @@
+"""A backend as the library calls it."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from asyncio import AbstractEventLoop, run_coroutine_threadsafe
+from collections.abc import Coroutine
+from concurrent.futures import CancelledError, Future
+from typing import Any, Final, final
+
+from .. import _abi, _native
+from .._callbacks import remember, report
+from .._json import from_json
+from .._options import to_json
+from ..errors import KVError
+from .base import Backend
+from .coding import ANSWERS, OPERATIONS
+
+_complete = _native.function("kv_backend_complete")
+
+
+class _ThisThread(threading.local):
+    """The request that the running thread carries out."""
+
+    request: int | None = None
+    host: Host | None = None
+
+
+_this_thread: Final = _ThisThread()
+
+
+def is_cancelled() -> bool:
+    """Tell whether nobody waits any more for the request that this thread carries out."""
+    host, request = _this_thread.host, _this_thread.request
+    return host is not None and request is not None and host.has_cancelled(request)
+
+
+@final
+class Host:
+    """A backend as the library calls it: requests come as numbers and JSON."""
+
+    def __init__(self, backend: Backend, loop: AbstractEventLoop | None) -> None:
+        self._backend = backend
+        self._loop = loop
+        self._lock = threading.Lock()
+        #: Requests under way; None while the method that carries it out runs.
+        self._futures: dict[int, Future[Any] | None] = {}
+        self._cancelled: set[int] = set()
+        self.token = remember(self)
+
+    def carry_out(self, operation: str, request: int, text: bytes) -> None:
+        """Begin a request; it is completed here or by a future."""
+        with self._lock:
+            self._futures[request] = None
+        before = _this_thread.host, _this_thread.request
+        _this_thread.host, _this_thread.request = self, request
+        try:
+            given = OPERATIONS[operation](self._backend, from_json(text))
+            if inspect.iscoroutine(given):
+                given = self._scheduled(given)
+            if isinstance(given, Future):
+                self._wait_for(given, operation, request)
+            else:
+                self._succeed(operation, request, given)
+        except BaseException as error:
+            self._fail(request, error)
+        finally:
+            _this_thread.host, _this_thread.request = before
+
+    def _scheduled(self, coroutine: Coroutine[Any, Any, Any]) -> Future[Any]:
+        if self._loop is None:
+            coroutine.close()
+            raise TypeError("an async backend is registered with a loop")
+        return run_coroutine_threadsafe(coroutine, self._loop)
+
+    def _wait_for(self, future: Future[Any], operation: str, request: int) -> None:
+        with self._lock:
+            self._futures[request] = future
+            cancelled = request in self._cancelled
+        if cancelled:
+            future.cancel()
+
+        def done(future: Future[Any]) -> None:
+            try:
+                self._succeed(operation, request, future.result())
+            except BaseException as error:
+                self._fail(request, error)
+
+        future.add_done_callback(done)
+
+    def _succeed(self, operation: str, request: int, given: Any) -> None:
+        try:
+            text = to_json(ANSWERS[operation](given))
+        except KVError as error:
+            # What a backend gives and JSON has not is its defect, not a refusal of what was asked.
+            raise TypeError(str(error)) from error
+        self._end(request, _abi.KV_OK, text)
+
+    def _fail(self, request: int, error: BaseException) -> None:
+        if isinstance(error, CancelledError):
+            self._end(request, _abi.KV_TIMEOUT, b'{"message":"the backend gave up"}')
+            return
+        status = _status_of(error)
+        if status is None:
+            report(error, self._backend)
+            status = _abi.KV_SERVER
+        message = f"{type(error).__name__}: {error}"
+        text = to_json({"message": message.encode(errors="replace").decode()})
+        self._end(request, status, text)
+
+    def _end(self, request: int, status: int, text: bytes) -> None:
+        with self._lock:
+            self._futures.pop(request, None)
+            self._cancelled.discard(request)
+        # No error is asked for: it would be open for a moment after the client was closed.
+        result = _complete(request, status, text, len(text), None)
+        if result == _abi.KV_NOT_FOUND:
+            return  # Nobody waits any more.
+        try:
+            _native.check(result)
+        except KVError as error:
+            report(error, self._backend)
+
+    def cancel(self, request: int) -> None:
+        """Nobody waits for a request any more."""
+        with self._lock:
+            if request not in self._futures:
+                return
+            self._cancelled.add(request)
+            future = self._futures[request]
+        if future is not None:
+            future.cancel()
+
+    def has_cancelled(self, request: int) -> bool:
+        """Tell whether nobody waits for a request any more."""
+        with self._lock:
+            return request in self._cancelled
+
+    def finish(self) -> None:
+        """No call will follow."""
+
+
+def _status_of(error: BaseException) -> int | None:
+    """Give the status that an exception stands for; None: it is a defect."""
+    match error:
+        case KVError():
+            return error.status
+        case TimeoutError():
+            return _abi.KV_TIMEOUT
+        case ConnectionError():
+            return _abi.KV_NETWORK
+        case PermissionError():
+            return _abi.KV_FORBIDDEN
+    return None

@@ -1,0 +1,138 @@
+"""Names under which clients are opened with a backend."""
+
+from __future__ import annotations
+
+import ctypes
+from asyncio import AbstractEventLoop
+from collections.abc import Sequence
+from typing import Any, Final
+
+from .. import _abi, _native
+from .._callbacks import FREE_POINTER, look_up
+from .._closing import Closing
+from .._options import to_json, to_text
+from .base import Backend
+from .coding import OPERATIONS
+from .host import Host
+from .requests import (
+    Integer,
+    Ordered,
+)
+
+_register = _native.function("kv_backend_register")
+_unregister = _native.function("kv_backend_unregister")
+
+
+class Registration(Closing):
+    """A name under which clients are opened with a backend, until it is closed."""
+
+    __slots__ = ("_is_closed", "name")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._is_closed = False
+
+    def close(self) -> None:
+        """Take the name back: no client is opened with it any more; those that are open go on."""
+        if not self._is_closed:
+            self._is_closed = True
+            _native.call(_unregister, to_text(self.name, "name"))
+
+    def __repr__(self) -> str:
+        return f"<kvstore.backend.Registration of {self.name!r}>"
+
+
+def register_backend(
+    name: str, backend: Backend, *, loop: AbstractEventLoop | None = None
+) -> Registration:
+    """Give a backend a name, for the option ``backend`` of clients.
+
+    `loop` runs the methods that are ``async def``, on whatever thread it runs. The name is the
+    backend's until ``close()`` or the end of a ``with``, or of the process. Clients that are open
+    keep the backend alive.
+    """
+    if not isinstance(backend, Backend):
+        raise TypeError(f"a {type(backend).__name__} is no kvstore.Backend")
+    text = to_json(_description(backend))
+    given = to_text(name, "name")
+    functions = _functions_of(backend)
+    host = Host(backend, loop)
+    # The library gives the token back, also when it refuses.
+    _native.call(
+        _register, given, text, len(text), ctypes.byref(functions), host.token, FREE_POINTER
+    )
+    return Registration(name)
+
+
+def _description(backend: Backend) -> dict[str, Any]:
+    id = backend.id
+    parts: Sequence[str | Integer] = [id] if isinstance(id, (str, Integer)) else id
+    rights = {"permissions": backend.permissions, "creator": backend.creator}
+    return {
+        **{name: member for name, member in rights.items() if member is not None},
+        "id": [_id_member(part) for part in parts],
+        "version": _version_member(backend.version),
+        "backendMembers": list(backend.backend_members),
+        "queries": backend.queries,
+        "conditions": backend.conditions,
+        "pageSize": backend.page_size,
+        "idsPerRequest": backend.ids_per_request,
+        "writesPerRequest": backend.writes_per_request,
+        "requestsAtOnce": backend.requests_at_once,
+        "maxAnswerBytes": backend.max_answer_bytes,
+    }
+
+
+def _id_member(part: str | Integer) -> Any:
+    return {"name": part.path, "kind": "integer"} if isinstance(part, Integer) else part
+
+
+def _version_member(version: str | Sequence[str] | Integer | Ordered | None) -> Any:
+    match version:
+        case Integer(path):
+            return {"path": _path(path), "kind": "integer"}
+        case Ordered(path):
+            return {"path": _path(path), "ordered": True}
+        case None:
+            return None
+    return _path(version)
+
+
+def _path(path: str | Sequence[str]) -> Any:
+    return path if isinstance(path, str) else list(path)
+
+
+def _thunk(operation: str) -> Any:
+    def call(token: int, request: int, text: Any, length: int) -> None:
+        host = look_up(token, Host)
+        if host is not None:
+            host.carry_out(operation, request, ctypes.string_at(text, length))
+
+    return _abi.BACKEND_FN(call)
+
+
+def _on_cancel(token: int, request: int) -> None:
+    host = look_up(token, Host)
+    if host is not None:
+        host.cancel(request)
+
+
+# What C calls; kept here, because C holds only the addresses.
+_thunks: Final = {operation: _thunk(operation) for operation in OPERATIONS}
+_cancel_thunk: Final = _abi.BACKEND_CANCEL_FN(_on_cancel)
+
+
+def _functions_of(backend: Backend) -> _abi.BackendStruct:
+    """Give the table of what a backend has; the library copies it."""
+    missing = _abi.BACKEND_FN()
+    has_changes = type(backend).changes is not Backend.changes
+    has_live = type(backend).live is not Backend.live
+    return _abi.BackendStruct(
+        size=ctypes.sizeof(_abi.BackendStruct),
+        fetch=_thunks["fetch"],
+        fetch_ids=_thunks["fetch_ids"],
+        changes=_thunks["changes"] if has_changes else missing,
+        write=_thunks["write"],
+        live=_thunks["live"] if has_live else missing,
+        cancel=_cancel_thunk,
+    )
