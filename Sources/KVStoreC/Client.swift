@@ -10,7 +10,7 @@ public func kv_client_open(
   return perform(errorOut) { () throws(StoreError) in
     try out.require()
     let options = try JSONArgument(options, length, named: "options_json").object()
-    out.give(try ClientObject.opened(options))
+    out.write(try ClientObject.opened(options))
   }
 }
 
@@ -29,7 +29,7 @@ public func kv_salvage(
   return perform(errorOut) { () throws(StoreError) in
     let options = try JSONArgument(options, length, named: "options_json").object()
     let directory = try text(directory, named: "directory")
-    try out.give(try Client.salvage(options, into: directory))
+    try out.write(try Client.salvage(options, into: directory))
   }
 }
 

@@ -29,7 +29,7 @@ public func kv_store_indexes(
   let out = TextOutput(jsonOut, lengthOut)
   return perform(errorOut) { () throws(StoreError) in
     try out.require()
-    try out.give(during(store) { (core) throws(StoreError) in try core.indexes() })
+    try out.write(during(store) { (core) throws(StoreError) in try core.indexes() })
   }
 }
 
@@ -42,6 +42,6 @@ public func kv_store_explain(
   return perform(errorOut) { () throws(StoreError) in
     try out.require()
     let query = try QueryObject.all(or: query)
-    try out.give(during(store) { (core) throws(StoreError) in try core.explain(query) })
+    try out.write(during(store) { (core) throws(StoreError) in try core.explain(query) })
   }
 }

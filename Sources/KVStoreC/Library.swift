@@ -38,7 +38,7 @@ enum LibraryTexts {
 
   nonisolated(unsafe) static let unknownStatus = lasting("KV_UNKNOWN")
 
-  /// By status.
+  /// The names of statuses, for `kv_status_name`.
   nonisolated(unsafe) static let statuses: [kv_status: UnsafePointer<CChar>] = {
     let successes = [
       (Status.ok, "KV_OK"), (Status.partial, "KV_PARTIAL"), (Status.done, "KV_DONE"),

@@ -5,7 +5,7 @@ internal import KVSync
 
 @_cdecl("kv_store_subscribe") @implementation
 public func kv_store_subscribe(
-  _ store: OpaquePointer?, _ given: CString?, _ onReady: kv_event_fn?, _ onNext: kv_event_fn?,
+  _ store: OpaquePointer?, _ options: CString?, _ onReady: kv_event_fn?, _ onNext: kv_event_fn?,
   _ onStatus: kv_event_fn?, _ onError: kv_event_fn?, _ context: UnsafeMutableRawPointer?,
   _ freeContext: kv_free_fn?, _ subscriptionOut: HandleOut?, _ errorOut: HandleOut?
 ) -> kv_status {
@@ -13,7 +13,7 @@ public func kv_store_subscribe(
   return subscribe(handlers, context, freeContext, subscriptionOut, errorOut) {
     () throws(StoreError) in
     let object = try StoreObject.borrow(store)
-    let listening = try DataStore.Listening(options(given) ?? [:])
+    let listening = try DataStore.Listening(KVStoreC.options(options) ?? [:])
     let begin = { (subscription: SubscriptionObject) throws(StoreError) -> any EventSource in
       let source = LiveSource(subscription)
       try source.begin { (receive) throws(StoreError) in

@@ -9,7 +9,7 @@ public func kv_store_sync_count(
   let out = CountOutput(countOut)
   return perform(errorOut) { () throws(StoreError) in
     try out.require()
-    out.give(try during(store) { (core) throws(StoreError) in try core.pendingCount() })
+    out.write(try during(store) { (core) throws(StoreError) in try core.pendingCount() })
   }
 }
 
@@ -22,7 +22,7 @@ public func kv_store_pending(
   return perform(errorOut) { () throws(StoreError) in
     try out.require()
     let after = try optionalText(after, named: "after")
-    try out.give(
+    try out.write(
       during(store) { (core) throws(StoreError) in
         try core.pending(after: after, limit: Int(limit))
       })
@@ -38,7 +38,7 @@ public func kv_store_pending_get(
   return perform(errorOut) { () throws(StoreError) in
     try out.require()
     let id = try text(id, named: "id")
-    try out.give(during(store) { (core) throws(StoreError) in try core.pending(id) })
+    try out.write(during(store) { (core) throws(StoreError) in try core.pending(id) })
   }
 }
 
@@ -81,7 +81,7 @@ public func kv_store_purge(
   let out = CountOutput(countOut)
   return perform(errorOut) { () throws(StoreError) in
     let query = try QueryObject.optional(query)
-    out.give(try during(store) { (core) throws(StoreError) in try core.purge(query) })
+    out.write(try during(store) { (core) throws(StoreError) in try core.purge(query) })
   }
 }
 
@@ -92,7 +92,7 @@ public func kv_store_clear(
   let out = CountOutput(countOut)
   return perform(errorOut) { () throws(StoreError) in
     let query = try QueryObject.optional(query)
-    out.give(try during(store) { (core) throws(StoreError) in try core.clear(query) })
+    out.write(try during(store) { (core) throws(StoreError) in try core.clear(query) })
   }
 }
 

@@ -13,7 +13,7 @@ public func kv_query_create(
     let filter = try JSONArgument(filter, filterLength, named: "filter_json").optionalText()
     let modifiers = try JSONArgument(modifiers, modifiersLength, named: "modifiers_json")
       .optionalText()
-    out.give(try QueryObject(query(filter: filter, modifiers: modifiers)).open())
+    out.write(try QueryObject(query(filter: filter, modifiers: modifiers)).open())
   }
 }
 
@@ -31,7 +31,7 @@ public func kv_query_from_format(
     let modifiers = try JSONArgument(modifiers, modifiersLength, named: "modifiers_json")
       .optionalText()
     let query = try query(format: format, arguments: arguments, modifiers: modifiers)
-    out.give(try QueryObject(query).open())
+    out.write(try QueryObject(query).open())
   }
 }
 
@@ -53,7 +53,7 @@ public func kv_query_combine(
     guard let combination = Query.Combination(rawValue: name) else {
       throw StoreError(.invalid, "A combination is \"and\", \"or\" or \"not\".")
     }
-    out.give(try QueryObject(query(combination, of: parts, modifiers: modifiers)).open())
+    out.write(try QueryObject(query(combination, of: parts, modifiers: modifiers)).open())
   }
 }
 
@@ -64,7 +64,7 @@ public func kv_query_format(
   let out = TextOutput(jsonOut, lengthOut)
   return perform(errorOut) { () throws(StoreError) in
     try out.require()
-    try out.give(Array(QueryObject.borrow(query).query.formatText.utf8))
+    try out.write(Array(QueryObject.borrow(query).query.formatText.utf8))
   }
 }
 
@@ -75,7 +75,7 @@ public func kv_query_json(
   let out = TextOutput(jsonOut, lengthOut)
   return perform(errorOut) { () throws(StoreError) in
     try out.require()
-    try out.give(Array(QueryObject.borrow(query).query.text.utf8))
+    try out.write(Array(QueryObject.borrow(query).query.text.utf8))
   }
 }
 

@@ -12,7 +12,7 @@ public func kv_request_wait(
     guard !seconds.isNaN else { throw StoreError(.invalid, "timeout_seconds is not a number.") }
     let deadline = Deadline.after(seconds: seconds)
     let outcome = try RequestObject.borrow(request).wait(until: deadline, asText: jsonOut != nil)
-    if let text = outcome.text { try out.give(text) }
+    if let text = outcome.text { try out.write(text) }
     return outcome.status
   }
 }
@@ -32,7 +32,7 @@ public func kv_request_cursor(
     try out.require()
     let request = try RequestObject.borrow(request)
     let cursor = CursorObject(try request.takeEntities(), client: request.client)
-    out.give(try request.client.adopt(cursor))
+    out.write(try request.client.adopt(cursor))
   }
 }
 

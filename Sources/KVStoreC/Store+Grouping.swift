@@ -27,7 +27,7 @@ public func kv_store_reduce(
         throw StoreError(.cancelled, "The reduce function asked to stop.")
       }
     }
-    try out.give(JSONValue.array(groups.resultsByNumber.map { .object($0) }).bytes)
+    try out.write(JSONValue.array(groups.resultsByNumber.map { .object($0) }).bytes)
   }
 }
 

@@ -12,7 +12,7 @@ public func kv_store_find_by_id(
   return status(errorOut) { () throws(StoreError) in
     try out.require()
     if options == nil, try lent(store, id, to: out) { return Status.ok }
-    return try storeFindByID(store, id, options).run(givingTo: out)
+    return try storeFindByID(store, id, options).run(into: out)
   }
 }
 

@@ -11,7 +11,7 @@ public func kv_store_version(
     try out.require()
     let (store, id) = (try StoreObject.borrow(store), try text(id, named: "id"))
     try store.client.during { () throws(StoreError) in
-      out.give(Int(try store.core.version(of: id)))
+      out.write(Int(try store.core.version(of: id)))
     }
   }
 }
@@ -90,7 +90,7 @@ func storeUpdate(
 }
 
 extension Outcome {
-  /// Partial if some failed.
+  /// The result as JSON, partial if some entities failed.
   fileprivate init(_ result: SaveManyResult) {
     self = result.errors.isEmpty ? .json(result.json) : .partial(result.json)
   }

@@ -37,8 +37,8 @@ public func kv_client_observe_sync(
 private final class SyncListener: EventSource {
   private let listener: SyncEvents.Listener
 
-  init(_ events: SyncEvents, _ hear: @escaping @Sendable (SyncEvent) -> Void) {
-    listener = events.listen(hear)
+  init(_ events: SyncEvents, _ receive: @escaping @Sendable (SyncEvent) -> Void) {
+    listener = events.listen(receive)
   }
 
   func end() { listener.end() }

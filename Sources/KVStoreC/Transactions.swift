@@ -15,7 +15,7 @@ public func kv_transaction_begin(
     try out.require()
     let client = try ClientObject.borrow(client)
     let core = try client.core.beginTransaction(options(transactionOptions))
-    out.give(try client.adopt(TransactionObject(core, client: client)))
+    out.write(try client.adopt(TransactionObject(core, client: client)))
   }
 }
 
@@ -27,7 +27,7 @@ public func kv_transaction_find_by_id(
   let out = TextOutput(jsonOut, lengthOut)
   return within(transaction, store, errorOut) { (core, store) throws(StoreError) in
     try out.require()
-    try out.give(try core.find(id: try text(id, named: "id"), in: store))
+    try out.write(try core.find(id: try text(id, named: "id"), in: store))
   }
 }
 
@@ -41,7 +41,7 @@ public func kv_transaction_find(
     try out.require()
     let entities = try core.find(try QueryObject.all(or: query), in: store)
     let client = try TransactionObject.borrow(transaction).client
-    out.give(try client.adopt(CursorObject(entities, client: client)))
+    out.write(try client.adopt(CursorObject(entities, client: client)))
   }
 }
 
@@ -53,7 +53,7 @@ public func kv_transaction_count(
   let out = CountOutput(countOut)
   return within(transaction, store, errorOut) { (core, store) throws(StoreError) in
     try out.require()
-    out.give(try core.count(try QueryObject.all(or: query), in: store))
+    out.write(try core.count(try QueryObject.all(or: query), in: store))
   }
 }
 
@@ -74,7 +74,7 @@ public func kv_transaction_save_if(
   let out = TextOutput(jsonOut, lengthOut)
   return within(transaction, store, errorOut) { (core, store) throws(StoreError) in
     let entity = try JSONArgument(entity, length, named: "entity_json").bytes()
-    try out.give(try core.save(entity, if: try condition(options), in: store))
+    try out.write(try core.save(entity, if: try condition(options), in: store))
   }
 }
 
@@ -94,7 +94,7 @@ public func kv_transaction_remove_by_id_if(
   let out = CountOutput(countOut)
   return within(transaction, store, errorOut) { (core, store) throws(StoreError) in
     let id = try text(id, named: "id")
-    out.give(try core.remove(id: id, if: try condition(options), in: store))
+    out.write(try core.remove(id: id, if: try condition(options), in: store))
   }
 }
 
@@ -105,7 +105,7 @@ public func kv_transaction_remove(
 ) -> kv_status {
   let out = CountOutput(countOut)
   return within(transaction, store, errorOut) { (core, store) throws(StoreError) in
-    out.give(try core.remove(try QueryObject.all(or: query), in: store))
+    out.write(try core.remove(try QueryObject.all(or: query), in: store))
   }
 }
 
@@ -118,7 +118,7 @@ public func kv_transaction_update(
   let out = TextOutput(jsonOut, lengthOut)
   return within(transaction, store, errorOut) { (core, store) throws(StoreError) in
     let update = try JSONArgument(update, length, named: "update_json").text()
-    try out.give(
+    try out.write(
       try core.update(try QueryObject.all(or: query), store.parsedUpdate(update), in: store).json)
   }
 }

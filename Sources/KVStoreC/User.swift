@@ -17,7 +17,7 @@ public func kv_user_login_page(
     let page = try client.during { () throws(StoreError) in
       try client.core.loginPage(redirectURI: redirectURI, options)
     }
-    try out.give(Array(page.utf8))
+    try out.write(Array(page.utf8))
   }
 }
 
@@ -29,7 +29,7 @@ public func kv_user_active(
   return perform(errorOut) { () throws(StoreError) in
     try out.require()
     let client = try ClientObject.borrow(client)
-    try out.give(client.during { () throws(StoreError) in try client.core.activeUser() })
+    try out.write(client.during { () throws(StoreError) in try client.core.activeUser() })
   }
 }
 
@@ -63,12 +63,12 @@ func userLogin(
 }
 
 func userLoginWithCode(
-  _ client: OpaquePointer?, _ code: CString?, _ redirectURI: CString?, _ given: CString?
+  _ client: OpaquePointer?, _ code: CString?, _ redirectURI: CString?, _ options: CString?
 ) throws(StoreError) -> Operation {
   let client = try ClientObject.borrow(client)
   let code = try text(code, named: "code")
   let redirectURI = try text(redirectURI, named: "redirect_uri")
-  let options = try options(given) ?? [:]
+  let options = try KVStoreC.options(options) ?? [:]
   return Operation(on: client) { (running) throws(StoreError) in
     let user = try client.core.login(
       code: code, redirectURI: redirectURI, options, running.cancellation)
@@ -76,9 +76,9 @@ func userLoginWithCode(
   }
 }
 
-func userLogout(_ client: OpaquePointer?, _ given: CString?) throws(StoreError) -> Operation {
+func userLogout(_ client: OpaquePointer?, _ options: CString?) throws(StoreError) -> Operation {
   let client = try ClientObject.borrow(client)
-  let leaving = try Client.Leaving(options(given) ?? [:], isDeletion: false)
+  let leaving = try Client.Leaving(KVStoreC.options(options) ?? [:], isDeletion: false)
   return Operation(on: client) { (running) throws(StoreError) in
     try client.core.logout(leaving, running.cancellation)
     return .remote(.nothing)
@@ -102,9 +102,9 @@ func userUpdate(
   }
 }
 
-func userDelete(_ client: OpaquePointer?, _ given: CString?) throws(StoreError) -> Operation {
+func userDelete(_ client: OpaquePointer?, _ options: CString?) throws(StoreError) -> Operation {
   let client = try ClientObject.borrow(client)
-  let leaving = try Client.Leaving(options(given) ?? [:], isDeletion: true)
+  let leaving = try Client.Leaving(KVStoreC.options(options) ?? [:], isDeletion: true)
   return Operation(on: client) { (running) throws(StoreError) in
     try client.core.deleteUser(leaving, running.cancellation)
     return .remote(.nothing)

@@ -57,13 +57,13 @@ def _blocking(function: Function, asynchronous: Function) -> str:
     out = next((one for one in function.parameters[:-1] if one.type.endswith("**")), None)
     out = out or next((one for one in function.parameters if one.type in OUTPUTS), None)
     if out is None:
-        return _status(f"try {call}.run(givingTo: TextOutput.nowhere)")
+        return _status(f"try {call}.run(into: TextOutput.nowhere)")
     length = ", lengthOut" if out.type == "char **" else ""
     kind = OUTPUTS.get(out.type, "HandleOutput")
     place = f'  let out = {kind}({_name(out.name)}{length}, named: "{out.name}")\n'
     if not function.is_required(out):
-        return place + "  return" + _status(f"try {call}.run(givingTo: out)")
-    run = f"try out.require()\n    return try {call}.run(givingTo: out)"
+        return place + "  return" + _status(f"try {call}.run(into: out)")
+    run = f"try out.require()\n    return try {call}.run(into: out)"
     return place + "  return" + _status(run)
 
 

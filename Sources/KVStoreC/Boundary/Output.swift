@@ -32,7 +32,7 @@ struct TextOutput {
   }
 
   /// Copies a text to the heap of C, with a NUL behind it. Does nothing if nobody asked.
-  func give(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+  func write(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
     guard copy(bytes) else { throw StoreError.noMemory }
   }
 
@@ -47,8 +47,8 @@ struct TextOutput {
     return true
   }
 
-  func give(_ bytes: [UInt8]) throws(StoreError) {
-    try bytes.withBorrowedBytes { (buffer) throws(StoreError) in try give(buffer) }
+  func write(_ bytes: [UInt8]) throws(StoreError) {
+    try bytes.withBorrowedBytes { (buffer) throws(StoreError) in try write(buffer) }
   }
 }
 
@@ -67,7 +67,7 @@ struct CountOutput {
     if out == nil { throw missing(name) }
   }
 
-  func give(_ count: Int) { out?.pointee = Int64(count) }
+  func write(_ count: Int) { out?.pointee = Int64(count) }
 }
 
 /// `int32_t *exists_out`.
@@ -88,7 +88,7 @@ struct FlagOutput {
     if out == nil { throw missing(name) }
   }
 
-  func give(_ flag: Bool) { out?.pointee = flag ? 1 : 0 }
+  func write(_ flag: Bool) { out?.pointee = flag ? 1 : 0 }
 }
 
 /// `const char **json_out`: text that stays the library's.
@@ -136,7 +136,7 @@ struct HandleOutput {
     if out == nil { throw missing(name) }
   }
 
-  func give(_ handle: Handle) { out?.pointee = handle.pointer }
+  func write(_ handle: Handle) { out?.pointee = handle.pointer }
 
   func clear() { out?.pointee = nil }
 

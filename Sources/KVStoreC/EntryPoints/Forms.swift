@@ -51,21 +51,21 @@ func subscribe(
 
 extension Operation {
   /// The blocking form, for a result that is a text or nothing.
-  func run(givingTo out: TextOutput) throws(StoreError) -> kv_status {
+  func run(into out: TextOutput) throws(StoreError) -> kv_status {
     let outcome = try client.run(body)
-    if let text = outcome.text { try out.give(text) }
+    if let text = outcome.text { try out.write(text) }
     return outcome.status
   }
 
-  /// For a number.
-  func run(givingTo out: CountOutput) throws(StoreError) -> kv_status {
-    out.give(try count())
+  /// The blocking form, for a result that is a number.
+  func run(into out: CountOutput) throws(StoreError) -> kv_status {
+    out.write(try count())
     return Status.ok
   }
 
-  /// For a yes or no.
-  func run(givingTo out: FlagOutput) throws(StoreError) -> kv_status {
-    out.give(try count() != 0)
+  /// The blocking form, for a result that is yes or no.
+  func run(into out: FlagOutput) throws(StoreError) -> kv_status {
+    out.write(try count() != 0)
     return Status.ok
   }
 
@@ -76,12 +76,12 @@ extension Operation {
     return Int(clamping: count)
   }
 
-  /// For the entities of a find.
-  func run(givingTo out: HandleOutput) throws(StoreError) -> kv_status {
+  /// The blocking form, for the entities of a find.
+  func run(into out: HandleOutput) throws(StoreError) -> kv_status {
     guard case .entities(let entities) = try client.run(body) else {
       throw StoreError(.internal, "A find gave no entities.")
     }
-    out.give(try client.adopt(CursorObject(entities, client: client)))
+    out.write(try client.adopt(CursorObject(entities, client: client)))
     return Status.ok
   }
 }

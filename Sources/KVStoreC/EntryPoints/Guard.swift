@@ -13,7 +13,7 @@ func status(
   pthread_setcancelstate(Int32(PTHREAD_CANCEL_DISABLE), &former)
   defer { pthread_setcancelstate(former, nil) }
   errorOut?.pointee = nil
-  do throws(StoreError) { return try body() } catch { return give(error, to: errorOut) }
+  do throws(StoreError) { return try body() } catch { return report(error, to: errorOut) }
 }
 
 /// The same for a body that has nothing to say but that it is done.
@@ -25,7 +25,7 @@ func perform(_ errorOut: HandleOut?, _ body: () throws(StoreError) -> Void) -> k
 }
 
 /// If even the error finds no place among the handles, the status says it alone.
-private func give(_ error: StoreError, to errorOut: HandleOut?) -> kv_status {
+private func report(_ error: StoreError, to errorOut: HandleOut?) -> kv_status {
   if let errorOut {
     errorOut.pointee = HandleTable.open(ErrorObject(error), as: .error)?.pointer
   }

@@ -11,7 +11,7 @@ public func kv_ping(
   let out = TextOutput(jsonOut, lengthOut, named: "json_out")
   return status(errorOut) { () throws(StoreError) in
     try out.require()
-    return try ping(client, options).run(givingTo: out)
+    return try ping(client, options).run(into: out)
   }
 }
 
@@ -34,7 +34,7 @@ public func kv_user_signup(
   let out = TextOutput(jsonOut, lengthOut, named: "json_out")
   return status(errorOut) { () throws(StoreError) in
     try userSignup(client, JSONArgument(userJSON, length, named: "user_json", for: .call), options)
-      .run(givingTo: out)
+      .run(into: out)
   }
 }
 
@@ -60,7 +60,7 @@ public func kv_user_login(
   return status(errorOut) { () throws(StoreError) in
     try userLogin(
       client, JSONArgument(credentialsJSON, length, named: "credentials_json", for: .call), options
-    ).run(givingTo: out)
+    ).run(into: out)
   }
 }
 
@@ -85,7 +85,7 @@ public func kv_user_login_with_code(
 ) -> kv_status {
   let out = TextOutput(jsonOut, lengthOut, named: "json_out")
   return status(errorOut) { () throws(StoreError) in
-    try userLoginWithCode(client, code, redirectURI, options).run(givingTo: out)
+    try userLoginWithCode(client, code, redirectURI, options).run(into: out)
   }
 }
 
@@ -105,7 +105,7 @@ public func kv_user_logout(_ client: OpaquePointer?, _ options: CString?, _ erro
   -> kv_status
 {
   status(errorOut) { () throws(StoreError) in
-    try userLogout(client, options).run(givingTo: TextOutput.nowhere)
+    try userLogout(client, options).run(into: TextOutput.nowhere)
   }
 }
 
@@ -128,7 +128,7 @@ public func kv_user_me(
   let out = TextOutput(jsonOut, lengthOut, named: "json_out")
   return status(errorOut) { () throws(StoreError) in
     try out.require()
-    return try userMe(client, options).run(givingTo: out)
+    return try userMe(client, options).run(into: out)
   }
 }
 
@@ -151,7 +151,7 @@ public func kv_user_update(
   let out = TextOutput(jsonOut, lengthOut, named: "json_out")
   return status(errorOut) { () throws(StoreError) in
     try userUpdate(client, JSONArgument(userJSON, length, named: "user_json", for: .call), options)
-      .run(givingTo: out)
+      .run(into: out)
   }
 }
 
@@ -173,7 +173,7 @@ public func kv_user_delete(_ client: OpaquePointer?, _ options: CString?, _ erro
   -> kv_status
 {
   status(errorOut) { () throws(StoreError) in
-    try userDelete(client, options).run(givingTo: TextOutput.nowhere)
+    try userDelete(client, options).run(into: TextOutput.nowhere)
   }
 }
 
@@ -196,7 +196,7 @@ public func kv_user_exists(
   let out = FlagOutput(existsOut, named: "exists_out")
   return status(errorOut) { () throws(StoreError) in
     try out.require()
-    return try userExists(client, username, options).run(givingTo: out)
+    return try userExists(client, username, options).run(into: out)
   }
 }
 
@@ -219,7 +219,7 @@ public func kv_store_find(
   let out = HandleOutput(cursorOut, named: "cursor_out")
   return status(errorOut) { () throws(StoreError) in
     try out.require()
-    return try storeFind(store, query, options).run(givingTo: out)
+    return try storeFind(store, query, options).run(into: out)
   }
 }
 
@@ -254,7 +254,7 @@ public func kv_store_save(
   return status(errorOut) { () throws(StoreError) in
     try storeSave(
       store, JSONArgument(entityJSON, length, named: "entity_json", for: .call), options
-    ).run(givingTo: out)
+    ).run(into: out)
   }
 }
 
@@ -280,7 +280,7 @@ public func kv_store_save_many(
   return status(errorOut) { () throws(StoreError) in
     try storeSaveMany(
       store, JSONArgument(entitiesJSON, length, named: "entities_json", for: .call), options
-    ).run(givingTo: out)
+    ).run(into: out)
   }
 }
 
@@ -304,7 +304,7 @@ public func kv_store_remove_by_id(
 ) -> kv_status {
   let out = CountOutput(countOut, named: "count_out")
   return status(errorOut) { () throws(StoreError) in
-    try storeRemoveByID(store, id, options).run(givingTo: out)
+    try storeRemoveByID(store, id, options).run(into: out)
   }
 }
 
@@ -326,7 +326,7 @@ public func kv_store_remove(
 ) -> kv_status {
   let out = CountOutput(countOut, named: "count_out")
   return status(errorOut) { () throws(StoreError) in
-    try storeRemove(store, query, options).run(givingTo: out)
+    try storeRemove(store, query, options).run(into: out)
   }
 }
 
@@ -350,7 +350,7 @@ public func kv_store_update(
   return status(errorOut) { () throws(StoreError) in
     try storeUpdate(
       store, query, JSONArgument(updateJSON, length, named: "update_json", for: .call), options
-    ).run(givingTo: out)
+    ).run(into: out)
   }
 }
 
@@ -376,7 +376,7 @@ public func kv_store_count(
   let out = CountOutput(countOut, named: "count_out")
   return status(errorOut) { () throws(StoreError) in
     try out.require()
-    return try storeCount(store, query, options).run(givingTo: out)
+    return try storeCount(store, query, options).run(into: out)
   }
 }
 
@@ -401,7 +401,7 @@ public func kv_store_group(
     try out.require()
     return try storeGroup(
       store, JSONArgument(groupJSON, length, named: "group_json", for: .call), query, options
-    ).run(givingTo: out)
+    ).run(into: out)
   }
 }
 
@@ -426,7 +426,7 @@ public func kv_store_distinct(
   let out = TextOutput(jsonOut, lengthOut, named: "json_out")
   return status(errorOut) { () throws(StoreError) in
     try out.require()
-    return try storeDistinct(store, path, query, options).run(givingTo: out)
+    return try storeDistinct(store, path, query, options).run(into: out)
   }
 }
 
@@ -448,7 +448,7 @@ public func kv_store_pull(
 ) -> kv_status {
   let out = TextOutput(jsonOut, lengthOut, named: "json_out")
   return status(errorOut) { () throws(StoreError) in
-    try storePull(store, query, options).run(givingTo: out)
+    try storePull(store, query, options).run(into: out)
   }
 }
 
@@ -470,7 +470,7 @@ public func kv_store_push(
 ) -> kv_status {
   let out = TextOutput(jsonOut, lengthOut, named: "json_out")
   return status(errorOut) { () throws(StoreError) in
-    try storePush(store, options).run(givingTo: out)
+    try storePush(store, options).run(into: out)
   }
 }
 
@@ -492,7 +492,7 @@ public func kv_store_sync(
 ) -> kv_status {
   let out = TextOutput(jsonOut, lengthOut, named: "json_out")
   return status(errorOut) { () throws(StoreError) in
-    try storeSync(store, query, options).run(givingTo: out)
+    try storeSync(store, query, options).run(into: out)
   }
 }
 
@@ -512,7 +512,7 @@ public func kv_store_pending_retry(
   _ store: OpaquePointer?, _ id: CString?, _ options: CString?, _ errorOut: HandleOut?
 ) -> kv_status {
   status(errorOut) { () throws(StoreError) in
-    try storePendingRetry(store, id, options).run(givingTo: TextOutput.nowhere)
+    try storePendingRetry(store, id, options).run(into: TextOutput.nowhere)
   }
 }
 
@@ -532,7 +532,7 @@ public func kv_live_register(_ client: OpaquePointer?, _ options: CString?, _ er
   -> kv_status
 {
   status(errorOut) { () throws(StoreError) in
-    try liveRegister(client, options).run(givingTo: TextOutput.nowhere)
+    try liveRegister(client, options).run(into: TextOutput.nowhere)
   }
 }
 
@@ -552,7 +552,7 @@ public func kv_live_unregister(
   _ client: OpaquePointer?, _ options: CString?, _ errorOut: HandleOut?
 ) -> kv_status {
   status(errorOut) { () throws(StoreError) in
-    try liveUnregister(client, options).run(givingTo: TextOutput.nowhere)
+    try liveUnregister(client, options).run(into: TextOutput.nowhere)
   }
 }
 
@@ -575,7 +575,7 @@ public func kv_stream_acl(
   let out = TextOutput(jsonOut, lengthOut, named: "json_out")
   return status(errorOut) { () throws(StoreError) in
     try out.require()
-    return try streamACL(client, stream, user, options).run(givingTo: out)
+    return try streamACL(client, stream, user, options).run(into: out)
   }
 }
 
@@ -598,7 +598,7 @@ public func kv_stream_set_acl(
   status(errorOut) { () throws(StoreError) in
     try streamSetACL(
       client, stream, user, JSONArgument(aclJSON, length, named: "acl_json", for: .call), options
-    ).run(givingTo: TextOutput.nowhere)
+    ).run(into: TextOutput.nowhere)
   }
 }
 
@@ -624,7 +624,7 @@ public func kv_stream_owners(
   let out = TextOutput(jsonOut, lengthOut, named: "json_out")
   return status(errorOut) { () throws(StoreError) in
     try out.require()
-    return try streamOwners(client, stream, options).run(givingTo: out)
+    return try streamOwners(client, stream, options).run(into: out)
   }
 }
 
@@ -648,7 +648,7 @@ public func kv_stream_send(
     try streamSend(
       client, stream, user, JSONArgument(messageJSON, length, named: "message_json", for: .call),
       options
-    ).run(givingTo: TextOutput.nowhere)
+    ).run(into: TextOutput.nowhere)
   }
 }
 

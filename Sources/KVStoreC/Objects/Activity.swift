@@ -11,7 +11,7 @@ final class Activity: Sendable {
   private let word = Atomic<UInt64>(0)
   private let isOver = Monitor(false)
 
-  /// Begins something; `leave` must follow.
+  /// Counts something that begins; `leave` must follow.
   func enter() throws(StoreError) {
     let before = word.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue
     guard before & Activity.closing == 0 else {
@@ -33,7 +33,7 @@ final class Activity: Sendable {
     return try body()
   }
 
-  /// Lets nothing begin any more.
+  /// Refuses what begins from now on.
   func beginClosing() { word.bitwiseOr(Activity.closing, ordering: .acquiringAndReleasing) }
 
   /// Waits, after `beginClosing`, until everything has left.

@@ -3,7 +3,7 @@ internal import KVSync
 
 /// What an operation came to, before it takes the form that C wants.
 enum Outcome: Sendable {
-  /// It is done; there is nothing to tell.
+  /// It is done and has no result.
   case nothing
   /// A JSON text.
   case json([UInt8])

@@ -37,12 +37,12 @@ struct EventHandlers {
 
   private let ready, next, status, failure: kv_event_fn?
 
-  /// One for everything.
+  /// One function for all kinds of events.
   init(_ receive: @escaping kv_event_fn) {
     (ready, next, status, failure) = (receive, receive, receive, receive)
   }
 
-  /// Nil if there is none at all.
+  /// A function for each kind; nil if there is no function at all.
   init?(
     ready: kv_event_fn?, next: kv_event_fn?, status: kv_event_fn?, failure: kv_event_fn?
   ) {

@@ -91,7 +91,7 @@ final class CallbackQueue: Sendable {
 
   /// Runs jobs on this thread: `most`, or all that wait now. Gives how many. None if another
   /// dispatch is running, on this thread or elsewhere.
-  func dispatch(_ most: Int?) -> UInt32 {
+  func dispatch(_ max: Int?) -> UInt32 {
     let waiting = state.withLock { state -> Int? in
       guard state.runner == nil else { return nil }
       state.runner = pthread_self()
@@ -99,9 +99,9 @@ final class CallbackQueue: Sendable {
     }
     guard let waiting else { return 0 }
     defer { state.withLockNotifyingAll { $0.runner = nil } }
-    let limit = min(most ?? waiting, waiting)
+    let limit = min(max ?? waiting, waiting)
     var count = 0
-    while count < limit, let job = take() {
+    while count < limit, let job = popFirst() {
       job()
       count += 1
     }
@@ -130,7 +130,7 @@ final class CallbackQueue: Sendable {
 
   private func runRest() {
     while true {
-      while let job = take() { job() }
+      while let job = popFirst() { job() }
       let isEmpty = state.withLockNotifyingAll { state in
         state.isClosed = state.jobs.isEmpty
         return state.isClosed
@@ -139,7 +139,7 @@ final class CallbackQueue: Sendable {
     }
   }
 
-  private func take() -> Job? {
+  private func popFirst() -> Job? {
     state.withLock { state in
       guard let job = state.jobs.popFirst() else { return nil }
       if state.jobs.isEmpty { event?.lower() }

@@ -84,7 +84,7 @@ final class ClientObject: HandleObject {
       if delivery.isWanted { try callbacks.prepare() }
       let request = RequestObject(client: self)
       // Filled in before the start, so that it is there when `done` runs.
-      if out.isWanted { out.give(try adopt(request)) }
+      if out.isWanted { out.write(try adopt(request)) }
       register(request)
       let runner = operation.isLocal ? core.runners.local : core.runners.network
       try runner.run { [self] in
@@ -139,7 +139,7 @@ final class ClientObject: HandleObject {
         try callbacks.prepare()
         state.withLock { $0.subscriptions[ObjectIdentifier(subscription)] = subscription }
         // Filled in before anything is called.
-        if out.isWanted { out.give(try adopt(subscription)) }
+        if out.isWanted { out.write(try adopt(subscription)) }
         subscription.attach(try begin(subscription))
       }
     } catch {

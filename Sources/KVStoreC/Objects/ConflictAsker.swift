@@ -27,7 +27,7 @@ final class ConflictAsker: Sendable {
     self.client = client
   }
 
-  /// Nobody can ask any more.
+  /// Frees the host's context, once no store asks any more.
   deinit {
     let callback = self.callback
     if let client, client.callbacks.add({ callback.retire() }) { return }

@@ -41,13 +41,14 @@ final class CursorObject: HandleObject {
   }
 
   /// The next entities as an array; 0 of them at the end.
-  func nextPage(_ most: Int) throws(StoreError) -> (text: UnsafeBufferPointer<CChar>, count: UInt32)
-  {
+  func nextPage(_ limit: Int) throws(StoreError) -> (
+    text: UnsafeBufferPointer<CChar>, count: UInt32
+  ) {
     try state.withLock { (state) throws(StoreError) in
       state.page.clear()
       try state.page.append("[")
       var count = 0
-      while count < most, let entity = try state.next() {
+      while count < limit, let entity = try state.next() {
         if count > 0 { try state.page.append(",") }
         try state.page.append(UnsafeRawBufferPointer(entity))
         count += 1

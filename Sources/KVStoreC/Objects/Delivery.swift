@@ -21,7 +21,7 @@ struct Delivery: Sendable {
   func deliver(_ answer: Answer) {
     guard isWanted, callback.function != nil || answer.isFinal else { return }
     let isQueued = queue.add { [callback] in
-      Delivery.hand(answer, to: callback)
+      Delivery.call(callback, with: answer)
       if answer.isFinal { callback.retire() }
     }
     // The queue closes after the last operation has ended; should that ever fail, the context is freed
@@ -30,7 +30,7 @@ struct Delivery: Sendable {
   }
 
   /// Calls the host. What the answer lends lives until it returns.
-  private static func hand(_ answer: Answer, to callback: AnswerCallback) {
+  private static func call(_ callback: AnswerCallback, with answer: Answer) {
     guard let done = callback.function else { return }
     var lent = kv_answer()
     lent.size = UInt32(MemoryLayout<kv_answer>.size)

@@ -20,7 +20,7 @@ final class ErrorObject: HandleObject {
 
   var status: kv_status { error.kind.code }
 
-  /// Valid as long as the object.
+  /// The text for `kv_error_message` or `kv_error_json`; valid as long as the object.
   var message: UnsafePointer<CChar>? {
     texts.withLock { texts in
       if texts.message == nil { texts.message = CText(error.message) }
@@ -28,7 +28,7 @@ final class ErrorObject: HandleObject {
     }
   }
 
-  /// Valid as long as the object.
+  /// The text for `kv_error_message` or `kv_error_json`; valid as long as the object.
   var json: UnsafePointer<CChar>? {
     texts.withLock { texts in
       if texts.json == nil { texts.json = CText(error.json) }

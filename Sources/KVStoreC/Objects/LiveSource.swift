@@ -6,14 +6,14 @@ internal import KVSync
 /// Feeds a subscription with live events. What a handler does not keep up with is dropped, and it is told that
 /// it missed something: a handler that stands still costs no more memory than the events that wait.
 final class LiveSource: EventSource {
-  /// Events that may wait.
-  private static let most = 1024
+  /// How many events may wait for the host; more are dropped.
+  private static let limit = 1024
 
   private struct State {
     var live: LiveSubscription?
     var waiting = 0
-    /// Entities were dropped; the subscriber will be told behind those that wait.
-    var isBehind = false
+    /// Entities were dropped; the subscriber is told after those that wait.
+    var hasMissed = false
     var isEnded = false
   }
 
@@ -26,7 +26,7 @@ final class LiveSource: EventSource {
   func begin(
     _ listen: (@escaping @Sendable (LiveEvent) -> Void) throws(StoreError) -> LiveSubscription
   ) throws(StoreError) {
-    let live = try listen { [weak self] in self?.take($0) }
+    let live = try listen { [weak self] in self?.receive($0) }
     let isTooLate = state.withLock { state in
       if !state.isEnded { state.live = live }
       return state.isEnded
@@ -43,22 +43,22 @@ final class LiveSource: EventSource {
     live?.end()
   }
 
-  private func take(_ event: LiveEvent) {
-    let told = state.withLock { state -> LiveEvent? in
+  private func receive(_ event: LiveEvent) {
+    let queued = state.withLock { state -> LiveEvent? in
       guard event.mayBeDropped else { return event }
-      guard !state.isBehind else { return nil }
-      state.isBehind = state.waiting >= Self.most
-      return state.isBehind ? .missed : event
+      guard !state.hasMissed else { return nil }
+      state.hasMissed = state.waiting >= Self.limit
+      return state.hasMissed ? .missed : event
     }
-    guard let told else { return }
+    guard let queued else { return }
     state.withLock { $0.waiting += 1 }
-    subscription.deliver(as: told.kind) { [self] in
+    subscription.deliver(as: queued.kind) { [self] in
       let isOver = state.withLock { state in
         state.waiting -= 1
-        if case .missed = told { state.isBehind = false }
+        if case .missed = queued { state.hasMissed = false }
         return state.live?.isOver ?? false
       }
-      return isOver && told.mayBeDropped ? nil : told.event
+      return isOver && queued.mayBeDropped ? nil : queued.event
     }
   }
 }
@@ -71,7 +71,7 @@ extension LiveEvent {
     }
   }
 
-  /// Which handler is for it.
+  /// The kind of handler that receives this event.
   fileprivate var kind: EventHandlers.Kind {
     switch self {
     case .ready: .ready
@@ -81,7 +81,7 @@ extension LiveEvent {
     }
   }
 
-  /// As C sees it.
+  /// The event as JSON, or its error.
   fileprivate var event: Event {
     switch self {
     case .ready: .success(Array(#"{"event":"ready"}"#.utf8))

@@ -4,11 +4,11 @@ internal import KVSync
 
 /// What an operation may use while it runs.
 struct OperationContext: Sendable {
-  /// Who may stop it.
+  /// Cancels the operation.
   var cancellation: Cancellation
-  /// Who watches it.
+  /// Counts what the operation has done, for `kv_request_progress`.
   var progress: Progress
-  /// Takes the local answer of an operation that gives two.
+  /// Receives the local answer of an operation that has two.
   var early: @Sendable (Outcome) -> Void
 
   /// The same with the options of the call, as stores take it.

@@ -69,7 +69,7 @@ final class SubscriptionObject: HandleObject {
       return !state.isClosed
     }
     guard isOpen else { return }
-    hand(event, as: kind)
+    call(with: event, as: kind)
     let isLast = state.withLockNotifyingAll { state in
       state.runner = nil
       return state.isClosed
@@ -102,7 +102,7 @@ final class SubscriptionObject: HandleObject {
   }
 
   /// Calls the host. What the event lends lives until it returns.
-  private func hand(_ event: Event, as kind: EventHandlers.Kind) {
+  private func call(with event: Event, as kind: EventHandlers.Kind) {
     var lent = kv_event()
     lent.size = UInt32(MemoryLayout<kv_event>.size)
     switch event {
