@@ -172,15 +172,8 @@ typedef struct kv_client kv_client;
 /**
  * Opens a client. No network call is made. CONSTRUCTOR
  *
- * @param options_json  a JSON object. Required: `appKey`; `host`, the backend's address, or null (local only), or
- *   `instanceId` of the hosted service; `appSecret` unless `host` is null. Or, in place of these and of all that concerns
- *   a host, `backend`: a name given to kv_backend_register(). The others, with their defaults:
- *   `dataDirectory` ("$XDG_DATA_HOME/kvstore" or "~/.local/share/kvstore"), `tag`
- *   ("kinvey"), `clientAppVersion`, `customRequestProperties` (object, under 2,000 bytes), `timeout`
- *   (seconds, 60), `retries` (3), `pushAutomatically` (false), `callbacks` ("thread" or "pump"), `durability`
- *   ("full" or "normal"), `caFile`, `proxy`, `maxResponseBytes` (104,857,600), `connections` (per host, 6),
- *   `apiVersion` (5), `masterSecret`, `authHost` (the authorization server), `sharedDevice` (false; true: all
- *   users of the device have one set of local data).
+ * @param options_json  a JSON object: `appKey`, and `host` with `appSecret` (`host` null: local only), or `instanceId` of
+ *   the hosted service, or `backend`, a name given to kv_backend_register(). docs/options.md has the others.
  * @param length        bytes, or #KV_NUL_TERMINATED
  * @param client_out    receives the client; close it with kv_client_close()
  * @return KV_OK, KV_MISUSE, KV_INVALID, KV_STORAGE, KV_CORRUPT, KV_FULL, KV_BUSY
@@ -640,10 +633,8 @@ KV_API void kv_query_free(KV_OPTIONAL kv_query *query);
  *  | cache   | local, then network       | local, then network          | yes        |
  *  | network | network                   | network                      | none       |
  *
- *  Options of every call: `readPolicy` ("forceLocal", "forceNetwork", "both", "networkOtherwiseLocal"),
- *  `writePolicy` ("forceLocal", "silentLocalThenNetwork", "localThenNetwork", "forceNetwork"), `timeout`
- *  (seconds for the whole call, a local search included; a cursor that was given may be read for longer),
- *  `clientAppVersion`, `customRequestProperties`. The blocking form of a call that answers twice gives the last
+ *  docs/options.md has the options of a call; the most specific ones count: the call's, else the store's, else the
+ *  client's. The blocking form of a call that answers twice gives the last
  *  answer.
  *  @{ */
 
@@ -662,6 +653,17 @@ typedef struct kv_store kv_store;
  */
 KV_API kv_status kv_store_open(kv_client *client, const char *collection, const char *type,
                                const char *options, kv_store **store_out, kv_error **error_out);
+
+/**
+ * Tells whether the reads of a store stay on this machine: then a read without a `readPolicy` of its own never waits for
+ * the network, and its blocking form need not be cancellable.
+ *
+ * @return 1 or 0; 0 for a bad handle
+ */
+KV_API int32_t kv_store_reads_locally(kv_store *store);
+
+/** The same for writes and `writePolicy`. @return 1 or 0; 0 for a bad handle */
+KV_API int32_t kv_store_writes_locally(kv_store *store);
 
 /** Closes a store. Its running requests go on; its cursors stay valid. NULL is harmless. DESTRUCTOR */
 KV_API kv_status kv_store_close(KV_OPTIONAL kv_store *store);

@@ -1,4 +1,4 @@
-"""Makes from include/kvstore.h what else has to agree with it.
+"""Makes from include/kvstore.h and docs/options.md what else has to agree with them.
 
     scripts/generate_abi.py            writes it
     scripts/generate_abi.py --check    fails, and names the files, if something else is there
@@ -14,14 +14,17 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from abi import aio, facade, misuse, native
+from abi import aio, facade, misuse, native, options
 from abi.header import Header, read
 
 ROOT = Path(__file__).resolve().parent.parent
 
 #: Each file and what makes it.
 MADE: dict[str, Callable[[Header], str]] = {
+    "Sources/KVClient/Options.swift": options.swift,
+    "bindings/go/options_made.go": options.go,
     "bindings/python/src/kvstore/_abi.py": native.make,
+    "bindings/python/src/kvstore/_option_types.py": options.python,
     "Sources/KVStoreC/EntryPoints/Operations.swift": facade.make,
     "bindings/python/src/kvstore/aio/_calls.py": aio.make,
     "Tests/CAPI/functions.h": misuse.make,
@@ -35,6 +38,7 @@ FORMATTERS = {
         [*RUFF, "check", "--select", "F401,I", "--fix", "--quiet", "--stdin-filename"],
         [*RUFF, "format", "--stdin-filename"],
     ],
+    ".go": [["gofmt"]],
     ".swift": [["swift", "format", "--assume-filename"]],
 }
 
@@ -52,7 +56,7 @@ def main(arguments: list[str]) -> int:
         if arguments != ["--check"]:
             path.write_text(text)
     if arguments == ["--check"] and different:
-        print(f"not what include/kvstore.h makes: {', '.join(different)}")
+        print(f"not what include/kvstore.h and docs/options.md make: {', '.join(different)}")
         print("Run scripts/generate_abi.py.")
         return 1
     print(f"ok: {len(MADE)} files for {len(header.functions)} functions")
@@ -63,7 +67,11 @@ def formatted(text: str, path: Path) -> str:
     """Gives a text as its formatter writes it."""
     for command in FORMATTERS.get(path.suffix, []):
         result = subprocess.run(
-            [*command, str(path)], input=text, capture_output=True, text=True, check=True
+            [*command, *([] if path.suffix == ".go" else [str(path)])],
+            input=text,
+            capture_output=True,
+            text=True,
+            check=True,
         )
         text = result.stdout
     return text

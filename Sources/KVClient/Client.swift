@@ -268,7 +268,7 @@ extension Options {
       clientAppVersion: clientAppVersion,
       customRequestProperties: customRequestProperties)
     call.known = knownMembers
-    call.retriesQuarantined = retriesQuarantined ?? false
+    call.retriesQuarantined = retryQuarantined ?? false
     return call
   }
 }

@@ -67,6 +67,15 @@ struct OptionReader {
     return object.text
   }
 
+  /// What goes to the backend in a header, which has a limit: a JSON object, as text.
+  mutating func requestProperties(_ key: String) throws(StoreError) -> String? {
+    let properties = try object(key)
+    if let properties, properties.utf8.count >= 2000 {
+      throw wrong(key, "under 2,000 bytes as JSON")
+    }
+    return properties
+  }
+
   /// An object of names to true, or to such an object.
   mutating func knownMembers(_ key: String) throws(StoreError) -> KnownMembers? {
     guard let value = take(key) else { return nil }

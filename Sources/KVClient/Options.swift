@@ -1,100 +1,81 @@
+// Made by scripts/generate_abi.py from docs/options.md: do not edit.
+
 package import KVJSON
 package import KVSync
 
 /// What a call may choose. Each may be set for the client, for a store and for one call; the most
 /// specific one counts.
 package struct Options: Sendable, Equatable {
-  package var readPolicy: ReadPolicy?
-  package var writePolicy: WritePolicy?
-  /// Seconds for the whole call.
+  /// In seconds: for the whole call, a local search included; a cursor that was given may be read
+  /// for longer; default: 60.
   package var timeout: Double?
-  /// Seconds after which local reads ignore what was written locally.
-  package var ttl: Double?
-  package var clientAppVersion: String?
-  /// A JSON object as text.
-  package var customRequestProperties: String?
-  /// Whether a pull reads page by page.
-  package var autoPagination: Bool?
-  /// The size of these pages.
-  package var maxSizePerResultSet: Int?
-  /// Whether a read asks only for what has changed since the last time.
-  package var deltaSet: Bool?
-  /// Whether a read fetches only what differs from here, where the backend has no history.
-  package var deltaSetCaching: Bool?
-  /// What happens when an entity was changed here and on the backend.
-  package var conflicts: ConflictStrategy?
-  /// How often a request that failed is sent again, where that is safe.
+  /// How often a request that failed is sent again where that is safe, within the call's time; 0:
+  /// never; default: 3.
   package var retries: Int?
-  /// The members that the application's entities have: a save keeps the others of what is stored.
+  /// `X-Kinvey-Client-App-Version`.
+  package var clientAppVersion: String?
+  /// `X-Kinvey-Custom-Request-Properties`.
+  package var customRequestProperties: String?
+  /// Where a read gets its answer; default: by the store's type.
+  package var readPolicy: ReadPolicy?
+  /// Where a write goes; default: by the store's type.
+  package var writePolicy: WritePolicy?
+  /// In seconds: local reads ignore entities that were written locally longer ago.
+  package var ttl: Double?
+  /// A pull reads page by page, for collections beyond the backend's limit of one answer.
+  package var autoPagination: Bool?
+  /// The size of these pages; default: 10,000.
+  package var maxSizePerResultSet: Int?
+  /// Where the backend has no history, or `deltaSet` is off: what there is is listed with its
+  /// times, and only what differs from here is fetched.
+  package var deltaSetCaching: Bool?
+  /// The members that your entities have; default: all.
   package var knownMembers: KnownMembers?
-
-  /// Whether a push sends what was set aside as well.
-  package var retriesQuarantined: Bool?
+  /// What happens when an entity was changed here and on the backend: see sync.md; default:
+  /// `"clientWins"`; `"handler"` if the store has one.
+  package var conflicts: ConflictStrategy?
+  /// A push, or the push of a sync, sends what was set aside as well.
+  package var retryQuarantined: Bool?
+  /// A pull, and a find on the network, asks only for what has changed since it was asked last,
+  /// where the backend can tell.
+  package var deltaSet: Bool?
 
   package init() {}
 
   init(from reader: inout OptionReader) throws(StoreError) {
+    timeout = try reader.seconds("timeout")
+    retries = try reader.integer("retries", 0...100)
+    clientAppVersion = try reader.string("clientAppVersion")
+    customRequestProperties = try reader.requestProperties("customRequestProperties")
     readPolicy = try reader.choice("readPolicy", ReadPolicy.self)
     writePolicy = try reader.choice("writePolicy", WritePolicy.self)
-    timeout = try reader.seconds("timeout")
     ttl = try reader.seconds("ttl")
-    clientAppVersion = try reader.string("clientAppVersion")
-    customRequestProperties = try reader.object("customRequestProperties")
-    if let properties = customRequestProperties, properties.utf8.count >= 2000 {
-      throw StoreError(
-        .invalid, "The option \"customRequestProperties\" must be under 2,000 bytes as JSON.")
-    }
     autoPagination = try reader.bool("autoPagination")
     maxSizePerResultSet = try reader.integer("maxSizePerResultSet", 1...10_000)
-    deltaSet = try reader.bool("deltaSet")
     deltaSetCaching = try reader.bool("deltaSetCaching")
-    conflicts = try reader.choice("conflicts", ConflictStrategy.self)
-    retries = try reader.integer("retries", 0...100)
     knownMembers = try reader.knownMembers("knownMembers")
-    retriesQuarantined = try reader.bool("retryQuarantined")
-  }
-
-  /// The options of one call.
-  package init(_ object: JSONObject) throws(StoreError) {
-    var reader = OptionReader(object)
-    self = try Options(from: &reader)
-    try reader.finish()
-  }
-
-  /// The options of a call that writes entities by their ids, and the condition among them.
-  package static func ofWrite(
-    _ object: JSONObject
-  ) throws(StoreError) -> (options: Options, condition: WriteCondition) {
-    var reader = OptionReader(object)
-    let condition = try reader.condition("if") ?? .none
-    let options = try Options(from: &reader)
-    try reader.finish()
-    return (options, condition)
+    conflicts = try reader.choice("conflicts", ConflictStrategy.self)
+    retryQuarantined = try reader.bool("retryQuarantined")
+    deltaSet = try reader.bool("deltaSet")
   }
 
   /// These, and what they leave open from `base`.
   package func over(_ base: Options) -> Options {
     var merged = base
-    merged.readPolicy = readPolicy ?? base.readPolicy
-    merged.writePolicy = writePolicy ?? base.writePolicy
     merged.timeout = timeout ?? base.timeout
-    merged.ttl = ttl ?? base.ttl
+    merged.retries = retries ?? base.retries
     merged.clientAppVersion = clientAppVersion ?? base.clientAppVersion
     merged.customRequestProperties = customRequestProperties ?? base.customRequestProperties
+    merged.readPolicy = readPolicy ?? base.readPolicy
+    merged.writePolicy = writePolicy ?? base.writePolicy
+    merged.ttl = ttl ?? base.ttl
     merged.autoPagination = autoPagination ?? base.autoPagination
     merged.maxSizePerResultSet = maxSizePerResultSet ?? base.maxSizePerResultSet
-    merged.deltaSet = deltaSet ?? base.deltaSet
     merged.deltaSetCaching = deltaSetCaching ?? base.deltaSetCaching
-    merged.conflicts = conflicts ?? base.conflicts
-    merged.retries = retries ?? base.retries
     merged.knownMembers = knownMembers ?? base.knownMembers
-    merged.retriesQuarantined = retriesQuarantined ?? base.retriesQuarantined
+    merged.conflicts = conflicts ?? base.conflicts
+    merged.retryQuarantined = retryQuarantined ?? base.retryQuarantined
+    merged.deltaSet = deltaSet ?? base.deltaSet
     return merged
-  }
-
-  var refreshing: CollectionEngine.Refreshing {
-    CollectionEngine.Refreshing(
-      paging: autoPagination == true ? .pages(of: maxSizePerResultSet ?? 10_000, ranges: 3) : .off,
-      usesChanges: deltaSet == true, comparesVersions: deltaSetCaching == true)
   }
 }

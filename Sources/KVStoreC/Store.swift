@@ -1,4 +1,5 @@
 public import CKVStore
+internal import KVClient
 internal import KVSync
 
 @_cdecl("kv_store_open") @implementation
@@ -12,8 +13,18 @@ public func kv_store_open(
     let client = try ClientObject.borrow(client)
     let store = try client.openStore(
       text(collection, named: "collection"), type: text(type, named: "type"), options(storeOptions))
-    out.give(try client.adopt(store))
+    out.write(try client.adopt(store))
   }
+}
+
+@_cdecl("kv_store_reads_locally") @implementation
+public func kv_store_reads_locally(_ store: OpaquePointer?) -> Int32 {
+  (try? StoreObject.borrow(store))?.core.readsLocally(nil) == true ? 1 : 0
+}
+
+@_cdecl("kv_store_writes_locally") @implementation
+public func kv_store_writes_locally(_ store: OpaquePointer?) -> Int32 {
+  (try? StoreObject.borrow(store))?.core.writesLocally(nil) == true ? 1 : 0
 }
 
 @_cdecl("kv_store_close") @implementation

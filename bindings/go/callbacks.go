@@ -83,15 +83,15 @@ func contents(answer *C.kv_answer) ([]byte, error) {
 type event func([]byte, error)
 
 //export kvgoEvent
-func kvgoEvent(context unsafe.Pointer, told *C.kv_event) {
+func kvgoEvent(context unsafe.Pointer, lent *C.kv_event) {
 	receiver, ok := recall(context).(event)
 	if !ok {
 		return
 	}
-	if failed(told.status) {
-		receiver(nil, describe(told.status, told.error))
+	if failed(lent.status) {
+		receiver(nil, describe(lent.status, lent.error))
 	} else {
-		receiver(bytesOf(told.json, told.length), nil)
+		receiver(bytesOf(lent.json, lent.length), nil)
 	}
 }
 

@@ -91,16 +91,16 @@ func (e *Error) UnmarshalJSON(text []byte) error {
 		HTTP: members.HTTP, Code: members.Error,
 		Description: members.Description, Debug: members.Debug,
 		RequestID: members.RequestID, ID: members.ID, Operation: members.Operation,
-		Index: placeOf(members.Index), Position: placeOf(members.Position),
+		Index: orMinusOne(members.Index), Position: orMinusOne(members.Position),
 	}
 	return nil
 }
 
-func placeOf(place *int) int {
-	if place == nil {
+func orMinusOne(index *int) int {
+	if index == nil {
 		return -1
 	}
-	return *place
+	return *index
 }
 
 // check turns a failed status and the error it left into an *Error; the C error is freed.

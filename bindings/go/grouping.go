@@ -122,8 +122,8 @@ func Fold[A, T any](
 		return nil, err
 	}
 	names, err := unmarshal[[]json.RawMessage](text)
-	for place := range folded {
-		folded[place].Keys = names[place]
+	for index := range folded {
+		folded[index].Keys = names[index]
 	}
 	return folded, err
 }

@@ -139,11 +139,11 @@ func (p *pages) closeCursor() {
 }
 
 // nextPage copies the next page of a cursor; nil when there are no more.
-func nextPage(cursor *C.kv_cursor, most C.uint32_t) ([]byte, error) {
+func nextPage(cursor *C.kv_cursor, limit C.uint32_t) ([]byte, error) {
 	var text *C.char
 	var length C.size_t
 	var left *C.kv_error
-	status := C.kv_cursor_next_page(cursor, most, &text, &length, nil, &left)
+	status := C.kv_cursor_next_page(cursor, limit, &text, &length, nil, &left)
 	if err := check(status, left); err != nil || status == C.KV_DONE {
 		return nil, err
 	}

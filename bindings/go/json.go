@@ -26,8 +26,8 @@ func marshal(value any) ([]byte, error) {
 // marshalAll writes values as a JSON array.
 func marshalAll[T any](values []T) ([]byte, error) {
 	text := []byte{'['}
-	for place, value := range values {
-		if place > 0 {
+	for index, value := range values {
+		if index > 0 {
 			text = append(text, ',')
 		}
 		one, err := marshal(value)

@@ -19,7 +19,7 @@ import (
 type LiveKind string
 
 const (
-	// LiveReady: every change from now on is told.
+	// LiveReady: every change from now on is received.
 	LiveReady LiveKind = "ready"
 	// LiveStatus: see the Status of the event.
 	LiveStatus LiveKind = "status"
@@ -31,7 +31,7 @@ const (
 	LiveMissed LiveKind = "missed"
 )
 
-// A LiveEvent is what a subscriber is told.
+// A LiveEvent is what a subscriber is received.
 type LiveEvent[T any] struct {
 	Kind LiveKind `json:"event"`
 	// Status is "connected", "disconnected", "reconnected" or "unexpectedDisconnect".
@@ -63,41 +63,41 @@ func (c *Client) UnregisterLive(ctx context.Context, options ...Option) error {
 	return err
 }
 
-// mostLive is how many changes may wait for who receives them.
-const mostLive = 1024
+// liveLimit is how many changes may wait for who receives them.
+const liveLimit = 1024
 
 // Watch tells what happens to the collection on the backend, until the context ends: then the channel is
 // closed. It is also closed when the user logs out, may not listen, or the client is closed. A reader may take
 // its time: other callbacks of the client do not wait for it; if more than 1,024 changes wait, what follows
 // becomes a [LiveMissed]. [Client.RegisterLive] comes first.
 //
-// With toLocal, changes are written to the local store before they are told, never over a pending write.
+// With toLocal, changes are written to the local store before they are received, never over a pending write.
 func (c *Collection[T]) Watch(ctx context.Context, toLocal bool) (<-chan LiveEvent[T], error) {
-	return channel(ctx, c.store.client.over, mostLive, func(s *stream[LiveEvent[T]]) (*Subscription, error) {
+	return channel(ctx, c.store.client.over, liveLimit, func(s *stream[LiveEvent[T]]) (*Subscription, error) {
 		return c.store.subscribe(toLocal, watcher(s))
 	})
 }
 
-// watcher brings what a subscription tells to a stream. What comes behind a LiveMissed is dropped until
+// watcher brings what a subscription receives to a stream. What comes after a LiveMissed is dropped until
 // everything was read.
 func watcher[T any](s *stream[LiveEvent[T]]) event {
-	behind := false
+	isMissing := false
 	return func(text []byte, err error) {
-		told, wrong := unmarshal[LiveEvent[T]](text)
-		if told.Err = err; err == nil {
-			told.Err = wrong
+		received, wrong := unmarshal[LiveEvent[T]](text)
+		if received.Err = err; err == nil {
+			received.Err = wrong
 		}
-		if told.Kind != LiveChange && told.Kind != LiveMessage {
-			s.put(told)
-			if told.Status == "disconnected" {
+		if received.Kind != LiveChange && received.Kind != LiveMessage {
+			s.put(received)
+			if received.Status == "disconnected" {
 				s.end()
 			}
 			return
 		}
-		if behind = behind && s.count() > 0; behind {
+		if isMissing = isMissing && s.count() > 0; isMissing {
 			return
 		}
-		if behind = !s.offer(told); behind {
+		if isMissing = !s.offer(received); isMissing {
 			s.put(LiveEvent[T]{Kind: LiveMissed})
 		}
 	}

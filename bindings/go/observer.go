@@ -91,11 +91,11 @@ const mostChanges = 100
 func (c *Collection[T]) Observe(ctx context.Context, query *Query) (<-chan Changes[T], error) {
 	return channel(ctx, c.store.client.over, mostChanges, func(s *stream[Changes[T]]) (*Subscription, error) {
 		return c.store.observe(query, func(text []byte, err error) {
-			told, wrong := unmarshal[Changes[T]](text)
-			if told.Err = err; err == nil {
-				told.Err = wrong
+			changes, wrong := unmarshal[Changes[T]](text)
+			if changes.Err = err; err == nil {
+				changes.Err = wrong
 			}
-			if !s.offer(told) {
+			if !s.offer(changes) {
 				s.renew()
 			}
 		})

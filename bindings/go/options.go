@@ -58,77 +58,73 @@ const (
 // Options are what a client is opened with. AppKey is required, and Host (or InstanceID) and AppSecret unless
 // LocalOnly is set. A zero value means the default.
 type Options struct {
-	AppKey    string
-	AppSecret string
+	AppKey    string `json:"appKey"`
+	AppSecret string `json:"appSecret,omitempty"`
 	// Host is the backend's address. It has no default, so that nobody who forgets it sends credentials to a third party.
-	Host string
+	Host string `json:"host,omitempty"`
 	// Backend is the name of a backend of the program's own, in place of a host: see [RegisterBackend].
-	Backend string
+	Backend string `json:"backend,omitempty"`
 	// LocalOnly makes a database of it that never goes to a network.
-	LocalOnly  bool
-	InstanceID string
+	LocalOnly  bool   `json:"-"`
+	InstanceID string `json:"instanceId,omitempty"`
 	// DataDirectory is where the local data lives; default: "$XDG_DATA_HOME/kvstore" or
 	// "~/.local/share/kvstore".
-	DataDirectory           string
-	Tag                     string
-	ClientAppVersion        string
-	CustomRequestProperties map[string]any
+	DataDirectory           string         `json:"dataDirectory,omitempty"`
+	Tag                     string         `json:"tag,omitempty"`
+	ClientAppVersion        string         `json:"clientAppVersion,omitempty"`
+	CustomRequestProperties map[string]any `json:"-"`
 	// Timeout is for a whole call; default: 60 s.
-	Timeout          time.Duration
-	Durability       Durability
-	CAFile           string
-	Proxy            string
-	MaxResponseBytes int64
+	Timeout          time.Duration `json:"-"`
+	Durability       Durability    `json:"durability,omitempty"`
+	CAFile           string        `json:"caFile,omitempty"`
+	Proxy            string        `json:"proxy,omitempty"`
+	MaxResponseBytes int64         `json:"maxResponseBytes,omitempty"`
 	// OriginalForms sends queries made from formats as the original SDK does, also where that is broken.
-	OriginalForms bool
-	Connections   int
-	APIVersion    int
-	MasterSecret  string
+	OriginalForms bool   `json:"originalForms,omitempty"`
+	Connections   int    `json:"connections,omitempty"`
+	APIVersion    int    `json:"apiVersion,omitempty"`
+	MasterSecret  string `json:"masterSecret,omitempty"`
 	// Retries is how often a request that failed is sent again where that is safe; default: 3, below 0: never.
-	Retries int
+	Retries int `json:"-"`
 	// SharedDevice: all users of the device have one set of local data; pending writes stay their user's.
-	SharedDevice bool
+	SharedDevice bool `json:"sharedDevice,omitempty"`
 	// PushAutomatically pushes what waits without being asked for: after a save, when the network is back,
 	// after a login.
-	PushAutomatically bool
+	PushAutomatically bool `json:"pushAutomatically,omitempty"`
 	// AuthHost is the authorization server; default: that of the hosted service, else the host.
-	AuthHost string
+	AuthHost string `json:"authHost,omitempty"`
 }
 
 // MarshalJSON writes the options as the library reads them.
 func (o Options) MarshalJSON() ([]byte, error) {
-	members := map[string]any{"appKey": o.AppKey}
-	put(members, "appSecret", o.AppSecret)
-	put(members, "host", o.Host)
-	put(members, "backend", o.Backend)
+	type plain Options
+	written := struct {
+		plain
+		// These say more than their zero values.
+		LocalHost  json.RawMessage `json:"host,omitempty"`
+		Timeout    float64         `json:"timeout,omitempty"`
+		Retries    *int            `json:"retries,omitempty"`
+		Properties *map[string]any `json:"customRequestProperties,omitempty"`
+	}{plain: plain(o), Timeout: o.Timeout.Seconds()}
 	if o.LocalOnly {
-		members["host"] = nil
+		written.LocalHost = json.RawMessage("null")
+	} else if o.Host != "" {
+		host, err := json.Marshal(o.Host)
+		if err != nil {
+			return nil, err
+		}
+		written.LocalHost = host
 	}
-	put(members, "instanceId", o.InstanceID)
-	put(members, "dataDirectory", o.DataDirectory)
-	put(members, "tag", o.Tag)
-	put(members, "clientAppVersion", o.ClientAppVersion)
+	if o.Retries != 0 {
+		written.Retries = new(int)
+		if o.Retries > 0 {
+			*written.Retries = o.Retries
+		}
+	}
 	if o.CustomRequestProperties != nil {
-		members["customRequestProperties"] = o.CustomRequestProperties
+		written.Properties = &o.CustomRequestProperties
 	}
-	put(members, "timeout", o.Timeout.Seconds())
-	put(members, "durability", o.Durability)
-	put(members, "caFile", o.CAFile)
-	put(members, "proxy", o.Proxy)
-	put(members, "maxResponseBytes", o.MaxResponseBytes)
-	put(members, "originalForms", o.OriginalForms)
-	put(members, "connections", o.Connections)
-	put(members, "apiVersion", o.APIVersion)
-	put(members, "masterSecret", o.MasterSecret)
-	put(members, "sharedDevice", o.SharedDevice)
-	put(members, "pushAutomatically", o.PushAutomatically)
-	put(members, "authHost", o.AuthHost)
-	if o.Retries < 0 {
-		members["retries"] = 0
-	} else {
-		put(members, "retries", o.Retries)
-	}
-	return wire.Marshal(members)
+	return wire.Marshal(written)
 }
 
 // put adds a member unless it is zero.
@@ -158,44 +154,16 @@ func with(name string, value any) Option {
 	}
 }
 
-// WithReadPolicy says where to read.
-func WithReadPolicy(policy ReadPolicy) Option { return with("readPolicy", string(policy)) }
-
-// WithWritePolicy says where to write.
-func WithWritePolicy(policy WritePolicy) Option { return with("writePolicy", string(policy)) }
-
-// WithTimeout limits the whole call. A context with a deadline does the same from outside.
-func WithTimeout(timeout time.Duration) Option { return with("timeout", timeout.Seconds()) }
-
-// WithRetries says how often a request that failed is sent again where that is safe; 0: never.
-func WithRetries(most int) Option { return with("retries", most) }
-
-// WithClientAppVersion tells the backend which version of the program calls.
-func WithClientAppVersion(version string) Option { return with("clientAppVersion", version) }
-
-// WithCustomRequestProperties sends an object to the backend's own logic.
-func WithCustomRequestProperties(properties map[string]any) Option {
-	return with("customRequestProperties", properties)
-}
-
-// WithAutoPagination makes a pull read page by page, most entities at a time (0: 10,000): a backend
+// WithAutoPagination makes a pull read page by page, pageSize entities at a time (0: 10,000): a backend
 // answers 10,000 at the most, and silently.
-func WithAutoPagination(most int) Option {
+func WithAutoPagination(pageSize int) Option {
 	return func(options *callOptions) {
 		with("autoPagination", true)(options)
-		if most != 0 {
-			with("maxSizePerResultSet", most)(options)
+		if pageSize != 0 {
+			with("maxSizePerResultSet", pageSize)(options)
 		}
 	}
 }
-
-// WithDeltaSet makes a pull, and a find on the network, ask only for what has changed since the last time,
-// where the backend can tell.
-func WithDeltaSet() Option { return with("deltaSet", true) }
-
-// WithDeltaSetCaching makes a pull, and a find on the network, list what there is and fetch only what
-// differs from here, where the backend has no history.
-func WithDeltaSetCaching() Option { return with("deltaSetCaching", true) }
 
 // A ConflictStrategy says what happens when an entity was changed here and on the backend.
 type ConflictStrategy string
@@ -209,9 +177,6 @@ const (
 	Optimistic ConflictStrategy = "optimistic"
 	AskHandler ConflictStrategy = "handler"
 )
-
-// WithConflicts says what happens when an entity was changed here and on the backend.
-func WithConflicts(strategy ConflictStrategy) Option { return with("conflicts", string(strategy)) }
 
 // WithQuarantined makes a push, or the push of a sync, send what was set aside as well.
 func WithQuarantined() Option { return with("retryQuarantined", true) }
@@ -265,9 +230,6 @@ func IfVersion(version int64) Option { return with("if", version) }
 // IfMatches lets a save or a removal happen only if the stored entity is there and matches a filter;
 // else it fails with ErrConflict.
 func IfMatches(filter M) Option { return with("if", filter) }
-
-// WithTTL makes local reads ignore entities written longer ago.
-func WithTTL(ttl time.Duration) Option { return with("ttl", ttl.Seconds()) }
 
 // KeepData keeps entities and pending writes at a logout, for this user.
 func KeepData() Option { return with("keepData", true) }

@@ -25,24 +25,24 @@ func (p *Pending) Len() (int, error) {
 	return int(count), check(status, left)
 }
 
-// List gives pending writes, oldest first: those behind the id after ("": from the start), most at
+// List gives pending writes, oldest first: those after the id `after` ("": from the start), limit of them at
 // the most (0: all).
-func (p *Pending) List(after string, most int) ([]PendingWrite, error) {
-	if most < 0 || int64(most) > 1<<31 {
-		return nil, invalid("most is %d", most)
+func (p *Pending) List(after string, limit int) ([]PendingWrite, error) {
+	if limit < 0 || int64(limit) > 1<<31 {
+		return nil, invalid("limit is %d", limit)
 	}
-	var behind []byte
+	var afterID []byte
 	if after != "" {
 		text, err := terminated(after, "id")
 		if err != nil {
 			return nil, err
 		}
-		behind = text
+		afterID = text
 	}
 	var text *C.char
 	var length C.size_t
 	var left *C.kv_error
-	status := C.kv_store_pending(p.store.handle, characters(behind), C.uint32_t(most),
+	status := C.kv_store_pending(p.store.handle, characters(afterID), C.uint32_t(limit),
 		&text, &length, &left)
 	runtime.KeepAlive(p.store)
 	return decode[[]PendingWrite](taken(text, length), check(status, left))

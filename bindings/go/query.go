@@ -18,7 +18,7 @@ type Query struct {
 	// Filter is in the backend's language (MongoDB's), such as M{"population": M{"$gte": 50000}};
 	// anything that marshals to a JSON object.
 	Filter any
-	// Format, if not empty, is used in place of Filter: a predicate format as NSPredicate has them,
+	// Format, if not empty, is used in index of Filter: a predicate format as NSPredicate has them,
 	// such as "state == %@ AND population >= %d".
 	Format string
 	// Arguments are the values of the format's %@, %K, %d and so on; nothing in them is read as syntax.
@@ -134,12 +134,12 @@ func (q *Query) openCombination() (*C.kv_query, error) {
 			C.kv_query_free(handle)
 		}
 	}()
-	for place, part := range q.parts {
+	for index, part := range q.parts {
 		handle, err := part.open()
 		if err != nil {
 			return nil, err
 		}
-		handles[place] = handle
+		handles[index] = handle
 	}
 	modifiers, err := q.modifiers()
 	if err != nil {
@@ -178,8 +178,8 @@ type sortKeys []SortKey
 func (keys sortKeys) MarshalJSON() ([]byte, error) {
 	var text bytes.Buffer
 	text.WriteByte('{')
-	for place, key := range keys {
-		if place > 0 {
+	for index, key := range keys {
+		if index > 0 {
 			text.WriteByte(',')
 		}
 		name, err := json.Marshal(key.Name)

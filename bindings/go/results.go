@@ -33,7 +33,7 @@ type SyncResult struct {
 }
 
 // SaveManyResult is what came of a save of many. Entities has the order and length of the input, with
-// nil where it failed; the Index of an error is its place in the input.
+// nil where it failed; the Index of an error is its index in the input.
 type SaveManyResult[T any] struct {
 	Entities []*T
 	Errors   []*Error
@@ -50,7 +50,7 @@ func (r *SaveManyResult[T]) UnmarshalJSON(text []byte) error {
 	}
 	r.Errors = members.Errors
 	r.Entities = make([]*T, len(members.Entities))
-	for place, one := range members.Entities {
+	for index, one := range members.Entities {
 		if one == nil || string(one) == "null" {
 			continue
 		}
@@ -58,7 +58,7 @@ func (r *SaveManyResult[T]) UnmarshalJSON(text []byte) error {
 		if err != nil {
 			return err
 		}
-		r.Entities[place] = &entity
+		r.Entities[index] = &entity
 	}
 	return nil
 }

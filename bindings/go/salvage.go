@@ -27,13 +27,13 @@ func Salvage(options Options, directory string) (SalvageReport, error) {
 	if err != nil {
 		return SalvageReport{}, err
 	}
-	place, err := terminated(directory, "the directory")
+	path, err := terminated(directory, "the directory")
 	if err != nil {
 		return SalvageReport{}, err
 	}
 	var report *C.char
 	var length C.size_t
 	var left *C.kv_error
-	status := C.kv_salvage(characters(text), C.size_t(len(text)), characters(place), &report, &length, &left)
+	status := C.kv_salvage(characters(text), C.size_t(len(text)), characters(path), &report, &length, &left)
 	return decode[SalvageReport](taken(report, length), check(status, left))
 }

@@ -36,11 +36,7 @@ func openStore(client *Client, name string, kind StoreType, options []Option) (*
 	if err != nil {
 		return nil, err
 	}
-	opened := &store{
-		client:      client,
-		readsLocal:  gathered.stays("readPolicy", string(ReadLocal), kind == Sync),
-		writesLocal: gathered.stays("writePolicy", string(WriteLocal), kind == Sync),
-	}
+	opened := &store{client: client}
 	var left *C.kv_error
 	status := C.kv_store_open(client.handle, characters(collection), characters(typeName),
 		characters(text), &opened.handle, &left)
@@ -48,17 +44,10 @@ func openStore(client *Client, name string, kind StoreType, options []Option) (*
 	if err := check(status, left); err != nil {
 		return nil, err
 	}
+	opened.readsLocal = C.kv_store_reads_locally(opened.handle) != 0
+	opened.writesLocal = C.kv_store_writes_locally(opened.handle) != 0
 	runtime.SetFinalizer(opened, (*store).close)
 	return opened, nil
-}
-
-// stays tells whether a policy keeps a call on this machine.
-func (o callOptions) stays(member, local string, otherwise bool) bool {
-	policy, given := o.members[member]
-	if !given {
-		return otherwise
-	}
-	return policy == local
 }
 
 func (s *store) close() error {
@@ -102,12 +91,16 @@ func (s *store) done(c call) {
 	runtime.KeepAlive(s.client)
 }
 
+// reads tells whether a read stays on this machine. With a policy of its own it is taken for one that does
+// not, which is always right.
 func (s *store) reads(c call) bool {
-	return c.options.stays("readPolicy", string(ReadLocal), s.readsLocal)
+	_, hasPolicy := c.options.members["readPolicy"]
+	return s.readsLocal && !hasPolicy
 }
 
 func (s *store) writes(c call) bool {
-	return c.options.stays("writePolicy", string(WriteLocal), s.writesLocal)
+	_, hasPolicy := c.options.members["writePolicy"]
+	return s.writesLocal && !hasPolicy
 }
 
 func (s *store) find(ctx context.Context, query *Query, options []Option) (entities, error) {

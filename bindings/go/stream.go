@@ -10,8 +10,8 @@ import (
 type stream[E any] struct {
 	sync.Mutex
 	waiting []E
-	// most may wait of what is offered.
-	most    int
+	// limit may wait of what is offered.
+	limit   int
 	ended   bool
 	anew    bool
 	changed chan struct{}
@@ -20,12 +20,12 @@ type stream[E any] struct {
 // channel makes a channel of what a subscription tells. It is closed when the context has ended, and after the
 // last event once over is closed or the stream has ended. A stream that asks for it is subscribed anew.
 func channel[E any](
-	ctx context.Context, over <-chan struct{}, most int, subscribe func(*stream[E]) (*Subscription, error),
+	ctx context.Context, over <-chan struct{}, limit int, subscribe func(*stream[E]) (*Subscription, error),
 ) (<-chan E, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, ended(err)
 	}
-	s := &stream[E]{most: most, changed: make(chan struct{}, 1)}
+	s := &stream[E]{limit: limit, changed: make(chan struct{}, 1)}
 	subscription, err := subscribe(s)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (s *stream[E]) put(event E) {
 // offer adds an event unless too many wait.
 func (s *stream[E]) offer(event E) bool {
 	s.Lock()
-	fits := len(s.waiting) < s.most
+	fits := len(s.waiting) < s.limit
 	s.Unlock()
 	if fits {
 		s.put(event)

@@ -57,9 +57,9 @@ type SyncEvent struct {
 func (c *Client) ObserveSync(receive func(SyncEvent)) (*Subscription, error) {
 	subscription := &Subscription{}
 	hear := event(func(text []byte, err error) {
-		told, wrong := unmarshal[SyncEvent](text)
+		event, wrong := unmarshal[SyncEvent](text)
 		if err == nil && wrong == nil {
-			receive(told)
+			receive(event)
 		}
 	})
 	var left *C.kv_error

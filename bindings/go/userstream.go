@@ -100,13 +100,13 @@ func Listen[T any](ctx context.Context, s *UserStream, user string) (<-chan Live
 	if err != nil {
 		return nil, err
 	}
-	return channel(ctx, s.client.over, mostLive, func(told *stream[LiveEvent[T]]) (*Subscription, error) {
+	return channel(ctx, s.client.over, liveLimit, func(events *stream[LiveEvent[T]]) (*Subscription, error) {
 		defer runtime.KeepAlive(s.client)
 		subscription := &Subscription{}
 		var left *C.kv_error
 		handler := C.kvgo_said_fn()
 		status := C.kv_stream_subscribe(s.client.handle, characters(name), characters(of), handler, handler, handler,
-			handler, remember(watcher(told)), C.kvgo_free_said_fn(), &subscription.handle, &left)
+			handler, remember(watcher(events)), C.kvgo_free_said_fn(), &subscription.handle, &left)
 		if err := check(status, left); err != nil {
 			return nil, err
 		}

@@ -52,8 +52,8 @@ func collect(t reflect.Type) []field {
 				continue
 			}
 			visited[one.typ] = true
-			for place := 0; place < one.typ.NumField(); place++ {
-				found, inner := examine(one, place)
+			for index := 0; index < one.typ.NumField(); index++ {
+				found, inner := examine(one, index)
 				if inner != nil {
 					deeper = append(deeper, *inner)
 					if count[one.typ] > 1 {
@@ -74,8 +74,8 @@ func collect(t reflect.Type) []field {
 }
 
 // examine looks at one field of a struct: a member, a struct to look into, or neither.
-func examine(outer embedded, place int) (*field, *embedded) {
-	declared := outer.typ.Field(place)
+func examine(outer embedded, number int) (*field, *embedded) {
+	declared := outer.typ.Field(number)
 	pointed := declared.Type
 	if pointed.Name() == "" && pointed.Kind() == reflect.Pointer {
 		pointed = pointed.Elem()
@@ -92,7 +92,7 @@ func examine(outer embedded, place int) (*field, *embedded) {
 	if !isName(name) {
 		name = ""
 	}
-	index := append(append([]int{}, outer.index...), place)
+	index := append(append([]int{}, outer.index...), number)
 	if name == "" && declared.Anonymous && isStruct {
 		return nil, &embedded{pointed, index}
 	}
@@ -132,9 +132,9 @@ func hides(one, other field) bool {
 }
 
 func before(one, other []int) bool {
-	for place := 0; place < len(one) && place < len(other); place++ {
-		if one[place] != other[place] {
-			return one[place] < other[place]
+	for index := 0; index < len(one) && index < len(other); index++ {
+		if one[index] != other[index] {
+			return one[index] < other[index]
 		}
 	}
 	return len(one) < len(other)

@@ -9,17 +9,16 @@
 """
 
 from ._native import has_feature, live_objects, version
-from ._options import (
+from ._option_types import (
     CallOptions,
     ClientOptions,
-    Condition,
     LogoutOptions,
     NetworkOptions,
     ReadPolicy,
     StoreOptions,
-    StoreType,
     WritePolicy,
 )
+from ._options import Condition, StoreType
 from .backend import Backend, register_backend
 from .changes import Changes, ChangesStream, Deletion, Move, Placed
 from .client import Client, LogLevel

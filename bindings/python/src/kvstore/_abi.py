@@ -232,6 +232,8 @@ FUNCTIONS: Final[dict[str, tuple[str, str]]] = {
     "kv_query_json": ("i", "pppp"),
     "kv_query_free": ("v", "p"),
     "kv_store_open": ("i", "pssspp"),
+    "kv_store_reads_locally": ("i", "p"),
+    "kv_store_writes_locally": ("i", "p"),
     "kv_store_close": ("i", "p"),
     "kv_store_find": ("i", "ppspp"),
     "kv_store_find_async": ("i", "ppsppppp"),

@@ -160,13 +160,13 @@ class Done:
     It is told where callbacks run. Result and entities are left in the request.
     """
 
-    def __init__(self, tell: Callable[[], object]) -> None:
+    def __init__(self, notify: Callable[[], object]) -> None:
         self.token = remember(self)
-        self._tell = tell
+        self._notify = notify
 
     def finish(self) -> None:
         """No call will follow."""
-        self._tell()
+        self._notify()
 
 
 class EventDelivery:

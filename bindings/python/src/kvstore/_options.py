@@ -4,102 +4,14 @@ from __future__ import annotations
 
 import functools
 import json
-import os
 from collections.abc import Mapping
-from typing import Any, Final, Literal, Required, TypedDict
+from typing import Any, Final, Literal, TypedDict
 
+from ._option_types import CallOptions
 from .errors import invalid
 from .values import to_json_value
 
 StoreType = Literal["sync", "auto", "cache", "network"]
-ReadPolicy = Literal["forceLocal", "forceNetwork", "both", "networkOtherwiseLocal"]
-WritePolicy = Literal["forceLocal", "silentLocalThenNetwork", "localThenNetwork", "forceNetwork"]
-
-ConflictStrategy = Literal["clientWins", "serverWins", "merge", "optimistic", "handler"]
-
-
-class ClientOptions(TypedDict, total=False):
-    """What a client is opened with: a ``host`` and an ``app_secret``, or ``host=None``."""
-
-    app_key: Required[str]
-    app_secret: str
-    #: The backend's address; None: local only. There is no default, so that nobody who forgets it
-    #: sends credentials to a third party.
-    host: str | None
-    #: The name of a backend of the program's own, in place of a host: ``kvstore.register_backend``.
-    backend: str
-    instance_id: str
-    #: Where the local data lives; default: "$XDG_DATA_HOME/kvstore" or "~/.local/share/kvstore".
-    data_directory: str | os.PathLike[str]
-    tag: str
-    client_app_version: str
-    custom_request_properties: Mapping[str, Any]
-    #: Seconds for a whole call; default 60.
-    timeout: float
-    #: "pump": callbacks run in Client.dispatch() instead of a thread of the client.
-    callbacks: Literal["thread", "pump"]
-    #: "full": every acknowledged write survives a power cut; "normal": it survives a crash.
-    durability: Literal["full", "normal"]
-    ca_file: str | os.PathLike[str]
-    proxy: str
-    max_response_bytes: int
-    #: Send queries made from formats as the original SDK does, also where that is broken.
-    original_forms: bool
-    connections: int
-    api_version: int
-    master_secret: str
-    #: How often a request that failed is sent again where that is safe; default 3, 0: never.
-    retries: int
-    #: All users of the device have one set of local data; pending writes stay their user's.
-    shared_device: bool
-    #: Push what waits without being asked for: after a save, when the network is back, after a
-    #: login.
-    push_automatically: bool
-    #: The authorization server; default: that of the hosted service, else the host.
-    auth_host: str
-
-
-class NetworkOptions(TypedDict, total=False):
-    """What any call that goes to the backend may say for itself."""
-
-    #: Seconds for the whole call.
-    timeout: float
-    #: How often a request that failed is sent again where that is safe; 0: never.
-    retries: int
-    client_app_version: str
-    custom_request_properties: Mapping[str, Any]
-
-
-class LogoutOptions(NetworkOptions, total=False):
-    """What becomes of the local data when a session ends."""
-
-    #: Entities and pending writes stay, for this user; default: as the client's ``shared_device``.
-    keep_data: bool
-    discard_pending: bool
-
-
-class CallOptions(NetworkOptions, total=False):
-    """What any call of a store may say for itself."""
-
-    read_policy: ReadPolicy
-    write_policy: WritePolicy
-    #: Seconds; local reads ignore entities written longer ago.
-    ttl: float
-    #: Pull page by page: a backend answers 10,000 entities at the most, and silently.
-    auto_pagination: bool
-    max_size_per_result_set: int
-    #: Pull, and find on the network, only what has changed since the last time.
-    delta_set: bool
-    #: Where the backend has no history: list what there is, and fetch what differs from here.
-    delta_set_caching: bool
-    #: What happens when an entity was changed here and on the backend; default "clientWins", or
-    #: "handler" where one is set.
-    conflicts: ConflictStrategy
-    #: Push what was set aside as well.
-    retry_quarantined: bool
-    #: The names of the members that your entities have, with True or with such names: a save keeps
-    #: the others of what is stored. Default: those of the model, else all.
-    known_members: Mapping[str, Any]
 
 
 class Condition(TypedDict, total=False):
@@ -118,16 +30,6 @@ class Condition(TypedDict, total=False):
 
 class WriteOptions(Condition, CallOptions, total=False):
     """What a save or a removal by id may say for itself."""
-
-
-class StoreOptions(CallOptions, total=False):
-    """What a store is opened with; call options are the defaults of its calls."""
-
-    tag: str
-    #: What queries call the members of entities, such as ``{"title": "t"}``.
-    key_map: Mapping[str, str]
-    #: What every entity that the backend sends must be like: a filter.
-    validation: Mapping[str, Any]
 
 
 @functools.lru_cache(maxsize=256)
@@ -189,8 +91,8 @@ def _fault(value: object, path: str) -> str | None:
             if fault := _fault(member, f"{path}.{name}" if path else str(name)):
                 return fault
     elif isinstance(value, (list, tuple)):
-        for place, element in enumerate(value):
-            if fault := _fault(element, f"{path}[{place}]"):
+        for index, element in enumerate(value):
+            if fault := _fault(element, f"{path}[{index}]"):
                 return fault
     try:
         written = to_json_value(value)

@@ -73,8 +73,8 @@ def _reason(error: Any) -> str:
     """Give what pydantic says first, with the path of the member."""
     faults = error.errors(include_url=False, include_context=False)
     path = ""
-    for place in faults[0]["loc"]:
-        path += f"[{place}]" if isinstance(place, int) else f"{'.' if path else ''}{place}"
+    for key in faults[0]["loc"]:
+        path += f"[{key}]" if isinstance(key, int) else f"{'.' if path else ''}{key}"
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
     message = f"{faults[0]['msg']}{more}"
     return f"{path}: {message}" if path else message

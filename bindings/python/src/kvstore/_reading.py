@@ -33,9 +33,9 @@ class Misfit(ValueError):  # noqa: N818
         self._path = path
         super().__init__(f"{path}: {reason}" if path else reason)
 
-    def inside(self, place: str | int) -> Misfit:
+    def inside(self, key: str | int) -> Misfit:
         """Say that it is in a member, or at a place of an array."""
-        outer = f"[{place}]" if isinstance(place, int) else place
+        outer = f"[{key}]" if isinstance(key, int) else key
         dot = "." if self._path and not self._path.startswith("[") else ""
         return Misfit(self._reason, f"{outer}{dot}{self._path}")
 
@@ -246,7 +246,7 @@ def _array(element: Reader, make: Callable[[list[Any]], Any]) -> Reader:
     def read(value: Any) -> Any:
         if not isinstance(value, list):
             raise _misfit(value, "no array")
-        return make([_inside(place, element, each) for place, each in enumerate(value)])
+        return make([_inside(index, element, each) for index, each in enumerate(value)])
 
     return read
 
@@ -256,7 +256,7 @@ def _tuple(elements: list[Reader]) -> Reader:
         if not isinstance(value, list) or len(value) != len(elements):
             raise _misfit(value, f"no array of {len(elements)}")
         pairs = enumerate(zip(elements, value, strict=True))
-        return tuple(_inside(place, element, each) for place, (element, each) in pairs)
+        return tuple(_inside(index, element, each) for index, (element, each) in pairs)
 
     return read
 
@@ -272,11 +272,11 @@ def _object(key: Reader, member: Reader) -> Reader:
     return read
 
 
-def _inside(place: str | int, read: Reader, value: Any) -> Any:
+def _inside(key: str | int, read: Reader, value: Any) -> Any:
     try:
         return read(value)
     except Misfit as error:
-        raise error.inside(place) from error
+        raise error.inside(key) from error
 
 
 def _key_reader(hint: Any) -> Reader:

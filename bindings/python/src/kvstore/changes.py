@@ -105,7 +105,7 @@ def changes_reader(
     refuse_coroutine(receive, "who receives changes")
     is_over = False
 
-    def hear(event: bytes | KVError) -> None:
+    def on_event(event: bytes | KVError) -> None:
         nonlocal is_over
         if is_over:
             return
@@ -122,7 +122,7 @@ def changes_reader(
         else:
             receive(changes)
 
-    return hear
+    return on_event
 
 
 class ChangesStream(Stream[Changes[E]], Generic[E]):

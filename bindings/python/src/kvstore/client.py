@@ -15,16 +15,8 @@ from ._callbacks import (
     refuse_coroutine,
 )
 from ._closing import Closing
-from ._options import (
-    ClientOptions,
-    LogoutOptions,
-    NetworkOptions,
-    StoreOptions,
-    StoreType,
-    encode_options,
-    to_json,
-    to_text,
-)
+from ._option_types import ClientOptions, LogoutOptions, NetworkOptions, StoreOptions
+from ._options import StoreType, encode_options, to_json, to_text
 from .errors import KVError, NoUserError, invalid
 from .model import PLAIN, Model, mapper_of
 from .request import OnAnswer, Request, TextReader, start
@@ -384,10 +376,10 @@ class Client(Closing):
         """
         return _native.call_for_count(_event_fd, self.handle)
 
-    def dispatch(self, most: int = 0) -> int:
+    def dispatch(self, limit: int = 0) -> int:
         """Run waiting callbacks on this thread and count them; what one raises comes out here."""
         with dispatching():
-            return _native.call_for_count(_dispatch, self.handle, most)
+            return _native.call_for_count(_dispatch, self.handle, limit)
 
     def observe_sync(
         self, receive: Callable[[SyncEvent], object], *, ended: Callable[[], object] | None = None
@@ -400,11 +392,11 @@ class Client(Closing):
         """
         refuse_coroutine(receive, "who hears events")
 
-        def hear(event: bytes | KVError) -> None:
+        def on_event(event: bytes | KVError) -> None:
             if isinstance(event, bytes):
                 receive(decode_sync_event(event))
 
-        handle = begin("kv_client_observe_sync", self, self.handle, receive=hear, ended=ended)
+        handle = begin("kv_client_observe_sync", self, self.handle, receive=on_event, ended=ended)
         return Subscription(handle, self)
 
     def set_log(

@@ -64,8 +64,8 @@ class KVError(Exception):
             "index {}": self.index,
             "at byte {}": self.position,
         }
-        told = [words.format(fact) for words, fact in facts.items() if fact is not None]
-        where = ", ".join([self.name, *told])
+        parts = [words.format(fact) for words, fact in facts.items() if fact is not None]
+        where = ", ".join([self.name, *parts])
         text = f"{self.message} ({where})" if self.message else where
         words = (self.description, self.debug)
         return ": ".join([text, *(said for said in words if said and said not in self.message)])

@@ -82,7 +82,7 @@ def begin_live(
     for handler in handlers:
         refuse_coroutine(handler, "a live handler")
 
-    def told(event: bytes | KVError) -> None:
+    def on_event(event: bytes | KVError) -> None:
         if isinstance(event, KVError):
             if on_error is not None:
                 on_error(event)
@@ -94,18 +94,18 @@ def begin_live(
         try:
             decoded = decode_live_event(members, mapper)
         except KVError as error:
-            told(error)
+            on_event(error)
         else:
             handler(decoded)
 
-    handle = begin(function, owner, *arguments, receive=told, ended=ended, handlers=4)
+    handle = begin(function, owner, *arguments, receive=on_event, ended=ended, handlers=4)
     return Subscription(handle, owner)
 
 
 class LiveStream(Stream[LiveEvent[E]], Generic[E]):
     """What happens in a collection, or is said in a stream: see :meth:`kvstore.Store.live`.
 
-    It ends behind ``disconnected`` too. Whoever takes events too slowly, so that more than 1,024
+    It ends after ``disconnected`` too. Whoever takes events too slowly, so that more than 1,024
     changes wait, is told ``missed``.
     """
 

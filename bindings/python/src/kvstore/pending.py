@@ -8,7 +8,8 @@ from typing import Any, Final, Generic, Unpack, overload
 from . import _native
 from ._callbacks import Owner
 from ._json import from_json
-from ._options import CallOptions, encode_options, to_text
+from ._option_types import CallOptions
+from ._options import encode_options, to_text
 from .errors import NotFoundError
 from .model import Mapper
 from .request import OnAnswer, Request, TextReader, start
@@ -62,7 +63,7 @@ class PendingQueue(Generic[E]):
             except NotFoundError:
                 if after is None:
                     raise
-                # What the next page was to begin behind has gone: from the first one again.
+                # What the next page was to begin after_id has gone: from the first one again.
                 after = None
                 continue
             for write in page:
@@ -74,9 +75,9 @@ class PendingQueue(Generic[E]):
             after = page[-1].id
 
     def page(self, after: str | None = None) -> list[PendingWrite]:
-        """Give the oldest writes behind that of an id, 500 at the most; none at the end."""
-        behind = None if after is None else to_text(after, "id")
-        page = from_json(_native.call_for_text(_list, self._handle, behind, _PAGE))
+        """Give the oldest writes after_id that of an id, 500 at the most; none at the end."""
+        after_id = None if after is None else to_text(after, "id")
+        page = from_json(_native.call_for_text(_list, self._handle, after_id, _PAGE))
         return [decode_pending(write) for write in page]
 
     def get(self, id: str) -> PendingDetail[E]:

@@ -109,9 +109,9 @@ class Query:
         return self._with(fields=list(names))
 
     def _with(self, **changed: Any) -> Query:
-        told = {**self.to_dict(), **changed}
-        told.pop("filter", None)
-        return self.with_modifiers(**told)
+        modifiers = {**self.to_dict(), **changed}
+        modifiers.pop("filter", None)
+        return self.with_modifiers(**modifiers)
 
     def with_modifiers(
         self,
@@ -158,8 +158,8 @@ class Query:
 
     def to_format(self) -> tuple[str, list[Any]]:
         """Give the filter as a predicate format, and its arguments."""
-        told = from_json(_native.call_for_text(_format, self._handle))
-        return told["format"], told["arguments"]
+        printed = from_json(_native.call_for_text(_format, self._handle))
+        return printed["format"], printed["arguments"]
 
     def to_dict(self) -> dict[str, Any]:
         """Give the query as the library understood it."""

@@ -7,7 +7,8 @@ from typing import Any, Unpack
 
 from . import _native
 from ._json import from_json
-from ._options import ClientOptions, encode_options, to_text
+from ._option_types import ClientOptions
+from ._options import encode_options, to_text
 
 _salvage = _native.function("kv_salvage")
 
@@ -20,6 +21,6 @@ def salvage(directory: str | PathLike[str], **options: Unpack[ClientOptions]) ->
     and in how many places something could not be read. The damaged file stays as it is.
     """
     text = encode_options(options) or b"{}"
-    place = to_text(fspath(directory), "directory")
-    report: dict[str, Any] = from_json(_native.call_for_text(_salvage, text, len(text), place))
+    path = to_text(fspath(directory), "directory")
+    report: dict[str, Any] = from_json(_native.call_for_text(_salvage, text, len(text), path))
     return report

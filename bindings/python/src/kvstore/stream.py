@@ -28,8 +28,8 @@ class Stream(Closing, Generic[T]):
     dropping it is no end. ``for`` is not for pumped clients: nobody would dispatch while it waits.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
         self._waiting: deque[Any] = deque()
         self._behind = False
         self._ended = False
@@ -51,7 +51,7 @@ class Stream(Closing, Generic[T]):
         with self._news:
             if self._behind and self._waiting:
                 return
-            self._behind = len(self._waiting) >= self._most
+            self._behind = len(self._waiting) >= self._limit
             self._add(_MISSED if self._behind else event)
 
     def _add(self, event: object) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from ._json import from_json
-from ._options import NetworkOptions, encode_options, to_json, to_text
+from ._option_types import NetworkOptions
+from ._options import encode_options, to_json, to_text
 from .live import ErrorHandler, LiveHandler, LiveStream, begin_live
 from .model import PLAIN
 from .request import OnAnswer, Request, TextReader, start

@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Generic, Unpack, overload
 
-from .._options import (
-    CallOptions,
-    LogoutOptions,
-    NetworkOptions,
-    WriteOptions,
-)
+from .._option_types import CallOptions, LogoutOptions, NetworkOptions
+from .._options import WriteOptions
 from ..client import Client
 from ..grouping import Aggregate
 from ..pending import PendingQueue

@@ -25,12 +25,12 @@ async def finish(begin: Callable[[Done], Request[T]]) -> T:
         if not over.done():
             over.set_result(None)
 
-    def tell() -> None:
+    def wake() -> None:
         # A loop that is closed has nobody who waits.
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(settle)
 
-    with begin(Done(tell)) as request:
+    with begin(Done(wake)) as request:
         try:
             await over
         except BaseException:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar, Unpack, overload
 
 from .. import client as blocking
-from .._options import ClientOptions, StoreOptions, StoreType
+from .._option_types import ClientOptions, StoreOptions
+from .._options import StoreType
 from ..errors import invalid
 from ..model import Model
 from ..results import Entity, SyncEvent

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TypeVar, Unpack
 
 from .. import store as blocking
-from .._options import CallOptions
+from .._option_types import CallOptions
 from ..changes import ChangesStream
 from ..conflict import ConflictHandler
 from ..errors import NotFoundError

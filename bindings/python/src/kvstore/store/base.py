@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import weakref
-from typing import Final, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from .. import _native
 from .._callbacks import Owner, Reader
 from .._closing import Closing
-from .._options import CallOptions, StoreOptions, StoreType, encode_options, to_text
+from .._option_types import CallOptions, StoreOptions
+from .._options import StoreType, encode_options, to_text
 from ..model import Mapper
 from ..query import QueryLike, as_query, handle_of
 from ..request import OnAnswer, Request, start
@@ -18,8 +19,8 @@ T = TypeVar("T")
 
 _open = _native.function("kv_store_open")
 _close = _native.function("kv_store_close")
-
-_FORCE_LOCAL: Final = "forceLocal"
+_reads_locally = _native.function("kv_store_reads_locally")
+_writes_locally = _native.function("kv_store_writes_locally")
 
 
 class StoreBase(Closing, Generic[E]):
@@ -39,8 +40,6 @@ class StoreBase(Closing, Generic[E]):
         #: What makes objects of entities, and entities of objects.
         self.mapper = mapper
         self._client = client
-        self._reads_locally = _stays_local(type, options.get("read_policy"))
-        self._writes_locally = _stays_local(type, options.get("write_policy"))
         self.handle = _native.call_for_handle(
             _open,
             client.handle,
@@ -48,6 +47,8 @@ class StoreBase(Closing, Generic[E]):
             to_text(type, "type"),
             encode_options({**_known(mapper), **options}),
         )
+        self._reads_locally = bool(_reads_locally(self.handle))
+        self._writes_locally = bool(_writes_locally(self.handle))
         self._quick_handle = _native.quick_handle(self.handle)
         self._finalizer = weakref.finalize(self, _close, self.handle)
 
@@ -89,20 +90,17 @@ class StoreBase(Closing, Generic[E]):
         )
 
     def _reads(self, options: CallOptions) -> bool:
-        """Tell whether a read stays on this machine, so that it need not be interruptible."""
-        policy = options.get("read_policy")
-        return self._reads_locally if policy is None else policy == _FORCE_LOCAL
+        """Tell whether a read stays on this machine, so that it need not be interruptible.
+
+        With a policy of its own it is taken for one that does not, which is always right.
+        """
+        return self._reads_locally and options.get("read_policy") is None
 
     def _writes(self, options: CallOptions) -> bool:
-        policy = options.get("write_policy")
-        return self._writes_locally if policy is None else policy == _FORCE_LOCAL
+        return self._writes_locally and options.get("write_policy") is None
 
 
 def _known(mapper: Mapper[E]) -> StoreOptions:
     """Give the option that keeps what a model does not have."""
     members = mapper.members()
     return {} if members is None else {"known_members": members}
-
-
-def _stays_local(type: StoreType, policy: str | None) -> bool:
-    return type == "sync" if policy is None else policy == _FORCE_LOCAL

@@ -49,14 +49,16 @@ class Following(StoreBase[E]):
 
         ``receive`` gets the result first, then what changes it, whoever causes that, or an error.
         It runs where callbacks do. :meth:`Changes.apply` keeps a list up to date. An entity that
-        does not fit the store's model is an error, behind which nothing follows.
+        does not fit the store's model is an error, after which nothing follows.
         """
         return self._observe(query, receive, None)
 
     def observe_by_id(self, id: str, receive: OnChanges[E]) -> Subscription:
         """Do the same for one entity, which need not be there."""
-        hear = changes_reader(receive, self.mapper)
-        handle = begin("kv_store_observe_by_id", self, self.handle, to_text(id, "id"), receive=hear)
+        on_event = changes_reader(receive, self.mapper)
+        handle = begin(
+            "kv_store_observe_by_id", self, self.handle, to_text(id, "id"), receive=on_event
+        )
         return Subscription(handle, self)
 
     def changes(self, query: QueryLike = None) -> ChangesStream[E]:
@@ -68,9 +70,14 @@ class Following(StoreBase[E]):
         self, query: QueryLike, receive: OnChanges[E], ended: Callable[[], object] | None
     ) -> Subscription:
         made = as_query(query)
-        hear = changes_reader(receive, self.mapper, ended)
+        on_event = changes_reader(receive, self.mapper, ended)
         handle = begin(
-            "kv_store_observe", self, self.handle, handle_of(made), receive=hear, ended=ended
+            "kv_store_observe",
+            self,
+            self.handle,
+            handle_of(made),
+            receive=on_event,
+            ended=ended,
         )
         return Subscription(handle, self)
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar, Unpack
 
 from .._callbacks import refuse_coroutine
-from .._options import CallOptions, encode_options, to_text
+from .._option_types import CallOptions
+from .._options import encode_options, to_text
 from ..grouping import Aggregate, group_json
 from ..grouping import reduce as reduce_groups
 from ..query import QueryLike, as_query, handle_of

@@ -7,7 +7,8 @@ from typing import Final, TypeVar, Unpack, overload
 
 from .. import _native
 from .._callbacks import Done, Reader
-from .._options import CallOptions, encode_options, to_text
+from .._option_types import CallOptions
+from .._options import encode_options, to_text
 from ..cursor import Cursor
 from ..errors import NotFoundError
 from ..query import QueryLike, as_query, handle_of

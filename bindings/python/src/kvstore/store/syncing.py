@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, Unpack
 
 from .. import _native
-from .._options import CallOptions
+from .._option_types import CallOptions
 from ..conflict import ConflictHandler, set_handler
 from ..pending import PendingQueue
 from ..query import QueryLike, as_query, handle_of

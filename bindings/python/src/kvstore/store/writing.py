@@ -7,7 +7,8 @@ from typing import Any, Final, Unpack, overload
 
 from .. import _native
 from .._callbacks import Reader
-from .._options import CallOptions, WriteOptions, encode_options, to_json, to_text
+from .._option_types import CallOptions
+from .._options import WriteOptions, encode_options, to_json, to_text
 from ..errors import invalid
 from ..query import Query, QueryLike, as_query, handle_of
 from ..request import OnAnswer, Request, TextReader
