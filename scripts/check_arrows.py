@@ -29,7 +29,7 @@ ORDER = {
         "Planning",
         "Aggregation",
         "Update",
-    ]
+    ],
 }
 
 DECLARATION = re.compile(

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from abi import aio, facade, misuse, native, options
+from abi import aio, facade, misuse, native, options, statuses
 from abi.header import Header, read
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,6 +25,7 @@ MADE: dict[str, Callable[[Header], str]] = {
     "bindings/go/options_made.go": options.go,
     "bindings/python/src/kvstore/_abi.py": native.make,
     "bindings/python/src/kvstore/_option_types.py": options.python,
+    "Sources/KVSync/Model/StoreError.Kind+Status.swift": statuses.make,
     "Sources/KVStoreC/EntryPoints/Operations.swift": facade.make,
     "bindings/python/src/kvstore/aio/_calls.py": aio.make,
     "Tests/CAPI/functions.h": misuse.make,
