@@ -33,6 +33,20 @@ final class CollectionRegistry: Sendable {
       try Self.load(connection, defaults)
     }
     collections = Monitor(found)
+    try indexGroups()
+  }
+
+  /// Has the groups in the columns of all collections: a version without groups did not put them there.
+  private func indexGroups() throws(SQLiteError) {
+    let known = collections.withLock { Array($0.values) }
+    for collection in known {
+      try database.write { (connection: borrowing Connection) throws(SQLiteError) in
+        let isIndexed = try connection.integer(
+          "SELECT groups_indexed FROM collection WHERE number = \(collection.number)")
+        guard isIndexed == 0 else { return }
+        try connection.execute(ServerSchema.indexGroups(of: collection))
+      }
+    }
   }
 
   /// The number of an app, made the first time.
@@ -77,7 +91,7 @@ final class CollectionRegistry: Sendable {
   ) throws(SQLiteError) -> EntityCollection {
     var state = EntityCollection.State(permissions: defaults)
     state.knownRule = defaults.read
-    if historyDays > 0, !name.hasSameBytes(as: ServerSchema.users) {
+    if historyDays > 0, !ServerSchema.isOwn(name) {
       state.history = .on(since: .distantPast, days: historyDays)
     }
     let made = EntityCollection(
@@ -106,7 +120,7 @@ final class CollectionRegistry: Sendable {
 
   /// All collections that clients can name.
   var all: [EntityCollection] {
-    collections.withLock { $0.filter { $0.key.name != RecordID(ServerSchema.users) }.map(\.value) }
+    collections.withLock { $0.filter { !ServerSchema.isOwn($0.value.name) }.map(\.value) }
   }
 
   /// Gives its number, or that of the collection that somebody else has made meanwhile.
@@ -116,7 +130,8 @@ final class CollectionRegistry: Sendable {
   ) throws(SQLiteError) -> Int64 {
     let insert = try connection.prepare(
       """
-      INSERT INTO collection (app, name, read_rule, history_since) VALUES (?1, ?2, ?3, ?4)
+      INSERT INTO collection (app, name, read_rule, history_since, groups_indexed)
+      VALUES (?1, ?2, ?3, ?4, 1)
       ON CONFLICT DO NOTHING
       """)
     try insert.bind(app, at: 1)

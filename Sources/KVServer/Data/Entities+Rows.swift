@@ -34,7 +34,11 @@ extension Entities {
       return try Self.delete(
         id, found, if: condition, from: collection, on: connection, at: now, changes: &changes)
     }
-    if case .success(let written?) = result { changes.add(LiveChange(written)) }
+    if case .success(let written?) = result {
+      try Self.record(
+        written.id, written.isNew ? .create(body: written.body) : .update(body: written.body),
+        for: written.acl, in: collection, on: connection, changes: &changes)
+    }
     return result
   }
 
@@ -131,8 +135,10 @@ extension Entities {
       let access = try connection.statement(collection.sql(.access))
       try access.bind(row, at: 1)
       if try access.step() {
-        changes.add(
-          LiveChange(id: access.text(0) ?? "", .delete(ACL(access, from: 1), at: now)))
+        let (id, acl) = (access.text(0) ?? "", ACL(access, from: 1))
+        access.reset()
+        try record(
+          id, .delete(at: now), for: acl, in: collection, on: connection, changes: &changes)
       }
       access.reset()
       if isRecorded {
@@ -162,7 +168,7 @@ extension Entities {
         ServerError(
           .internalErrorRetry, "An entity with that _id already exists in this collection"))
     }
-    return .success(Written(id: draft.id, body: body, modified: now, isNew: true))
+    return .success(Written(id: draft.id, body: body, acl: acl, modified: now, isNew: true))
   }
 
   func update(
@@ -185,7 +191,7 @@ extension Entities {
     try update.bind(stored.row, at: 1)
     try Self.bind(acl, created: stored.created, modified: modified, to: update)
     try Self.run(update, with: body)
-    return Written(id: draft.id, body: body, modified: modified, isNew: false)
+    return Written(id: draft.id, body: body, acl: acl, modified: modified, isNew: false)
   }
 
   private static func bind(
@@ -194,8 +200,8 @@ extension Entities {
     try statement.bind(acl.creator, at: 2)
     try bind(acl.everybodyReads, to: statement, at: 3)
     try bind(acl.everybodyWrites, to: statement, at: 4)
-    try statement.bind(acl.readers.isEmpty ? nil : ACL.list(acl.readers), at: 5)
-    try statement.bind(acl.writers.isEmpty ? nil : ACL.list(acl.writers), at: 6)
+    try statement.bind(ACL.column(acl.readers, groups: acl.groupReaders), at: 5)
+    try statement.bind(ACL.column(acl.writers, groups: acl.groupWriters), at: 6)
     try statement.bind(created.milliseconds, at: 7)
     try statement.bind(modified.milliseconds, at: 8)
   }
@@ -205,6 +211,30 @@ extension Entities {
   ) throws(SQLiteError) {
     guard let flag else { return try statement.bindNull(at: index) }
     try statement.bind(flag ? 1 : 0, at: index)
+  }
+
+  /// Adds a change for live data, with the present members of groups among those who may read.
+  private static func record(
+    _ id: String, _ what: LiveChange.What, for acl: ACL,
+    in collection: EntityCollection, on connection: borrowing Connection,
+    changes: inout LiveChanges
+  ) throws(SQLiteError) {
+    guard !changes.isFull else { return changes.cut() }
+    var acl = acl
+    acl.readers = try users(acl.readers, acl.groupReaders, of: collection.app, on: connection)
+    acl.writers = try users(acl.writers, acl.groupWriters, of: collection.app, on: connection)
+    changes.add(LiveChange(id: id, what, acl: acl))
+  }
+
+  /// Users, and the members of groups.
+  private static func users(
+    _ ids: [String], _ groups: [String], of app: Int64, on connection: borrowing Connection
+  ) throws(SQLiteError) -> [String] {
+    var users = ids.filter { ACL.group(in: $0) == nil }
+    for group in ids.compactMap({ ACL.group(in: $0) }) + groups {
+      users += try UserGroups.members(of: group, app: app, on: connection)
+    }
+    return users
   }
 
   /// Runs a statement whose parameter 9 is the body.
@@ -234,6 +264,20 @@ extension ACL {
     everybodyWrites = row.isNull(column + 2) ? nil : row.int64(column + 2) != 0
     readers = Self.ids(row.text(column + 3))
     writers = Self.ids(row.text(column + 4))
+  }
+
+  /// The character that tells ids of groups from those of users in columns. No id has it.
+  private static let groupMark = "\u{1}"
+
+  /// The text of a column `readers` or `writers`; nil: nobody.
+  fileprivate static func column(_ users: [String], groups: [String]) -> String? {
+    let ids = users.filter { group(in: $0) == nil } + groups.map { groupMark + $0 }
+    return ids.isEmpty ? nil : list(ids)
+  }
+
+  /// The group that a marked id names; nil: it is a user's.
+  fileprivate static func group(in id: String) -> String? {
+    id.utf8.first == groupMark.utf8.first ? String(Substring(id.utf8.dropFirst())) : nil
   }
 
   private static func ids(_ list: String?) -> [String] {

@@ -9,6 +9,7 @@ extension Entities {
   struct Written: Sendable {
     var id: String
     var body: [UInt8]
+    var acl: ACL
     var modified: Timestamp
     /// False: an older version was replaced.
     var isNew: Bool
@@ -111,13 +112,5 @@ extension Entities {
     try selection.bind(to: select)
     try select.bind(version.row, at: 4)
     return try connection.within(selection.budget) { () throws(SQLiteError) in try select.step() }
-  }
-}
-
-extension LiveChange {
-  /// The change that a write was.
-  init(_ written: Entities.Written) {
-    self.init(
-      id: written.id, written.isNew ? .create(body: written.body) : .update(body: written.body))
   }
 }

@@ -100,20 +100,25 @@ final class EntityCollection: Sendable {
     var needsUser: Bool { rule != .always && rule != .never }
 
     /// What the rule lets through.
-    var access: String { writing ? rule.writeCondition : rule.readCondition }
+    func access(_ app: Int64) -> String {
+      writing ? rule.writeCondition(app) : rule.readCondition(app)
+    }
 
     /// Whether the filter leaves anything out.
     var hasFilter: Bool { isByIds || isFiltered }
 
-    var condition: String {
+    /// What the rule lets through of what the filter matches. `app`: whose groups count.
+    func condition(_ app: Int64) -> String {
+      let access = access(app)
       guard isFiltered else { return isByIds ? "\(access) AND \(byIDs)" : access }
-      return isByIds ? "\(byIDs) AND \(guarded(match))" : guarded(match)
+      return isByIds ? "\(byIDs) AND \(guarded(match, by: access))" : guarded(match, by: access)
     }
 
     /// What the rule lets through and the filter does not match.
-    var unmatched: String {
+    func unmatched(_ app: Int64) -> String {
+      let access = access(app)
       guard isFiltered else { return isByIds ? "\(access) AND NOT (\(byIDs))" : "0" }
-      return guarded(isByIds ? "NOT (\(byIDs) AND \(match))" : "NOT \(match)")
+      return guarded(isByIds ? "NOT (\(byIDs) AND \(match))" : "NOT \(match)", by: access)
     }
 
     private var byIDs: String { "id IN (SELECT value FROM json_each(?3))" }
@@ -121,7 +126,7 @@ final class EntityCollection: Sendable {
 
     /// A filter, asked about what the rule lets through and nothing else. `AND` would leave it to SQLite what comes
     /// first, and how long a filter takes, or that it gives up, would tell of entities that the user may not read.
-    private func guarded(_ filter: String) -> String {
+    private func guarded(_ filter: String, by access: String) -> String {
       access == "1" ? filter : "CASE WHEN \(access) THEN \(filter) ELSE 0 END"
     }
   }
@@ -137,9 +142,9 @@ final class EntityCollection: Sendable {
 
   private func text(of shape: Shape) -> String {
     switch shape {
-    case .get(let rule): "SELECT \(rule.readCondition), lmt, body FROM \(table) WHERE id = ?2"
+    case .get(let rule): "SELECT \(rule.readCondition(app)), lmt, body FROM \(table) WHERE id = ?2"
     case .look(let rule):
-      "SELECT \(rule.writeCondition), n, creator, ect, lmt, body FROM \(table) WHERE id = ?2"
+      "SELECT \(rule.writeCondition(app)), n, creator, ect, lmt, body FROM \(table) WHERE id = ?2"
     case .insert:
       """
       INSERT INTO \(table) (id, creator, gr, gw, readers, writers, ect, lmt, body)
@@ -154,23 +159,23 @@ final class EntityCollection: Sendable {
     case .deleteRow: "DELETE FROM \(table) WHERE n = ?1"
     case .scan(let which):
       """
-      SELECT n, body FROM \(table) WHERE n > ?4 AND \(which.condition)
+      SELECT n, body FROM \(table) WHERE n > ?4 AND \(which.condition(app))
       ORDER BY n LIMIT ?5 OFFSET ?6
       """
     case .walk(let which, let isBounded):
       """
-      SELECT id, body FROM \(table) WHERE id > ?4\(isBounded ? " AND id <= ?7" : "") AND \(which.condition)
+      SELECT id, body FROM \(table) WHERE id > ?4\(isBounded ? " AND id <= ?7" : "") AND \(which.condition(app))
       ORDER BY id LIMIT ?5 OFFSET ?6
       """
     case .order(let which):
       """
-      SELECT n FROM \(table) WHERE \(which.condition)
+      SELECT n FROM \(table) WHERE \(which.condition(app))
       ORDER BY kv_sort_key(body, ?4), id LIMIT ?5 OFFSET ?6
       """
-    case .count(let which): "SELECT count(*) FROM \(table) WHERE \(which.condition)"
-    case .versions(let which): "SELECT n, lmt FROM \(table) WHERE \(which.condition)"
+    case .count(let which): "SELECT count(*) FROM \(table) WHERE \(which.condition(app))"
+    case .versions(let which): "SELECT n, lmt FROM \(table) WHERE \(which.condition(app))"
     case .modified: "SELECT lmt FROM \(table) WHERE n = ?1"
-    case .body(let which): "SELECT body FROM \(table) WHERE n = ?4 AND \(which.condition)"
+    case .body(let which): "SELECT body FROM \(table) WHERE n = ?4 AND \(which.condition(app))"
     case .access:
       "SELECT id, creator, gr, gw, readers, writers FROM \(table) WHERE n = ?1"
     case .addTombstone:
@@ -187,7 +192,7 @@ final class EntityCollection: Sendable {
     case .changed(let which):
       """
       SELECT n, length(CAST(body AS BLOB)) FROM \(table) INDEXED BY \(table)_lmt
-      WHERE lmt >= ?4 AND \(which.condition) ORDER BY lmt, n LIMIT ?5
+      WHERE lmt >= ?4 AND \(which.condition(app)) ORDER BY lmt, n LIMIT ?5
       """
     case .deleted(let which): "\(deleted(which)) LIMIT ?5"
     case .closed(let which): "\(closed(to: which)) EXCEPT \(deleted(which)) LIMIT ?5"
@@ -197,14 +202,14 @@ final class EntityCollection: Sendable {
 
   private func deleted(_ which: RowCondition) -> String {
     """
-    SELECT DISTINCT id FROM \(tombstones) INDEXED BY \(tombstones)_at WHERE at >= ?4 AND \(which.condition)
+    SELECT DISTINCT id FROM \(tombstones) INDEXED BY \(tombstones)_at WHERE at >= ?4 AND \(which.condition(app))
     """
   }
 
   private func closed(to which: RowCondition) -> String {
     """
     SELECT DISTINCT id FROM \(formerAccess) AS was INDEXED BY \(formerAccess)_at
-    WHERE at >= ?4 AND \(which.access) AND \(isUnreadable(which))
+    WHERE at >= ?4 AND \(which.access(app)) AND \(isUnreadable(which))
     """
   }
 
@@ -214,26 +219,25 @@ final class EntityCollection: Sendable {
     return """
       \(closed(to: which))
       UNION SELECT id FROM \(tombstones) AS was INDEXED BY \(tombstones)_at
-        WHERE at >= ?4 AND \(which.unmatched) AND \(isUnreadable(which))
+        WHERE at >= ?4 AND \(which.unmatched(app)) AND \(isUnreadable(which))
       EXCEPT \(deleted(which))
       UNION SELECT id FROM \(table) INDEXED BY \(table)_lmt
-        WHERE lmt >= ?4 AND \(which.unmatched)
+        WHERE lmt >= ?4 AND \(which.unmatched(app))
       """
   }
 
   /// SQL that tells whether the id of the row `was` has no entity that may be read.
   private func isUnreadable(_ which: RowCondition) -> String {
-    "NOT EXISTS (SELECT 1 FROM \(table) AS now WHERE now.id = was.id AND \(which.access))"
+    "NOT EXISTS (SELECT 1 FROM \(table) AS now WHERE now.id = was.id AND \(which.access(app)))"
   }
 }
 
 extension Permissions.Rule {
   /// SQL that tells whether user ?1 may read a row.
-  fileprivate var readCondition: String {
+  fileprivate func readCondition(_ app: Int64) -> String {
     let named = """
       creator = ?1 OR gr = 1 OR gw = 1
-      OR (readers NOT NULL AND EXISTS (SELECT 1 FROM json_each(readers) WHERE value = ?1))
-      OR (writers NOT NULL AND EXISTS (SELECT 1 FROM json_each(writers) WHERE value = ?1))
+      OR \(Self.names("readers", app)) OR \(Self.names("writers", app))
       """
     return switch self {
     case .always: "1"
@@ -245,16 +249,20 @@ extension Permissions.Rule {
   }
 
   /// SQL that tells whether user ?1 may change or delete a row.
-  fileprivate var writeCondition: String {
+  fileprivate func writeCondition(_ app: Int64) -> String {
     switch self {
     case .always: "1"
     case .never: "0"
     case .creator: "creator = ?1"
-    case .acl, .shared:
-      """
-      (creator = ?1 OR gw = 1
-      OR (writers NOT NULL AND EXISTS (SELECT 1 FROM json_each(writers) WHERE value = ?1)))
-      """
+    case .acl, .shared: "(creator = ?1 OR gw = 1 OR \(Self.names("writers", app)))"
     }
+  }
+
+  /// SQL that tells whether a list of ids, and of groups behind a mark, names user ?1.
+  private static func names(_ list: String, _ app: Int64) -> String {
+    """
+    (\(list) NOT NULL AND EXISTS (SELECT 1 FROM json_each(\(list)) WHERE value = ?1 OR value IN
+      (SELECT char(1) || grp FROM group_member WHERE app = \(app) AND user = ?1)))
+    """
   }
 }

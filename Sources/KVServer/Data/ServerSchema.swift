@@ -14,6 +14,11 @@ enum ServerSchema {
 
   /// The collection that holds an app's users. Clients' collections do not start with an underscore.
   static let users = "_users"
+  /// The collection that holds an app's groups of users.
+  static let groups = "_groups"
+
+  /// Whether a collection is one of the server's own, which clients cannot name.
+  static func isOwn(_ name: String) -> Bool { name.utf8.first == UInt8(ascii: "_") }
 
   static let migrations = [
     Database.Migration(
@@ -119,7 +124,37 @@ enum ServerSchema {
           epoch TEXT NOT NULL,
           floor INTEGER NOT NULL);
         """),
+    // Who is in which group. `rights_since`: when a user joined or left one last. `groups_indexed`: whether the columns
+    // of a collection's rows have the groups that their access lists name, see `indexGroups`.
+    Database.Migration(
+      sql: """
+        CREATE TABLE group_member (
+          app INTEGER NOT NULL REFERENCES app (number),
+          user TEXT NOT NULL,
+          grp TEXT NOT NULL,
+          PRIMARY KEY (app, user, grp)) WITHOUT ROWID;
+        CREATE INDEX group_member_grp ON group_member (app, grp);
+        ALTER TABLE account ADD COLUMN rights_since INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE collection ADD COLUMN groups_indexed INTEGER NOT NULL DEFAULT 0;
+        """),
   ]
+
+  /// Puts the groups that access lists name into the columns of rows that were written by a version without groups.
+  static func indexGroups(of collection: EntityCollection) -> String {
+    func list(_ column: String, _ member: String) -> String {
+      """
+      \(column) = (SELECT nullif(json_group_array(value), '[]') FROM (
+        SELECT value FROM json_each(coalesce(\(column), '[]'))
+        UNION ALL SELECT char(1) || value FROM json_each(body, '$._acl.groups.\(member)')
+        WHERE type = 'text'))
+      """
+    }
+    return """
+      UPDATE \(collection.table) SET \(list("readers", "r")), \(list("writers", "w"))
+      WHERE CASE WHEN json_valid(body) THEN json_type(body, '$._acl.groups') = 'object' ELSE 0 END;
+      UPDATE collection SET groups_indexed = 1 WHERE number = \(collection.number);
+      """
+  }
 
   /// What a collection with a history has besides: an index by which changes are found, the entities that were
   /// deleted, as they were last, and whom the others let in before their access lists were changed.

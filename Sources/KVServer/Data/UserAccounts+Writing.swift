@@ -130,6 +130,7 @@ extension UserAccounts {
   ) throws(SQLiteError) {
     try run(Self.remember, app, id: id, on: connection)
     try run(Self.remove, app, id: id, on: connection)
+    try run(UserGroups.removeUser, app, id: id, on: connection)
     let delete = try connection.statement(users.sql(.deleteRow))
     try delete.bind(stored.row, at: 1)
     try delete.run()

@@ -56,7 +56,7 @@ extension LiveMessage {
       isNotice = false
       payload = body
     case .create, .update: payload = LiveWire.notice(change.id, at: nil)
-    case .delete(_, let moment): payload = LiveWire.notice(change.id, at: moment)
+    case .delete(let moment): payload = LiveWire.notice(change.id, at: moment)
     }
     let about = About(
       audience: Audience(rule, change.acl), isNotice: isNotice, from: .change(change.what.name))

@@ -6,8 +6,7 @@ struct LiveChange: Sendable {
   enum What: Sendable {
     case create(body: [UInt8])
     case update(body: [UInt8])
-    /// With the access list that it had last.
-    case delete(ACL, at: Timestamp)
+    case delete(at: Timestamp)
 
     var name: String {
       switch self {
@@ -20,18 +19,15 @@ struct LiveChange: Sendable {
 
   let id: String
   let what: What
+  /// Who may read it, with the members of groups among the users; of what was deleted, who could.
+  let acl: ACL
 
-  init(id: String, _ what: What) {
+  init(id: String, _ what: What, acl: ACL) {
     self.id = id
     self.what = what
+    self.acl = acl
   }
 
-  var acl: ACL {
-    switch what {
-    case .create(let body), .update(let body): ACL(of: body)
-    case .delete(let acl, _): acl
-    }
-  }
 }
 
 /// The changes that one transaction makes to one collection, collected while it runs.
@@ -47,8 +43,13 @@ struct LiveChanges: Sendable {
 
   init(rule: Permissions.Rule) { self.rule = rule }
 
-  mutating func add(_ change: @autoclosure () -> LiveChange) {
-    if list.count < Self.maxCount { list.append(change()) } else { isCut = true }
+  /// Whether no other change can be kept: then `cut` says that there was one.
+  var isFull: Bool { list.count >= Self.maxCount }
+
+  mutating func cut() { isCut = true }
+
+  mutating func add(_ change: LiveChange) {
+    if isFull { cut() } else { list.append(change) }
   }
 }
 
@@ -72,7 +73,7 @@ struct Audience: Sendable {
   init?(json: JSONValue) {
     guard let rule = json["rule"]?.stringValue.flatMap(Permissions.Rule.init),
       let bytes = json["acl"]?.bytes,
-      let acl = try? bytes.withUnsafeBytes({ try ACL(parsing: $0) })
+      let acl = try? bytes.withUnsafeBytes({ try ACL(parsing: $0, isStored: true) })
     else { return nil }
     self.init(rule, acl)
   }

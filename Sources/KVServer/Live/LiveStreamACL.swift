@@ -7,7 +7,7 @@ struct LiveStreamACL: Sendable {
 
   private(set) var subscribers: [String] = []
   private(set) var publishers: [String] = []
-  /// Kept and not acted on: `kvstored` knows no groups of users.
+  /// Kept and not acted on: streams are opened to users alone.
   private var groups: JSONValue?
 
   init() {}

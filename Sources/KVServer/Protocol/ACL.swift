@@ -8,13 +8,17 @@ struct ACL: Sendable, Equatable {
   var everybodyWrites: Bool?
   var readers: [String] = []
   var writers: [String] = []
-  /// Members that this server keeps and does not act on: `groups`, `roles` and what is unknown.
+  /// The groups whose members may read, and write.
+  private(set) var groupReaders: [String] = []
+  private(set) var groupWriters: [String] = []
+  /// Members that are kept as they came: `groups`, and what this server does not act on, such as `roles`.
   private var others: [JSONObject.Member] = []
 
   init() {}
 
   /// Reads what a client sent. The creator in it counts only for those who may name one.
-  init(parsing bytes: UnsafeRawBufferPointer) throws(ServerError) {
+  /// `isStored`: what an older version has let through is no error.
+  init(parsing bytes: UnsafeRawBufferPointer, isStored: Bool = false) throws(ServerError) {
     let value: JSONValue
     do { value = try JSONValue(parsing: bytes) } catch {
       throw ServerError(.inputValidationFailed, "_acl: \(error.message)")
@@ -29,6 +33,11 @@ struct ACL: Sendable, Equatable {
       case "gw": everybodyWrites = try Self.flag(member)
       case "r": readers = try Self.ids(member)
       case "w": writers = try Self.ids(member)
+      case "groups":
+        do throws(ServerError) { (groupReaders, groupWriters) = try Self.groups(member) } catch {
+          if !isStored { throw error }
+        }
+        others.append(member)
       default: others.append(member)
       }
     }
@@ -39,7 +48,7 @@ struct ACL: Sendable, Equatable {
     self.init()
     let stored = try? entity.withUnsafeBytes { bytes -> ACL? in
       guard let range = try EntityScanner.outline(of: bytes).permissions else { return nil }
-      return try ACL(parsing: UnsafeRawBufferPointer(rebasing: bytes[range]))
+      return try ACL(parsing: UnsafeRawBufferPointer(rebasing: bytes[range]), isStored: true)
     }
     if let stored { self = stored }
   }
@@ -66,11 +75,29 @@ struct ACL: Sendable, Equatable {
     return flag
   }
 
+  private static func groups(
+    _ member: JSONObject.Member
+  ) throws(ServerError) -> (readers: [String], writers: [String]) {
+    if member.value.isNull { return ([], []) }
+    guard let groups = member.value.objectValue else {
+      throw invalid("_acl.groups must be an object")
+    }
+    var found: (readers: [String], writers: [String]) = ([], [])
+    for list in groups.members {
+      switch list.name {
+      case "r": found.readers = try ids(list)
+      case "w": found.writers = try ids(list)
+      default: break
+      }
+    }
+    return found
+  }
+
   private static func ids(_ member: JSONObject.Member) throws(ServerError) -> [String] {
     if member.value.isNull { return [] }
     let ids = member.value.arrayValue?.compactMap(\.stringValue)
     guard let ids, ids.count == member.value.arrayValue?.count else {
-      throw invalid("_acl.\(member.name) must be an array of user ids")
+      throw invalid("_acl.\(member.name) must be an array of ids")
     }
     return ids
   }

@@ -20,6 +20,9 @@ enum Route: Sendable, Equatable {
   case me(app: String)
   case lookup(app: String)
   case tokens(app: String, user: String)
+  /// Groups of users, which access lists can name.
+  case userGroups(app: String)
+  case userGroup(app: String, id: String)
   case usernameExists(app: String)
   /// Mail that this server does not send: forgotten names, reset passwords.
   case mail(app: String)
@@ -47,6 +50,8 @@ enum Route: Sendable, Equatable {
     case ("healthz", 0): self = .health
     case ("appdata", _): self.init(data: Array(rest))
     case ("user", _): self.init(user: Array(rest))
+    case ("group", 1): self = .userGroups(app: path[1])
+    case ("group", 2): self = .userGroup(app: path[1], id: path[2])
     case ("stream", _): self.init(stream: Array(rest))
     case ("rpc", _): self.init(rpc: Array(rest))
     case ("v2", _), ("time", _), ("publish", _): self.init(pubNub: path)
@@ -139,9 +144,9 @@ enum Route: Sendable, Equatable {
     case .pubNub(.publish(_, _, _, let message)): message == nil ? [.post] : [.get]
     case .health, .ping, .count, .delta, .me, .poll, .pubNub, .substreams: [.get]
     case .collection: [.get, .post, .delete]
-    case .entity, .user: [.get, .put, .delete]
+    case .entity, .user, .userGroup: [.get, .put, .delete]
     case .permissions, .history, .streamACL: [.get, .put]
-    case .users: [.get, .post]
+    case .users, .userGroups: [.get, .post]
     case .login, .logout, .lookup, .usernameExists, .mail, .verifyAddress, .removeCollection,
       .customEndpoint, .group, .batch, .register, .unregister, .subscribe, .unsubscribe,
       .streamPublish,
@@ -165,7 +170,8 @@ enum Route: Sendable, Equatable {
     case .health, .poll, .pubNub: nil
     case .ping(let app), .collection(let app, _), .entity(let app, _, id: _), .count(let app, _),
       .delta(let app, _), .group(let app, _), .batch(let app, _), .history(let app, _),
-      .permissions(let app, _), .users(let app), .user(let app, _), .login(let app),
+      .permissions(let app, _), .users(let app), .user(let app, _), .userGroups(let app),
+      .userGroup(let app, _), .login(let app),
       .logout(let app), .me(let app), .lookup(let app), .tokens(let app, _),
       .usernameExists(let app), .mail(let app), .verifyAddress(let app, _),
       .removeCollection(let app), .customEndpoint(let app), .register(let app, _),

@@ -35,6 +35,11 @@ extension Service {
     guard since >= first else {
       throw ServerError(.parameterValueOutOfRange, "the history starts at \(first)")
     }
+    if case .user(let id) = call.principal,
+      try groups.rightsChanged(of: id, app: call.app.number) > since
+    {
+      throw ServerError(.parameterValueOutOfRange, "the user has joined or left a group since")
+    }
     guard entities.clock.hasGiven(since) else {
       throw ServerError(.parameterValueOutOfRange, "this data was not read at \(since)")
     }

@@ -12,6 +12,7 @@ final class Service: RequestHandler, Sendable {
   let epoch: DataEpoch
   let entities: Entities
   let accounts: UserAccounts
+  let groups: UserGroups
   let sessions: Sessions
   let histories: Histories
   let live: LiveService
@@ -72,6 +73,7 @@ final class Service: RequestHandler, Sendable {
     sessions = Sessions(database, lifetimeSeconds: settings.sessionSeconds)
     accounts = UserAccounts(entities, collections, sessions: sessions)
     histories = try Histories(entities, collections, defaultDays: settings.historyDays)
+    groups = UserGroups(entities, collections)
     throttle = LoginThrottle(now: settings.loginClock)
     self.settings = settings
     self.workers = workers
@@ -169,7 +171,7 @@ final class Service: RequestHandler, Sendable {
     case .users: request.method == .post ? hashers : workers
     case .user: request.method == .put ? hashers : workers
     case .collection, .count, .delta, .group, .batch, .history, .permissions, .logout, .me, .lookup,
-      .tokens,
+      .tokens, .userGroups, .userGroup,
       .usernameExists, .mail, .verifyAddress, .removeCollection, .customEndpoint, .register,
       .unregister, .subscribe, .unsubscribe, .poll,
       .streamACL, .streamPublish, .streamSubscribe, .streamUnsubscribe, .substreams:
@@ -235,6 +237,8 @@ final class Service: RequestHandler, Sendable {
     case .permissions(_, let name): try permissions(call, name)
     case .users: try users(call)
     case .user(_, let id): try user(call, id)
+    case .userGroups: try userGroups(call)
+    case .userGroup(_, let id): try userGroup(call, id)
     case .login: try login(call)
     case .logout: try logout(call)
     case .me: try me(call)

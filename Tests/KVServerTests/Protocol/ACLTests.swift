@@ -11,6 +11,7 @@ import Testing
     )
     #expect(acl.readers == ["a"] && acl.writers == ["b", "c"])
     #expect(acl.everybodyReads == false && acl.everybodyWrites == true)
+    #expect(acl.groupReaders == ["g"] && acl.groupWriters.isEmpty)
     #expect(
       String(decoding: acl.json, as: UTF8.self)
         == #"{"creator":"u","gr":false,"gw":true,"r":["a"],"w":["b","c"],"groups":{"r":["g"]},"roles":{}}"#
@@ -27,6 +28,7 @@ import Testing
     "are refused with members of the wrong type",
     arguments: [
       #"{"r":"a"}"#, #"{"w":[1]}"#, #"{"gr":1}"#, #"{"gw":"true"}"#, #"{"creator":7}"#, "[]",
+      #"{"groups":["g"]}"#, #"{"groups":{"w":"g"}}"#,
     ])
   func misuse(text: String) throws {
     do {

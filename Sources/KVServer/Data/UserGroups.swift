@@ -1,0 +1,115 @@
+internal import KVBase
+internal import KVJSON
+internal import KVSQLite
+
+/// The groups of users of apps, which access lists can name: an entity that clients see, and rows that say who is in it.
+/// Both are written in one transaction. Safe from any thread.
+///
+/// Who joins or leaves a group may read other entities than before, whatever has changed in them. So a user's next
+/// request for changes is answered like one that reaches back too far, and the client reads everything.
+final class UserGroups: Sendable {
+  /// More members than this are refused.
+  static let maxMembers = 10_000
+
+  private let entities: Entities
+  private let collections: CollectionRegistry
+
+  init(_ entities: Entities, _ collections: CollectionRegistry) {
+    self.entities = entities
+    self.collections = collections
+  }
+
+  /// What users may do with groups: each changes those that he has created, or whose `_acl` lets him write.
+  static let permissions: Permissions = {
+    var permissions = Permissions()
+    permissions.read = .acl
+    return permissions
+  }()
+
+  /// The collection of an app's groups.
+  func collection(of app: Int64) throws(ServerError) -> EntityCollection {
+    try Entities.storage { () throws(SQLiteError) in
+      try collections.make(ServerSchema.groups, of: app)
+    }
+  }
+
+  /// Creates, replaces or deletes a group. `members`: the ids of the users who are in it afterwards. Nil: it was deleted.
+  func perform(
+    _ write: EntityWrite, members: [String], for viewer: Viewer, app: Int64
+  ) throws(ServerError) -> Entities.Written? {
+    let groups = try collection(of: app)
+    let result = try entities.write(makingRoom: write.isDelete) {
+      (connection, now) throws(SQLiteError) -> Result<Entities.Written?, ServerError> in
+      // Nobody can subscribe to groups.
+      var unheard = LiveChanges(rule: .never)
+      let result = try entities.perform(
+        write, in: groups, for: viewer, on: connection, at: now, changes: &unheard)
+      if case .success = result {
+        try Self.set(members, of: write.id, app: app, on: connection, at: now)
+      }
+      return result
+    }
+    return try result.get()
+  }
+
+  /// When a user's rights changed last because he joined or left a group. What was read earlier was read with others.
+  func rightsChanged(of user: String, app: Int64) throws(ServerError) -> Timestamp {
+    try Entities.storage { () throws(SQLiteError) -> Timestamp in
+      try entities.database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
+        let select = try connection.statement(Self.selectRights)
+        try select.bind(app, at: 1)
+        try select.bind(user, at: 2)
+        return Timestamp(milliseconds: try select.step() ? select.int64(0) : 0)
+      }
+    }
+  }
+
+  // MARK: Inside transactions
+
+  private static func set(
+    _ members: [String], of group: String, app: Int64, on connection: borrowing Connection,
+    at now: Timestamp
+  ) throws(SQLiteError) {
+    let former = Set(
+      try Self.members(of: group, app: app, on: connection).map { RecordID($0) })
+    let wanted = Set(members.map { RecordID($0) })
+    for (sql, users) in [(add, wanted.subtracting(former)), (remove, former.subtracting(wanted))] {
+      for user in users {
+        let change = try connection.statement(sql)
+        try change.bind(app, at: 1)
+        try change.bind(user.text, at: 2)
+        try change.bind(group, at: 3)
+        try change.run()
+        let record = try connection.statement(recordRights)
+        try record.bind(app, at: 1)
+        try record.bind(user.text, at: 2)
+        // Who has read before has a time that is not later than this transaction's.
+        try record.bind(now.milliseconds + 1, at: 3)
+        try record.run()
+      }
+    }
+  }
+
+  /// The ids of the users who are in a group.
+  static func members(
+    of group: String, app: Int64, on connection: borrowing Connection
+  ) throws(SQLiteError) -> [String] {
+    let select = try connection.statement(selectMembers)
+    try select.bind(app, at: 1)
+    try select.bind(group, at: 2)
+    var users: [String] = []
+    while try select.step() { users.append(select.text(0) ?? "") }
+    return users
+  }
+
+  private static let selectMembers = SQL(
+    "SELECT user FROM group_member WHERE app = ?1 AND grp = ?2")
+  static let removeUser = SQL("DELETE FROM group_member WHERE app = ?1 AND user = ?2")
+  private static let add = SQL("INSERT INTO group_member (app, user, grp) VALUES (?1, ?2, ?3)")
+  private static let remove = SQL(
+    "DELETE FROM group_member WHERE app = ?1 AND user = ?2 AND grp = ?3")
+  private static let recordRights = SQL(
+    "UPDATE account SET rights_since = ?3 WHERE app = ?1 AND id = ?2")
+  private static let selectRights = SQL(
+    "SELECT rights_since FROM account WHERE app = ?1 AND id = ?2")
+}
