@@ -13,11 +13,11 @@ struct FormatReader {
   private var permissions: String?
   private var creator: String?
 
-  /// Whether the member is one of ours, and taken. Throws `.invalid` for one that is not what it should be.
-  mutating func take(_ member: JSONObject.Member) throws(StoreError) -> Bool {
+  /// Reads a member; false: it is none of the format. Throws `.invalid` for one that is not what it should be.
+  mutating func read(_ member: JSONObject.Member) throws(StoreError) -> Bool {
     switch member.name {
-    case "id": try takeID(member)
-    case "version": try takeVersion(member)
+    case "id": try readID(member)
+    case "version": try readVersion(member)
     case "backendMembers":
       backendMembers = try Self.names(member.value, member.name)
     case "permissions": permissions = try Self.name(member.value, member.name)
@@ -39,7 +39,7 @@ struct FormatReader {
   }
 
   /// `"id"`, `{"name":"id","kind":"integer"}`, or several of these.
-  private mutating func takeID(_ member: JSONObject.Member) throws(StoreError) {
+  private mutating func readID(_ member: JSONObject.Member) throws(StoreError) {
     let parts = member.value.arrayValue ?? [member.value]
     id = []
     for part in parts {
@@ -47,12 +47,12 @@ struct FormatReader {
       id.append(.init(name, try Self.kind(part.objectValue?["kind"], member.name)))
     }
     guard (1...8).contains(id.count) else {
-      throw .misfit(member.name, "has 1 to 8 members")
+      throw .invalidMember(member.name, "has 1 to 8 members")
     }
   }
 
   /// `"rev"`, `["meta","rev"]` or `{"path":…,"kind":"integer","ordered":true}`.
-  private mutating func takeVersion(_ member: JSONObject.Member) throws(StoreError) {
+  private mutating func readVersion(_ member: JSONObject.Member) throws(StoreError) {
     guard !member.value.isNull else { return }
     let details = member.value.objectValue
     let path = details?["path"] ?? member.value
@@ -64,7 +64,7 @@ struct FormatReader {
     switch details?["ordered"] {
     case nil: isOrdered = versionKind == .integer
     case .bool(let ordered): isOrdered = ordered
-    default: throw .misfit(member.name, "is ordered or not: true or false")
+    default: throw .invalidMember(member.name, "is ordered or not: true or false")
     }
     order = !isOrdered ? .unordered : versionKind == .integer ? .integer : .text
   }
@@ -76,14 +76,14 @@ struct FormatReader {
     case nil where value == nil: return .text
     case "text": return .text
     case "integer": return .integer
-    default: throw .misfit(member, "is of the kind \"text\" or \"integer\"")
+    default: throw .invalidMember(member, "is of the kind \"text\" or \"integer\"")
     }
   }
 
   private static func names(
     _ value: JSONValue, _ member: String
   ) throws(StoreError) -> [String] {
-    guard let values = value.arrayValue else { throw .misfit(member, "must be names") }
+    guard let values = value.arrayValue else { throw .invalidMember(member, "must be names") }
     var names: [String] = []
     for value in values { names.append(try name(value, member)) }
     return names
@@ -91,7 +91,7 @@ struct FormatReader {
 
   private static func name(_ value: JSONValue, _ member: String) throws(StoreError) -> String {
     guard let name = value.stringValue, !name.isEmpty else {
-      throw .misfit(member, "must be a name")
+      throw .invalidMember(member, "must be a name")
     }
     return name
   }
@@ -99,9 +99,9 @@ struct FormatReader {
 
 extension BackendDescription {
   /// The id of a record as the backend writes it, from the record's key.
-  func idText(ofKey key: String) -> String {
+  func idValue(ofKey key: String) -> JSONValue {
     let values = format.values(ofKey: key) ?? [.string(key)]
-    return (values.count == 1 ? values[0] : .array(values)).text
+    return values.count == 1 ? values[0] : .array(values)
   }
 
   /// The key of a record whose id the backend has written; nil if it is none.

@@ -28,7 +28,7 @@ package struct BackendDescription: Sendable, Equatable {
   /// Reads the description: all members may be left out. Throws `.invalid` naming the member.
   package init(_ object: JSONObject) throws(StoreError) {
     var reader = FormatReader()
-    for member in object.members where try !reader.take(member) {
+    for member in object.members where try !reader.read(member) {
       switch member.name {
       case "queries": evaluatesQueries = try Self.bool(member)
       case "conditions": keepsConditions = try Self.bool(member)
@@ -37,7 +37,7 @@ package struct BackendDescription: Sendable, Equatable {
       case "writesPerRequest": writesPerRequest = try Self.count(member, 10_000)
       case "requestsAtOnce": requestsAtOnce = try Self.count(member, 64)
       case "maxAnswerBytes": maxAnswerBytes = try Self.count(member, Int(Int32.max))
-      default: throw .misfit(member.name, "is none that a backend has")
+      default: throw .invalidMember(member.name, "is none that a backend has")
       }
     }
     format = try reader.format()
@@ -46,23 +46,23 @@ package struct BackendDescription: Sendable, Equatable {
 
   private static func bool(_ member: JSONObject.Member) throws(StoreError) -> Bool {
     guard case .bool(let value) = member.value else {
-      throw .misfit(member.name, "must be true or false")
+      throw .invalidMember(member.name, "must be true or false")
     }
     return value
   }
 
   private static func count(
-    _ member: JSONObject.Member, _ most: Int
+    _ member: JSONObject.Member, _ limit: Int
   ) throws(StoreError) -> Int {
-    guard let value = member.value.intValue, value >= 1, value <= Int64(most) else {
-      throw .misfit(member.name, "must be an integer from 1 to \(most)")
+    guard let value = member.value.intValue, value >= 1, value <= Int64(limit) else {
+      throw .invalidMember(member.name, "must be an integer from 1 to \(limit)")
     }
     return Int(value)
   }
 }
 
 extension StoreError {
-  static func misfit(_ name: String, _ problem: String) -> StoreError {
+  static func invalidMember(_ name: String, _ problem: String) -> StoreError {
     StoreError(.invalid, "The member \"\(name)\" of a backend's description \(problem).")
   }
 }

@@ -14,7 +14,7 @@ package protocol BackendHandler: AnyObject, Sendable {
 
   /// Begins a request, which is answered by `PendingRequests.complete` with its number: from any thread, also before
   /// this returns.
-  func begin(_ operation: BackendOperation, _ number: UInt64, _ json: [UInt8])
+  func begin(_ operation: BackendOperation, number: UInt64, request json: [UInt8])
 
   /// Nobody waits for a request any more. It may have been completed at the same moment.
   func cancel(_ number: UInt64)

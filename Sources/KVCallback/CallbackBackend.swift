@@ -10,7 +10,7 @@ package final class CallbackBackend: Sendable {
   package let description: BackendDescription
   let handler: any BackendHandler
 
-  package init(_ name: String, _ description: BackendDescription, _ handler: any BackendHandler) {
+  package init(_ name: String, _ description: BackendDescription, handler: any BackendHandler) {
     self.name = name
     self.description = description
     self.handler = handler
@@ -24,10 +24,10 @@ package final class CallbackBackend: Sendable {
   }
 
   /// Carries out one request and waits for its answer: until the call's deadline, or until it is cancelled.
-  func ask(
-    _ operation: BackendOperation, _ request: some StringProtocol, _ call: Call
+  func exchange(
+    _ operation: BackendOperation, _ request: [UInt8], _ call: Call
   ) throws(StoreError) -> BackendAnswer {
-    try BackendAnswer(begin(operation, Array(request.utf8)).wait(call))
+    try BackendAnswer(begin(operation, request).wait(call))
   }
 
   /// Begins a request, for which the caller then waits.
@@ -38,7 +38,7 @@ package final class CallbackBackend: Sendable {
       throw StoreError(.unsupported, "The backend \"\(name)\" has no \(operation.rawValue).")
     }
     let pending = PendingRequests.open(of: handler, limit: description.maxAnswerBytes)
-    handler.begin(operation, pending.number, request)
+    handler.begin(operation, number: pending.number, request: request)
     return pending
   }
 }

@@ -25,7 +25,7 @@ final class CallbackLive: LiveRemote {
     collections.withLock { $0 = [] }
   }
 
-  /// A collection is waited for from the place on that the feed has: nothing is missed.
+  /// Adds a collection to those that are waited for, from the position of the feed on: nothing is missed.
   func join(
     _ topic: LiveTopic, _ registration: LiveRegistration, call: Call
   ) throws(StoreError) -> BackendMoment? {
@@ -44,29 +44,32 @@ final class CallbackLive: LiveRemote {
   }
 
   func poll(
-    _ registration: LiveRegistration, from place: LivePosition?, call: Call
+    _ registration: LiveRegistration, from position: LivePosition?, call: Call
   ) throws(StoreError) -> LivePoll {
-    let answer = try backend.ask(.live, request(from: place), call)
+    let answer = try backend.exchange(.live, request(from: position), call)
     guard let next = answer.text(of: "next") else {
       throw .unfitMember("next", "a place to go on from")
     }
     var messages: [LiveMessage] = []
     for (index, range) in try answer.elements("changes").enumerated() {
       let change = try answer.object(at: range)
-      messages.append(try message(change, "\(place?.text ?? "") \(index)"))
+      messages.append(try message(change, "\(position?.text ?? "") \(index)"))
     }
     return .messages(
       messages, next: LivePosition(next), isIncomplete: try answer.bool("incomplete"))
   }
 
-  /// Asks for the present place, which is answered at once.
+  /// Asks for the present position, which is answered at once.
   func probe(_ registration: LiveRegistration, _ call: Call) throws(StoreError) {
-    _ = try backend.ask(.live, request(from: nil), call)
+    _ = try backend.exchange(.live, request(from: nil), call)
   }
 
-  private func request(from place: LivePosition?) -> String {
+  private func request(from position: LivePosition?) -> [UInt8] {
     let names = collections.withLock { $0.sorted().map { JSONValue.string($0.text) } }
-    return "{\"collections\":\(JSONValue.array(names).text),\"after\":\(place?.text ?? "null")}"
+    var request = JSONObjectWriter()
+    request.add("collections", .array(names))
+    request.add("after", json: (position?.text ?? "null").utf8)
+    return request.bytes
   }
 
   /// `origin`: the request that it came with, and where in its answer: what is asked for again comes again.

@@ -17,7 +17,8 @@ extension CallbackRemote {
     at token: PageToken, of query: Query, wish: PageWish, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> PageAnswer {
-    let page = try fetch(query, after: token, size: wish.size, in: collection, call, receive)
+    let page = try fetch(
+      query, after: token, size: wish.size, in: collection, call, receive: receive)
     return PageAnswer(count: page.count, next: page.next, answer: page.answer)
   }
 
@@ -36,7 +37,7 @@ extension CallbackRemote {
     var first: ReadAnswer?
     while true {
       let page = try fetch(
-        query, after: next, size: description.pageSize, in: collection, call, receive)
+        query, after: next, size: description.pageSize, in: collection, call, receive: receive)
       first = first ?? page.answer
       // Changes during the later pages are asked for as well.
       guard let following = page.next else { return first ?? page.answer }
@@ -58,10 +59,11 @@ extension CallbackRemote {
   /// Where a page begins is JSON of the backend's.
   private func fetch(
     _ query: Query, after token: PageToken, size: Int, in collection: String, _ call: Call,
-    _ receive: (RecordBatch) throws(StoreError) -> Void
+    receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> (count: Int, next: PageToken?, answer: ReadAnswer) {
-    let request = fetchRequest(query, size, in: collection).text.dropLast()
-    let answer = try backend.ask(.fetch, request + ",\"after\":\(token.text)}", call)
+    var request = fetchRequest(query, size, in: collection)
+    request.add("after", json: token.text.utf8)
+    let answer = try backend.exchange(.fetch, request.bytes, call)
     let next = answer.text(of: "next").map { PageToken($0) }
     guard next != token else { throw .badAnswer("The backend sent the same page twice.") }
     let moment = try answer.text("token").map { BackendMoment($0) }
@@ -81,17 +83,18 @@ extension CallbackRemote {
   /// The filter goes along even where the backend need not look at it: it may leave out what does not match.
   private func fetchRequest(
     _ query: Query, _ size: Int, in collection: String
-  ) -> JSONObject {
-    var request: JSONObject = ["collection": .string(collection)]
+  ) -> JSONObjectWriter {
+    var request = JSONObjectWriter()
+    request.add("collection", .string(collection))
     if query.filter != .everything, query.isRemote {
-      request["filter"] = .object(query.filter.json)
+      request.add("filter", .object(query.filter.json))
     }
     if description.evaluatesQueries {
-      if !query.sort.isEmpty { request["sort"] = .object(query.order) }
-      if query.skip > 0 { request["skip"] = .int(Int64(query.skip)) }
-      if let limit = query.limit { request["limit"] = .int(Int64(limit)) }
+      if !query.sort.isEmpty { request.add("sort", .object(query.order)) }
+      if query.skip > 0 { request.add("skip", .int(Int64(query.skip))) }
+      if let limit = query.limit { request.add("limit", .int(Int64(limit))) }
     }
-    request["pageSize"] = .int(Int64(min(size, description.pageSize)))
+    request.add("pageSize", .int(Int64(min(size, description.pageSize))))
     return request
   }
 
@@ -102,16 +105,16 @@ extension CallbackRemote {
     receive: (ChangeBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer? {
     guard backend.handler.handles(.changes) else { return nil }
-    var changes = ChangeIntake(description, query.filter)
+    var changes = ChangeCollector(description, query.filter)
     var token = since.text
     while true {
       let request: JSONObject = ["collection": .string(collection), "since": .string(token)]
-      let answer = try backend.ask(.changes, request.text, call)
+      let answer = try backend.exchange(.changes, JSONValue.object(request).bytes, call)
       if try answer.bool("unknown") { return nil }
       guard let following = try answer.text("token") else { throw .unfitMember("token", "a text") }
       try changes.add(answer)
       guard try answer.bool("more") else {
-        try changes.hand(to: receive)
+        try changes.deliver(to: receive)
         return ReadAnswer(startedAt: BackendMoment(following))
       }
       guard !following.hasSameBytes(as: token) else {

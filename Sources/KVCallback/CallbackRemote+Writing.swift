@@ -8,25 +8,25 @@ extension CallbackRemote {
     _ writes: [RemoteWrite], in collection: String, call: Call,
     outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
   ) {
-    var begun = FIFO<(place: Int, request: Result<PendingRequest, StoreError>)>()
+    var begun = FIFO<(index: Int, request: Result<PendingRequest, StoreError>)>()
     func finishFirst() {
-      guard let (place, request) = begun.popFirst() else { return }
+      guard let (index, request) = begun.popFirst() else { return }
       outcome(
-        place,
+        index,
         Result { () throws(StoreError) in
-          try self.outcome(of: writes[place], try BackendAnswer(request.get().wait(call)))
+          try self.outcome(of: writes[index], try BackendAnswer(request.get().wait(call)))
         })
     }
-    for place in writes.indices {
+    for index in writes.indices {
       if begun.count == description.requestsAtOnce { finishFirst() }
       begun.append(
         (
-          place,
+          index,
           Result { () throws(StoreError) in
             if call.cancellation.isCancelled {
               throw StoreError(.cancelled, "The call was cancelled.")
             }
-            return try backend.begin(.write, request(writes[place], in: collection))
+            return try backend.begin(.write, request(writes[index], in: collection))
           }
         ))
     }
@@ -38,21 +38,20 @@ extension CallbackRemote {
   private func request(
     _ write: RemoteWrite, in collection: String
   ) throws(StoreError) -> [UInt8] {
-    var text = Array("{\"collection\":\(JSONValue.string(collection).text),\"writes\":[".utf8)
-    for (place, single) in write.singles.enumerated() {
-      if place > 0 { text.append(UInt8(ascii: ",")) }
-      text += try element(single)
-    }
-    return text + Array("]}".utf8)
+    var request = JSONObjectWriter()
+    request.add("collection", .string(collection))
+    request.add("writes", json: try write.singles.map(element(of:)).arrayText)
+    return request.bytes
   }
 
-  private func element(_ write: RemoteWrite) throws(StoreError) -> [UInt8] {
+  private func element(of write: RemoteWrite) throws(StoreError) -> [UInt8] {
     switch write {
     case .create(let record):
       let (id, record) = try identified(record)
-      return element("create", id, record, .none)
-    case .update(let id, let record, let condition): return element("update", id, record, condition)
-    case .delete(let id, let condition): return element("delete", id, nil, condition)
+      return element("create", id: id, record: record, if: .none)
+    case .update(let id, let record, let condition):
+      return element("update", id: id, record: record, if: condition)
+    case .delete(let id, let condition): return element("delete", id: id, if: condition)
     case .createMany, .batch: throw StoreError(.internal, "A batch within a batch.")
     }
   }
@@ -75,17 +74,18 @@ extension CallbackRemote {
   }
 
   private func element(
-    _ operation: String, _ id: String?, _ record: [UInt8]?, _ condition: RemoteCondition
+    _ operation: String, id: String, record: [UInt8]? = nil, if condition: RemoteCondition
   ) -> [UInt8] {
-    var text = "{\"op\":\"\(operation)\""
-    if let id { text += ",\"id\":\(description.idText(ofKey: id))" }
+    var element = JSONObjectWriter(reservingCapacity: (record?.count ?? 0) + 128)
+    element.add("op", .string(operation))
+    element.add("id", description.idValue(ofKey: id))
     switch condition {
     case .none: break
-    case .version(let version): text += ",\"if\":\(description.versionText(version))"
-    case .isMissing: text += ",\"if\":null"
+    case .version(let version): element.add("if", json: description.versionText(version).utf8)
+    case .isMissing: element.add("if", .null)
     }
-    guard let record else { return Array("\(text)}".utf8) }
-    return Array("\(text),\"record\":".utf8) + record + [UInt8(ascii: "}")]
+    if let record { element.add("record", json: record) }
+    return element.bytes
   }
 
   // MARK: Outcomes
@@ -99,12 +99,12 @@ extension CallbackRemote {
     guard ranges.count <= singles.count else {
       throw .badAnswer("The backend answered for more writes than there were.")
     }
-    let results = singles.indices.map { place in
+    let results = singles.indices.map { index in
       Result { () throws(StoreError) in
-        guard place < ranges.count else {
+        guard index < ranges.count else {
           throw .badAnswer("The backend said nothing about this write.")
         }
-        return try result(of: singles[place], answer.object(at: ranges[place]))
+        return try result(of: singles[index], answer.object(at: ranges[index]))
       }
     }
     switch write {

@@ -48,10 +48,10 @@ package final class CallbackRemote: Remote {
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     let wanted = Set(ids.map { RecordID($0) })
-    let request =
-      "{\"collection\":\(JSONValue.string(collection).text),\"ids\":["
-      + ids.map(description.idText).joined(separator: ",") + "]}"
-    let answer = try backend.ask(.fetchIDs, request, call)
+    var request = JSONObjectWriter()
+    request.add("collection", .string(collection))
+    request.add("ids", .array(ids.map(description.idValue)))
+    let answer = try backend.exchange(.fetchIDs, request.bytes, call)
     try answer.lendRecords(format) { (batch) throws(StoreError) in
       guard try batch.ids().allSatisfy({ wanted.contains(RecordID($0)) }) else {
         throw .badAnswer("The backend sent a record that was not asked for.")

@@ -37,7 +37,7 @@ package enum PendingRequests {
   package static func complete(
     _ number: UInt64, with json: UnsafeRawBufferPointer
   ) -> Completion {
-    guard let request = take(number) else { return .unknown }
+    guard let request = remove(number) else { return .unknown }
     guard json.count <= request.limit else {
       request.end(.failure(.answerTooLarge(request.limit)))
       return .tooLarge
@@ -48,7 +48,7 @@ package enum PendingRequests {
 
   /// Ends a request with an error.
   package static func complete(_ number: UInt64, failing error: StoreError) -> Completion {
-    guard let request = take(number) else { return .unknown }
+    guard let request = remove(number) else { return .unknown }
     request.end(.failure(error))
     return .accepted
   }
@@ -58,8 +58,8 @@ package enum PendingRequests {
     state.withLock { $0.waiting[number] != nil }
   }
 
-  /// Closes a request, if it is open: nobody can complete it any more.
-  static func take(_ number: UInt64) -> PendingRequest? {
+  /// Removes a request, if it is open: nobody can complete it any more.
+  static func remove(_ number: UInt64) -> PendingRequest? {
     state.withLock { $0.waiting.removeValue(forKey: number) }
   }
 }
@@ -90,7 +90,7 @@ final class PendingRequest: Sendable {
     } during: {
       answer.wait(until: call.deadline) { $0 }
     }
-    if PendingRequests.take(number) != nil { handler.cancel(number) }
+    if PendingRequests.remove(number) != nil { handler.cancel(number) }
     guard let result = result ?? answer.withLock({ $0 }) else {
       throw StoreError(.timeout, "The backend did not answer in time.")
     }

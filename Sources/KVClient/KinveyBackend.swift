@@ -21,7 +21,7 @@ struct KinveyBackend {
       apiVersion: try reader.integer("apiVersion", 5...6) ?? 5, connections: transport.connections,
       version: Version.text)
     if let most = try reader.integer("maxResponseBytes", 1...Int(Int32.max)) {
-      configuration.mostBytes = most
+      configuration.maxAnswerBytes = most
     }
     configuration.sendsOriginalForms = try reader.bool("originalForms") ?? false
     if case .some(nil) = host { return nil }

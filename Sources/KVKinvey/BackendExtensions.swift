@@ -2,7 +2,7 @@ internal import KVBase
 internal import KVTransport
 internal import Synchronization
 
-/// What the backend has shown that it can do beyond the protocol. Safe from any thread.
+/// Records what the backend has shown that it can do beyond the protocol. Safe from any thread.
 ///
 /// Only what an answer has shown counts: another backend would ignore a condition, and may take a batch for anything.
 final class BackendExtensions: Sendable {
@@ -10,21 +10,21 @@ final class BackendExtensions: Sendable {
   /// 0: none was announced; -1: it was, and then refused.
   private let batch = Atomic(0)
 
-  /// Whether it keeps the conditions of writes. Whoever takes batches does: each of their writes may have one.
+  /// Whether it keeps the conditions of writes. A backend that accepts batches does: each of their writes may have one.
   var keepsConditions: Bool { conditions.load(ordering: .relaxed) || maxBatchWrites > 1 }
 
-  /// How many writes a batch may have; 1: none is taken.
+  /// How many writes a batch may have; 1: batches are not supported.
   var maxBatchWrites: Int { max(1, batch.load(ordering: .relaxed)) }
 
-  /// Takes note of any answer.
-  func note(_ head: HTTPHead) {
+  /// Records what the head of any answer shows.
+  func observe(_ head: HTTPHead) {
     guard let text = head["X-Kvstored-Batch"], let count = Int(text), count > 1 else { return }
     _ = batch.compareExchange(expected: 0, desired: count, ordering: .relaxed)
   }
 
-  /// Takes note of the answer to a write: one that names the entity's revision is of a backend that compares it.
-  func note(write head: HTTPHead) {
-    note(head)
+  /// Records what the head of an answer to a write shows: one that names the entity's revision is of a backend that compares it.
+  func observe(write head: HTTPHead) {
+    observe(head)
     if head.hasRevision { conditions.store(true, ordering: .relaxed) }
   }
 

@@ -11,7 +11,7 @@ struct DeltaSplitter: ~Copyable {
   private enum List: String { case changed, deleted, left, unknown }
 
   /// Longer is nothing of the backend's, its lists aside.
-  private static let maximumEnvelope = 4096
+  private static let maxEnvelopeBytes = 4096
 
   /// The text with each list replaced by a zero.
   private var envelope: [UInt8] = []
@@ -33,7 +33,7 @@ struct DeltaSplitter: ~Copyable {
     var start = 0
     for (position, byte) in piece.enumerated() {
       let wasInside = depth > 1
-      look(at: byte)
+      scan(at: byte)
       if depth > 1, !wasInside {
         begin()
         start = position
@@ -45,28 +45,28 @@ struct DeltaSplitter: ~Copyable {
       }
     }
     if depth > 1 { try add(UnsafeRawBufferPointer(rebasing: piece[start...]), changed) }
-    guard envelope.count <= Self.maximumEnvelope else { throw Self.misfit }
+    guard envelope.count <= Self.maxEnvelopeBytes else { throw Self.malformed }
   }
 
-  /// Says that nothing more comes. Gives the ids of what is gone, and of what does not match any more.
+  /// Says that nothing more comes. Returns the ids of what is gone, and of what does not match any more.
   mutating func finish() throws(StoreError) -> (deleted: [String], left: [String]) {
     guard (try? JSONValue(parsing: envelope))?.objectValue != nil,
       seen.filter({ $0 == .changed }).count == 1, seen.filter({ $0 == .deleted }).count == 1,
       seen.filter({ $0 == .left }).count <= 1
-    else { throw Self.misfit }
+    else { throw Self.malformed }
     left.removeAll { changed.contains(RecordID($0)) }
     let elsewhere = changed.union(left.map { RecordID($0) })
     deleted.removeAll { elsewhere.contains(RecordID($0)) }
     return (deleted, left)
   }
 
-  private static var misfit: StoreError {
+  private static var malformed: StoreError {
     .badAnswer("The backend's changes are no object with each of its lists once.")
   }
 
   // MARK: The envelope
 
-  private mutating func look(at byte: UInt8) {
+  private mutating func scan(at byte: UInt8) {
     if isInString {
       isInString = isEscaped || byte != UInt8(ascii: "\"")
       isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
@@ -101,7 +101,7 @@ struct DeltaSplitter: ~Copyable {
   ) throws(StoreError) {
     guard list != .unknown else { return }
     do throws(JSONError) { try elements.append(part) } catch { throw .badAnswer(error) }
-    if elements.isFull { try take(receive) }
+    if elements.isFull { try deliver(to: receive) }
   }
 
   private mutating func end(
@@ -110,11 +110,11 @@ struct DeltaSplitter: ~Copyable {
     defer { list = nil }
     guard list != .unknown else { return }
     do throws(JSONError) { try elements.finish() } catch { throw .badAnswer(error) }
-    try take(receive)
+    try deliver(to: receive)
   }
 
-  private mutating func take(
-    _ receive: (RecordBatch) throws(StoreError) -> Void
+  private mutating func deliver(
+    to receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) {
     var ids: [String] = []
     let isChanged = list == .changed

@@ -25,7 +25,9 @@ package final class KinveyAuthorization: Authorization {
   ) throws(StoreError) -> Grant {
     let clientId = clientId ?? service.configuration.appKey
     return try token(
-      [("grant_type", "authorization_code"), ("code", code)], clientId, redirectURI, nil, call)
+      [("grant_type", "authorization_code"), ("code", code)], clientId: clientId,
+      redirectURI: redirectURI,
+      refreshToken: nil, call)
   }
 
   /// A new grant for an old one. Fails with `unauthorized` if there will be none any more.
@@ -34,8 +36,8 @@ package final class KinveyAuthorization: Authorization {
       throw StoreError(.unauthorized, "The session cannot be renewed.")
     }
     return try token(
-      [("grant_type", "refresh_token"), ("refresh_token", refreshToken)], grant.clientId,
-      grant.redirectURI, refreshToken, call)
+      [("grant_type", "refresh_token"), ("refresh_token", refreshToken)],
+      clientId: grant.clientId, redirectURI: grant.redirectURI, refreshToken: refreshToken, call)
   }
 
   package func credentials(of grant: Grant) -> [UInt8] {
@@ -43,22 +45,25 @@ package final class KinveyAuthorization: Authorization {
     return JSONValue.object(["_socialIdentity": .object(identity)]).bytes
   }
 
-  /// `old`: the refresh token that stays good if none comes.
+  /// Asks for a grant. `refreshToken` stays in use if the answer brings no other.
   private func token(
-    _ items: [(String, String)], _ clientId: String, _ redirectURI: String, _ old: String?,
+    _ items: [(String, String)], clientId: String, redirectURI: String, refreshToken old: String?,
     _ call: Call
   ) throws(StoreError) -> Grant {
-    let proof = KinveyProof.basic(user: clientId, secret: service.configuration.appSecret)
+    let credentials = KinveyCredentials.basic(
+      user: clientId, secret: service.configuration.appSecret)
     let form = Self.form(items + [("client_id", clientId), ("redirect_uri", redirectURI)])
-    let headers = try service.headers(proof, call)
+    let headers = try service.headers(credentials, call)
     // Once: a code, or a refresh token that changes with each use, is of no use the second time.
     var request = service.request(
-      "POST", service.endpoint.authorization("token"), headers, body: .once(Array(form.utf8)))
+      "POST", service.endpoint.authorization("token"), headers: headers,
+      body: .once(Array(form.utf8)))
     request.headers.removeAll { $0.name == "Content-Type" }
     request.headers.append(HTTPHeader("Content-Type", "application/x-www-form-urlencoded"))
     let response: HTTPResponse
     do throws(TransportError) {
-      response = try service.transport.exchange(request, until: call.deadline, call.cancellation)
+      response = try service.transport.exchange(
+        request, until: call.deadline, cancellation: call.cancellation)
     } catch {
       throw StoreError(error)
     }

@@ -15,7 +15,7 @@ package struct KinveyConfiguration: Sendable {
   /// A JSON object as text, under 2,000 bytes.
   package var customRequestProperties: String?
   /// Bytes of an answer at the most.
-  package var mostBytes: Int
+  package var maxAnswerBytes: Int
   /// Requests of one push that are under way at once, at the most.
   package var connections: Int
   /// Whether queries made from formats are sent as the original client sends them, also where that is broken.
@@ -27,7 +27,7 @@ package struct KinveyConfiguration: Sendable {
     host: String? = nil, instanceId: String? = nil, authHost: String? = nil, appKey: String,
     appSecret: String,
     masterSecret: String? = nil, apiVersion: Int = 5, clientAppVersion: String? = nil,
-    customRequestProperties: String? = nil, mostBytes: Int = 100 << 20, connections: Int = 6,
+    customRequestProperties: String? = nil, maxAnswerBytes: Int = 100 << 20, connections: Int = 6,
     version: String
   ) {
     self.host = host
@@ -39,7 +39,7 @@ package struct KinveyConfiguration: Sendable {
     self.apiVersion = apiVersion
     self.clientAppVersion = clientAppVersion
     self.customRequestProperties = customRequestProperties
-    self.mostBytes = mostBytes
+    self.maxAnswerBytes = maxAnswerBytes
     self.connections = connections
     self.version = version
   }

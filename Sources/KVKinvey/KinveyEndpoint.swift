@@ -9,15 +9,15 @@ struct KinveyEndpoint: Sendable {
   /// Fails with `invalid` for a host that is no plain http or https URL.
   init(_ configuration: KinveyConfiguration) throws(StoreError) {
     guard !configuration.appKey.isEmpty else { throw StoreError(.invalid, "The appKey is empty.") }
-    host = try Self.host(configuration.host, configuration.instanceId, "baas")
+    host = try Self.host(configuration.host, instanceId: configuration.instanceId, service: "baas")
     authHost = try Self.host(
       configuration.authHost ?? configuration.host,
-      configuration.authHost == nil ? configuration.instanceId : nil, "auth")
+      instanceId: configuration.authHost == nil ? configuration.instanceId : nil, service: "auth")
     appKey = PercentEncoding.segment(configuration.appKey)
   }
 
   /// `<host>/<family>/<appKey>/<segments>?<items>`; segments and values are encoded here.
-  func url(_ family: Family, _ segments: [String], _ items: [QueryItem] = []) -> String {
+  func url(_ family: Family, _ segments: [String], query items: [QueryItem] = []) -> String {
     var url = "\(host)/\(family.rawValue)/\(appKey)"
     for segment in segments { url += "/" + PercentEncoding.segment(segment) }
     return url + Self.query(items)
@@ -26,17 +26,17 @@ struct KinveyEndpoint: Sendable {
   /// The URL of what has an id: an entity, a user, a substream. Fails with `invalid` for an id that the backend
   /// would not take for one.
   func url(
-    _ family: Family, _ segments: String..., id: String, _ items: [QueryItem] = []
+    _ family: Family, _ segments: String..., id: String, query items: [QueryItem] = []
   ) throws(StoreError) -> String {
-    if let misfit = family.misfit(id) { throw misfit }
-    return url(family, segments + [id], items)
+    if let error = family.error(ofID: id) { throw error }
+    return url(family, segments + [id], query: items)
   }
 
   /// `?name=value&…`, or nothing.
   static func query(_ items: [QueryItem]) -> String {
     var query = ""
-    for (place, item) in items.enumerated() {
-      query += place == 0 ? "?" : "&"
+    for (index, item) in items.enumerated() {
+      query += index == 0 ? "?" : "&"
       query += "\(item.name)=\(PercentEncoding.value(item.value))"
     }
     return query
@@ -51,21 +51,21 @@ struct KinveyEndpoint: Sendable {
     case functions = "rpc"
     case streams = "stream"
 
-    /// Whether a segment in the place of an id means something else. The backend decodes a segment before it
+    /// Whether a segment where an id is expected means something else. The backend decodes a segment before it
     /// looks: encoding does not help.
     func hasOperation(_ segment: String) -> Bool {
       operations.contains { $0.utf8.elementsEqual(segment.utf8) }
     }
 
-    /// Why a segment cannot stand for an id; nil if it can.
-    func misfit(_ id: String) -> StoreError? {
+    /// The error of an id that no URL leads to; nil if one does.
+    func error(ofID id: String) -> StoreError? {
       guard !id.isEmpty else { return StoreError(.invalid, "The id is empty.") }
       guard hasOperation(id) else { return nil }
       return StoreError(
         .invalid, "\(id) is the name of an operation of the backend: no URL leads to such an id.")
     }
 
-    /// Those of the hosted service and those of our server.
+    /// The names of operations, of the hosted service and of our server.
     private var operations: [String] {
       switch self {
       case .data:
@@ -92,7 +92,7 @@ struct KinveyEndpoint: Sendable {
   // MARK: The host
 
   private static func host(
-    _ host: String?, _ instanceId: String?, _ name: String
+    _ host: String?, instanceId: String?, service name: String
   ) throws(StoreError) -> String {
     guard let host else { return try hosted(instanceId, name) }
     guard instanceId == nil else {

@@ -6,7 +6,7 @@ internal import KVTransport
 /// What a failed answer means: the backend's error catalogue, mapped to our kinds.
 enum KinveyErrors {
   /// Longer bodies are no error texts of the backend.
-  static let maximumBytes = 64 << 10
+  static let maxBytes = 64 << 10
 
   /// The error of an answer with an error status. `secrets` are taken out of the backend's words, should it
   /// repeat what we sent.
@@ -28,7 +28,7 @@ enum KinveyErrors {
   }
 
   private static func words(of body: [UInt8]) -> JSONObject? {
-    body.count <= maximumBytes ? (try? JSONValue(parsing: body))?.objectValue : nil
+    body.count <= maxBytes ? (try? JSONValue(parsing: body))?.objectValue : nil
   }
 
   /// The error of the authorization server, in OAuth's form (RFC 6749 §5.2).

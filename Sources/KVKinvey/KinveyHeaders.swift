@@ -4,10 +4,10 @@ internal import KVJSON
 internal import KVSync
 internal import KVTransport
 
-/// What all requests of one operation say about the sender.
+/// The headers that all requests of one operation have.
 struct KinveyHeaders: Sendable {
   /// The limit of the hosted service, in bytes of JSON.
-  private static let mostProperties = 2000
+  private static let maxPropertiesBytes = 2000
 
   private let common: [HTTPHeader]
   /// What must not come back in an error's text.
@@ -15,10 +15,11 @@ struct KinveyHeaders: Sendable {
 
   /// Fails with `invalid` for custom request properties that are no object, or too long.
   init(
-    _ configuration: KinveyConfiguration, deviceInfo: String, _ proof: KinveyProof, _ call: Call
+    _ configuration: KinveyConfiguration, deviceInfo: String, credentials: KinveyCredentials,
+    _ call: Call
   ) throws(StoreError) {
     var headers = [
-      HTTPHeader("Authorization", proof.header),
+      HTTPHeader("Authorization", credentials.header),
       HTTPHeader("Accept", "application/json"),
       HTTPHeader("User-Agent", "libkvstore/\(configuration.version)"),
       HTTPHeader("X-Kinvey-API-Version", String(configuration.apiVersion)),
@@ -32,7 +33,7 @@ struct KinveyHeaders: Sendable {
         HTTPHeader("X-Kinvey-Custom-Request-Properties", try Self.properties(text)))
     }
     common = headers
-    secrets = proof.secrets
+    secrets = credentials.secrets
   }
 
   /// The headers of one request, under an id of its own.
@@ -49,9 +50,9 @@ struct KinveyHeaders: Sendable {
       throw StoreError(.invalid, "customRequestProperties must be a JSON object.")
     }
     let compact = asciiJSON(object.text)
-    guard compact.utf8.count < mostProperties else {
+    guard compact.utf8.count < maxPropertiesBytes else {
       throw StoreError(
-        .invalid, "customRequestProperties must have fewer than \(mostProperties) bytes.")
+        .invalid, "customRequestProperties must have fewer than \(maxPropertiesBytes) bytes.")
     }
     return compact
   }
@@ -91,8 +92,8 @@ struct KinveyHeaders: Sendable {
   }
 }
 
-/// How a request proves who sends it.
-enum KinveyProof: Sendable {
+/// What a request proves with who sends it.
+enum KinveyCredentials: Sendable {
   case session(token: String)
   case basic(user: String, secret: String)
 

@@ -5,12 +5,12 @@ internal import KVTransport
 
 /// User-to-user streams: rights at the backend, messages at the origin of Live Service.
 extension KinveyLive: UserStreams {
-  /// Who may publish and listen.
+  /// Returns the stream's access list: who may publish and listen.
   package func acl(
     of stream: String, _ owner: String, call: Call
   ) throws(StoreError) -> JSONValue {
     let url = try service.endpoint.url(.streams, stream, id: owner)
-    return try service.exchange("GET", url, try service.somebody(), call)
+    return try service.exchange("GET", url, as: try service.userCredentials(), call)
       .object(with: "subscribe")
   }
 
@@ -18,14 +18,14 @@ extension KinveyLive: UserStreams {
     of stream: String, _ owner: String, acl: [UInt8], call: Call
   ) throws(StoreError) {
     let url = try service.endpoint.url(.streams, stream, id: owner)
-    try service.exchange("PUT", url, body: .bytes(acl), try service.somebody(), call)
+    try service.exchange("PUT", url, body: .bytes(acl), as: try service.userCredentials(), call)
       .acknowledged()
   }
 
   /// The ids of users whose substreams are known, as far as the backend tells them.
   package func owners(of stream: String, _ call: Call) throws(StoreError) -> [JSONValue] {
     let url = service.endpoint.url(.streams, [stream, "_substreams"])
-    let answer = try service.exchange("GET", url, try service.somebody(), call)
+    let answer = try service.exchange("GET", url, as: try service.userCredentials(), call)
     guard let list = try answer.json().arrayValue else {
       throw KinveyErrors.unusable(answer.head, "The backend's answer is no list of substreams.")
     }
@@ -40,11 +40,11 @@ extension KinveyLive: UserStreams {
   ) throws(StoreError) {
     let topic = LiveTopic.substream(stream, of: owner)
     if let known = channels.withLock({ $0[topic] }) {
-      if try publish(message, on: known, registration, call) == nil { return }
+      if try publish(message, on: known, as: registration, call) == nil { return }
     }
     let channel = try channel(of: stream, owner, call)
     channels.withLock { $0[topic] = channel }
-    guard let refused = try publish(message, on: channel, registration, call) else { return }
+    guard let refused = try publish(message, on: channel, as: registration, call) else { return }
     channels.withLock { $0[topic] = nil }
     throw refused
   }
@@ -54,26 +54,26 @@ extension KinveyLive: UserStreams {
   ) throws(StoreError) -> String {
     let url = service.endpoint.url(.streams, [stream, owner, "publish"])
     let answer = try service.exchange(
-      "POST", url, body: .bytes(Array("{}".utf8)), try service.somebody(), call)
+      "POST", url, body: .bytes(Array("{}".utf8)), as: try service.userCredentials(), call)
     guard let channel = try answer.json()["substreamChannelName"]?.stringValue else {
       throw KinveyErrors.unusable(answer.head, "The backend's answer names no channel.")
     }
     return channel
   }
 
-  /// As a POST, which no transport repeats by itself. Gives the error of a refusal.
+  /// As a POST, which no transport repeats by itself. Returns the error of a refusal.
   private func publish(
-    _ message: [UInt8], on channel: String, _ registration: LiveRegistration, _ call: Call
+    _ message: [UInt8], on channel: String, as registration: LiveRegistration, _ call: Call
   ) throws(StoreError) -> StoreError? {
-    guard case .session(let token) = try service.somebody() else {
+    guard case .session(let token) = try service.userCredentials() else {
       throw StoreError(.noUser, "Nobody is logged in.")
     }
     let rights = try LiveRights(registration)
     let names = [rights.publishKey, rights.subscribeKey, "0", channel, "0"]
     let path = "publish/" + names.map { PercentEncoding.segment($0) }.joined(separator: "/")
-    let answer = try ask(rights, path, [.init("auth", token)], body: message, call)
+    let answer = try fetch(rights, path, query: [.init("auth", token)], body: message, call)
     if answer.isPubNubSent { return nil }
-    guard answer.pubNubRefusal != nil else { throw stranger(answer, hiding: token) }
+    guard answer.pubNubRefusal != nil else { throw foreignAnswer(answer, hiding: token) }
     return refusal(answer, "The user may not publish to this stream.")
   }
 }

@@ -8,7 +8,7 @@ internal import KVTransport
 package final class KinveyLive: LiveRemote {
   /// Where the hosted service polls.
   private static let hostedOrigin = "https://ps.pndsn.com"
-  private static let mostBytes = 16 << 20
+  private static let maxAnswerBytes = 16 << 20
 
   let service: KinveyService
   /// For polls alone: they hold connections for minutes, of which others have only so many.
@@ -30,7 +30,7 @@ package final class KinveyLive: LiveRemote {
     guard let userId else { throw StoreError(.noUser, "Nobody is logged in.") }
     let url = service.endpoint.url(.users, [userId, "register-realtime"])
     let answer = try service.exchange(
-      "POST", url, body: Self.body(device), try service.somebody(), call)
+      "POST", url, body: Self.body(device), as: try service.userCredentials(), call)
     let json = try answer.json()
     guard let publish = json["publishKey"]?.stringValue,
       let subscribe = json["subscribeKey"]?.stringValue,
@@ -53,10 +53,10 @@ package final class KinveyLive: LiveRemote {
     }
     let url = service.endpoint.url(.users, [userId, "unregister-realtime"])
     let body = Self.body(registration.device)
-    try service.exchange("POST", url, body: body, .session(token: token), call).acknowledged()
+    try service.exchange("POST", url, body: body, as: .session(token: token), call).acknowledged()
   }
 
-  /// What the backend says; else its own address, unless it is the hosted service. Never without TLS where the
+  /// The origin that the backend names; else its own address, unless it is the hosted service. Never without TLS where the
   /// backend has it: the token goes there.
   private func origin(_ named: String?) -> String {
     let host = service.endpoint.host
@@ -79,7 +79,8 @@ package final class KinveyLive: LiveRemote {
   ) throws(StoreError) -> BackendMoment? {
     let url = url(of: topic, collection: "_subscribe", substream: "subscribe")
     let body = Self.body(registration.device)
-    let answer = try service.exchange("POST", url, body: body, try service.somebody(), call)
+    let answer = try service.exchange(
+      "POST", url, body: body, as: try service.userCredentials(), call)
     try answer.acknowledged()
     return answer.head.requestStart
   }
@@ -89,7 +90,8 @@ package final class KinveyLive: LiveRemote {
   ) throws(StoreError) {
     let url = url(of: topic, collection: "_unsubscribe", substream: "unsubscribe")
     let body = Self.body(registration.device)
-    try service.exchange("POST", url, body: body, try service.somebody(), call).acknowledged()
+    try service.exchange("POST", url, body: body, as: try service.userCredentials(), call)
+      .acknowledged()
   }
 
   private func url(of topic: LiveTopic, collection: String, substream: String) -> String {
@@ -102,12 +104,12 @@ package final class KinveyLive: LiveRemote {
   // MARK: Polling
 
   package func poll(
-    _ registration: LiveRegistration, from place: LivePosition?, call: Call
+    _ registration: LiveRegistration, from position: LivePosition?, call: Call
   ) throws(StoreError) -> LivePoll {
     let rights = try LiveRights(registration)
     var items: [KinveyEndpoint.QueryItem] = [.init("channel-group", rights.group)]
-    items += place?.items ?? [.init("tt", "0")]
-    guard case .session(let token) = try service.somebody() else {
+    items += position?.items ?? [.init("tt", "0")]
+    guard case .session(let token) = try service.userCredentials() else {
       throw StoreError(.noUser, "Nobody is logged in.")
     }
     items += [
@@ -115,15 +117,15 @@ package final class KinveyLive: LiveRemote {
       .init("pnsdk", "libkvstore/\(service.configuration.version)"),
     ]
     let path = "v2/subscribe/\(PercentEncoding.segment(rights.subscribeKey))/,/0"
-    let answer = try ask(rights, path, items, call)
+    let answer = try fetch(rights, path, query: items, call)
     if let payload = answer.pubNubRefusal {
       // The session may have been renewed while the poll was held.
-      if case .session(let now) = try service.somebody(), now != token {
-        return try poll(registration, from: place, call: call)
+      if case .session(let now) = try service.userCredentials(), now != token {
+        return try poll(registration, from: position, call: call)
       }
       return .refused(topics(payload), refusal(answer, "The user may not listen."))
     }
-    guard answer.head.isSuccess else { throw stranger(answer, hiding: token) }
+    guard answer.head.isSuccess else { throw foreignAnswer(answer, hiding: token) }
     do throws(JSONError) {
       let read = try LiveMessages(
         answer.body, appKey: service.configuration.appKey, userId: registration.userId ?? "")
@@ -135,13 +137,13 @@ package final class KinveyLive: LiveRemote {
   }
 
   package func probe(_ registration: LiveRegistration, _ call: Call) throws(StoreError) {
-    let answer = try ask(LiveRights(registration), "time/0", [], call)
-    guard answer.isPubNubTime else { throw stranger(answer, hiding: nil) }
+    let answer = try fetch(LiveRights(registration), "time/0", query: [], call)
+    guard answer.isPubNubTime else { throw foreignAnswer(answer, hiding: nil) }
   }
 
   /// GET, or with a body POST, at the origin.
-  func ask(
-    _ rights: LiveRights, _ path: String, _ items: [KinveyEndpoint.QueryItem],
+  func fetch(
+    _ rights: LiveRights, _ path: String, query items: [KinveyEndpoint.QueryItem],
     body: [UInt8]? = nil, _ call: Call
   ) throws(StoreError) -> HTTPResponse {
     // Nothing of the backend's own headers: this may be somebody else's host.
@@ -152,16 +154,16 @@ package final class KinveyLive: LiveRemote {
     if body != nil { headers.append(HTTPHeader("Content-Type", "application/json")) }
     let request = HTTPRequest(
       body == nil ? "GET" : "POST", "\(rights.origin)/\(path)" + KinveyEndpoint.query(items),
-      headers: headers, body: body.map { .once($0) }, mostBytes: Self.mostBytes)
+      headers: headers, body: body.map { .once($0) }, maxBytes: Self.maxAnswerBytes)
     let transport = try polls.open()
     do throws(TransportError) {
-      return try transport.exchange(request, until: call.deadline, call.cancellation)
+      return try transport.exchange(request, until: call.deadline, cancellation: call.cancellation)
     } catch {
       throw StoreError(error)
     }
   }
 
-  /// Those that a refusal names; none: all, by their channel group.
+  /// The topics that a refusal names; none: all, by their channel group.
   private func topics(_ payload: JSONValue) -> [LiveTopic] {
     (payload["channels"]?.arrayValue ?? []).compactMap { channel in
       channel.stringValue.flatMap { LiveChannel($0, appKey: service.configuration.appKey) }?.topic
@@ -175,7 +177,7 @@ package final class KinveyLive: LiveRemote {
   }
 
   /// The error of an answer that PubNub would not give.
-  func stranger(_ answer: HTTPResponse, hiding token: String?) -> StoreError {
+  func foreignAnswer(_ answer: HTTPResponse, hiding token: String?) -> StoreError {
     guard !answer.head.isSuccess else {
       return KinveyErrors.unusable(answer.head, "The answer does not come from Live Service.")
     }

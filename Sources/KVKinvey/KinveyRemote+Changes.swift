@@ -13,9 +13,9 @@ extension KinveyRemote {
     items += filterItems(of: query)
     // Our server tells then what does not match any more; others ignore it.
     items.append(.init("left", "true"))
-    let url = service.endpoint.url(.data, [collection, "_deltaset"], items)
+    let url = service.endpoint.url(.data, [collection, "_deltaset"], query: items)
     do throws(StoreError) {
-      return try changes(url, since, call, receive)
+      return try changes(at: url, since: since, call, receive: receive)
     } catch {
       // Not switched on, a moment before its history, or too much of it.
       switch error.answer?.error {
@@ -28,8 +28,8 @@ extension KinveyRemote {
   /// Of other data than that of the moment nothing is taken, but it is read to its end: what turns out to be no answer of
   /// the backend says nothing about its data.
   private func changes(
-    _ url: String, _ since: BackendMoment, _ call: Call,
-    _ receive: (ChangeBatch) throws(StoreError) -> Void
+    at url: String, since: BackendMoment, _ call: Call,
+    receive: (ChangeBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer? {
     var delta = DeltaSplitter()
     let head = try stream(url, call) { (head, piece) throws(StoreError) in

@@ -14,7 +14,8 @@ extension KinveyRemote {
     if query.filter != .everything { body["condition"] = .object(condition(query)) }
     let url = service.endpoint.url(.data, [collection, "_group"])
     let answer = try service.exchange(
-      "POST", url, body: .bytes(JSONValue.object(body).bytes), try service.anybody(), call)
+      "POST", url, body: .bytes(JSONValue.object(body).bytes),
+      as: try service.userOrAppCredentials(), call)
     guard let groups = try answer.json().arrayValue else {
       throw Self.noGroups(answer.head)
     }

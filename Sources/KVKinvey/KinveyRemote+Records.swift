@@ -27,10 +27,10 @@ extension KinveyRemote {
       do throws(JSONError) { try splitter.append(piece) } catch {
         throw Self.noRecords(head, error)
       }
-      if splitter.isFull { count += try Self.take(&splitter, receive) }
+      if splitter.isFull { count += try Self.deliver(&splitter, receive) }
     }
     do throws(JSONError) { try splitter.finish() } catch { throw Self.noRecords(head, error) }
-    count += try Self.take(&splitter, receive)
+    count += try Self.deliver(&splitter, receive)
     // One that answers with more has no such limits.
     let limit = Self.silentLimit
     return ReadAnswer(
@@ -38,7 +38,7 @@ extension KinveyRemote {
       mayBeCut: count == limit.records || count < limit.records && bytes >= limit.bytes)
   }
 
-  private static func take(
+  private static func deliver(
     _ splitter: inout ArraySplitter, _ receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> Int {
     try splitter.drain { (bytes, outlines) throws(StoreError) in

@@ -9,54 +9,55 @@ extension KinveyRemote {
   ) {
     let headers: KinveyHeaders
     do throws(StoreError) {
-      headers = try service.headers(try service.somebody(), call)
+      headers = try service.headers(try service.userCredentials(), call)
     } catch {
-      for place in writes.indices { outcome(place, .failure(error)) }
+      for index in writes.indices { outcome(index, .failure(error)) }
       return
     }
-    let places = writes.indices.filter { place in
-      guard let error = writes[place].misfit else { return true }
-      outcome(place, .failure(error))
+    let indices = writes.indices.filter { index in
+      guard let error = writes[index].urlError else { return true }
+      outcome(index, .failure(error))
       return false
     }
     service.transport.exchangeAll(
-      places.count, most: service.configuration.connections, until: call.deadline,
-      call.cancellation
+      indices.count, concurrency: service.configuration.connections, until: call.deadline,
+      cancellation: call.cancellation
     ) {
-      request(for: writes[places[$0]], in: collection, headers)
+      request(for: writes[indices[$0]], in: collection, headers: headers)
     } outcome: {
-      let place = places[$0]
-      let write = writes[place]
-      if case .success(let response) = $1 { service.extensions.note(write: response.head) }
+      let index = indices[$0]
+      let write = writes[index]
+      if case .success(let response) = $1 { service.extensions.observe(write: response.head) }
       call.progress.update { $0.bytesDone &+= UInt64(write.byteCount) }
       let result = Self.outcome(of: write, $1, hiding: headers.secrets)
       if case .batch = write, case .failure(let error) = result, error.kind == .unsupported {
         service.extensions.refusedBatch()
       }
-      outcome(place, result)
+      outcome(index, result)
     }
   }
 
   private func request(
-    for write: RemoteWrite, in collection: String, _ headers: KinveyHeaders
+    for write: RemoteWrite, in collection: String, headers: KinveyHeaders
   ) -> HTTPRequest {
     func url(_ id: String...) -> String { service.endpoint.url(.data, [collection] + id) }
     return switch write {
     case .create(let entity):
-      service.request("POST", url(), headers, body: Self.body(entity, creating: write.created))
+      service.request(
+        "POST", url(), headers: headers, body: Self.body(entity, creating: write.created))
     case .createMany(let entities):
       service.request(
-        "POST", url(), headers,
-        body: Self.body(MultiInsert.body(of: entities), creating: write.created))
+        "POST", url(), headers: headers,
+        body: Self.body(entities.arrayText, creating: write.created))
     case .update(let id, let entity, let condition):
-      service.request("PUT", url(id), headers, body: .bytes(entity)).with(condition)
+      service.request("PUT", url(id), headers: headers, body: .bytes(entity)).with(condition)
     case .delete(let id, _) where KinveyEndpoint.Family.data.hasOperation(id):
-      service.request("DELETE", self.url(of: id, in: collection), headers)
+      service.request("DELETE", self.url(of: id, in: collection), headers: headers)
     case .delete(let id, let condition):
-      service.request("DELETE", url(id), headers).with(condition)
+      service.request("DELETE", url(id), headers: headers).with(condition)
     case .batch(let writes):
       service.request(
-        "POST", url("_batch"), headers,
+        "POST", url("_batch"), headers: headers,
         body: Self.body(WriteBatch.body(of: writes), creating: write.created))
     }
   }
@@ -108,8 +109,8 @@ extension KinveyRemote {
       // Each is what a request of its own would have been answered.
       let answers = try WriteBatch.answers(in: response)
       return .batch(
-        writes.enumerated().map { place, write in
-          guard place < answers.count, let answer = answers[place] else {
+        writes.enumerated().map { index, write in
+          guard index < answers.count, let answer = answers[index] else {
             return .failure(
               KinveyErrors.unusable(response.head, "The backend said nothing about this write."))
           }
@@ -157,12 +158,12 @@ extension StoreError {
 
 extension RemoteWrite {
   /// Why it cannot be sent: no URL leads to what it changes.
-  fileprivate var misfit: StoreError? {
+  fileprivate var urlError: StoreError? {
     switch self {
     case .create, .createMany, .batch: nil
-    case .update(let id, _, _): KinveyEndpoint.Family.data.misfit(id)
+    case .update(let id, _, _): KinveyEndpoint.Family.data.error(ofID: id)
     // One that is named like an operation is deleted by a query.
-    case .delete(let id, _): id.isEmpty ? KinveyEndpoint.Family.data.misfit(id) : nil
+    case .delete(let id, _): id.isEmpty ? KinveyEndpoint.Family.data.error(ofID: id) : nil
     }
   }
 

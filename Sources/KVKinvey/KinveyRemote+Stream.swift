@@ -15,18 +15,20 @@ extension KinveyRemote {
     _ url: String, _ call: Call,
     receive: (HTTPHead, UnsafeRawBufferPointer) throws(StoreError) -> Void
   ) throws(StoreError) -> HTTPHead {
-    let headers = try service.headers(try service.anybody(), call)
-    var request = service.request("GET", url, headers)
+    let headers = try service.headers(try service.userOrAppCredentials(), call)
+    var request = service.request("GET", url, headers: headers)
     if call.counted != nil { request.headers.append(.init("X-Kinvey-Include-Items-Count", "true")) }
     var hasCount = false
     var errorBody: [UInt8] = []
     let head: HTTPHead
     do throws(ExchangeFailure<Stop>) {
-      head = try service.transport.stream(request, until: call.deadline, call.cancellation) {
+      head = try service.transport.stream(
+        request, until: call.deadline, cancellation: call.cancellation
+      ) {
         (head, piece) throws(Stop) in
         guard head.isSuccess else {
           errorBody += piece
-          guard errorBody.count <= KinveyErrors.maximumBytes else { throw .longError(head) }
+          guard errorBody.count <= KinveyErrors.maxBytes else { throw .longError(head) }
           return
         }
         if !hasCount, let count = head["X-Kinvey-Items-Count"].flatMap({ Int($0) }) {
@@ -44,7 +46,7 @@ extension KinveyRemote {
         throw KinveyErrors.error(head, [], hiding: headers.secrets)
       }
     }
-    service.extensions.note(head)
+    service.extensions.observe(head)
     guard head.isSuccess else {
       throw KinveyErrors.error(head, errorBody, hiding: headers.secrets)
     }

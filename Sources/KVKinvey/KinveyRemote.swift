@@ -32,7 +32,7 @@ package final class KinveyRemote: IDPagedRemote {
     _ query: Query, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
-    let url = service.endpoint.url(.data, [collection], items(of: query))
+    let url = service.endpoint.url(.data, [collection], query: items(of: query))
     return try records(url, call, receive: receive)
   }
 
@@ -43,7 +43,7 @@ package final class KinveyRemote: IDPagedRemote {
       return try findByQuery(id: id, in: collection, call)
     }
     let url = try service.endpoint.url(.data, collection, id: id)
-    let answer = try service.exchange("GET", url, try service.anybody(), call)
+    let answer = try service.exchange("GET", url, as: try service.userOrAppCredentials(), call)
     guard try answer.entityId().hasSameBytes(as: id) else {
       throw KinveyErrors.unusable(answer.head, "The backend answered with another entity.")
     }
@@ -55,7 +55,7 @@ package final class KinveyRemote: IDPagedRemote {
     id: String, in collection: String, _ call: Call
   ) throws(StoreError) -> [UInt8] {
     let answer = try service.exchange(
-      "GET", url(of: id, in: collection), try service.anybody(), call)
+      "GET", url(of: id, in: collection), as: try service.userOrAppCredentials(), call)
     let found: [EntityOutline]
     do throws(JSONError) { found = try EntityScanner.outlines(ofArray: answer.body) } catch {
       throw KinveyErrors.unusable(
@@ -70,15 +70,15 @@ package final class KinveyRemote: IDPagedRemote {
   /// The collection, restricted to one entity by a query.
   func url(of id: String, in collection: String) -> String {
     let filter = Query(.field(.id, [.equal(.string(id))])).filterText
-    return service.endpoint.url(.data, [collection], [.init("query", filter)])
+    return service.endpoint.url(.data, [collection], query: [.init("query", filter)])
   }
 
   package func count(
     _ query: Query, in collection: String, call: Call
   ) throws(StoreError) -> CountAnswer {
     let items = filterItems(of: query)
-    let url = service.endpoint.url(.data, [collection, "_count"], items)
-    let answer = try service.exchange("GET", url, try service.anybody(), call)
+    let url = service.endpoint.url(.data, [collection, "_count"], query: items)
+    let answer = try service.exchange("GET", url, as: try service.userOrAppCredentials(), call)
     return CountAnswer(count: try answer.count(), startedAt: answer.head.requestStart)
   }
 
@@ -89,8 +89,8 @@ package final class KinveyRemote: IDPagedRemote {
   ) throws(StoreError) -> Int {
     // A delete without a filter is refused: everything has to be said.
     let items = [KinveyEndpoint.QueryItem("query", filterText(of: query))]
-    let url = service.endpoint.url(.data, [collection], items)
-    return try service.exchange("DELETE", url, try service.somebody(), call).count()
+    let url = service.endpoint.url(.data, [collection], query: items)
+    return try service.exchange("DELETE", url, as: try service.userCredentials(), call).count()
   }
 
   // MARK: Query strings

@@ -2,7 +2,7 @@ internal import KVJSON
 package import KVSync
 package import KVTransport
 
-/// Gives the session token of the user who is active now; nil while nobody is. Called once for each
+/// Returns the session token of the user who is active now; nil while nobody is. Called once for each
 /// operation, on the operation's thread.
 package typealias KinveySession = @Sendable () throws(StoreError) -> String?
 
@@ -28,57 +28,59 @@ package final class KinveyService: Sendable {
     self.session = session
   }
 
-  // MARK: Proof
+  // MARK: Credentials
 
-  /// Who may ask: a user if there is one, else the application.
-  func anybody() throws(StoreError) -> KinveyProof {
+  /// The credentials of a read: the user's if there is one, else the application's.
+  func userOrAppCredentials() throws(StoreError) -> KinveyCredentials {
     if let token = try session() { return .session(token: token) }
-    return master ?? application
+    return masterCredentials ?? appCredentials
   }
 
-  /// A user, or the holder of the master secret; fails with `noUser` before anything is sent.
-  func somebody() throws(StoreError) -> KinveyProof {
+  /// The credentials of what needs a user: its own, or else the master secret; fails with `noUser` before anything is sent.
+  func userCredentials() throws(StoreError) -> KinveyCredentials {
     if let token = try session() { return .session(token: token) }
-    guard let master else { throw StoreError(.noUser, "Nobody is logged in.") }
-    return master
+    guard let masterCredentials else { throw StoreError(.noUser, "Nobody is logged in.") }
+    return masterCredentials
   }
 
-  var application: KinveyProof {
+  var appCredentials: KinveyCredentials {
     .basic(user: configuration.appKey, secret: configuration.appSecret)
   }
 
-  private var master: KinveyProof? {
+  private var masterCredentials: KinveyCredentials? {
     configuration.masterSecret.map { .basic(user: configuration.appKey, secret: $0) }
   }
 
   // MARK: Requests
 
-  func headers(_ proof: KinveyProof, _ call: Call) throws(StoreError) -> KinveyHeaders {
-    try KinveyHeaders(configuration, deviceInfo: deviceInfo, proof, call)
+  func headers(_ credentials: KinveyCredentials, _ call: Call) throws(StoreError) -> KinveyHeaders {
+    try KinveyHeaders(configuration, deviceInfo: deviceInfo, credentials: credentials, call)
   }
 
   func request(
-    _ method: String, _ url: String, _ headers: KinveyHeaders, body: HTTPBody? = nil
+    _ method: String, _ url: String, headers: KinveyHeaders, body: HTTPBody? = nil
   ) -> HTTPRequest {
     HTTPRequest(
       method, url, headers: headers.request(hasBody: body != nil), body: body,
-      mostBytes: configuration.mostBytes)
+      maxBytes: configuration.maxAnswerBytes)
   }
 
-  /// Sends one request and gives its answer, which has a status of success. Whether it is the backend's shows in
+  /// Sends one request and returns its answer, which has a status of success. Whether it is the backend's shows in
   /// its form: see `Provenance`.
   func exchange(
-    _ method: String, _ url: String, body: HTTPBody? = nil, _ proof: KinveyProof, _ call: Call
+    _ method: String, _ url: String, body: HTTPBody? = nil, as credentials: KinveyCredentials,
+    _ call: Call
   ) throws(StoreError) -> HTTPResponse {
-    let headers = try headers(proof, call)
-    let request = request(method, url, headers, body: body)
+    let headers = try headers(credentials, call)
+    let request = request(method, url, headers: headers, body: body)
     let response: HTTPResponse
     do throws(TransportError) {
-      response = try transport.exchange(request, until: call.deadline, call.cancellation)
+      response = try transport.exchange(
+        request, until: call.deadline, cancellation: call.cancellation)
     } catch {
       throw StoreError(error)
     }
-    extensions.note(response.head)
+    extensions.observe(response.head)
     guard response.head.isSuccess else {
       throw KinveyErrors.error(response.head, response.body, hiding: headers.secrets)
     }

@@ -11,7 +11,7 @@ package final class KinveyUsers: Accounts {
   /// `{"version":…,"kinvey":…,…}`.
   package func ping(_ call: Call) throws(StoreError) -> [UInt8] {
     let url = service.endpoint.url(.data, [])
-    let answer = try service.exchange("GET", url, service.application, call)
+    let answer = try service.exchange("GET", url, as: service.appCredentials, call)
     _ = try answer.object(with: "kinvey")
     return answer.body
   }
@@ -21,7 +21,8 @@ package final class KinveyUsers: Accounts {
   /// From version 6 of the protocol on a new user has no session yet: then a login follows.
   package func signup(_ user: [UInt8], _ call: Call) throws(StoreError) -> Account {
     let url = service.endpoint.url(.users, [])
-    let answer = try service.exchange("POST", url, body: .once(user), service.application, call)
+    let answer = try service.exchange(
+      "POST", url, body: .once(user), as: service.appCredentials, call)
     var created = try Account(answer)
     if let credentials = Self.credentials(in: user) {
       // Some backends repeat the password. Who gave it knows it, and it is not to be kept.
@@ -41,7 +42,7 @@ package final class KinveyUsers: Accounts {
   package func login(_ credentials: [UInt8], _ call: Call) throws(StoreError) -> Account {
     let url = service.endpoint.url(.users, ["login"])
     let answer = try service.exchange(
-      "POST", url, body: .bytes(credentials), service.application, call)
+      "POST", url, body: .bytes(credentials), as: service.appCredentials, call)
     let user = try Account(answer)
     guard user.token != nil else {
       throw KinveyErrors.unusable(answer.head, "The backend's answer has no session token.")
@@ -52,14 +53,15 @@ package final class KinveyUsers: Accounts {
   /// Ends the session of this token, which need not be the active one any more.
   package func logout(token: String, _ call: Call) throws(StoreError) {
     let url = service.endpoint.url(.users, ["_logout"])
-    try service.exchange("POST", url, body: .bytes([]), .session(token: token), call)
+    try service.exchange("POST", url, body: .bytes([]), as: .session(token: token), call)
       .acknowledged()
   }
 
   /// The active user as the backend has it. It brings no token that is of use.
   package func me(_ call: Call) throws(StoreError) -> Account {
     let url = service.endpoint.url(.users, ["_me"])
-    var user = try Account(try service.exchange("GET", url, try service.somebody(), call))
+    var user = try Account(
+      try service.exchange("GET", url, as: try service.userCredentials(), call))
     user.token = nil
     return user
   }
@@ -75,21 +77,22 @@ package final class KinveyUsers: Accounts {
     let body = HTTPBody.bytes(JSONValue.object(members).bytes)
     let url = try service.endpoint.url(.users, id: user.id)
     return try Account(
-      try service.exchange("PUT", url, body: body, try service.somebody(), call))
+      try service.exchange("PUT", url, body: body, as: try service.userCredentials(), call))
   }
 
   /// Disables a user, or deletes it for good.
   package func delete(id: String, isHard: Bool, call: Call) throws(StoreError) {
     let items = isHard ? [KinveyEndpoint.QueryItem("hard", "true")] : []
-    let url = try service.endpoint.url(.users, id: id, items)
-    try service.exchange("DELETE", url, try service.somebody(), call).acknowledged()
+    let url = try service.endpoint.url(.users, id: id, query: items)
+    try service.exchange("DELETE", url, as: try service.userCredentials(), call).acknowledged()
   }
 
   /// Whether a user name is taken.
   package func exists(_ username: String, _ call: Call) throws(StoreError) -> Bool {
     let url = service.endpoint.url(.functions, ["check-username-exists"])
     let body = JSONValue.object(["username": .string(username)]).bytes
-    let answer = try service.exchange("POST", url, body: .bytes(body), service.application, call)
+    let answer = try service.exchange(
+      "POST", url, body: .bytes(body), as: service.appCredentials, call)
     guard let exists = try answer.json()["usernameExists"]?.boolValue else {
       throw KinveyErrors.unusable(answer.head, "The backend's answer does not say it.")
     }

@@ -5,11 +5,11 @@ internal import KVSync
 /// The answer to a long poll: `{"t":{"t":…,"r":…},"m":[{"c":…,"p":{…},"d":…,"u":{…}},…]}`.
 ///
 /// The payload `d` stays the bytes that it is. What is no message of ours is left out; only an answer without a
-/// place to go on from is an error.
+/// position to go on from is an error.
 struct LiveMessages {
   private(set) var messages: [LiveMessage] = []
   let next: LivePosition
-  /// Said by our server only: messages are missing between the place that was asked for and these.
+  /// Said by our server only: messages are missing between the position that was asked for and these.
   let isIncomplete: Bool
 
   private let appKey: String
@@ -19,11 +19,11 @@ struct LiveMessages {
     self.appKey = appKey
     self.userId = userId
     let members = try Self.members(body)
-    let place = members["t"].flatMap { try? JSONValue(parsing: $0) }
-    guard let time = place?["t"]?.stringValue, !time.isEmpty else {
+    let position = members["t"].flatMap { try? JSONValue(parsing: $0) }
+    guard let time = position?["t"]?.stringValue, !time.isEmpty else {
       throw JSONError(.syntax("it has no time"), at: 0)
     }
-    next = LivePosition(time: time, region: place?["r"]?.plainText)
+    next = LivePosition(time: time, region: position?["r"]?.plainText)
     let ours = members["kvstore"].flatMap { try? JSONValue(parsing: $0) }
     isIncomplete = ours?["incomplete"]?.boolValue == true
     guard let list = members["m"] else { return }
@@ -39,12 +39,12 @@ struct LiveMessages {
       let route = LiveChannel(channel, appKey: appKey, userId: userId), let payload = members["d"]
     else { return nil }
     let cause = try members["u"].map(JSONValue.init(parsing:))?["kvstore"]?["change"]?.stringValue
-    guard let change = try Self.change(route.kind, payload, cause) else { return nil }
+    guard let change = try Self.change(route.kind, payload, cause: cause) else { return nil }
     return LiveMessage(key: "\(channel)\n\(token)", topic: route.topic, change: change)
   }
 
   private static func change(
-    _ kind: LiveChannel.Kind, _ payload: [UInt8], _ cause: String?
+    _ kind: LiveChannel.Kind, _ payload: [UInt8], cause: String?
   ) throws(JSONError) -> LiveChange? {
     if kind == .said { return .said(payload) }
     let outline = try EntityScanner.outline(of: payload)
@@ -83,7 +83,7 @@ struct LiveMessages {
 }
 
 /// What a channel's name says: `<kid>.c-<coll>` and `<kid>.c-<coll>.u-<userId>` are a collection's, and our server's
-/// notices with `x` in the place of `c`; `<kid>.s-<stream>.u-<userId>` is a user's part of a stream.
+/// notices with `x` instead of `c`; `<kid>.s-<stream>.u-<userId>` is a user's part of a stream.
 struct LiveChannel {
   enum Kind { case entities, notices, said }
 

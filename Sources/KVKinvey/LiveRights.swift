@@ -25,11 +25,11 @@ extension LiveRights {
   }
 }
 
-/// The service's place is a time, and perhaps a region behind a space.
+/// A position of the service is a time, and perhaps a region after a space.
 extension LivePosition {
   init(time: String, region: String?) { self.init(region.map { "\(time) \($0)" } ?? time) }
 
-  /// As a poll asks for what is behind it.
+  /// The query of a poll for what comes after it.
   var items: [KinveyEndpoint.QueryItem] {
     let parts = text.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1).map { String($0) ?? "" }
     return zip(["tt", "tr"], parts).map { .init($0, $1) }

@@ -5,19 +5,6 @@ internal import KVTransport
 
 /// Many new entities in one request, and what the backend said about each.
 enum MultiInsert {
-  /// The array of these entities, which are JSON objects.
-  static func body(of entities: [[UInt8]]) -> [UInt8] {
-    var body: [UInt8] = []
-    body.reserveCapacity(entities.reduce(2) { $0 + $1.count + 1 })
-    body.append(UInt8(ascii: "["))
-    for (place, entity) in entities.enumerated() {
-      if place > 0 { body.append(UInt8(ascii: ",")) }
-      body += entity
-    }
-    body.append(UInt8(ascii: "]"))
-    return body
-  }
-
   static func id(of entity: [UInt8]) -> String? { (try? EntityScanner.outline(of: entity))?.id }
 
   /// One result for each entity that was sent.
@@ -35,11 +22,11 @@ enum MultiInsert {
       throw KinveyErrors.unusable(
         response.head, "The backend's answer is no result: \(error.message).", at: error.position)
     }
-    return entities.enumerated().map { place, entity in
-      if let words = parts.errors[place] {
+    return entities.enumerated().map { index, entity in
+      if let words = parts.errors[index] {
         return .failure(KinveyErrors.error(ofItem: words, response.head, hiding: secrets))
       }
-      guard place < parts.entities.count, let stored = parts.entities[place],
+      guard index < parts.entities.count, let stored = parts.entities[index],
         let storedId = id(of: stored)
       else {
         return .failure(
@@ -58,7 +45,7 @@ enum MultiInsert {
   private struct Parts {
     /// Nil where the answer has null.
     var entities: [[UInt8]?] = []
-    /// By the place they name; the first one counts.
+    /// By the index they name; the first one counts.
     var errors: [Int: JSONObject] = [:]
 
     init(_ bytes: UnsafeRawBufferPointer) throws(JSONError) {
@@ -89,10 +76,10 @@ enum MultiInsert {
     ) throws(JSONError) {
       let value = try JSONValue(parsing: UnsafeRawBufferPointer(rebasing: bytes[range]))
       for error in value.arrayValue ?? [] {
-        guard let object = error.objectValue, let index = object["index"]?.intValue,
-          let place = Int(exactly: index), errors[place] == nil
+        guard let object = error.objectValue, let number = object["index"]?.intValue,
+          let index = Int(exactly: number), errors[index] == nil
         else { continue }
-        errors[place] = object
+        errors[index] = object
       }
     }
   }

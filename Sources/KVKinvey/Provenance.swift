@@ -110,7 +110,7 @@ extension HTTPResponse {
   /// `{"status":403,"error":true,"service":"Access Manager","payload":{"channels":[…]},…}`: the payload of a
   /// refusal; nil: it is none.
   var pubNubRefusal: JSONValue? {
-    guard head.status == 403, body.count <= KinveyErrors.maximumBytes, let answer = try? json(),
+    guard head.status == 403, body.count <= KinveyErrors.maxBytes, let answer = try? json(),
       answer["error"]?.boolValue == true, answer["status"]?.intValue == 403
     else { return nil }
     let payload = answer["payload"] ?? [:]

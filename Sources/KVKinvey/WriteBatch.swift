@@ -6,47 +6,28 @@ internal import KVTransport
 /// Many writes in one request, an extension of our server: the body, and what the answer says about each.
 enum WriteBatch {
   /// `[{"method":"PUT","id":"…","ifMatch":"\"…\"","entity":{…}},…]`. The entities are JSON objects.
-  static func body(of writes: [RemoteWrite]) -> [UInt8] {
-    var body: [UInt8] = []
-    body.reserveCapacity(writes.reduce(2) { $0 + $1.byteCount + 128 })
-    for write in writes {
-      body += body.isEmpty ? "[{".utf8 : ",{".utf8
-      append(write, to: &body)
-      body.append(UInt8(ascii: "}"))
-    }
-    body.append(UInt8(ascii: "]"))
-    return body
-  }
+  static func body(of writes: [RemoteWrite]) -> [UInt8] { writes.map(element).arrayText }
 
-  private static func append(_ write: RemoteWrite, to body: inout [UInt8]) {
+  private static func element(of write: RemoteWrite) -> [UInt8] {
+    var element = JSONObjectWriter(reservingCapacity: write.byteCount + 128)
     switch write {
     case .create(let entity):
-      body += "\"method\":\"POST\",\"entity\":".utf8
-      body += entity
+      element.add("method", "POST")
+      element.add("entity", json: entity)
     case .update(let id, let entity, let condition):
-      body += "\"method\":\"PUT\",\"id\":".utf8
-      body += JSONValue.string(id).bytes
-      append(condition, to: &body)
-      body += ",\"entity\":".utf8
-      body += entity
+      element.add("method", "PUT")
+      element.add("id", .string(id))
+      element.add(condition)
+      element.add("entity", json: entity)
     case .delete(let id, let condition):
-      body += "\"method\":\"DELETE\",\"id\":".utf8
-      body += JSONValue.string(id).bytes
-      append(condition, to: &body)
+      element.add("method", "DELETE")
+      element.add("id", .string(id))
+      element.add(condition)
     case .createMany, .batch:
       // A batch in a batch: the backend refuses such an element.
       break
     }
-  }
-
-  private static func append(_ condition: RemoteCondition, to body: inout [UInt8]) {
-    switch condition {
-    case .none: break
-    case .version(let version):
-      body += ",\"ifMatch\":".utf8
-      body += JSONValue.string(version.text).bytes
-    case .isMissing: body += ",\"ifNoneMatch\":\"*\"".utf8
-    }
+    return element.bytes
   }
 
   /// The answer to each write as a request of its own would have had it; nil where the backend said nothing usable.
@@ -87,5 +68,15 @@ enum WriteBatch {
     var head = head
     head.status = status
     return HTTPResponse(head: head, body: Array(entity.map { bytes[$0] } ?? bytes[...]))
+  }
+}
+
+extension JSONObjectWriter {
+  fileprivate mutating func add(_ condition: RemoteCondition) {
+    switch condition {
+    case .none: break
+    case .version(let version): add("ifMatch", .string(version.text))
+    case .isMissing: add("ifNoneMatch", "*")
+    }
   }
 }

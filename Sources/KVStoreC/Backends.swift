@@ -24,7 +24,7 @@ public func kv_backend_register(
       throw error
     }
     // From here on the context is freed with `host`.
-    let backend = CallbackBackend(registered, known, host)
+    let backend = CallbackBackend(registered, known, handler: host)
     try BackendRegistry.register(registered) { _ in backend.opened }
   }
 }

@@ -2,11 +2,11 @@ internal import KVBase
 
 /// A body on its way from the transport's thread to the thread that asked for it.
 ///
-/// Two buffers change places: one is filled here while the receiver works on the other. When the one to
+/// Two buffers are swapped: one is filled here while the receiver works on the other. When the one to
 /// fill is full, the transfer is paused until the receiver comes back, so memory stays bounded
 /// and no other transfer waits.
 final class BodyPipe: Sink {
-  /// Bytes that one buffer takes before the transfer is paused.
+  /// Bytes in one buffer before the transfer is paused.
   static let capacity = 128 << 10
 
   private struct State {
@@ -18,7 +18,7 @@ final class BodyPipe: Sink {
     var failure: TransportError?
   }
 
-  /// What the receiver finds when it looks.
+  /// What has come for the receiver.
   enum Event {
     /// Bytes were put into its buffer. If the transfer was paused, it has to be resumed.
     case piece(HTTPHead, mustResume: Bool)
@@ -27,25 +27,25 @@ final class BodyPipe: Sink {
   }
 
   private let state = Monitor(State())
-  private let mostBytes: Int
+  private let maxBytes: Int
 
-  init(mostBytes: Int) { self.mostBytes = mostBytes }
+  init(maxBytes: Int) { self.maxBytes = maxBytes }
 
   // MARK: The transport's side
 
   func begin(_ head: HTTPHead) { state.withLock { $0.head = head } }
 
-  func take(_ piece: UnsafeRawBufferPointer) -> SinkVerdict {
+  func receive(_ piece: UnsafeRawBufferPointer) -> SinkVerdict {
     let verdict = state.withLock { state -> SinkVerdict in
       guard !state.hasEnded else { return .ended }
-      guard piece.count <= mostBytes - state.byteCount else { return .tooLarge }
+      guard piece.count <= maxBytes - state.byteCount else { return .tooLarge }
       guard state.filling.isEmpty || state.filling.count + piece.count <= Self.capacity else {
         state.isPaused = true
         return .full
       }
       state.filling.append(contentsOf: piece)
       state.byteCount += piece.count
-      return .taken
+      return .accepted
     }
     if case .full = verdict { announce() }
     return verdict

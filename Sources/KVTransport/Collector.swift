@@ -9,25 +9,25 @@ final class Collector: Sink {
   }
 
   private let state = Monitor(State())
-  private let mostBytes: Int
-  private let place: Int
+  private let maxBytes: Int
+  private let index: Int
   private let arrivals: Arrivals
 
-  /// `place` names this answer among the `arrivals`.
-  init(mostBytes: Int, place: Int, arrivals: Arrivals) {
-    self.mostBytes = mostBytes
-    self.place = place
+  /// `index` names this answer among the `arrivals`.
+  init(maxBytes: Int, index: Int, arrivals: Arrivals) {
+    self.maxBytes = maxBytes
+    self.index = index
     self.arrivals = arrivals
   }
 
   func begin(_ head: HTTPHead) { state.withLock { $0.head = head } }
 
-  func take(_ piece: UnsafeRawBufferPointer) -> SinkVerdict {
+  func receive(_ piece: UnsafeRawBufferPointer) -> SinkVerdict {
     state.withLock { state in
       guard !state.hasEnded else { return .ended }
-      guard piece.count <= mostBytes - state.body.count else { return .tooLarge }
+      guard piece.count <= maxBytes - state.body.count else { return .tooLarge }
       state.body.append(contentsOf: piece)
-      return .taken
+      return .accepted
     }
   }
 
@@ -42,23 +42,23 @@ final class Collector: Sink {
       defer { state.body = [] }
       return .success(HTTPResponse(head: head, body: state.body))
     }
-    if let result { arrivals.add(place, result) }
+    if let result { arrivals.add(index, result) }
   }
 }
 
 /// Answers that have come in and wait for the caller. Safe from any thread.
 final class Arrivals: Sendable {
-  typealias Arrival = (place: Int, result: Result<HTTPResponse, TransportError>)
+  typealias Arrival = (index: Int, result: Result<HTTPResponse, TransportError>)
 
   private let waiting = Monitor<[Arrival]>([])
 
-  func add(_ place: Int, _ result: Result<HTTPResponse, TransportError>) {
-    waiting.withLockNotifyingAll { $0.append((place, result)) }
+  func add(_ index: Int, _ result: Result<HTTPResponse, TransportError>) {
+    waiting.withLockNotifyingAll { $0.append((index, result)) }
   }
 
   /// The answers that are there, in the order they came; waits for at least one. Nil: the deadline
   /// has passed.
-  func take(until deadline: Deadline) -> [Arrival]? {
+  func next(until deadline: Deadline) -> [Arrival]? {
     waiting.wait(until: deadline) { waiting in
       guard !waiting.isEmpty else { return nil }
       defer { waiting = [] }

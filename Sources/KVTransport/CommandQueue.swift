@@ -1,9 +1,9 @@
 internal import CCurl
 internal import KVBase
 
-/// What other threads tell the transport's thread. Safe from any thread; never waits.
+/// Commands of other threads to the transport's thread. Safe from any thread; never waits.
 final class CommandQueue: Sendable {
-  struct Mail {
+  struct Commands {
     var starting: [Exchange] = []
     var resuming: [Exchange] = []
     var dropping: [Exchange] = []
@@ -14,7 +14,7 @@ final class CommandQueue: Sendable {
   }
 
   private struct State {
-    var mail = Mail()
+    var commands = Commands()
     var isClosed = false
     /// Nil once the thread is about to give it up.
     var multi: MultiHandle?
@@ -27,43 +27,44 @@ final class CommandQueue: Sendable {
   }
 
   /// Asks to start an exchange. False: the transport is closed.
-  func start(_ exchange: Exchange) -> Bool { post { $0.starting.append(exchange) } }
+  func start(_ exchange: Exchange) -> Bool { enqueue { $0.starting.append(exchange) } }
 
   /// Asks to go on with an exchange that was paused.
-  func resume(_ exchange: Exchange) { _ = post { $0.resuming.append(exchange) } }
+  func resume(_ exchange: Exchange) { _ = enqueue { $0.resuming.append(exchange) } }
 
   /// Asks to stop an exchange whose sink has ended.
-  func drop(_ exchange: Exchange) { _ = post { $0.dropping.append(exchange) } }
+  func drop(_ exchange: Exchange) { _ = enqueue { $0.dropping.append(exchange) } }
 
   /// Asks to end everything. Nothing is accepted from now on.
   func close() {
-    _ = post { $0.isClosing = true }
+    _ = enqueue { $0.isClosing = true }
     state.withLock { $0.isClosed = true }
   }
 
-  /// The transport's thread takes what has come.
-  func take() -> Mail {
+  /// Returns what has come, which is not in the queue any more. Called by the transport's thread.
+  func removeAll() -> Commands {
     state.withLock { state in
-      defer { state.mail = Mail() }
-      return state.mail
+      defer { state.commands = Commands() }
+      return state.commands
     }
   }
 
-  /// The transport's thread is ending: nobody wakes it any more. Gives what came too late.
-  func shut() -> Mail {
+  /// Accepts nothing from now on, wakes nobody any more, and returns what came too late. Called by the transport's
+  /// thread as it ends.
+  func shutDown() -> Commands {
     state.withLock { state in
       state.isClosed = true
       state.multi = nil
-      defer { state.mail = Mail() }
-      return state.mail
+      defer { state.commands = Commands() }
+      return state.commands
     }
   }
 
-  private func post(_ write: (inout Mail) -> Void) -> Bool {
+  private func enqueue(_ write: (inout Commands) -> Void) -> Bool {
     state.withLock { state in
       guard !state.isClosed else { return false }
-      let mustWake = state.mail.isEmpty
-      write(&state.mail)
+      let mustWake = state.commands.isEmpty
+      write(&state.commands)
       if mustWake, let multi = state.multi { curl_multi_wakeup(multi.raw) }
       return true
     }
@@ -73,7 +74,7 @@ final class CommandQueue: Sendable {
 /// A multi handle that other threads may name.
 ///
 /// `@unchecked Sendable`: off the transport's thread it is used for `curl_multi_wakeup` only, which
-/// libcurl allows, and only under the lock of the mailbox, which lets go of it before it is freed.
+/// libcurl allows, and only under the lock of the queue, which lets go of it before it is freed.
 struct MultiHandle: @unchecked Sendable {
   let raw: UnsafeMutableRawPointer
 }

@@ -2,7 +2,7 @@
 final class Exchange: Sendable {
   let request: HTTPRequest
   let sink: any Sink
-  /// Whom it asks: scheme, host and port, as they are written in the URL.
+  /// The server: scheme, host and port, as they are written in the URL.
   let host: String
 
   init(_ request: HTTPRequest, sink: any Sink) {

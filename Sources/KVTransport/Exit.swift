@@ -17,20 +17,20 @@ final class Exit: Sendable {
     atexit { Exit.shared.closeAll() }
   }
 
-  /// The transport of this mailbox has to end with the process at the latest.
-  func watch(_ mailbox: CommandQueue, _ worker: Worker) {
-    open.withLock { $0[ObjectIdentifier(mailbox)] = (mailbox, worker) }
+  /// Adds the transport of this queue: it ends with the process at the latest.
+  func add(_ queue: CommandQueue, _ worker: Worker) {
+    open.withLock { $0[ObjectIdentifier(queue)] = (queue, worker) }
   }
 
-  /// The thread of this mailbox is about to end.
-  func forget(_ mailbox: CommandQueue) {
-    open.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(mailbox)) }
+  /// Removes the transport of this queue, whose thread is about to end.
+  func remove(_ queue: CommandQueue) {
+    open.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(queue)) }
   }
 
   private func closeAll() {
     guard process.isCurrent else { return }
-    for (mailbox, worker) in open.withLock({ Array($0.values) }) {
-      mailbox.close()
+    for (queue, worker) in open.withLock({ Array($0.values) }) {
+      queue.close()
       worker.join()
     }
   }

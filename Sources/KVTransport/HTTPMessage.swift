@@ -6,17 +6,17 @@ package struct HTTPRequest: Sendable {
   package var headers: [HTTPHeader]
   package var body: HTTPBody?
   /// Ends the exchange with `tooLarge` once the answer's body, unpacked, has more bytes.
-  package var mostBytes: Int
+  package var maxBytes: Int
 
   package init(
     _ method: String, _ url: String, headers: [HTTPHeader] = [], body: HTTPBody? = nil,
-    mostBytes: Int = 100 << 20
+    maxBytes: Int = 100 << 20
   ) {
     self.method = method
     self.url = url
     self.headers = headers
     self.body = body
-    self.mostBytes = mostBytes
+    self.maxBytes = maxBytes
   }
 }
 

@@ -1,8 +1,8 @@
 /// Reads the header lines of an answer, as libcurl hands them out one by one.
 struct HeadReader {
   /// A server that never stops sending headers is stopped here.
-  static let mostBytes = 256 << 10
-  static let mostHeaders = 512
+  static let maxBytes = 256 << 10
+  static let maxHeaders = 512
 
   enum Progress {
     case more
@@ -18,12 +18,12 @@ struct HeadReader {
   /// Whether a complete head says that the body is compressed.
   var isPacked: Bool { isComplete && head["Content-Encoding"] != nil }
 
-  /// Takes one line with its line end. Counts every line, those of interim answers (1xx) and trailers
+  /// Reads one line with its line end. Counts every line, those of interim answers (1xx) and trailers
   /// too, so that no part of an answer can go on for ever.
   mutating func read(_ line: UnsafeRawBufferPointer) -> Progress {
     byteCount += line.count
     lineCount += 1
-    guard byteCount <= Self.mostBytes, lineCount <= Self.mostHeaders else { return .tooLarge }
+    guard byteCount <= Self.maxBytes, lineCount <= Self.maxHeaders else { return .tooLarge }
     guard !isComplete else { return .more }
     let text = Self.trimmed(line[...])
     if line.starts(with: "HTTP/".utf8) {

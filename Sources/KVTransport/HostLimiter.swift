@@ -1,4 +1,4 @@
-/// Which exchanges may begin: so many for each host, the others wait in the order in which they came.
+/// Limits how many exchanges each host has at once; the others wait in the order in which they came.
 ///
 /// libcurl has such a limit as well (`CURLMOPT_MAX_HOST_CONNECTIONS`). But it does not always notice that a connection
 /// has become free, so that a transfer waited until its time to connect was over; and it counts the wait as part of
@@ -9,22 +9,22 @@ struct HostLimiter {
     var waiting: [Exchange] = []
   }
 
-  private let most: Int
+  private let limit: Int
   /// By `Exchange.host`. Two names that only look the same would share a limit, which does no harm.
   private var hosts: [String: Host] = [:]
 
-  init(most: Int) { self.most = max(1, most) }
+  init(limit: Int) { self.limit = max(1, limit) }
 
-  /// True: it may begin. False: it waits.
+  /// Whether an exchange may begin now; if not, it waits here.
   mutating func admit(_ exchange: Exchange) -> Bool {
     var host = hosts[exchange.host, default: Host()]
-    let mayBegin = host.running < most
+    let mayBegin = host.running < limit
     if mayBegin { host.running += 1 } else { host.waiting.append(exchange) }
     hosts[exchange.host] = host
     return mayBegin
   }
 
-  /// One that was admitted has ended; gives the one that may begin in its place.
+  /// Removes one that was admitted and has ended; returns the one that may begin now.
   mutating func leave(_ exchange: Exchange) -> Exchange? {
     guard var host = hosts[exchange.host] else { return nil }
     let next = host.waiting.isEmpty ? nil : host.waiting.removeFirst()
@@ -33,13 +33,13 @@ struct HostLimiter {
     return next
   }
 
-  /// One that may be waiting is not to begin any more.
-  mutating func forget(_ exchange: Exchange) {
+  /// Removes one that may be waiting: it is not to begin any more.
+  mutating func remove(_ exchange: Exchange) {
     hosts[exchange.host]?.waiting.removeAll { $0 === exchange }
   }
 
-  /// Gives all that wait, which do not any more.
-  mutating func dismiss() -> [Exchange] {
+  /// Removes and returns all that wait.
+  mutating func removeAllWaiting() -> [Exchange] {
     let waiting = hosts.values.flatMap(\.waiting)
     for name in hosts.keys { hosts[name]?.waiting = [] }
     return waiting

@@ -6,28 +6,28 @@ internal import CCurl
 /// thread and never reaches the host.
 final class Loop {
   private let multi: MultiHandle
-  private let mailbox: CommandQueue
+  private let queue: CommandQueue
   private let options: TransportOptions
-  private var admission: HostLimiter
+  private var limiter: HostLimiter
   private var transfers: [ObjectIdentifier: Transfer] = [:]
 
-  init(_ multi: MultiHandle, _ mailbox: CommandQueue, _ options: TransportOptions) {
+  init(_ multi: MultiHandle, _ queue: CommandQueue, options: TransportOptions) {
     self.multi = multi
-    self.mailbox = mailbox
+    self.queue = queue
     self.options = options
-    admission = HostLimiter(most: options.connections)
+    limiter = HostLimiter(limit: options.connections)
   }
 
-  /// Runs until the mailbox says that it is closing.
+  /// Runs until the queue is closed.
   func run() {
     setLimits()
     while true {
-      let mail = mailbox.take()
-      if mail.isClosing { return finish(mail) }
-      handle(mail)
+      let commands = queue.removeAll()
+      if commands.isClosing { return finish(commands) }
+      handle(commands)
       perform()
       announce()
-      // The mailbox wakes this up, and so does libcurl's own timer; the limit is just a number.
+      // The queue wakes this up, and so does libcurl's own timer; the limit is just a number.
       if curl_multi_poll(multi.raw, nil, 0, 60_000, nil) != CURLM_OK { failAll() }
     }
   }
@@ -38,12 +38,12 @@ final class Loop {
     kvcurl_multi_set_long(multi.raw, CURLMOPT_MAX_CONCURRENT_STREAMS, 1)
   }
 
-  // MARK: Mail
+  // MARK: Commands
 
-  private func handle(_ mail: CommandQueue.Mail) {
-    for exchange in mail.starting where admission.admit(exchange) { start(exchange) }
-    for exchange in mail.resuming { transfers[ObjectIdentifier(exchange)]?.resume() }
-    for exchange in mail.dropping { drop(exchange) }
+  private func handle(_ commands: CommandQueue.Commands) {
+    for exchange in commands.starting where limiter.admit(exchange) { start(exchange) }
+    for exchange in commands.resuming { transfers[ObjectIdentifier(exchange)]?.resume() }
+    for exchange in commands.dropping { drop(exchange) }
   }
 
   private func start(_ exchange: Exchange) {
@@ -58,17 +58,17 @@ final class Loop {
         return
       } catch {
         exchange.sink.end(error)
-        next = admission.leave(exchange)
+        next = limiter.leave(exchange)
       }
     }
   }
 
   private func drop(_ exchange: Exchange) {
     guard let transfer = transfers.removeValue(forKey: ObjectIdentifier(exchange)) else {
-      return admission.forget(exchange)
+      return limiter.remove(exchange)
     }
     curl_multi_remove_handle(multi.raw, transfer.easy)
-    if let next = admission.leave(exchange) { start(next) }
+    if let next = limiter.leave(exchange) { start(next) }
   }
 
   // MARK: Work
@@ -96,15 +96,15 @@ final class Loop {
 
   /// libcurl could not go on at all, for want of memory most likely.
   private func failAll(_ failure: TransportError = .outOfMemory) {
-    for exchange in admission.dismiss() { exchange.sink.end(failure) }
+    for exchange in limiter.removeAllWaiting() { exchange.sink.end(failure) }
     for exchange in transfers.values.map(\.exchange) {
       drop(exchange)
       exchange.sink.end(failure)
     }
   }
 
-  private func finish(_ mail: CommandQueue.Mail) {
-    for exchange in mail.starting + mailbox.shut().starting { exchange.sink.end(.closed) }
+  private func finish(_ commands: CommandQueue.Commands) {
+    for exchange in commands.starting + queue.shutDown().starting { exchange.sink.end(.closed) }
     failAll(.closed)
     curl_multi_cleanup(multi.raw)
   }

@@ -9,33 +9,33 @@ final class RequestGroup: Sendable {
   }
 
   private let state = Monitor(State())
-  private let inbox = Arrivals()
-  private let mailbox: CommandQueue
+  private let finished = Arrivals()
+  private let queue: CommandQueue
   private let deadline: Deadline
 
-  init(_ mailbox: CommandQueue, _ deadline: Deadline) {
-    self.mailbox = mailbox
+  init(_ queue: CommandQueue, _ deadline: Deadline) {
+    self.queue = queue
     self.deadline = deadline
   }
 
-  /// Starts one more, or ends it at once if the flight was stopped.
-  func start(_ place: Int, _ request: HTTPRequest) {
-    let collector = Collector(mostBytes: request.mostBytes, place: place, arrivals: inbox)
+  /// Starts one more, or ends it at once if the group was stopped.
+  func start(_ index: Int, _ request: HTTPRequest) {
+    let collector = Collector(maxBytes: request.maxBytes, index: index, arrivals: finished)
     let exchange = Exchange(request, sink: collector)
     let failure = state.withLock { state in
-      if state.failure == nil { state.running[place] = exchange }
+      if state.failure == nil { state.running[index] = exchange }
       return state.failure
     }
     if let failure { return collector.end(failure) }
-    mailbox.begin(exchange)
+    queue.begin(exchange)
   }
 
   /// Waits for what ends next. When the deadline passes, everything ends.
   func arrivals() -> [Arrivals.Arrival] {
     while true {
-      if let arrivals = inbox.take(until: deadline) {
+      if let arrivals = finished.next(until: deadline) {
         state.withLock { state in
-          for arrival in arrivals { state.running[arrival.place] = nil }
+          for arrival in arrivals { state.running[arrival.index] = nil }
         }
         return arrivals
       }
@@ -50,6 +50,6 @@ final class RequestGroup: Sendable {
       defer { state.running = [:] }
       return Array(state.running.values)
     }
-    for exchange in exchanges { mailbox.drop(exchange, with: failure) }
+    for exchange in exchanges { queue.drop(exchange, with: failure) }
   }
 }

@@ -63,8 +63,8 @@ extension Transfer {
   fileprivate func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
     guard !bytes.isEmpty else { return 0 }
     hasNews = true
-    switch exchange.sink.take(bytes) {
-    case .taken: return bytes.count
+    switch exchange.sink.receive(bytes) {
+    case .accepted: return bytes.count
     case .full: return Int(CURL_WRITEFUNC_PAUSE)
     case .tooLarge:
       refusal = TransportError(.tooLarge, "The answer is longer than the limit allows.")

@@ -86,7 +86,7 @@ final class Transfer {
     let seconds = min(max(options.connectSeconds, 0.001), 86_400)
     try set(CURLOPT_CONNECTTIMEOUT_MS, Int(seconds * 1000))
     if let proxy = options.proxy { try set(CURLOPT_PROXY, proxy) }
-    let most = curl_off_t(max(1, exchange.request.mostBytes))
+    let most = curl_off_t(max(1, exchange.request.maxBytes))
     try check(kvcurl_set_size(easy, CURLOPT_MAXFILESIZE_LARGE, most))
   }
 

@@ -6,7 +6,7 @@ package import KVBase
 /// Its methods block the calling thread and may be called from any thread. Close it; what is dropped
 /// without being closed ends its thread too, but nobody waits for that.
 package final class Transport: Sendable {
-  private let mailbox: CommandQueue
+  private let queue: CommandQueue
   private let worker: Worker
   private let process = ProcessGeneration.current
 
@@ -19,26 +19,26 @@ package final class Transport: Sendable {
       throw TransportError(.resources, "There is no file descriptor left for the transport.")
     }
     let multi = MultiHandle(raw: raw)
-    let mailbox = CommandQueue(waking: multi)
+    let queue = CommandQueue(waking: multi)
     let worker = Worker("kv-transport") {
-      Loop(multi, mailbox, options).run()
-      Exit.shared.forget(mailbox)
+      Loop(multi, queue, options: options).run()
+      Exit.shared.remove(queue)
     }
     guard let worker else {
       curl_multi_cleanup(raw)
       throw TransportError(.resources, "No thread could be started.")
     }
-    self.mailbox = mailbox
+    self.queue = queue
     self.worker = worker
-    Exit.shared.watch(mailbox, worker)
+    Exit.shared.add(queue, worker)
   }
 
-  deinit { if !isForked { mailbox.close() } }
+  deinit { if !isForked { queue.close() } }
 
   /// Ends all exchanges with `cancelled` and waits until the thread has ended. May be called again.
   package func close() {
     guard !isForked else { return }
-    mailbox.close()
+    queue.close()
     worker.join()
   }
 
@@ -48,38 +48,38 @@ package final class Transport: Sendable {
   ///
   /// While the receiver works, up to 128 KiB more are read; then the server has to wait.
   package func stream<E: Error>(
-    _ request: HTTPRequest, until deadline: Deadline, _ cancellation: Cancellation,
+    _ request: HTTPRequest, until deadline: Deadline, cancellation: Cancellation,
     receive: (HTTPHead, UnsafeRawBufferPointer) throws(E) -> Void
   ) throws(ExchangeFailure<E>) -> HTTPHead {
     guard !isForked else { throw .transport(.forked) }
-    let handover = BodyPipe(mostBytes: request.mostBytes)
-    let exchange = Exchange(request, sink: handover)
-    let mailbox = self.mailbox
+    let pipe = BodyPipe(maxBytes: request.maxBytes)
+    let exchange = Exchange(request, sink: pipe)
+    let queue = self.queue
     return try cancellation.notifying {
-      mailbox.drop(exchange, with: .cancelled)
+      queue.drop(exchange, with: .cancelled)
     } during: { () throws(ExchangeFailure<E>) in
-      mailbox.begin(exchange)
+      queue.begin(exchange)
       do throws(ExchangeFailure<E>) {
-        return try handOver(handover, exchange, until: deadline, receive)
+        return try deliver(pipe, exchange, until: deadline, to: receive)
       } catch {
-        mailbox.drop(exchange, with: error.asTransport)
+        queue.drop(exchange, with: error.asTransport)
         throw error
       }
     }
   }
 
-  /// Gives the receiver piece after piece, until the end or the first error.
-  private func handOver<E: Error>(
-    _ handover: BodyPipe, _ exchange: Exchange, until deadline: Deadline,
-    _ receive: (HTTPHead, UnsafeRawBufferPointer) throws(E) -> Void
+  /// Delivers piece after piece to the receiver, until the end or the first error.
+  private func deliver<E: Error>(
+    _ pipe: BodyPipe, _ exchange: Exchange, until deadline: Deadline,
+    to receive: (HTTPHead, UnsafeRawBufferPointer) throws(E) -> Void
   ) throws(ExchangeFailure<E>) -> HTTPHead {
     var piece: [UInt8] = []
-    while let event = handover.next(into: &piece, until: deadline) {
+    while let event = pipe.next(into: &piece, until: deadline) {
       switch event {
       case .end(let head): return head
       case .failure(let error): throw .transport(error)
       case .piece(let head, let mustResume):
-        if mustResume { mailbox.resume(exchange) }
+        if mustResume { queue.resume(exchange) }
         do throws(E) {
           try piece.withUnsafeBufferPointer { bytes throws(E) in
             try receive(head, UnsafeRawBufferPointer(bytes))
@@ -93,12 +93,12 @@ package final class Transport: Sendable {
     throw .transport(.timedOut)
   }
 
-  /// Sends a request and gives the whole answer.
+  /// Sends a request and returns the whole answer.
   package func exchange(
-    _ request: HTTPRequest, until deadline: Deadline, _ cancellation: Cancellation
+    _ request: HTTPRequest, until deadline: Deadline, cancellation: Cancellation
   ) throws(TransportError) -> HTTPResponse {
     var answer: Result<HTTPResponse, TransportError> = .failure(.timedOut)
-    exchangeAll(1, most: 1, until: deadline, cancellation) { _ in
+    exchangeAll(1, concurrency: 1, until: deadline, cancellation: cancellation) { _ in
       request
     } outcome: {
       answer = $1
@@ -114,28 +114,28 @@ package final class Transport: Sendable {
   ///
   /// - Parameter request: makes a request when its turn comes, so that not all of them need memory.
   package func exchangeAll(
-    _ count: Int, most: Int, until deadline: Deadline, _ cancellation: Cancellation,
+    _ count: Int, concurrency: Int, until deadline: Deadline, cancellation: Cancellation,
     request: (Int) -> HTTPRequest, outcome: (Int, Result<HTTPResponse, TransportError>) -> Void
   ) {
     guard count > 0 else { return }
     guard !isForked else {
-      for place in 0..<count { outcome(place, .failure(.forked)) }
+      for index in 0..<count { outcome(index, .failure(.forked)) }
       return
     }
-    let flight = RequestGroup(mailbox, deadline)
+    let group = RequestGroup(queue, deadline)
     cancellation.notifying {
-      flight.stop(with: .cancelled)
+      group.stop(with: .cancelled)
     } during: {
       var started = 0
       var ended = 0
       while ended < count {
-        while started < count, started - ended < max(1, most) {
-          flight.start(started, request(started))
+        while started < count, started - ended < max(1, concurrency) {
+          group.start(started, request(started))
           started += 1
         }
-        for arrival in flight.arrivals() {
+        for arrival in group.arrivals() {
           ended += 1
-          outcome(arrival.place, arrival.result)
+          outcome(arrival.index, arrival.result)
         }
       }
     }
@@ -151,7 +151,7 @@ package final class Transport: Sendable {
 }
 
 extension ExchangeFailure {
-  /// What the transport's thread is told, which need not know receivers.
+  /// The same for the transport's thread, which knows no receivers.
   fileprivate var asTransport: TransportError {
     switch self {
     case .transport(let error): error

@@ -9,7 +9,8 @@ import Testing
   private let backend = MemoryBackend(lacking: [])
 
   private func live(_ description: JSONObject = [:]) throws -> any LiveRemote {
-    let opened = CallbackBackend("memory", try BackendDescription(description), backend).opened
+    let opened = CallbackBackend("memory", try BackendDescription(description), handler: backend)
+      .opened
     return try #require(opened.live)
   }
 
@@ -98,7 +99,7 @@ import Testing
     let registration = try live.register(nil, device: "d", call: Call())
     let error = failure { try live.join(.substream("s", of: "u"), registration, call: Call()) }
     #expect(error?.kind == .unsupported)
-    let silent = CallbackBackend("memory", try BackendDescription([:]), MemoryBackend())
+    let silent = CallbackBackend("memory", try BackendDescription([:]), handler: MemoryBackend())
     #expect(silent.opened.live == nil)
   }
 }

@@ -34,7 +34,7 @@ final class MemoryBackend: BackendHandler {
 
   func cancel(_ number: UInt64) { state.withLockNotifyingAll { $0.cancelled.append(number) } }
 
-  func begin(_ operation: BackendOperation, _ number: UInt64, _ json: [UInt8]) {
+  func begin(_ operation: BackendOperation, number: UInt64, request json: [UInt8]) {
     let request = (try? JSONValue(parsing: json)) ?? .null
     let takes = state.withLock { state in
       state.requests.append((operation, request))

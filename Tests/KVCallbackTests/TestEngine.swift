@@ -19,7 +19,7 @@ final class TestEngine {
   ) throws {
     self.backend = backend
     remote = CallbackRemote(
-      CallbackBackend("memory", try BackendDescription(description), backend))
+      CallbackBackend("memory", try BackendDescription(description), handler: backend))
     let storage = try Storage(path: directory.file("data.kvs"), durability: .normal)
     engine = CollectionEngine(
       collection: "things", type: type, local: storage, remote: layers(around: remote),

@@ -179,7 +179,7 @@ import Testing
           HTTPHeader("Authorization", try #require(registration["Authorization"])),
           HTTPHeader("X-Kinvey-API-Version", "5"),
         ], body: .bytes(registration.body)),
-      until: .after(seconds: 20), Cancellation())
+      until: .after(seconds: 20), cancellation: Cancellation())
     #expect(answer.head.status == 204)
     for id in ["a", "b"] {
       _ = try store.save(["_id": .string(id)])

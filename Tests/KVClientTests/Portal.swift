@@ -78,7 +78,8 @@ final class Portal: Sendable {
       request.method, url + request.target, headers: headers.map { HTTPHeader($0.name, $0.value) },
       body: request.method == "GET" ? nil : .bytes(request.body))
     guard
-      let answer = try? transport.exchange(forwarded, until: .after(seconds: 300), stopped)
+      let answer = try? transport.exchange(
+        forwarded, until: .after(seconds: 300), cancellation: stopped)
     else { return nil }
     let kept = answer.head.headers.filter {
       !(own + ["content-encoding"]).contains($0.name.lowercased())

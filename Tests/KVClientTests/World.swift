@@ -90,8 +90,8 @@ final class World: @unchecked Sendable {
         headers: [
           HTTPHeader("Authorization", "Basic \(secret)"), HTTPHeader("X-Kinvey-API-Version", "5"),
         ],
-        body: body.map { .bytes($0.bytes) }, mostBytes: 1 << 20),
-      until: .after(seconds: 20), Cancellation())
+        body: body.map { .bytes($0.bytes) }, maxBytes: 1 << 20),
+      until: .after(seconds: 20), cancellation: Cancellation())
     guard answer.head.isSuccess else {
       throw StoreError(.internal, String(decoding: answer.body, as: UTF8.self))
     }

@@ -55,7 +55,7 @@ import Testing
   func encoding() throws {
     let url = try endpoint(host: "http://h", appKey: "k/1").url(
       .data, ["a b", "é/?#", "..", "."],
-      [.init("query", #"{"n":"1+1&x=y"}"#), .init("limit", "5")])
+      query: [.init("query", #"{"n":"1+1&x=y"}"#), .init("limit", "5")])
     #expect(
       url == "http://h/appdata/k%2F1/a%20b/%C3%A9%2F%3F%23/%2E%2E/%2E"
         + "?query=%7B%22n%22%3A%221%2B1%26x%3Dy%22%7D&limit=5")

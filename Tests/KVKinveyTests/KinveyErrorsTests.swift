@@ -49,13 +49,13 @@ import Testing
   func codes() throws {
     let cases = Self.catalogue.flatMap { row in row.codes.map { (row.status, $0, row.kind) } }
     try withBackend { request in
-      let place = Int(request.target.split(separator: "/").last ?? "") ?? 0
+      let index = Int(request.target.split(separator: "/").last ?? "") ?? 0
       return ScriptedReply(
-        cases[place].0, headers: [("X-Kinvey-Request-Id", "r1"), ("Retry-After", "3")],
-        #"{"error":"\#(cases[place].1)","description":"what","debug":"why"}"#)
+        cases[index].0, headers: [("X-Kinvey-Request-Id", "r1"), ("Retry-After", "3")],
+        #"{"error":"\#(cases[index].1)","description":"what","debug":"why"}"#)
     } run: { backend throws in
-      for (place, (status, code, kind)) in cases.enumerated() {
-        let error = backend.remote.outcome(.update(id: "\(place)", bytes("{}")))?.failure
+      for (index, (status, code, kind)) in cases.enumerated() {
+        let error = backend.remote.outcome(.update(id: "\(index)", bytes("{}")))?.failure
         #expect(error?.kind == kind, "\(status) \(code)")
         #expect(
           error?.answer

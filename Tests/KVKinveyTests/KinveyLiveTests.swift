@@ -78,7 +78,7 @@ import Testing
     try withLive { _ in
       ScriptedReply(200, Self.message)
     } _: { backend, live, registration in
-      let place = LivePosition("17102791234567890 4")
+      let position = LivePosition("17102791234567890 4")
       let answer = try live.poll(registration, from: nil, call: Call())
       let common = "auth=tok&uuid=dev&heartbeat=300&pnsdk=libkvstore%2F1.2.3"
       #expect(
@@ -102,8 +102,8 @@ import Testing
               LiveMessage(
                 key: "kid_x1.x-notes\n4", topic: .collection("notes"),
                 change: .tooLarge(id: "4", .update)),
-            ], next: place))
-      _ = try live.poll(registration, from: place, call: Call())
+            ], next: position))
+      _ = try live.poll(registration, from: position, call: Call())
       #expect(
         backend.server.requests.last?.target
           == "/v2/subscribe/sub-1/,/0?channel-group=g%201&tt=17102791234567890&tr=4&\(common)")

@@ -375,10 +375,10 @@ import Testing
       let writes = (0..<60).map { RemoteWrite.update(id: "\($0)", bytes(#"{"_id":"\#($0)"}"#)) }
       let outcomes = backend.remote.outcomes(writes, Call(progress: progress))
       #expect(outcomes.count == 60)
-      for (place, outcome) in outcomes {
-        let isRefused = place % 3 == 0
+      for (index, outcome) in outcomes {
+        let isRefused = index % 3 == 0
         #expect(outcome.failure?.kind == (isRefused ? .server : nil))
-        #expect(outcome.value == (isRefused ? nil : .stored(bytes(#"{"_id":"\#(place)"}"#))))
+        #expect(outcome.value == (isRefused ? nil : .stored(bytes(#"{"_id":"\#(index)"}"#))))
       }
       #expect(backend.server.connectionCount <= 6)
       #expect(progress.snapshot.bytesDone == 10 * 11 + 50 * 12)

@@ -24,7 +24,8 @@ final class JSONNetwork: BackendHandler {
         "conditions": .bool(network.keepsConditions), "requestsAtOnce": 1,
         "writesPerRequest": .int(Int64(network.limits.writesPerBatch)), "idsPerRequest": 5,
       ]
-      return CallbackRemote(CallbackBackend("world", try BackendDescription(description), self))
+      return CallbackRemote(
+        CallbackBackend("world", try BackendDescription(description), handler: self))
     }
   }
 
@@ -32,7 +33,7 @@ final class JSONNetwork: BackendHandler {
 
   func cancel(_ number: UInt64) {}
 
-  func begin(_ operation: BackendOperation, _ number: UInt64, _ json: [UInt8]) {
+  func begin(_ operation: BackendOperation, number: UInt64, request json: [UInt8]) {
     do throws(StoreError) {
       guard let request = try? JSONValue(parsing: json) else { throw StoreError(.invalid, "JSON") }
       let answer = try answer(operation, request).bytes

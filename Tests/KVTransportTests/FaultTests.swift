@@ -110,7 +110,7 @@ import Testing
       connection.send("HTTP/1.1 200 OK\r\n\(length)\r\n")
       while connection.send([UInt8](repeating: 0x20, count: 10_000)) {}
     } run: { transport, server in
-      let failure = transport.failure(of: HTTPRequest("GET", server.url, mostBytes: 50_000))
+      let failure = transport.failure(of: HTTPRequest("GET", server.url, maxBytes: 50_000))
       #expect(failure?.kind == .tooLarge)
     }
   }
@@ -120,10 +120,10 @@ import Testing
     try withServer {
       $1.send(ScriptedReply(body: [UInt8](repeating: 7, count: 50_000)))
     } run: { transport, server in
-      let answer = try transport.get(server.url, mostBytes: 50_000)
+      let answer = try transport.get(server.url, maxBytes: 50_000)
       #expect(answer.body.count == 50_000)
       #expect(
-        transport.failure(of: HTTPRequest("GET", server.url, mostBytes: 49_999))?.kind == .tooLarge)
+        transport.failure(of: HTTPRequest("GET", server.url, maxBytes: 49_999))?.kind == .tooLarge)
     }
   }
 
@@ -134,7 +134,7 @@ import Testing
       connection.send(GzipBomb.start)
       while connection.send(GzipBomb.block) {}
     } run: { transport, server in
-      let failure = transport.failure(of: HTTPRequest("GET", server.url, mostBytes: 1 << 20))
+      let failure = transport.failure(of: HTTPRequest("GET", server.url, maxBytes: 1 << 20))
       #expect(failure?.kind == .tooLarge, "\(String(describing: failure))")
     }
   }

@@ -15,24 +15,25 @@ func makeTransport(
 extension Transport {
   /// One exchange with a deadline that only a defect reaches.
   func exchange(_ request: HTTPRequest) throws(TransportError) -> HTTPResponse {
-    try exchange(request, until: .after(seconds: 20), Cancellation())
+    try exchange(request, until: .after(seconds: 20), cancellation: Cancellation())
   }
 
   /// One exchange with a deadline that only a defect reaches.
   func get(
-    _ url: String, mostBytes: Int = 1 << 20, until deadline: Deadline = .after(seconds: 20),
-    _ cancellation: Cancellation = Cancellation()
+    _ url: String, maxBytes: Int = 1 << 20, until deadline: Deadline = .after(seconds: 20),
+    cancellation: Cancellation = Cancellation()
   ) throws -> HTTPResponse {
-    try exchange(HTTPRequest("GET", url, mostBytes: mostBytes), until: deadline, cancellation)
+    try exchange(
+      HTTPRequest("GET", url, maxBytes: maxBytes), until: deadline, cancellation: cancellation)
   }
 
   /// What goes wrong with one exchange.
   func failure(
     of request: HTTPRequest, until deadline: Deadline = .after(seconds: 20),
-    _ cancellation: Cancellation = Cancellation()
+    cancellation: Cancellation = Cancellation()
   ) -> TransportError? {
     do throws(TransportError) {
-      _ = try exchange(request, until: deadline, cancellation)
+      _ = try exchange(request, until: deadline, cancellation: cancellation)
       return nil
     } catch {
       return error
@@ -44,12 +45,13 @@ extension Transport {
   /// One answer in pieces; what goes wrong is part of the result.
   func streamed<E: Error>(
     _ url: String, until deadline: Deadline = .after(seconds: 30),
-    _ cancellation: Cancellation = Cancellation(),
+    cancellation: Cancellation = Cancellation(),
     receive: (HTTPHead, UnsafeRawBufferPointer) throws(E) -> Void
   ) -> Result<HTTPHead, ExchangeFailure<E>> {
     do throws(ExchangeFailure<E>) {
       return .success(
-        try stream(HTTPRequest("GET", url), until: deadline, cancellation, receive: receive))
+        try stream(
+          HTTPRequest("GET", url), until: deadline, cancellation: cancellation, receive: receive))
     } catch {
       return .failure(error)
     }

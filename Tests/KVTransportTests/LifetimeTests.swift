@@ -19,7 +19,8 @@ import Testing
         isAsked.wait()
         cancellation.cancel()
       }
-      let failure = transport.failure(of: HTTPRequest("GET", server.url), cancellation)
+      let failure = transport.failure(
+        of: HTTPRequest("GET", server.url), cancellation: cancellation)
       #expect(failure == .cancelled)
       #expect(isCut.wait())
       canceller?.join()
@@ -34,7 +35,8 @@ import Testing
     } run: { transport, server in
       let cancellation = Cancellation()
       var pieces = 0
-      let result = transport.streamed(server.url, cancellation) { (_, _) throws(TransportError) in
+      let result = transport.streamed(server.url, cancellation: cancellation) {
+        (_, _) throws(TransportError) in
         pieces += 1
         cancellation.cancel()
       }
@@ -50,7 +52,9 @@ import Testing
     } run: { transport, server in
       let cancellation = Cancellation()
       cancellation.cancel()
-      #expect(transport.failure(of: HTTPRequest("GET", server.url), cancellation) == .cancelled)
+      #expect(
+        transport.failure(of: HTTPRequest("GET", server.url), cancellation: cancellation)
+          == .cancelled)
       #expect(server.requests.isEmpty)
     }
   }
@@ -89,11 +93,13 @@ import Testing
       connection.send(ScriptedReply(200, request.target))
     } run: { transport, server in
       var seen: [Int: String] = [:]
-      transport.exchangeAll(40, most: 3, until: .after(seconds: 30), Cancellation()) {
+      transport.exchangeAll(
+        40, concurrency: 3, until: .after(seconds: 30), cancellation: Cancellation()
+      ) {
         HTTPRequest("GET", "\(server.url)/\($0)")
-      } outcome: { place, result in
-        #expect(seen[place] == nil)
-        seen[place] = (try? result.get()).map { String(decoding: $0.body, as: UTF8.self) }
+      } outcome: { index, result in
+        #expect(seen[index] == nil)
+        seen[index] = (try? result.get()).map { String(decoding: $0.body, as: UTF8.self) }
       }
       #expect(seen == Dictionary(uniqueKeysWithValues: (0..<40).map { ($0, "/\($0)") }))
       #expect(load.withLock { $0.most } == 3)
@@ -107,7 +113,9 @@ import Testing
       $1.send(ScriptedReply())
     } run: { transport, server in
       var count = 0
-      transport.exchangeAll(50, most: 20, until: .after(seconds: 30), Cancellation()) { _ in
+      transport.exchangeAll(
+        50, concurrency: 20, until: .after(seconds: 30), cancellation: Cancellation()
+      ) { _ in
         HTTPRequest("GET", server.url)
       } outcome: { _, result in
         if case .success = result { count += 1 }
@@ -128,13 +136,15 @@ import Testing
       }
       connection.send(ScriptedReply())
     } run: { transport, server in
-      func ask(_ target: String, _ cancellation: Cancellation = Cancellation()) -> Worker? {
-        Worker("test-asks") { _ = try? transport.get("\(server.url)/\(target)", cancellation) }
+      func ask(_ target: String, cancellation: Cancellation = Cancellation()) -> Worker? {
+        Worker("test-asks") {
+          _ = try? transport.get("\(server.url)/\(target)", cancellation: cancellation)
+        }
       }
       let holder = ask("first")
       busy.wait()
       let givenUp = Cancellation()
-      let others = [ask("second"), ask("third"), ask("never", givenUp)]
+      let others = [ask("second"), ask("third"), ask("never", cancellation: givenUp)]
       givenUp.cancel()
       others[2]?.join()
       first.open()
@@ -155,10 +165,12 @@ import Testing
     } run: { transport, server in
       let cancellation = Cancellation()
       var outcomes: [Int: Result<HTTPResponse, TransportError>] = [:]
-      transport.exchangeAll(30, most: 4, until: .after(seconds: 30), cancellation) {
+      transport.exchangeAll(
+        30, concurrency: 4, until: .after(seconds: 30), cancellation: cancellation
+      ) {
         HTTPRequest("GET", "\(server.url)/\($0)")
-      } outcome: { place, result in
-        outcomes[place] = result
+      } outcome: { index, result in
+        outcomes[index] = result
         cancellation.cancel()
       }
       #expect(outcomes.count == 30)
@@ -172,7 +184,9 @@ import Testing
       connection.waitForEnd()
     } run: { transport, server in
       var failures: [TransportError] = []
-      transport.exchangeAll(20, most: 2, until: .after(seconds: 0.2), Cancellation()) { _ in
+      transport.exchangeAll(
+        20, concurrency: 2, until: .after(seconds: 0.2), cancellation: Cancellation()
+      ) { _ in
         HTTPRequest("GET", server.url)
       } outcome: { _, result in
         if case .failure(let error) = result { failures.append(error) }

@@ -70,10 +70,11 @@ import Testing
       isSeen.open()
       while connection.send(GzipBomb.block) {}
     } run: { transport, server in
-      let request = HTTPRequest("GET", server.url, mostBytes: 20 << 20)
+      let request = HTTPRequest("GET", server.url, maxBytes: 20 << 20)
       var largest = 0
       do throws(ExchangeFailure<Enough>) {
-        _ = try transport.stream(request, until: .after(seconds: 30), Cancellation()) {
+        _ = try transport.stream(request, until: .after(seconds: 30), cancellation: Cancellation())
+        {
           (_, piece) throws(Enough) in
           largest = max(largest, piece.count)
           isSeen.wait()

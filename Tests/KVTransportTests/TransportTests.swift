@@ -14,7 +14,7 @@ import Testing
           "POST", server.url + "/a/b%20c?x=%2B1",
           headers: [HTTPHeader("Content-Type", "application/json"), HTTPHeader("X-Empty", "")],
           body: .bytes(Array(#"{"n":1}"#.utf8))),
-        until: .after(seconds: 20), Cancellation())
+        until: .after(seconds: 20), cancellation: Cancellation())
       #expect(answer.head.status == 201)
       #expect(answer.head["x-echo"] == "yes")
       #expect(answer.body == Array("made".utf8))
@@ -37,7 +37,7 @@ import Testing
       for body in [nil, HTTPBody.bytes([]), .bytes([1, 2, 3])] {
         let answer = try transport.exchange(
           HTTPRequest(method, server.url, body: body), until: .after(seconds: 20),
-          Cancellation())
+          cancellation: Cancellation())
         #expect(answer.body == Array(method.utf8))
       }
       #expect(server.requests.map(\.body) == [[], [], [1, 2, 3]])
@@ -68,7 +68,8 @@ import Testing
     } run: { transport, server in
       let request = HTTPRequest(
         "GET", server.url, headers: [HTTPHeader("Authorization", "Kinvey secret")])
-      let answer = try transport.exchange(request, until: .after(seconds: 20), Cancellation())
+      let answer = try transport.exchange(
+        request, until: .after(seconds: 20), cancellation: Cancellation())
       #expect(answer.head.status == 302)
       #expect(target.requests.isEmpty)
     }
@@ -203,7 +204,7 @@ import Testing
       let source = CountingSource(total: 3_000_000, isCounted: isCounted)
       let answer = try transport.exchange(
         HTTPRequest("PUT", server.url, body: .source(source)), until: .after(seconds: 20),
-        Cancellation())
+        cancellation: Cancellation())
       #expect(answer.body == Array("3000000".utf8))
       #expect(server.requests.first?.body.last == UInt8(truncatingIfNeeded: 2_999_999))
     }
@@ -224,7 +225,7 @@ import Testing
 private final class CountingSource: BodySource {
   private let total: Int
   private let failsAt: Int
-  private let place = Monitor(0)
+  private let position = Monitor(0)
   let byteCount: Int?
 
   init(total: Int, isCounted: Bool, failsAt: Int = .max) {
@@ -234,17 +235,17 @@ private final class CountingSource: BodySource {
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
-    place.withLock { place in
-      guard place < failsAt else { return nil }
-      let count = min(buffer.count, total - place)
-      for offset in 0..<count { buffer[offset] = UInt8(truncatingIfNeeded: place + offset) }
-      place += count
+    position.withLock { position in
+      guard position < failsAt else { return nil }
+      let count = min(buffer.count, total - position)
+      for offset in 0..<count { buffer[offset] = UInt8(truncatingIfNeeded: position + offset) }
+      position += count
       return count
     }
   }
 
   func rewind() -> Bool {
-    place.withLockNotifyingAll { $0 = 0 }
+    position.withLockNotifyingAll { $0 = 0 }
     return true
   }
 }

@@ -38,7 +38,7 @@ final class HostBackend: BackendHandler, @unchecked Sendable {
 
   func handles(_ operation: BackendOperation) -> Bool { function(for: operation) != nil }
 
-  func begin(_ operation: BackendOperation, _ number: UInt64, _ json: [UInt8]) {
+  func begin(_ operation: BackendOperation, number: UInt64, request json: [UInt8]) {
     do throws(StoreError) {
       try (operation == .live ? polls : requests).run { [self] in
         guard PendingRequests.isWaiting(number), let function = function(for: operation) else {

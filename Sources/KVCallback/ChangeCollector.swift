@@ -3,8 +3,8 @@ internal import KVJSON
 internal import KVQuery
 internal import KVSync
 
-/// Takes in changes in their order, of which the last of each record counts, and sorts them by what they mean for a query.
-struct ChangeIntake {
+/// Collects changes in their order, of which the last of each record counts, and sorts them by what they mean for a query.
+struct ChangeCollector {
   private enum Change {
     case saved([UInt8])
     case left
@@ -36,22 +36,20 @@ struct ChangeIntake {
     }
   }
 
-  func hand(to receive: (ChangeBatch) throws(StoreError) -> Void) throws(StoreError) {
+  func deliver(to receive: (ChangeBatch) throws(StoreError) -> Void) throws(StoreError) {
     var (left, deleted): ([String], [ChangeBatch.Deletion]) = ([], [])
-    var saved: [UInt8] = []
+    var saved: [[UInt8]] = []
     for (id, change) in changes {
       switch change {
-      case .saved(let record):
-        saved.append(saved.isEmpty ? UInt8(ascii: "[") : UInt8(ascii: ","))
-        saved += record
+      case .saved(let record): saved.append(record)
       case .left: left.append(id.text)
       case .deleted(let version): deleted.append(.init(id: id.text, version: version))
       }
     }
     if !deleted.isEmpty { try receive(.deleted(deleted)) }
     if !saved.isEmpty {
-      try RecordBatch.lend(saved + [UInt8(ascii: "]")], description.format) {
-        (batch) throws(StoreError) in try receive(.saved(batch))
+      try RecordBatch.lend(saved.arrayText, description.format) { (batch) throws(StoreError) in
+        try receive(.saved(batch))
       }
     }
     if !left.isEmpty { try receive(.left(left)) }
