@@ -31,6 +31,55 @@ import Testing
         == 999)
   }
 
+  @Test("that name too many ids for one request are asked in parts") func asksInParts() throws {
+    let shelf = Shelf((0..<250).map { #"{"_id":"\#(1_000 + $0)","a":\#($0)}"# })
+    let remote = LocalFilteringRemote(shelf)
+    // Each twice, and some that are not there.
+    let ids = (0..<300).map { #""\#(1_000 + $0)""# }
+    let list = (ids + ids).joined(separator: ",")
+    let exact = try Query(filter: #"{"_id":{"$in":[\#(list)]}}"#)
+    let others = try Query(filter: #"{"_id":{"$in":[\#(list)]},"a":{"$gte":240}}"#)
+    let ordered = try Query(
+      filter: exact.filterText, modifiers: #"{"sort":{"a":-1},"skip":2,"limit":1,"fields":["a"]}"#)
+    #expect(try remote.count(exact, in: "c", call: Call()).count == 250)
+    #expect(try remote.count(others, in: "c", call: Call()).count == 10)
+    #expect(try find(exact, on: shelf).split(separator: "{").count == 251)
+    #expect(try find(ordered, on: shelf) == #"[{"_id":"1247","a":247}]"#)
+    var read = 0
+    try remote.each(of: others, in: "c", call: Call()) { _ in read += 1 }
+    #expect(read == 10)
+    #expect(
+      try remote.changes(of: exact, since: BackendMoment("x"), in: "c", call: Call()) { _ in }
+        == nil)
+    #expect(try remote.remove(others, in: "c", call: Call()) == 10)
+    #expect(try remote.remove(exact, in: "c", call: Call()) == 240)
+    #expect(shelf.asked.allSatisfy { $0.utf8.count < 2_000 })
+  }
+
+  @Test("that name many ids are read in pages of so many ids") func readsPagesOfIDs() throws {
+    let shelf = Shelf((0..<250).map { #"{"_id":"\#(1_000 + $0)","a":\#($0)}"# })
+    let remote = LocalFilteringRemote(shelf)
+    let list = (0..<250).map { #""\#(1_000 + $0)""# }.joined(separator: ",")
+    let query = try Query(filter: #"{"_id":{"$in":[\#(list)]}}"#)
+    let pages = try remote.pages(of: query, PageWish(size: 120), in: "c", call: Call())
+    var counts: [Int] = []
+    var next: PageToken? = pages.starts.first
+    while let token = next {
+      let page = try remote.page(at: token, of: query, wish: pages.wish, in: "c", call: Call()) {
+        _ in
+      }
+      counts.append(page.count)
+      next = page.next
+    }
+    #expect(counts == [120, 120, 10])
+    #expect(pages.starts.count == 1)
+    guard case .complete = try remote.end(of: pages, query, having: 249, in: "c", call: Call())
+    else {
+      Issue.record("Pages of ids that are gone are no reason to read again.")
+      return
+    }
+  }
+
   @Test("leave all others to the backend") func passesOn() throws {
     let shelf = Shelf([#"{"_id":"1","a":1}"#])
     let query = try Query(filter: #"{"a":1}"#, modifiers: #"{"limit":1}"#)

@@ -2,8 +2,8 @@ internal import KVBase
 package import KVJSON
 package import KVQuery
 
-/// A backend that also answers queries which its language has no form for: it is asked for everything
-/// that may match, and the rest is decided here. It makes sure that each record has an id.
+/// A backend that also answers queries which its language has no form for, or which name too many ids for one request:
+/// it is asked for everything that may match, and the rest is decided here. It makes sure that each record has an id.
 ///
 /// Such an answer to a `find` is held in memory until it is complete, because only then it can be put in order.
 package final class LocalFilteringRemote: Remote {
@@ -15,18 +15,37 @@ package final class LocalFilteringRemote: Remote {
   package var limits: RemoteLimits { remote.limits }
   package var keepsConditions: Bool { remote.keepsConditions }
 
+  /// How a query is put to the backend.
+  private enum Route {
+    /// As it is.
+    case whole
+    /// By the ids that it names, in several requests.
+    case ids(Query.NamedIDs)
+    /// As a query that selects more, of which the rest is decided here.
+    case superset
+  }
+
+  private func route(of query: Query) -> Route {
+    if let named = longIDList(of: query) { return .ids(named) }
+    return query.isRemote ? .whole : .superset
+  }
+
   package func find(
     _ query: Query, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
-    guard !query.isRemote else {
+    switch route(of: query) {
+    case .whole:
       return try remote.find(query, in: collection, call: call) { (batch) throws(StoreError) in
         try receive(batch.checked())
       }
+    case .ids(let named) where query.isUnordered:
+      return try find(named, of: query, in: collection, call: call, receive: receive)
+    case .ids, .superset:
+      let (selected, answer) = try select(query, in: collection, call: call)
+      try RecordBatch.lend(query.of(format).shown(selected).arrayText, format, to: receive)
+      return answer
     }
-    let (selected, answer) = try select(query, in: collection, call: call)
-    try RecordBatch.lend(query.of(format).shown(selected).arrayText, format, to: receive)
-    return answer
   }
 
   package func find(
@@ -38,12 +57,12 @@ package final class LocalFilteringRemote: Remote {
     }
   }
 
-  /// What the backend tells of a superset says too little: an entity may have left the query in it.
+  /// What the backend tells of a superset, or of ids, says too little: an entity may have left the query in it.
   package func changes(
     of query: Query, since: BackendMoment, in collection: String, call: Call,
     receive: (ChangeBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer? {
-    guard query.isRemote else { return nil }
+    guard case .whole = route(of: query) else { return nil }
     return try remote.changes(of: query, since: since, in: collection, call: call) {
       (batch) throws(StoreError) in
       if case .saved(let records) = batch { return try receive(.saved(records.checked())) }
@@ -55,7 +74,8 @@ package final class LocalFilteringRemote: Remote {
   package func pages(
     of query: Query, _ wish: PageWish, in collection: String, call: Call
   ) throws(StoreError) -> Pages {
-    try remote.pages(of: query.remoteSuperset, wish, in: collection, call: call)
+    if case .ids = route(of: query) { return Pages(starts: [PageToken("0")], wish) }
+    return try remote.pages(of: query.remoteSuperset, wish, in: collection, call: call)
   }
 
   /// The count is that of what the backend sent.
@@ -63,6 +83,11 @@ package final class LocalFilteringRemote: Remote {
     at token: PageToken, of query: Query, wish: PageWish, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> PageAnswer {
+    if let named = longIDList(of: query) {
+      return try page(
+        at: token, of: query, naming: named, size: wish.size, in: collection, call: call,
+        receive: receive)
+    }
     let matcher = query.isRemote ? nil : Matcher(query.filter, of: format)
     let asked = query.remoteSuperset
     return try remote.page(at: token, of: asked, wish: wish, in: collection, call: call) {
@@ -76,7 +101,9 @@ package final class LocalFilteringRemote: Remote {
   package func end(
     of pages: Pages, _ query: Query, having received: Int, in collection: String, call: Call
   ) throws(StoreError) -> PagesEnd {
-    try remote.end(of: pages, query.remoteSuperset, having: received, in: collection, call: call)
+    if case .ids = route(of: query) { return .complete }
+    return try remote.end(
+      of: pages, query.remoteSuperset, having: received, in: collection, call: call)
   }
 
   package func find(
@@ -88,9 +115,14 @@ package final class LocalFilteringRemote: Remote {
   package func count(
     _ query: Query, in collection: String, call: Call
   ) throws(StoreError) -> CountAnswer {
-    guard !query.isRemote else { return try remote.count(query, in: collection, call: call) }
-    let (selected, answer) = try select(query, in: collection, call: call)
-    return CountAnswer(count: selected.count, startedAt: answer.startedAt)
+    switch route(of: query) {
+    case .whole: return try remote.count(query, in: collection, call: call)
+    case .ids(let named) where named.isExact:
+      return try count(named.ids, in: collection, call: call)
+    case .ids, .superset:
+      let (selected, answer) = try select(query, in: collection, call: call)
+      return CountAnswer(count: selected.count, startedAt: answer.startedAt)
+    }
   }
 
   /// What the backend groups must be what the query selects: `each` is for the others.
@@ -106,17 +138,14 @@ package final class LocalFilteringRemote: Remote {
   package func remove(
     _ query: Query, in collection: String, call: Call
   ) throws(StoreError) -> Int {
-    guard !query.isRemote else { return try remote.remove(query, in: collection, call: call) }
-    var ids: [String] = []
-    for entity in try select(query, in: collection, call: call).entities {
-      if let id = format.key(of: entity) { ids.append(id) }
+    switch route(of: query) {
+    case .whole: return try remote.remove(query, in: collection, call: call)
+    case .ids(let named) where named.isExact:
+      return try remove(named.ids, in: collection, call: call)
+    case .ids, .superset:
+      let selected = try select(query, in: collection, call: call).entities
+      return try remove(selected.compactMap { format.key(of: $0) }, in: collection, call: call)
     }
-    var removed = 0
-    for some in ids.chunks(of: limits.idsPerQuery) {
-      let those = Query(.keys(Array(some), format)).of(format)
-      removed += try remote.remove(those, in: collection, call: call)
-    }
-    return removed
   }
 
   package func send(
@@ -172,6 +201,12 @@ package final class LocalFilteringRemote: Remote {
     var uncounted = call
     // What the backend counts is more than what is selected here.
     uncounted.counted = nil
+    if let named = longIDList(of: query) {
+      let answer = try find(named, of: query, in: collection, call: uncounted) { batch in
+        selected += batch.outlines.map { Array(batch.record($0)) }
+      }
+      return (selected, answer)
+    }
     let matcher = Matcher(query.filter, of: format)
     var answer = try remote.find(query.remoteSuperset, in: collection, call: uncounted) {
       (batch) throws(StoreError) in
@@ -195,12 +230,16 @@ extension Matcher {
 }
 
 extension RecordBatch {
-  fileprivate func matching(_ matcher: Matcher) throws(StoreError) -> RecordBatch {
+  /// The records of it that match.
+  func matching(_ matcher: Matcher) throws(StoreError) -> RecordBatch {
     try filtered { (record) throws(StoreError) in try matcher.selects(record) }
   }
 }
 
 extension Query {
+  /// Whether its records are wanted as they are, in any order.
+  fileprivate var isUnordered: Bool { sort.isEmpty && !isPaged && fields.isEmpty }
+
   /// Skip and limit.
   fileprivate func paged(_ entities: ArraySlice<[UInt8]>) -> ArraySlice<[UInt8]> {
     let rest = entities.dropFirst(skip)
