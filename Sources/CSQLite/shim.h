@@ -1,5 +1,6 @@
 /* SQLite's C interface, with a typed name for each macro and variadic call that Swift cannot import. */
 #pragma once
+#include <errno.h>
 #include <sqlite3.h>
 
 /* The bytes stay where they are until the statement is reset: nothing is copied. */
@@ -26,6 +27,21 @@ static inline int kv_sqlite_read_header(sqlite3 *db, unsigned char *bytes, int c
   status = file->pMethods->xFileSize(file, size);
   if (status != SQLITE_OK || *size < count) return status;
   return file->pMethods->xRead(file, bytes, count, 0);
+}
+
+/* Whether the system has failed to read the database or its log. SQLite reports that as damage where it comes up within
+ * a statement (SQLITE_IOERR_CORRUPTFS becomes SQLITE_CORRUPT), and keeps the number with the file only. */
+static inline int kv_sqlite_has_failed_to_read(sqlite3 *db) {
+  const int files[] = {SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER};
+  for (int i = 0; i < 2; i++) {
+    sqlite3_file *file = 0;
+    int number = 0;
+    if (sqlite3_file_control(db, "main", files[i], &file) != SQLITE_OK) continue;
+    if (!file || !file->pMethods) continue;
+    if (file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &number) != SQLITE_OK) continue;
+    if (number == EIO || number == ENXIO || number == ERANGE) return 1;
+  }
+  return 0;
 }
 
 /* Says of a virtual table, while it is being connected, that it only computes: a schema may use it. */

@@ -76,11 +76,18 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
       kind = .full
     }
     message = text.map { String(cString: $0) } ?? "unknown error"
+    if kind == .corrupt, let connection, kv_sqlite_has_failed_to_read(connection) != 0 {
+      (kind, extendedCode) = (.io, Self.unreadable)
+      message = sqlite3_errstr(SQLITE_IOERR).map { String(cString: $0) } ?? message
+    }
     if kind == .evaluation, let mark = message.firstIndex(of: RowFunction.entityMark) {
       entity = String(message[mark...].dropFirst())
       message = String(message[..<mark])
     }
   }
+
+  /// `SQLITE_IOERR_CORRUPTFS`: the system could not read the file.
+  private static let unreadable = SQLITE_IOERR | 33 << 8
 
   private static func kind(of extended: Int32) -> Kind {
     switch extended & 0xFF {

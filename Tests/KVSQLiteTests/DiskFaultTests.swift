@@ -40,6 +40,34 @@ import Testing
     #expect(try again.text("PRAGMA integrity_check") == "ok")
   }
 
+  @Test("a file that the system cannot read is no damaged file") func reads() throws {
+    let path = directory.file("data.kvs")
+    do {
+      let database = try open(path)
+      for number in 0..<50 { try database.add("\(number)" + String(repeating: "x", count: 2000)) }
+      database.close()
+    }
+    var failures = 0
+    for count in 0..<100 {
+      do {
+        try DiskFault.afterReads(count, EIO) {
+          let database = try open(path)
+          defer { database.close() }
+          _ = try database.words()
+          try database.write { (db: borrowing Connection) throws(SQLiteError) in
+            try Database.insert("w\(count)", db)
+          }
+        }
+      } catch let error as SQLiteError {
+        #expect(error.kind == .io, "after \(count) reads: \(error)")
+        failures += 1
+      }
+    }
+    #expect(failures > 3)
+    let again = try open(path)
+    #expect(try again.text("PRAGMA integrity_check") == "ok")
+  }
+
   @Test("a checkpoint that the disk refuses loses nothing") func checkpoints() throws {
     let database = try open(directory.file("data.kvs"))
     for number in 0..<50 { try database.add("\(number)" + String(repeating: "x", count: 2000)) }
