@@ -95,7 +95,7 @@ enum {
   KV_SERVER = 23,       /**< The backend answered with an error that no other code names. */
   KV_PROTOCOL = 24,     /**< The backend answered something that is no valid answer. */
   KV_TOO_LARGE = 25,    /**< A body exceeds a limit of the client or of the backend. */
-  KV_STORAGE = 30,      /**< The local database refused. */
+  KV_STORAGE = 30,      /**< The local database refused, or the system has no memory, thread or descriptor left. */
   KV_CORRUPT = 31,      /**< The file is damaged, or not ours. It was left untouched. */
   KV_FULL = 32,         /**< The disk is full. */
   KV_BUSY = 33,         /**< Another process holds the local database for too long. */
@@ -1205,7 +1205,8 @@ KV_API kv_status kv_stream_acl_async(kv_client *client, const char *stream,
                                      kv_answer_fn done, void *context, kv_free_fn free_context,
                                      kv_request **request_out, kv_error **error_out);
 
-/** Replaces it. Who may not listen any more is told nothing any more. @return as above, KV_INVALID */
+/** Replaces it. Who may not listen any more is told nothing any more.
+ *  @return as above, KV_MISUSE (no `acl_json`), KV_INVALID (a member that an ACL does not have, or not of ids) */
 KV_API kv_status kv_stream_set_acl(kv_client *client, const char *stream,
                                    KV_OPTIONAL const char *user, const char *acl_json,
                                    size_t length, const char *options, kv_error **error_out);

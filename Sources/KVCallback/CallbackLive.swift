@@ -48,7 +48,7 @@ final class CallbackLive: LiveRemote {
   ) throws(StoreError) -> LivePoll {
     let answer = try backend.exchange(.live, request(from: position), call)
     guard let next = answer.text(of: "next") else {
-      throw .unfitMember("next", "a place to go on from")
+      throw .unfitMember("next", "a position to go on from")
     }
     var messages: [LiveMessage] = []
     for (index, range) in try answer.elements("changes").enumerated() {

@@ -17,14 +17,39 @@ extension Client {
     }
   }
 
+  /// `acl`: `{"subscribe":[ids],"publish":[ids],"groups":{"subscribe":[ids],"publish":[ids]}}`, each of which may be left
+  /// out. Throws `.invalid` for anything else in it.
   package func setStreamACL(
     _ stream: String, _ owner: String?, _ acl: JSONObject, _ options: Options,
     _ cancellation: Cancellation
   ) throws(StoreError) {
+    try Self.checkStreamACL(acl, allowsGroups: true)
     try asking("set the rights of a stream", options, cancellation) { (call) throws(StoreError) in
       let (remote, owner) = try substream(owner)
       try renewing(call) { () throws(StoreError) in
         try remote.setACL(of: stream, owner, acl: JSONValue.object(acl).bytes, call: call)
+      }
+    }
+  }
+
+  /// A misspelt name would give nobody a right, and be found out late.
+  private static func checkStreamACL(
+    _ acl: JSONObject, allowsGroups: Bool
+  ) throws(StoreError) {
+    for member in acl.members {
+      switch member.name {
+      case "subscribe", "publish":
+        guard let ids = member.value.arrayValue, ids.allSatisfy({ $0.stringValue != nil }) else {
+          throw StoreError(.invalid, "The member \"\(member.name)\" of the ACL must be ids.")
+        }
+      case "groups" where allowsGroups:
+        guard !member.value.isNull else { continue }
+        guard let groups = member.value.objectValue else {
+          throw StoreError(.invalid, "The member \"groups\" of the ACL must be an object.")
+        }
+        try checkStreamACL(groups, allowsGroups: false)
+      default:
+        throw StoreError(.invalid, "An ACL of a stream has no member \"\(member.name)\".")
       }
     }
   }

@@ -59,12 +59,16 @@ package final class Client: Sendable {
       if isOnline { autoPushes.revive() }
     }
     guard let open = options.backend else {
+      // Where the directory cannot be used, that is said here, as for a client with a backend.
+      try directory.openSession(tag: options.tag).close()
       (backend, remote, session, renewal, live) = (nil, nil, nil, nil, nil)
       return
     }
     let session = Session(try directory.openSession(tag: options.tag))
     let context = BackendContext(appKey: options.appKey) { () throws(StoreError) in
       try session.current()?.token
+    } debug: { [log] text in
+      log.write(.debug, text())
     }
     let backend = try open(context)
     self.backend = backend

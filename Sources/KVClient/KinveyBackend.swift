@@ -20,8 +20,11 @@ struct KinveyBackend {
       appSecret: secret ?? "", masterSecret: try reader.string("masterSecret"),
       apiVersion: try reader.integer("apiVersion", 5...6) ?? 5, connections: transport.connections,
       version: Version.text)
-    if let most = try reader.integer("maxResponseBytes", 1...Int(Int32.max)) {
-      configuration.maxAnswerBytes = most
+    if let limit = try reader.integer("maxResponseBytes", 1...Int(Int32.max)) {
+      configuration.maxAnswerBytes = limit
+    }
+    if let limit = try reader.integer("maxGroupBytes", 1...Int(Int32.max)) {
+      configuration.maxGroupBytes = limit
     }
     configuration.sendsOriginalForms = try reader.bool("originalForms") ?? false
     if case .some(nil) = host { return nil }
@@ -52,17 +55,20 @@ struct KinveyBackend {
     _ configuration: KinveyConfiguration, _ options: TransportOptions, _ context: BackendContext
   ) throws(StoreError) -> Backend {
     let transport: Transport
-    do throws(TransportError) { transport = try Transport(options) } catch {
-      throw StoreError(.internal, error.message)
+    do throws(TransportError) {
+      transport = try Transport(options) { trace in context.debug { trace.text } }
+    } catch {
+      throw StoreError(.storage, error.message)
     }
     let service: KinveyService
     do throws(StoreError) {
-      service = try KinveyService(configuration, transport, session: context.token)
+      service = try KinveyService(
+        configuration, transport, session: context.token, debug: context.debug)
     } catch {
       transport.close()
       throw error
     }
-    let polls = PollTransport(options)
+    let polls = PollTransport(options) { trace in context.debug { trace.text } }
     var backend = Backend(name: "kinvey", remote: KinveyRemote(service)) {
       polls.close()
       transport.close()

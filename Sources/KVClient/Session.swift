@@ -75,7 +75,7 @@ final class Session: Sendable {
   }
 
   private static func user(_ text: String) throws(StoreError) -> User {
-    guard let saved = try? JSONValue(parsing: text), let token = saved["token"]?.stringValue,
+    guard let saved = try JSONValue.ifValid(text), let token = saved["token"]?.stringValue,
       let json = saved["user"]?.objectValue,
       // Before there were other backends, the id was only in what they said.
       let id = saved["id"]?.stringValue ?? json["_id"]?.stringValue
@@ -92,7 +92,7 @@ final class Session: Sendable {
     guard let token = user.token ?? token else {
       throw StoreError(.proto, "The backend gave no session to this user.")
     }
-    guard let json = try? JSONValue(parsing: user.json) else {
+    guard let json = try JSONValue.ifValid(user.json) else {
       throw StoreError(.proto, "The backend's answer is no user.")
     }
     try state.withLock { (state) throws(StoreError) in

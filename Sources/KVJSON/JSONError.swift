@@ -13,6 +13,8 @@ package struct JSONError: Error, Sendable, Equatable {
     case numberOutOfRange(String)
     /// JSON, but not an entity: what is wrong with it.
     case notAnEntity(String)
+    /// It may be JSON or not: there was no memory to read it.
+    case noMemory
   }
 
   package var reason: Reason
@@ -34,6 +36,7 @@ package struct JSONError: Error, Sendable, Equatable {
     case .numberOutOfRange(let path):
       (path.isEmpty ? "" : "\(path): ") + "the number is beyond the range of 64-bit floating point"
     case .notAnEntity(let text): text
+    case .noMemory: "there is no memory left to read it"
     }
   }
 }

@@ -69,10 +69,12 @@ extension JSONValue {
     }
     let position = min(max(Int(error.position), 0), length)
     let code = withUnsafePointer(to: error) { kv_json_error_code($0) }
-    if code == json_error_premature_end_of_input {
-      return JSONError(.truncated, at: position)
+    return switch code {
+    case json_error_premature_end_of_input: JSONError(.truncated, at: position)
+    // Where an allocation fails, jansson mostly says nothing.
+    case json_error_out_of_memory, json_error_unknown: JSONError(.noMemory, at: 0)
+    default: JSONError(.syntax(message), at: position)
     }
-    return JSONError(.syntax(message), at: position)
   }
 
   /// Copies a jansson value. The recursion is bounded by the parser's own limit.

@@ -103,6 +103,25 @@ package struct JSONObject: Sendable, Equatable {
   }
 }
 
+extension JSONObject {
+  /// Sets each member of another object, in time linear in both; see the subscript.
+  package mutating func merge(_ other: JSONObject) {
+    var indexes: [RecordID: Int] = [:]
+    for (index, member) in members.enumerated() where indexes[RecordID(member.name)] == nil {
+      indexes[RecordID(member.name)] = index
+    }
+    for member in other.members {
+      let index = indexes[RecordID(member.name), default: members.count]
+      if index < members.count {
+        members[index].value = member.value
+      } else {
+        indexes[RecordID(member.name)] = index
+        members.append(member)
+      }
+    }
+  }
+}
+
 extension JSONObject: ExpressibleByDictionaryLiteral {
   package init(dictionaryLiteral elements: (String, JSONValue)...) {
     members = elements.map { Member($0.0, $0.1) }

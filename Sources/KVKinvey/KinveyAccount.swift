@@ -3,8 +3,9 @@ internal import KVSync
 internal import KVTransport
 
 extension Account {
-  mutating func removePassword() {
-    guard var user = (try? JSONValue(parsing: json))?.objectValue, user["password"] != nil else {
+  /// Throws `.storage` only.
+  mutating func removePassword() throws(StoreError) {
+    guard var user = try JSONValue.ifValid(json)?.objectValue, user["password"] != nil else {
       return
     }
     user["password"] = nil

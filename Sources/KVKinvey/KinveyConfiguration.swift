@@ -16,6 +16,8 @@ package struct KinveyConfiguration: Sendable {
   package var customRequestProperties: String?
   /// Bytes of an answer at the most.
   package var maxAnswerBytes: Int
+  /// Bytes of the groups that one request makes, at the most.
+  package var maxGroupBytes = 16 << 20
   /// Requests of one push that are under way at once, at the most.
   package var connections: Int
   /// Whether queries made from formats are sent as the original client sends them, also where that is broken.

@@ -11,8 +11,13 @@ enum KinveyErrors {
   /// The error of an answer with an error status. `secrets` are taken out of the backend's words, should it
   /// repeat what we sent.
   static func error(_ head: HTTPHead, _ body: [UInt8], hiding secrets: [String]) -> StoreError {
-    error(
-      head, words(of: body).flatMap { Provenance.isError(head, $0) ? $0 : nil }, hiding: secrets)
+    do throws(StoreError) {
+      let words = try words(of: body)
+      return error(
+        head, words.flatMap { Provenance.isError(head, $0) ? $0 : nil }, hiding: secrets)
+    } catch {
+      return error
+    }
   }
 
   /// `words`: of an error in the backend's form; nil: it is none, and somebody else's.
@@ -27,15 +32,17 @@ enum KinveyErrors {
     return error
   }
 
-  private static func words(of body: [UInt8]) -> JSONObject? {
-    body.count <= maxBytes ? (try? JSONValue(parsing: body))?.objectValue : nil
+  private static func words(of body: [UInt8]) throws(StoreError) -> JSONObject? {
+    body.count <= maxBytes ? try JSONValue.ifValid(body)?.objectValue : nil
   }
 
   /// The error of the authorization server, in OAuth's form (RFC 6749 §5.2).
   static func authorization(
     _ head: HTTPHead, _ body: [UInt8], hiding secrets: [String]
   ) -> StoreError {
-    var words = words(of: body).flatMap { Provenance.isAuthorizationError(head, $0) ? $0 : nil }
+    var words: JSONObject?
+    do throws(StoreError) { words = try self.words(of: body) } catch { return error }
+    words = words.flatMap { Provenance.isAuthorizationError(head, $0) ? $0 : nil }
     if let description = words?["error_description"] { words?["description"] = description }
     var error = error(head, words, hiding: secrets)
     let isRefused = [
@@ -53,10 +60,16 @@ enum KinveyErrors {
   }
 
   /// An answer that claims success and is none.
-  static func unusable(_ head: HTTPHead, _ message: String, at position: Int? = nil) -> StoreError {
+  static func unusable(_ head: HTTPHead, _ message: String) -> StoreError {
     var error = StoreError(.proto, message)
     error.answer = answer(head, nil, hiding: [])
-    error.position = position
+    return error
+  }
+
+  /// An answer that claims success and is not the JSON it should be. `message` says what it is not, without a full stop.
+  static func unusable(_ head: HTTPHead, _ message: String, cause: JSONError) -> StoreError {
+    var error = StoreError(.proto, "\(message): \(cause.message).", cause: cause)
+    if error.kind == .proto { error.answer = answer(head, nil, hiding: []) }
     return error
   }
 
@@ -96,11 +109,21 @@ enum KinveyErrors {
 
   private static func message(for answer: StoreError.ServerAnswer) -> String {
     guard let error = answer.error else {
-      return "The backend answered with status \(answer.status) and no error of its own."
+      return message(forStranger: answer.status)
     }
     let what = "The backend answered with status \(answer.status), \(error)"
     guard let description = answer.description, !description.isEmpty else { return what + "." }
     return "\(what): \(description.prefix(300))"
+  }
+
+  private static func message(forStranger status: Int) -> String {
+    switch status {
+    case 413: "The body of the request is larger than the backend accepts (status 413)."
+    case 414:
+      "The URL of the request, with its query, is longer than the backend accepts (status 414)."
+    case 431: "The head of the request is longer than the backend accepts (status 431)."
+    default: "The backend answered with status \(status) and no error of its own."
+    }
   }
 
   // MARK: Kinds
@@ -200,7 +223,7 @@ extension StoreError {
     case .malformed: .proto
     case .invalid: .invalid
     case .forked: .misuse
-    case .resources: .internal
+    case .resources: .storage
     }
   }
 }

@@ -46,7 +46,7 @@ struct KinveyHeaders: Sendable {
   // MARK: Values
 
   private static func properties(_ text: String) throws(StoreError) -> String {
-    guard let object = (try? JSONValue(parsing: text))?.objectValue else {
+    guard let object = try JSONValue.ifValid(text)?.objectValue else {
       throw StoreError(.invalid, "customRequestProperties must be a JSON object.")
     }
     let compact = asciiJSON(object.text)

@@ -10,7 +10,7 @@ extension KinveyLive: UserStreams {
     of stream: String, _ owner: String, call: Call
   ) throws(StoreError) -> JSONValue {
     let url = try service.endpoint.url(.streams, stream, id: owner)
-    return try service.exchange("GET", url, as: try service.userCredentials(), call)
+    return try service.exchange("GET", url, as: try service.userCredentials(), for: .list, call)
       .object(with: "subscribe")
   }
 
@@ -18,14 +18,17 @@ extension KinveyLive: UserStreams {
     of stream: String, _ owner: String, acl: [UInt8], call: Call
   ) throws(StoreError) {
     let url = try service.endpoint.url(.streams, stream, id: owner)
-    try service.exchange("PUT", url, body: .bytes(acl), as: try service.userCredentials(), call)
-      .acknowledged()
+    try service.exchange(
+      "PUT", url, body: .bytes(acl), as: try service.userCredentials(), for: .list, call
+    )
+    .acknowledged()
   }
 
   /// The ids of users whose substreams are known, as far as the backend tells them.
   package func owners(of stream: String, _ call: Call) throws(StoreError) -> [JSONValue] {
     let url = service.endpoint.url(.streams, [stream, "_substreams"])
-    let answer = try service.exchange("GET", url, as: try service.userCredentials(), call)
+    let answer = try service.exchange(
+      "GET", url, as: try service.userCredentials(), for: .list, call)
     guard let list = try answer.json().arrayValue else {
       throw KinveyErrors.unusable(answer.head, "The backend's answer is no list of substreams.")
     }

@@ -132,7 +132,7 @@ package final class KinveyLive: LiveRemote {
       return .messages(read.messages, next: read.next, isIncomplete: read.isIncomplete)
     } catch {
       throw KinveyErrors.unusable(
-        answer.head, "The answer to a poll is not what it should be: \(error.message).")
+        answer.head, "The answer to a poll is not what it should be", cause: error)
     }
   }
 
@@ -152,9 +152,11 @@ package final class KinveyLive: LiveRemote {
       HTTPHeader("User-Agent", "libkvstore/\(service.configuration.version)"),
     ]
     if body != nil { headers.append(HTTPHeader("Content-Type", "application/json")) }
-    let request = HTTPRequest(
+    var request = HTTPRequest(
       body == nil ? "GET" : "POST", "\(rights.origin)/\(path)" + KinveyEndpoint.query(items),
       headers: headers, body: body.map { .once($0) }, maxBytes: Self.maxAnswerBytes)
+    // Paths of this service have keys in them.
+    request.loggedPath = "/\(path.prefix { $0 != "/" })"
     let transport = try polls.open()
     do throws(TransportError) {
       return try transport.exchange(request, until: call.deadline, cancellation: call.cancellation)

@@ -15,11 +15,13 @@ extension KinveyRemote {
     items.append(.init("left", "true"))
     let url = service.endpoint.url(.data, [collection, "_deltaset"], query: items)
     do throws(StoreError) {
-      return try changes(at: url, since: since, call, receive: receive)
+      return try changes(at: url, since: since, in: collection, call, receive: receive)
     } catch {
       // Not switched on, a moment before its history, or too much of it.
       switch error.answer?.error {
-      case "MissingConfiguration", "ParameterValueOutOfRange", "ResultSetSizeExceeded": return nil
+      case "MissingConfiguration", "ParameterValueOutOfRange", "ResultSetSizeExceeded":
+        logFallback(collection, error.answer?.error ?? "")
+        return nil
       default: throw error
       }
     }
@@ -28,7 +30,7 @@ extension KinveyRemote {
   /// Of other data than that of the moment nothing is taken, but it is read to its end: what turns out to be no answer of
   /// the backend says nothing about its data.
   private func changes(
-    at url: String, since: BackendMoment, _ call: Call,
+    at url: String, since: BackendMoment, in collection: String, _ call: Call,
     receive: (ChangeBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer? {
     var delta = DeltaSplitter()
@@ -39,7 +41,10 @@ extension KinveyRemote {
       }
     }
     let (deleted, left) = try delta.finish()
-    guard since.isOfSameData(as: head.requestStart) else { return nil }
+    guard since.isOfSameData(as: head.requestStart) else {
+      logFallback(collection, "it has other data by now")
+      return nil
+    }
     // Gone by the time of this answer, whenever that was.
     let version = head.requestStart.map { RecordVersion($0.text) }
     if !deleted.isEmpty {
@@ -47,5 +52,9 @@ extension KinveyRemote {
     }
     if !left.isEmpty { try receive(.left(left)) }
     return ReadAnswer(startedAt: head.requestStart)
+  }
+
+  private func logFallback(_ collection: String, _ reason: String) {
+    service.debug { "changes of \(collection): \(reason): everything is read" }
   }
 }

@@ -1,3 +1,4 @@
+internal import KVBase
 package import KVJSON
 package import KVQuery
 package import KVSync
@@ -15,18 +16,42 @@ extension KinveyRemote {
     let url = service.endpoint.url(.data, [collection, "_group"])
     let answer = try service.exchange(
       "POST", url, body: .bytes(JSONValue.object(body).bytes),
-      as: try service.userOrAppCredentials(), call)
-    guard let groups = try answer.json().arrayValue else {
-      throw Self.noGroups(answer.head)
+      as: try service.userOrAppCredentials(), for: .groups, call)
+    var groups: [JSONObject] = []
+    do throws(JSONError) {
+      try answer.body.withBorrowedBytes { bytes throws(JSONError) in
+        try EntityScanner.validate(bytes)
+        let scanner = ByteScanner(bytes)
+        var elements = try ElementCursor(scanner, at: scanner.skipSpace(0))
+        while let element = try elements.next(), !call.hasEnded {
+          let group = try JSONValue(
+            parsing: UnsafeRawBufferPointer(rebasing: bytes[element]))
+          groups.append(try group.object(at: element.lowerBound))
+        }
+      }
+    } catch {
+      throw KinveyErrors.unusable(
+        answer.head, "The backend's answer is no list of groups",
+        cause: error)
     }
-    return try groups.map { group throws(StoreError) in
-      guard let group = group.objectValue else { throw Self.noGroups(answer.head) }
-      return group
-    }
+    try call.checkEnd()
+    return groups
   }
+}
 
-  private static func noGroups(_ head: HTTPHead) -> StoreError {
-    KinveyErrors.unusable(
-      head, "The backend answered with something that is no list of groups.")
+extension JSONValue {
+  fileprivate func object(at position: Int) throws(JSONError) -> JSONObject {
+    guard let objectValue else { throw JSONError(.syntax("a group is an object"), at: position) }
+    return objectValue
+  }
+}
+
+extension Call {
+  /// Whether nobody waits for it any more: its deadline has passed, or it was cancelled.
+  fileprivate var hasEnded: Bool { deadline.hasPassed || cancellation.isCancelled }
+
+  fileprivate func checkEnd() throws(StoreError) {
+    if cancellation.isCancelled { throw StoreError(TransportError.cancelled) }
+    if deadline.hasPassed { throw StoreError(TransportError.timedOut) }
   }
 }

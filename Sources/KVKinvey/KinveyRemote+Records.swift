@@ -49,6 +49,6 @@ extension KinveyRemote {
 
   private static func noRecords(_ head: HTTPHead, _ error: JSONError) -> StoreError {
     KinveyErrors.unusable(
-      head, "The backend's answer is not what it should be: \(error.message).", at: error.position)
+      head, "The backend's answer is not what it should be", cause: error)
   }
 }

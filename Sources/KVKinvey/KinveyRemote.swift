@@ -43,7 +43,8 @@ package final class KinveyRemote: IDPagedRemote {
       return try findByQuery(id: id, in: collection, call)
     }
     let url = try service.endpoint.url(.data, collection, id: id)
-    let answer = try service.exchange("GET", url, as: try service.userOrAppCredentials(), call)
+    let answer = try service.exchange(
+      "GET", url, as: try service.userOrAppCredentials(), for: .entities, call)
     guard try answer.entityId().hasSameBytes(as: id) else {
       throw KinveyErrors.unusable(answer.head, "The backend answered with another entity.")
     }
@@ -55,11 +56,12 @@ package final class KinveyRemote: IDPagedRemote {
     id: String, in collection: String, _ call: Call
   ) throws(StoreError) -> [UInt8] {
     let answer = try service.exchange(
-      "GET", url(of: id, in: collection), as: try service.userOrAppCredentials(), call)
+      "GET", url(of: id, in: collection), as: try service.userOrAppCredentials(), for: .entities,
+      call)
     let found: [EntityOutline]
     do throws(JSONError) { found = try EntityScanner.outlines(ofArray: answer.body) } catch {
       throw KinveyErrors.unusable(
-        answer.head, "The backend's answer is no array: \(error.message).", at: error.position)
+        answer.head, "The backend's answer is no array", cause: error)
     }
     guard let entity = found.first else {
       throw StoreError(.notFound, "There is no entity of this id.")

@@ -15,17 +15,20 @@ package final class KinveyService: Sendable {
   let extensions = BackendExtensions()
   private let deviceInfo: String
   private let session: KinveySession
+  let debug: @Sendable (() -> String) -> Void
 
   /// The transport is shared, and stays the caller's to close.
   package init(
     _ configuration: KinveyConfiguration, _ transport: Transport,
-    session: @escaping KinveySession
+    session: @escaping KinveySession,
+    debug: @escaping @Sendable (() -> String) -> Void = { _ in }
   ) throws(StoreError) {
     self.configuration = configuration
     self.endpoint = try KinveyEndpoint(configuration)
     self.transport = transport
     deviceInfo = KinveyHeaders.deviceInfo(configuration.version)
     self.session = session
+    self.debug = debug
   }
 
   // MARK: Credentials
@@ -58,21 +61,22 @@ package final class KinveyService: Sendable {
   }
 
   func request(
-    _ method: String, _ url: String, headers: KinveyHeaders, body: HTTPBody? = nil
+    _ method: String, _ url: String, headers: KinveyHeaders, body: HTTPBody? = nil,
+    for answer: AnswerKind = .entities
   ) -> HTTPRequest {
     HTTPRequest(
       method, url, headers: headers.request(hasBody: body != nil), body: body,
-      maxBytes: configuration.maxAnswerBytes)
+      maxBytes: configuration.maxBytes(of: answer))
   }
 
-  /// Sends one request and returns its answer, which has a status of success. Whether it is the backend's shows in
-  /// its form: see `Provenance`.
+  /// Sends one request and returns its answer, which has a status of success and is no larger than its kind allows.
+  /// Whether it is the backend's shows in its form: see `Provenance`.
   func exchange(
     _ method: String, _ url: String, body: HTTPBody? = nil, as credentials: KinveyCredentials,
-    _ call: Call
+    for answer: AnswerKind = .short, _ call: Call
   ) throws(StoreError) -> HTTPResponse {
     let headers = try headers(credentials, call)
-    let request = request(method, url, headers: headers, body: body)
+    let request = request(method, url, headers: headers, body: body, for: answer)
     let response: HTTPResponse
     do throws(TransportError) {
       response = try transport.exchange(

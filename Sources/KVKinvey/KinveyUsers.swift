@@ -22,14 +22,14 @@ package final class KinveyUsers: Accounts {
   package func signup(_ user: [UInt8], _ call: Call) throws(StoreError) -> Account {
     let url = service.endpoint.url(.users, [])
     let answer = try service.exchange(
-      "POST", url, body: .once(user), as: service.appCredentials, call)
+      "POST", url, body: .once(user), as: service.appCredentials, for: .user, call)
     var created = try Account(answer)
-    if let credentials = Self.credentials(in: user) {
+    if let credentials = try Self.credentials(in: user) {
       // Some backends repeat the password. Who gave it knows it, and it is not to be kept.
-      created.removePassword()
+      try created.removePassword()
       return created.token == nil ? try login(credentials, call) : created
     }
-    guard created.token == nil, let credentials = Self.credentials(in: created.json) else {
+    guard created.token == nil, let credentials = try Self.credentials(in: created.json) else {
       return created
     }
     // The password that the backend made up is told this once.
@@ -42,7 +42,7 @@ package final class KinveyUsers: Accounts {
   package func login(_ credentials: [UInt8], _ call: Call) throws(StoreError) -> Account {
     let url = service.endpoint.url(.users, ["login"])
     let answer = try service.exchange(
-      "POST", url, body: .bytes(credentials), as: service.appCredentials, call)
+      "POST", url, body: .bytes(credentials), as: service.appCredentials, for: .user, call)
     let user = try Account(answer)
     guard user.token != nil else {
       throw KinveyErrors.unusable(answer.head, "The backend's answer has no session token.")
@@ -61,7 +61,7 @@ package final class KinveyUsers: Accounts {
   package func me(_ call: Call) throws(StoreError) -> Account {
     let url = service.endpoint.url(.users, ["_me"])
     var user = try Account(
-      try service.exchange("GET", url, as: try service.userCredentials(), call))
+      try service.exchange("GET", url, as: try service.userCredentials(), for: .user, call))
     user.token = nil
     return user
   }
@@ -71,13 +71,14 @@ package final class KinveyUsers: Accounts {
   package func update(
     _ user: Account, _ changes: JSONObject, call: Call
   ) throws(StoreError) -> Account {
-    var members = (try? JSONValue(parsing: user.json))?.objectValue ?? JSONObject()
+    var members = try JSONValue.ifValid(user.json)?.objectValue ?? JSONObject()
     members["_kmd"] = nil
-    for member in changes.members { members[member.name] = member.value }
+    members.merge(changes)
     let body = HTTPBody.bytes(JSONValue.object(members).bytes)
     let url = try service.endpoint.url(.users, id: user.id)
     return try Account(
-      try service.exchange("PUT", url, body: body, as: try service.userCredentials(), call))
+      try service.exchange(
+        "PUT", url, body: body, as: try service.userCredentials(), for: .user, call))
   }
 
   /// Disables a user, or deletes it for good.
@@ -99,8 +100,8 @@ package final class KinveyUsers: Accounts {
     return exists
   }
 
-  private static func credentials(in user: [UInt8]) -> [UInt8]? {
-    guard let object = (try? JSONValue(parsing: user))?.objectValue,
+  private static func credentials(in user: [UInt8]) throws(StoreError) -> [UInt8]? {
+    guard let object = try JSONValue.ifValid(user)?.objectValue,
       let name = object["username"], let password = object["password"]
     else { return nil }
     return JSONValue.object(["username": name, "password": password]).bytes

@@ -20,7 +20,7 @@ enum MultiInsert {
       parts = try response.body.withBorrowedBytes { bytes throws(JSONError) in try Parts(bytes) }
     } catch {
       throw KinveyErrors.unusable(
-        response.head, "The backend's answer is no result: \(error.message).", at: error.position)
+        response.head, "The backend's answer is no result", cause: error)
     }
     return entities.enumerated().map { index, entity in
       if let words = parts.errors[index] {

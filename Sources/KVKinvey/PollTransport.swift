@@ -11,9 +11,11 @@ package final class PollTransport: Sendable {
   }
 
   private let options: TransportOptions
+  private let observer: RequestObserver?
   private let state = Monitor(State())
 
-  package init(_ options: TransportOptions) {
+  package init(_ options: TransportOptions, observer: RequestObserver? = nil) {
+    self.observer = observer
     var options = options
     // A poll that is given up takes its connection along.
     options.usesHTTP2 = false
@@ -26,11 +28,11 @@ package final class PollTransport: Sendable {
       guard !state.isClosed else { throw StoreError(.misuse, "The client is closed.") }
       if let transport = state.transport { return transport }
       do throws(TransportError) {
-        let transport = try Transport(options)
+        let transport = try Transport(options, observer: observer)
         state.transport = transport
         return transport
       } catch {
-        throw StoreError(.internal, error.message)
+        throw StoreError(error)
       }
     }
   }

@@ -47,7 +47,7 @@ extension HTTPResponse {
   /// that has its headers.
   func acknowledged() throws(StoreError) {
     if Provenance.isMarked(head) || head.status == 204 { return }
-    guard (try? JSONValue(parsing: body))?.objectValue?.isEmpty == true else {
+    guard try JSONValue.ifValid(body)?.objectValue?.isEmpty == true else {
       throw KinveyErrors.unusable(head, "The answer does not come from the backend.")
     }
   }
@@ -58,7 +58,7 @@ extension HTTPResponse {
       return try JSONValue(parsing: body)
     } catch {
       throw KinveyErrors.unusable(
-        head, "The backend's answer is no JSON: \(error.message).", at: error.position)
+        head, "The backend's answer is no JSON", cause: error)
     }
   }
 
@@ -87,7 +87,7 @@ extension HTTPResponse {
       if let id = try EntityScanner.outline(of: body).id { return id }
     } catch {
       throw KinveyErrors.unusable(
-        head, "The backend's answer is no entity: \(error.message).", at: error.position)
+        head, "The backend's answer is no entity", cause: error)
     }
     throw KinveyErrors.unusable(head, "The backend's answer is an entity without _id.")
   }

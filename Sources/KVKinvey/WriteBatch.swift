@@ -46,7 +46,7 @@ enum WriteBatch {
       }
     } catch {
       throw KinveyErrors.unusable(
-        response.head, "The backend's answer is no result: \(error.message).", at: error.position)
+        response.head, "The backend's answer is no result", cause: error)
     }
   }
 

@@ -81,7 +81,7 @@ func streamSend(
 ) throws(StoreError) -> Operation {
   let (part, options) = (try Part(client, stream, user), try callOptions(options) ?? Options())
   let text = try message.text()
-  guard (try? JSONValue(parsing: text)) != nil else {
+  guard try JSONValue.ifValid(text) != nil else {
     throw StoreError(.invalid, "message_json is not JSON.")
   }
   return Operation(on: part.client) { (running) throws(StoreError) in

@@ -7,6 +7,8 @@ package struct HTTPRequest: Sendable {
   package var body: HTTPBody?
   /// Ends the exchange with `tooLarge` once the answer's body, unpacked, has more bytes.
   package var maxBytes: Int
+  /// What a log says in place of the path, where that has keys in it.
+  package var loggedPath: String?
 
   package init(
     _ method: String, _ url: String, headers: [HTTPHeader] = [], body: HTTPBody? = nil,

@@ -13,7 +13,7 @@ struct HeadReader {
   private var head = HTTPHead(status: 0)
   private var byteCount = 0
   private var lineCount = 0
-  private var isComplete = false
+  private(set) var isComplete = false
 
   /// Whether a complete head says that the body is compressed.
   var isPacked: Bool { isComplete && head["Content-Encoding"] != nil }

@@ -66,8 +66,7 @@ extension Transfer {
     switch exchange.sink.receive(bytes) {
     case .accepted: return bytes.count
     case .full: return Int(CURL_WRITEFUNC_PAUSE)
-    case .tooLarge:
-      refusal = TransportError(.tooLarge, "The answer is longer than the limit allows.")
+    case .tooLarge: refusal = tooLarge
     case .ended: refusal = .cancelled
     }
     return 0

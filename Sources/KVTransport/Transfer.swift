@@ -1,4 +1,5 @@
 internal import CCurl
+internal import KVBase
 
 /// One easy handle with what its callbacks need. Confined to the transport's thread.
 final class Transfer {
@@ -16,6 +17,12 @@ final class Transfer {
   /// into receiving. But what is read is unpacked at once, and when the sink is full libcurl keeps the
   /// rest, up to 64 MiB: that is 1,024 times this, as much as gzip can unpack to.
   private static let readBytes = 64 << 10
+
+  /// A single header of an answer may have so many bytes (`CURL_MAX_HTTP_HEADER`).
+  private static let headerBytes = 100 << 10
+
+  /// URL and headers of a request may have so many bytes together: libcurl builds no head of more than 1 MiB.
+  private static let maxHeadBytes = 1_000_000
 
   private var headerList: UnsafeMutablePointer<curl_slist>?
   private let errorText: UnsafeMutablePointer<CChar>
@@ -50,11 +57,23 @@ final class Transfer {
   /// What the end of the transfer means; nil: a complete answer has come.
   func failure(of result: CURLcode) -> TransportError? {
     if result == CURLE_OK { return nil }
-    if result == CURLE_OUT_OF_MEMORY, head.isPacked {
-      return TransportError(
-        .tooLarge, "The answer unpacks to too much at once.", code: Int(result.rawValue))
+    if result == CURLE_FILESIZE_EXCEEDED { return tooLarge }
+    if result == CURLE_OUT_OF_MEMORY, let limit = exceededLimit {
+      return TransportError(.tooLarge, limit, code: Int(result.rawValue))
     }
     return refusal ?? TransportError(result, detail: String(cString: errorText))
+  }
+
+  /// Which limit of libcurl's an answer exceeds, which reports that as if there were no memory; nil: there is none.
+  private var exceededLimit: String? {
+    if head.isPacked { return "The answer unpacks to too much at once." }
+    guard !head.isComplete, Memory.isAvailable(Self.headerBytes) else { return nil }
+    return "A header of the answer has more than \(Self.headerBytes) bytes."
+  }
+
+  /// The answer is longer than the request allows, whether the server has announced that or not.
+  var tooLarge: TransportError {
+    TransportError(.tooLarge, "The answer has more than \(exchange.request.maxBytes) bytes.")
   }
 
   // MARK: Options
@@ -86,8 +105,8 @@ final class Transfer {
     let seconds = min(max(options.connectSeconds, 0.001), 86_400)
     try set(CURLOPT_CONNECTTIMEOUT_MS, Int(seconds * 1000))
     if let proxy = options.proxy { try set(CURLOPT_PROXY, proxy) }
-    let most = curl_off_t(max(1, exchange.request.maxBytes))
-    try check(kvcurl_set_size(easy, CURLOPT_MAXFILESIZE_LARGE, most))
+    let limit = curl_off_t(max(1, exchange.request.maxBytes))
+    try check(kvcurl_set_size(easy, CURLOPT_MAXFILESIZE_LARGE, limit))
   }
 
   private func setTrust(_ options: TransportOptions) throws(TransportError) {
@@ -102,6 +121,12 @@ final class Transfer {
 
   private func setURL() throws(TransportError) {
     let url = exchange.request.url
+    guard url.utf8.count <= Self.maxHeadBytes else {
+      throw TransportError(
+        .tooLarge,
+        "The URL of the request has \(url.utf8.count) bytes, of which \(Self.maxHeadBytes) are possible."
+      )
+    }
     let scheme = url.prefix { $0 != ":" }.lowercased()
     guard scheme == "http" || scheme == "https" else {
       throw TransportError(.invalid, "The URL is not one of http or https.")
@@ -121,6 +146,13 @@ final class Transfer {
       lines.append("Content-Type:")
     }
     for header in exchange.request.headers { lines.append(try header.line()) }
+    let byteCount = lines.reduce(exchange.request.url.utf8.count) { $0 + $1.utf8.count }
+    guard byteCount <= Self.maxHeadBytes else {
+      throw TransportError(
+        .tooLarge,
+        "URL and headers of the request have \(byteCount) bytes, of which \(Self.maxHeadBytes) are possible."
+      )
+    }
     for line in lines {
       guard let longer = curl_slist_append(headerList, line) else { throw .outOfMemory }
       headerList = longer

@@ -9,9 +9,13 @@ package final class Transport: Sendable {
   private let queue: CommandQueue
   private let worker: Worker
   private let process = ProcessGeneration.current
+  private let observer: RequestObserver?
 
   /// Starts the thread. Fails with `resources` only.
-  package init(_ options: TransportOptions = TransportOptions()) throws(TransportError) {
+  package init(
+    _ options: TransportOptions = TransportOptions(), observer: RequestObserver? = nil
+  ) throws(TransportError) {
+    self.observer = observer
     guard Self.isLibraryReady, let raw = curl_multi_init() else { throw .outOfMemory }
     // Without descriptors libcurl makes a handle that nothing can wake. This wakes the first wait of the loop.
     guard curl_multi_wakeup(raw) == CURLM_OK else {
@@ -52,6 +56,26 @@ package final class Transport: Sendable {
     receive: (HTTPHead, UnsafeRawBufferPointer) throws(E) -> Void
   ) throws(ExchangeFailure<E>) -> HTTPHead {
     guard !isForked else { throw .transport(.forked) }
+    let timer = observer.map { _ in RequestTimer(request) }
+    var byteCount = 0
+    do throws(ExchangeFailure<E>) {
+      let head = try transfer(request, until: deadline, cancellation: cancellation) {
+        (head, piece) throws(E) in
+        byteCount += piece.count
+        try receive(head, piece)
+      }
+      if let timer { observer?(timer.trace(.success(head), bytes: byteCount)) }
+      return head
+    } catch {
+      if let timer { observer?(timer.trace(.failure(error.asTransport), bytes: byteCount)) }
+      throw error
+    }
+  }
+
+  private func transfer<E: Error>(
+    _ request: HTTPRequest, until deadline: Deadline, cancellation: Cancellation,
+    receive: (HTTPHead, UnsafeRawBufferPointer) throws(E) -> Void
+  ) throws(ExchangeFailure<E>) -> HTTPHead {
     let pipe = BodyPipe(maxBytes: request.maxBytes)
     let exchange = Exchange(request, sink: pipe)
     let queue = self.queue
@@ -79,6 +103,8 @@ package final class Transport: Sendable {
       case .end(let head): return head
       case .failure(let error): throw .transport(error)
       case .piece(let head, let mustResume):
+        // There may be a next piece each time it looks: work on the pieces counts, too.
+        guard !deadline.hasPassed else { throw .transport(.timedOut) }
         if mustResume { queue.resume(exchange) }
         do throws(E) {
           try piece.withUnsafeBufferPointer { bytes throws(E) in
@@ -123,6 +149,7 @@ package final class Transport: Sendable {
       return
     }
     let group = RequestGroup(queue, deadline)
+    var timers: [Int: RequestTimer] = [:]
     cancellation.notifying {
       group.stop(with: .cancelled)
     } during: {
@@ -130,11 +157,16 @@ package final class Transport: Sendable {
       var ended = 0
       while ended < count {
         while started < count, started - ended < max(1, concurrency) {
-          group.start(started, request(started))
+          let next = request(started)
+          if observer != nil { timers[started] = RequestTimer(next) }
+          group.start(started, next)
           started += 1
         }
         for arrival in group.arrivals() {
           ended += 1
+          if let timer = timers.removeValue(forKey: arrival.index) {
+            observer?(timer.trace(arrival.result))
+          }
           outcome(arrival.index, arrival.result)
         }
       }

@@ -1,3 +1,4 @@
+import Glibc
 import KVBase
 import KVClient
 import KVJSON
@@ -208,9 +209,49 @@ import Testing
     _ = failure { _ = try client.signup(user, Options(), Cancellation()) }
     let text = lines.withLock { $0.joined(separator: "\n") }
     #expect(text.contains("save places: KV_INVALID: status 400 ParameterValueOutOfRange"))
+    // Each request has a line.
+    #expect(text.contains("/places 400, "))
+    #expect(text.contains(" ms, "))
     for secret in ["pass-word", "secret-place", "Kinvey ", "Basic "] {
       #expect(!text.contains(secret))
     }
+  }
+
+  @Test("does not open where its data directory cannot be used, with a backend or without")
+  func unusableDirectory() throws {
+    let directory = TemporaryDirectory()
+    let file = directory.file("a-file")
+    try #require(fopen(file, "w").map { fclose($0) } == 0)
+    for options: JSONObject in [
+      ["appKey": "k", "host": .null, "dataDirectory": .string("\(file)/data")],
+      [
+        "appKey": "k", "host": "http://127.0.0.1:1", "appSecret": "s",
+        "dataDirectory": .string("\(file)/data"),
+      ],
+    ] {
+      let error = failure { _ = try Client(options) }
+      #expect(error?.kind == .storage)
+    }
+  }
+
+  @Test("refuses an ACL of a stream with members that it does not have, or other than ids")
+  func streamACL() throws {
+    let directory = TemporaryDirectory()
+    let client = try Client([
+      "appKey": "k", "host": .null, "dataDirectory": .string(directory.path),
+    ])
+    defer { client.close() }
+    func set(_ acl: JSONObject) -> StoreError? {
+      failure { try client.setStreamACL("chat", nil, acl, Options(), Cancellation()) }
+    }
+    for acl: JSONObject in [
+      ["subscribers": []], ["subscribe": "ana"], ["publish": [1]], ["groups": []],
+      ["groups": ["groups": [:]]],
+    ] {
+      #expect(set(acl)?.kind == .invalid)
+    }
+    // Without a backend there are no streams.
+    #expect(set(["subscribe": ["a"], "groups": ["publish": []]])?.kind == .unsupported)
   }
 
   // MARK: The end

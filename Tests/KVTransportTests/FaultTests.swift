@@ -90,7 +90,39 @@ import Testing
       connection.send("HTTP/1.1 200 OK\r\nX: ")
       while connection.send("yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy") {}
     } run: { transport, server in
-      #expect(transport.failure(of: HTTPRequest("GET", server.url)) != nil)
+      #expect(transport.failure(of: HTTPRequest("GET", server.url))?.kind == .tooLarge)
+    }
+  }
+
+  @Test("A request whose head is longer than can be sent is too large, and is not sent")
+  func longHead() throws {
+    try withServer { _, connection in
+      connection.send(ScriptedReply(200, ""))
+    } run: { transport, server in
+      let long = String(repeating: "y", count: 2_000_000)
+      for request in [
+        HTTPRequest("GET", "\(server.url)/?q=\(long)"),
+        HTTPRequest("GET", server.url, headers: [HTTPHeader("X-Long", long)]),
+      ] {
+        let failure = transport.failure(of: request)
+        #expect(failure?.kind == .tooLarge)
+        #expect(failure?.message.contains("1000000") == true)
+      }
+      #expect(server.requests.isEmpty)
+    }
+  }
+
+  @Test("Work on the pieces of an answer counts as time of the call")
+  func slowReceiver() throws {
+    try withServer { _, connection in
+      connection.send(ScriptedReply(200, String(repeating: "x", count: 1 << 20)))
+    } run: { transport, server in
+      let deadline = Deadline.after(seconds: 0.3)
+      let result = transport.streamed(server.url, until: deadline) {
+        (_, _) throws(TransportError) in
+        while !deadline.hasPassed {}
+      }
+      #expect(result.transportFailure()?.kind == .timeout)
     }
   }
 

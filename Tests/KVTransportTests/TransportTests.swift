@@ -222,6 +222,44 @@ import Testing
 }
 
 /// Counts upwards, byte by byte.
+@Suite("What a log may say about requests") struct RequestTraceTests {
+  @Test("is method, path, status, time and bytes, without the query")
+  func traces() throws {
+    let server = try ScriptedServer { request, connection in
+      connection.send(ScriptedReply(request.method == "GET" ? 404 : 200, "body"))
+    }
+    defer { server.stop() }
+    let lines = Monitor<[RequestTrace]>([])
+    let transport = try Transport(TransportOptions(proxy: "")) { trace in
+      lines.withLock { $0.append(trace) }
+    }
+    defer { transport.close() }
+    _ = try transport.get("\(server.url)/a/b?secret=1")
+    _ = transport.streamed("\(server.url)/c") { (_, _) throws(TransportError) in }
+    var hidden = HTTPRequest("POST", "\(server.url)/key/1", body: .bytes([]))
+    hidden.loggedPath = "/publish"
+    _ = try transport.exchange(hidden)
+    let traces = lines.withLock { $0 }
+    #expect(traces.map(\.method) == ["GET", "GET", "POST"])
+    #expect(traces.map(\.path) == ["/a/b", "/c", "/publish"])
+    #expect(traces.map(\.status) == [404, 404, 200])
+    #expect(traces.map(\.bytes) == [4, 4, 4])
+    #expect(traces[0].text.hasPrefix("GET /a/b 404, "))
+  }
+
+  @Test("is why there is no answer") func failures() throws {
+    let lines = Monitor<[String]>([])
+    let server = try ScriptedServer { _, connection in connection.close() }
+    defer { server.stop() }
+    let transport = try Transport(TransportOptions(proxy: "")) { trace in
+      lines.withLock { $0.append(trace.text) }
+    }
+    defer { transport.close() }
+    _ = transport.failure(of: HTTPRequest("GET", server.url))
+    #expect(lines.withLock { $0.first }?.hasPrefix("GET / reset, ") == true)
+  }
+}
+
 private final class CountingSource: BodySource {
   private let total: Int
   private let failsAt: Int

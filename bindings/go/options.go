@@ -79,6 +79,8 @@ type Options struct {
 	CAFile           string        `json:"caFile,omitempty"`
 	Proxy            string        `json:"proxy,omitempty"`
 	MaxResponseBytes int64         `json:"maxResponseBytes,omitempty"`
+	// MaxGroupBytes bounds the groups that the backend makes for Store.Group.
+	MaxGroupBytes int64 `json:"maxGroupBytes,omitempty"`
 	// OriginalForms sends queries made from formats as the original SDK does, also where that is broken.
 	OriginalForms bool   `json:"originalForms,omitempty"`
 	Connections   int    `json:"connections,omitempty"`

@@ -39,7 +39,7 @@ const (
 	ErrProtocol Status = C.KV_PROTOCOL
 	// ErrTooLarge: a body exceeds a limit of the client or of the backend.
 	ErrTooLarge Status = C.KV_TOO_LARGE
-	// ErrStorage: the local database refused.
+	// ErrStorage: the local database refused, or the system has no memory, thread or descriptor left.
 	ErrStorage Status = C.KV_STORAGE
 	// ErrCorrupt: the file is damaged, or not ours. It was left untouched.
 	ErrCorrupt Status = C.KV_CORRUPT

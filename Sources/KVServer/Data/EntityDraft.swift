@@ -96,6 +96,7 @@ extension ServerError {
     case .tooLarge: self.init(.payloadTooLarge, error.message)
     case .notAnEntity(let text): self.init(.inputValidationFailed, text)
     case .numberOutOfRange: self.init(.parameterValueOutOfRange, error.message)
+    case .noMemory: self.init(.internalErrorRetry, error.message)
     }
   }
 }

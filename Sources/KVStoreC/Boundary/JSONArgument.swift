@@ -61,9 +61,7 @@ struct JSONArgument {
     guard let text = try optionalText() else { return nil }
     let value: JSONValue
     do throws(JSONError) { value = try JSONValue(parsing: text) } catch {
-      var failure = StoreError(.invalid, "\(name) is not valid JSON: \(error.message).")
-      failure.position = error.position
-      throw failure
+      throw StoreError(.invalid, "\(name) is not valid JSON: \(error.message).", cause: error)
     }
     guard let object = value.objectValue else {
       throw StoreError(.invalid, "\(name) is not a JSON object.")

@@ -171,6 +171,6 @@ extension StoreError {
   package static func badAnswer(_ error: JSONError) -> StoreError {
     var answer = badAnswer("The backend's answer is not what it should be: \(error.message).")
     answer.position = error.position
-    return answer
+    return error.reason == .noMemory ? StoreError(error) : answer
   }
 }

@@ -239,10 +239,4 @@ extension StoreError {
     position = error.position
     id = error.entity
   }
-
-  /// A text of the caller's that is not the JSON it should be.
-  package init(_ error: JSONError) {
-    self.init(.invalid, error.message)
-    position = error.position
-  }
 }

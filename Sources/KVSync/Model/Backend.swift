@@ -41,12 +41,17 @@ package struct BackendContext: Sendable {
   /// Gives the token of the session of the active user; nil while nobody is logged in. To be asked for each request:
   /// users come and go, and sessions are renewed.
   package var token: @Sendable () throws(StoreError) -> String?
+  /// Writes a line to the client's debug log, which is put together only if somebody listens. It must have nothing that
+  /// would let a reader act for the user.
+  package var debug: @Sendable (() -> String) -> Void
 
   package init(
-    appKey: String, token: @escaping @Sendable () throws(StoreError) -> String? = { nil }
+    appKey: String, token: @escaping @Sendable () throws(StoreError) -> String? = { nil },
+    debug: @escaping @Sendable (() -> String) -> Void = { _ in }
   ) {
     self.appKey = appKey
     self.token = token
+    self.debug = debug
   }
 }
 

@@ -29,5 +29,5 @@ extension RowBuffer {
 }
 
 extension StoreError {
-  package static var noMemory: StoreError { StoreError(.internal, "There is no memory left.") }
+  package static var noMemory: StoreError { StoreError(.storage, "There is no memory left.") }
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import selectors
 import signal
@@ -234,6 +235,23 @@ def test_the_log_comes_without_secrets(online: kvstore.Client, unique: str) -> N
     assert "a password" not in told
     assert APP_SECRET not in told
     assert "the body" not in told
+
+
+def test_the_log_goes_to_a_logger_with_a_line_for_each_request(
+    online: kvstore.Client, unique: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    logger = logging.getLogger(f"kvstore.{unique}")
+    logger.setLevel(logging.DEBUG)
+    online.set_log(logger, "debug")
+    notes = online.collection(unique, "network")
+    notes.save({"text": "a body"})
+    list(notes.find({"text": "value"}))
+    online.close()
+    requests = [one for one in caplog.records if one.name == logger.name and "GET /" in one.message]
+    assert requests
+    assert all(one.levelno == logging.DEBUG for one in requests)
+    assert f"/{unique} 200, " in requests[-1].message
+    assert "value" not in caplog.text
 
 
 def _pump(client: kvstore.Client, over: Callable[[], bool]) -> None:

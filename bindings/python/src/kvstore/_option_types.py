@@ -98,6 +98,9 @@ class ClientOptions(CallOptions, total=False):
     original_forms: bool
     #: A larger answer is `KV_TOO_LARGE`; of a paged pull each page is one; default: 104,857,600.
     max_response_bytes: int
+    #: Larger groups of a `kv_store_group` that the backend makes are `KV_TOO_LARGE`: they are read
+    #: as one document, which takes some twenty times its bytes; default: 16,777,216.
+    max_group_bytes: int
     #: Certificates to trust, as PEM; default: the system's.
     ca_file: str | os.PathLike[str]
     #: As libcurl understands it; default: the environment's.

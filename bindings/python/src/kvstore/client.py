@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, TypeVar, Unpack, overload
@@ -49,7 +50,17 @@ _login_page = _native.function("kv_user_login_page")
 _ENTITY: Final = TextReader(decode_entity)
 _BOOL: Final = TextReader(decode_bool)
 _NOTHING: Final = TextReader(decode_nothing)
+_LOGGING_LEVELS: Final[Mapping[LogLevel, int]] = {
+    "error": logging.ERROR,
+    "warning": logging.WARNING,
+    "info": logging.INFO,
+    "debug": logging.DEBUG,
+}
 _LEVELS: Final[tuple[LogLevel, ...]] = ("error", "warning", "info", "debug")
+
+
+def _logging_to(logger: logging.Logger) -> Callable[[LogLevel, str], object]:
+    return lambda level, text: logger.log(_LOGGING_LEVELS[level], "%s", text)
 
 
 class Client(Closing):
@@ -400,14 +411,18 @@ class Client(Closing):
         return Subscription(handle, self)
 
     def set_log(
-        self, log: Callable[[LogLevel, str], object] | None, level: LogLevel = "warning"
+        self,
+        log: Callable[[LogLevel, str], object] | logging.Logger | None,
+        level: LogLevel = "warning",
     ) -> None:
-        """Send the log to a function, up to a level; None switches it off.
+        """Send the log to a function or a logger, up to a level; None switches it off.
 
-        Tokens, secrets and bodies are never logged.
+        "debug" has a line for each request. Tokens, secrets and bodies are never logged.
         """
         if level not in _LEVELS:
             raise invalid(f"the level of the log is one of {', '.join(_LEVELS)}, not {level!r}")
+        if isinstance(log, logging.Logger):
+            log = _logging_to(log)
         refuse_coroutine(log, "a log")
         number = _LEVELS.index(level) + 1
         if log is None:

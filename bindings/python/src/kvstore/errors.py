@@ -135,7 +135,7 @@ class TooLargeError(KVError):
 
 
 class StorageError(KVError):
-    """The local database refused."""
+    """The local database refused, or the system has no memory, thread or descriptor left."""
 
 
 class CorruptError(StorageError):
