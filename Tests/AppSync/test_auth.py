@@ -140,19 +140,33 @@ def test_a_session_token_must_be_the_one_of_the_credentials(server: StandIn) -> 
     assert Client(server, signed(server, body)).post(body).status == 401
 
 
+def signed_by_hand(
+    server: StandIn, body: bytes, names: list[str], minutes: int = 0
+) -> dict[str, str]:
+    """Headers with a signature of some of them, made so long from now."""
+    time = datetime.now(timezone.utc) + timedelta(minutes=minutes)
+    headers = {"host": server.host, "x-amz-date": time.strftime("%Y%m%dT%H%M%SZ")}
+    scope = [headers["x-amz-date"][:8], "eu-west-1", "appsync", "aws4_request"]
+    text = sigv4.signature(Signed("/graphql", headers, body), names, scope, "secret")
+    headers["Authorization"] = (
+        f"AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/{'/'.join(scope)}, "
+        f"SignedHeaders={';'.join(names)}, Signature={text}"
+    )
+    return headers
+
+
 @pytest.mark.parametrize(("minutes", "wanted"), [(0, 200), (-4, 200), (-6, 401), (6, 401)])
 def test_a_signature_is_good_for_five_minutes(server: StandIn, minutes: int, wanted: int) -> None:
     server.control("auth", credentials=KEY)
     body = json.dumps({"query": LIST}).encode()
-    time = datetime.now(timezone.utc) + timedelta(minutes=minutes)
-    headers = {"host": server.host, "x-amz-date": time.strftime("%Y%m%dT%H%M%SZ")}
-    scope = [headers["x-amz-date"][:8], "eu-west-1", "appsync", "aws4_request"]
-    text = sigv4.signature(Signed("/graphql", headers, body), list(headers), scope, "secret")
-    headers["Authorization"] = (
-        f"AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/{'/'.join(scope)}, "
-        f"SignedHeaders=host;x-amz-date, Signature={text}"
-    )
+    headers = signed_by_hand(server, body, ["host", "x-amz-date"], minutes)
     assert Client(server, headers).post(body).status == wanted
+
+
+def test_a_signature_must_cover_the_host(server: StandIn) -> None:
+    server.control("auth", credentials=KEY)
+    body = json.dumps({"query": LIST}).encode()
+    assert Client(server, signed_by_hand(server, body, ["x-amz-date"])).post(body).status == 401
 
 
 NOTES = """
@@ -280,6 +294,16 @@ def test_an_owner_gets_the_events_of_own_records(
     bob.written("createNote", "id owner", {"id": "of bob"})
     assert listening.event() == {"id": "of bob"}
     listening.nothing_came()
+
+
+def test_who_sees_all_events_may_ask_for_those_of_an_owner(
+    notes: StandIn, ana: Client, bob: Client
+) -> None:
+    with Socket(notes, user("eve", "staff")) as socket:
+        socket.subscribe(EVENTS, owner="bob")
+        ana.written("createNote", "id owner", {"id": "of ana"})
+        bob.written("createNote", "id owner", {"id": "of bob"})
+        assert socket.event() == {"id": "of bob"}
 
 
 def test_an_event_without_its_owner_is_nobody_s(listening: Socket, bob: Client) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from client import API_KEY, Client
 from conftest import Serve
-from socket_client import PROTOCOL, Opening, Socket, by_headers, by_query, by_subprotocol
+from socket_client import PROTOCOL, Opening, Socket, by_headers, by_query, by_subprotocol, encoded
 from standin import StandIn
 from standin.testing import SECONDS
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -76,6 +76,14 @@ def test_headers_that_are_no_object_in_base64_are_a_bad_request(
         connection.send('{"type":"connection_init"}')
         (error,) = receive(connection)["payload"]["errors"]
         assert error == {"errorType": "BadRequestException", "errorCode": 400}
+
+
+def test_a_plus_in_the_query_need_not_be_escaped(server: StandIn) -> None:
+    header = encoded({"x-note": "~>>>>>>", **API_KEY})
+    assert "+" in header
+    with connect(f"{server.realtime}?header={header}", subprotocols=[PROTOCOL]) as connection:
+        connection.send('{"type":"connection_init"}')
+        assert receive(connection)["type"] == "connection_ack"
 
 
 def test_an_upgrade_without_the_protocol_is_refused(server: StandIn) -> None:

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any
 
 from ..errors import AppSyncError, ConflictError
-from .record import MANAGED, Record
+from .record import Record
 
 
 class Strategy(Enum):
@@ -53,7 +53,7 @@ def merge_value(stored: Any, incoming: Any) -> Any:
 def ask(
     function: Function, question: dict[str, Any], key: tuple[str, ...], operation: str
 ) -> Record:
-    """The record that the custom handler answers, with the stored key and sync members.
+    """The record that the custom handler answers, with the stored key; a write sets the rest.
 
     Throws ConflictError where it rejects, RemovalError where it deletes.
     """
@@ -61,8 +61,7 @@ def ask(
     try:
         answer = function(question)
         action = answer["action"]
-        item = answer["item"] if action == "RESOLVE" else {}
-        resolved = {name: value for name, value in item.items() if name not in MANAGED}
+        item = dict(answer["item"]) if action == "RESOLVE" else {}
     except AppSyncError:
         raise
     except Exception as error:
@@ -73,4 +72,4 @@ def ask(
         raise RemovalError
     if action != "RESOLVE":
         raise AppSyncError("ConflictError", f"The conflict handler answered {action!r}.")
-    return resolved | {name: stored[name] for name in key}
+    return item | {name: stored[name] for name in key}
