@@ -15,7 +15,7 @@ help:
 	@echo 'make lib        build/lib/libkvstore.so and build/bin/kvstored'
 	@echo 'make demo       C, Python and Go share a collection of real cities, offline and online'
 	@echo 'make test       every test; ONLY="swift python" runs some (scripts/test.py --list)'
-	@echo 'make torture    WORLDS=20000 simulated worlds, SECONDS=300 of bad network, KILLS=500: build/torture.json'
+	@echo 'make torture    WORLDS=20000 simulated worlds, SECONDS=300 of bad network, KILLS=500, fuzzing: build/torture.json'
 	@echo 'make bench      measures against hand-written C; writes build/bench.json, docs/benchmarks.md'
 	@echo 'make install    header, library, kvstore.pc and kvstored into PREFIX ($(PREFIX)); DESTDIR works'
 	@echo 'make uninstall  removes what install put there'
@@ -38,6 +38,7 @@ test: lib
 torture: lib
 	@scripts/setup test
 	@build/venv/bin/python Tests/Torture/run.py $(or $(WORLDS),20000) $(or $(SECONDS),300) $(or $(KILLS),500)
+	@Tests/Fuzz/run --seconds $(or $(SECONDS),300)
 
 bench: lib
 	@scripts/setup bench
