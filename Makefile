@@ -61,7 +61,7 @@ uninstall:
 	  $(DESTDIR)$(PREFIX)/lib/$(SONAME) $(DESTDIR)$(PREFIX)/lib/$(LIBRARY)
 
 format: setup
-	swift format -i -r Package.swift Sources Tests
+	swift format -i -r Package.swift Sources Tests examples/swift
 	build/venv/bin/ruff format bindings/python examples/python scripts Benchmarks
 	gofmt -w bindings/go examples/go
 

@@ -131,7 +131,7 @@ let package = Package(
     tests(
       of: "KVClient",
       with: ["KVKinvey", "KVTransport", "KVSync", "KVQuery", "KVJSON", "KVBase", "KVServer"]),
-    tests(of: "KVStore", with: ["KVServer"]),
+    tests(of: "KVStore", with: ["KVServer", "KVBase"]),
     tests(of: "KVStoreC", with: ["CKVStore", "KVServer", "KVSync", "KVBase"]),
     tests(of: "KVServer", with: ["KVSQLite", "KVQuery", "KVJSON"]),
   ]

@@ -18,6 +18,7 @@ PLACES = [
     "Tests/Torture",
     "Tests/Differential",
     "Tests/PubNub",
+    "Tests/SwiftPackage",
     "Tests/Tooling",
 ]
 

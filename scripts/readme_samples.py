@@ -4,6 +4,7 @@
 * Python samples of one page are run one after the other in one interpreter, as a reader would.
 * Shell samples: every `make` target exists, the rest is at least valid shell.
 * JSON samples are valid JSON.
+* Swift samples are built and run by Tests/SwiftPackage, in a package of their own.
 
 Samples that speak to a server say http://127.0.0.1:8080; they get a kvstored of their own.
 """
@@ -30,6 +31,8 @@ BLOCK = re.compile(r"^```([a-z]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ADDRESS = "http://127.0.0.1:8080"
 #: What a page shows for reading only, such as a program's output.
 PLAIN = {"text", "console"}
+#: What other tests run.
+ELSEWHERE = {"swift"}
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ def samples_of(page: str) -> Iterator[Sample]:
     text = (ROOT / page).read_text()
     for match in BLOCK.finditer(text):
         language = match[1]
-        if language not in PLAIN:
+        if language not in PLAIN | ELSEWHERE:
             yield Sample(page, text.count("\n", 0, match.start()) + 1, language, match[2])
 
 

@@ -124,6 +124,12 @@ SECTIONS = [
     Section("python", "The Python binding", ["pytest bindings/python"]),
     Section("wheel", "The Python wheel in a fresh environment", ["scripts/check-wheel"]),
     Section(
+        "swift-package",
+        "A Swift package that depends on a version of this one",
+        ["pytest Tests/SwiftPackage"],
+        limit=900,
+    ),
+    Section(
         "go",
         "The Go binding, under the race detector",
         [

@@ -58,7 +58,7 @@ public struct KVStoreError: Error, Sendable, Equatable {
   public let message: String
   public let answer: Answer?
   /// The entity concerned.
-  public internal(set) var id: String?
+  public let id: String?
   /// Which of many that were given.
   public let index: Int?
   /// The byte offset in a text that could not be parsed.

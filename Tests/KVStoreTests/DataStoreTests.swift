@@ -84,6 +84,63 @@ import Testing
     #expect(try await people.remove(id: "1") == false)
   }
 
+  @Test("An update changes what a query selects, without reading it")
+  func update() async throws {
+    let local = try Local()
+    try await local.people.save([
+      Person(id: "1", name: "Ann", age: 31), Person(id: "2", name: "Bob", age: 20),
+    ])
+    let change = Update<Person>().set(\.isMember, true).increment(\.age, by: 1).append(\.tags, "x")
+    let result = try await local.people.update(\.age > 30, change)
+    #expect(result.matched == 1)
+    #expect(result.modified == 1)
+    let ann = try #require(try await local.people.find(id: "1"))
+    #expect(ann.isMember && ann.age == 32 && ann.tags == ["x"])
+    #expect(try await local.people.find(id: "2")?.age == 20)
+  }
+
+  private struct City: Decodable, Sendable, Equatable {
+    var count: Int
+    var oldest: Int
+    var name: String?
+    enum CodingKeys: String, CodingKey {
+      case count, oldest
+      case name = "home.city"
+    }
+  }
+
+  @Test("Groups are values of a type")
+  func group() async throws {
+    let local = try Local()
+    for (index, city) in ["Reno", "Ely", "Reno"].enumerated() {
+      try await local.people.save(Person(name: "p", age: index, home: Home(city: city)))
+    }
+    let cities: [City] = try await local.people.group(
+      by: [\.home?.city], .count("count"), .maximum("oldest", \.age))
+    #expect(Set(cities.map { "\($0)" }).count == 2)
+    #expect(cities.contains(City(count: 2, oldest: 2, name: "Reno")))
+    #expect(
+      try await local.people.distinct(\.home?.city).compactMap { $0 }.sorted() == ["Ely", "Reno"])
+  }
+
+  @Test("Indexes are named by key paths")
+  func index() async throws {
+    let local = try Local()
+    try await local.people.createIndex(on: [\.home?.city, \.age], name: "byCity")
+    #expect(try await local.people.indexes().map(\.name) == ["byCity"])
+    try await local.people.dropIndex("byCity")
+    #expect(try await local.people.indexes() == [])
+  }
+
+  @Test("Dictionaries have any members: their saves replace all of them")
+  func dictionaries() async throws {
+    let local = try Local()
+    let words = try local.client.store("words", of: [String: String].self)
+    try await words.save(["_id": "1", "a": "x", "b": "y"])
+    try await words.save(["_id": "1", "c": "z"])
+    #expect(try await words.find(id: "1") == ["_id": "1", "c": "z"])
+  }
+
   @Test("A call on a closed client is misuse")
   func closed() async throws {
     let local = try Local()

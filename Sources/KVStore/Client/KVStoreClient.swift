@@ -51,13 +51,13 @@ public final class KVStoreClient: Sendable {
   ///
   /// Throws `.invalid` for a name that is none, and for a type whose members cannot be found out (see `FieldNaming`).
   public func store<Entity>(
-    _ collection: String, of type: Entity.Type, _ storeType: StoreType = .sync,
-    _ options: StoreOptions = StoreOptions()
+    _ collection: String, of entity: Entity.Type, type: StoreType = .sync,
+    options: StoreOptions = StoreOptions()
   ) throws(KVStoreError) -> DataStore<Entity> {
-    let object = try options.object(of: type)
+    let object = try options.object(of: entity)
     do throws(StoreError) {
       return DataStore(
-        try core.store(collection, type: storeType.rawValue, object), of: self, collection)
+        try core.store(collection, type: type.rawValue, object), of: collection, client: self)
     } catch {
       throw KVStoreError(error)
     }

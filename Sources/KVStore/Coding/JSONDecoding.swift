@@ -1,4 +1,6 @@
+internal import KVBase
 internal import KVJSON
+internal import KVSync
 
 /// Makes values of JSON by their `Decodable`.
 enum JSONDecoding {
@@ -7,7 +9,7 @@ enum JSONDecoding {
     _ type: T.Type, from json: JSONValue, id: String? = nil
   ) throws(KVStoreError) -> T {
     do {
-      return try value(type, json, [])
+      return try value(type, from: json, at: [])
     } catch let error as DecodingError {
       throw KVStoreError(.invalid, error.sentence(about: type), id: id ?? json["_id"]?.stringValue)
     } catch {
@@ -18,15 +20,21 @@ enum JSONDecoding {
   static func decode<T: Decodable>(
     _ type: T.Type, from bytes: [UInt8]
   ) throws(KVStoreError) -> T {
-    let json: JSONValue
-    do throws(JSONError) { json = try JSONValue(parsing: bytes) } catch {
-      throw KVStoreError(.invalid, error.message)
+    try decode(type, from: try json(bytes))
+  }
+
+  static func json(_ bytes: [UInt8]) throws(KVStoreError) -> JSONValue {
+    try bytes.withBorrowedBytes { (bytes) throws(KVStoreError) in try json(bytes) }
+  }
+
+  static func json(_ bytes: UnsafeRawBufferPointer) throws(KVStoreError) -> JSONValue {
+    do throws(JSONError) { return try JSONValue(parsing: bytes) } catch {
+      throw KVStoreError(StoreError(error))
     }
-    return try decode(type, from: json)
   }
 
   fileprivate static func value<T: Decodable>(
-    _ type: T.Type, _ json: JSONValue, _ path: [any CodingKey]
+    _ type: T.Type, from json: JSONValue, at path: [any CodingKey]
   ) throws -> T {
     guard let scalar = type as? any JSONScalar.Type else {
       return try T(from: ValueDecoder(json: json, codingPath: path))
@@ -74,7 +82,7 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func decodeNil(forKey key: Key) throws -> Bool { try member(key).isNull }
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-    try JSONDecoding.value(type, member(key), codingPath + [key])
+    try JSONDecoding.value(type, from: member(key), at: codingPath + [key])
   }
 
   func nestedContainer<Nested: CodingKey>(
@@ -125,7 +133,7 @@ private struct UnkeyedDecoding: UnkeyedDecodingContainer {
 
   mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
     let decoder = try current()
-    let value = try JSONDecoding.value(type, decoder.json, decoder.codingPath)
+    let value = try JSONDecoding.value(type, from: decoder.json, at: decoder.codingPath)
     currentIndex += 1
     return value
   }
@@ -162,6 +170,6 @@ private struct SingleValueDecoding: SingleValueDecodingContainer {
   func decodeNil() -> Bool { json.isNull }
 
   func decode<T: Decodable>(_ type: T.Type) throws -> T {
-    try JSONDecoding.value(type, json, codingPath)
+    try JSONDecoding.value(type, from: json, at: codingPath)
   }
 }

@@ -40,7 +40,7 @@ struct MemberProbe {
   }
 
   /// A value made up by a round.
-  static func make<T: Decodable>(_ type: T.Type, _ round: Round, _ node: Node) throws -> T {
+  static func make<T: Decodable>(_ type: T.Type, _ round: Round, into node: Node) throws -> T {
     try ProbeDecoder(round: round, node: node, codingPath: [], outer: [], texts: 0).make(type, node)
   }
 }

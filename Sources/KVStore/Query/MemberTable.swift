@@ -3,8 +3,10 @@ internal import KVJSON
 
 /// What is known of a type's members: their names, and which key path leads to which. Made once for each type.
 final class MemberTable<Entity: Codable & Sendable>: Sendable {
-  /// As the option `knownMembers` has it; nil: it cannot be found out.
+  /// As the option `knownMembers` has it; nil: any members, or it cannot be found out.
   let knownMembers: JSONObject?
+  /// Whether there may be any members, as in a dictionary.
+  let isOpen: Bool
   /// The same entity with other values each time, and its JSON.
   private let samples: [(entity: Entity, json: JSONValue)]
   private let names = Monitor<[AnyKeyPath: String]>([:])
@@ -19,6 +21,7 @@ final class MemberTable<Entity: Codable & Sendable>: Sendable {
     let probed = try? Self.probed()
     samples = probed?.samples ?? []
     let named = (Entity.self as? any FieldNaming.Type).map { Array(Self.names(in: $0).values) }
+    isOpen = probed?.isOpen ?? false
     knownMembers = probed?.known ?? named.map(Self.known)
   }
 
@@ -60,13 +63,13 @@ final class MemberTable<Entity: Codable & Sendable>: Sendable {
   }
 
   private static func probed() throws -> (
-    known: JSONObject?, samples: [(entity: Entity, json: JSONValue)]
+    known: JSONObject?, isOpen: Bool, samples: [(entity: Entity, json: JSONValue)]
   ) {
     var samples: [(entity: Entity, json: JSONValue)] = []
     let node = MemberProbe.Node()
     func add(_ isOne: @escaping (Int) -> Bool) throws -> Int {
       let round = MemberProbe.Round(isOne)
-      let entity = try MemberProbe.make(Entity.self, round, node)
+      let entity = try MemberProbe.make(Entity.self, round, into: node)
       samples.append((entity, try JSONEncoding.value(of: entity)))
       return round.count
     }
@@ -79,7 +82,7 @@ final class MemberTable<Entity: Codable & Sendable>: Sendable {
       bit += 1
       count >>= 1
     }
-    return (node.knownMembers.objectValue, samples)
+    return (node.knownMembers.objectValue, node.isOpen, samples)
   }
 
   /// Of paths with dots.

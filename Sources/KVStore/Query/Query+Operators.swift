@@ -5,43 +5,43 @@ internal import KVQuery
 
 public func == <Entity, Value: Encodable>(
   keyPath: KeyPath<Entity, Value>, value: Value
-) -> Query<Entity> { .test(keyPath, value) { .equal($0) } }
+) -> Query<Entity> { .test(keyPath, with: value) { .equal($0) } }
 
 public func != <Entity, Value: Encodable>(
   keyPath: KeyPath<Entity, Value>, value: Value
-) -> Query<Entity> { .test(keyPath, value) { .notEqual($0) } }
+) -> Query<Entity> { .test(keyPath, with: value) { .notEqual($0) } }
 
 public func < <Entity, Value: Encodable & Comparable>(
   keyPath: KeyPath<Entity, Value>, value: Value
-) -> Query<Entity> { .test(keyPath, value) { .compare(.less, $0) } }
+) -> Query<Entity> { .test(keyPath, with: value) { .compare(.less, $0) } }
 
 public func <= <Entity, Value: Encodable & Comparable>(
   keyPath: KeyPath<Entity, Value>, value: Value
-) -> Query<Entity> { .test(keyPath, value) { .compare(.lessOrEqual, $0) } }
+) -> Query<Entity> { .test(keyPath, with: value) { .compare(.lessOrEqual, $0) } }
 
 public func > <Entity, Value: Encodable & Comparable>(
   keyPath: KeyPath<Entity, Value>, value: Value
-) -> Query<Entity> { .test(keyPath, value) { .compare(.greater, $0) } }
+) -> Query<Entity> { .test(keyPath, with: value) { .compare(.greater, $0) } }
 
 public func >= <Entity, Value: Encodable & Comparable>(
   keyPath: KeyPath<Entity, Value>, value: Value
-) -> Query<Entity> { .test(keyPath, value) { .compare(.greaterOrEqual, $0) } }
+) -> Query<Entity> { .test(keyPath, with: value) { .compare(.greaterOrEqual, $0) } }
 
 public func < <Entity, Value: Encodable & Comparable>(
   keyPath: KeyPath<Entity, Value?>, value: Value
-) -> Query<Entity> { .test(keyPath, value) { .compare(.less, $0) } }
+) -> Query<Entity> { .test(keyPath, with: value) { .compare(.less, $0) } }
 
 public func <= <Entity, Value: Encodable & Comparable>(
   keyPath: KeyPath<Entity, Value?>, value: Value
-) -> Query<Entity> { .test(keyPath, value) { .compare(.lessOrEqual, $0) } }
+) -> Query<Entity> { .test(keyPath, with: value) { .compare(.lessOrEqual, $0) } }
 
 public func > <Entity, Value: Encodable & Comparable>(
   keyPath: KeyPath<Entity, Value?>, value: Value
-) -> Query<Entity> { .test(keyPath, value) { .compare(.greater, $0) } }
+) -> Query<Entity> { .test(keyPath, with: value) { .compare(.greater, $0) } }
 
 public func >= <Entity, Value: Encodable & Comparable>(
   keyPath: KeyPath<Entity, Value?>, value: Value
-) -> Query<Entity> { .test(keyPath, value) { .compare(.greaterOrEqual, $0) } }
+) -> Query<Entity> { .test(keyPath, with: value) { .compare(.greaterOrEqual, $0) } }
 
 extension Query {
   /// What both select.
@@ -57,18 +57,18 @@ extension Query {
   public static func `where`<Value: Encodable>(
     _ keyPath: KeyPath<Entity, Value>, isIn values: [Value]
   ) -> Query {
-    test(keyPath, values) { .isIn($0.arrayValue ?? []) }
+    test(keyPath, with: values) { .isIn($0.arrayValue ?? []) }
   }
 
   /// Entities whose array has this element: `people.find(.where(\.tags, contains: "new"))`.
   public static func `where`<Element: Encodable>(
     _ keyPath: KeyPath<Entity, [Element]>, contains element: Element
   ) -> Query {
-    test(keyPath, element) { .equal($0) }
+    test(keyPath, with: element) { .equal($0) }
   }
 
   static func test<Value>(
-    _ keyPath: KeyPath<Entity, Value>, _ value: some Encodable, _ test: (JSONValue) -> Test
+    _ keyPath: KeyPath<Entity, Value>, with value: some Encodable, _ test: (JSONValue) -> Test
   ) -> Query {
     Query { () throws(KVStoreError) in
       let name = try MemberTable<Entity>.shared.name(of: keyPath)

@@ -58,8 +58,10 @@ public struct Query<Entity: Codable & Sendable>: Sendable {
   /// Without the first ones.
   public func skip(_ count: Int) -> Query { changed { $0.skip = max(0, count) } }
 
-  /// So many at the most.
-  public func limit(_ count: Int) -> Query { changed { $0.limit = max(0, count) } }
+  /// So many at the most; 0: no limit.
+  public func limit(_ count: Int) -> Query {
+    changed { $0.limit = KVQuery.Query.limit(max(0, count)) }
+  }
 
   /// The text of the whole query, for logs.
   public var text: String {

@@ -3,6 +3,17 @@ internal import KVJSON
 internal import KVSync
 
 extension DataStore {
+  /// What a query selects, read while it is asked for. Nothing happens before the first entity is asked for.
+  ///
+  ///     for try await person in people.find(\.age > 30) { print(person.name) }
+  ///
+  /// In a cache store these are the backend's; `observe` shows the local ones meanwhile.
+  public func find(
+    _ query: Query<Entity> = Query(), options: CallOptions = CallOptions()
+  ) -> Entities<Entity> {
+    Entities(store: self, query: query, options: options)
+  }
+
   /// The entity with an id; nil if there is none.
   public func find(
     id: String, options: CallOptions = CallOptions()

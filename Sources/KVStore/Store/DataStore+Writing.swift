@@ -9,7 +9,7 @@ extension DataStore {
   public func save(
     _ entity: Entity, options: CallOptions = CallOptions()
   ) async throws(KVStoreError) -> Entity {
-    try await save(entity, if: .none, options)
+    try await save(entity, if: .none, options: options)
   }
 
   /// Saves an entity that must not be there yet. Throws `.conflict` if it is.
@@ -17,7 +17,7 @@ extension DataStore {
   public func insert(
     _ entity: Entity, options: CallOptions = CallOptions()
   ) async throws(KVStoreError) -> Entity {
-    try await save(entity, if: .isMissing, options)
+    try await save(entity, if: .isMissing, options: options)
   }
 
   /// Saves an entity if the one that is there matches. Throws `.conflict` if not.
@@ -25,11 +25,11 @@ extension DataStore {
   public func save(
     _ entity: Entity, if condition: Query<Entity>, options: CallOptions = CallOptions()
   ) async throws(KVStoreError) -> Entity {
-    try await save(entity, if: .matches(try condition.built.get()), options)
+    try await save(entity, if: .matches(try condition.built.get()), options: options)
   }
 
   private func save(
-    _ entity: Entity, if condition: WriteCondition, _ options: CallOptions
+    _ entity: Entity, if condition: WriteCondition, options: CallOptions
   ) async throws(KVStoreError) -> Entity {
     let bytes = try Self.encoded(entity).bytes
     let saved = try await writing(options) { (core, run) throws(StoreError) in

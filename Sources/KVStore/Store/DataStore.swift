@@ -22,7 +22,7 @@ public struct DataStore<Entity: Codable & Sendable>: Sendable {
   let client: KVStoreClient
   public let collection: String
 
-  init(_ core: KVClient.DataStore, of client: KVStoreClient, _ collection: String) {
+  init(_ core: KVClient.DataStore, of collection: String, client: KVStoreClient) {
     self.core = core
     self.client = client
     self.collection = collection

@@ -1,6 +1,8 @@
 internal import KVSync
 
 /// What came of saving many.
+///
+///     for error in try await people.save(many).errors { print(error.index ?? 0, error.message) }
 public struct SaveResult<Entity: Codable & Sendable>: Sendable {
   /// As they are stored; nil exactly where an error has that `index`.
   public let entities: [Entity?]

@@ -1,6 +1,10 @@
 internal import KVJSON
 
 /// What a store is opened with besides its collection and type.
+///
+///     var options = StoreOptions()
+///     options.calls.conflicts = .merge
+///     let people = try client.store("people", of: Person.self, options: options)
 public struct StoreOptions: Sendable {
   /// Local data of this tag; nil: of the client's.
   public var tag: String?
@@ -19,7 +23,9 @@ public struct StoreOptions: Sendable {
     options.add(try calls.object)
     options.set("tag", tag)
     guard !replacesWholeEntities, options["knownMembers"] == nil else { return options }
-    guard let known = MemberTable<Entity>.shared.knownMembers else {
+    let table = MemberTable<Entity>.shared
+    guard !table.isOpen else { return options }
+    guard let known = table.knownMembers else {
       throw KVStoreError(
         .invalid,
         "It cannot be found out which members \(type) has: let it say them as FieldNaming, or set"

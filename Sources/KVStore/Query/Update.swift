@@ -1,0 +1,66 @@
+internal import KVJSON
+
+/// What becomes of entities without being read: see `DataStore.update`. A value; each function gives one that does more.
+///
+///     try await people.update(\.city == "Reno", Update().increment(\.visits, by: 1).unset(\.note))
+public struct Update<Entity: Codable & Sendable>: Sendable {
+  let built: Result<JSONObject, KVStoreError>
+
+  /// Changes nothing.
+  public init() { built = .success([:]) }
+
+  /// In MongoDB's language, such as `{"$set":{"age":31}}`.
+  public init(json: String) throws(KVStoreError) {
+    guard let object = (try? JSONValue(parsing: json))?.objectValue else {
+      throw KVStoreError(.invalid, "The update is no JSON object.")
+    }
+    built = .success(object)
+  }
+
+  private init(built: Result<JSONObject, KVStoreError>) { self.built = built }
+
+  public func set<Value: Encodable>(_ keyPath: KeyPath<Entity, Value>, _ value: Value) -> Update {
+    adding("$set", at: keyPath, value: value)
+  }
+
+  public func unset<Value>(_ keyPath: KeyPath<Entity, Value?>) -> Update {
+    adding("$unset", at: keyPath, value: true)
+  }
+
+  public func increment<Value: Encodable & Numeric>(
+    _ keyPath: KeyPath<Entity, Value>, by amount: Value
+  ) -> Update { adding("$inc", at: keyPath, value: amount) }
+
+  public func multiply<Value: Encodable & Numeric>(
+    _ keyPath: KeyPath<Entity, Value>, by factor: Value
+  ) -> Update { adding("$mul", at: keyPath, value: factor) }
+
+  /// Adds an element to the end of an array.
+  public func append<Element: Encodable>(
+    _ keyPath: KeyPath<Entity, [Element]>, _ element: Element
+  ) -> Update { adding("$push", at: keyPath, value: element) }
+
+  /// Adds an element to an array that does not have it.
+  public func addToSet<Element: Encodable>(
+    _ keyPath: KeyPath<Entity, [Element]>, _ element: Element
+  ) -> Update { adding("$addToSet", at: keyPath, value: element) }
+
+  /// Takes all elements that are equal out of an array.
+  public func remove<Element: Encodable>(
+    _ keyPath: KeyPath<Entity, [Element]>, _ element: Element
+  ) -> Update { adding("$pull", at: keyPath, value: element) }
+
+  private func adding(
+    _ operation: String, at keyPath: PartialKeyPath<Entity>, value: some Encodable
+  ) -> Update {
+    Update(
+      built: Result { () throws(KVStoreError) in
+        var object = try built.get()
+        var members = object[operation]?.objectValue ?? [:]
+        members[try MemberTable<Entity>.shared.name(of: keyPath)] = try JSONEncoding.value(
+          of: value)
+        object[operation] = .object(members)
+        return object
+      })
+  }
+}

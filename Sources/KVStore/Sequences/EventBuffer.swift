@@ -1,0 +1,91 @@
+internal import KVBase
+
+/// Events on their way from the library's threads to one reader. Safe from any thread.
+///
+/// At most `limit` wait: what comes then is dropped, and the reader gets `missed`, if there is such an event, behind those
+/// that wait. Cancelling the reader's task ends it.
+final class EventBuffer<Event: Sendable>: EndableStream {
+  private struct State {
+    var waiting = FIFO<Event>()
+    var reader: CheckedContinuation<Event?, Never>?
+    var isEnded = false
+    /// Something was dropped, and the reader has not come that far.
+    var isBehind = false
+    /// Stops whatever sends.
+    var onEnd: (@Sendable () -> Void)?
+  }
+
+  private let limit: Int
+  private let missed: Event?
+  private let state = Monitor(State())
+
+  init(limit: Int = 1024, missed: Event? = nil) {
+    self.limit = limit
+    self.missed = missed
+  }
+
+  deinit { end() }
+
+  /// Says what stops the sender; it is called once, at once if this has ended.
+  func onEnd(_ stop: @escaping @Sendable () -> Void) {
+    let isTooLate = state.withLock { state in
+      if !state.isEnded { state.onEnd = stop }
+      return state.isEnded
+    }
+    if isTooLate { stop() }
+  }
+
+  func send(_ event: Event) {
+    let reader = state.withLock { state -> CheckedContinuation<Event?, Never>? in
+      guard !state.isEnded else { return nil }
+      if let reader = state.reader {
+        state.reader = nil
+        return reader
+      }
+      add(event, to: &state)
+      return nil
+    }
+    reader?.resume(returning: event)
+  }
+
+  private func add(_ event: Event, to state: inout State) {
+    guard !state.isBehind else { return }
+    state.isBehind = state.waiting.count >= limit
+    if !state.isBehind {
+      state.waiting.append(event)
+    } else if let missed {
+      state.waiting.append(missed)
+    }
+  }
+
+  /// The next event; nil once it has ended and all are read, or the task is cancelled. One reader at a time.
+  func next() async -> Event? {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let now = state.withLock { state -> Event?? in
+          if let event = state.waiting.popFirst() {
+            if state.waiting.count < limit { state.isBehind = false }
+            return .some(event)
+          }
+          if state.isEnded || state.reader != nil { return .some(nil) }
+          state.reader = continuation
+          return nil
+        }
+        if let now { continuation.resume(returning: now) }
+      }
+    } onCancel: {
+      state.withLock { $0.waiting = FIFO() }
+      end()
+    }
+  }
+
+  func end() {
+    let (reader, stop) = state.withLock { state in
+      state.isEnded = true
+      defer { (state.reader, state.onEnd) = (nil, nil) }
+      return (state.reader, state.onEnd)
+    }
+    stop?()
+    reader?.resume(returning: nil)
+  }
+}

@@ -1,0 +1,24 @@
+/// Events as they come: live data, or what happens while a client synchronises.
+///
+/// For one loop. Up to 1,024 events wait for it; what comes then is dropped, and the loop is told that it missed
+/// something. It ends when its task is cancelled, when nobody has it any more, and when the client is closed.
+public struct EventSequence<Event: Sendable>: AsyncSequence, Sendable {
+  public typealias Element = Event
+  public typealias Failure = Never
+
+  let buffer: EventBuffer<Event>
+  /// Stays open as long as somebody listens.
+  let client: KVStoreClient
+
+  public func makeAsyncIterator() -> Iterator { Iterator(events: self) }
+
+  public struct Iterator: AsyncIteratorProtocol {
+    let events: EventSequence
+
+    public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Event? {
+      await events.buffer.next()
+    }
+
+    public mutating func next() async -> Event? { await events.buffer.next() }
+  }
+}

@@ -1,0 +1,39 @@
+internal import KVQuery
+
+/// A number about a group of entities: see `DataStore.group`. Only numbers count; others are left out.
+public struct Aggregate<Entity: Codable & Sendable>: Sendable {
+  let member: Result<Grouping.Member, KVStoreError>
+
+  /// How many entities.
+  public static func count(_ name: String) -> Aggregate {
+    Aggregate(member: .success(.init(name, .count)))
+  }
+
+  /// 0 of nothing.
+  public static func sum<Value>(_ name: String, _ keyPath: KeyPath<Entity, Value>) -> Aggregate {
+    Aggregate(name, of: keyPath) { .sum($0) }
+  }
+
+  /// Null of nothing, as the two that follow.
+  public static func average<Value>(
+    _ name: String, _ keyPath: KeyPath<Entity, Value>
+  ) -> Aggregate { Aggregate(name, of: keyPath) { .average($0) } }
+
+  public static func minimum<Value>(
+    _ name: String, _ keyPath: KeyPath<Entity, Value>
+  ) -> Aggregate { Aggregate(name, of: keyPath) { .minimum($0) } }
+
+  public static func maximum<Value>(
+    _ name: String, _ keyPath: KeyPath<Entity, Value>
+  ) -> Aggregate { Aggregate(name, of: keyPath) { .maximum($0) } }
+
+  private init(member: Result<Grouping.Member, KVStoreError>) { self.member = member }
+
+  private init(
+    _ name: String, of keyPath: PartialKeyPath<Entity>, _ aggregate: (Path) -> Grouping.Aggregate
+  ) {
+    member = Result { () throws(KVStoreError) in
+      .init(name, aggregate(Path(try MemberTable<Entity>.shared.name(of: keyPath))))
+    }
+  }
+}

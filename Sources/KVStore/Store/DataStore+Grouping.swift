@@ -1,0 +1,40 @@
+internal import KVClient
+internal import KVJSON
+internal import KVQuery
+internal import KVSync
+
+extension DataStore {
+  /// Numbers about groups of entities. The result's members are the keys, by their names in the entity, and the numbers.
+  ///
+  ///     struct City: Decodable, Sendable { var city: String?; var people: Int; var oldest: Int }
+  ///     let cities: [City] = try await people.group(
+  ///       by: [\.city], .count("people"), .maximum("oldest", \.age))
+  public func group<Group: Decodable & Sendable>(
+    by keys: [PartialKeyPath<Entity>], _ numbers: Aggregate<Entity>...,
+    where query: Query<Entity> = Query(), options: CallOptions = CallOptions()
+  ) async throws(KVStoreError) -> [Group] {
+    var paths: [Path] = []
+    for key in keys { paths.append(Path(try MemberTable<Entity>.shared.name(of: key))) }
+    var members: [Grouping.Member] = []
+    for number in numbers { members.append(try number.member.get()) }
+    let query = try query.built.get()
+    let wanted = GroupRequest.numbers(Grouping(keys: paths, members: members))
+    let groups = try await reading(options) { (core, run) throws(StoreError) in
+      try core.group(wanted, query, run).value
+    }
+    return try JSONDecoding.decode([Group].self, from: groups)
+  }
+
+  /// The values that a member has, each once.
+  public func distinct<Value: Codable & Sendable>(
+    _ keyPath: KeyPath<Entity, Value>, where query: Query<Entity> = Query(),
+    options: CallOptions = CallOptions()
+  ) async throws(KVStoreError) -> [Value] {
+    let path = try MemberTable<Entity>.shared.name(of: keyPath)
+    let query = try query.built.get()
+    let values = try await reading(options) { (core, run) throws(StoreError) in
+      try core.distinct(path, query, run).value
+    }
+    return try JSONDecoding.decode([Value].self, from: values)
+  }
+}

@@ -1,0 +1,49 @@
+internal import KVClient
+internal import KVJSON
+internal import KVSync
+
+extension DataStore {
+  /// Follows a query over the local data: first the result as it is, then what changes in it, whoever changes it – this
+  /// program, another one with the same files, a pull, live data.
+  ///
+  ///     var shown: [Person] = []
+  ///     for try await changes in try people.observe(\.age > 30) {
+  ///       changes.apply(to: &shown)
+  ///     }
+  public func observe(
+    _ query: Query<Entity> = Query()
+  ) throws(KVStoreError) -> Observed<Entity> {
+    let query = try query.built.get()
+    return Observed(
+      try ObservedSource(client) { [core] (signal) throws(StoreError) in
+        try core.observe(query, signal)
+      })
+  }
+
+  /// Tells what happens to the collection on the backend, from the moment of the call on. The client has to be
+  /// registered: `KVStoreClient.registerForLiveData`.
+  ///
+  ///     for await event in try people.live(savingLocally: true) {
+  ///       if case .saved(let person, _) = event { print(person.name) }
+  ///     }
+  ///
+  /// `savingLocally`: what arrives is written to the local store before it is told.
+  public func live(
+    savingLocally: Bool = false
+  ) throws(KVStoreError) -> EventSequence<LiveEvent<Entity>> {
+    let buffer = EventBuffer<LiveEvent<Entity>>(missed: .missed)
+    do throws(StoreError) {
+      let how = try KVClient.DataStore.Listening(["liveToLocal": .bool(savingLocally)])
+      let subscription = try core.listen(how) { [weak buffer] event in
+        guard let buffer, let event = LiveEvent<Entity>(event) else { return }
+        buffer.send(event)
+        if event.isLast { buffer.end() }
+      }
+      buffer.onEnd { subscription.end() }
+    } catch {
+      throw KVStoreError(error)
+    }
+    client.remember(buffer)
+    return EventSequence(buffer: buffer, client: client)
+  }
+}

@@ -1,0 +1,37 @@
+internal import KVSync
+
+/// What came of a push.
+public struct PushResult: Sendable, Equatable {
+  /// How many writes the backend accepted.
+  public let pushed: Int
+  /// Of the others, each with the `id` of its entity.
+  public let errors: [KVStoreError]
+  /// How many writes of the collection are set aside now.
+  public let quarantined: Int
+
+  init(_ result: KVSync.PushResult) {
+    pushed = result.pushed
+    errors = result.errors.map(KVStoreError.init)
+    quarantined = result.quarantined
+  }
+}
+
+/// What came of a pull.
+public struct PullResult: Sendable, Equatable {
+  /// Entities that the backend sent and that were stored.
+  public let pulled: Int
+  /// Entities that the backend no longer has, and that left the local store.
+  public let removed: Int
+
+  init(_ result: KVSync.PullResult) {
+    pulled = result.pulled
+    removed = result.removed
+  }
+}
+
+/// What came of a sync.
+public struct SyncResult: Sendable, Equatable {
+  public let push: PushResult
+  /// Nil if the push has left writes that wait.
+  public let pull: PullResult?
+}

@@ -1,0 +1,161 @@
+import Glibc
+import KVBase
+import KVStore
+import Testing
+
+@Suite struct OnlineTests {
+  @Test("What one client saves and syncs, another one pulls")
+  func sync() async throws {
+    let backend = try Backend()
+    let ann = try backend.client("ann")
+    let user = try await ann.signup(username: "ann", password: "a password")
+    #expect(try await ann.currentUser()?.id == user.id)
+    let people = try ann.store("people", of: Person.self)
+    let saved = try await people.save(Person(name: "Ann", age: 31))
+    #expect(try await people.pendingCount() == 1)
+    let events = ann.syncEvents()
+    let result = try await people.sync()
+    #expect(result.push.pushed == 1)
+    #expect(result.push.errors == [])
+    #expect(try await people.pendingCount() == 0)
+    var names: [String] = []
+    for await event in events {
+      if case .started(let operation) = event { names.append(operation.name) }
+      if case .finished(let operation, let counts) = event {
+        #expect(operation.collection == "people")
+        #expect(counts.pushed == 1)
+        break
+      }
+    }
+    #expect(names == ["sync"])
+
+    let bob = try backend.client("bob")
+    try await bob.signup(username: "bob", password: "a password")
+    let copy = try bob.store("people", of: Person.self)
+    #expect(try await copy.pull().pulled == 1)
+    #expect(try await copy.find(id: saved.id ?? "")?.name == "Ann")
+    try await bob.deleteUser(isHard: true)
+    #expect(try await bob.currentUser() == nil)
+    #expect(try await ann.userExists("bob") == false)
+    try await ann.logout()
+    #expect(try await people.count() == 0)
+    await bob.close()
+    await ann.close()
+  }
+
+  @Test("A backend's refusal has its words")
+  func refusal() async throws {
+    let backend = try Backend()
+    let client = try backend.client("client")
+    let error = await #expect(throws: KVStoreError.self) {
+      try await client.login(username: "nobody", password: "x")
+    }
+    #expect(error?.code == .unauthorized || error?.code == .notFound)
+    #expect(error?.answer?.status == 401 || error?.answer?.status == 404)
+    #expect(error?.answer?.error?.isEmpty == false)
+    let people = try client.store("people", of: Person.self)
+    let nobody = await #expect(throws: KVStoreError.self) { try await people.pull() }
+    #expect(nobody?.code == .forbidden)
+    #expect(try await client.ping().contains("version"))
+    await client.close()
+  }
+
+  @Test("Live data tells what others save and remove")
+  func live() async throws {
+    let backend = try Backend()
+    let ann = try backend.client("ann")
+    try await ann.signup(username: "ann", password: "a password")
+    try await ann.registerForLiveData()
+    let people = try ann.store("people", of: Person.self)
+    var events = try people.live(savingLocally: true).makeAsyncIterator()
+    while let event = await events.next() { if case .ready = event { break } }
+
+    let other = try ann.store("people", of: Person.self, type: .network)
+    let saved = try await other.save(Person(name: "Bob", age: 20))
+    let change = await events.next()
+    guard case .saved(let person, _) = change else {
+      Issue.record("\(String(describing: change))")
+      return
+    }
+    #expect(person.name == "Bob")
+    #expect(try await people.find(id: saved.id ?? "")?.name == "Bob")
+    try await other.remove(id: saved.id ?? "")
+    guard case .deleted(let id) = await events.next() else {
+      Issue.record("no deletion")
+      return
+    }
+    #expect(id == saved.id)
+    await ann.close()
+    while await events.next() != nil {}
+  }
+
+  @Test("Cancelling a task ends its call at once")
+  func cancelled() async throws {
+    let silent = try SilentServer()
+    let backend = try Backend()
+    let client = try backend.client("client", url: silent.url)
+    let task = Task { () -> KVStoreError? in
+      do throws(KVStoreError) {
+        _ = try await client.ping()
+        return nil
+      } catch {
+        return error
+      }
+    }
+    await silent.waitForRequest()
+    task.cancel()
+    #expect(await task.value?.code == .cancelled)
+    await client.close()
+  }
+
+  @Test("Closing the client ends its calls")
+  func closed() async throws {
+    let silent = try SilentServer()
+    let backend = try Backend()
+    let client = try backend.client("client", url: silent.url)
+    let task = Task { try await client.ping() }
+    await silent.waitForRequest()
+    await client.close()
+    let error = await #expect(throws: KVStoreError.self) { try await task.value }
+    #expect(error?.code == .cancelled)
+  }
+}
+
+/// Takes connections and says nothing.
+private final class SilentServer: Sendable {
+  struct Failure: Error {}
+
+  private let socket: Int32
+  let url: String
+
+  init() throws {
+    socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let socket = self.socket
+    let isBound = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(socket, $0, length) == 0 && listen(socket, 5) == 0
+          && getsockname(socket, $0, &length) == 0
+      }
+    }
+    guard isBound else { throw Failure() }
+    url = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
+  }
+
+  deinit { Glibc.close(socket) }
+
+  /// Waits until somebody has connected, on a thread that nobody else needs.
+  func waitForRequest() async {
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      let waiter = Worker("silent-server") { [socket] in
+        var one = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        poll(&one, 1, 20_000)
+        continuation.resume()
+      }
+      if waiter == nil { continuation.resume() }
+    }
+  }
+}

@@ -1,0 +1,109 @@
+"""Programs of a package that depends on a version of this one do what they should."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from kvstored import Server  # noqa: E402
+
+#: Where the README's server is.
+ADDRESS = "http://127.0.0.1:8080"
+TOLD = """\
+important: milk
+important: call Ann
+waiting: 3
+refused: conflict
+shown: bread, milk
+pushed: 3
+pulled: 3
+live: tea
+there: 4
+watching: ended
+closed: misuse
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Give a server for the app of the examples."""
+    with Server(tmp_path_factory.mktemp("server"), "kid_demo:secret") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory, server: Server) -> Path:
+    """Give the example and the README's sample, built against a tagged version of this tree."""
+    place = tmp_path_factory.mktemp("swift")
+    released(place / "kvstore")
+    package = place / "notes"
+    shutil.copytree(ROOT / "examples" / "swift", package, ignore=shutil.ignore_patterns(".build"))
+    sample = package / "Sources" / "sample"
+    sample.mkdir()
+    (sample / "main.swift").write_text(sample_of_readme().replace(ADDRESS, server.host))
+    manifest = package / "Package.swift"
+    text = manifest.read_text()
+    ours = '.package(name: "kvstore", path: "../..")'
+    assert ours in text
+    text = text.replace(ours, f'.package(url: "file://{place}/kvstore", from: "0.1.0")')
+    target = re.search(r" *\.executableTarget\(.*?\]\)\n", text, re.DOTALL)
+    assert target is not None
+    beside = target[0].replace('"notes"', '"sample"').rstrip() + ",\n"
+    manifest.write_text(text.replace(target[0], beside + target[0]))
+    apart = ["--disable-dependency-cache", "--security-path", "security", "--config-path", "config"]
+    environment = {key: value for key, value in os.environ.items() if key != "KVSTORE_SHIPPED"}
+    run(package, "swift", "build", "--quiet", *apart, "-debug-info-format", "none", env=environment)
+    return package
+
+
+def released(place: Path) -> None:
+    """Make a repository of the tree as it is now, with the tag of a version."""
+    names = run(ROOT, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    for name in names.split("\0"):
+        if (source := ROOT / name).is_file():
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, place / name)
+    who = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
+    run(place, "git", "init", "--quiet")
+    run(place, "git", "add", "--all")
+    run(place, "git", *who, "commit", "--quiet", "--message", "as it is")
+    run(place, "git", "tag", "0.1.0")
+
+
+def sample_of_readme() -> str:
+    """Give the Swift program of the README."""
+    samples: list[str] = re.findall(
+        r"^```swift\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
+    )
+    assert len(samples) == 1
+    return samples[0]
+
+
+def test_the_example_does_what_it_says(package: Path, server: Server, tmp_path: Path) -> None:
+    program = package / ".build" / "debug" / "notes"
+    assert run(tmp_path, str(program), server.host, str(tmp_path)) == TOLD
+
+
+def test_the_sample_of_the_readme_runs(package: Path, tmp_path: Path) -> None:
+    program = package / ".build" / "debug" / "sample"
+    home = {**os.environ, "HOME": str(tmp_path), "XDG_DATA_HOME": ""}
+    assert "milk" in run(tmp_path, str(program), env=home)
+
+
+def run(place: Path, *command: str, env: dict[str, str] | None = None) -> str:
+    """Run a program and give what it prints."""
+    process = subprocess.run(
+        command, cwd=place, env=env, capture_output=True, text=True, check=False, timeout=800
+    )
+    assert process.returncode == 0, process.stdout + process.stderr
+    return process.stdout

@@ -1,0 +1,90 @@
+import KVStore
+
+/// Notes on two devices. Start a server of your own, then `swift run notes http://127.0.0.1:8080 /tmp/notes`.
+@main struct Notes {
+  struct Usage: Error {}
+
+  static func main() async throws {
+    let arguments = CommandLine.arguments
+    guard arguments.count == 3 else { throw Usage() }
+    let phone = try device(arguments, "phone")
+    try await phone.signup(username: "pia", password: "a password")
+    let notes = try phone.store("notes", of: Note.self)
+    try await work(offlineWith: notes)
+    try await watch(notes)
+    print("pushed:", try await notes.sync().push.pushed)
+
+    let tablet = try device(arguments, "tablet")
+    try await tablet.login(username: "pia", password: "a password")
+    let copy = try tablet.store("notes", of: Note.self)
+    print("pulled:", try await copy.pull().pulled)
+    try await listen(tablet, copy, while: notes)
+    try await cancel(copy)
+
+    await tablet.close()
+    await phone.close()
+    do { _ = try await notes.count() } catch { print("closed:", error.code) }
+  }
+
+  /// A client as on a device of its own.
+  static func device(_ arguments: [String], _ name: String) throws(KVStoreError) -> KVStoreClient {
+    var configuration = Configuration(
+      appKey: "kid_demo", backend: .host(arguments[1], secret: "secret"))
+    configuration.dataDirectory = "\(arguments[2])/\(name)"
+    configuration.calls.timeout = 20
+    return try KVStoreClient(configuration)
+  }
+
+  /// Nothing of this needs the network.
+  static func work(offlineWith notes: DataStore<Note>) async throws(KVStoreError) {
+    let milk = try await notes.insert(Note(text: "milk", priority: 3, tags: ["shop"]))
+    try await notes.save([Note(text: "bread", tags: ["shop"]), Note(text: "call Ann", priority: 2)])
+    let important = Query<Note>(\.priority > 1).sorted(by: \.priority, ascending: false)
+    for try await note in notes.find(important) { print("important:", note.text) }
+    print("waiting:", try await notes.pendingCount())
+    do {
+      try await notes.insert(milk)
+    } catch  where error.code == .conflict {
+      print("refused:", error.code)
+    }
+  }
+
+  /// An observer has the result as it is first, then what changes in it.
+  static func watch(_ notes: DataStore<Note>) async throws(KVStoreError) {
+    var shown: [Note] = []
+    for try await changes in try notes.observe(\.priority == 3) {
+      changes.apply(to: &shown)
+      if shown.count == 2 { break }
+      try await notes.update(\.text == "bread", Update().set(\.priority, 3))
+    }
+    print("shown:", shown.map(\.text).sorted().joined(separator: ", "))
+  }
+
+  /// What one device writes, the other one is told at once.
+  static func listen(
+    _ client: KVStoreClient, _ copy: DataStore<Note>, while notes: DataStore<Note>
+  ) async throws(KVStoreError) {
+    try await client.registerForLiveData()
+    for await event in try copy.live(savingLocally: true) {
+      if case .ready = event {
+        try await notes.save(Note(text: "tea"))
+        try await notes.push()
+      }
+      if case .saved(let note, _) = event {
+        print("live:", note.text)
+        break
+      }
+    }
+    print("there:", try await copy.count())
+  }
+
+  /// A task that is cancelled ends what it does.
+  static func cancel(_ notes: DataStore<Note>) async throws {
+    let watching = Task {
+      for try await _ in try notes.observe() {}
+      return "ended"
+    }
+    watching.cancel()
+    print("watching:", try await watching.value)
+  }
+}
