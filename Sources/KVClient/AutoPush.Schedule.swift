@@ -11,11 +11,12 @@ extension AutoPush {
   ///                                           ╰──────── the network is back, a login ─────────────────▶ due
   struct Schedule: Sendable, Equatable {
     /// Seconds until the queue is looked at anyway: another process may have saved.
-    static let rest = 1.0
+    var rest = 1.0
     /// So many seconds after a save: what is saved with it goes along.
     static let gathering = 0.05
-    /// The pauses after failures, in seconds.
-    static let pauses = (first: 1.0, longest: 60.0)
+    /// The pause after the first failure and the longest one, in seconds.
+    var firstPause = 1.0
+    var longestPause = 60.0
 
     /// What a round of pushes came to.
     enum Outcome: Sendable, Equatable {
@@ -39,13 +40,13 @@ extension AutoPush {
       switch outcome {
       case .empty, .notElected:
         failures = 0
-        return Self.rest
+        return rest
       case .refused, .failed: break
       }
       defer { failures += 1 }
       // Not nothing: a probe costs the backend more than us.
       return Retry.pause(
-        after: failures, first: Self.pauses.first, longest: Self.pauses.longest,
+        after: failures, first: firstPause, longest: longestPause,
         share: (1 + share) / 2)
     }
 

@@ -26,12 +26,14 @@ final class AutoPush: Sendable {
   private let state = Monitor(State())
   private let election: ProcessLock
   private let work: Work
+  private let schedule: Schedule
   private let worker = Monitor<Worker?>(nil)
 
   /// Starts the thread. Throws if there is none to be had.
-  init(_ election: ProcessLock, _ work: Work) throws(StoreError) {
+  init(_ election: ProcessLock, _ work: Work, schedule: Schedule = Schedule()) throws(StoreError) {
     self.election = election
     self.work = work
+    self.schedule = schedule
     let worker = Worker("kv-push") { [self] in run() }
     guard let worker else { throw StoreError(.internal, "No thread could be started.") }
     self.worker.withLock { $0 = worker }
@@ -55,7 +57,7 @@ final class AutoPush: Sendable {
   // MARK: The thread
 
   private func run() {
-    var schedule = Schedule()
+    var schedule = schedule
     var isElected = false
     defer { if isElected { election.end() } }
     while !state.withLock({ $0.isClosed }) {
@@ -94,9 +96,12 @@ final class AutoPush: Sendable {
 /// Those of a client, one for each tag that is open. Safe from any thread.
 final class AutoPushes: Sendable {
   private let all = Monitor<[AutoPush]>([])
+  private let schedule: AutoPush.Schedule
+
+  init(_ schedule: AutoPush.Schedule) { self.schedule = schedule }
 
   func add(_ election: ProcessLock, _ work: AutoPush.Work) throws(StoreError) {
-    let new = try AutoPush(election, work)
+    let new = try AutoPush(election, work, schedule: schedule)
     all.withLock { $0.append(new) }
   }
 

@@ -48,11 +48,16 @@ package final class Client: Sendable {
   private let state = Monitor(State())
 
   /// `options`: see kv_client_open. Throws `.invalid` naming the option, `.storage`, `.corrupt`, `.full`, `.busy`.
-  package init(_ options: JSONObject) throws(StoreError) {
+  package convenience init(_ options: JSONObject) throws(StoreError) {
+    try self.init(options, pushes: AutoPush.Schedule())
+  }
+
+  /// The same with pauses of its own between automatic pushes.
+  init(_ options: JSONObject, pushes: AutoPush.Schedule) throws(StoreError) {
     let options = try ClientOptions(options)
     self.options = options
     directory = DataDirectory(root: options.dataDirectory, appKey: options.appKey)
-    let autoPushes = AutoPushes()
+    let autoPushes = AutoPushes(pushes)
     self.autoPushes = autoPushes
     connectivity = Connectivity { [events] isOnline in
       events.tell(isOnline ? .online : .offline)

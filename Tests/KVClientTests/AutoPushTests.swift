@@ -26,11 +26,17 @@ import Testing
   }
 
   private static let automatic: JSONObject = ["pushAutomatically": true]
+  /// Whoever waits for this looks again for a reason, and not because of the time.
+  private static let patient: AutoPush.Schedule = {
+    var schedule = AutoPush.Schedule()
+    (schedule.rest, schedule.firstPause, schedule.longestPause) = (3600, 3600, 3600)
+    return schedule
+  }()
   private static let pushed = #""operation":"push""#
 
   @Test("sends what was saved, without being asked") func afterSave() throws {
     let world = try World()
-    let client = try world.member("ana", Self.automatic)
+    let client = try world.member("ana", Self.automatic, pushes: Self.patient)
     defer { client.close() }
     let heard = Heard()
     let listener = client.events.listen(heard.add)
@@ -43,7 +49,7 @@ import Testing
 
   @Test("waits while nobody is there, and sends when the network is back") func network() throws {
     let world = try World()
-    let client = try world.member("ana", Self.automatic)
+    let client = try world.member("ana", Self.automatic, pushes: Self.patient)
     defer { client.close() }
     let heard = Heard()
     let listener = client.events.listen(heard.add)
@@ -69,7 +75,7 @@ import Testing
     leaving.keepData = true
     try before.logout(leaving, Cancellation())
     before.close()
-    let client = try world.client("ana", Self.automatic)
+    let client = try world.client("ana", Self.automatic, pushes: Self.patient)
     defer { client.close() }
     let heard = Heard()
     let listener = client.events.listen(heard.add)
@@ -85,12 +91,32 @@ import Testing
   @Test("is done by one process, and taken over when it goes") func election() throws {
     let directory = TemporaryDirectory()
     let path = directory.file("push.lock")
-    let (first, second) = (ProcessLock(path: path), ProcessLock(path: path))
-    // Locks of one process do not exclude each other: the other process is a real one.
-    #expect(first.begin())
-    #expect(second.begin())
-    first.end()
-    second.end()
+    let other = try ChildProcess([
+      "python3", "-c",
+      """
+      import fcntl, sys, time
+      file = open(sys.argv[1], "a")
+      fcntl.lockf(file, fcntl.LOCK_EX)
+      print("locked", flush=True)
+      time.sleep(60)
+      """, path,
+    ])
+    defer { other.end() }
+    #expect(other.read(until: "locked") != nil)
+    let looks = Monitor(0)
+    var work = AutoPush.Work(waiting: { [] }, push: { _ in 0 })
+    work.waiting = {
+      looks.withLockNotifyingAll { $0 += 1 }
+      return []
+    }
+    var schedule = AutoPush.Schedule()
+    schedule.rest = 0.01
+    let push = try AutoPush(ProcessLock(path: path), work, schedule: schedule)
+    defer { push.close() }
+    // Dozens of pauses: nobody looks who is not elected.
+    #expect(looks.wait(until: .after(seconds: 0.3)) { $0 > 0 ? true : nil } == nil)
+    other.end()
+    #expect(looks.wait(until: .after(seconds: 20)) { $0 > 0 ? true : nil } == true)
   }
 
   @Test("is off unless it is wanted") func off() throws {

@@ -1,11 +1,12 @@
 import KVBase
-import KVClient
 import KVJSON
 import KVQuery
 import KVServer
 import KVSync
 import KVTestSupport
 import KVTransport
+
+@testable import KVClient
 
 /// A real server with one app, which can be stopped and started again on its port and its data.
 final class World: @unchecked Sendable {
@@ -65,14 +66,16 @@ final class World: @unchecked Sendable {
   }
 
   /// A client with its own data directory, or with one that another client had.
-  func client(_ name: String = "client", _ more: JSONObject = [:]) throws -> Client {
+  func client(
+    _ name: String = "client", _ more: JSONObject = [:], pushes: AutoPush.Schedule = .init()
+  ) throws -> Client {
     var options: JSONObject = [
       "appKey": "kid_test", "appSecret": "secret", "host": .string(url),
       "dataDirectory": .string(directory.file(name)), "timeout": 20, "durability": "normal",
       "retries": 0,
     ]
     for member in more.members { options[member.name] = member.value }
-    return try Client(options)
+    return try Client(options, pushes: pushes)
   }
 
   /// A client that may do everything, without a user.
@@ -99,8 +102,10 @@ final class World: @unchecked Sendable {
   }
 
   /// A client whose user is logged in.
-  func member(_ name: String = "client", _ more: JSONObject = [:]) throws -> Client {
-    let client = try client(name, more)
+  func member(
+    _ name: String = "client", _ more: JSONObject = [:], pushes: AutoPush.Schedule = .init()
+  ) throws -> Client {
+    let client = try client(name, more, pushes: pushes)
     let user: JSONObject = ["username": .string(name), "password": "pw"]
     do throws(StoreError) {
       _ = try client.signup(user, Options(), Cancellation())

@@ -147,4 +147,43 @@ import Testing
       #expect(try level(durably: durably) == Int64(expected))
     }
   }
+
+  @Test("a group waits for the disk if one of its bodies asks for it")
+  func durabilityOfGroups() throws {
+    let database = try open(directory.file("data.kvs")) { $0.durability = .full }
+    struct Seen {
+      /// The levels that bodies found which asked for the disk.
+      var durable: Set<Int64> = []
+      /// Whether a body was committed that durably without having asked for it: in a group with one that did.
+      var isMixed = false
+      var error: SQLiteError?
+    }
+    let seen = Monitor(Seen())
+    let deadline = Deadline.after(seconds: 20)
+    let threads = (0..<6).map { number in
+      Worker("test-group-\(number)") {
+        let durably = number % 2 == 0
+        while !deadline.hasPassed, !seen.withLock({ $0.isMixed || $0.error != nil }) {
+          do throws(SQLiteError) {
+            let level = try database.write(durably: durably) {
+              (db: borrowing Connection) throws(SQLiteError) in try db.integer("PRAGMA synchronous")
+            }
+            seen.withLock { seen in
+              if durably {
+                seen.durable.insert(level ?? -1)
+              } else if level == 2 {
+                seen.isMixed = true
+              }
+            }
+          } catch {
+            seen.withLock { $0.error = error }
+          }
+        }
+      }
+    }
+    for thread in threads { thread?.join() }
+    #expect(seen.withLock { $0.error } == nil)
+    #expect(seen.withLock { $0.isMixed }, "no group had both kinds")
+    #expect(seen.withLock { $0.durable } == [2])
+  }
 }

@@ -14,6 +14,20 @@ import Testing
     .map { String(decoding: $0, as: UTF8.self) }
   }
 
+  @Test("a member that one side has deleted and the other has changed is a conflict, at any depth")
+  func deletedAndChanged() {
+    let versions = [#"{"a":1,"b":1}"#, #"{"b":1}"#, #"{"a":2,"b":1}"#]
+    let nested = versions.map { #"{"in":{"deeper":\#($0)}}"# }
+    for all in [versions, nested] {
+      let (base, deleted, changed) = (all[0], all[1], all[2])
+      #expect(merged(base, deleted, changed) == nil)
+      #expect(merged(base, changed, deleted) == nil)
+      // Without a change of the other side the deletion holds.
+      #expect(merged(base, deleted, base) == deleted)
+      #expect(merged(base, base, deleted) == deleted)
+    }
+  }
+
   @Test("another spelling of a text is a change") func spelling() throws {
     let found = merged(
       #"{"a":"\#(Self.composed)"}"#, #"{"a":"\#(Self.decomposed)"}"#,

@@ -64,6 +64,56 @@ import Testing
     #expect(most.withLock { $0 } == 1)
   }
 
+  @Test(
+    "never overlap when threads send them at once, through engines of different stores",
+    .timeLimit(.minutes(1)))
+  func threads() throws {
+    let fixture = try TestEngine(.auto)
+    let other = CollectionEngine(
+      collection: TestEngine.collection, type: .network, local: nil,
+      remote: layers(around: fixture.remote), inFlight: fixture.inFlight, writer: { "ana" })
+    try fixture.save(["_id": "x", "n": 1], .forceLocal)
+    struct UnderWay {
+      var now = 0
+      var most = 0
+      var total = 0
+    }
+    let underWay = Monitor(UnderWay())
+    fixture.remote.duringWrite = {
+      underWay.withLockNotifyingAll { requests in
+        requests.now += 1
+        requests.total += 1
+        requests.most = max(requests.most, requests.now)
+      }
+      // As long as another one may come in, which a broken gate lets in at once.
+      _ = underWay.wait(until: .after(seconds: Self.soon)) { $0.now > 1 ? true : nil }
+      underWay.withLock { $0.now -= 1 }
+    }
+    let failures = Monitor<[String]>([])
+    let engines = [fixture.engine, other]
+    let threads = (0..<6).map { number in
+      Worker("test-send-\(number)") {
+        for round in 0..<3 {
+          let entity = Array(#"{"_id":"x","n":\#(number * 10 + round)}"#.utf8)
+          do {
+            let outline = try EntityScanner.outline(of: entity)
+            let options = CallOptions(
+              readPolicy: .forceNetwork, writePolicy: .forceNetwork, call: Call(), ttl: nil)
+            _ = try entity.withUnsafeBytes {
+              try engines[number % 2].save($0, outline, options: options)
+            }
+          } catch {
+            failures.withLock { $0.append("\(error)") }
+          }
+        }
+      }
+    }
+    for thread in threads { thread?.join() }
+    fixture.remote.duringWrite = {}
+    #expect(failures.withLock { $0 }.isEmpty)
+    #expect(underWay.withLock { ($0.total, $0.most) } == (18, 1))
+  }
+
   // MARK: The gate itself
 
   @Test("a request for any entity waits for all, and goes before those that come later")
