@@ -1,9 +1,102 @@
 internal import KVBase
-internal import KVJSON
+package import KVJSON
+internal import KVQuery
 
-/// Creates that had no answer, whose entities were removed here, and that the backend carries out all the same: behind
-/// the deletion, which has found nothing.
+/// What comes from the backend, on its way into the local store.
 extension CollectionEngine {
+  // MARK: Proof
+
+  /// Proves that an answer is the entity of this id.
+  func accepted(_ entity: [UInt8], as id: String?) throws(StoreError) -> EntityOutline {
+    let outline: EntityOutline
+    do throws(JSONError) { outline = try EntityScanner.outline(of: entity, format) } catch {
+      throw .badAnswer(error)
+    }
+    guard let answered = outline.id, id.map(answered.hasSameBytes) ?? true else {
+      throw .badAnswer("The backend answered with an entity of another id.")
+    }
+    return outline
+  }
+
+  func validate(_ bytes: [UInt8], _ outlines: [EntityOutline]) throws(StoreError) {
+    try bytes.withBorrowedBytes { (bytes) throws(StoreError) in try validate(bytes, outlines) }
+  }
+
+  /// Proves that entities of the backend are what the store's `validation` says. Every one is looked at: that
+  /// costs less than storing it. The first that is not ends the read; nothing of this batch is stored.
+  func validate(
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline]
+  ) throws(StoreError) {
+    guard let validation else { return }
+    for outline in outlines {
+      let entity = UnsafeRawBufferPointer(rebasing: bytes[outline.range])
+      let isValid: Bool
+      do throws(QueryError) { isValid = try validation.matches(entity) } catch {
+        throw StoreError(error)
+      }
+      guard isValid else {
+        var error = StoreError.badAnswer(
+          "The backend sent an entity that the option \"validation\" does not let in.")
+        error.id = outline.id
+        throw error
+      }
+    }
+  }
+
+  // MARK: Storing
+
+  /// Stores entities that a read brought; gives how many. What a write has settled since the read began
+  /// is stored only where the read shows something newer still.
+  func store(
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline],
+    in local: any EntityReader & Replica & Tombstones, of reading: ReadWriteFence.Reading
+  ) throws(StoreError) -> Int {
+    try validate(bytes, outlines)
+    return try inFlight.settlements.storing(reading) { (isSettled) throws(StoreError) in
+      let outlines = try withoutLateCreates(bytes, outlines, local: local)
+      guard let isSettled else { return try local.store(bytes, outlines, in: collection) }
+      var current: [EntityOutline] = []
+      for outline in outlines {
+        guard let id = outline.id, isSettled(id) else {
+          current.append(outline)
+          continue
+        }
+        guard let ours = try local.entity(id, in: collection, writtenSince: nil),
+          let theirs = outline.version(in: bytes), ours.isOlder(than: theirs, format)
+        else { continue }
+        current.append(outline)
+      }
+      return try local.store(bytes, current, in: collection)
+    }
+  }
+
+  func store(
+    _ entity: [UInt8], _ outline: EntityOutline,
+    in local: any EntityReader & Replica & Tombstones, of reading: ReadWriteFence.Reading
+  ) throws(StoreError) {
+    let result = entity.withUnsafeBytes { bytes in
+      Result { () throws(StoreError) in try store(bytes, [outline], in: local, of: reading) }
+    }
+    _ = try result.get()
+  }
+
+  /// Deletes what a read says is gone, except for what a write has settled since. `version`: which has gone, if that is known.
+  func forget(
+    _ ids: [String], in local: any Replica, of reading: ReadWriteFence.Reading,
+    at version: RecordVersion? = nil
+  ) throws(StoreError) -> Int {
+    guard !ids.isEmpty else { return 0 }
+    return try inFlight.settlements.storing(reading) { (isSettled) throws(StoreError) in
+      let unsettled = ids.filter { isSettled?($0) != true }
+      return try local.forget(unsettled, in: collection, at: version)
+    }
+  }
+
+  // MARK: Late creates
+
+  // Creates that had no answer, whose entities were removed here, and that the backend carries out all the same: behind
+  // the deletion, which has found nothing.
+
   /// What a read has brought but for such entities: their deletion is queued once more.
   func withoutLateCreates(
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], local: any Tombstones
@@ -30,5 +123,31 @@ extension CollectionEngine {
     guard theirs.isMade(by: try writer()), tombstone.sent.contains(where: theirs.isSameContent)
     else { return false }
     return try local.removeArrived(entity, id, in: collection)
+  }
+}
+
+extension [UInt8] {
+  /// Whether this entity is known to be of an older version.
+  func isOlder(than other: RecordVersion, _ format: RecordFormat) -> Bool {
+    format.version(of: self).map { format.isOlder($0, than: other) } ?? false
+  }
+}
+
+extension StoreError {
+  /// What came is no valid answer.
+  package static func badAnswer(_ message: String) -> StoreError {
+    var error = StoreError(.proto, message)
+    error.answer = ServerAnswer(status: 200)
+    return error
+  }
+
+  package static var entityWithoutId: StoreError {
+    badAnswer("The backend sent an entity without _id.")
+  }
+
+  package static func badAnswer(_ error: JSONError) -> StoreError {
+    var answer = badAnswer("The backend's answer is not what it should be: \(error.message).")
+    answer.position = error.position
+    return error.reason == .noMemory ? StoreError(error) : answer
   }
 }

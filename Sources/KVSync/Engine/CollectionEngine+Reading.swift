@@ -31,14 +31,14 @@ extension CollectionEngine {
   ) throws(StoreError) -> any EntityCursor {
     let remote = try backend(for: "read from the network")
     guard let local else { return try answer(query, remote, call: options.call) }
+    let refresher = Refresher(self, local, remote: remote, call: options.call)
     // What a page left out is not here: only its own ids tell what it had.
     guard !query.isPaged else {
-      let refreshed = try refresh(
-        query, local, remote: remote, call: options.call, collectingIds: true)
+      let refreshed = try refresher.refreshWhole(query, collectingIds: true)
       return IdCursor(
         refreshed.ids ?? [], local, collection: collection, projection: query.of(format).projection)
     }
-    _ = try refresh(query, options.refreshing, local: local, remote: remote, call: options.call)
+    _ = try refresher.refresh(query, options.refreshing)
     return try local.find(query, in: collection, writtenSince: nil, within: options.call.budget)
   }
 
@@ -184,25 +184,4 @@ extension CollectionEngine {
     }
   }
 
-  /// Proves that an answer is the entity of this id.
-  func accepted(_ entity: [UInt8], as id: String?) throws(StoreError) -> EntityOutline {
-    let outline: EntityOutline
-    do throws(JSONError) { outline = try EntityScanner.outline(of: entity, format) } catch {
-      throw .badAnswer(error)
-    }
-    guard let answered = outline.id, id.map(answered.hasSameBytes) ?? true else {
-      throw .badAnswer("The backend answered with an entity of another id.")
-    }
-    return outline
-  }
-
-  func store(
-    _ entity: [UInt8], _ outline: EntityOutline,
-    in local: any EntityReader & Replica & Tombstones, of reading: ReadWriteFence.Reading
-  ) throws(StoreError) {
-    let result = entity.withUnsafeBytes { bytes in
-      Result { () throws(StoreError) in try store(bytes, [outline], in: local, of: reading) }
-    }
-    _ = try result.get()
-  }
 }

@@ -12,10 +12,9 @@ extension CollectionEngine {
       let local = try localStore(for: "remove locally")
       return Answered(try local.remove(query, in: collection), isLocal: true)
     case .forceNetwork:
-      let remote = try backend(for: "write to the network")
-      _ = try writer()
-      let count = try removing(query, options.call) { () throws(StoreError) in
-        let count = try remote.remove(query, in: collection, call: options.call)
+      let direct = try DirectWriter(self, options.call)
+      let count = try direct.removing(query) { () throws(StoreError) in
+        let count = try direct.remote.remove(query, in: collection, call: options.call)
         if let local { try forgetRemoved(query, local) }
         return count
       }
@@ -31,15 +30,14 @@ extension CollectionEngine {
     let isSilent = options.writePolicy == .silentLocalThenNetwork
     let call = isSilent ? options.impatient.call : options.call
     let local = try localStore(for: "remove locally")
-    let remote = try backend(for: "write to the network")
-    _ = try writer()
+    let direct = try DirectWriter(self, call)
     let removed = try local.remove(query, in: collection)
     if !isSilent { early(removed) }
     do throws(StoreError) {
-      let count = try removing(query, call) { () throws(StoreError) in
-        try remote.remove(query, in: collection, call: call)
+      let count = try direct.removing(query) { () throws(StoreError) in
+        try direct.remote.remove(query, in: collection, call: call)
       }
-      try confirmDeletions(matching: query, local, remote: remote, call: call)
+      try confirmDeletions(matching: query, local, remote: direct.remote, call: call)
       return Answered(max(count, removed), isLocal: false)
     } catch {
       guard isSilent, error.isOffline else { throw error }
@@ -74,7 +72,7 @@ extension CollectionEngine {
       try inFlight.settlements.settling(gone.map(\.id)) { () throws(StoreError) in
         try local.confirm(gone.map { ($0, nil) })
       }
-      let result = try send(left.keys.map(\.text), call)
+      let result = try Pusher(self, call).send(left.keys.map(\.text))
       if let error = result.errors.first { throw error }
     }
   }

@@ -1,3 +1,4 @@
+internal import KVBase
 package import KVQuery
 
 extension CollectionEngine {
@@ -8,7 +9,24 @@ extension CollectionEngine {
     case pages(of: Int, ranges: Int = 1)
   }
 
-  // MARK: Pull and sync
+  /// Who is asked about conflicts, by the strategy `handler`; nil: nobody, they are left open.
+  package func setConflictHandler(_ handler: ConflictHandler?) {
+    self.handler.withLock { $0.decide = handler }
+  }
+
+  package var hasConflictHandler: Bool { handler.withLock { $0.decide != nil } }
+
+  // MARK: Push, pull and sync
+
+  /// Sends all waiting writes of the collection, oldest first, each at most once. With `call.retriesQuarantined` those
+  /// that were set aside wait as well.
+  ///
+  /// What the backend refuses stays with its error and holds up nothing; what it would refuse again is set aside. When
+  /// nobody answers, or the session has ended, the rest is not tried: that error is thrown, and what was accepted before
+  /// is accepted.
+  package func push(_ call: Call) throws(StoreError) -> PushResult {
+    try Pusher(self, call).push()
+  }
 
   /// Fetches what matches into the local store. `.pending` if the collection has writes that wait to be
   /// sent. Those that were set aside hold up nothing: their entities are left as they are here, and what
@@ -23,7 +41,7 @@ extension CollectionEngine {
       throw StoreError(
         .pending, "\(waiting) pending writes must be pushed or purged before a pull.")
     }
-    let refreshed = try refresh(query, how, local: local, remote: remote, call: call)
+    let refreshed = try Refresher(self, local, remote: remote, call: call).refresh(query, how)
     return PullResult(pulled: refreshed.pulled, removed: refreshed.removed)
   }
 
@@ -37,74 +55,5 @@ extension CollectionEngine {
       return SyncResult(push: pushed, pull: nil)
     }
     return SyncResult(push: pushed, pull: try pull(query, call, how: how))
-  }
-
-  // MARK: The queue
-
-  /// How many pending writes the collection has; 0 for a network store.
-  package func pendingCount() throws(StoreError) -> Int {
-    try local?.pendingCount(in: collection) ?? 0
-  }
-
-  /// Pending writes, oldest first, behind the one of `id`; `most` 0: all.
-  package func pending(after id: String?, limit: Int) throws(StoreError) -> [PendingWrite] {
-    let local = try localStore(for: "list pending writes")
-    var order: Int64 = 0
-    if let id {
-      guard let found = try local.pending(id, in: collection) else { throw notPending(id) }
-      order = found.write.order
-    }
-    return try local.pending(
-      in: collection, after: order, limit: limit == 0 ? .max : limit, onlyWaiting: false)
-  }
-
-  /// One pending write, what it would send, and what is known of the backend's version.
-  package func pending(_ id: String) throws(StoreError) -> PendingDetail {
-    let local = try localStore(for: "list pending writes")
-    guard let found = try local.pending(id, in: collection) else { throw notPending(id) }
-    return found
-  }
-
-  /// Sends one pending write now, also one that was set aside: after a conflict over the version that it
-  /// met.
-  package func retryPending(_ id: String, _ call: Call) throws(StoreError) {
-    let local = try localStore(for: "send a pending write")
-    _ = try pending(id)
-    _ = try backend(for: "send a pending write")
-    _ = try writer()
-    guard try local.releasePending(id, in: collection) else { throw notPending(id) }
-    try sendOne(id, call)
-  }
-
-  /// Forgets one pending write and makes the local entity what the backend has: the version that the write
-  /// met, else the one that it started from. Without either the entity leaves the local store, until the
-  /// next read brings it.
-  package func revertPending(_ id: String) throws(StoreError) {
-    let local = try localStore(for: "revert a pending write")
-    guard try local.revertPending(id, in: collection) else { throw notPending(id) }
-  }
-
-  /// Forgets one pending write; the local entity stays.
-  ///
-  /// What is here is then not what the backend has: the next read that wants to be up to date fetches it.
-  package func dropPending(_ id: String) throws(StoreError) {
-    let local = try localStore(for: "drop a pending write")
-    guard try local.dropPending(id, in: collection) else { throw notPending(id) }
-  }
-
-  /// Forgets the pending writes whose entities match (nil: all); the local entities stay.
-  package func purge(_ query: Query?) throws(StoreError) -> Int {
-    try localStore(for: "purge").purge(query, in: collection)
-  }
-
-  /// Deletes what matches (nil: everything) from the local store only, pending writes included.
-  package func clear(_ query: Query?) throws(StoreError) -> Int {
-    try localStore(for: "clear").clear(query, in: collection)
-  }
-
-  private func notPending(_ id: String) -> StoreError {
-    var error = StoreError(.notFound, "There is no pending write for this id.")
-    error.id = id
-    return error
   }
 }

@@ -2,18 +2,9 @@ internal import KVBase
 internal import KVJSON
 internal import KVQuery
 
-/// An entity that one query has lost may be what another one, which was read before, has cached: it stays
-/// for as long as the backend has it and that other query asks for it.
-extension CollectionEngine {
-  /// The queries that were read in full, but for one.
-  func heldQueries(but key: RequestKey, _ local: any RefreshLog) throws(StoreError) -> [Query] {
-    try local.requests(in: collection).filter { $0 != key }.compactMap {
-      try? Query(filter: $0.filter)
-    }
-  }
-}
-
-extension CollectionEngine.PageIngestor {
+/// The end of a read. An entity that one query has lost may be what another one, which was read before, has cached: it
+/// stays for as long as the backend has it and that other query asks for it.
+extension PageIngestor {
   /// How many entities that did not come are looked at together.
   private static let pageSize = 1_000
 
@@ -25,7 +16,7 @@ extension CollectionEngine.PageIngestor {
   ) throws(StoreError) -> Int {
     let key = RequestKey(filter: query.filterText, fields: "")
     if isComplete {
-      try engine.recheckSettled(during: reading, local, remote: remote, call: call)
+      try refresher.recheckSettled(during: reading)
       try refetchHeld(query, key, from: mark)
     }
     return try local.finishRefresh(
@@ -36,7 +27,7 @@ extension CollectionEngine.PageIngestor {
   private func refetchHeld(
     _ query: Query, _ key: RequestKey, from mark: RefreshMark
   ) throws(StoreError) {
-    let others = try engine.heldQueries(but: key, local)
+    let others = try refresher.heldQueries(but: key)
     guard !others.isEmpty else { return }
     var order: Int64 = 0
     while true {

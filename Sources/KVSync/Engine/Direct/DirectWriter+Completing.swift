@@ -1,26 +1,26 @@
 internal import KVBase
 internal import KVJSON
 
-extension CollectionEngine {
+extension DirectWriter {
   /// How often an entity that others change at the same time is read and written anew.
-  private static let maximumAttempts = 5
+  static let maxAttempts = 5
 
   /// Sends writes past the queue. If the application has said which members it knows, updates keep the others of
   /// what the backend has: that is read first, and a write holds on the condition that it is still there. Where
   /// somebody else was faster it is read again.
   func sendCompleted(
-    _ writes: [RemoteWrite], _ remote: any Remote, call: Call,
+    _ writes: [RemoteWrite],
     outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
   ) throws(StoreError) {
     var waiting = Array(writes.indices)
     var attempts = 1
     while !waiting.isEmpty {
       let wanted = waiting.map { writes[$0] }
-      let round = try completed(wanted, remote, call: call)
+      let round = try completed(wanted)
       try record(zip(wanted, round).filter { $0 != $1 }.compactMap(\.1.update))
       var overtaken: [Int] = []
       remote.send(round, in: collection, call: call) { index, result in
-        let isLast = attempts == Self.maximumAttempts
+        let isLast = attempts == Self.maxAttempts
         if !isLast, round[index] != writes[waiting[index]], result.isOvertaken {
           overtaken.append(waiting[index])
         } else {
@@ -32,10 +32,10 @@ extension CollectionEngine {
   }
 
   private func completed(
-    _ writes: [RemoteWrite], _ remote: any Remote, call: Call
+    _ writes: [RemoteWrite]
   ) throws(StoreError) -> [RemoteWrite] {
     guard let known = call.known else { return writes }
-    let stored = try backendEntities(writes.compactMap(\.replacedId), remote, call: call)
+    let stored = try engine.backendEntities(writes.compactMap(\.replacedId), remote, call: call)
     return writes.map { write in
       guard case .update(let id, let body, .none) = write, let old = stored[RecordID(id)] else {
         return write

@@ -1,6 +1,22 @@
 package import KVQuery
 
+/// What only the local store has.
 extension CollectionEngine {
+  /// The local version of an entity. `.notFound` if it is not there.
+  package func version(of id: String) throws(StoreError) -> Int64 {
+    try Self.checked(id)
+    let local = try localStore(for: "tell versions")
+    guard let version = try local.version(of: id, in: collection) else { throw notFound(id) }
+    return version
+  }
+
+  /// Follows what a query gives of the local data. `signal`: there may be something to tell.
+  package func observe(
+    _ query: Query, _ signal: @escaping @Sendable () -> Void
+  ) throws(StoreError) -> any Observation {
+    try localStore(for: "be observed").observe(query, in: collection, signal)
+  }
+
   // MARK: Indexes, of the local store only
 
   package func createIndex(_ spec: IndexSpec) throws(StoreError) {

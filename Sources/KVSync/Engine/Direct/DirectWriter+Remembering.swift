@@ -2,7 +2,7 @@ internal import KVQuery
 
 /// Requests past the queue. Should the answer be lost, nothing is pending that would remember what was sent:
 /// so it is noted before, and what the backend has of it later is nobody else's.
-extension CollectionEngine {
+extension DirectWriter {
   /// Sends what `sent` lists. `outcome`: what the result says of these; nil: some have no answer.
   func unqueued<R>(
     _ sent: [(id: String, sent: RemoteVersion)], _ send: () throws(StoreError) -> R,
@@ -20,9 +20,9 @@ extension CollectionEngine {
 
   /// Sends a deletion by query. Nothing else is on its way meanwhile: it may be for any entity.
   func removing<R>(
-    _ query: Query, _ call: Call, _ send: () throws(StoreError) -> R
+    _ query: Query, _ send: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    try inFlight.sendingAny(call) { () throws(StoreError) in
+    try engine.inFlight.sendingAny(call) { () throws(StoreError) in
       guard let local else { return try send() }
       return try end(try local.beginRemoval(of: query, in: collection), local, send) { _ in .removed
       }

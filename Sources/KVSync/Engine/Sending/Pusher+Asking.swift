@@ -1,24 +1,17 @@
 internal import KVBase
 internal import KVJSON
 
-extension CollectionEngine {
+extension Pusher {
   /// So often is sent again what others keep changing meanwhile; then the next push tries.
   private static let maxRounds = 5
-
-  /// Who is asked about conflicts, by the strategy `handler`; nil: nobody, they are left open.
-  package func setConflictHandler(_ handler: ConflictHandler?) {
-    self.handler.withLock { $0.decide = handler }
-  }
-
-  package var hasConflictHandler: Bool { handler.withLock { $0.decide != nil } }
 
   /// Asks about the conflicts that sending has left open, and sends what the answers say.
   ///
   /// Nothing is in flight while the application thinks: what it calls meanwhile, a push of the same
   /// collection included, waits for nothing of ours. The conflicts are in quarantine until then, so that a
   /// process that dies leaves them there.
-  func asking(_ first: PushResult, _ call: Call) throws(StoreError) -> PushResult {
-    guard call.conflicts == .handler, let handler = handler.withLock({ $0.decide }) else {
+  func asking(_ first: PushResult) throws(StoreError) -> PushResult {
+    guard call.conflicts == .handler, let handler = engine.handler.withLock({ $0.decide }) else {
       return first
     }
     var result = first
@@ -26,14 +19,14 @@ extension CollectionEngine {
       var again: [String] = []
       for error in result.errors where error.kind == .conflict {
         guard let id = error.id else { continue }
-        switch try ask(handler, about: id, call: call) {
+        switch try ask(handler, about: id) {
         case .leftOpen: continue
         case .settled: result.errors.removeAll { $0.id?.hasSameBytes(as: id) == true }
         case .sendAgain: again.append(id)
         }
       }
       guard !again.isEmpty else { return result }
-      result = result.followed(by: try sendOnce(again, call), about: again)
+      result = result.followed(by: try sendOnce(again), about: again)
     }
     return result
   }
@@ -41,10 +34,9 @@ extension CollectionEngine {
   private enum Answered { case leftOpen, settled, sendAgain }
 
   private func ask(
-    _ handler: ConflictHandler, about id: String, call: Call
+    _ handler: ConflictHandler, about id: String
   ) throws(StoreError) -> Answered {
-    let local = try localStore(for: "push")
-    guard let found = try local.pending(id, in: collection), found.write.state == .conflict,
+    guard let found = try local.pending(id, in: engine.collection), found.write.state == .conflict,
       let theirs = found.theirs
     else { return .leftOpen }
     let conflict = Conflict(id: id, base: found.base, local: found.entity, remote: theirs.bytes)
@@ -52,30 +44,30 @@ extension CollectionEngine {
     switch answer {
     case .leave: return .leftOpen
     case .keep where found.entity == nil && theirs == .gone, .take:
-      return try settle(found.write, theirs, local: local)
-    case .delete where theirs == .gone: return try settle(found.write, theirs, local: local)
-    case .keep: return try again(found.write, theirs, change: .unchanged, local: local)
-    case .delete: return try again(found.write, theirs, change: .deleted, local: local)
+      return try settle(found.write, theirs)
+    case .delete where theirs == .gone: return try settle(found.write, theirs)
+    case .keep: return try again(found.write, theirs, change: .unchanged)
+    case .delete: return try again(found.write, theirs, change: .deleted)
     case .merged(let entity):
       var body = try self.body(entity, as: id)
       if let known = call.known, let other = theirs.bytes ?? found.entity {
-        body = other.withBorrowedBytes { known.completed(body, from: $0, format: format) }
+        body = other.withBorrowedBytes { known.completed(body, from: $0, format: engine.format) }
       }
-      return try again(found.write, theirs, change: .replaced(body), local: local)
+      return try again(found.write, theirs, change: .replaced(body))
     }
   }
 
   private func settle(
-    _ write: PendingWrite, _ theirs: RemoteVersion, local: any Outbox
+    _ write: PendingWrite, _ theirs: RemoteVersion
   ) throws(StoreError) -> Answered {
-    try inFlight.settlements.settling([write.id]) { () throws(StoreError) in
+    try engine.inFlight.settlements.settling([write.id]) { () throws(StoreError) in
       try local.acceptRemote([(write, theirs)])
     }
     return .settled
   }
 
   private func again(
-    _ write: PendingWrite, _ theirs: RemoteVersion, change: RebasedChange, local: any Outbox
+    _ write: PendingWrite, _ theirs: RemoteVersion, change: RebasedChange
   ) throws(StoreError) -> Answered {
     try local.rebase(write, onto: theirs, as: change) ? .sendAgain : .leftOpen
   }
@@ -84,13 +76,13 @@ extension CollectionEngine {
   private func body(_ entity: [UInt8], as id: String) throws(StoreError) -> [UInt8] {
     let outline: EntityOutline
     do throws(JSONError) {
-      outline = try EntityScanner.outline(of: entity, format, isInput: true)
+      outline = try EntityScanner.outline(of: entity, engine.format, isInput: true)
     } catch {
       throw Self.refused("is no entity: \(error.message)", about: id)
     }
     guard let own = outline.id else {
       return entity.withBorrowedBytes {
-        EntityEditing.inserting(id: id, into: $0, outline: outline, format: format)
+        EntityEditing.inserting(id: id, into: $0, outline: outline, format: engine.format)
       }
     }
     guard own.hasSameBytes(as: id) else { throw Self.refused("has another id", about: id) }

@@ -1,14 +1,14 @@
 internal import KVBase
 internal import KVJSON
 
-/// Conditional writes past the queue: the backend's entity is what they are about.
-extension CollectionEngine {
+/// Writes on a condition.
+extension DirectWriter {
   /// A write of an entity (nil: its deletion) on a condition.
   ///
   /// That there is none is what a backend demands of each insert. A filter is decided here, and the write demands the
   /// version that was looked at, where the backend keeps conditions. Local versions say nothing of the backend.
   func conditioned(
-    _ id: String, _ body: [UInt8]?, condition: WriteCondition, remote: any Remote, call: Call
+    _ id: String, _ body: [UInt8]?, condition: WriteCondition
   ) throws(StoreError) -> RemoteWrite {
     switch condition {
     case .none: return Self.write(id, body, if: .none)
@@ -19,7 +19,7 @@ extension CollectionEngine {
       throw StoreError(
         .unsupported, "Where nothing but the backend is written, no local version can be met.")
     case .matches:
-      guard let found = try backendEntities([id], remote, call: call)[RecordID(id)] else {
+      guard let found = try engine.backendEntities([id], remote, call: call)[RecordID(id)] else {
         throw .conditionFailed(id, "is not there")
       }
       if let failure = condition.failure(of: id, (0, found.bytes)) { throw failure }
@@ -40,13 +40,13 @@ extension CollectionEngine {
 
   /// Sends it; what has met something else fails with `.conflict` and the id.
   func conditionalOutcome(
-    of write: RemoteWrite, _ id: String, remote: any Remote, call: Call
+    of write: RemoteWrite, _ id: String
   ) throws(StoreError) -> RemoteOutcome {
-    do throws(StoreError) { return try outcome(of: write, remote, call: call) } catch {
+    do throws(StoreError) { return try outcome(of: write) } catch {
       var error = error
       switch write {
       case .create(let body) where error.kind == .conflict:
-        if let arrived = try arrived([(id, body, error)], remote, call: call)[RecordID(id)] {
+        if let arrived = try arrived([(id, body, error)])[RecordID(id)] {
           return .stored(arrived)
         }
       case .update(_, _, let condition), .delete(_, let condition):
@@ -62,12 +62,11 @@ extension CollectionEngine {
 
   /// Of inserts that were refused because the id is taken: what an earlier attempt, whose answer was lost, has made.
   func arrived(
-    _ refused: [(id: String, body: [UInt8], refusal: StoreError)], _ remote: any Remote,
-    call: Call
+    _ refused: [(id: String, body: [UInt8], refusal: StoreError)]
   ) throws(StoreError) -> [RecordID: [UInt8]] {
     let doubtful = refused.filter { $0.refusal.kind == .conflict && $0.refusal.followsFailure }
-    let user = try writer()
-    let found = try backendEntities(doubtful.map(\.id), remote, call: call)
+    let user = try engine.writer()
+    let found = try engine.backendEntities(doubtful.map(\.id), remote, call: call)
     var arrived: [RecordID: [UInt8]] = [:]
     for (id, body, _) in doubtful {
       guard let theirs = found[RecordID(id)], theirs.isMade(by: user),

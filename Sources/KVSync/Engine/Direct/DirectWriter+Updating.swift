@@ -1,0 +1,65 @@
+internal import KVBase
+internal import KVJSON
+internal import KVQuery
+
+extension DirectWriter {
+  /// Changes members of the entities that match, each on the condition that it is still what was read.
+  func update(
+    _ query: Query, _ update: EntityUpdate, options: CallOptions
+  ) throws(StoreError) -> UpdateResult {
+    var reading = options
+    reading.readPolicy = .forceNetwork
+    let cursor = try engine.find(query, reading).value
+    defer { cursor.close() }
+    var result = UpdateResult()
+    while let entity = try cursor.next({ [UInt8]($0) }) {
+      result.matched += 1
+      let id = try StoredEntity.id(of: entity, format)
+      if try self.update(entity, query, update: update) {
+        result.modified.append(id)
+      }
+    }
+    return result
+  }
+
+  /// Changes one entity of the backend; false if there is nothing to change. If somebody else was faster it
+  /// is read again, as long as it matches.
+  private func update(
+    _ entity: [UInt8], _ query: Query, update: EntityUpdate
+  ) throws(StoreError) -> Bool {
+    var current = entity
+    var attempts = 1
+    while let changed = try update.applied(to: current, engine.clock().milliseconds, format: format)
+    {
+      let condition = format.version(of: current).map { RemoteCondition.version($0) }
+      do throws(StoreError) {
+        try replace(changed, condition ?? .none)
+        return true
+      } catch {
+        guard error.kind == .conflict, attempts < Self.maxAttempts else { throw error }
+      }
+      attempts += 1
+      current = try remote.find(id: changed.id, in: collection, call: call)
+      guard try matches(query, current) else { return false }
+    }
+    return false
+  }
+
+  private func replace(
+    _ entity: SavedEntity, _ condition: RemoteCondition
+  ) throws(StoreError) {
+    try engine.inFlight.sending([entity.id], call) { () throws(StoreError) in
+      let queued = try queued([entity.id])
+      let write = RemoteWrite.update(id: entity.id, entity.bytes, if: condition)
+      let stored = try outcome(of: write).storedEntity()
+      _ = try engine.accepted(stored, as: entity.id)
+      try settle([stored], queued: queued)
+    }
+  }
+
+  private func matches(_ query: Query, _ entity: [UInt8]) throws(StoreError) -> Bool {
+    do throws(QueryError) { return try query.of(format).matcher?.matches(entity) ?? true } catch {
+      throw StoreError(error)
+    }
+  }
+}

@@ -1,0 +1,145 @@
+internal import KVBase
+internal import KVJSON
+
+/// Writes past the queue, for one call: the backend's entity is what they are about. A local copy is brought up to date,
+/// and what was queued for an entity before is done with.
+struct DirectWriter {
+  let engine: CollectionEngine
+  let remote: LocalFilteringRemote
+  let call: Call
+
+  /// Throws if there is no backend, or nobody may write to it.
+  init(_ engine: CollectionEngine, _ call: Call) throws(StoreError) {
+    self.engine = engine
+    self.call = call
+    remote = try engine.backend(for: "write to the network")
+    _ = try engine.writer()
+  }
+
+  var collection: String { engine.collection }
+  var format: RecordFormat { engine.format }
+  /// Nil for a network store.
+  var local: (any LocalStore)? { engine.local }
+
+  /// Sends an entity without queuing it. A local copy is brought up to date; what was queued for the
+  /// entity before is done with.
+  func save(
+    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, if condition: WriteCondition
+  ) throws(StoreError) -> [UInt8] {
+    try format.checkIDs(of: [outline])
+    let body = Array(bytes[outline.range])
+    guard let id = outline.id else {
+      if let failure = condition.failure(of: nil, nil) { throw failure }
+      let stored = try outcome(of: .create(body)).storedEntity()
+      _ = try engine.accepted(stored, as: nil)
+      try settle([stored], queued: [:])
+      return stored
+    }
+    return try engine.inFlight.sending([id], call) { () throws(StoreError) in
+      let write = try conditioned(id, body, condition: condition)
+      return try unqueued([(id, .entity(body))]) { () throws(StoreError) in
+        let queued = try queued([id])
+        let stored = try conditionalOutcome(of: write, id)
+          .storedEntity()
+        _ = try engine.accepted(stored, as: id)
+        try settle([stored], queued: queued)
+        return stored
+      }
+    }
+  }
+
+  /// Removes an entity without queuing it; gives 1, or 0 if the backend had none.
+  func remove(_ id: String, if condition: WriteCondition) throws(StoreError) -> Int {
+    return try engine.inFlight.sending([id], call) { () throws(StoreError) in
+      let write = try conditioned(id, nil, condition: condition)
+      return try unqueued([(id, .gone)]) { () throws(StoreError) in
+        let queued = try queued([id])
+        let count = try conditionalOutcome(of: write, id).deletedCount()
+        if let local {
+          try engine.inFlight.settlements.settling([id]) { () throws(StoreError) in
+            if var write = try answered(id, queued, local: local) {
+              write.operation = .delete
+              try local.confirm([(write, nil)])
+            }
+            _ = try local.forget([id], in: collection)
+          }
+        }
+        return count
+      }
+    }
+  }
+
+  /// Sends one request and waits for what came of it.
+  func outcome(
+    of write: RemoteWrite
+  ) throws(StoreError) -> RemoteOutcome {
+    var result: Result<RemoteOutcome, StoreError> = .failure(
+      StoreError(.internal, "A request ended without an outcome."))
+    try sendCompleted([write]) { result = $1 }
+    return try result.get()
+  }
+
+  // MARK: What was queued before
+
+  /// What is queued for these entities now.
+  func queued(_ ids: some Sequence<String>) throws(StoreError) -> [RecordID: PendingWrite] {
+    guard let local else { return [:] }
+    var queued: [RecordID: PendingWrite] = [:]
+    for id in ids { queued[RecordID(id)] = try local.pending(id, in: collection)?.write }
+    return queued
+  }
+
+  /// What is queued for an entity now that a request past the queue was answered, as it was when that was
+  /// sent: a write that was queued or changed since starts from what the backend has by now.
+  private func answered(
+    _ id: String, _ queued: [RecordID: PendingWrite], local: any Outbox
+  ) throws(StoreError) -> PendingWrite? {
+    if let write = queued[RecordID(id)] { return write }
+    var since = try local.pending(id, in: collection)?.write
+    since?.revision = 0
+    return since
+  }
+
+  /// Brings the local copies up to date with what the backend has accepted past the queue. What was
+  /// queued for them then is done with; what was queued since stays.
+  func settle(_ stored: [[UInt8]], queued: [RecordID: PendingWrite]) throws(StoreError) {
+    guard let local, !stored.isEmpty else { return }
+    let array = stored.arrayText
+    let outlines: [EntityOutline]
+    do throws(JSONError) { outlines = try EntityScanner.outlines(ofArray: array, format) } catch {
+      throw .badAnswer(error)
+    }
+    let indices = Dictionary(
+      outlines.enumerated().map { (RecordID($0.element.id ?? ""), $0.offset) },
+      uniquingKeysWith: { _, last in last })
+    try engine.inFlight.settlements.settling(indices.keys.map(\.text)) { () throws(StoreError) in
+      var done: [(write: PendingWrite, stored: [UInt8]?)] = []
+      for (id, index) in indices {
+        if let write = try answered(id.text, queued, local: local) {
+          done.append((write, stored[index]))
+        }
+      }
+      if !done.isEmpty { try local.confirm(done) }
+      let result = array.withUnsafeBytes { bytes in
+        Result { () throws(StoreError) in try local.store(bytes, outlines, in: collection) }
+      }
+      _ = try result.get()
+    }
+  }
+}
+
+extension RemoteOutcome {
+  func storedEntity() throws(StoreError) -> [UInt8] {
+    guard case .stored(let entity) = self else {
+      throw StoreError.badAnswer("The backend answered something else than an entity.")
+    }
+    return entity
+  }
+
+  func deletedCount() throws(StoreError) -> Int {
+    guard case .deleted(let count) = self else {
+      throw StoreError.badAnswer("The backend answered something else than a count.")
+    }
+    return count
+  }
+}

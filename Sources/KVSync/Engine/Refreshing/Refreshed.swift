@@ -1,0 +1,36 @@
+/// What a refresh has done so far.
+struct Refreshed {
+  var pulled = 0
+  var removed = 0
+  /// What the answer had, in its order; only if asked for.
+  var ids: [String]?
+  /// How many were taken in.
+  var received = 0
+  /// How many the backend sent in pages: more, if it cannot select as the query does.
+  var answered = 0
+  /// How many pages came.
+  var pages = 0
+  /// Whether the backend may have left something out.
+  var mayBeCut = false
+  /// When the backend began to evaluate the first page.
+  var startedAt: BackendMoment?
+}
+
+extension Refreshed {
+  mutating func add(_ page: PageAnswer) {
+    if pages == 0 { startedAt = page.answer.startedAt }
+    pages += 1
+    answered += page.count
+    if page.answer.mayBeCut { mayBeCut = true }
+  }
+
+  mutating func add(_ part: Self) {
+    // Of one part only: when the first page of several was evaluated says nothing about the others.
+    startedAt = pages == 0 ? part.startedAt : nil
+    pages += part.pages
+    pulled += part.pulled
+    received += part.received
+    answered += part.answered
+    mayBeCut = mayBeCut || part.mayBeCut
+  }
+}

@@ -1,0 +1,83 @@
+internal import KVBase
+internal import KVJSON
+internal import KVQuery
+
+/// Brings the local store up to date with what the backend has: one read of a query, for one call.
+struct Refresher {
+  /// How many entities are asked for together when a read is over.
+  private static let recheckedAtOnce = 1_000
+
+  let engine: CollectionEngine
+  let local: any LocalStore
+  let remote: any Remote
+  let call: Call
+
+  init(_ engine: CollectionEngine, _ local: any LocalStore, remote: any Remote, call: Call) {
+    self.engine = engine
+    self.local = local
+    self.remote = remote
+    self.call = call
+  }
+
+  var collection: String { engine.collection }
+  var settlements: ReadWriteFence { engine.inFlight.settlements }
+
+  /// Brings what matches up to date: by its changes if that is wanted and possible, else by reading all.
+  func refresh(_ query: Query, _ how: CollectionEngine.Refreshing) throws(StoreError) -> Refreshed {
+    if !query.isPaged {
+      if how.usesChanges, let refreshed = try refreshByChanges(query) { return refreshed }
+      if how.comparesVersions, let refreshed = try refreshByComparing(query, how.pageSize) {
+        return refreshed
+      }
+    }
+    switch how.paging {
+    case .off: return try refreshWhole(query)
+    case .pages(let size, let ranges):
+      return try refreshPaged(query, PageWish(size: max(1, size), parts: ranges))
+    }
+  }
+
+  /// Reads what matches from the backend into the local store; entities with pending writes are left as
+  /// they are. Local entities that match and that the backend no longer has are deleted if the answer
+  /// is certain to be complete. Memory: one batch.
+  func refreshWhole(_ query: Query, collectingIds: Bool = false) throws(StoreError) -> Refreshed {
+    // First: what is settled from now on, and not taken from the answer, counts as seen.
+    let mark = try local.beginRefresh(of: collection)
+    return try settlements.reading { (reading) throws(StoreError) in
+      var whole = query
+      whole.fields = []
+      var refreshed = Refreshed(ids: collectingIds ? [] : nil)
+      var intake = PageIngestor(self, reading: reading)
+      if !query.isPaged { intake.call.counted = intake.progress }
+      let answer = try intake.ingest(whole, &refreshed)
+      let isComplete = !query.isPaged && !answer.mayBeCut
+      refreshed.removed = try intake.finish(
+        query, from: mark, isComplete: isComplete, startedAt: answer.startedAt)
+      return refreshed
+    }
+  }
+
+  /// Asks once more for what was settled while a read was under way. Its answer, which is not taken for these,
+  /// may have been the newer one: what it shows is not told again, once the read's moment is recorded.
+  func recheckSettled(during reading: ReadWriteFence.Reading) throws(StoreError) {
+    let ids = settlements.settled(since: reading)
+    for some in ids.chunks(of: Self.recheckedAtOnce) {
+      let some = Array(some)
+      try settlements.reading { (again) throws(StoreError) in
+        let found = try engine.backendEntities(some, remote, call: call)
+        for (id, entity) in found {
+          let outline = try engine.accepted(entity.bytes, as: id.text)
+          try engine.store(entity.bytes, outline, in: local, of: again)
+        }
+        _ = try engine.forget(some.filter { found[RecordID($0)] == nil }, in: local, of: again)
+      }
+    }
+  }
+
+  /// The queries that were read in full, but for one.
+  func heldQueries(but key: RequestKey) throws(StoreError) -> [Query] {
+    try local.requests(in: collection).filter { $0 != key }.compactMap {
+      try? Query(filter: $0.filter)
+    }
+  }
+}
