@@ -121,15 +121,4 @@ extension Statement {
     }
   }
 
-  /// Binds values to the places from `first` on; gives the place behind them.
-  package func bind(
-    _ parameters: [SQLSelection.Parameter], from first: Int32
-  ) throws(SQLiteError) -> Int32 {
-    var index = first
-    for parameter in parameters {
-      try bind(parameter, at: index)
-      index += 1
-    }
-    return index
-  }
 }

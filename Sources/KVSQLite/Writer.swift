@@ -19,9 +19,9 @@ internal import KVBase
 /// tend to come back at once: the next leader gives them a moment, up to half the time of the last
 /// group, so that groups do not fall apart into small ones. Whoever is alone waits for nobody.
 final class Writer: Sendable {
-  /// How many bodies share a commit at the pause, so that the first one's wait has a bound.
+  /// How many bodies share a commit at the most, so that the first one's wait has a bound.
   private static let maxGroupSize = 256
-  /// How long a leader waits for others at the pause, in nanoseconds.
+  /// How long a leader waits for others at the most, in nanoseconds.
   private static let longestWait: Int64 = 5_000_000
 
   private struct State {

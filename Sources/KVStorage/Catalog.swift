@@ -8,7 +8,7 @@ final class Catalog: Sendable {
   /// A collection as the running write transaction sees it.
   struct Entry {
     let table: Table
-    /// What rows written now carry.
+    /// The generation that rows written now carry.
     var generation: Int64
     let rows: RowNumbers
   }

@@ -11,7 +11,7 @@ internal import KVSync
 ///
 /// `@unchecked Sendable`: one thread at a time, as `EntityCursor` demands.
 final class EntityPage: EntityCursor, @unchecked Sendable {
-  /// How many entities are held in memory at the maxRows, those before the page included.
+  /// How many entities are held in memory at the most, those before the page included.
   private static let maxRows = 200
   /// How many more of one key than fit, before SQLite has to order them.
   private static let maxTies = 200
@@ -35,8 +35,7 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
     _ walk: Plan.Walk, on db: borrowing Connection,
     verify: (borrowing Connection) throws(SQLiteError) -> Bool
   ) throws(SQLiteError) {
-    let statement = try db.statement(walk.sql)
-    _ = try statement.bind(walk.parameters, from: 1)
+    let statement = try db.statement(walk.rows)
     let isFound = try statement.step()
     guard try verify(db) else { throw .outdated }
     guard let page = try Self.read(walk, statement, isFound: isFound) else { return nil }

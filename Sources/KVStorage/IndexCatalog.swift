@@ -110,8 +110,7 @@ final class Plan: Sendable {
   /// How a page is read in the order of an index.
   struct Walk: Sendable {
     /// SELECT of body and keys as the index gives them, without limit.
-    let sql: SQL
-    let parameters: [SQLSelection.Parameter]
+    let rows: BoundSQL
     /// How many columns the key has.
     let keys: Int
     /// Which rows are wanted, counted from 0.
@@ -129,8 +128,8 @@ final class Plan: Sendable {
   let version: Int64
   let selection: Selection
   /// SELECT of the bodies of the page.
-  let bodies: SQL
-  private let keptCount = Monitor<SQL?>(nil)
+  let bodies: BoundSQL
+  private let keptCount = Monitor<BoundSQL?>(nil)
   /// If the index gives the wanted order but for ties, and the page is small.
   let walk: Walk?
 
@@ -145,10 +144,10 @@ final class Plan: Sendable {
     self.version = version
     let selection = Selection(query, table, indexes: indexes, writtenSince: since)
     self.selection = selection
-    bodies = SQL.shared(selection.page("body"))
-    walk = selection.walk.map { sql in
+    bodies = BoundSQL(selection.page("body"))
+    walk = selection.walk.map { rows in
       Walk(
-        sql: SQL.shared(sql), parameters: selection.parts.pageParameters,
+        rows: BoundSQL(rows),
         keys: selection.parts.walk.count, page: EntityPage.rows(of: query),
         projection: query.projection, format: query.format,
         byID: query.format.hasTextID ? Sorter([Query.SortKey(query.format.idPaths[0])]) : nil)
@@ -156,10 +155,10 @@ final class Plan: Sendable {
   }
 
   /// Made when it is first wanted: most queries never count.
-  var count: SQL {
+  var count: BoundSQL {
     keptCount.withLock { kept in
       if let kept { return kept }
-      let made = SQL.shared(selection.count)
+      let made = BoundSQL(selection.count)
       kept = made
       return made
     }

@@ -9,7 +9,7 @@ internal import Synchronization
 /// another connection has committed, in the snapshot that is read or the transaction that writes; otherwise two numbers
 /// are compared. Before the first claim nothing is looked at: the data is anybody's who opens the file.
 final class Ownership: Sendable {
-  /// What the file says.
+  /// The owner that the file names.
   enum Owner {
     case nobody
     case user(RecordID)

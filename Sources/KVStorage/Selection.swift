@@ -19,78 +19,47 @@ struct Selection: Sendable {
   }
 
   /// The condition alone, on the table: which rows, not which page of them.
-  var condition: String { "(\(parts.condition))" + sinceCondition }
+  var condition: SQLFragment {
+    "(\(SQLFragment(parts.condition, parts.conditionParameters)))\(sinceCondition)"
+  }
 
-  private var sinceCondition: String { since == nil ? "" : " AND at >= ?" }
+  private var sinceCondition: SQLFragment {
+    guard let since else { return "" }
+    return " AND at >= \(bind: since.milliseconds)"
+  }
+
+  private var pageCondition: SQLFragment { .init(parts.pageCondition, parts.pageParameters) }
 
   /// A SELECT of `columns` of the table, with condition, order and page.
   ///
-  /// `counted`: a `RowCounter` is asked about each entity that is looked at.
-  func page(_ columns: String, counted: Bool = false) -> String {
-    let counter = counted ? "kv_match(body,?) AND " : ""
-    let page = query.isPaged ? " LIMIT ? OFFSET ?" : ""
+  /// `counter`: is asked about each entity that is looked at.
+  func page(_ columns: String, counter: RowCounter? = nil) -> SQLFragment {
+    let counted: SQLFragment = counter.map { "kv_match(body,\(bind: $0)) AND " } ?? ""
+    let page: SQLFragment =
+      query.isPaged
+      ? " LIMIT \(bind: Int64(query.limit ?? -1)) OFFSET \(bind: Int64(query.skip))" : ""
     return """
-      SELECT \(columns) FROM \(parts.pageSource) WHERE \(counter)(\(parts.pageCondition))\(sinceCondition)
-      ORDER BY \(parts.order)\(page)
+      SELECT \(sql: columns) FROM \(sql: parts.pageSource)
+      WHERE \(counted)(\(pageCondition))\(sinceCondition)
+      ORDER BY \(SQLFragment(parts.order, parts.orderParameters))\(page)
       """
   }
 
   /// A SELECT of body and keys in the order of the index, from the first one on; nil if that is not the
   /// wanted order.
-  var walk: String? {
+  var walk: SQLFragment? {
     guard EntityPage.isFor(query), since == nil, !parts.walk.isEmpty else { return nil }
     return """
-      SELECT body,\(parts.walk.map(\.column).joined(separator: ",")) FROM \(parts.pageSource)
-      WHERE \(parts.pageCondition) ORDER BY \(SQLSelection.terms(parts.walk))
+      SELECT body,\(sql: parts.walk.map(\.column).joined(separator: ",")) FROM \(sql: parts.pageSource)
+      WHERE \(pageCondition) ORDER BY \(sql: SQLSelection.terms(parts.walk))
       """
   }
 
   /// A SELECT of how many rows meet the condition.
-  var count: String {
+  var count: SQLFragment {
     if since == nil, let covering = parts.covering {
-      return "SELECT count(*) FROM (\(covering.sql))"
+      return "SELECT count(*) FROM (\(SQLFragment(covering.sql, covering.parameters)))"
     }
-    return "SELECT count(*) FROM \(table.entities) WHERE \(condition)"
-  }
-
-  /// Gives the parameters of `condition` their values; gives the place behind them.
-  func bindCondition(
-    to statement: borrowing Statement, from first: Int32 = 1
-  ) throws(SQLiteError) -> Int32 {
-    try bindSince(to: statement, try statement.bind(parts.conditionParameters, from: first))
-  }
-
-  /// The same for `count`.
-  func bindCount(to statement: borrowing Statement) throws(SQLiteError) {
-    if since == nil, let covering = parts.covering {
-      _ = try statement.bind(covering.parameters, from: 1)
-    } else {
-      _ = try bindCondition(to: statement)
-    }
-  }
-
-  /// The same for `page`.
-  func bindPage(
-    to statement: borrowing Statement, _ counter: RowCounter? = nil
-  ) throws(SQLiteError) {
-    var index: Int32 = 1
-    if let counter {
-      try statement.bind(counter, at: index)
-      index += 1
-    }
-    index = try statement.bind(parts.pageParameters, from: index)
-    index = try bindSince(to: statement, index)
-    index = try statement.bind(parts.orderParameters, from: index)
-    guard query.isPaged else { return }
-    try statement.bind(query.limit ?? -1, at: index)
-    try statement.bind(query.skip, at: index + 1)
-  }
-
-  private func bindSince(
-    to statement: borrowing Statement, _ index: Int32
-  ) throws(SQLiteError) -> Int32 {
-    guard let since else { return index }
-    try statement.bind(since.milliseconds, at: index)
-    return index + 1
+    return "SELECT count(*) FROM \(sql: table.entities) WHERE \(condition)"
   }
 }

@@ -24,7 +24,7 @@ extension Storage {
       !parts.indexNames.isEmpty ? .index : parts.isByIds ? .ids : .scan
     return Explanation(
       access: access, indexes: parts.indexNames, isExact: parts.isExact,
-      isCovering: parts.covering != nil, sql: plan.bodies.text, steps: [], examined: 0,
+      isCovering: parts.covering != nil, sql: plan.bodies.sql.text, steps: [], examined: 0,
       returned: 0)
   }
 
@@ -32,7 +32,7 @@ extension Storage {
   private static func addSteps(
     of plan: Plan, to explanation: inout Explanation, on db: borrowing Connection
   ) throws(SQLiteError) {
-    let statement = try db.prepare("EXPLAIN QUERY PLAN \(plan.bodies.text)")
+    let statement = try db.prepare("EXPLAIN QUERY PLAN \(plan.bodies.sql.text)")
     while try statement.step() { explanation.steps.append(statement.text(3) ?? "") }
   }
 
@@ -42,8 +42,7 @@ extension Storage {
     _ plan: Plan, counting explanation: inout Explanation, on db: borrowing Connection
   ) throws(SQLiteError) {
     let counter = RowCounter()
-    let statement = try db.prepare(plan.selection.page("e.n", counted: true))
-    try plan.selection.bindPage(to: statement, counter)
+    let statement = try db.prepare(plan.selection.page("e.n", counter: counter))
     while try statement.step() { explanation.returned += 1 }
     explanation.examined = counter.count
   }

@@ -48,9 +48,7 @@ extension Storage {
     }
     let rows = try database.rows(within: budget) {
       (db: borrowing Connection) throws(SQLiteError) -> Statement in
-      let statement = try db.statement(plan.bodies)
-      try plan.selection.bindPage(to: statement)
-      return statement
+      try db.statement(plan.bodies)
     } verify: { (db) throws(SQLiteError) in
       try mayGive(plan, db)
     }
@@ -78,9 +76,7 @@ extension Storage {
         // Not before something was read: the snapshot begins there.
         isKept = try ownership.isKept(reading: db)
         guard isKept, let plan else { return nil }
-        let statement = try db.statement(plan.bodies)
-        try plan.selection.bindPage(to: statement)
-        return statement
+        return try db.statement(plan.bodies)
       }
     } catch {
       throw StoreError(error, within: budget)

@@ -16,7 +16,6 @@ extension Storage {
       }
       let plan = try indexes.plan(query.selection, table, writtenSince: writtenSince, on: db)
       let statement = try db.statement(plan.bodies)
-      try plan.selection.bindPage(to: statement)
       var groups = Groups(grouping)
       while try statement.step() { groups.add(statement.bytes(0)) }
       return groups

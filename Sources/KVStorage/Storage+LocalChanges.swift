@@ -205,7 +205,6 @@ extension Storage {
   ) throws(SQLiteError) -> [Int64] {
     let selection = try indexes.plan(query, table, on: db).selection
     let statement = try db.prepare(selection.page("e.n"))
-    try selection.bindPage(to: statement)
     var numbers: [Int64] = []
     while try statement.step() { numbers.append(statement.int64(0)) }
     return numbers

@@ -48,7 +48,6 @@ extension Storage {
       (db, table) throws(SQLiteError) -> Void? in
       let plan = try indexes.plan(query.selection, table, writtenSince: writtenSince, on: db)
       let statement = try db.statement(plan.bodies)
-      try plan.selection.bindPage(to: statement)
       while try statement.step() { body(statement.bytes(0)) }
     }
   }
@@ -60,7 +59,6 @@ extension Storage {
       (db, table) throws(SQLiteError) in
       let plan = try indexes.plan(query, table, writtenSince: writtenSince, on: db)
       let statement = try db.statement(plan.count)
-      try plan.selection.bindCount(to: statement)
       return try statement.step() ? statement.int(0) : 0
     }
     let afterSkip = max(0, (count ?? 0) - max(0, query.skip))

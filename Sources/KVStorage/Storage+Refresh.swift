@@ -56,11 +56,9 @@ extension Storage {
         }
       }
       let selection = try indexes.plan(query.selection, table, on: db).selection
-      let statement = try db.prepare(
-        "DELETE FROM \(table.entities) WHERE \(Self.isUnseen(selection, table))")
-      let index = try selection.bindCondition(to: statement)
-      try statement.bind(mark.generation, at: index)
-      try statement.run()
+      let deletion: SQLFragment =
+        "DELETE FROM \(sql: table.entities) WHERE \(selection.condition) AND \(table.unseen(since: mark))"
+      try db.prepare(deletion).run()
       return db.changes
     }
   }
@@ -72,24 +70,16 @@ extension Storage {
     try readSnapshot(of: collection, within: budget) { (db, table) throws(SQLiteError) in
       guard try Self.mayHaveOlder(table, mark, on: db) else { return [] }
       let selection = try indexes.plan(query.selection, table, on: db).selection
-      let statement = try db.prepare(
+      let rows: SQLFragment = """
+        SELECT n, id FROM \(sql: table.entities)
+        WHERE \(selection.condition) AND \(table.unseen(since: mark)) AND n > \(bind: order)
+        ORDER BY n LIMIT \(bind: Int64(limit))
         """
-        SELECT n, id FROM \(table.entities) WHERE \(Self.isUnseen(selection, table)) AND n > ?
-        ORDER BY n LIMIT ?
-        """)
-      let index = try selection.bindCondition(to: statement)
-      try statement.bind(mark.generation, at: index)
-      try statement.bind(order, at: index + 1)
-      try statement.bind(limit, at: index + 2)
+      let statement = try db.prepare(rows)
       var unseen: [(order: Int64, id: String)] = []
       while try statement.step() { unseen.append((statement.int64(0), statement.text(1) ?? "")) }
       return unseen
     } ?? []
-  }
-
-  /// Parameters: those of the selection, then the generation of the mark.
-  private static func isUnseen(_ selection: Selection, _ table: Table) -> String {
-    "\(selection.condition) AND \(table.isUnseen)"
   }
 
   /// What a read of everything has not brought was gone when it began. (What a filter has not brought may only have
@@ -109,12 +99,11 @@ extension Storage {
   private static func insertTombstonesOfUnseenVersions(
     _ change: Change, _ mark: RefreshMark, on db: borrowing Connection
   ) throws(SQLiteError) {
-    let find = try db.prepare(
+    let rows: SQLFragment = """
+      SELECT id FROM \(sql: change.table.entities) WHERE \(change.table.unseen(since: mark))
+      LIMIT \(bind: Int64(Tombstones.maxCount))
       """
-      SELECT id FROM \(change.table.entities) WHERE \(change.table.isUnseen)
-      LIMIT \(Tombstones.maxCount)
-      """)
-    try find.bind(mark.generation, at: 1)
+    let find = try db.prepare(rows)
     while try find.step() {
       guard let id = find.text(0) else { continue }
       try insertTombstone(

@@ -96,13 +96,11 @@ extension Storage {
     of query: Query, _ request: Int64, table: Table, on db: borrowing Connection
   ) throws(SQLiteError) {
     let selection = try indexes.plan(query.selection, table, on: db).selection
-    let statement = try db.prepare(
+    let insertion: SQLFragment = """
+      INSERT INTO unanswered SELECT \(bind: table.number), id, \(bind: request), 'null'
+      FROM \(sql: table.entities) WHERE \(selection.condition)
       """
-      INSERT INTO unanswered SELECT \(table.number), id, \(request), 'null' FROM \(table.entities)
-      WHERE \(selection.condition)
-      """)
-    _ = try selection.bindCondition(to: statement)
-    try statement.run()
+    try db.prepare(insertion).run()
   }
 
   /// The pending writes of entities that match in a version that the backend may have.

@@ -64,7 +64,7 @@ package final class Storage: LocalStore {
   struct Change {
     let table: Table
     let rows: RowNumbers
-    /// What rows written now carry.
+    /// The generation that rows written now carry.
     let generation: Int64
     /// Milliseconds since 1970.
     let now: Int64

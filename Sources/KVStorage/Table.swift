@@ -1,5 +1,6 @@
 internal import KVJSON
 internal import KVSQLite
+internal import KVSync
 
 /// The table of one collection and the statements that work on it, made once.
 final class Table: Sendable {
@@ -44,7 +45,7 @@ final class Table: Sendable {
   let raiseGeneration: SQL
   /// A condition: that an entity was not written since the mark whose generation is the parameter `?`, and has no
   /// pending write.
-  let isUnseen: String
+  private let isUnseen: String
   /// Makes tombstones of such entities. Parameters: the generation, the moment, the local time, how many at the most.
   let insertTombstonesOfUnseen: SQL
   /// Gives a row if entities of an older generation than the parameter are possible, and none of them was written and
@@ -187,5 +188,9 @@ final class Table: Sendable {
       """)
     drop = SQL("DELETE \(ofEntity)")
     dropAll = SQL("DELETE FROM pending WHERE collection = \(number)")
+  }
+  /// The condition that an entity was not written since a mark and has no pending write.
+  func unseen(since mark: RefreshMark) -> SQLFragment {
+    SQLFragment(isUnseen, [.integer(mark.generation)])
   }
 }

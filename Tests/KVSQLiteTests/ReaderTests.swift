@@ -72,7 +72,8 @@ import Testing
     let rows = try database.rows(
       of: "SELECT word FROM words WHERE kv_match(word, ?) ORDER BY kv_sort_key(word, ?)"
     ) { (statement) throws(SQLiteError) in
-      _ = try statement.bind([.matcher(matcher), .sorter(sorter)], from: 1)
+      try statement.bind(.matcher(matcher), at: 1)
+      try statement.bind(.sorter(sorter), at: 2)
     }
     var words: [String] = []
     while let word = try rows.next({ $0.text(0) ?? "" }) { words.append(word) }

@@ -40,13 +40,13 @@ struct ChangeLog: Sendable {
       """)
   }
 
-  /// The place of the last entry; 0: there is none.
+  /// The number of the last entry; 0: there is none.
   func end(on db: borrowing Connection) throws(SQLiteError) -> Int64 {
     let statement = try db.statement(Self.last)
     return try statement.step() ? statement.int64(0) : 0
   }
 
-  /// The ids that were changed since a place; nil if they are too many or the log was cut behind it.
+  /// The ids that were changed after an entry; nil if they are too many or the log was cut after it.
   func ids(since position: Int64, on db: borrowing Connection) throws(SQLiteError) -> [[UInt8]]? {
     let first = try db.statement(Self.first)
     guard try first.step(), first.int64(0) <= position &+ 1 else { return nil }

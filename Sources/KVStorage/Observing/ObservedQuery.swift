@@ -127,7 +127,6 @@ final class ObservedQuery: Observation, @unchecked Sendable {
   private func readAll(_ db: borrowing Connection) throws(SQLiteError) -> ResultChanges {
     let plan = try storage.indexes.plan(query, table, on: db)
     let statement = try db.prepare(plan.selection.page("e.n,e.id,body"))
-    try plan.selection.bindPage(to: statement)
     var rows: [ObservedRow] = []
     var shownRows: [Int: [UInt8]] = [:]
     while try statement.step() {

@@ -62,7 +62,7 @@ struct ObservedResult {
 
   // MARK: As a whole
 
-  /// The result was read anew. `shown` has what is shown of rows that are new or were modified, by place.
+  /// The result was read anew. `shown` has what is shown of rows that are new or were modified, by index.
   mutating func replace(with new: [ObservedRow], shown: [Int: [UInt8]]) -> ResultChanges {
     var changes = ResultChanges()
     var indices: [[UInt8]: Int] = [:]
@@ -98,7 +98,7 @@ struct ObservedResult {
 
   /// Which elements belong to a longest part that rises: those need not be moved.
   private static func longestRise(_ values: [Int]) -> [Bool] {
-    // The place of the smallest last value of a rise of each length; what comes before each place.
+    // The index of the smallest last value of a rise of each length; what comes before each index.
     var ends: [Int] = []
     var before = [Int?](repeating: nil, count: values.count)
     for (index, value) in values.enumerated() {

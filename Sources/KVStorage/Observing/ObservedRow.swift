@@ -2,7 +2,7 @@
 /// followed.
 final class ObservedRow: Sendable {
   let id: [UInt8]
-  /// The place in the order of storage.
+  /// The position in the order of storage.
   let number: Int64
   /// What the query's order makes of it; nil: the order of storage.
   let key: [UInt8]?
@@ -33,7 +33,7 @@ final class ObservedRow: Sendable {
 }
 
 extension [ObservedRow] {
-  /// The place of the first row that does not precede this one: its own, or where it belongs.
+  /// The index of the first row that does not precede this one: its own, or where it belongs.
   func position(of row: ObservedRow) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -36,7 +36,7 @@ struct TransactionOverlay: Sendable {
   /// The rows that the snapshot gives for the widened query, without those that were written, together with what
   /// was written and matches, in the query's order; of that the query's page.
   ///
-  /// `body` reads a row: of as many as finding the places takes.
+  /// `body` reads a row: of as many as finding the positions takes.
   func merged(
     _ rows: [Int64], _ query: Query, _ body: (Int64) throws(StoreError) -> [UInt8]
   ) throws(StoreError) -> [TransactionRecord] {

@@ -72,7 +72,6 @@ extension Storage {
   ) throws(SQLiteError) -> [FoundRow] {
     let selection = try indexes.plan(query, table, on: db).selection
     let statement = try db.prepare(selection.page("e.n,e.version"))
-    try selection.bindPage(to: statement)
     var rows: [FoundRow] = []
     while try statement.step() {
       rows.append(FoundRow(number: statement.int64(0), version: statement.int64(1)))

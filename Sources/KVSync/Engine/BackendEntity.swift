@@ -2,7 +2,7 @@ internal import KVBase
 internal import KVJSON
 internal import KVQuery
 
-/// What the backend has under an id.
+/// An entity as the backend has it.
 struct BackendEntity {
   let bytes: [UInt8]
   /// What a write names to be sure of the version that it replaces.

@@ -36,7 +36,7 @@ extension CollectionEngine {
     return Answered(try merged(saved, push, local: local), isLocal: false)
   }
 
-  /// The stored entities, and the errors with their places in the input. Of entities that came twice the
+  /// The stored entities, and the errors with their indexes in the input. Of entities that came twice the
   /// last one was sent: what came of it holds for each.
   private func merged(
     _ saved: [SavedEntity], _ push: PushResult, local: any EntityReader

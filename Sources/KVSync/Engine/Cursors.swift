@@ -2,7 +2,7 @@ internal import KVBase
 internal import KVJSON
 internal import KVQuery
 
-/// No entities.
+/// A cursor without entities.
 final class EmptyCursor: EntityCursor {
   func block() -> RowBuffer? { nil }
   func close() {}

@@ -242,7 +242,7 @@ extension LiveFeed {
     _ = try clock.wait(seconds, waiting)
   }
 
-  /// Waits, then asks whether the service is there again. The place stays: what came meanwhile is told then.
+  /// Waits, then asks whether the service is there again. The position stays: what came meanwhile is delivered then.
   private func reconnect(
     _ registration: LiveRegistration, _ call: Call, step: Cancellation
   ) throws(StoreError) {

@@ -5,14 +5,14 @@ internal import KVBase
 ///     idle ── registered, somebody listens ──> join ──> poll ──> deliver ──┐
 ///                                               ▲                         │
 ///                                               └─────────────────────────┘
-///     poll fails ──> unexpectedDisconnect ──> pause, probe … ──> reconnected ──> poll from the same place
+///     poll fails ──> unexpectedDisconnect ──> pause, probe … ──> reconnected ──> poll from the same position
 ///
 /// One thread runs `run`; everything else may be called from any thread and returns without waiting for the
 /// network. Each step starts from the state as it is then: who subscribes, unsubscribes or logs out changes the
 /// state and wakes the thread. Subscribers are called on that thread, with no lock held, in order: they must not
 /// wait.
 package final class LiveFeed: Sendable {
-  /// Who is told about one topic.
+  /// A subscriber to one topic.
   package final class Subscriber: Sendable {
     let topic: LiveTopic
     let receive: @Sendable (LiveEvent) -> Void
@@ -142,7 +142,7 @@ package final class LiveFeed: Sendable {
     guard isOpen else {
       throw StoreError(.misuse, "The user is not registered for live data.")
     }
-    // The poll starts anew from the same place, with the topic in it.
+    // The poll starts anew from the same position, with the topic in it.
     step?.cancel()
     return subscriber
   }

@@ -25,7 +25,7 @@ package protocol LiveRemote: AnyObject, Sendable {
     _ topic: LiveTopic, _ registration: LiveRegistration, call: Call
   ) throws(StoreError)
 
-  /// Waits for messages behind a place; nil: gives the present place at once.
+  /// Waits for messages after a position; nil: gives the present position at once.
   func poll(
     _ registration: LiveRegistration, from position: LivePosition?, call: Call
   ) throws(StoreError) -> LivePoll
@@ -66,7 +66,7 @@ extension LiveRegistration: Equatable {
   }
 }
 
-/// A place in the stream of messages, in the service's notation: only the service reads it.
+/// A position in the stream of messages, in the service's notation: only the service reads it.
 package struct LivePosition: Sendable, Equatable {
   package var text: String
   package init(_ text: String) { self.text = text }
@@ -76,9 +76,9 @@ package struct LivePosition: Sendable, Equatable {
   }
 }
 
-/// What came of a long poll.
+/// The answer to a long poll.
 package enum LivePoll: Sendable, Equatable {
-  /// `isIncomplete`: the service no longer has all that came behind the place that was asked for.
+  /// `isIncomplete`: the service no longer has all that came after the position that was asked for.
   case messages([LiveMessage], next: LivePosition, isIncomplete: Bool = false)
   /// The user may not listen to these; to nothing at all if the list is empty.
   case refused([LiveTopic], StoreError)
@@ -107,7 +107,7 @@ package enum LiveChange: Sendable, Equatable {
     case save
   }
 
-  /// It is this now.
+  /// The entity as it is now.
   case saved([UInt8], id: String, Cause)
   /// `at`: when, in the backend's notation, if it says so.
   case deleted(id: String, at: String?)
@@ -117,7 +117,7 @@ package enum LiveChange: Sendable, Equatable {
   case said([UInt8])
 }
 
-/// What a subscriber is told.
+/// An event that a subscriber receives.
 package enum LiveEvent: Sendable, Equatable {
   /// From now on everything is told.
   case ready

@@ -3,7 +3,7 @@
 /// The remote is what every backend has. Whatever else it lacks is nil, and an operation that needs it fails with
 /// `.unsupported`, naming it.
 package struct Backend: Sendable {
-  /// What it is called in messages.
+  /// The name of the backend in messages.
   package var name: String
   /// Reads and writes of entities.
   package var remote: any Remote

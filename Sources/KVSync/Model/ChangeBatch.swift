@@ -3,9 +3,9 @@ package import KVJSON
 /// Some of what a backend says has changed among the entities of a query. In all batches of one read an id comes once at
 /// the most: what counts is how it is now.
 package enum ChangeBatch {
-  /// They match, and are this now.
+  /// Records that match, as they are now.
   case saved(RecordBatch)
-  /// They are gone.
+  /// Records that were deleted.
   case deleted([Deletion])
   /// Ids of what the query may have had and has no more: it is something else now, may not be read any more, or was
   /// deleted as something else. Only some backends tell.

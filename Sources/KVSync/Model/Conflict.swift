@@ -3,12 +3,12 @@
 package enum ConflictStrategy: String, Sendable, CaseIterable {
   /// Ours replaces what is there. Nothing is compared: the backend's own clients do the same.
   case clientWins
-  /// What is there replaces ours.
+  /// The backend's version replaces the local one.
   case serverWins
   /// Member by member: what one side has changed is taken. Where both have changed the same, or one has
   /// deleted the entity, it is left open.
   case merge
-  /// It is left open.
+  /// The conflict is left open.
   case optimistic
   /// The application's function decides.
   case handler
@@ -25,9 +25,9 @@ package struct Conflict: Sendable, Equatable {
   package var remote: [UInt8]?
 }
 
-/// What the application's function says.
+/// The decision of the application's conflict handler.
 package enum ConflictAnswer: Sendable, Equatable {
-  /// Nothing: it is left open.
+  /// Leaves the conflict open.
   case leave
   /// Ours wins.
   case keep

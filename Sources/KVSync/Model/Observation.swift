@@ -11,7 +11,7 @@ package protocol Observation: AnyObject, Sendable {
   func end()
 }
 
-/// What leads from one result to the next.
+/// The changes that lead from one result to the next.
 ///
 /// To be applied in this order: what is at the `index` of a deletion or at the `from` of a move, both places
 /// in the old result, is taken out; then insertions and moved entities are put in, in ascending order of

@@ -58,12 +58,12 @@ package struct PageAnswer: Sendable {
   }
 }
 
-/// What a read in pages has come to.
+/// The end of a read in pages.
 package enum PagesEnd: Sendable {
   /// Everything has come.
   case complete
   /// Something may be missing, and reading once more would not help.
   case incomplete
-  /// Something is missing: this read has it.
+  /// Something is missing, and these pages have it.
   case again(Pages)
 }

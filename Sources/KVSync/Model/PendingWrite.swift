@@ -26,7 +26,7 @@ package struct PendingWrite: Sendable, Equatable {
   /// Changes with each local change of the entity. A success removes the row only if this is still
   /// the revision that was sent (promise 3).
   package var revision: Int64
-  /// The place in the queue: oldest first. It stays when the entity is changed again.
+  /// The position in the queue: oldest first. It stays when the entity is changed again.
   package var order: Int64
   package var createdAt: Timestamp
   package var changedAt: Timestamp

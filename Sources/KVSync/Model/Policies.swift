@@ -26,7 +26,7 @@ package enum StoreType: String, Sendable, CaseIterable {
   package var isLocal: Bool { self != .network }
 }
 
-/// Where a read gets its answer.
+/// The side that answers a read.
 package enum ReadPolicy: String, Sendable, CaseIterable {
   case forceLocal
   case forceNetwork
@@ -36,7 +36,7 @@ package enum ReadPolicy: String, Sendable, CaseIterable {
   case networkOtherwiseLocal
 }
 
-/// Where a write goes.
+/// The side that a write goes to.
 package enum WritePolicy: String, Sendable, CaseIterable {
   /// Saved and queued.
   case forceLocal

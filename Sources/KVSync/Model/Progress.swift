@@ -66,7 +66,7 @@ package final class Progress: Sendable {
       whole.update { $0.entitiesDone = now }
     }
 
-    /// So many have to come again.
+    /// Takes back entities that have to be read again.
     package func subtract(_ count: Int) { done.withLock { $0 -= count } }
   }
 }

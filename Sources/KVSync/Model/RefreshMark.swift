@@ -1,4 +1,4 @@
-/// A place in the life of a collection: rows written before it are older.
+/// A moment in the life of a collection, which rows carry that are written from then on.
 package struct RefreshMark: Sendable, Equatable {
   package var generation: Int64
   package init(generation: Int64) { self.generation = generation }

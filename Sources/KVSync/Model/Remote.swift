@@ -87,7 +87,7 @@ package protocol Remote: AnyObject, Sendable {
   )
 }
 
-/// What a simple backend is asked.
+/// What a backend need not implement: the default says that it cannot.
 extension Remote {
   package var limits: RemoteLimits { RemoteLimits() }
   package var format: RecordFormat { .default }
@@ -102,13 +102,13 @@ extension Remote {
       Query(.keys(ids, format)).of(format), in: collection, call: call, receive: receive)
   }
 
-  /// It keeps no history.
+  /// Nil: a simple backend keeps no history.
   package func changes(
     of query: Query, since: BackendMoment, in collection: String, call: Call,
     receive: (ChangeBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer? { nil }
 
-  /// It has but one page, with everything.
+  /// One page with everything.
   package func pages(
     of query: Query, _ wish: PageWish, in collection: String, call: Call
   ) throws(StoreError) -> Pages {
@@ -131,7 +131,7 @@ extension Remote {
     of pages: Pages, _ query: Query, having received: Int, in collection: String, call: Call
   ) throws(StoreError) -> PagesEnd { .complete }
 
-  /// It makes no groups.
+  /// Throws `.unsupported`.
   package func group(
     _ wanted: RemoteGroups, of query: Query, in collection: String, call: Call
   ) throws(StoreError) -> [JSONObject] {
@@ -172,7 +172,7 @@ package indirect enum RemoteWrite: Sendable, Equatable {
 /// or with `.notFound` if there is none.
 package enum RemoteCondition: Sendable, Equatable {
   case none
-  /// It is of this version.
+  /// The entity has this version.
   case version(RecordVersion)
   /// There is none.
   case isMissing

@@ -1,4 +1,4 @@
-/// What one request to a backend may have.
+/// The limits of one request to a backend.
 package struct RemoteLimits: Sendable, Equatable {
   /// How many requests it carries at once; with 1 all come from one thread.
   package var connections = 1

@@ -33,11 +33,11 @@ package struct SaveManyResult: Sendable {
   }
 }
 
-/// What came of a push.
+/// The result of a push.
 package struct PushResult: Sendable, Equatable {
   /// How many pending writes the backend accepted.
   package var pushed: Int
-  /// The others, each with the `id` of its entity and the `index` of its place in the queue.
+  /// The others, each with the `id` of its entity and the `index` of its position in the queue.
   package var errors: [StoreError]
   /// How many writes of the collection are set aside now, those of earlier pushes included.
   package var quarantined: Int
@@ -57,7 +57,7 @@ package struct PushResult: Sendable, Equatable {
   }
 }
 
-/// What came of a pull.
+/// The result of a pull.
 package struct PullResult: Sendable, Equatable {
   /// Entities that the backend sent and that were stored.
   package var pulled: Int

@@ -1,6 +1,6 @@
 internal import KVBase
 
-/// When a request that failed goes out again: the one place that knows.
+/// When a request that failed goes out again: the only code that decides it.
 ///
 /// Only what is safe to repeat gets here: reads, and writes that carry the id of their entity. The pauses
 /// grow twofold and are drawn at random from nothing to their full length ("full jitter"), so that clients
@@ -11,7 +11,7 @@ package struct Retry: Sendable {
   package var limit: Int
   /// Whether a request without an answer is sent again. Not where something local takes its place at once.
   package var afterSilence = true
-  /// What waits and draws lots.
+  /// The clock that waits, and the source of randomness.
   package var clock: any RetryClock
 
   /// The longest first pause, in seconds.

@@ -11,9 +11,9 @@ package struct StoreError: Error, Sendable, Equatable {
   package var kind: Kind
   /// One English sentence; never a token, a password or a body.
   package var message: String
-  /// What the backend said, if it was the backend.
+  /// The backend's answer, if the error is the backend's.
   package var answer: ServerAnswer?
-  /// The place in the caller's input, for one of many.
+  /// The index in the caller's input, for one of many.
   package var index: Int?
   /// The entity concerned.
   package var id: String?

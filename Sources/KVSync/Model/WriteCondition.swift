@@ -7,9 +7,9 @@ package enum WriteCondition: Sendable {
   case none
   /// There is none of this id: the write inserts, and never overwrites.
   case isMissing
-  /// It has this local version.
+  /// The entity has this local version.
   case version(Int64)
-  /// It is there, and matches.
+  /// The entity is there, and matches.
   case matches(Query)
 
   /// Whether the write happens whatever is there.
@@ -65,7 +65,7 @@ package enum WriteCondition: Sendable {
   }
 }
 
-/// What an update came to.
+/// The result of an update.
 package struct UpdateResult: Sendable, Equatable {
   /// How many entities matched.
   package var matched: Int

@@ -59,7 +59,7 @@ extension PageIngestor {
     return ids.filter { gone.contains(RecordID($0)) }
   }
 
-  /// Those that are in the local store.
+  /// The ids of these that are in the local store.
   private func known(_ ids: [String]) throws(StoreError) -> [String] {
     var known: [String] = []
     for id in ids where try local.lend(id, in: engine.collection, writtenSince: nil, to: { _ in }) {

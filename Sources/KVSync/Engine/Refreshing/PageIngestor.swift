@@ -7,7 +7,7 @@ struct PageIngestor {
   let refresher: Refresher
   var call: Call
   let reading: ReadWriteFence.Reading
-  /// What of the operation's progress this read is.
+  /// The part of the operation's progress that this read is.
   let progress: Progress.Part
 
   init(_ refresher: Refresher, reading: ReadWriteFence.Reading) {

@@ -28,7 +28,7 @@ extension Push {
     var ready: [OutgoingWrite] = []
     for var sent in outgoing {
       if sent.write.operation != .create, comparesAll || sent.write.isConditional {
-        // Changed since it was accepted up: its turn comes with the next push.
+        // Changed since it was taken up: its turn comes with the next push.
         guard let now = try local.pending(sent.write.id, in: engine.collection),
           now.write.revision == sent.write.revision
         else { continue }

@@ -11,7 +11,7 @@ struct Push {
 
   private var pushed = 0
   private var failures: [StoreError] = []
-  /// The places in the whole queue of the writes of this page, and of those without an answer.
+  /// The indexes in the whole queue of the writes of this page, and of those without an answer.
   private var indices: [RecordID: Int] = [:]
   private var tried = 0
   private var reachability = Reachability()
@@ -54,7 +54,7 @@ struct Push {
 
   /// Sends a page of the queue. Throws if it is not worth going on.
   mutating func send(_ page: [PendingWrite]) throws(StoreError) {
-    // Those that still wait for somebody to answer keep their places.
+    // Those that still wait for somebody to answer keep their indexes.
     let waiting = Set(reachability.unanswered.map { RecordID($0.write.id) })
     indices = indices.filter { waiting.contains($0.key) }
     for (offset, write) in page.enumerated() { indices[RecordID(write.id)] = tried + offset }

@@ -4,7 +4,7 @@
 /// then the queue behind it must not wait for it. Several in a row, with no answer in between, say that
 /// nobody is there. Which of the two it was is known once somebody answers, or the push is over.
 struct Reachability {
-  /// So many in a row.
+  /// The number of requests in a row without an answer after which nobody is there.
   private static let patience = 6
 
   /// The writes of the requests that have had no answer since the last answer.
