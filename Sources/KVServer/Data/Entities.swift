@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVJSON
 internal import KVQuery
 internal import KVSQLite
 
@@ -32,6 +33,9 @@ final class Entities: Sendable {
         try select.bind(id, at: 2)
         guard try select.step() else { return .failure(Self.missing(id)) }
         guard select.int64(0) != 0 else { return .failure(Self.forbidden(id)) }
+        guard EntityScanner.isEntity(select.bytes(2)) else {
+          return .failure(Self.damaged(id, in: collection))
+        }
         let body = Payload(capacity: select.bytes(2).count)
         body.append(select.bytes(2))
         return .success((body, Timestamp(milliseconds: select.int64(1))))
@@ -126,6 +130,13 @@ final class Entities: Sendable {
   }
 
   static func missing(_ id: String) -> ServerError { ServerError(.entityNotFound) }
+
+  /// The error for an entity whose stored body is no JSON any more.
+  static func damaged(_ id: String, in collection: EntityCollection) -> ServerError {
+    ServerError(
+      .internalErrorStop, "the entity \(id) is damaged in the server's database",
+      cause: "the entity \(id) of \(collection.name) is damaged")
+  }
 
   static func forbidden(_ id: String) -> ServerError {
     ServerError(.insufficientCredentials, "the entity's _acl does not allow this")

@@ -58,7 +58,7 @@ final class EntityCollection: Sendable {
     /// Replaces the body alone.
     case rewrite
     case deleteRow
-    /// The n and the body of what matches.
+    /// The n, the body and the id of what matches.
     case scan(RowCondition)
     /// The id and the body of what matches, in the order of ids after one, perhaps up to another.
     case walk(RowCondition, isBounded: Bool)
@@ -159,7 +159,7 @@ final class EntityCollection: Sendable {
     case .deleteRow: "DELETE FROM \(table) WHERE n = ?1"
     case .scan(let which):
       """
-      SELECT n, body FROM \(table) WHERE n > ?4 AND \(which.condition(app))
+      SELECT n, body, id FROM \(table) WHERE n > ?4 AND \(which.condition(app))
       ORDER BY n LIMIT ?5 OFFSET ?6
       """
     case .walk(let which, let isBounded):
@@ -175,7 +175,7 @@ final class EntityCollection: Sendable {
     case .count(let which): "SELECT count(*) FROM \(table) WHERE \(which.condition(app))"
     case .versions(let which): "SELECT n, lmt FROM \(table) WHERE \(which.condition(app))"
     case .modified: "SELECT lmt FROM \(table) WHERE n = ?1"
-    case .body(let which): "SELECT body FROM \(table) WHERE n = ?4 AND \(which.condition(app))"
+    case .body(let which): "SELECT body, id FROM \(table) WHERE n = ?4 AND \(which.condition(app))"
     case .access:
       "SELECT id, creator, gr, gw, readers, writers FROM \(table) WHERE n = ?1"
     case .addTombstone:

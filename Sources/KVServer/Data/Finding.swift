@@ -29,7 +29,7 @@ final class Finding: BodySource, @unchecked Sendable {
   }
 
   private let database: Database
-  private let collection: EntityCollection
+  let collection: EntityCollection
   private let selection: RowSelection
   private let projection: Projection?
   private let pieceBytes: Int
@@ -41,6 +41,8 @@ final class Finding: BodySource, @unchecked Sendable {
   /// How many entities may still be sent.
   private var left: Int
   private var sentEntities = 0
+  /// Called with the id of an entity that is damaged, and therefore left out.
+  var reportDamage: @Sendable (String) -> Void = { _ in }
   private var sentBytes = 0
 
   init(
@@ -120,7 +122,7 @@ final class Finding: BodySource, @unchecked Sendable {
     try select.bind(skip, at: 6)
     var last = row
     while piece.count < pieceBytes {
-      guard try select.step(), add(select.bytes(1), to: piece) else {
+      guard try select.step(), add(select.bytes(1), id: select.text(2), to: piece) else {
         plan = .done
         return
       }
@@ -141,7 +143,7 @@ final class Finding: BodySource, @unchecked Sendable {
     try select.bind(skip, at: 6)
     if let last { try select.bind(last, at: 7) }
     while piece.count < pieceBytes {
-      guard try select.step(), add(select.bytes(1), to: piece) else {
+      guard try select.step(), add(select.bytes(1), id: select.text(0), to: piece) else {
         plan = .done
         return
       }
@@ -173,7 +175,7 @@ final class Finding: BodySource, @unchecked Sendable {
     while next < rows.count, piece.count < pieceBytes {
       try select.bind(rows[next], at: 4)
       next += 1
-      if try select.step(), !add(select.bytes(0), to: piece) {
+      if try select.step(), !add(select.bytes(0), id: select.text(1), to: piece) {
         plan = .done
         return
       }
@@ -182,8 +184,15 @@ final class Finding: BodySource, @unchecked Sendable {
     plan = next < rows.count ? .rows(rows, next: next) : .done
   }
 
-  /// Adds an entity; false if the answer is full.
-  private func add(_ entity: UnsafeRawBufferPointer, to piece: Payload) -> Bool {
+  /// Adds an entity; false if the answer is full. One that is no JSON any more would make the whole answer unreadable:
+  /// it is left out.
+  private func add(
+    _ entity: UnsafeRawBufferPointer, id: @autoclosure () -> String?, to piece: Payload
+  ) -> Bool {
+    guard EntityScanner.isEntity(entity) else {
+      reportDamage(id() ?? "")
+      return true
+    }
     guard sentBytes + piece.count + entity.count < Self.maxBytes, left > 0 else { return false }
     if sentEntities > 0 { piece.append(byte: UInt8(ascii: ",")) }
     sentEntities += 1

@@ -83,6 +83,10 @@ extension Service {
 
   /// An answer that is sent whole if its first piece is all, and else piece by piece.
   func stream(_ finding: Finding, for asker: Asker) throws(ServerError) -> Response {
+    let name = finding.collection.name
+    finding.reportDamage = { [log] id in
+      log.error("the entity \(id) of \(name) is damaged and was left out")
+    }
     guard let first = try finding.nextPiece() else { throw ServerError(.internalErrorRetry) }
     var response = Response.json(200, first)
     if !finding.isDone { response.body = .stream(Continued(first, finding), for: asker) }

@@ -25,7 +25,7 @@ final class Service: RequestHandler, Sendable {
   let settings: Settings
   private let workers: WorkerPool
   private let hashers: WorkerPool
-  private let log: Log
+  let log: Log
 
   struct Settings: Sendable {
     var name = "kvstored"
