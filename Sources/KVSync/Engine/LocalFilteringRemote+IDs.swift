@@ -1,6 +1,6 @@
 internal import KVBase
 internal import KVJSON
-package import KVQuery
+internal import KVQuery
 
 /// Queries that name more ids than one request may have, whose address has room for some hundred: the ids are asked for
 /// in parts, and what else the filter asks for is decided here.
