@@ -69,7 +69,12 @@ final class Sessions: Sendable {
   }
 
   /// The session of a token; nil if there is none any more.
-  func find(_ token: String) throws(ServerError) -> Session? {
+  func find(_ token: String) throws(ServerError) -> Session? { try find(token, by: load) }
+
+  /// The same; `load` reads it from the database, and may be overtaken by whoever ends it meanwhile.
+  func find(
+    _ token: String, by load: (String) throws(ServerError) -> Session?
+  ) throws(ServerError) -> Session? {
     let (known, endings) = kept.withLock { ($0.session(token), $0.endings) }
     var found = known
     if found == nil {
@@ -161,11 +166,8 @@ final class Sessions: Sendable {
 
   // MARK: Parts
 
-  /// How often sessions were ended, for `keep`.
-  var endings: Int { kept.withLock { $0.endings } }
-
   /// Keeps what was read from the database, unless sessions were ended since then.
-  func keep(_ session: Session, _ token: String, since endings: Int) {
+  private func keep(_ session: Session, _ token: String, since endings: Int) {
     kept.withLock { kept in
       guard kept.endings == endings else { return }
       if kept.sessions.count >= Self.maxKept { (kept.sessions, kept.generations) = ([:], [:]) }
