@@ -117,6 +117,37 @@ import Testing
   }
 
   @Test(
+    "Who listened before the collection was made misses nothing over a restart of the server",
+    arguments: [true, false], [true, false])
+  func noCollection(writesBefore: Bool, writesMeanwhile: Bool) throws {
+    let world = try World(historyDays: 5)
+    let (reader, writer) = (try world.member("reader"), try world.member("writer"))
+    defer { [reader, writer].forEach { $0.close() } }
+    let store = try writer.store("notes", type: "network", nil)
+    try listen(reader)
+    var ids: [String] = []
+    func write(_ id: String) throws {
+      ids.append(id)
+      _ = try store.save(["_id": .string(id)])
+      let isTold = told.wait(until: .after(seconds: 30)) {
+        $0.last?.hasSuffix(" \(id)") == true ? true : nil
+      }
+      #expect(isTold == true, "\(told.withLock { $0 })")
+    }
+    if writesBefore { try write("before") }
+    world.stop()
+    try world.start()
+    if writesMeanwhile { try write("meanwhile") }
+    world.stop()
+    try world.start()
+    try write("after")
+    let events = told.withLock { $0 }
+    #expect(!events.contains("missed"), "\(events)")
+    let changes = events.filter { event in ids.contains { event.hasSuffix(" \($0)") } }
+    #expect(changes.map { $0.split(separator: " ").last.map(String.init) } == ids, "\(events)")
+  }
+
+  @Test(
     "Of two clients of one data directory, the one that closes leaves the other what it listens to")
   func twoClients() throws {
     let world = try World()

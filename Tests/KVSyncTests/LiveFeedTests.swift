@@ -72,6 +72,27 @@ import Testing
     }
   }
 
+  @Test("What is said in a stream is told once, also if it is replayed; said again, again")
+  func replayedStream() throws {
+    let live = FakeLive()
+    let told = Told()
+    let topic = LiveTopic.substream("chat", of: "u1")
+    func said(_ token: String) -> LiveMessage {
+      LiveMessage(key: "k.s-chat.u-u1\n\(token)", topic: topic, change: .said(Array("1".utf8)))
+    }
+    try withFeed(live) { feed in
+      #expect(feed.begin(Self.registration))
+      _ = try feed.subscribe(to: topic, told.receive)
+      #expect(told.first(2) == [.status(.connected), .ready])
+      live.send(said("1"))
+      live.send(said("1"), said("2"))
+      let last = LiveMessage(key: "last", topic: topic, change: .said(Array("2".utf8)))
+      live.send(last)
+      let messages = [1, 1, 2].map { LiveEvent.changed(.said(Array("\($0)".utf8))) }
+      #expect(Array(told.first(5).dropFirst(2)) == messages)
+    }
+  }
+
   @Test("Two subscribers of one collection share its messages, and one may go")
   func independent() throws {
     let live = FakeLive()
