@@ -80,6 +80,7 @@ extension Client {
       try session.clear()
     }
     events.tell(.loggedOut(nil))
+    follows.receive(.revived)
   }
 
   /// Throws `.pending` if a logout would lose unsent work.

@@ -45,6 +45,8 @@ package final class Client: Sendable {
   let live: Live?
   let connectivity: Connectivity
   private let autoPushes: AutoPushes
+  package let follows: Follows
+  let statusObservers = StatusObservers()
   private let state = Monitor(State())
 
   /// `options`: see kv_client_open. Throws `.invalid` naming the option, `.storage`, `.corrupt`, `.full`, `.busy`.
@@ -59,10 +61,15 @@ package final class Client: Sendable {
     directory = DataDirectory(root: options.dataDirectory, appKey: options.appKey)
     let autoPushes = AutoPushes(pushes)
     self.autoPushes = autoPushes
+    let follows = Follows { [statusObservers] in statusObservers.noteChange() }
+    self.follows = follows
     connectivity = Connectivity { [events] isOnline in
       events.tell(isOnline ? .online : .offline)
-      if isOnline { autoPushes.revive() }
+      guard isOnline else { return }
+      autoPushes.revive()
+      follows.receive(.revived)
     }
+    _ = events.listen { [statusObservers] _ in statusObservers.noteChange() }
     guard let open = options.backend else {
       // Where the directory cannot be used, that is said here, as for a client with a backend.
       try directory.openSession(tag: options.tag).close()
@@ -91,7 +98,7 @@ package final class Client: Sendable {
     let remote = layers(around: backend.remote, renewal, connectivity: connectivity)
     self.remote = remote
     live = backend.live.map { [session = self.session, renewal, connectivity] in
-      Live($0, remote, session, renewal, connectivity)
+      Live($0, remote, session, renewal, connectivity, isWanted: options.usesLive)
     }
   }
 
@@ -101,6 +108,8 @@ package final class Client: Sendable {
   /// stay pending; what is called then fails with `.misuse`. May be called again.
   package func close() {
     operations.close()
+    follows.close()
+    statusObservers.close()
     live?.close()
     let (tags, isFirst) = state.withLock { state in
       defer { state = State(tags: [:], isClosed: true) }
@@ -117,6 +126,7 @@ package final class Client: Sendable {
   /// Whether this is called from a thread of the client's, not one of the host's.
   package var isOwnThread: Bool {
     runners.network.isOwnThread || runners.local.isOwnThread || autoPushes.isOwnThread
+      || follows.isOwnThread
   }
 
   // MARK: Stores
@@ -185,7 +195,17 @@ package final class Client: Sendable {
   var surroundings: DataStore.StoreContext {
     DataStore.StoreContext(
       log: log, operations: operations, events: events, live: liveData,
-      noteSave: { [autoPushes] in autoPushes.noteSave() },
+      follows: follows,
+      registerLive: { [weak self] (cancellation) throws(StoreError) in
+        guard let self, let live, live.isWanted else { return false }
+        try ensureLive(Options(), cancellation)
+        return true
+      },
+      noteSave: { [autoPushes, follows, statusObservers] in
+        autoPushes.noteSave()
+        follows.noteSave()
+        statusObservers.noteChange()
+      },
       noteRefusal: { [session, events] error in
         // A session that could not be renewed has told its end already.
         guard let token = (try? session?.current())??.token else { return }
@@ -253,11 +273,20 @@ package final class Client: Sendable {
     state.withLock { $0.tags[tag]?.inFlight.of(collection) } ?? SendGate()
   }
 
+  /// The local data of the tags that the application has opened stores of, by tag.
+  var openStorages: [(tag: String, storage: Storage)] {
+    state.withLock { $0.tags.map { ($0.key, $0.value.storage) } }.sorted { $0.0 < $1.0 }
+  }
+
   /// The local data of a tag, if the application has opened a store of it.
   func openStorage(_ tag: String) -> Storage? { state.withLock { $0.tags[tag]?.storage } }
 
-  /// Somebody has logged in: what waited for that is pushed, if that is wanted.
-  func revive() { autoPushes.revive() }
+  /// Somebody has logged in: what waited for that is pushed and read, where that is wanted.
+  func revive() {
+    autoPushes.revive()
+    follows.receive(.revived)
+    statusObservers.noteChange()
+  }
 
   // MARK: Calls
 

@@ -16,6 +16,8 @@ struct ClientOptions {
   var isSharedDevice: Bool
   /// Whether what waits is pushed without being asked for.
   var pushesAutomatically: Bool
+  /// Whether follows use live data before the application registers for it.
+  var usesLive: Bool
 
   private enum DurabilityName: String, CaseIterable { case full, normal }
 
@@ -37,6 +39,7 @@ struct ClientOptions {
     self.durability = durability == .normal ? .normal : .full
     isSharedDevice = try reader.bool("sharedDevice") ?? false
     pushesAutomatically = try reader.bool("pushAutomatically") ?? false
+    usesLive = try reader.bool("live") ?? true
     calls = try Options(from: &reader)
     backend = try named.map(Self.registered) ?? kinvey?.factory(calls)
     try reader.finish()

@@ -40,6 +40,9 @@ package final class DataStore: Sendable {
     var events: SyncEvents
     /// Live data, or why there is none.
     var live: Result<Live, StoreError>
+    var follows: Follows
+    /// Registers the active user for live data; false: the application wants none.
+    var registerLive: @Sendable (Cancellation) throws(StoreError) -> Bool
     /// Something was written.
     var noteSave: @Sendable () -> Void
     /// The backend refused the session.
@@ -77,7 +80,7 @@ package final class DataStore: Sendable {
   /// The members that the application's entities have; nil: all.
   var knownMembers: KnownMembers? { defaults.knownMembers }
 
-  private func merged(_ run: Run) -> Options { run.options?.over(defaults) ?? defaults }
+  func merged(_ run: Run) -> Options { run.options?.over(defaults) ?? defaults }
 
   /// Runs a read. What stays local is nobody's to stop, and costs nothing more than itself.
   func reading<R>(
@@ -248,9 +251,22 @@ package final class DataStore: Sendable {
   // MARK: Synchronising
 
   package func pull(_ query: Query, _ run: Run) throws(StoreError) -> PullResult {
-    let result = try telling("pull", run, { $0.jsonObject }) { (options) throws(StoreError) in
+    try pull(run, isAutomatic: false) { (options) throws(StoreError) in
       try engine.pull(named(query), options.call, how: options.refreshing)
     }
+  }
+
+  /// Brings what matches up to date, as a pull does, beside writes that wait.
+  func catchUp(_ query: Query, _ run: Run) throws(StoreError) -> PullResult {
+    try pull(run, isAutomatic: true) { (options) throws(StoreError) in
+      try engine.catchUp(named(query), options.call, how: options.refreshing)
+    }
+  }
+
+  private func pull(
+    _ run: Run, isAutomatic: Bool, _ body: (CallOptions) throws(StoreError) -> PullResult
+  ) throws(StoreError) -> PullResult {
+    let result = try telling("pull", run, isAutomatic: isAutomatic, { $0.jsonObject }, body)
     note("pull", "\(result.pulled) pulled, \(result.removed) removed")
     return result
   }
@@ -329,17 +345,28 @@ package final class DataStore: Sendable {
       id, entity, outline: try outline(of: entity), known: knownMembers)
   }
 
-  package func revertPending(_ id: String) throws(StoreError) { try engine.revertPending(id) }
+  package func revertPending(_ id: String) throws(StoreError) {
+    try engine.revertPending(id)
+    noteForgotten()
+  }
 
-  package func dropPending(_ id: String) throws(StoreError) { try engine.dropPending(id) }
+  package func dropPending(_ id: String) throws(StoreError) {
+    try engine.dropPending(id)
+    noteForgotten()
+  }
 
   package func purge(_ query: Query?) throws(StoreError) -> Int {
-    try engine.purge(query.map(named))
+    defer { noteForgotten() }
+    return try engine.purge(query.map(named))
   }
 
   package func clear(_ query: Query?) throws(StoreError) -> Int {
-    try engine.clear(query.map(named))
+    defer { noteForgotten() }
+    return try engine.clear(query.map(named))
   }
+
+  /// What is here may not be any more what the backend has, without having changed since it was read.
+  private func noteForgotten() { surroundings.follows.receive(.missed, for: engine) }
 
   // MARK: Shared
 

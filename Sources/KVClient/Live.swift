@@ -12,6 +12,8 @@ final class Live: Sendable {
 
   private struct State {
     var parts: Parts?
+    /// Whether the application wants live data; who asks for it by name gets it anyway.
+    var isWanted: Bool
     var isClosed = false
   }
 
@@ -21,18 +23,25 @@ final class Live: Sendable {
   private let entities: any Remote
   private let session: Session?
   private let connectivity: Connectivity
-  private let state = Monitor(State())
+  private let state: Monitor<State>
 
-  /// `session` nil: the backend has no users.
+  /// `session` nil: the backend has no users. `isWanted`: whether follows may use it.
   init(
     _ remote: any LiveRemote, _ entities: any Remote, _ session: Session?,
-    _ renewal: (any SessionRenewal)?, _ connectivity: Connectivity
+    _ renewal: (any SessionRenewal)?, _ connectivity: Connectivity, isWanted: Bool
   ) {
+    state = Monitor(State(isWanted: isWanted))
     self.remote = remote
     renewing = layers(around: remote, renewal)
     self.connectivity = connectivity
     self.entities = entities
     self.session = session
+  }
+
+  /// Whether follows may use it: the client's option `live`, and since then what was registered or unregistered last.
+  var isWanted: Bool {
+    get { state.withLock { $0.isWanted } }
+    set { state.withLock { $0.isWanted = newValue } }
   }
 
   /// The registration of the user; nil: there is none.
@@ -120,7 +129,7 @@ final class Live: Sendable {
 }
 
 /// One subscriber of a collection or a stream.
-package final class LiveSubscription: Sendable {
+package final class LiveSubscription: LiveListener {
   private let feed: LiveFeed
   private let subscriber: LiveFeed.Subscriber
 
@@ -141,17 +150,26 @@ extension Client {
   package func registerLive(
     _ options: Options, _ cancellation: Cancellation
   ) throws(StoreError) {
+    try ensureLive(options, cancellation)
+    live?.isWanted = true
+    follows.receive(.liveWanted)
+  }
+
+  /// The same for the library's own use, which says nothing about what the application wants.
+  func ensureLive(_ options: Options, _ cancellation: Cancellation) throws(StoreError) {
     try asking("register for live data", options, cancellation) { (call) throws(StoreError) in
       let user = session == nil ? nil : try active().id
       try hasLive().register(user, call)
     }
   }
 
-  /// Ends all subscriptions here, then says so to the backend. Nothing happens if the user is not registered.
+  /// Ends all subscriptions here, then says so to the backend; follows poll from now on. No more happens if the user is
+  /// not registered.
   package func unregisterLive(
     _ options: Options, _ cancellation: Cancellation
   ) throws(StoreError) {
     let live = try hasLive()
+    live.isWanted = false
     guard let registration = live.registered else { return }
     live.stop()
     try asking("unregister from live data", options, cancellation) { (call) throws(StoreError) in

@@ -1,6 +1,6 @@
 internal import KVBase
 internal import KVJSON
-internal import KVSync
+package import KVSync
 
 /// Tells listeners what happens while a client synchronises. Safe from any thread.
 package final class SyncEvents: Sendable {
@@ -21,6 +21,8 @@ package final class SyncEvents: Sendable {
   private struct State {
     var listeners: [ObjectIdentifier: Listener] = [:]
     var tasks = 0
+    /// What runs now, and how far it is.
+    var running: [Int: (task: SyncEvent.Task, progress: Progress.Snapshot)] = [:]
     /// The session whose end was told.
     var endedToken: String?
   }
@@ -47,6 +49,11 @@ package final class SyncEvents: Sendable {
     for listener in state.withLock({ Array($0.listeners.values) }) { listener.hear(event) }
   }
 
+  /// The pushes, pulls and syncs that run now, in the order of their beginning, and how far they are.
+  package var running: [(task: SyncEvent.Task, progress: Progress.Snapshot)] {
+    state.withLock { $0.running.values.sorted { $0.task.number < $1.task.number } }
+  }
+
   /// Tells once of each session that it was refused.
   func tellRefused(_ token: String, _ error: StoreError) {
     let isNews = state.withLock { state in
@@ -63,9 +70,11 @@ package final class SyncEvents: Sendable {
   ) throws(StoreError) -> R {
     let task = state.withLock { state in
       state.tasks += 1
-      return SyncEvent.Task(
+      let task = SyncEvent.Task(
         number: state.tasks, operation: "\(operation)", collection: collection,
         isAutomatic: isAutomatic)
+      state.running[task.number] = (task, Progress.Snapshot())
+      return task
     }
     tell(.started(task))
     let last = Monitor<Int64>(0)
@@ -76,17 +85,25 @@ package final class SyncEvents: Sendable {
         last = now
         return true
       }
-      if isDue { tell(.progress(task, snapshot)) }
+      guard isDue else { return }
+      state.withLock { $0.running[task.number]?.progress = snapshot }
+      tell(.progress(task, snapshot))
     }
     defer { progress.follow { _ in } }
     do throws(StoreError) {
       let outcome = try body()
       tell(.progress(task, progress.snapshot))
+      end(task)
       tell(.finished(task, result: result(outcome)))
       return outcome
     } catch {
+      end(task)
       tell(.failed(task, error))
       throw error
     }
+  }
+
+  private func end(_ task: SyncEvent.Task) {
+    state.withLock { _ = $0.running.removeValue(forKey: task.number) }
   }
 }

@@ -151,6 +151,11 @@ package enum Schema {
         -- made on a condition last: what is changed after that answer need not meet anything.
         ALTER TABLE pending ADD COLUMN conditional INTEGER NOT NULL DEFAULT 0;
         """),
+    Database.Migration(
+      sql: """
+        -- When the collection was last read from the backend, in milliseconds by our own clock; 0: never.
+        ALTER TABLE collections ADD COLUMN synced INTEGER NOT NULL DEFAULT 0;
+        """),
   ]
 
   /// A collection's own table. The body comes last: what is in front of it is read without it. `gen` is the generation

@@ -164,7 +164,7 @@ extension Storage {
     try db.execute(
       """
       DELETE FROM pending; DELETE FROM requests; DELETE FROM unanswered; DELETE FROM owner;
-      DELETE FROM gone
+      DELETE FROM gone; UPDATE collections SET synced = 0
       """)
   }
 

@@ -46,6 +46,7 @@ extension Storage {
   ) throws(StoreError) -> Int {
     try write(to: collection) { (db, change) throws(SQLiteError) in
       if let request { try Self.record(request, readFrom: mark, table: change.table, on: db) }
+      if request != nil || query != nil { try Self.noteSynced(change, on: db) }
       guard let query, try Self.mayHaveOlder(change.table, mark, on: db) else { return 0 }
       let table = change.table
       if query.matcher == nil, let request {

@@ -141,6 +141,7 @@ import Testing
       INSERT INTO x1_totals VALUES ('x', 3, 0, 0);
       ALTER TABLE collections DROP COLUMN forgotten;
       ALTER TABLE collections DROP COLUMN purged;
+      ALTER TABLE collections DROP COLUMN synced;
       DROP TABLE gone;
       ALTER TABLE pending DROP COLUMN conditional;
       PRAGMA user_version = \(previous);

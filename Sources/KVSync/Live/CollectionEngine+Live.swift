@@ -1,12 +1,14 @@
 internal import KVBase
 internal import KVJSON
+package import KVQuery
 
 extension CollectionEngine {
   /// Brings the local store up to what a live message says: never over a pending write, never older over newer.
-  package func apply(_ change: LiveChange) throws(StoreError) {
+  /// `matching`: what is not here yet comes in only if it matches; nil: in any case.
+  package func apply(_ change: LiveChange, matching: Matcher? = nil) throws(StoreError) {
     let local = try localStore(for: "take in live data")
     switch change {
-    case .saved(let entity, let id, _): try store(entity, id, in: local)
+    case .saved(let entity, let id, _): try store(entity, id, matching: matching, in: local)
     case .deleted(let id, let moment):
       try forget(id, at: moment.map { RecordVersion($0) }, in: local)
     case .tooLarge, .said: break
@@ -14,7 +16,8 @@ extension CollectionEngine {
   }
 
   private func store(
-    _ entity: [UInt8], _ id: String, in local: any EntityReader & Replica & Tombstones
+    _ entity: [UInt8], _ id: String, matching: Matcher?,
+    in local: any EntityReader & Replica & Tombstones
   ) throws(StoreError) {
     let outline: EntityOutline
     do throws(JSONError) { outline = try EntityScanner.outline(of: entity, format) } catch {
@@ -25,9 +28,12 @@ extension CollectionEngine {
       let theirs = outline.version(in: entity)
       if let ours = try local.entity(id, in: collection, writtenSince: nil) {
         guard let theirs, ours.isOlder(than: theirs, format) else { return false }
-      } else if let tombstone = try local.tombstone(of: id, in: collection) {
-        guard tombstone.isOlder(than: theirs, format.versionOrder) else { return false }
-        if try remove(entity, id, ifLateBy: tombstone, local: local) { return false }
+      } else {
+        if let tombstone = try local.tombstone(of: id, in: collection) {
+          guard tombstone.isOlder(than: theirs, format.versionOrder) else { return false }
+          if try remove(entity, id, ifLateBy: tombstone, local: local) { return false }
+        }
+        if let matching, try !matching.admits(entity) { return false }
       }
       let stored = try entity.withBorrowedBytes { (bytes) throws(StoreError) in
         try local.store(bytes, [outline], in: collection)
@@ -48,6 +54,15 @@ extension CollectionEngine {
       }
       _ = try local.forget([id], in: collection, at: version)
       return true
+    }
+  }
+}
+
+extension Matcher {
+  /// Whether an entity matches. What cannot be evaluated is a failure of the query's.
+  fileprivate func admits(_ entity: [UInt8]) throws(StoreError) -> Bool {
+    do throws(QueryError) { return try matches(entity) } catch {
+      throw StoreError(error)
     }
   }
 }

@@ -1,0 +1,106 @@
+import KVBase
+import KVClient
+import KVJSON
+import KVQuery
+import KVSync
+import KVTestSupport
+import Testing
+
+@Suite("The status of a client") struct StatusTests {
+  private func collection(_ status: JSONObject, _ name: String) -> JSONValue? {
+    status["collections"]?.arrayValue?.first { $0["collection"]?.stringValue == name }
+  }
+
+  @Test("says who is there, what waits, when each collection was read, and what is followed")
+  func value() throws {
+    let world = try World()
+    let client = try world.client("ana")
+    defer { client.close() }
+    let before = try client.status()
+    #expect(before["online"]?.isNull == true && before["signedIn"] == false)
+    #expect(before["activity"] == [] && before["collections"] == [] && before["follows"] == [])
+    _ = try client.signup(["username": "ana", "password": "pw"], Options(), Cancellation())
+    let store = try client.store("notes", type: "sync", nil)
+    _ = try store.save(["_id": "a"])
+    let saved = try client.status()
+    #expect(saved["online"] == true && saved["signedIn"] == true)
+    #expect(saved["pending"] == 1 && saved["quarantined"] == 0)
+    #expect(collection(saved, "notes")?["pending"] == 1)
+    #expect(collection(saved, "notes")?["lastSynced"] == nil)
+    _ = try store.sync(Query(), DataStore.Run())
+    let synced = try client.status()
+    #expect(synced["pending"] == 0)
+    #expect(collection(synced, "notes")?["lastSynced"] != nil)
+    let follow = try store.follow(Query(filter: #"{"n":1}"#))
+    let followed = try client.status()["follows"]?.arrayValue?.first
+    #expect(followed?["collection"] == "notes" && followed?["filter"] == ["n": 1])
+    follow.close()
+    #expect(try client.status()["follows"] == [])
+    client.close()
+    // As long as the data is here, so is when it was read.
+    let again = try world.client("ana")
+    defer { again.close() }
+    _ = try again.store("notes", type: "sync", nil)
+    let kept = try again.status()
+    #expect(collection(kept, "notes")?["lastSynced"] == collection(synced, "notes")?["lastSynced"])
+    try again.logout(Client.Leaving(), Cancellation())
+    #expect(collection(try again.status(), "notes")?["lastSynced"] == nil)
+  }
+
+  @Test("is told after each change, the last one in any case")
+  func observed() throws {
+    let world = try World()
+    let client = try world.member("ana")
+    defer { client.close() }
+    let store = try client.store("notes", type: "sync", nil)
+    let signals = Monitor(0)
+    let observer = try client.observeStatus { signals.withLockNotifyingAll { $0 += 1 } }
+    func wait(_ isWanted: (JSONObject) throws -> Bool) throws -> Bool {
+      let deadline = Deadline.after(seconds: 20)
+      while !deadline.hasPassed {
+        let seen = signals.withLock { $0 }
+        if try isWanted(client.status()) { return true }
+        _ = signals.wait(until: deadline) { $0 > seen ? true : nil }
+      }
+      return false
+    }
+    for number in 0..<200 { _ = try store.save(["n": .int(Int64(number))]) }
+    #expect(try wait { $0["pending"] == 200 })
+    #expect(signals.withLock { $0 } < 50)
+    world.stop()
+    _ = failure { _ = try store.push(DataStore.Run()) }
+    #expect(try wait { $0["online"] == false })
+    try world.start()
+    let follow = try store.follow(Query())
+    #expect(
+      try wait {
+        $0["pending"] == 0 && $0["follows"]?.arrayValue?.first?["state"] == "current"
+          && $0["activity"] == []
+      })
+    follow.close()
+    #expect(try wait { $0["follows"] == [] })
+    observer.end()
+    observer.end()
+    client.close()
+    #expect(failure { _ = try client.observeStatus {} }?.kind == .misuse)
+  }
+
+  @Test("says how far a pull is")
+  func activity() throws {
+    let world = try World()
+    let client = try world.member("ana")
+    defer { client.close() }
+    let store = try client.store("notes", type: "sync", nil)
+    let seen = Monitor<[JSONValue]>([])
+    let listener = client.events.listen { [unowned client] event in
+      guard case .started = event, let activity = try? client.status()["activity"] else { return }
+      seen.withLock { $0.append(activity) }
+    }
+    defer { listener.end() }
+    _ = try store.pull(Query(), DataStore.Run())
+    let running = seen.withLock { $0.first?.arrayValue?.first }
+    #expect(running?["operation"] == "pull" && running?["collection"] == "notes")
+    #expect(running?["entitiesDone"] == 0)
+    #expect(try client.status()["activity"] == [])
+  }
+}
