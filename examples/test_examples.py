@@ -29,7 +29,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.mark.parametrize(
-    "program", ["c/first.c", "python/first.py", "python/progress.py", "go/first/first.go"]
+    "program",
+    [
+        *("c/first.c", "c/follow.c"),
+        *("python/first.py", "python/follow.py", "python/progress.py"),
+        *("go/first/first.go", "go/follow/follow.go"),
+    ],
 )
 def test_a_small_program_has_at_most_40_lines(program: str) -> None:
     assert len((EXAMPLES / program).read_text().splitlines()) <= 40
@@ -128,6 +133,40 @@ def test_what_one_terminal_writes_the_other_one_shows(
         wait_for(lines, "live: .*connected", "live: .*ready")
         assert "saved" in run(tmp_path, *program, "write", server.host, text)
         wait_for(lines, "live: .*create", text)
+
+
+def follow_program(language: str, place: Path) -> list[str]:
+    """Build the program that follows, if it is to be built; give how to start it."""
+    if language == "python":
+        return [sys.executable, str(EXAMPLES / "python" / "follow.py")]
+    program = place / "follow"
+    if language == "go":
+        run(EXAMPLES / "go", "go", "build", "-o", str(program), "./follow")
+    else:
+        flags = run(place, "pkg-config", "--cflags", "--libs", "kvstore").split()
+        source, warnings = str(EXAMPLES / "c" / "follow.c"), ["-Wall", "-Wextra", "-Werror"]
+        run(place, "gcc", "-std=gnu11", *warnings, source, "-o", "follow", *flags)
+    return [str(program)]
+
+
+@pytest.mark.parametrize("language", ["c", "python", "go"])
+def test_what_is_followed_goes_both_ways(language: str, server: Server, tmp_path: Path) -> None:
+    program = follow_program(language, tmp_path)
+    with kvstore.Client(
+        app_key="kid_demo", app_secret="secret", host=server.host, data_directory=tmp_path / "other"
+    ) as client:
+        client.signup()
+        notes = client.collection("notes", "network")
+        before = notes.count()
+        with watching(tmp_path, [*program, server.host]) as lines:
+            if language == "c":
+                wait_for(lines, '"state":"current","live":true', '"pending":0,.*"follows":\\[{')
+            else:
+                wait_for(lines, f"{before + 1} notes here, 0 to push")
+            assert notes.count() == before + 1
+            notes.save({"text": "bread"})
+            if language != "c":
+                wait_for(lines, f"{before + 2} notes here")
 
 
 @contextmanager

@@ -410,6 +410,38 @@ KV_API kv_status kv_client_observe_sync(kv_client *client, kv_event_fn receive, 
                                         kv_free_fn free_context,
                                         kv_subscription **subscription_out, kv_error **error_out);
 
+/**
+ * Gives how a client stands and what it does, without a network call:
+ *
+ *     {"online":true,"signedIn":true,"pending":2,"quarantined":0,
+ *      "collections":[{"collection":"notes","tag":"kinvey","pending":2,"quarantined":0,"lastSynced":"2026-…"}],
+ *      "activity":[{"operation":"pull","collection":"notes","automatic":false,"entitiesDone":100,
+ *                   "entitiesTotal":2500,"bytesDone":20480,"bytesTotal":0}],
+ *      "follows":[…]}
+ *
+ * `online` is null before anything was asked. `pending` includes what is set aside (`quarantined`). The collections are
+ * those of the tags that stores were opened of; `lastSynced` is when one was last read from the backend, also in an
+ * earlier run, and missing if it was not. Nothing runs if `activity` is empty. `follows` has what
+ * kv_store_follow() tells of each. Other members may follow.
+ *
+ * @param json_out   owned by the caller: kv_free()
+ * @return KV_OK, KV_MISUSE, KV_STORAGE, KV_CORRUPT
+ */
+KV_API kv_status kv_client_status(kv_client *client, char **json_out, size_t *length_out,
+                                  kv_error **error_out);
+
+/**
+ * Tells the status of a client: what kv_client_status() gives, first as it is now, then whenever it is another one, four
+ * times a second at the most. What changes while `receive` is busy becomes one event, and the last status is always
+ * told. For `receive`, `context`, `free_context` and `subscription_out` see the group above. CONSTRUCTOR
+ *
+ * @return KV_OK, KV_MISUSE, KV_INTERNAL (no thread)
+ */
+KV_API kv_status kv_client_observe_status(kv_client *client, kv_event_fn receive, void *context,
+                                          kv_free_fn free_context,
+                                          kv_subscription **subscription_out,
+                                          kv_error **error_out);
+
 /** @} */
 
 /** @defgroup user Users
@@ -954,6 +986,41 @@ KV_API kv_status kv_store_indexes(kv_store *store, char **json_out, size_t *leng
  */
 KV_API kv_status kv_store_explain(kv_store *store, kv_query *query, char **json_out,
                                   size_t *length_out, kv_error **error_out);
+
+/** @} */
+
+/** @defgroup follow Following
+ *  Queries that are kept in sync with the backend, by one switch. @{ */
+
+/**
+ * Keeps what matches a query in sync with the backend until the subscription or the client is closed: pulls it, or its
+ * changes; keeps it current by live data, for which it registers, or by polling; catches up after each absence; and
+ * pushes what waits in the collection and what is saved. It begins at once and waits for nothing: for the network and for
+ * a login it waits by itself, with growing pauses. See docs/follow.md.
+ *
+ * Events tell how it stands, first as it is now, then whenever that is another one; what changes while `receive` is busy
+ * becomes one event, and the last state is always told:
+ * `{"collection":…,"filter":{…},"state":…,"live":…,"lastSynced":…,"error":{…}}`.
+ *
+ * - `state`: `"starting"`, until something was read; `"current"`: here is what the backend has; `"behind"`: it is being
+ *   read, or the `error` says why it cannot be; `"offline"`: nobody answers
+ * - `live`: whether changes come by live data; else they are polled for
+ * - `lastSynced`: when it was last read; missing before that
+ * - `error`: what kv_error_json() would show; missing if there is none
+ *
+ * Closing the subscription cancels what runs, and does not wait for its end.
+ *
+ * @param query         NULL: all; no skip and no limit
+ * @param options       NULL or a JSON object: `interval` (seconds between two reads without live data, default 60), `live`
+ *                      (whether live data is used, default true), and the options of a call; `deltaSet` is true unless it
+ *                      is said otherwise
+ * @param receive       may be NULL; see @ref subscription, for this and what follows
+ * @return KV_OK, KV_INVALID, KV_UNSUPPORTED (a network store, no backend), KV_MISUSE, KV_INTERNAL (no thread)
+ */
+KV_API kv_status kv_store_follow(kv_store *store, kv_query *query, const char *options,
+                                 KV_OPTIONAL kv_event_fn receive, void *context,
+                                 kv_free_fn free_context, kv_subscription **subscription_out,
+                                 kv_error **error_out);
 
 /** @} */
 

@@ -68,6 +68,7 @@ enum LibraryTexts {
     "log",
     "multi-insert",
     "observers",
+    "follow",
     "pending",
     "policies",
     "pump",

@@ -1,5 +1,4 @@
 public import CKVStore
-internal import KVBase
 internal import KVClient
 internal import KVJSON
 internal import KVQuery
@@ -39,56 +38,17 @@ private func observe(
     let object = try StoreObject.borrow(store)
     let wanted = try query(object.core)
     let begin = { (subscription: SubscriptionObject) throws(StoreError) -> any EventSource in
-      let feed = ObserverFeed(subscription)
-      try feed.begin { (signal) throws(StoreError) in
-        try object.core.observe(wanted, signal)
+      try SignalledSource(subscription) { (signal) throws(StoreError) in
+        let observation = try object.core.observe(wanted, signal)
+        return .init(look: { changes(of: observation) }, end: { observation.end() })
       }
-      return feed
     }
     return (object.client, begin)
   }
 }
 
-/// Looks what has changed when a subscriber's turn has come: however much is written meanwhile, one look
-/// waits for each subscriber.
-private final class ObserverFeed: EventSource {
-  private let subscription: SubscriptionObject
-  private let observation = Monitor<(any Observation)?>(nil)
-  private let isWaiting = Monitor(false)
-
-  init(_ subscription: SubscriptionObject) { self.subscription = subscription }
-
-  func begin(
-    _ observe: (@escaping @Sendable () -> Void) throws(StoreError) -> any Observation
-  ) throws(StoreError) {
-    let begun = try observe { [weak self] in self?.signal() }
-    observation.withLock { $0 = begun }
-    signal()
-  }
-
-  func end() {
-    let ended = observation.withLock { observation in
-      defer { observation = nil }
-      return observation
-    }
-    ended?.end()
-  }
-
-  private func signal() {
-    let isFirst = isWaiting.withLock { isWaiting in
-      defer { isWaiting = true }
-      return !isWaiting
-    }
-    if isFirst { subscription.deliver { [self] in look() } }
-  }
-
-  private func look() -> Event? {
-    isWaiting.withLock { $0 = false }
-    guard let observation = observation.withLock({ $0 }) else { return nil }
-    do throws(StoreError) {
-      return try observation.changes().map { .success($0.json) }
-    } catch {
-      return .failure(error)
-    }
+private func changes(of observation: any Observation) -> Event? {
+  do throws(StoreError) { return try observation.changes().map { .success($0.json) } } catch {
+    return .failure(error)
   }
 }

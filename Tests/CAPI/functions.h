@@ -38,6 +38,8 @@ static kv_status handle_kv_request_cancel_request(void *a, kv_error **e) { (void
 static kv_status handle_kv_request_progress_request(void *a, kv_error **e) { (void)e; return kv_request_progress(a, &(kv_progress){.size = sizeof(kv_progress)}); }
 static kv_status handle_kv_subscription_close_subscription(void *a, kv_error **e) { (void)e; return kv_subscription_close(a); }
 static kv_status handle_kv_client_observe_sync_client(void *a, kv_error **e) { return kv_client_observe_sync(a, no_kv_event_fn, &freed, count_free, &made_subscription, e); }
+static kv_status handle_kv_client_status_client(void *a, kv_error **e) { return kv_client_status(a, &json, &length, e); }
+static kv_status handle_kv_client_observe_status_client(void *a, kv_error **e) { return kv_client_observe_status(a, no_kv_event_fn, &freed, count_free, &made_subscription, e); }
 static kv_status handle_kv_ping_client(void *a, kv_error **e) { return kv_ping(a, NULL, &json, &length, e); }
 static kv_status handle_kv_ping_async_client(void *a, kv_error **e) { return kv_ping_async(a, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
 static kv_status handle_kv_user_signup_client(void *a, kv_error **e) { return kv_user_signup(a, "{}", KV_NUL_TERMINATED, NULL, &json, &length, e); }
@@ -113,6 +115,8 @@ static kv_status handle_kv_store_drop_index_store(void *a, kv_error **e) { retur
 static kv_status handle_kv_store_indexes_store(void *a, kv_error **e) { return kv_store_indexes(a, &json, &length, e); }
 static kv_status handle_kv_store_explain_store(void *a, kv_error **e) { return kv_store_explain(a, good_query, &json, &length, e); }
 static kv_status handle_kv_store_explain_query(void *a, kv_error **e) { return kv_store_explain(good_store, a, &json, &length, e); }
+static kv_status handle_kv_store_follow_store(void *a, kv_error **e) { return kv_store_follow(a, good_query, NULL, no_kv_event_fn, &freed, count_free, &made_subscription, e); }
+static kv_status handle_kv_store_follow_query(void *a, kv_error **e) { return kv_store_follow(good_store, a, NULL, no_kv_event_fn, &freed, count_free, &made_subscription, e); }
 static kv_status handle_kv_store_observe_store(void *a, kv_error **e) { return kv_store_observe(a, good_query, no_kv_event_fn, &freed, count_free, &made_subscription, e); }
 static kv_status handle_kv_store_observe_query(void *a, kv_error **e) { return kv_store_observe(good_store, a, no_kv_event_fn, &freed, count_free, &made_subscription, e); }
 static kv_status handle_kv_store_observe_by_id_store(void *a, kv_error **e) { return kv_store_observe_by_id(a, "a", no_kv_event_fn, &freed, count_free, &made_subscription, e); }
@@ -178,6 +182,8 @@ static kv_status pointer_kv_client_event_fd_fd_out(void *a, kv_error **e) { (voi
 static kv_status pointer_kv_request_cursor_cursor_out(void *a, kv_error **e) { (void)a; return kv_request_cursor(good_request, NULL, e); }
 static kv_status pointer_kv_request_progress_progress(void *a, kv_error **e) { (void)a; (void)e; return kv_request_progress(good_request, NULL); }
 static kv_status pointer_kv_client_observe_sync_receive(void *a, kv_error **e) { (void)a; return kv_client_observe_sync(good_client, NULL, &freed, count_free, &made_subscription, e); }
+static kv_status pointer_kv_client_status_json_out(void *a, kv_error **e) { (void)a; return kv_client_status(good_client, NULL, &length, e); }
+static kv_status pointer_kv_client_observe_status_receive(void *a, kv_error **e) { (void)a; return kv_client_observe_status(good_client, NULL, &freed, count_free, &made_subscription, e); }
 static kv_status pointer_kv_ping_json_out(void *a, kv_error **e) { (void)a; return kv_ping(good_client, NULL, NULL, &length, e); }
 static kv_status pointer_kv_user_login_credentials_json(void *a, kv_error **e) { (void)a; return kv_user_login(good_client, NULL, KV_NUL_TERMINATED, NULL, &json, &length, e); }
 static kv_status pointer_kv_user_login_async_credentials_json(void *a, kv_error **e) { (void)a; return kv_user_login_async(good_client, NULL, KV_NUL_TERMINATED, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
@@ -297,6 +303,8 @@ static const misused_call handle_calls[] = {
     {"kv_request_progress", "request", REQUEST, handle_kv_request_progress_request, 0, 0, 0},
     {"kv_subscription_close", "subscription", SUBSCRIPTION, handle_kv_subscription_close_subscription, 1, 0, 0},
     {"kv_client_observe_sync", "client", CLIENT, handle_kv_client_observe_sync_client, 0, 1, 1},
+    {"kv_client_status", "client", CLIENT, handle_kv_client_status_client, 0, 1, 0},
+    {"kv_client_observe_status", "client", CLIENT, handle_kv_client_observe_status_client, 0, 1, 1},
     {"kv_ping", "client", CLIENT, handle_kv_ping_client, 0, 1, 0},
     {"kv_ping_async", "client", CLIENT, handle_kv_ping_async_client, 0, 1, 1},
     {"kv_user_signup", "client", CLIENT, handle_kv_user_signup_client, 0, 1, 0},
@@ -372,6 +380,8 @@ static const misused_call handle_calls[] = {
     {"kv_store_indexes", "store", STORE, handle_kv_store_indexes_store, 0, 1, 0},
     {"kv_store_explain", "store", STORE, handle_kv_store_explain_store, 0, 1, 0},
     {"kv_store_explain", "query", QUERY, handle_kv_store_explain_query, 1, 1, 0},
+    {"kv_store_follow", "store", STORE, handle_kv_store_follow_store, 0, 1, 1},
+    {"kv_store_follow", "query", QUERY, handle_kv_store_follow_query, 1, 1, 1},
     {"kv_store_observe", "store", STORE, handle_kv_store_observe_store, 0, 1, 1},
     {"kv_store_observe", "query", QUERY, handle_kv_store_observe_query, 1, 1, 1},
     {"kv_store_observe_by_id", "store", STORE, handle_kv_store_observe_by_id_store, 0, 1, 1},
@@ -440,6 +450,8 @@ static const misused_call pointer_calls[] = {
     {"kv_request_cursor", "cursor_out", KINDS, pointer_kv_request_cursor_cursor_out, 0, 1, 0},
     {"kv_request_progress", "progress", KINDS, pointer_kv_request_progress_progress, 0, 0, 0},
     {"kv_client_observe_sync", "receive", KINDS, pointer_kv_client_observe_sync_receive, 0, 1, 1},
+    {"kv_client_status", "json_out", KINDS, pointer_kv_client_status_json_out, 0, 1, 0},
+    {"kv_client_observe_status", "receive", KINDS, pointer_kv_client_observe_status_receive, 0, 1, 1},
     {"kv_ping", "json_out", KINDS, pointer_kv_ping_json_out, 0, 1, 0},
     {"kv_user_login", "credentials_json", KINDS, pointer_kv_user_login_credentials_json, 0, 1, 0},
     {"kv_user_login_async", "credentials_json", KINDS, pointer_kv_user_login_async_credentials_json, 0, 1, 1},

@@ -93,6 +93,8 @@ type Options struct {
 	// PushAutomatically pushes what waits without being asked for: after a save, when the network is back,
 	// after a login.
 	PushAutomatically bool `json:"pushAutomatically,omitempty"`
+	// Live false keeps follows from using live data before the application registers for it; default: true.
+	Live *bool `json:"live,omitempty"`
 	// AuthHost is the authorization server; default: that of the hosted service, else the host.
 	AuthHost string `json:"authHost,omitempty"`
 }

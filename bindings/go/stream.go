@@ -66,6 +66,16 @@ func (s *stream[E]) offer(event E) bool {
 	return fits
 }
 
+// replace puts an event in the place of those that wait.
+func (s *stream[E]) replace(event E) {
+	s.Lock()
+	defer s.Unlock()
+	if !s.ended {
+		s.waiting = []E{event}
+	}
+	s.wake()
+}
+
 // count tells how many wait.
 func (s *stream[E]) count() int {
 	s.Lock()

@@ -22,6 +22,7 @@ BLOCKING_ONLY = {
     "get_bytes",
     "observe",
     "observe_by_id",
+    "observe_status",
     "observe_sync",
     "page",
     "reduce",

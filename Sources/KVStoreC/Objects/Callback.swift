@@ -42,6 +42,11 @@ struct EventHandlers {
     (ready, next, status, failure) = (receive, receive, receive, receive)
   }
 
+  /// One for everything, if the host wants to be told at all.
+  init(ifAny receive: kv_event_fn?) {
+    (ready, next, status, failure) = (receive, receive, receive, receive)
+  }
+
   /// A function for each kind; nil if there is no function at all.
   init?(
     ready: kv_event_fn?, next: kv_event_fn?, status: kv_event_fn?, failure: kv_event_fn?

@@ -18,7 +18,7 @@ from ._option_types import (
     StoreOptions,
     WritePolicy,
 )
-from ._options import Condition, StoreType
+from ._options import Condition, FollowOptions, StoreType
 from .backend import Backend, register_backend
 from .changes import Changes, ChangesStream, Deletion, Move, Placed
 from .client import Client, LogLevel
@@ -71,6 +71,7 @@ from .results import (
     UpdateResult,
 )
 from .salvage import salvage
+from .status import Activity, ClientStatus, CollectionStatus, FollowStatus
 from .store import Store
 from .stream import Stream
 from .subscription import Subscription
@@ -81,6 +82,7 @@ from .values import register_type, to_json_value
 __version__ = "0.1.0"
 
 __all__ = [
+    "Activity",
     "Aggregate",
     "Answer",
     "Backend",
@@ -91,6 +93,8 @@ __all__ = [
     "ChangesStream",
     "Client",
     "ClientOptions",
+    "ClientStatus",
+    "CollectionStatus",
     "Condition",
     "Conflict",
     "ConflictError",
@@ -104,6 +108,8 @@ __all__ = [
     "Explanation",
     "F",
     "Field",
+    "FollowOptions",
+    "FollowStatus",
     "ForbiddenError",
     "FullError",
     "Index",

@@ -85,6 +85,8 @@ class ClientOptions(CallOptions, total=False):
     callbacks: Literal["thread", "pump"]
     #: All users of the device have one set of local data; pending writes stay their user's.
     shared_device: bool
+    #: Whether follows may use live data before the application registers for it; default: true.
+    live: bool
     #: What waits is pushed without being asked for: after a save, when the network is back, after a
     #: login, and otherwise after growing pauses; of several processes with the same data by one.
     push_automatically: bool

@@ -28,6 +28,15 @@ class Condition(TypedDict, total=False):
     if_match: Mapping[str, Any]
 
 
+class FollowOptions(CallOptions, total=False):
+    """How a query is followed."""
+
+    #: Seconds between two reads where there is no live data; default 60.
+    interval: float
+    #: Whether live data is used, if there is any; default True.
+    live: bool
+
+
 class WriteOptions(Condition, CallOptions, total=False):
     """What a save or a removal by id may say for itself."""
 

@@ -29,6 +29,7 @@ from .results import (
     decode_nothing,
     decode_sync_event,
 )
+from .status import ClientStatus, decode_status
 from .store import Store
 from .subscription import Subscription, begin
 from .transaction import Transaction, transact
@@ -45,6 +46,7 @@ _event_fd = _native.function("kv_client_event_fd")
 _dispatch = _native.function("kv_client_dispatch")
 _set_log = _native.function("kv_client_set_log")
 _active = _native.function("kv_user_active")
+_status = _native.function("kv_client_status")
 _login_page = _native.function("kv_user_login_page")
 
 _ENTITY: Final = TextReader(decode_entity)
@@ -408,6 +410,31 @@ class Client(Closing):
                 receive(decode_sync_event(event))
 
         handle = begin("kv_client_observe_sync", self, self.handle, receive=on_event, ended=ended)
+        return Subscription(handle, self)
+
+    def status(self) -> ClientStatus:
+        """Tell how the client stands and what it does, without a network call."""
+        return decode_status(_native.call_for_text(_status, self.handle))
+
+    def observe_status(
+        self,
+        receive: Callable[[ClientStatus], object],
+        *,
+        ended: Callable[[], object] | None = None,
+    ) -> Subscription:
+        """Hear the status, now and after each change, until the subscription is closed.
+
+        At most four times a second: what changes meanwhile is one event, and the last status is
+        always told. ``receive`` runs where callbacks do, and so does ``ended``, once, when no event
+        will follow.
+        """
+        refuse_coroutine(receive, "who hears the status")
+
+        def hear(event: bytes | KVError) -> None:
+            if isinstance(event, bytes):
+                receive(decode_status(event))
+
+        handle = begin("kv_client_observe_status", self, self.handle, receive=hear, ended=ended)
         return Subscription(handle, self)
 
     def set_log(

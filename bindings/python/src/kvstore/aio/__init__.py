@@ -18,9 +18,9 @@ those of the blocking calls.
 
 from .client import Client
 from .cursor import Cursor
-from .events import Events
+from .events import Events, States
 from .pending import PendingQueue
 from .store import Store
 from .userstream import UserStream
 
-__all__ = ["Client", "Cursor", "Events", "PendingQueue", "Store", "UserStream"]
+__all__ = ["Client", "Cursor", "Events", "PendingQueue", "States", "Store", "UserStream"]

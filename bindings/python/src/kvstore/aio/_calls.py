@@ -24,6 +24,7 @@ from ..results import (
     SyncResult,
     UpdateResult,
 )
+from ..status import ClientStatus
 from ..store import Store
 from ..userstream import UserStream
 from ._waiting import finish, in_thread
@@ -339,6 +340,10 @@ class ClientCalls:
         return await finish(
             lambda done: self.blocking.user_exists_async(username, on_answer=done, **options)
         )
+
+    async def status(self) -> ClientStatus:
+        """Tell how the client stands and what it does, without a network call."""
+        return await in_thread(self.blocking.status)
 
 
 class StreamCalls:

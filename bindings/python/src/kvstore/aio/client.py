@@ -11,10 +11,11 @@ from .._options import StoreType
 from ..errors import invalid
 from ..model import Model
 from ..results import Entity, SyncEvent
+from ..status import ClientStatus
 from ..transaction import Transaction
 from ._calls import ClientCalls
 from ._waiting import Closing, in_thread
-from .events import Events
+from .events import Events, States
 from .store import Store
 from .userstream import UserStream
 
@@ -93,6 +94,13 @@ class Client(ClientCalls, Closing):
         See :meth:`kvstore.Client.observe_sync`.
         """
         return Events(lambda receive, ended: self.blocking.observe_sync(receive, ended=ended))
+
+    def statuses(self) -> States[ClientStatus]:
+        """Give the status, now and after each change: ``async with``, then ``async for``.
+
+        See :meth:`kvstore.Client.observe_status`.
+        """
+        return States(lambda receive, ended: self.blocking.observe_status(receive, ended=ended))
 
     # Users
 

@@ -74,3 +74,14 @@ class Events(Closing, AsyncIterator[T], Generic[T]):
     def _end(self) -> None:
         self._ended = True
         self._changed.set()
+
+
+class States(Events[T]):
+    """The last state that was told, for ``async for``: one that nobody took gives way to the next.
+
+    What it is of lasts until this is closed, whether or not somebody iterates.
+    """
+
+    def _take(self, event: T) -> None:
+        self._waiting.clear()
+        super()._take(event)

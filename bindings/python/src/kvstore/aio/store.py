@@ -8,15 +8,18 @@ from typing import TypeVar, Unpack
 
 from .. import store as blocking
 from .._option_types import CallOptions
+from .._options import FollowOptions
 from ..changes import ChangesStream
 from ..conflict import ConflictHandler
 from ..errors import NotFoundError
 from ..live import LiveStream
 from ..query import QueryLike
 from ..results import E
+from ..status import FollowStatus
 from ._calls import StoreCalls
 from ._waiting import Closing, in_thread
 from .cursor import Cursor
+from .events import States
 from .pending import PendingQueue
 
 T = TypeVar("T")
@@ -71,6 +74,17 @@ class Store(StoreCalls[E], Closing):
         """
         with await in_thread(self.blocking.live, live_to_local=live_to_local) as stream:
             yield stream
+
+    def follow(
+        self, query: QueryLike = None, **options: Unpack[FollowOptions]
+    ) -> States[FollowStatus]:
+        """Keep what matches in sync with the backend, for as long as an ``async with`` lasts.
+
+        ``async for`` gives how it stands. See :meth:`kvstore.Store.follow`.
+        """
+        return States(
+            lambda receive, ended: self.blocking.follow(query, receive, ended=ended, **options)
+        )
 
     @asynccontextmanager
     async def changes(self, query: QueryLike = None) -> AsyncIterator[ChangesStream[E]]:

@@ -3,18 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Unpack
 
-from .._options import encode_options, to_text
+from .._callbacks import refuse_coroutine
+from .._options import FollowOptions, encode_options, to_text
 from ..changes import ChangesStream, OnChanges, changes_reader
 from ..live import ErrorHandler, LiveHandler, LiveStream, begin_live
 from ..query import QueryLike, as_query, handle_of
 from ..results import E
+from ..status import FollowStatus, follow_reader
 from ..subscription import Subscription, begin
 from .base import StoreBase
 
 
 class Following(StoreBase[E]):
     """Tells of changes."""
+
+    def follow(
+        self,
+        query: QueryLike = None,
+        receive: Callable[[FollowStatus], object] | None = None,
+        *,
+        ended: Callable[[], object] | None = None,
+        **options: Unpack[FollowOptions],
+    ) -> Subscription:
+        """Keep what matches in sync with the backend, until the subscription is closed.
+
+        It is pulled, or its changes are; live data or polling keeps it current, absences are caught
+        up, and what is saved in the collection is pushed. It waits for the network and for logins
+        by itself. ``receive`` gets the status whenever it is another one, where callbacks run;
+        ``ended`` runs when nothing will follow. The query has no skip and no limit.
+        """
+        refuse_coroutine(receive, "who hears the status of a follow")
+        made = as_query(query)
+        handle = begin(
+            *("kv_store_follow", self, self.handle, handle_of(made), encode_options(options)),
+            receive=follow_reader(receive),
+            ended=ended,
+        )
+        return Subscription(handle, self)
 
     def subscribe(
         self,

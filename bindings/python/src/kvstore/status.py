@@ -1,0 +1,132 @@
+"""How a client and what it follows stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from ._json import from_json
+from .errors import KVError, error_from_json
+from .results import Progress
+
+FollowState = Literal["starting", "current", "behind", "offline", "closed"]
+
+
+@dataclass(frozen=True, slots=True)
+class FollowStatus:
+    """How a query that is followed stands."""
+
+    collection: str
+    filter: Mapping[str, Any]
+    #: "starting" until something was read; "current": here is what the backend has; "behind": it
+    #: is being read, or the error says why it cannot be; "offline": nobody answers.
+    state: FollowState
+    #: Whether changes come by live data; else they are polled for.
+    live: bool
+    #: When it was last read.
+    last_synced: datetime | None
+    error: KVError | None
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionStatus:
+    """How a collection stands."""
+
+    collection: str
+    tag: str
+    #: Writes that the backend has not confirmed, those included that are set aside.
+    pending: int
+    quarantined: int
+    #: When it was last read from the backend.
+    last_synced: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """A push, pull or sync that runs."""
+
+    operation: str
+    collection: str
+    #: Whether nobody asked for it.
+    automatic: bool
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class ClientStatus:
+    """How a client stands, and what it does."""
+
+    #: None: nothing was asked yet.
+    online: bool | None
+    signed_in: bool
+    pending: int
+    quarantined: int
+    collections: list[CollectionStatus]
+    #: Empty: nothing runs.
+    activity: list[Activity]
+    follows: list[FollowStatus]
+
+
+def follow_reader(
+    receive: Callable[[FollowStatus], object] | None,
+) -> Callable[[bytes | KVError], None]:
+    """Give what reads the events of a follow for a function, if there is one."""
+
+    def hear(event: bytes | KVError) -> None:
+        if receive is not None and isinstance(event, bytes):
+            receive(_follow(from_json(event)))
+
+    return hear
+
+
+def decode_status(text: bytes) -> ClientStatus:
+    """Read a status as the library writes it."""
+    members = from_json(text)
+    return ClientStatus(
+        online=members["online"],
+        signed_in=members["signedIn"],
+        pending=members["pending"],
+        quarantined=members["quarantined"],
+        collections=[_collection(one) for one in members["collections"]],
+        activity=[_activity(one) for one in members["activity"]],
+        follows=[_follow(one) for one in members["follows"]],
+    )
+
+
+def _follow(members: Mapping[str, Any]) -> FollowStatus:
+    error = members.get("error")
+    return FollowStatus(
+        collection=members["collection"],
+        filter=members["filter"],
+        state=members["state"],
+        live=members["live"],
+        last_synced=_moment(members),
+        error=None if error is None else error_from_json(error),
+    )
+
+
+def _collection(members: Mapping[str, Any]) -> CollectionStatus:
+    return CollectionStatus(
+        collection=members["collection"],
+        tag=members["tag"],
+        pending=members["pending"],
+        quarantined=members["quarantined"],
+        last_synced=_moment(members),
+    )
+
+
+def _activity(members: Mapping[str, Any]) -> Activity:
+    progress = Progress(
+        entities_done=members["entitiesDone"],
+        entities_total=members["entitiesTotal"],
+        bytes_done=members["bytesDone"],
+        bytes_total=members["bytesTotal"],
+    )
+    return Activity(members["operation"], members["collection"], members["automatic"], progress)
+
+
+def _moment(members: Mapping[str, Any]) -> datetime | None:
+    text = members.get("lastSynced")
+    return None if text is None else datetime.fromisoformat(text)
