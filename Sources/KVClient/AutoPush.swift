@@ -43,7 +43,7 @@ final class AutoPush: Sendable {
   var isOwnThread: Bool { worker.withLock { $0 }?.isCurrent ?? false }
 
   /// Something was saved here.
-  func noteSave() { state.withLockNotifyingAll { $0.isSaved = true } }
+  func didSave() { state.withLockNotifyingAll { $0.isSaved = true } }
 
   /// The network is back, or somebody has logged in.
   func revive() { state.withLockNotifyingAll { $0.isRevived = true } }
@@ -107,7 +107,7 @@ final class AutoPushes: Sendable {
 
   var isOwnThread: Bool { all.withLock { $0 }.contains { $0.isOwnThread } }
 
-  func noteSave() { for push in all.withLock({ $0 }) { push.noteSave() } }
+  func didSave() { for push in all.withLock({ $0 }) { push.didSave() } }
 
   func revive() { for push in all.withLock({ $0 }) { push.revive() } }
 

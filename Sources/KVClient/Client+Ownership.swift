@@ -79,7 +79,7 @@ extension Client {
       }
       try session.clear()
     }
-    events.tell(.loggedOut(nil))
+    events.publish(.loggedOut(nil))
     follows.receive(.revived)
   }
 

@@ -49,7 +49,7 @@ extension Client {
     _ user: Account, _ options: Options, grant: Grant? = nil
   ) throws(StoreError) -> [UInt8] {
     do throws(StoreError) {
-      try log.telling("begin of the session") { () throws(StoreError) in
+      try log.measuring("begin of the session") { () throws(StoreError) in
         try begin(user, grant: grant)
       }
     } catch {
@@ -175,7 +175,7 @@ extension Client {
   /// Ends the session here, wipes the local data that belongs to it, and ends the session on the backend, whose
   /// failure does not matter any more. `.pending`, and nothing is changed, if that would lose unsent work.
   package func logout(_ leaving: Leaving, _ cancellation: Cancellation) throws(StoreError) {
-    let (user, listened) = try log.telling("logout") { () throws(StoreError) in
+    let (user, listened) = try log.measuring("logout") { () throws(StoreError) in
       let user = try active()
       let listened = live?.registered
       try endSession(leaving)
@@ -201,7 +201,7 @@ extension Client {
       try checkUnsent(leaving)
       try accounts().delete(id: user.id, isHard: leaving.hard, call: call)
     }
-    try log.telling("user delete") { () throws(StoreError) in try endSession(leaving) }
+    try log.measuring("user delete") { () throws(StoreError) in try endSession(leaving) }
   }
 
   // MARK: Shared
@@ -211,7 +211,7 @@ extension Client {
     _ operation: StaticString, _ options: Options, _ cancellation: Cancellation,
     _ body: (Call) throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    try log.telling(operation) { () throws(StoreError) in
+    try log.measuring(operation) { () throws(StoreError) in
       try operations.run(cancellation) { (cancellation) throws(StoreError) in
         try connectivity.noting { () throws(StoreError) in try body(call(options, cancellation)) }
       }

@@ -61,15 +61,15 @@ package final class Client: Sendable {
     directory = DataDirectory(root: options.dataDirectory, appKey: options.appKey)
     let autoPushes = AutoPushes(pushes)
     self.autoPushes = autoPushes
-    let follows = Follows { [statusObservers] in statusObservers.noteChange() }
+    let follows = Follows { [statusObservers] in statusObservers.didChange() }
     self.follows = follows
     connectivity = Connectivity { [events] isOnline in
-      events.tell(isOnline ? .online : .offline)
+      events.publish(isOnline ? .online : .offline)
       guard isOnline else { return }
       autoPushes.revive()
       follows.receive(.revived)
     }
-    _ = events.listen { [statusObservers] _ in statusObservers.noteChange() }
+    _ = events.listen { [statusObservers] _ in statusObservers.didChange() }
     guard let open = options.backend else {
       // Where the directory cannot be used, that is said here, as for a client with a backend.
       try directory.openSession(tag: options.tag).close()
@@ -93,7 +93,7 @@ package final class Client: Sendable {
       self.session = session
     }
     renewal = Renewal(session, backend, lock: directory.sessionFile + ".lock") { [events] in
-      events.tell(.loggedOut($0))
+      events.publish(.loggedOut($0))
     }
     let remote = layers(around: backend.remote, renewal, connectivity: connectivity)
     self.remote = remote
@@ -154,7 +154,7 @@ package final class Client: Sendable {
       collection: collection, type: type, local: local, remote: remote,
       inFlight: type.isLocal ? inFlight(tag ?? self.options.tag, collection) : SendGate(),
       writer: writer(local), validation: validation?.renamed(by: names).filter ?? .everything)
-    let store = DataStore(engine, calls, names, surroundings)
+    let store = DataStore(engine, calls, names, context)
     if type.isLocal { remember(store, tag ?? self.options.tag) }
     return store
   }
@@ -164,11 +164,11 @@ package final class Client: Sendable {
   private func writer(
     _ local: Storage?
   ) -> @Sendable () throws(StoreError) -> String? {
-    let takesAnybody = backend?.acceptsAnonymousWrites == true
+    let acceptsAnyone = backend?.acceptsAnonymousWrites == true
     return { [session] () throws(StoreError) in
       guard let session else { return nil }
       if let user = try session.current() { return user.id }
-      guard takesAnybody, try local?.owner(former: try session.formerUser()) == nil else {
+      guard acceptsAnyone, try local?.owner(former: try session.formerUser()) == nil else {
         throw StoreError(.noUser, "Nobody is logged in.")
       }
       return nil
@@ -192,7 +192,7 @@ package final class Client: Sendable {
     return stores.last { $0.decidesConflicts }
   }
 
-  var surroundings: DataStore.StoreContext {
+  var context: DataStore.StoreContext {
     DataStore.StoreContext(
       log: log, operations: operations, events: events, live: liveData,
       follows: follows,
@@ -201,15 +201,15 @@ package final class Client: Sendable {
         try ensureLive(Options(), cancellation)
         return true
       },
-      noteSave: { [autoPushes, follows, statusObservers] in
-        autoPushes.noteSave()
-        follows.noteSave()
-        statusObservers.noteChange()
+      didSave: { [autoPushes, follows, statusObservers] in
+        autoPushes.didSave()
+        follows.didSave()
+        statusObservers.didChange()
       },
-      noteRefusal: { [session, events] error in
+      didRefuse: { [session, events] error in
         // A session that could not be renewed has told its end already.
         guard let token = (try? session?.current())??.token else { return }
-        events.tellRefused(token, error)
+        events.publishRefusal(token, error)
       })
   }
 
@@ -285,7 +285,7 @@ package final class Client: Sendable {
   func revive() {
     autoPushes.revive()
     follows.receive(.revived)
-    statusObservers.noteChange()
+    statusObservers.didChange()
   }
 
   // MARK: Calls

@@ -31,7 +31,7 @@ package final class DataStore: Sendable {
   private let defaults: Options
   /// What the application calls the backend's members.
   let names: KeyMap
-  let surroundings: StoreContext
+  let context: StoreContext
 
   /// What a store needs of its client.
   struct StoreContext: Sendable {
@@ -44,18 +44,18 @@ package final class DataStore: Sendable {
     /// Registers the active user for live data; false: the application wants none.
     var registerLive: @Sendable (Cancellation) throws(StoreError) -> Bool
     /// Something was written.
-    var noteSave: @Sendable () -> Void
+    var didSave: @Sendable () -> Void
     /// The backend refused the session.
-    var noteRefusal: @Sendable (StoreError) -> Void
+    var didRefuse: @Sendable (StoreError) -> Void
   }
 
   init(
-    _ engine: CollectionEngine, _ defaults: Options, _ names: KeyMap, _ surroundings: StoreContext
+    _ engine: CollectionEngine, _ defaults: Options, _ names: KeyMap, _ context: StoreContext
   ) {
     self.engine = engine
     self.defaults = defaults
     self.names = names
-    self.surroundings = surroundings
+    self.context = context
     let readPolicy = defaults.readPolicy ?? engine.type.readPolicy
     lendsLocally = engine.type.isLocal && readPolicy == .forceLocal && defaults.ttl == nil
   }
@@ -94,7 +94,7 @@ package final class DataStore: Sendable {
     _ operation: StaticString, _ run: Run, _ body: (CallOptions) throws(StoreError) -> R
   ) throws(StoreError) -> R {
     // Also after a failure: what could not be sent is queued.
-    defer { surroundings.noteSave() }
+    defer { context.didSave() }
     return try performing(operation, merged(run), run, isLocal: writesLocally(run.options), body)
   }
 
@@ -111,15 +111,15 @@ package final class DataStore: Sendable {
     _ operation: StaticString, _ options: Options, _ run: Run, isLocal: Bool,
     _ body: (CallOptions) throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    try surroundings.log.telling(operation, of: engine.collection) { () throws(StoreError) in
+    try context.log.measuring(operation, of: engine.collection) { () throws(StoreError) in
       if isLocal { return try body(resolved(options, run, run.cancellation)) }
       do throws(StoreError) {
-        return try surroundings.operations.run(run.cancellation) {
+        return try context.operations.run(run.cancellation) {
           (cancellation) throws(StoreError) in
           try body(resolvedForBackend(options, run, cancellation))
         }
       } catch {
-        if error.kind == .unauthorized { surroundings.noteRefusal(error) }
+        if error.kind == .unauthorized { context.didRefuse(error) }
         throw error
       }
     }
@@ -143,8 +143,8 @@ package final class DataStore: Sendable {
     // Who sets a handler wants it to be asked.
     if options.conflicts == nil, engine.hasConflictHandler { options.conflicts = .handler }
     var resolved = resolved(options, run, cancellation)
-    resolved.call.quarantined = { [events = surroundings.events, collection = engine.collection] in
-      events.tell(.quarantined(collection: collection, id: $0, $1))
+    resolved.call.quarantined = { [events = context.events, collection = engine.collection] in
+      events.publish(.quarantined(collection: collection, id: $0, $1))
     }
     return resolved
   }
@@ -163,7 +163,7 @@ package final class DataStore: Sendable {
   /// session or close the client, which must not wait for this call then.
   package func outside<R>(_ call: Call, _ body: () throws(StoreError) -> R) throws(StoreError) -> R
   {
-    try surroundings.operations.outside(call.cancellation, body)
+    try context.operations.outside(call.cancellation, body)
   }
 
   // MARK: Reading
@@ -188,7 +188,7 @@ package final class DataStore: Sendable {
   package func lend(
     id: String, to body: (UnsafeRawBufferPointer) -> Void
   ) throws(StoreError) {
-    try surroundings.log.telling("find by id", of: engine.collection) { () throws(StoreError) in
+    try context.log.measuring("find by id", of: engine.collection) { () throws(StoreError) in
       try engine.lend(id: id, to: body)
     }
   }
@@ -266,28 +266,28 @@ package final class DataStore: Sendable {
   private func pull(
     _ run: Run, isAutomatic: Bool, _ body: (CallOptions) throws(StoreError) -> PullResult
   ) throws(StoreError) -> PullResult {
-    let result = try telling("pull", run, isAutomatic: isAutomatic, { $0.jsonObject }, body)
-    note("pull", "\(result.pulled) pulled, \(result.removed) removed")
+    let result = try publishing("pull", run, isAutomatic: isAutomatic, { $0.jsonObject }, body)
+    logCounts("pull", "\(result.pulled) pulled, \(result.removed) removed")
     return result
   }
 
   /// `isAutomatic`: nobody asked for it.
   package func push(_ run: Run, isAutomatic: Bool = false) throws(StoreError) -> PushResult {
-    let result = try telling("push", run, isAutomatic: isAutomatic, { $0.jsonObject }) {
+    let result = try publishing("push", run, isAutomatic: isAutomatic, { $0.jsonObject }) {
       (options) throws(StoreError) in try engine.push(options.call)
     }
-    note(
+    logCounts(
       "push",
       "\(result.pushed) pushed, \(result.errors.count) refused, \(result.quarantined) set aside")
     return result
   }
 
   package func sync(_ query: Query, _ run: Run) throws(StoreError) -> SyncResult {
-    let result = try telling("sync", run, { $0.jsonObject }) { (options) throws(StoreError) in
+    let result = try publishing("sync", run, { $0.jsonObject }) { (options) throws(StoreError) in
       try engine.sync(named(query), options.call, how: options.refreshing)
     }
     let (push, pull) = (result.push, result.pull ?? PullResult())
-    note(
+    logCounts(
       "sync",
       "\(push.pushed) pushed, \(push.errors.count) refused, \(pull.pulled) pulled, "
         + "\(pull.removed) removed")
@@ -295,17 +295,17 @@ package final class DataStore: Sendable {
   }
 
   /// Runs a push, pull or sync, and tells the listeners.
-  private func telling<R>(
+  private func publishing<R>(
     _ operation: StaticString, _ run: Run, isAutomatic: Bool = false,
     _ result: (R) -> JSONObject, _ body: (CallOptions) throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    try surroundings.events.telling(
+    try context.events.publishing(
       operation, of: engine.collection, isAutomatic: isAutomatic, run.progress, result: result
     ) { () throws(StoreError) in try syncing(operation, run, body) }
   }
 
-  private func note(_ operation: StaticString, _ counts: @autoclosure () -> String) {
-    surroundings.log.write(.info, "\(operation) \(engine.collection): \(counts())")
+  private func logCounts(_ operation: StaticString, _ counts: @autoclosure () -> String) {
+    context.log.write(.info, "\(operation) \(engine.collection): \(counts())")
   }
 
   // MARK: The queue
@@ -340,33 +340,33 @@ package final class DataStore: Sendable {
   }
 
   package func editPending(_ id: String, _ entity: UnsafeRawBufferPointer) throws(StoreError) {
-    defer { surroundings.noteSave() }
+    defer { context.didSave() }
     try engine.editPending(
       id, entity, outline: try outline(of: entity), known: knownMembers)
   }
 
   package func revertPending(_ id: String) throws(StoreError) {
     try engine.revertPending(id)
-    noteForgotten()
+    didForget()
   }
 
   package func dropPending(_ id: String) throws(StoreError) {
     try engine.dropPending(id)
-    noteForgotten()
+    didForget()
   }
 
   package func purge(_ query: Query?) throws(StoreError) -> Int {
-    defer { noteForgotten() }
+    defer { didForget() }
     return try engine.purge(query.map(named))
   }
 
   package func clear(_ query: Query?) throws(StoreError) -> Int {
-    defer { noteForgotten() }
+    defer { didForget() }
     return try engine.clear(query.map(named))
   }
 
   /// What is here may not be any more what the backend has, without having changed since it was read.
-  private func noteForgotten() { surroundings.follows.receive(.missed, for: engine) }
+  private func didForget() { context.follows.receive(.missed, for: engine) }
 
   // MARK: Shared
 

@@ -23,7 +23,7 @@ package final class Follow: Sendable {
   /// Ends it without waiting: what it does is cancelled. What was saved and not sent stays pending.
   package func close() { follower.close() }
 
-  fileprivate func noteSave() { follower.noteSave() }
+  fileprivate func didSave() { follower.didSave() }
 
   fileprivate func receive(_ signal: FollowMachine.Signal) { follower.receive(signal) }
 
@@ -67,7 +67,7 @@ package final class Follows: Sendable {
   }
 
   /// Something was saved in some collection: those that have nothing to push find that out.
-  func noteSave() { for follow in open { follow.noteSave() } }
+  func didSave() { for follow in open { follow.didSave() } }
 
   func receive(_ signal: FollowMachine.Signal) { for follow in open { follow.receive(signal) } }
 
@@ -120,11 +120,11 @@ extension DataStore {
     let follower = Follower(
       collection: engine.collection, filter: selection.filterText, interval: how.interval,
       usesLive: how.usesLive, work(selection, how)
-    ) { [follows = surroundings.follows] in
+    ) { [follows = context.follows] in
       changed()
       follows.changed()
     }
-    return try surroundings.follows.add { () throws(StoreError) in
+    return try context.follows.add { () throws(StoreError) in
       try Follow(follower, of: engine)
     }
   }
@@ -135,8 +135,8 @@ extension DataStore {
     let patience = ReadPatience()
     return Follower.Work(
       listen: { [self] (receive, cancellation) throws(StoreError) in
-        let live = try surroundings.live.get()
-        guard try surroundings.registerLive(cancellation) else { return nil }
+        let live = try context.live.get()
+        guard try context.registerLive(cancellation) else { return nil }
         return try live.subscribe(to: .collection(engine.collection), receive)
       },
       apply: { [engine] (change) throws(StoreError) in

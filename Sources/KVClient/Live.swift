@@ -195,11 +195,11 @@ extension DataStore {
   /// What a subscription may be told to do.
   package struct Listening: Sendable {
     /// What arrives is written to the local store before it is told.
-    var takesIn = false
+    var storesMessages = false
 
     package init(_ object: JSONObject) throws(StoreError) {
       var reader = OptionReader(object)
-      takesIn = try reader.bool("liveToLocal") ?? false
+      storesMessages = try reader.bool("liveToLocal") ?? false
       try reader.finish()
     }
   }
@@ -209,8 +209,8 @@ extension DataStore {
   package func listen(
     _ how: Listening, _ receive: @escaping @Sendable (LiveEvent) -> Void
   ) throws(StoreError) -> LiveSubscription {
-    let live = try surroundings.live.get()
-    guard how.takesIn else {
+    let live = try context.live.get()
+    guard how.storesMessages else {
       return try live.subscribe(to: .collection(engine.collection), receive)
     }
     guard engine.type.isLocal else {

@@ -31,7 +31,7 @@ package final class Log: Sendable {
 
   /// Runs an operation and says what came of it; of the backend's words only the name of its error, since
   /// they may repeat what it was sent.
-  func telling<R>(
+  func measuring<R>(
     _ operation: StaticString, of collection: String? = nil, _ body: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
     // Put together only if somebody listens: this is on every path.

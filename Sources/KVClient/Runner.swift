@@ -4,7 +4,7 @@ package import KVSync
 
 /// Runs operations on threads of our own, started when there is work and ended when there is none.
 ///
-/// Up to `most` at once; what comes then waits its turn, first come, first served. An operation blocks its
+/// Up to `maxThreads` at once; what comes then waits its turn, first come, first served. An operation blocks its
 /// thread while it waits for the network: what stays local has a runner of its own, so that no silent backend
 /// holds it up.
 package final class Runner: Sendable {
@@ -17,13 +17,13 @@ package final class Runner: Sendable {
     var members: Set<pthread_t> = []
   }
 
-  private let most: Int
+  private let maxThreads: Int
   /// Seconds that a thread waits for more work before it ends.
   private let patience: Double
   private let state = Monitor(State())
 
-  package init(most: Int = 32, patience: Double = 5) {
-    self.most = most
+  package init(maxThreads: Int = 32, patience: Double = 5) {
+    self.maxThreads = maxThreads
     self.patience = patience
   }
 
@@ -32,7 +32,7 @@ package final class Runner: Sendable {
     let (isOpen, needsThread) = state.withLockNotifyingAll { state -> (Bool, Bool) in
       guard !state.isClosed else { return (false, false) }
       state.queue.append(body)
-      guard state.queue.count > state.idle, state.threads < most else { return (true, false) }
+      guard state.queue.count > state.idle, state.threads < maxThreads else { return (true, false) }
       state.threads += 1
       return (true, true)
     }

@@ -36,7 +36,7 @@ final class StatusObservers: Sendable {
   }
 
   /// Cheap enough for each save.
-  func noteChange() {
+  func didChange() {
     let isNews = state.withLock { !$0.isChanged && !$0.signals.isEmpty }
     if isNews { state.withLockNotifyingAll { $0.isChanged = true } }
   }

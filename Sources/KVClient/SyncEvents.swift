@@ -2,17 +2,17 @@ internal import KVBase
 internal import KVJSON
 package import KVSync
 
-/// Tells listeners what happens while a client synchronises. Safe from any thread.
+/// Publishes what happens while a client synchronises to those who listen. Safe from any thread.
 package final class SyncEvents: Sendable {
   /// Listens until it is let go of or told to end. Nothing is heard after `end` has returned, but for what
   /// another thread is telling at that moment.
   package final class Listener: Sendable {
-    fileprivate let hear: @Sendable (SyncEvent) -> Void
+    fileprivate let handler: @Sendable (SyncEvent) -> Void
     private let events: SyncEvents
 
-    fileprivate init(_ events: SyncEvents, _ hear: @escaping @Sendable (SyncEvent) -> Void) {
+    fileprivate init(_ events: SyncEvents, _ handler: @escaping @Sendable (SyncEvent) -> Void) {
       self.events = events
-      self.hear = hear
+      self.handler = handler
     }
 
     package func end() { events.remove(self) }
@@ -23,7 +23,7 @@ package final class SyncEvents: Sendable {
     var tasks = 0
     /// What runs now, and how far it is.
     var running: [Int: (task: SyncEvent.Task, progress: Progress.Snapshot)] = [:]
-    /// The session whose end was told.
+    /// The token of the session whose end was published last.
     var endedToken: String?
   }
 
@@ -34,9 +34,9 @@ package final class SyncEvents: Sendable {
 
   init() {}
 
-  /// `hear` is called on whichever thread something happens; it must not wait.
-  package func listen(_ hear: @escaping @Sendable (SyncEvent) -> Void) -> Listener {
-    let listener = Listener(self, hear)
+  /// `handler` is called on whichever thread something happens; it must not wait.
+  package func listen(_ handler: @escaping @Sendable (SyncEvent) -> Void) -> Listener {
+    let listener = Listener(self, handler)
     state.withLock { $0.listeners[ObjectIdentifier(listener)] = listener }
     return listener
   }
@@ -45,8 +45,8 @@ package final class SyncEvents: Sendable {
     state.withLock { _ = $0.listeners.removeValue(forKey: ObjectIdentifier(listener)) }
   }
 
-  func tell(_ event: SyncEvent) {
-    for listener in state.withLock({ Array($0.listeners.values) }) { listener.hear(event) }
+  func publish(_ event: SyncEvent) {
+    for listener in state.withLock({ Array($0.listeners.values) }) { listener.handler(event) }
   }
 
   /// The pushes, pulls and syncs that run now, in the order of their beginning, and how far they are.
@@ -54,17 +54,17 @@ package final class SyncEvents: Sendable {
     state.withLock { $0.running.values.sorted { $0.task.number < $1.task.number } }
   }
 
-  /// Tells once of each session that it was refused.
-  func tellRefused(_ token: String, _ error: StoreError) {
+  /// Publishes the end of a session that was refused, once for each session.
+  func publishRefusal(_ token: String, _ error: StoreError) {
     let isNews = state.withLock { state in
       defer { state.endedToken = token }
       return state.endedToken != token
     }
-    if isNews { tell(.loggedOut(error)) }
+    if isNews { publish(.loggedOut(error)) }
   }
 
   /// Runs a push, pull or sync and tells how it goes. `result`: what it came to, for the listeners.
-  func telling<R>(
+  func publishing<R>(
     _ operation: StaticString, of collection: String, isAutomatic: Bool, _ progress: Progress,
     result: (R) -> JSONObject, _ body: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
@@ -76,7 +76,7 @@ package final class SyncEvents: Sendable {
       state.running[task.number] = (task, Progress.Snapshot())
       return task
     }
-    tell(.started(task))
+    publish(.started(task))
     let last = Monitor<Int64>(0)
     progress.follow { [self] snapshot in
       let isDue = last.withLock { last in
@@ -87,18 +87,18 @@ package final class SyncEvents: Sendable {
       }
       guard isDue else { return }
       state.withLock { $0.running[task.number]?.progress = snapshot }
-      tell(.progress(task, snapshot))
+      publish(.progress(task, snapshot))
     }
     defer { progress.follow { _ in } }
     do throws(StoreError) {
       let outcome = try body()
-      tell(.progress(task, progress.snapshot))
+      publish(.progress(task, progress.snapshot))
       end(task)
-      tell(.finished(task, result: result(outcome)))
+      publish(.finished(task, result: result(outcome)))
       return outcome
     } catch {
       end(task)
-      tell(.failed(task, error))
+      publish(.failed(task, error))
       throw error
     }
   }

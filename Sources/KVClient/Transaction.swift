@@ -9,11 +9,11 @@ package import KVSync
 package final class Transaction: Sendable {
   private let storage: Storage
   private let local: any LocalTransaction
-  private let surroundings: DataStore.StoreContext
+  private let context: DataStore.StoreContext
 
-  init(_ storage: Storage, _ surroundings: DataStore.StoreContext) throws(StoreError) {
+  init(_ storage: Storage, _ context: DataStore.StoreContext) throws(StoreError) {
     self.storage = storage
-    self.surroundings = surroundings
+    self.context = context
     local = try storage.beginTransaction()
   }
 
@@ -80,7 +80,7 @@ package final class Transaction: Sendable {
   /// `.conflict` if something that was read has changed meanwhile: nothing is written then.
   package func commit() throws(StoreError) {
     try local.commit()
-    surroundings.noteSave()
+    context.didSave()
   }
 
   package func close() { local.close() }
@@ -149,7 +149,7 @@ extension Client {
     let seconds = try reader.seconds("timeout") ?? 60
     try reader.finish()
     let begin = { [self] () throws(StoreError) in
-      try Transaction(try storage(tag), surroundings)
+      try Transaction(try storage(tag), context)
     }
     return (begin, retries, .after(seconds: seconds))
   }

@@ -7,7 +7,7 @@ import Testing
 @Suite("The runners of a client") struct RunnerTests {
   @Test("do local work while as many calls as there are threads wait for the network")
   func localWork() throws {
-    let runners = (network: Runner(most: 2), local: Runner(most: 2))
+    let runners = (network: Runner(maxThreads: 2), local: Runner(maxThreads: 2))
     let (mayEnd, isDone) = (Gate(), Gate())
     for _ in 0..<4 { try runners.network.run { mayEnd.wait() } }
     try runners.local.run { isDone.open() }
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test("run what waits in the order it came") func order() throws {
-    let runner = Runner(most: 1)
+    let runner = Runner(maxThreads: 1)
     let (mayStart, order) = (Gate(), Monitor<[Int]>([]))
     try runner.run { mayStart.wait() }
     for number in 0..<1000 { try runner.run { order.withLock { $0.append(number) } } }

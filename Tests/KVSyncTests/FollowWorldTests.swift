@@ -113,7 +113,7 @@ private final class FollowWorld: @unchecked Sendable {
     case 2: _ = bench.remote.backend.delete("e\(chance(8))")
     case 3, 4:
       try bench.save(entity())
-      for member in members { member.follower?.noteSave() }
+      for member in members { member.follower?.didSave() }
     case 5: setOnline(!isOnline)
     case 6: breakOrRepair(members[Int(chance(2))])
     case 7:

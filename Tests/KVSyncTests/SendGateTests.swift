@@ -6,7 +6,7 @@ import KVTestSupport
 import Testing
 
 /// The invariant that everything else about lost answers rests on.
-@Suite("Two requests for one entity") struct InFlightTests {
+@Suite("Two requests for one entity") struct SendGateTests {
   /// Everything that sends something for the entity `x`.
   enum Sender: CaseIterable {
     case push, save, saveMany, remove, savePastQueue, saveManyPastQueue, removePastQueue,

@@ -14,9 +14,9 @@ final class HostBackend: BackendHandler, @unchecked Sendable {
   private let free: kv_free_fn?
   private let requests: Runner
   /// Long polls, one for each client: so that they keep no request waiting.
-  private let polls = Runner(most: 1_024)
+  private let polls = Runner(maxThreads: 1_024)
   /// One thread: so that a request can be called off while all others are taken.
-  private let cancels = Runner(most: 1)
+  private let cancels = Runner(maxThreads: 1)
 
   /// Takes the context over once it has been made: what fails before leaves it to the caller.
   init(
@@ -26,7 +26,7 @@ final class HostBackend: BackendHandler, @unchecked Sendable {
     self.functions = functions
     self.context = context
     self.free = free
-    requests = Runner(most: requestsAtOnce)
+    requests = Runner(maxThreads: requestsAtOnce)
   }
 
   deinit {

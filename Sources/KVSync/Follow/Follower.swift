@@ -134,7 +134,7 @@ package final class Follower: Sendable {
   // MARK: What happens meanwhile
 
   /// Something was saved here. Cheap enough for each save: the thread is woken by the first of many.
-  package func noteSave() {
+  package func didSave() {
     let now = self.now()
     guard state.withLock({ !$0.machine.pushesSoon(at: now) }) else { return }
     receive(.saved)
