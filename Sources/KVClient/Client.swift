@@ -47,6 +47,7 @@ package final class Client: Sendable {
   private let autoPushes: AutoPushes
   package let follows: Follows
   let statusObservers = StatusObservers()
+  private let statusListener: SyncEvents.Listener
   private let state = Monitor(State())
 
   /// `options`: see kv_client_open. Throws `.invalid` naming the option, `.storage`, `.corrupt`, `.full`, `.busy`.
@@ -69,7 +70,7 @@ package final class Client: Sendable {
       autoPushes.revive()
       follows.receive(.revived)
     }
-    _ = events.listen { [statusObservers] _ in statusObservers.didChange() }
+    statusListener = events.listen { [statusObservers] _ in statusObservers.didChange() }
     guard let open = options.backend else {
       // Where the directory cannot be used, that is said here, as for a client with a backend.
       try directory.openSession(tag: options.tag).close()
@@ -109,6 +110,7 @@ package final class Client: Sendable {
   package func close() {
     operations.close()
     follows.close()
+    statusListener.end()
     statusObservers.close()
     live?.close()
     let (tags, isFirst) = state.withLock { state in
