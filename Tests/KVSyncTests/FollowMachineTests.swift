@@ -106,6 +106,18 @@ import Testing
     #expect(machine.state == .current)
   }
 
+  @Test("A read that began before the connection broke does not hide that it did")
+  mutating func readAcrossBreak() {
+    begin()
+    machine.receive(.missed, at: 1)
+    while machine.next(at: 1) != .read { machine.finished(.push, .done, at: 1, share: 1) }
+    machine.receive(.disconnected(1), at: 2)
+    machine.finished(.read, .done, at: 3, share: 1)
+    #expect(machine.state.name == "offline")
+    #expect(steps(at: 63) == [.push, .read])
+    #expect(machine.state == .current)
+  }
+
   @Test("A connection that stays broken is polled past")
   mutating func broken() {
     begin()

@@ -73,6 +73,8 @@ package struct FollowMachine: Sendable {
   private var mustRead = true
   private var isCatchingUp = false
   private var lastRead: Double?
+  /// When the read that is under way began, and the one that `lastRead` ended.
+  private var (readBegan, lastReadBegan) = (0.0, 0.0)
   /// When the queue is looked at next.
   private var pushAt = 0.0
   private var pushFailures = 0
@@ -94,8 +96,8 @@ package struct FollowMachine: Sendable {
   package var state: FollowState {
     if isClosed { return .closed }
     if let error { return error.isOffline ? .offline(error) : .behind(error) }
-    guard let lastRead else { return .starting }
-    if link == .down, lastRead <= brokenAt { return .offline(Self.broken) }
+    guard lastRead != nil else { return .starting }
+    if link == .down, lastReadBegan <= brokenAt { return .offline(Self.broken) }
     if mustRead || isCatchingUp { return .behind(nil) }
     return pushError.map { .behind($0) } ?? .current
   }
@@ -119,6 +121,7 @@ package struct FollowMachine: Sendable {
     if let readAt, readAt <= now {
       isCatchingUp = mustRead
       mustRead = false
+      readBegan = now
       return .read
     }
     let times = [pushAt, link == .none ? listenAt : nil, readAt].compactMap { $0 }
@@ -181,7 +184,7 @@ package struct FollowMachine: Sendable {
     let wasCatchingUp = isCatchingUp
     isCatchingUp = false
     guard case .failed(let error) = outcome else {
-      lastRead = now
+      (lastRead, lastReadBegan) = (now, readBegan)
       (self.error, failures) = (nil, 0)
       return
     }
