@@ -70,29 +70,19 @@ final class Renewal: SessionRenewal {
     init(path: String) { processes = ProcessLock(path: path) }
 
     func taking<R>(_ call: Call, _ body: () throws(StoreError) -> R) throws(StoreError) -> R {
-      try take(call)
+      try begin(call)
       defer { isTaken.withLockNotifyingAll { $0 = false } }
       try processes.begin(call)
       defer { processes.end() }
       return try body()
     }
 
-    private func take(_ call: Call) throws(StoreError) {
-      let isTaken = self.isTaken
-      let isOurs = call.cancellation.notifying {
-        isTaken.withLockNotifyingAll { _ in }
-      } during: {
-        isTaken.wait(until: call.deadline) { isTaken -> Bool? in
-          if call.cancellation.isCancelled { return false }
-          if isTaken { return nil }
-          isTaken = true
-          return true
-        }
-      }
-      switch isOurs {
-      case true?: return
-      case false?: throw StoreError(.cancelled, "The call was cancelled.")
-      case nil: throw StoreError(.timeout, "Renewing the session took too long.")
+    private func begin(_ call: Call) throws(StoreError) {
+      try call.wait(on: isTaken, timeout: "Renewing the session took too long.") {
+        isTaken -> Void? in
+        guard !isTaken else { return nil }
+        isTaken = true
+        return ()
       }
     }
   }

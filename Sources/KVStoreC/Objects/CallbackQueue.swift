@@ -49,16 +49,11 @@ final class CallbackQueue: Sendable {
   /// is closed.
   func runInPlace<R>(_ call: Call, _ job: () -> R) -> R? {
     if isInside { return job() }
-    let state = self.state
-    let isOurs = call.cancellation.notifying {
-      state.withLockNotifyingAll { _ in }
-    } during: {
-      state.wait(until: call.deadline) { state -> Bool? in
-        if state.isClosed || call.cancellation.isCancelled { return false }
-        guard state.runner == nil else { return nil }
-        state.runner = pthread_self()
-        return true
-      }
+    let isOurs = try? call.wait(on: state, timeout: "") { state -> Bool? in
+      guard !state.isClosed else { return false }
+      guard state.runner == nil else { return nil }
+      state.runner = pthread_self()
+      return true
     }
     guard isOurs == true else { return nil }
     defer { state.withLockNotifyingAll { $0.runner = nil } }

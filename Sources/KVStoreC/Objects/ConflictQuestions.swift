@@ -29,18 +29,10 @@ final class ConflictQuestion: Sendable {
 
   /// The answer; throws `.cancelled` or `.timeout` once the call is: then it is not waited for any longer.
   func answer(_ call: Call) throws(StoreError) -> ConflictAnswer {
-    let state = self.state
-    let answer = call.cancellation.notifying {
-      state.withLockNotifyingAll { _ in }
-    } during: {
-      state.wait(until: call.deadline) { state -> Result<ConflictAnswer, StoreError>? in
-        if case .answered(let answer) = state { return answer }
-        guard call.cancellation.isCancelled else { return nil }
-        return .failure(StoreError(.cancelled, "The call was cancelled."))
-      }
+    defer { state.withLock { $0 = .abandoned } }
+    let answer = try call.wait(on: state, timeout: "The conflict handler took too long.") { state in
+      if case .answered(let answer) = state { answer } else { nil }
     }
-    state.withLock { $0 = .abandoned }
-    guard let answer else { throw StoreError(.timeout, "The conflict handler took too long.") }
     return try answer.get()
   }
 }

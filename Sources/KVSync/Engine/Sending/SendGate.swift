@@ -75,19 +75,8 @@ package final class SendGate: Sendable {
   }
 
   private func wait(_ call: Call, for enter: (inout State) -> Bool) throws(StoreError) {
-    let state = self.state
-    let entered = call.cancellation.notifying {
-      state.withLockNotifyingAll { _ in }
-    } during: {
-      state.wait(until: call.deadline) { state -> Bool? in
-        if call.cancellation.isCancelled { return false }
-        return enter(&state) ? true : nil
-      }
-    }
-    switch entered {
-    case true?: return
-    case false?: throw StoreError(.cancelled, "The call was cancelled.")
-    case nil: throw StoreError(.timeout, "Another push of the collection took too long.")
+    try call.wait(on: state, timeout: "Another push of the collection took too long.") { state in
+      enter(&state) ? () : nil
     }
   }
 }
