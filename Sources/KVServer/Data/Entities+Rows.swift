@@ -18,9 +18,9 @@ extension Entities {
     switch write {
     case .create(let draft):
       let acl = Self.owned(draft.acl ?? ACL(), by: viewer)
-      result = try Self.insert(draft, acl, collection: collection, on: connection, at: now).map {
-        $0
-      }
+      result = try Self.insert(
+        draft, acl, collection: collection, on: connection, at: clock.creationTime(now)
+      ).map { $0 }
     case .put(let draft, let condition):
       let found = try Self.look(draft.id, in: collection, rule: rule, for: viewer, on: connection) {
         StoredRow($0)
@@ -31,7 +31,7 @@ extension Entities {
       let found = try Self.look(id, in: collection, rule: rule, for: viewer, on: connection) {
         (row: $0.int64(1), modified: Timestamp(milliseconds: $0.int64(4)))
       }
-      return try Self.delete(
+      return try delete(
         id, found, if: condition, from: collection, on: connection, at: now, changes: &changes)
     }
     if case .success(let written?) = result {
@@ -82,25 +82,28 @@ extension Entities {
     }
     guard let stored else {
       let acl = Self.owned(draft.acl ?? ACL(), by: viewer)
-      return try Self.insert(draft, acl, collection: collection, on: connection, at: now).map { $0 }
+      return try Self.insert(
+        draft, acl, collection: collection, on: connection, at: clock.creationTime(now)
+      ).map { $0 }
     }
     return .success(
       try update(stored, draft, collection: collection, for: viewer, on: connection, at: now))
   }
 
-  private static func delete(
+  private func delete(
     _ id: String, _ found: Found<(row: Int64, modified: Timestamp)>, if condition: Precondition,
     from collection: EntityCollection, on connection: borrowing Connection, at now: Timestamp,
     changes: inout LiveChanges
   ) throws(SQLiteError) -> Result<Written?, ServerError> {
     switch found {
-    case .nothing: return .failure(missing(id))
-    case .forbidden: return .failure(forbidden(id))
+    case .nothing: return .failure(Self.missing(id))
+    case .forbidden: return .failure(Self.forbidden(id))
     case .row(let stored):
       do throws(ServerError) { try condition.check(stored.modified) } catch {
         return .failure(error)
       }
-      try remove([stored.row], from: collection, on: connection, at: now, changes: &changes)
+      let time = clock.deletionTime(now, after: stored.modified)
+      try Self.remove([stored.row], from: collection, on: connection, at: time, changes: &changes)
       return .success(nil)
     }
   }

@@ -64,13 +64,18 @@ extension Entities {
     return try write(announcing: collection, makingRoom: true) {
       (connection, now, changes) throws(SQLiteError) -> Int in
       var rows: [Int64] = []
-      for version in found
-      where try Self.isDeletable(
-        version, since: start, selection: selection, in: collection, on: connection)
-      {
+      var latest: Int64 = 0
+      for version in found {
+        guard
+          let modified = try Self.modifiedIfDeletable(
+            version, since: start, selection: selection, in: collection, on: connection)
+        else { continue }
         rows.append(version.row)
+        latest = max(latest, modified)
       }
-      try Self.remove(rows, from: collection, on: connection, at: now, changes: &changes)
+      guard !rows.isEmpty else { return 0 }
+      let time = clock.deletionTime(now, after: Timestamp(milliseconds: latest))
+      try Self.remove(rows, from: collection, on: connection, at: time, changes: &changes)
       return rows.count
     }
   }
@@ -97,20 +102,25 @@ extension Entities {
     }
   }
 
-  /// Whether the row is still there, and what the selection asks for. `start`: of the read that found it.
-  private static func isDeletable(
+  /// When the row was last written, if it is still there, and what the selection asks for; else nil. `start`: of the
+  /// read that found it.
+  private static func modifiedIfDeletable(
     _ version: RowVersion, since start: Timestamp, selection: RowSelection,
     in collection: EntityCollection,
     on connection: borrowing Connection
-  ) throws(SQLiteError) -> Bool {
+  ) throws(SQLiteError) -> Int64? {
     if selection.budget.isExhausted { throw SQLiteError(.interrupted, "The delete was stopped.") }
     let modified = try connection.statement(collection.sql(.modified))
     try modified.bind(version.row, at: 1)
-    guard try modified.step() else { return false }
-    if modified.int64(0) == version.modified, version.modified < start.milliseconds { return true }
+    guard try modified.step() else { return nil }
+    let time = modified.int64(0)
+    if time == version.modified, time < start.milliseconds { return time }
     let select = try connection.statement(collection.sql(.body(selection.shape)))
     try selection.bind(to: select)
     try select.bind(version.row, at: 4)
-    return try connection.within(selection.budget) { () throws(SQLiteError) in try select.step() }
+    let matches = try connection.within(selection.budget) { () throws(SQLiteError) in
+      try select.step()
+    }
+    return matches ? time : nil
   }
 }

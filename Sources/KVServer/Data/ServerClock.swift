@@ -24,6 +24,8 @@ final class ServerClock: Sendable {
     var covered: Int64
     /// Times of writes whose commit is not known to be visible, oldest first.
     var inFlight: [Int64] = []
+    /// When something was deleted last, or what may have been deleted before the start.
+    var lastDeletion: Int64
     /// Writes that were committed.
     var writes = 0
   }
@@ -37,7 +39,7 @@ final class ServerClock: Sendable {
     after: Int64, covered: Int64 = .max, gaps: [Gap] = [],
     now: @escaping @Sendable () -> Timestamp = { Timestamp.now() }
   ) {
-    state = Monitor(State(last: after, covered: covered))
+    state = Monitor(State(last: after, covered: covered, lastDeletion: after))
     self.gaps = gaps
     self.now = now
   }
@@ -63,6 +65,18 @@ final class ServerClock: Sendable {
       state.last = max(state.last, previous.milliseconds + 1)
       return Timestamp(milliseconds: previous.milliseconds + 1)
     }
+  }
+
+  /// The time at which something is deleted that was last written at `previous`: later than that.
+  func deletionTime(_ now: Timestamp, after previous: Timestamp) -> Timestamp {
+    let time = time(now, after: previous)
+    state.withLock { $0.lastDeletion = max($0.lastDeletion, time.milliseconds) }
+    return time
+  }
+
+  /// The time at which something is created: later than all deletions before, one of which may have been its own.
+  func creationTime(_ now: Timestamp) -> Timestamp {
+    time(now, after: Timestamp(milliseconds: state.withLock { $0.lastDeletion }))
   }
 
   func endWrite(_ time: Timestamp) {

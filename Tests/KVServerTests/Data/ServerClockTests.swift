@@ -23,6 +23,20 @@ import Testing
     #expect(clock.last.milliseconds == 6000)
   }
 
+  @Test("dates a deletion later than what it deletes, and what is made after it later again")
+  func deletions() {
+    let clock = clock(after: 5000)
+    let first = clock.creationTime(clock.beginWrite())
+    #expect(first.milliseconds > 5000)
+    let deleted = clock.deletionTime(clock.beginWrite(), after: first)
+    #expect(deleted > first)
+    let second = clock.creationTime(clock.beginWrite())
+    #expect(second > deleted)
+    #expect(clock.creationTime(clock.beginWrite()) == second)
+    wall.withLock { $0 = 9000 }
+    #expect(clock.creationTime(clock.beginWrite()).milliseconds == 9000)
+  }
+
   @Test("gives reads no time that is not covered by what is stored, and knows the others")
   func covered() {
     let wall = wall

@@ -56,6 +56,23 @@ import Testing
     #expect(ids(try delta(start, #"{"n":"b"}"#), "deleted") == ["b"])
   }
 
+  @Test("go by versions that rise through deletions, however fast they come")
+  func versions() throws {
+    try switchOn()
+    var last = ""
+    for round in 0..<20 {
+      for _ in 0..<4 {
+        try put("a", "{}")
+        let body = try server.send(ana, "GET", path + "/a").json
+        let version = body["_kmd"]?["lmt"]?.stringValue ?? ""
+        #expect(version > last, "\(round)")
+        last = version
+      }
+      let target = round % 2 == 0 ? path + "/a" : query(path, #"{"_id":"a"}"#)
+      _ = try server.send(ana, "DELETE", target)
+    }
+  }
+
   @Test("tell which entities have left the query, to those who ask")
   func leaving() throws {
     try switchOn()
