@@ -280,7 +280,9 @@ final class KeptReply: Reply {
   func order() throws {
     let outbox = CommitOrderedQueue([1: broker])
     let position = start()
-    let database = try testDatabase(in: TemporaryDirectory())
+    let directory = TemporaryDirectory()
+    defer { withExtendedLifetime(directory) {} }
+    let database = try testDatabase(in: directory)
     let numbers = try database.write { (connection: borrowing Connection) throws(SQLiteError) in
       var numbers: [Int] = []
       for id in ["1", "2", "3"] {
