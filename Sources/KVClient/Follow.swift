@@ -153,6 +153,8 @@ extension DataStore {
       read: { [self] (cancellation) throws(StoreError) in
         var options = merged(Run(how.call))
         options.deltaSet = options.deltaSet ?? true
+        // All that matches is followed, also where it is more than one answer may have.
+        options.autoPagination = options.autoPagination ?? true
         try patience.reading(options, cancellation) { (run) throws(StoreError) in
           _ = try catchUp(query, run)
         }

@@ -132,3 +132,16 @@ def test_asyncio_gives_the_states_of_follows_and_clients(
                 assert (await client.status()).pending == 0
 
     asyncio.run(asyncio.wait_for(run(), 60))
+
+
+def test_more_than_one_answer_may_have_is_followed_whole(
+    server: Server, online: kvstore.Client, tmp_path: Path, unique: str
+) -> None:
+    told = Latest[kvstore.FollowStatus]()
+    with open_client(server.host, tmp_path / "other") as other:
+        other.signup()
+        other.collection(unique, "network").save_many({"n": n} for n in range(10_050))
+    notes = online.collection(unique)
+    with notes.follow(None, told):
+        told.wait(lambda status: status.state == "current")
+        assert notes.count() == 10_050
