@@ -28,7 +28,7 @@ package final class Client: Sendable {
   }
 
   package let log = Log()
-  package let events = SyncEvents()
+  package let events: SyncEvents
   /// Where asynchronous operations run: those that may wait for the network, and those that stay local.
   package let runners = (network: Runner(), local: Runner())
   let operations = Operations()
@@ -47,7 +47,6 @@ package final class Client: Sendable {
   private let autoPushes: AutoPushes
   package let follows: Follows
   let statusObservers = StatusObservers()
-  private let statusListener: SyncEvents.Listener
   private let state = Monitor(State())
 
   /// `options`: see kv_client_open. Throws `.invalid` naming the option, `.storage`, `.corrupt`, `.full`, `.busy`.
@@ -60,6 +59,7 @@ package final class Client: Sendable {
     let options = try ClientOptions(options)
     self.options = options
     directory = DataDirectory(root: options.dataDirectory, appKey: options.appKey)
+    events = SyncEvents { [statusObservers] in statusObservers.didChange() }
     let autoPushes = AutoPushes(pushes)
     self.autoPushes = autoPushes
     let follows = Follows { [statusObservers] in statusObservers.didChange() }
@@ -70,7 +70,6 @@ package final class Client: Sendable {
       autoPushes.revive()
       follows.receive(.revived)
     }
-    statusListener = events.listen { [statusObservers] _ in statusObservers.didChange() }
     guard let open = options.backend else {
       // Where the directory cannot be used, that is said here, as for a client with a backend.
       try directory.openSession(tag: options.tag).close()
@@ -110,7 +109,6 @@ package final class Client: Sendable {
   package func close() {
     operations.close()
     follows.close()
-    statusListener.end()
     statusObservers.close()
     live?.close()
     let (tags, isFirst) = state.withLock { state in

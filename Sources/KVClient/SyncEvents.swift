@@ -32,7 +32,10 @@ package final class SyncEvents: Sendable {
 
   private let state = Monitor(State())
 
-  init() {}
+  /// `changed` runs after each event, on the thread that published it; it must not wait.
+  private let changed: @Sendable () -> Void
+
+  init(_ changed: @escaping @Sendable () -> Void = {}) { self.changed = changed }
 
   /// `handler` is called on whichever thread something happens; it must not wait.
   package func listen(_ handler: @escaping @Sendable (SyncEvent) -> Void) -> Listener {
@@ -47,6 +50,7 @@ package final class SyncEvents: Sendable {
 
   func publish(_ event: SyncEvent) {
     for listener in state.withLock({ Array($0.listeners.values) }) { listener.handler(event) }
+    changed()
   }
 
   /// The pushes, pulls and syncs that run now, in the order of their beginning, and how far they are.

@@ -72,7 +72,7 @@ private final class FollowWorld: @unchecked Sendable {
     let usesLive = random.next() % 4 > 0
     let engine = bench.engine
     let work = Follower.Work(
-      listen: { [unowned self] (receive, _) throws(StoreError) in
+      listen: { [unowned self, unowned member] (receive, _) throws(StoreError) in
         guard isOnline else { throw Self.offline }
         let line = Line(receive)
         member.line = line
@@ -81,7 +81,7 @@ private final class FollowWorld: @unchecked Sendable {
         receive(.ready)
         return line
       },
-      apply: { (change) throws(StoreError) in
+      apply: { [unowned member] (change) throws(StoreError) in
         try engine.apply(change, matching: member.query.matcher)
       },
       push: { [unowned self] (_) throws(StoreError) in
@@ -89,7 +89,7 @@ private final class FollowWorld: @unchecked Sendable {
         let result = try engine.push(call)
         return try engine.waitingCount() > 0 ? result.errors.first : nil
       },
-      read: { [unowned self] (_) throws(StoreError) in
+      read: { [unowned self, unowned member] (_) throws(StoreError) in
         _ = try engine.catchUp(member.query, call, how: .init(usesChanges: true))
       })
     return Follower(
