@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test("sends creates with ids of their own, updates and deletions together")
-  func concurrentMap() throws {
+  func together() throws {
     let world = try World()
     let client = try world.member()
     defer { client.close() }
@@ -30,7 +30,8 @@ import Testing
     for number in 50..<60 { _ = try store.remove(id: "id\(number)", .init()) }
     _ = try store.save(["made": true])
     #expect(try store.push(.init()).pushed == 61)
-    #expect(try moments("lmt", store).count == 2)
+    // And what is made after deletions at a later one: it may be one of them, made anew.
+    #expect(try moments("lmt", store).count == 3)
     let other = try world.member("other")
     defer { other.close() }
     let pulled = try other.store("things", type: "sync", nil)
