@@ -127,18 +127,23 @@ private final class Watcher: Sendable {
   private static func watch(
     _ notices: Int32, _ stop: EventDescriptor, signal: ChangeFeed.Signal
   ) {
-    var waiting = [
-      pollfd(fd: stop.number, events: Int16(POLLIN), revents: 0),
+    withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 2) { waiting in
+      waiting.initializeElement(
+        at: 0, to: pollfd(fd: stop.number, events: Int16(POLLIN), revents: 0))
       // One that is below 0 is passed over.
-      pollfd(fd: notices, events: Int16(POLLIN), revents: 0),
-    ]
-    var read = [UInt8](repeating: 0, count: 4096)
-    while true {
-      let count = poll(&waiting, 2, interval)
-      guard count >= 0 || errno == EINTR else { return }
-      if waiting[0].revents != 0 { return }
-      while waiting[1].revents != 0, Glibc.read(notices, &read, read.count) == read.count {}
-      signal()
+      waiting.initializeElement(
+        at: 1, to: pollfd(fd: notices, events: Int16(POLLIN), revents: 0))
+      withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { read in
+        while true {
+          let count = poll(waiting.baseAddress, 2, interval)
+          guard count >= 0 || errno == EINTR else { return }
+          if waiting[0].revents != 0 { return }
+          while waiting[1].revents != 0,
+            Glibc.read(notices, read.baseAddress, read.count) == read.count
+          {}
+          signal()
+        }
+      }
     }
   }
 }
