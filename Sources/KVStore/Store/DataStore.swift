@@ -28,45 +28,38 @@ public struct DataStore<Entity: Codable & Sendable>: Sendable {
     self.collection = collection
   }
 
-  /// Runs a read on a thread of the library.
+  /// The work of a call, on a thread of the library.
+  typealias Work<Value> =
+    @Sendable (KVClient.DataStore, KVClient.DataStore.Run) throws(StoreError) -> Value
+
+  /// Runs a read.
   func reading<Value: Sendable>(
-    _ options: CallOptions,
-    _ body:
-      @escaping @Sendable (KVClient.DataStore, KVClient.DataStore.Run) throws(StoreError) ->
-      Value
+    _ options: CallOptions, _ work: @escaping Work<Value>
   ) async throws(KVStoreError) -> Value {
     let options = try options.options
-    return try await client.perform(isLocal: core.readsLocally(options)) {
-      [core] (cancellation) throws(StoreError) in
-      try body(core, .init(options, cancellation: cancellation))
-    }
+    return try await performing(isLocal: core.readsLocally(options), options, work)
   }
 
   /// Runs a write.
   func writing<Value: Sendable>(
-    _ options: CallOptions,
-    _ body:
-      @escaping @Sendable (KVClient.DataStore, KVClient.DataStore.Run) throws(StoreError) ->
-      Value
+    _ options: CallOptions, _ work: @escaping Work<Value>
   ) async throws(KVStoreError) -> Value {
     let options = try options.options
-    return try await client.perform(isLocal: core.writesLocally(options)) {
-      [core] (cancellation) throws(StoreError) in
-      try body(core, .init(options, cancellation: cancellation))
-    }
+    return try await performing(isLocal: core.writesLocally(options), options, work)
   }
 
   /// Runs what is local always, or never.
   func performing<Value: Sendable>(
-    isLocal: Bool, _ options: CallOptions = CallOptions(),
-    _ body:
-      @escaping @Sendable (KVClient.DataStore, KVClient.DataStore.Run) throws(StoreError) ->
-      Value
+    isLocal: Bool, _ options: CallOptions = CallOptions(), _ work: @escaping Work<Value>
   ) async throws(KVStoreError) -> Value {
-    let options = try options.options
-    return try await client.perform(isLocal: isLocal) {
-      [core] (cancellation) throws(StoreError) in
-      try body(core, .init(options, cancellation: cancellation))
+    try await performing(isLocal: isLocal, try options.options, work)
+  }
+
+  private func performing<Value: Sendable>(
+    isLocal: Bool, _ options: KVClient.Options?, _ work: @escaping Work<Value>
+  ) async throws(KVStoreError) -> Value {
+    try await client.perform(isLocal: isLocal) { [core] (cancellation) throws(StoreError) in
+      try work(core, .init(options, cancellation: cancellation))
     }
   }
 
