@@ -80,24 +80,26 @@ def test_the_first_program_in_go(server: Server, tmp_path: Path) -> None:
     assert "pushed 1" in told
 
 
-def notes_program(language: str, place: Path) -> list[str]:
-    """Build the program of the shared directory, if it is to be built; give how to start it."""
+def example(
+    language: str, name: str, place: Path, *, c_name: str = "", needs: str = ""
+) -> list[str]:
+    """Build an example, if it is to be built; give how to start it."""
     if language == "python":
-        return [sys.executable, str(EXAMPLES / "python" / "files.py")]
-    program = place / "notes"
+        return [sys.executable, str(EXAMPLES / "python" / f"{name}.py")]
+    program = place / f"{name}-example"
     if language == "go":
-        run(EXAMPLES / "go", "go", "build", "-o", str(program), "./files")
+        run(EXAMPLES / "go", "go", "build", "-o", str(program), f"./{name}")
     else:
-        flags = run(place, "pkg-config", "--cflags", "--libs", "kvstore", "jansson").split()
-        source = str(EXAMPLES / "c" / "backend_files.c")
+        flags = run(place, "pkg-config", "--cflags", "--libs", "kvstore", *needs.split()).split()
+        source = str(EXAMPLES / "c" / f"{c_name or name}.c")
         warnings = ["-Wall", "-Wextra", "-Werror"]
-        run(place, "gcc", "-std=gnu11", *warnings, source, "-o", "notes", *flags)
+        run(place, "gcc", "-std=gnu11", *warnings, source, "-o", program.name, *flags)
     return [str(program)]
 
 
 @pytest.mark.parametrize("language", ["c", "python", "go"])
 def test_two_programs_share_a_directory_of_files(language: str, tmp_path: Path) -> None:
-    program = notes_program(language, tmp_path)
+    program = example(language, "files", tmp_path, c_name="backend_files", needs="jansson")
     # Without the directory a note waits.
     assert "KV_NETWORK" in run(tmp_path, *program, "shared", "mine", "milk é")
     (tmp_path / "shared").mkdir()
@@ -109,25 +111,11 @@ def test_two_programs_share_a_directory_of_files(language: str, tmp_path: Path) 
     assert len(list((tmp_path / "shared" / "notes").glob("*.json"))) == 3
 
 
-def live_program(language: str, place: Path) -> list[str]:
-    """Build the program of the two terminals, if it is to be built; give how to start it."""
-    if language == "python":
-        return [sys.executable, str(EXAMPLES / "python" / "live.py")]
-    program = place / "live"
-    if language == "go":
-        run(EXAMPLES / "go", "go", "build", "-o", str(program), "./live")
-    else:
-        flags = run(place, "pkg-config", "--cflags", "--libs", "kvstore").split()
-        source = str(EXAMPLES / "c" / "live.c")
-        run(place, "gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", source, "-o", "live", *flags)
-    return [str(program)]
-
-
 @pytest.mark.parametrize("language", ["c", "python", "go"])
 def test_what_one_terminal_writes_the_other_one_shows(
     language: str, server: Server, tmp_path: Path
 ) -> None:
-    program = live_program(language, tmp_path)
+    program = example(language, "live", tmp_path)
     text = f"milk for {language}"
     with watching(tmp_path, [*program, "watch", server.host]) as lines:
         wait_for(lines, "live: .*connected", "live: .*ready")
@@ -135,23 +123,9 @@ def test_what_one_terminal_writes_the_other_one_shows(
         wait_for(lines, "live: .*create", text)
 
 
-def follow_program(language: str, place: Path) -> list[str]:
-    """Build the program that follows, if it is to be built; give how to start it."""
-    if language == "python":
-        return [sys.executable, str(EXAMPLES / "python" / "follow.py")]
-    program = place / "follow"
-    if language == "go":
-        run(EXAMPLES / "go", "go", "build", "-o", str(program), "./follow")
-    else:
-        flags = run(place, "pkg-config", "--cflags", "--libs", "kvstore").split()
-        source, warnings = str(EXAMPLES / "c" / "follow.c"), ["-Wall", "-Wextra", "-Werror"]
-        run(place, "gcc", "-std=gnu11", *warnings, source, "-o", "follow", *flags)
-    return [str(program)]
-
-
 @pytest.mark.parametrize("language", ["c", "python", "go"])
 def test_what_is_followed_goes_both_ways(language: str, server: Server, tmp_path: Path) -> None:
-    program = follow_program(language, tmp_path)
+    program = example(language, "follow", tmp_path)
     with kvstore.Client(
         app_key="kid_demo", app_secret="secret", host=server.host, data_directory=tmp_path / "other"
     ) as client:
