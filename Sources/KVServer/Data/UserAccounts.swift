@@ -25,13 +25,6 @@ final class UserAccounts: Sendable {
     self.sessions = sessions
   }
 
-  /// What users may do with users: each is the creator of himself, and shares by his `_acl`.
-  static let permissions: Permissions = {
-    var permissions = Permissions()
-    permissions.read = .acl
-    return permissions
-  }()
-
   /// The collection of an app's users.
   func users(of app: Int64) throws(ServerError) -> EntityCollection {
     try Entities.storage { () throws(SQLiteError) in
@@ -65,7 +58,7 @@ final class UserAccounts: Sendable {
   func discover(
     _ query: Query, of app: Int64, within budget: WorkBudget
   ) throws(ServerError) -> [JSONValue] {
-    let viewer = Viewer(principal: .master, permissions: Self.permissions)
+    let viewer = Viewer(principal: .master, permissions: .sharedByACL)
     let finding = try Finding(
       query, in: try users(of: app), of: entities.database, for: viewer, within: budget,
       pieceBytes: .max)

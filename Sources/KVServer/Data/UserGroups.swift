@@ -19,13 +19,6 @@ final class UserGroups: Sendable {
     self.collections = collections
   }
 
-  /// What users may do with groups: each changes those that he has created, or whose `_acl` lets him write.
-  static let permissions: Permissions = {
-    var permissions = Permissions()
-    permissions.read = .acl
-    return permissions
-  }()
-
   /// The collection of an app's groups.
   func collection(of app: Int64) throws(ServerError) -> EntityCollection {
     try Entities.storage { () throws(SQLiteError) in

@@ -27,6 +27,14 @@ struct Permissions: Sendable, Equatable {
 
   init() {}
 
+  /// Those of users and of groups, which are no collection of an app's own: anybody makes one, and who made it shares it
+  /// by its `_acl`.
+  static let sharedByACL: Permissions = {
+    var permissions = Permissions()
+    permissions.read = .acl
+    return permissions
+  }()
+
   subscript(_ action: Action) -> Rule {
     get {
       switch action {

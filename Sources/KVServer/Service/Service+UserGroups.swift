@@ -43,7 +43,7 @@ extension Service {
   }
 
   private func groupViewer(_ call: AuthenticatedRequest) -> Viewer {
-    Viewer(principal: call.principal, permissions: UserGroups.permissions)
+    Viewer(principal: call.principal, permissions: .sharedByACL)
   }
 
   /// The members that `{"users":{"list":[…]}}` names, each by an id or by a reference with `_id`.

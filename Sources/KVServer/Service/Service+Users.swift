@@ -126,7 +126,7 @@ extension Service {
   // MARK: Parts
 
   private func userViewer(_ call: AuthenticatedRequest) -> Viewer {
-    Viewer(principal: call.principal, permissions: UserAccounts.permissions)
+    Viewer(principal: call.principal, permissions: .sharedByACL)
   }
 
   /// Repeats what gives nil because the account has changed since it was read.

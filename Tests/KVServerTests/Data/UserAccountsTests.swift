@@ -100,7 +100,7 @@ import Testing
     #expect(count == 1)
   }
 
-  private var master: Viewer { Viewer(principal: .master, permissions: UserAccounts.permissions) }
+  private var master: Viewer { Viewer(principal: .master, permissions: .sharedByACL) }
 
   private func user(_ name: String) throws -> UserAccounts.Account {
     _ = try accounts.create(

@@ -180,7 +180,7 @@ import Testing
     let entities = Entities(
       database, clock: ServerClock(after: 0), outbox: CommitOrderedQueue([1: broker]))
     let groups = UserGroups(entities, registry)
-    let ana = Viewer(principal: .user(id: "ana"), permissions: UserGroups.permissions)
+    let ana = Viewer(principal: .user(id: "ana"), permissions: .sharedByACL)
     let group = try draft("{}")
     _ = try groups.perform(.create(group), members: ["bob"], for: ana, app: 1)
     var replies: [String: KeptReply] = [:]
