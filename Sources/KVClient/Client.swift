@@ -72,7 +72,7 @@ package final class Client: Sendable {
     }
     guard let open = options.backend else {
       // Where the directory cannot be used, that is said here, as for a client with a backend.
-      try directory.openSession(tag: options.tag).close()
+      try directory.prepare()
       (backend, remote, session, renewal, live) = (nil, nil, nil, nil, nil)
       return
     }

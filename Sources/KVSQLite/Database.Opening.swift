@@ -2,6 +2,11 @@ internal import CSQLite
 internal import KVBase
 
 extension Database {
+  /// Makes the directory that a database is to lie in, for its owner only, or throws why it cannot be used. No file is made.
+  package static func prepareDirectory(of path: String) throws(SQLiteError) {
+    try DatabaseFile.prepareDirectory(of: path)
+  }
+
   /// Opens the connection that writes, having made the file or proved that it is ours, and brings the
   /// schema up to date. A file that is refused stays as it is, byte for byte. Nil if the system lets us only read it.
   ///

@@ -17,6 +17,14 @@ enum DatabaseFile {
     guard chmod(path, 0o600) == 0 else { throw failure("chmod", path) }
   }
 
+  /// Makes the directory of a file as `create` does, or sees to it that the one that is there can be read. What lies on a
+  /// medium that is mounted for reading only is good enough.
+  static func prepareDirectory(of path: String) throws(SQLiteError) {
+    try createDirectories(above: path)
+    guard let slash = path.lastIndex(of: "/") else { return }
+    guard access("\(path[..<slash])/.", R_OK | X_OK) == 0 else { throw failure("use", path) }
+  }
+
   /// Whether nobody can write to a file, nor make a log or locks beside it: it lies on a medium that is mounted for reading
   /// only, for instance. A log that is there all the same has to be read, which needs locks.
   static func isImmutable(_ path: String) -> Bool {

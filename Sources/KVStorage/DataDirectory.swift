@@ -1,14 +1,22 @@
 package import KVJSON
+internal import KVSQLite
 package import KVSync
 
 /// Where the files of one application are: `<root>/<app key>/`, with `<tag>.kvs` for each tag and
 /// `_session.kvs` for the users.
 package struct DataDirectory: Sendable {
-  /// The application's own directory. It is made when the first file is opened, for its owner only.
+  /// The application's own directory. It is made by `prepare` or when the first file is opened, for its owner only.
   package let path: String
 
   package init(root: String, appKey: String) {
     path = "\(root)/\(Self.safe(appKey))"
+  }
+
+  /// Makes the directory, or throws why it cannot be used. No file is made, so that one that can only be read will do.
+  package func prepare() throws(StoreError) {
+    do throws(SQLiteError) { try Database.prepareDirectory(of: sessionFile) } catch {
+      throw StoreError(error)
+    }
   }
 
   /// The file of a tag.

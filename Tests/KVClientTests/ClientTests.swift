@@ -234,6 +234,17 @@ import Testing
     }
   }
 
+  @Test("makes no session where nobody can log in, so that data on a read-only medium opens")
+  func noSession() throws {
+    let directory = TemporaryDirectory()
+    let client = try Client([
+      "appKey": "k", "host": .null, "dataDirectory": .string(directory.path),
+    ])
+    client.close()
+    #expect(access(directory.file("k"), R_OK) == 0)
+    #expect(access(directory.file("k/_session.kvs"), F_OK) != 0)
+  }
+
   @Test("refuses an ACL of a stream with members that it does not have, or other than ids")
   func streamACL() throws {
     let directory = TemporaryDirectory()
