@@ -24,7 +24,7 @@ package struct SQL: Sendable {
     }
   }
 
-  private static let maxShared = 256
+  private static let maxShared = 1024
   // Names of tables and columns, all of them ours: no two such texts are equal but for the same bytes.
   private static let shared = Monitor<[String: SQL]>([:])
   private static let next = Atomic<Int>(0)

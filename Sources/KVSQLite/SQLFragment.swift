@@ -6,9 +6,12 @@ package import KVQuery
 ///     let rows: SQLFragment = "\(condition) AND n > \(bind: last)"
 package struct SQLFragment: Sendable, ExpressibleByStringInterpolation {
   package enum Binding: Sendable {
+    case null
     case integer(Int64)
     case parameter(SQLSelection.Parameter)
     case counter(RowCounter)
+    /// Given to the statement afterwards, at `BoundSQL.openIndex`.
+    case open
   }
 
   package fileprivate(set) var text: String
@@ -48,6 +51,37 @@ package struct SQLFragment: Sendable, ExpressibleByStringInterpolation {
 
     package mutating func appendInterpolation(bind value: Int64) { append(.integer(value)) }
 
+    package mutating func appendInterpolation(bind value: Int) { append(.integer(Int64(value))) }
+
+    /// Nil is NULL.
+    package mutating func appendInterpolation(bind value: Int64?) {
+      append(value.map { .integer($0) } ?? .null)
+    }
+
+    package mutating func appendInterpolation(bind value: Bool?) {
+      append(value.map { .integer($0 ? 1 : 0) } ?? .null)
+    }
+
+    package mutating func appendInterpolation(bind text: String) {
+      append(.parameter(.text(text)))
+    }
+
+    /// Nil is NULL.
+    package mutating func appendInterpolation(bind text: String?) {
+      append(text.map { .parameter(.text($0)) } ?? .null)
+    }
+
+    package mutating func appendInterpolation(bind matcher: Matcher) {
+      append(.parameter(.matcher(matcher)))
+    }
+
+    package mutating func appendInterpolation(bind sorter: Sorter) {
+      append(.parameter(.sorter(sorter)))
+    }
+
+    /// Leaves one value open, for a statement that runs several times, or for bytes that are only borrowed.
+    package mutating func appendInterpolation(open: Void) { append(.open) }
+
     package mutating func appendInterpolation(bind counter: RowCounter) {
       append(.counter(counter))
     }
@@ -68,6 +102,12 @@ package struct BoundSQL: Sendable {
     sql = SQL.shared(fragment.text)
     bindings = fragment.bindings
   }
+
+  /// The index of the parameter that was left open; 0, which no parameter has, if there is none.
+  package var openIndex: Int32 {
+    let index = bindings.firstIndex { if case .open = $0 { true } else { false } }
+    return index.map { Int32($0) + 1 } ?? 0
+  }
 }
 
 extension Connection {
@@ -77,6 +117,14 @@ extension Connection {
     try statement.bind(bound.bindings)
     return statement
   }
+
+  /// The statement of a fragment, kept by its text, with its values.
+  package func statement(_ fragment: SQLFragment) throws(SQLiteError) -> Statement {
+    try statement(BoundSQL(fragment))
+  }
+
+  /// Runs the statement of a fragment to its end.
+  package func run(_ fragment: SQLFragment) throws(SQLiteError) { try statement(fragment).run() }
 
   /// A statement for one use, with its values.
   package func prepare(_ fragment: SQLFragment) throws(SQLiteError) -> Statement {
@@ -91,6 +139,8 @@ extension Statement {
     var index: Int32 = 1
     for binding in bindings {
       switch binding {
+      case .null: try bindNull(at: index)
+      case .open: break
       case .integer(let value): try bind(value, at: index)
       case .parameter(let parameter): try bind(parameter, at: index)
       case .counter(let counter): try bind(counter, at: index)

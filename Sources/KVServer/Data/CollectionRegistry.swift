@@ -52,12 +52,8 @@ final class CollectionRegistry: Sendable {
   /// The number of an app, made the first time.
   func app(_ key: String) throws(SQLiteError) -> Int64 {
     try database.write { (connection: borrowing Connection) throws(SQLiteError) -> Int64 in
-      let insert = try connection.prepare(
-        "INSERT INTO app (key) VALUES (?1) ON CONFLICT DO NOTHING")
-      try insert.bind(key, at: 1)
-      try insert.run()
-      let select = try connection.prepare("SELECT number FROM app WHERE key = ?1")
-      try select.bind(key, at: 1)
+      try connection.run("INSERT INTO app (key) VALUES (\(bind: key)) ON CONFLICT DO NOTHING")
+      let select = try connection.statement("SELECT number FROM app WHERE key = \(bind: key)")
       return try select.step() ? select.int64(0) : 0
     }
   }
@@ -108,11 +104,11 @@ final class CollectionRegistry: Sendable {
   ) throws(SQLiteError) -> EntityCollection {
     let collection = try make(name, of: app)
     try database.write { (connection: borrowing Connection) throws(SQLiteError) in
-      let update = try connection.prepare(
-        "UPDATE collection SET permissions = ?2 WHERE number = ?1")
-      try update.bind(collection.number, at: 1)
-      try update.bind(permissions?.json.text, at: 2)
-      try update.run()
+      try connection.run(
+        """
+        UPDATE collection SET permissions = \(bind: permissions?.json.text)
+        WHERE number = \(bind: collection.number)
+        """)
     }
     collection.state.withLock { $0.permissions = permissions ?? defaults }
     return collection
@@ -128,21 +124,16 @@ final class CollectionRegistry: Sendable {
     _ name: String, _ app: Int64, state: EntityCollection.State,
     on connection: borrowing Connection
   ) throws(SQLiteError) -> Int64 {
-    let insert = try connection.prepare(
+    var start: Int64?
+    if case .on(let since, _) = state.history { start = since.milliseconds }
+    try connection.run(
       """
       INSERT INTO collection (app, name, read_rule, history_since, groups_indexed)
-      VALUES (?1, ?2, ?3, ?4, 1)
+      VALUES (\(bind: app), \(bind: name), \(bind: state.permissions.read.rawValue), \(bind: start), 1)
       ON CONFLICT DO NOTHING
       """)
-    try insert.bind(app, at: 1)
-    try insert.bind(name, at: 2)
-    try insert.bind(state.permissions.read.rawValue, at: 3)
-    if case .on(let since, _) = state.history { try insert.bind(since.milliseconds, at: 4) }
-    try insert.run()
-    let select = try connection.prepare(
-      "SELECT number FROM collection WHERE app = ?1 AND name = ?2")
-    try select.bind(app, at: 1)
-    try select.bind(name, at: 2)
+    let select = try connection.statement(
+      "SELECT number FROM collection WHERE app = \(bind: app) AND name = \(bind: name)")
     return try select.step() ? select.int64(0) : 0
   }
 

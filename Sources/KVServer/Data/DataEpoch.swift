@@ -138,15 +138,13 @@ final class DataEpoch: Sendable {
   ) throws(SQLiteError) {
     try database.write { (connection: borrowing Connection) throws(SQLiteError) in
       try store(epoch, generation, latest: gap.until, on: connection)
-      let insert = try connection.prepare("INSERT INTO clock_gap (after, until) VALUES (?1, ?2)")
-      try insert.bind(gap.after, at: 1)
-      try insert.bind(gap.until, at: 2)
-      try insert.run()
+      try connection.run(
+        "INSERT INTO clock_gap (after, until) VALUES (\(bind: gap.after), \(bind: gap.until))")
       let oldest = gap.until - gapDays * 86_400_000
-      try connection.execute(
+      try connection.run(
         """
-        DELETE FROM clock_gap WHERE until < \(oldest)
-          OR n <= (SELECT max(n) FROM clock_gap) - \(maxGaps)
+        DELETE FROM clock_gap WHERE until < \(bind: oldest)
+          OR n <= (SELECT max(n) FROM clock_gap) - \(bind: maxGaps)
         """)
     }
   }
@@ -154,11 +152,10 @@ final class DataEpoch: Sendable {
   private static func store(
     _ epoch: String, _ generation: Int64, latest: Int64?, on connection: borrowing Connection
   ) throws(SQLiteError) {
-    let update = try connection.prepare(
-      "UPDATE clock SET epoch = ?1, generation = ?2, latest = ifnull(?3, latest)")
-    try update.bind(epoch, at: 1)
-    try update.bind(generation, at: 2)
-    if let latest { try update.bind(latest, at: 3) }
-    try update.run()
+    try connection.run(
+      """
+      UPDATE clock SET epoch = \(bind: epoch), generation = \(bind: generation),
+        latest = ifnull(\(bind: latest), latest)
+      """)
   }
 }

@@ -24,18 +24,20 @@ struct Delta: Sendable {
     var bytes = 0
     try Entities.storage { () throws(SQLiteError) in
       try database.read(within: budget) { (connection: borrowing Connection) throws(SQLiteError) in
-        let rows = try select(
-          .changed(selection.shape), since, collection: collection, on: connection)
+        let rows = try connection.statement(
+          collection.changed(selection, since: since, limit: Self.limit))
         while try rows.step() {
           changed.append(rows.int64(0))
           bytes += rows.int(1)
         }
-        deleted = try ids(.deleted(selection.shape), since, collection: collection, on: connection)
+        deleted = try Self.ids(
+          collection.deleted(selection, since: since, limit: Self.limit), on: connection)
         if withLeft {
-          left = try ids(.left(selection.shape), since, collection: collection, on: connection)
+          left = try Self.ids(
+            collection.left(selection, since: since, limit: Self.limit), on: connection)
         } else {
-          deleted += try ids(
-            .closed(selection.shape), since, collection: collection, on: connection)
+          deleted += try Self.ids(
+            collection.closed(selection, since: since, limit: Self.limit), on: connection)
         }
       }
     }
@@ -67,25 +69,15 @@ struct Delta: Sendable {
     return JSONValue.array(once.map { ["_id": .string($0)] }).text
   }
 
-  private func ids(
-    _ shape: EntityCollection.Shape, _ since: Timestamp, collection: EntityCollection,
-    on connection: borrowing Connection
+  /// One more than may be, to notice that there are too many.
+  private static let limit = Finding.maxEntities + 1
+
+  private static func ids(
+    _ sql: SQLFragment, on connection: borrowing Connection
   ) throws(SQLiteError) -> [String] {
-    let rows = try select(shape, since, collection: collection, on: connection)
+    let rows = try connection.statement(sql)
     var ids: [String] = []
     while try rows.step() { ids.append(rows.text(0) ?? "") }
     return ids
-  }
-
-  private func select(
-    _ shape: EntityCollection.Shape, _ since: Timestamp, collection: EntityCollection,
-    on connection: borrowing Connection
-  ) throws(SQLiteError) -> Statement {
-    let rows = try connection.statement(collection.sql(shape))
-    try selection.bind(to: rows)
-    try rows.bind(since.milliseconds, at: 4)
-    // One more than may be, to notice that there are too many.
-    try rows.bind(Finding.maxEntities + 1, at: 5)
-    return rows
   }
 }

@@ -53,9 +53,8 @@ extension Entities {
     _ id: String, in collection: EntityCollection, rule: Permissions.Rule, for viewer: Viewer,
     on connection: borrowing Connection, read: (borrowing Statement) -> Row
   ) throws(SQLiteError) -> Found<Row> {
-    let look = try connection.statement(collection.sql(.look(rule)))
-    try look.bind(viewer.user, at: 1)
-    try look.bind(id, at: 2)
+    let look = try connection.statement(
+      collection.look(id, RowAccess(rule: rule, isWriting: true, user: viewer.user)))
     guard try look.step() else { return .nothing }
     return look.int64(0) != 0 ? .row(read(look)) : .forbidden
   }
@@ -134,9 +133,10 @@ extension Entities {
     at now: Timestamp, changes: inout LiveChanges
   ) throws(SQLiteError) {
     let isRecorded = collection.history != .off
+    let selecting = BoundSQL(collection.access)
+    let access = try connection.statement(selecting)
     for row in rows {
-      let access = try connection.statement(collection.sql(.access))
-      try access.bind(row, at: 1)
+      try access.bind(row, at: selecting.openIndex)
       if try access.step() {
         let (id, acl) = (access.text(0) ?? "", ACL(access, from: 1))
         access.reset()
@@ -144,15 +144,8 @@ extension Entities {
           id, .delete(at: now), for: acl, in: collection, on: connection, changes: &changes)
       }
       access.reset()
-      if isRecorded {
-        let addTombstone = try connection.statement(collection.sql(.addTombstone))
-        try addTombstone.bind(row, at: 1)
-        try addTombstone.bind(now.milliseconds, at: 2)
-        try addTombstone.run()
-      }
-      let delete = try connection.statement(collection.sql(.deleteRow))
-      try delete.bind(row, at: 1)
-      try delete.run()
+      if isRecorded { try run(collection.addTombstone(at: now), with: row, on: connection) }
+      try run(collection.deleteRow, with: row, on: connection)
     }
   }
 
@@ -162,10 +155,8 @@ extension Entities {
     at now: Timestamp
   ) throws(SQLiteError) -> Result<Written, ServerError> {
     let body = draft.body(acl, created: now, modified: now)
-    let insert = try connection.statement(collection.sql(.insert))
-    try insert.bind(draft.id, at: 1)
-    try bind(acl, created: now, modified: now, to: insert)
-    try run(insert, with: body)
+    let head = RowHead(acl: acl, created: now, modified: now)
+    try run(collection.insert(draft.id, head), with: body, on: connection)
     guard connection.changes == 1 else {
       return .failure(
         ServerError(
@@ -183,37 +174,13 @@ extension Entities {
     if viewer.principal != .master || acl.creator.isEmpty { acl.creator = stored.creator }
     let modified = clock.time(now, after: stored.modified)
     let body = draft.body(acl, created: stored.created, modified: modified)
+    let head = RowHead(acl: acl, created: stored.created, modified: modified)
     // Looked up here, inside the transaction, as `remove` does it.
     if draft.acl != nil, collection.history != .off {
-      let record = try connection.statement(collection.sql(.recordAccess))
-      try record.bind(stored.row, at: 1)
-      try Self.bind(acl, created: stored.created, modified: modified, to: record)
-      try record.run()
+      try connection.run(collection.recordAccess(stored.row, replacedBy: head))
     }
-    let update = try connection.statement(collection.sql(.update))
-    try update.bind(stored.row, at: 1)
-    try Self.bind(acl, created: stored.created, modified: modified, to: update)
-    try Self.run(update, with: body)
+    try Self.run(collection.update(stored.row, head), with: body, on: connection)
     return Written(id: draft.id, body: body, acl: acl, modified: modified, isNew: false)
-  }
-
-  private static func bind(
-    _ acl: ACL, created: Timestamp, modified: Timestamp, to statement: borrowing Statement
-  ) throws(SQLiteError) {
-    try statement.bind(acl.creator, at: 2)
-    try bind(acl.everybodyReads, to: statement, at: 3)
-    try bind(acl.everybodyWrites, to: statement, at: 4)
-    try statement.bind(ACL.column(acl.readers, groups: acl.groupReaders), at: 5)
-    try statement.bind(ACL.column(acl.writers, groups: acl.groupWriters), at: 6)
-    try statement.bind(created.milliseconds, at: 7)
-    try statement.bind(modified.milliseconds, at: 8)
-  }
-
-  private static func bind(
-    _ flag: Bool?, to statement: borrowing Statement, at index: Int32
-  ) throws(SQLiteError) {
-    guard let flag else { return try statement.bindNull(at: index) }
-    try statement.bind(flag ? 1 : 0, at: index)
   }
 
   /// Adds a change for live data, with the present members of groups among those who may read.
@@ -240,14 +207,26 @@ extension Entities {
     return users
   }
 
-  /// Runs a statement whose parameter 9 is the body.
+  /// Runs a statement that leaves a body open.
   static func run(
-    _ statement: borrowing Statement, with body: [UInt8]
+    _ fragment: SQLFragment, with body: [UInt8], on connection: borrowing Connection
   ) throws(SQLiteError) {
+    let sql = BoundSQL(fragment)
+    let statement = try connection.statement(sql)
     try body.withBorrowedBytes { (bytes) throws(SQLiteError) in
-      try statement.bind(borrowedText: bytes, at: 9)
+      try statement.bind(borrowedText: bytes, at: sql.openIndex)
       try statement.run()
     }
+  }
+
+  /// Runs a statement that leaves the number of a row open.
+  static func run(
+    _ fragment: SQLFragment, with row: Int64, on connection: borrowing Connection
+  ) throws(SQLiteError) {
+    let sql = BoundSQL(fragment)
+    let statement = try connection.statement(sql)
+    try statement.bind(row, at: sql.openIndex)
+    try statement.run()
   }
 
   /// The `_acl` of a new entity: its creator is who creates it, unless the administrator names one.
@@ -273,7 +252,7 @@ extension ACL {
   private static let groupMark = "\u{1}"
 
   /// The text of a column `readers` or `writers`; nil: nobody.
-  fileprivate static func column(_ users: [String], groups: [String]) -> String? {
+  static func column(_ users: [String], groups: [String]) -> String? {
     let ids = users.filter { group(in: $0) == nil } + groups.map { groupMark + $0 }
     return ids.isEmpty ? nil : list(ids)
   }

@@ -63,20 +63,13 @@ extension Entities {
     }
     return try write(announcing: collection, makingRoom: true) {
       (connection, now, changes) throws(SQLiteError) -> Int in
-      var rows: [Int64] = []
-      var latest: Int64 = 0
-      for version in found {
-        guard
-          let modified = try Self.modifiedIfDeletable(
-            version, since: start, selection: selection, in: collection, on: connection)
-        else { continue }
-        rows.append(version.row)
-        latest = max(latest, modified)
-      }
-      guard !rows.isEmpty else { return 0 }
-      let time = clock.deletionTime(now, after: Timestamp(milliseconds: latest))
-      try Self.remove(rows, from: collection, on: connection, at: time, changes: &changes)
-      return rows.count
+      let deletable = try Self.deletable(
+        found, since: start, selection: selection, in: collection, on: connection)
+      guard !deletable.rows.isEmpty else { return 0 }
+      let time = clock.deletionTime(now, after: deletable.latest)
+      try Self.remove(
+        deletable.rows, from: collection, on: connection, at: time, changes: &changes)
+      return deletable.rows.count
     }
   }
 
@@ -93,8 +86,7 @@ extension Entities {
     try database.withReader(within: selection.budget) {
       (connection: borrowing Connection) throws(SQLiteError) in
       var found: [RowVersion] = []
-      let select = try connection.statement(collection.sql(.versions(selection.shape)))
-      try selection.bind(to: select)
+      let select = try connection.statement(collection.versions(selection))
       while try select.step() {
         found.append(RowVersion(row: select.int64(0), modified: select.int64(1)))
       }
@@ -102,25 +94,34 @@ extension Entities {
     }
   }
 
-  /// When the row was last written, if it is still there, and what the selection asks for; else nil. `start`: of the
-  /// read that found it.
-  private static func modifiedIfDeletable(
-    _ version: RowVersion, since start: Timestamp, selection: RowSelection,
-    in collection: EntityCollection,
-    on connection: borrowing Connection
-  ) throws(SQLiteError) -> Int64? {
-    if selection.budget.isExhausted { throw SQLiteError(.interrupted, "The delete was stopped.") }
-    let modified = try connection.statement(collection.sql(.modified))
-    try modified.bind(version.row, at: 1)
-    guard try modified.step() else { return nil }
-    let time = modified.int64(0)
-    if time == version.modified, time < start.milliseconds { return time }
-    let select = try connection.statement(collection.sql(.body(selection.shape)))
-    try selection.bind(to: select)
-    try select.bind(version.row, at: 4)
-    let matches = try connection.within(selection.budget) { () throws(SQLiteError) in
-      try select.step()
+  /// The rows that are still there and what the selection asks for, and when one of them was last written. `start`: of
+  /// the read that found them.
+  private static func deletable(
+    _ found: [RowVersion], since start: Timestamp, selection: RowSelection,
+    in collection: EntityCollection, on connection: borrowing Connection
+  ) throws(SQLiteError) -> (rows: [Int64], latest: Timestamp) {
+    let (times, bodies) = (BoundSQL(collection.modified), BoundSQL(collection.body(selection)))
+    let time = try connection.statement(times)
+    let body = try connection.statement(bodies)
+    var rows: [Int64] = []
+    var latest: Int64 = 0
+    for version in found {
+      if selection.budget.isExhausted { throw SQLiteError(.interrupted, "The delete was stopped.") }
+      time.reset()
+      try time.bind(version.row, at: times.openIndex)
+      guard try time.step() else { continue }
+      let modified = time.int64(0)
+      if modified != version.modified || modified >= start.milliseconds {
+        body.reset()
+        try body.bind(version.row, at: bodies.openIndex)
+        let matches = try connection.within(selection.budget) { () throws(SQLiteError) in
+          try body.step()
+        }
+        guard matches else { continue }
+      }
+      rows.append(version.row)
+      latest = max(latest, modified)
     }
-    return matches ? time : nil
+    return (rows, Timestamp(milliseconds: latest))
   }
 }

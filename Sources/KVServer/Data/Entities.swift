@@ -28,9 +28,8 @@ final class Entities: Sendable {
     typealias Found = (body: Payload, modified: Timestamp)
     let found = try Self.storage { () throws(SQLiteError) -> Result<Found, ServerError> in
       try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
-        let select = try connection.statement(collection.sql(.get(rule)))
-        try select.bind(viewer.user, at: 1)
-        try select.bind(id, at: 2)
+        let select = try connection.statement(
+          collection.get(id, RowAccess(rule: rule, user: viewer.user)))
         guard try select.step() else { return .failure(Self.missing(id)) }
         guard select.int64(0) != 0 else { return .failure(Self.forbidden(id)) }
         guard EntityScanner.isEntity(select.bytes(2)) else {
@@ -53,8 +52,7 @@ final class Entities: Sendable {
     let count = try Self.storage { () throws(SQLiteError) -> Int in
       try database.withReader(within: budget) {
         (connection: borrowing Connection) throws(SQLiteError) in
-        let select = try connection.statement(collection.sql(.count(selection.shape)))
-        try selection.bind(to: select)
+        let select = try connection.statement(collection.count(selection))
         return try select.step() ? select.int(0) : 0
       }
     }
@@ -105,12 +103,8 @@ final class Entities: Sendable {
   private static func store(
     _ time: Int64, _ connection: borrowing Connection
   ) throws(SQLiteError) {
-    let update = try connection.statement(storeTime)
-    try update.bind(time, at: 1)
-    try update.run()
+    try connection.run("UPDATE clock SET latest = max(latest, \(bind: time))")
   }
-
-  private static let storeTime = SQL("UPDATE clock SET latest = max(latest, ?1)")
 
   /// As `write`, and announces to listeners what `body` notes, once it is committed and in the order of commits.
   func write<R>(

@@ -115,11 +115,8 @@ final class Finding: BodySource, @unchecked Sendable {
   private func scan(
     after row: Int64, _ piece: Payload, on connection: borrowing Connection
   ) throws(SQLiteError) {
-    let select = try connection.statement(collection.sql(.scan(selection.shape)))
-    try selection.bind(to: select)
-    try select.bind(row, at: 4)
-    try select.bind(left, at: 5)
-    try select.bind(skip, at: 6)
+    let select = try connection.statement(
+      collection.scan(selection, after: row, limit: left, offset: skip))
     var last = row
     while piece.count < pieceBytes {
       guard try select.step(), add(select.bytes(1), id: select.text(2), to: piece) else {
@@ -135,13 +132,8 @@ final class Finding: BodySource, @unchecked Sendable {
   private func walk(
     after id: String, to last: String?, piece: Payload, on connection: borrowing Connection
   ) throws(SQLiteError) {
-    let shape = EntityCollection.Shape.walk(selection.shape, isBounded: last != nil)
-    let select = try connection.statement(collection.sql(shape))
-    try selection.bind(to: select)
-    try select.bind(id, at: 4)
-    try select.bind(left, at: 5)
-    try select.bind(skip, at: 6)
-    if let last { try select.bind(last, at: 7) }
+    let select = try connection.statement(
+      collection.walk(selection, after: id, to: last, limit: left, offset: skip))
     while piece.count < pieceBytes {
       guard try select.step(), add(select.bytes(1), id: select.text(0), to: piece) else {
         plan = .done
@@ -155,11 +147,8 @@ final class Finding: BodySource, @unchecked Sendable {
   private func order(
     by sorter: Sorter, _ connection: borrowing Connection
   ) throws(SQLiteError) -> [Int64] {
-    let select = try connection.statement(collection.sql(.order(selection.shape)))
-    try selection.bind(to: select)
-    try select.bind(.sorter(sorter), at: 4)
-    try select.bind(left, at: 5)
-    try select.bind(skip, at: 6)
+    let select = try connection.statement(
+      collection.order(selection, by: sorter, limit: left, offset: skip))
     var rows: [Int64] = []
     while try select.step() { rows.append(select.int64(0)) }
     return rows
@@ -168,12 +157,11 @@ final class Finding: BodySource, @unchecked Sendable {
   private func collect(
     _ rows: [Int64], from start: Int, piece: Payload, on connection: borrowing Connection
   ) throws(SQLiteError) {
-    let known = selection.ofKnownRows
-    let select = try connection.statement(collection.sql(.body(known.shape)))
-    try known.bind(to: select)
+    let bodies = BoundSQL(collection.body(selection.ofKnownRows))
+    let select = try connection.statement(bodies)
     var next = start
     while next < rows.count, piece.count < pieceBytes {
-      try select.bind(rows[next], at: 4)
+      try select.bind(rows[next], at: bodies.openIndex)
       next += 1
       if try select.step(), !add(select.bytes(0), id: select.text(1), to: piece) {
         plan = .done

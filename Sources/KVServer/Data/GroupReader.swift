@@ -63,11 +63,7 @@ struct GroupReader {
     try Entities.storage { () throws(SQLiteError) in
       try database.withReader(within: budget) {
         (connection: borrowing Connection) throws(SQLiteError) in
-        let select = try connection.statement(collection.sql(.scan(selection.shape)))
-        try selection.bind(to: select)
-        try select.bind(-1, at: 4)
-        try select.bind(-1, at: 5)
-        try select.bind(0, at: 6)
+        let select = try connection.statement(collection.scan(selection))
         while groups.count <= limit, try select.step() { groups.add(select.bytes(1)) }
       }
     }

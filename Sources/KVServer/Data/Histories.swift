@@ -49,11 +49,11 @@ final class Histories: Sendable {
   func set(days: Int?, of collection: EntityCollection) throws(ServerError) {
     try Entities.storage { () throws(SQLiteError) in
       try entities.database.write { (connection: borrowing Connection) throws(SQLiteError) in
-        let update = try connection.prepare(
-          "UPDATE collection SET history_days = ?2 WHERE number = ?1")
-        try update.bind(collection.number, at: 1)
-        if let days { try update.bind(days, at: 2) }
-        try update.run()
+        try connection.run(
+          """
+          UPDATE collection SET history_days = \(bind: days.map { Int64($0) })
+          WHERE number = \(bind: collection.number)
+          """)
       }
     }
     collection.state.withLock { $0.wantedDays = days }
@@ -76,12 +76,12 @@ final class Histories: Sendable {
       guard rule != known else { return }
       let since = try entities.write { (connection, now) throws(SQLiteError) in
         let since = Timestamp(milliseconds: now.milliseconds + 1)
-        let update = try connection.prepare(
-          "UPDATE collection SET read_rule = ?2, rule_since = ?3 WHERE number = ?1")
-        try update.bind(collection.number, at: 1)
-        try update.bind(rule.rawValue, at: 2)
-        try update.bind(since.milliseconds, at: 3)
-        try update.run()
+        try connection.run(
+          """
+          UPDATE collection
+          SET read_rule = \(bind: rule.rawValue), rule_since = \(bind: since.milliseconds)
+          WHERE number = \(bind: collection.number)
+          """)
         return since
       }
       collection.state.withLock {
@@ -115,7 +115,8 @@ final class Histories: Sendable {
       _ = try entities.write { (connection, _) throws(SQLiteError) in
         guard collection.history != .off else { return }
         for table in [collection.tombstones, collection.formerAccess] {
-          try connection.execute("DELETE FROM \(table) WHERE at < \(limit.milliseconds)")
+          try connection.run(
+            "DELETE FROM \(sql: table) WHERE at < \(bind: limit.milliseconds)")
         }
       }
     }
@@ -164,10 +165,10 @@ final class Histories: Sendable {
   private static func recordStart(
     _ since: Timestamp?, _ collection: EntityCollection, on connection: borrowing Connection
   ) throws(SQLiteError) {
-    let update = try connection.prepare(
-      "UPDATE collection SET history_since = ?2 WHERE number = ?1")
-    try update.bind(collection.number, at: 1)
-    if let since { try update.bind(since.milliseconds, at: 2) }
-    try update.run()
+    try connection.run(
+      """
+      UPDATE collection SET history_since = \(bind: since?.milliseconds)
+      WHERE number = \(bind: collection.number)
+      """)
   }
 }

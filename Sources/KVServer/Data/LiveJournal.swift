@@ -23,9 +23,8 @@ final class LiveJournal: LiveHistoryStore, Sendable {
   private func load(_ app: Int64, at now: Timestamp) throws(SQLiteError) -> LiveHistory {
     let epoch = epoch
     return try database.write { (connection: borrowing Connection) throws(SQLiteError) in
-      let select = try connection.statement(Self.selectFloor)
-      try select.bind(app, at: 1)
-      try select.bind(epoch, at: 2)
+      let select = try connection.statement(
+        "SELECT floor FROM live_floor WHERE app = \(bind: app) AND epoch = \(bind: epoch)")
       guard try select.step() else {
         let history = LiveHistory(at: now)
         try Self.forget(app, until: .max, on: connection)
@@ -41,8 +40,8 @@ final class LiveJournal: LiveHistoryStore, Sendable {
   private static func load(
     _ app: Int64, into history: inout LiveHistory, on connection: borrowing Connection
   ) throws(SQLiteError) {
-    let select = try connection.statement(selectAll)
-    try select.bind(app, at: 1)
+    let select = try connection.statement(
+      "SELECT time, topic, about, payload FROM live_message WHERE app = \(bind: app) ORDER BY time")
     while try select.step() {
       guard let about = LiveMessage.About(select.text(2) ?? "") else { continue }
       history.add(
@@ -57,13 +56,13 @@ final class LiveJournal: LiveHistoryStore, Sendable {
     _ messages: [LiveMessage], of app: Int64, on connection: borrowing Connection
   ) throws(SQLiteError) {
     for message in messages {
-      let insert = try connection.statement(Self.insert)
-      try insert.bind(app, at: 1)
-      try insert.bind(message.time, at: 2)
-      try insert.bind(message.collection, at: 3)
-      try insert.bind(message.about.text, at: 4)
-      try insert.bind(String(decoding: message.payload, as: UTF8.self), at: 5)
-      try insert.run()
+      let payload = String(decoding: message.payload, as: UTF8.self)
+      try connection.run(
+        """
+        INSERT INTO live_message (app, time, topic, about, payload)
+        VALUES (\(bind: app), \(bind: message.time), \(bind: message.collection),
+          \(bind: message.about.text), \(bind: payload))
+        """)
     }
   }
 
@@ -89,30 +88,18 @@ final class LiveJournal: LiveHistoryStore, Sendable {
   private static func forget(
     _ app: Int64, until time: Int64, on connection: borrowing Connection
   ) throws(SQLiteError) {
-    let delete = try connection.statement(deleteUntil)
-    try delete.bind(app, at: 1)
-    try delete.bind(time, at: 2)
-    try delete.run()
+    try connection.run(
+      "DELETE FROM live_message WHERE app = \(bind: app) AND time <= \(bind: time)")
   }
 
   private static func setFloor(
     of app: Int64, _ time: Int64, epoch: String, on connection: borrowing Connection
   ) throws(SQLiteError) {
-    let upsert = try connection.statement(upsertFloor)
-    try upsert.bind(app, at: 1)
-    try upsert.bind(epoch, at: 2)
-    try upsert.bind(time, at: 3)
-    try upsert.run()
+    try connection.run(
+      """
+      INSERT INTO live_floor (app, epoch, floor)
+      VALUES (\(bind: app), \(bind: epoch), \(bind: time))
+      ON CONFLICT DO UPDATE SET epoch = excluded.epoch, floor = excluded.floor
+      """)
   }
-
-  private static let selectFloor = SQL(
-    "SELECT floor FROM live_floor WHERE app = ?1 AND epoch = ?2")
-  private static let upsertFloor = SQL(
-    "INSERT INTO live_floor (app, epoch, floor) VALUES (?1, ?2, ?3)"
-      + " ON CONFLICT DO UPDATE SET epoch = excluded.epoch, floor = excluded.floor")
-  private static let selectAll = SQL(
-    "SELECT time, topic, about, payload FROM live_message WHERE app = ?1 ORDER BY time")
-  private static let insert = SQL(
-    "INSERT INTO live_message (app, time, topic, about, payload) VALUES (?1, ?2, ?3, ?4, ?5)")
-  private static let deleteUntil = SQL("DELETE FROM live_message WHERE app = ?1 AND time <= ?2")
 }

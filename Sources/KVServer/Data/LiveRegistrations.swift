@@ -40,85 +40,118 @@ final class LiveRegistrations: Sendable {
   /// Those of which nobody knows when they were seen – of an older version – are seen now.
   func forgetEnded(at now: Int64) throws(SQLiteError) {
     try database.write { (connection: borrowing Connection) throws(SQLiteError) in
-      try connection.execute(Self.deleteEnded)
-      try connection.execute(
-        "UPDATE live SET seen = \(now) WHERE collection = '' AND seen IS NULL")
+      let isOver: SQLFragment = """
+        own.session NOT NULL AND NOT EXISTS (SELECT 1 FROM session WHERE token = own.session)
+        """
+      try connection.run("DELETE FROM live WHERE \(Self.isOfDevice(where: isOver))")
+      try connection.run(
+        "UPDATE live SET seen = \(bind: now) WHERE collection = '' AND seen IS NULL")
     }
   }
 
   /// Forgets the devices of all apps that were seen before a moment.
   func forget(seenBefore moment: Int64) throws(ServerError) {
-    try Entities.storage { () throws(SQLiteError) in
-      try database.write { (connection: borrowing Connection) throws(SQLiteError) in
-        let statement = try connection.statement(Self.deleteOld)
-        try statement.bind(moment, at: 1)
-        try statement.run()
-      }
-    }
+    try run("DELETE FROM live WHERE \(Self.isOfDevice(where: "own.seen < \(bind: moment)"))")
   }
 
   /// Records a subscription.
   func add(_ row: Row) throws(ServerError) {
-    try run(Self.insert, row.app, texts: [row.user, row.device, row.collection])
+    try run(
+      """
+      INSERT INTO live (app, user, device, collection)
+      VALUES (\(bind: row.app), \(bind: row.user), \(bind: row.device), \(bind: row.collection))
+      ON CONFLICT DO NOTHING
+      """)
   }
 
   /// Records a registration, or that it belongs to another session now.
   func register(
     _ device: String, of user: String, app: Int64, session token: String, at now: Int64
   ) throws(ServerError) {
-    try run(Self.upsert, app, texts: [user, device, "", Sessions.hash(token)], number: now)
+    try run(
+      """
+      INSERT INTO live (app, user, device, collection, session, seen)
+      VALUES (\(bind: app), \(bind: user), \(bind: device), '', \(bind: Sessions.hash(token)),
+        \(bind: now))
+      ON CONFLICT DO UPDATE SET session = excluded.session, seen = excluded.seen
+      """)
   }
 
   /// Records that something came from a device.
   func recordActivity(_ device: String, of user: String, app: Int64, seen now: Int64)
     throws(ServerError)
   {
-    try run(Self.updateSeen, app, texts: [user, device], number: now)
+    try run(
+      """
+      UPDATE live SET seen = \(bind: now)
+      WHERE \(Self.isOf(user, app)) AND device = \(bind: device) AND collection = ''
+      """)
   }
 
   /// The devices of a user that were registered in these sessions.
   func devices(
     of user: String, app: Int64, in sessions: Sessions.Subset
   ) throws(ServerError) -> [String] {
-    let sql: SQL
-    let token: String?
-    switch sessions {
-    case .one(let one): (sql, token) = (Self.selectOfSession, one)
-    case .allBut(let kept): (sql, token) = (Self.selectOfOthers, kept)
-    }
-    return try texts(sql, app, keys: [user, token.map(Sessions.hash)])
+    let isWanted: SQLFragment =
+      switch sessions {
+      case .one(let token): "session = \(bind: Sessions.hash(token))"
+      case .allBut(let token?): "session <> \(bind: Sessions.hash(token))"
+      case .allBut(nil): "1"
+      }
+    return try texts(
+      """
+      SELECT device FROM live WHERE \(Self.isOf(user, app)) AND collection = '' AND \(isWanted)
+      """)
   }
 
   func remove(_ row: Row) throws(ServerError) {
-    try run(Self.delete, row.app, texts: [row.user, row.device, row.collection])
+    try run(
+      """
+      DELETE FROM live WHERE \(Self.isOf(row.user, row.app)) AND device = \(bind: row.device)
+        AND collection = \(bind: row.collection)
+      """)
   }
 
   func remove(device: String, of user: String, app: Int64) throws(ServerError) {
-    try run(Self.deleteDevice, app, texts: [user, device])
+    try run("DELETE FROM live WHERE \(Self.isOf(user, app)) AND device = \(bind: device)")
   }
 
   /// Takes all devices of a user out of a collection or a stream.
   func removeAll(of user: String, app: Int64, collection: String) throws(ServerError) {
-    try run(Self.deleteCollection, app, texts: [user, collection])
+    try run("DELETE FROM live WHERE \(Self.isOf(user, app)) AND collection = \(bind: collection)")
   }
 
   /// The users who have subscribed to a collection or a stream.
   func users(of collection: String, app: Int64) throws(ServerError) -> [String] {
-    try texts(Self.selectUsers, app, keys: [collection])
+    try texts(
+      """
+      SELECT DISTINCT user FROM live WHERE app = \(bind: app) AND collection = \(bind: collection)
+      """)
   }
 
   func removeAll(of user: String, app: Int64) throws(ServerError) {
-    try run(Self.deleteUser, app, texts: [user])
+    try run("DELETE FROM live WHERE \(Self.isOf(user, app))")
   }
 
-  private func texts(
-    _ sql: SQL, _ app: Int64, keys: [String?]
-  ) throws(ServerError) -> [String] {
+  // MARK: Parts
+
+  private static func isOf(_ user: String, _ app: Int64) -> SQLFragment {
+    "app = \(bind: app) AND user = \(bind: user)"
+  }
+
+  /// Tells whether a condition holds for `own`, the registration of a row's device.
+  private static func isOfDevice(where condition: SQLFragment) -> SQLFragment {
+    """
+    EXISTS (SELECT 1 FROM live AS own
+      WHERE own.app = live.app AND own.user = live.user AND own.device = live.device
+        AND own.collection = '' AND \(condition))
+    """
+  }
+
+  private func texts(_ sql: SQLFragment) throws(ServerError) -> [String] {
     try Entities.storage { () throws(SQLiteError) -> [String] in
       try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
         let select = try connection.statement(sql)
-        try select.bind(app, at: 1)
-        for (index, key) in keys.enumerated() { try select.bind(key, at: Int32(index + 2)) }
         var texts: [String] = []
         while try select.step() { texts.append(select.text(0) ?? "") }
         return texts
@@ -126,56 +159,11 @@ final class LiveRegistrations: Sendable {
     }
   }
 
-  /// Runs a statement with the app, the texts and, after them, a number as its parameters.
-  private func run(
-    _ sql: SQL, _ app: Int64, texts: [String], number: Int64? = nil
-  ) throws(ServerError) {
+  private func run(_ sql: SQLFragment) throws(ServerError) {
     try Entities.storage { () throws(SQLiteError) in
       try database.write { (connection: borrowing Connection) throws(SQLiteError) in
-        let statement = try connection.statement(sql)
-        try statement.bind(app, at: 1)
-        for (index, text) in texts.enumerated() { try statement.bind(text, at: Int32(index + 2)) }
-        if let number { try statement.bind(number, at: Int32(texts.count + 2)) }
-        try statement.run()
+        try connection.run(sql)
       }
     }
   }
-
-  private static let insert = SQL(
-    "INSERT INTO live (app, user, device, collection) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING"
-  )
-  private static let upsert = SQL(
-    "INSERT INTO live (app, user, device, collection, session, seen) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
-      + " ON CONFLICT DO UPDATE SET session = excluded.session, seen = excluded.seen")
-  private static let updateSeen = SQL(
-    "UPDATE live SET seen = ?4 WHERE app = ?1 AND user = ?2 AND device = ?3 AND collection = ''")
-  private static let deleteOld = SQL(
-    """
-    DELETE FROM live WHERE EXISTS (
-      SELECT 1 FROM live AS own
-      WHERE own.app = live.app AND own.user = live.user AND own.device = live.device
-        AND own.collection = '' AND own.seen < ?1)
-    """)
-  private static let selectOfSession = SQL(
-    "SELECT device FROM live WHERE app = ?1 AND user = ?2 AND collection = '' AND session = ?3")
-  private static let selectOfOthers = SQL(
-    "SELECT device FROM live WHERE app = ?1 AND user = ?2 AND collection = ''"
-      + " AND (session <> ?3 OR ?3 IS NULL)"
-  )
-  private static let deleteEnded = """
-    DELETE FROM live WHERE EXISTS (
-      SELECT 1 FROM live AS own
-      WHERE own.app = live.app AND own.user = live.user AND own.device = live.device
-        AND own.collection = '' AND own.session NOT NULL
-        AND NOT EXISTS (SELECT 1 FROM session WHERE token = own.session))
-    """
-  private static let delete = SQL(
-    "DELETE FROM live WHERE app = ?1 AND user = ?2 AND device = ?3 AND collection = ?4")
-  private static let deleteDevice = SQL(
-    "DELETE FROM live WHERE app = ?1 AND user = ?2 AND device = ?3")
-  private static let deleteCollection = SQL(
-    "DELETE FROM live WHERE app = ?1 AND user = ?2 AND collection = ?3")
-  private static let selectUsers = SQL(
-    "SELECT DISTINCT user FROM live WHERE app = ?1 AND collection = ?2")
-  private static let deleteUser = SQL("DELETE FROM live WHERE app = ?1 AND user = ?2")
 }

@@ -14,8 +14,11 @@ final class LiveStreams: Sendable {
   func acl(of stream: LiveStream, app: Int64) throws(ServerError) -> LiveStreamACL? {
     let text = try Entities.storage { () throws(SQLiteError) -> String? in
       try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
-        let select = try connection.statement(Self.select)
-        try Self.bind(stream, app, to: select)
+        let select = try connection.statement(
+          """
+          SELECT acl FROM stream
+          WHERE app = \(bind: app) AND name = \(bind: stream.name) AND owner = \(bind: stream.owner)
+          """)
         return try select.step() ? select.text(0) : nil
       }
     }
@@ -36,9 +39,11 @@ final class LiveStreams: Sendable {
   ) throws(ServerError) -> [String] {
     let rows = try Entities.storage { () throws(SQLiteError) -> [(owner: String, acl: String)] in
       try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
-        let select = try connection.statement(Self.selectAll)
-        try select.bind(app, at: 1)
-        try select.bind(name, at: 2)
+        let select = try connection.statement(
+          """
+          SELECT owner, acl FROM stream WHERE app = \(bind: app) AND name = \(bind: name)
+          ORDER BY owner
+          """)
         var rows: [(owner: String, acl: String)] = []
         while try select.step() { rows.append((select.text(0) ?? "", select.text(1) ?? "")) }
         return rows
@@ -55,13 +60,18 @@ final class LiveStreams: Sendable {
   func set(_ acl: LiveStreamACL, of stream: LiveStream, app: Int64) throws(ServerError) -> Bool {
     try Entities.storage { () throws(SQLiteError) -> Bool in
       try database.write { (connection: borrowing Connection) throws(SQLiteError) -> Bool in
-        let count = try connection.statement(Self.count)
-        try Self.bind(stream, app, to: count)
-        guard try count.step(), count.int64(0) < Self.maxPerUser else { return false }
-        let upsert = try connection.statement(Self.upsert)
-        try Self.bind(stream, app, to: upsert)
-        try upsert.bind(acl.json.text, at: 4)
-        try upsert.run()
+        let others = try connection.statement(
+          """
+          SELECT count(*) FROM stream
+          WHERE app = \(bind: app) AND name <> \(bind: stream.name) AND owner = \(bind: stream.owner)
+          """)
+        guard try others.step(), others.int64(0) < Self.maxPerUser else { return false }
+        try connection.run(
+          """
+          INSERT INTO stream (app, name, owner, acl)
+          VALUES (\(bind: app), \(bind: stream.name), \(bind: stream.owner), \(bind: acl.json.text))
+          ON CONFLICT DO UPDATE SET acl = excluded.acl
+          """)
         return true
       }
     }
@@ -70,30 +80,9 @@ final class LiveStreams: Sendable {
   func removeAll(of owner: String, app: Int64) throws(ServerError) {
     try Entities.storage { () throws(SQLiteError) in
       try database.write { (connection: borrowing Connection) throws(SQLiteError) in
-        let delete = try connection.statement(Self.deleteUser)
-        try delete.bind(app, at: 1)
-        try delete.bind(owner, at: 2)
-        try delete.run()
+        try connection.run(
+          "DELETE FROM stream WHERE app = \(bind: app) AND owner = \(bind: owner)")
       }
     }
   }
-
-  private static func bind(
-    _ stream: LiveStream, _ app: Int64, to statement: borrowing Statement
-  ) throws(SQLiteError) {
-    try statement.bind(app, at: 1)
-    try statement.bind(stream.name, at: 2)
-    try statement.bind(stream.owner, at: 3)
-  }
-
-  private static let select = SQL(
-    "SELECT acl FROM stream WHERE app = ?1 AND name = ?2 AND owner = ?3")
-  private static let selectAll = SQL(
-    "SELECT owner, acl FROM stream WHERE app = ?1 AND name = ?2 ORDER BY owner")
-  private static let count = SQL(
-    "SELECT count(*) FROM stream WHERE app = ?1 AND name <> ?2 AND owner = ?3")
-  private static let upsert = SQL(
-    "INSERT INTO stream (app, name, owner, acl) VALUES (?1, ?2, ?3, ?4)"
-      + " ON CONFLICT DO UPDATE SET acl = excluded.acl")
-  private static let deleteUser = SQL("DELETE FROM stream WHERE app = ?1 AND owner = ?2")
 }

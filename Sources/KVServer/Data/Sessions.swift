@@ -89,9 +89,7 @@ final class Sessions: Sendable {
   func end(_ token: String) throws(ServerError) {
     try Entities.storage { () throws(SQLiteError) in
       try database.write { (connection: borrowing Connection) throws(SQLiteError) in
-        let delete = try connection.statement(Self.delete)
-        try Self.bind(token, to: delete)
-        try delete.run()
+        try connection.run("DELETE FROM session WHERE token = \(bind: Self.hash(token))")
       }
     }
     kept.withLock { kept in
@@ -123,18 +121,19 @@ final class Sessions: Sendable {
     _ session: New, app: Int64, user: String, generation: Int64,
     on connection: borrowing Connection
   ) throws(SQLiteError) -> Bool {
-    let purge = try connection.statement(Self.purge)
-    try purge.bind(app, at: 1)
-    try purge.bind(user, at: 2)
-    try purge.bind(Timestamp.now().milliseconds, at: 3)
-    try purge.run()
-    let insert = try connection.statement(Self.insert)
-    try bind(session.token, to: insert)
-    try insert.bind(app, at: 2)
-    try insert.bind(user, at: 3)
-    if let expires = session.expires { try insert.bind(expires, at: 4) }
-    try insert.bind(generation, at: 5)
-    try insert.run()
+    let now = Timestamp.now().milliseconds
+    try connection.run(
+      """
+      DELETE FROM session
+      WHERE app = \(bind: app) AND user = \(bind: user) AND expires <= \(bind: now)
+      """)
+    try connection.run(
+      """
+      INSERT INTO session (token, app, user, expires, generation)
+      SELECT \(bind: hash(session.token)), app, id, \(bind: session.expires), generation FROM account
+      WHERE app = \(bind: app) AND id = \(bind: user) AND generation = \(bind: generation)
+        AND disabled = 0
+      """)
     return connection.changes == 1
   }
 
@@ -143,17 +142,19 @@ final class Sessions: Sendable {
   static func endAll(
     app: Int64, user: String, but token: String? = nil, on connection: borrowing Connection
   ) throws(SQLiteError) {
-    let renew = try connection.statement(Self.renew)
-    try renew.bind(app, at: 2)
-    try renew.bind(user, at: 3)
-    try renew.run()
-    for sql in [deleteAll, carryOver] {
-      let statement = try connection.statement(sql)
-      try bind(token ?? "", to: statement)
-      try statement.bind(app, at: 2)
-      try statement.bind(user, at: 3)
-      try statement.run()
-    }
+    let account: SQLFragment = "app = \(bind: app) AND id = \(bind: user)"
+    let kept = hash(token ?? "")
+    try connection.run("UPDATE account SET generation = generation + 1 WHERE \(account)")
+    try connection.run(
+      """
+      DELETE FROM session
+      WHERE app = \(bind: app) AND user = \(bind: user) AND token <> \(bind: kept)
+      """)
+    try connection.run(
+      """
+      UPDATE session SET generation = (SELECT generation FROM account WHERE \(account))
+      WHERE token = \(bind: kept) AND app = \(bind: app) AND user = \(bind: user)
+      """)
   }
 
   /// A user's sessions have ended in the database: nobody finds them here any more.
@@ -179,8 +180,12 @@ final class Sessions: Sendable {
   func load(_ token: String) throws(ServerError) -> Session? {
     try Entities.storage { () throws(SQLiteError) -> Session? in
       try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
-        let select = try connection.statement(Self.select)
-        try Self.bind(token, to: select)
+        let select = try connection.statement(
+          """
+          SELECT session.app, user, session.generation, expires FROM session
+          JOIN account ON account.app = session.app AND account.id = user
+          WHERE token = \(bind: Self.hash(token)) AND session.generation = account.generation
+          """)
         guard try select.step() else { return nil }
         return Session(
           app: select.int64(0), user: select.text(1) ?? "", generation: select.int64(2),
@@ -191,38 +196,4 @@ final class Sessions: Sendable {
 
   /// What a token is stored under.
   static func hash(_ token: String) -> String { hexText(SHA256.hash(token.utf8)) }
-
-  private static func bind(
-    _ token: String, to statement: borrowing Statement
-  ) throws(SQLiteError) {
-    try statement.bind(hash(token), at: 1)
-  }
-
-  private static let insert = SQL(
-    """
-    INSERT INTO session (token, app, user, expires, generation)
-    SELECT ?1, ?2, ?3, ?4, ?5 FROM account
-    WHERE app = ?2 AND id = ?3 AND generation = ?5 AND disabled = 0
-    """)
-  private static let purge = SQL(
-    "DELETE FROM session WHERE app = ?1 AND user = ?2 AND expires <= ?3")
-  private static let select = SQL(
-    """
-    SELECT session.app, user, session.generation, expires FROM session
-    JOIN account ON account.app = session.app AND account.id = user
-    WHERE token = ?1 AND session.generation = account.generation
-    """)
-  private static let delete = SQL("DELETE FROM session WHERE token = ?1")
-
-  // The three that end all sessions of user ?3 but that of token ?1.
-  private static let renew = SQL(
-    "UPDATE account SET generation = generation + 1 WHERE app = ?2 AND id = ?3")
-  private static let deleteAll = SQL(
-    "DELETE FROM session WHERE app = ?2 AND user = ?3 AND token <> ?1")
-  private static let carryOver = SQL(
-    """
-    UPDATE session SET generation =
-      (SELECT generation FROM account WHERE account.app = ?2 AND account.id = ?3)
-    WHERE token = ?1 AND app = ?2 AND user = ?3
-    """)
 }

@@ -49,9 +49,7 @@ extension UserAccounts {
     draft.metadata = metadata.text
     let body = draft.body(
       ACL(of: stored.body), created: stored.created, modified: stored.modified)
-    let rewrite = try connection.statement(users.sql(.rewrite))
-    try rewrite.bind(stored.row, at: 1)
-    try Entities.run(rewrite, with: body)
+    try Entities.run(users.rewrite(stored.row), with: body, on: connection)
     return body
   }
 
@@ -59,8 +57,7 @@ extension UserAccounts {
   static func look(
     _ id: String, in users: EntityCollection, on connection: borrowing Connection
   ) throws(SQLiteError) -> Entities.StoredRow? {
-    let look = try connection.statement(users.sql(.look(.always)))
-    try look.bind(id, at: 2)
+    let look = try connection.statement(users.look(id, .unrestricted))
     return try look.step() ? Entities.StoredRow(look) : nil
   }
 

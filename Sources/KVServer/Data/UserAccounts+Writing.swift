@@ -14,12 +14,14 @@ extension UserAccounts {
     var acl = draft.acl ?? ACL()
     acl.creator = draft.id
     let body = try entities.write { (connection, now) throws(SQLiteError) -> [UInt8]? in
-      let insert = try connection.statement(Self.insert)
-      try insert.bind(app, at: 1)
-      try insert.bind(draft.id, at: 2)
-      try insert.bind(name, at: 3)
-      try insert.bind(password, at: 4)
-      try insert.run()
+      try connection.run(
+        """
+        INSERT INTO account (app, id, name, password)
+        SELECT \(bind: app), \(bind: draft.id), \(bind: name), \(bind: password)
+        WHERE NOT EXISTS
+          (SELECT 1 FROM former_user WHERE app = \(bind: app) AND id = \(bind: draft.id))
+        ON CONFLICT DO NOTHING
+        """)
       guard connection.changes == 1 else { return nil }
       if let session {
         _ = try Sessions.insert(session, app: app, user: draft.id, generation: 0, on: connection)
@@ -52,9 +54,8 @@ extension UserAccounts {
     let result = try entities.write {
       (connection, now) throws(SQLiteError) -> Result<[UInt8]?, ServerError> in
       guard try Self.isCurrent(account, app, on: connection) else { return .success(nil) }
-      let look = try connection.statement(users.sql(.look(rule)))
-      try look.bind(viewer.user, at: 1)
-      try look.bind(account.id, at: 2)
+      let look = try connection.statement(
+        users.look(account.id, RowAccess(rule: rule, isWriting: true, user: viewer.user)))
       guard try look.step() else { return .failure(ServerError(.userNotFound)) }
       guard look.int64(0) != 0 else { return .failure(Entities.forbidden(account.id)) }
       let stored = Entities.StoredRow(look)
@@ -84,7 +85,8 @@ extension UserAccounts {
       if permanently {
         try Self.remove(stored, id, users: users, app: app, on: connection)
       } else {
-        try Self.run(Self.disable, app, id: id, on: connection)
+        try connection.run(
+          "UPDATE account SET disabled = 1 WHERE app = \(bind: app) AND id = \(bind: id)")
         try markDisabled(stored, id, users: users, for: viewer, on: connection, at: now)
       }
       try Sessions.endAll(app: app, user: id, on: connection)
@@ -99,24 +101,25 @@ extension UserAccounts {
   private static func isCurrent(
     _ account: Account, _ app: Int64, on connection: borrowing Connection
   ) throws(SQLiteError) -> Bool {
-    let select = try connection.statement(Self.selectCurrent)
-    try select.bind(app, at: 1)
-    try select.bind(account.id, at: 2)
-    try select.bind(account.name, at: 3)
-    try select.bind(account.generation, at: 4)
-    return try select.step()
+    try connection.statement(
+      """
+      SELECT 1 FROM account
+      WHERE app = \(bind: app) AND id = \(bind: account.id) AND name = \(bind: account.name)
+        AND generation = \(bind: account.generation) AND disabled = 0
+      """
+    ).step()
   }
 
   /// False: somebody else has the name.
   private static func apply(
     _ change: Change, to id: String, app: Int64, on connection: borrowing Connection
   ) throws(SQLiteError) -> Bool {
-    let update = try connection.statement(Self.change)
-    try update.bind(app, at: 1)
-    try update.bind(id, at: 2)
-    try update.bind(change.name, at: 3)
-    try update.bind(change.password, at: 4)
-    try update.run()
+    try connection.run(
+      """
+      UPDATE OR IGNORE account
+      SET name = \(bind: change.name), password = coalesce(\(bind: change.password), password)
+      WHERE app = \(bind: app) AND id = \(bind: id)
+      """)
     guard connection.changes == 1 else { return false }
     if change.password != nil {
       try Sessions.endAll(app: app, user: id, but: change.keptToken, on: connection)
@@ -128,12 +131,13 @@ extension UserAccounts {
     _ stored: Entities.StoredRow, _ id: String, users: EntityCollection, app: Int64,
     on connection: borrowing Connection
   ) throws(SQLiteError) {
-    try run(Self.remember, app, id: id, on: connection)
-    try run(Self.remove, app, id: id, on: connection)
-    try run(UserGroups.removeUser, app, id: id, on: connection)
-    let delete = try connection.statement(users.sql(.deleteRow))
-    try delete.bind(stored.row, at: 1)
-    try delete.run()
+    try connection.run(
+      """
+      INSERT INTO former_user (app, id) VALUES (\(bind: app), \(bind: id)) ON CONFLICT DO NOTHING
+      """)
+    try connection.run("DELETE FROM account WHERE app = \(bind: app) AND id = \(bind: id)")
+    try UserGroups.remove(id, app: app, on: connection)
+    try Entities.run(users.deleteRow, with: stored.row, on: connection)
   }
 
   private func markDisabled(
@@ -146,33 +150,4 @@ extension UserAccounts {
     draft.metadata = metadata.text
     _ = try entities.update(stored, draft, collection: users, for: viewer, on: connection, at: now)
   }
-
-  private static func run(
-    _ sql: SQL, _ app: Int64, id: String, on connection: borrowing Connection
-  ) throws(SQLiteError) {
-    let statement = try connection.statement(sql)
-    try statement.bind(app, at: 1)
-    try statement.bind(id, at: 2)
-    try statement.run()
-  }
-
-  private static let selectCurrent = SQL(
-    """
-    SELECT 1 FROM account
-    WHERE app = ?1 AND id = ?2 AND name = ?3 AND generation = ?4 AND disabled = 0
-    """)
-  private static let insert = SQL(
-    """
-    INSERT INTO account (app, id, name, password) SELECT ?1, ?2, ?3, ?4
-    WHERE NOT EXISTS (SELECT 1 FROM former_user WHERE app = ?1 AND id = ?2) ON CONFLICT DO NOTHING
-    """)
-  private static let change = SQL(
-    """
-    UPDATE OR IGNORE account SET name = ?3, password = coalesce(?4, password)
-    WHERE app = ?1 AND id = ?2
-    """)
-  private static let disable = SQL("UPDATE account SET disabled = 1 WHERE app = ?1 AND id = ?2")
-  private static let remember = SQL(
-    "INSERT INTO former_user (app, id) VALUES (?1, ?2) ON CONFLICT DO NOTHING")
-  private static let remove = SQL("DELETE FROM account WHERE app = ?1 AND id = ?2")
 }

@@ -33,19 +33,18 @@ final class UserAccounts: Sendable {
   }
 
   func find(name: String, of app: Int64) throws(ServerError) -> Account? {
-    try find(Self.selectByName, name, app: app)
+    try find("name = \(bind: name)", app)
   }
 
   func find(id: String, of app: Int64) throws(ServerError) -> Account? {
-    try find(Self.selectById, id, app: app)
+    try find("id = \(bind: id)", app)
   }
 
   /// The ids of all users.
   func ids(of app: Int64) throws(ServerError) -> [String] {
     try Entities.storage { () throws(SQLiteError) -> [String] in
       try entities.database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
-        let select = try connection.statement(Self.selectIds)
-        try select.bind(app, at: 1)
+        let select = try connection.statement("SELECT id FROM account WHERE app = \(bind: app)")
         var ids: [String] = []
         while try select.step() { ids.append(select.text(0) ?? "") }
         return ids
@@ -72,12 +71,14 @@ final class UserAccounts: Sendable {
     }
   }
 
-  private func find(_ sql: SQL, _ key: String, app: Int64) throws(ServerError) -> Account? {
+  private func find(_ condition: SQLFragment, _ app: Int64) throws(ServerError) -> Account? {
     try Entities.storage { () throws(SQLiteError) -> Account? in
       try entities.database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
-        let select = try connection.statement(sql)
-        try select.bind(app, at: 1)
-        try select.bind(key, at: 2)
+        let select = try connection.statement(
+          """
+          SELECT id, name, password, disabled, generation FROM account
+          WHERE app = \(bind: app) AND \(condition)
+          """)
         guard try select.step() else { return nil }
         return Account(
           id: select.text(0) ?? "", name: select.text(1) ?? "", password: select.text(2) ?? "",
@@ -85,10 +86,4 @@ final class UserAccounts: Sendable {
       }
     }
   }
-
-  private static let columns = "id, name, password, disabled, generation"
-  private static let selectIds = SQL("SELECT id FROM account WHERE app = ?1")
-  private static let selectByName = SQL(
-    "SELECT \(columns) FROM account WHERE app = ?1 AND name = ?2")
-  private static let selectById = SQL("SELECT \(columns) FROM account WHERE app = ?1 AND id = ?2")
 }

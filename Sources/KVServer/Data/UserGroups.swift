@@ -49,9 +49,8 @@ final class UserGroups: Sendable {
   func rightsChanged(of user: String, app: Int64) throws(ServerError) -> Timestamp {
     try Entities.storage { () throws(SQLiteError) -> Timestamp in
       try entities.database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
-        let select = try connection.statement(Self.selectRights)
-        try select.bind(app, at: 1)
-        try select.bind(user, at: 2)
+        let select = try connection.statement(
+          "SELECT rights_since FROM account WHERE app = \(bind: app) AND id = \(bind: user)")
         return Timestamp(milliseconds: try select.step() ? select.int64(0) : 0)
       }
     }
@@ -66,20 +65,29 @@ final class UserGroups: Sendable {
     let former = Set(
       try Self.members(of: group, app: app, on: connection).map { RecordID($0) })
     let wanted = Set(members.map { RecordID($0) })
-    for (sql, users) in [(add, wanted.subtracting(former)), (remove, former.subtracting(wanted))] {
-      for user in users {
-        let change = try connection.statement(sql)
-        try change.bind(app, at: 1)
-        try change.bind(user.text, at: 2)
-        try change.bind(group, at: 3)
-        try change.run()
-        let record = try connection.statement(recordRights)
-        try record.bind(app, at: 1)
-        try record.bind(user.text, at: 2)
-        // Who has read before has a time that is not later than this transaction's.
-        try record.bind(now.milliseconds + 1, at: 3)
-        try record.run()
-      }
+    let (joined, left) = (wanted.subtracting(former), former.subtracting(wanted))
+    for user in joined {
+      try connection.run(
+        """
+        INSERT INTO group_member (app, user, grp)
+        VALUES (\(bind: app), \(bind: user.text), \(bind: group))
+        """)
+    }
+    for user in left {
+      try connection.run(
+        """
+        DELETE FROM group_member
+        WHERE app = \(bind: app) AND user = \(bind: user.text) AND grp = \(bind: group)
+        """)
+    }
+    // Who has read before has a time that is not later than this transaction's.
+    let since = now.milliseconds + 1
+    for user in joined.union(left) {
+      try connection.run(
+        """
+        UPDATE account SET rights_since = \(bind: since)
+        WHERE app = \(bind: app) AND id = \(bind: user.text)
+        """)
     }
   }
 
@@ -87,22 +95,18 @@ final class UserGroups: Sendable {
   static func members(
     of group: String, app: Int64, on connection: borrowing Connection
   ) throws(SQLiteError) -> [String] {
-    let select = try connection.statement(selectMembers)
-    try select.bind(app, at: 1)
-    try select.bind(group, at: 2)
+    let select = try connection.statement(
+      "SELECT user FROM group_member WHERE app = \(bind: app) AND grp = \(bind: group)")
     var users: [String] = []
     while try select.step() { users.append(select.text(0) ?? "") }
     return users
   }
 
-  private static let selectMembers = SQL(
-    "SELECT user FROM group_member WHERE app = ?1 AND grp = ?2")
-  static let removeUser = SQL("DELETE FROM group_member WHERE app = ?1 AND user = ?2")
-  private static let add = SQL("INSERT INTO group_member (app, user, grp) VALUES (?1, ?2, ?3)")
-  private static let remove = SQL(
-    "DELETE FROM group_member WHERE app = ?1 AND user = ?2 AND grp = ?3")
-  private static let recordRights = SQL(
-    "UPDATE account SET rights_since = ?3 WHERE app = ?1 AND id = ?2")
-  private static let selectRights = SQL(
-    "SELECT rights_since FROM account WHERE app = ?1 AND id = ?2")
+  /// Takes a user out of all groups.
+  static func remove(
+    _ user: String, app: Int64, on connection: borrowing Connection
+  ) throws(SQLiteError) {
+    try connection.run(
+      "DELETE FROM group_member WHERE app = \(bind: app) AND user = \(bind: user)")
+  }
 }

@@ -28,13 +28,15 @@ import Testing
   func byIDs(filter: String) throws {
     for operation in [Permissions.Action.read, .delete] {
       let viewer = Viewer(principal: .user(id: "u"), permissions: Permissions())
-      let shape = try RowSelection(
-        Query(filter: filter), for: viewer, operation: operation, within: .unlimited
-      ).shape
+      let query = try Query(filter: filter)
+      let rows = try RowSelection(query, for: viewer, operation: operation, within: .unlimited)
+      var sorted = query
+      sorted.sort = try Query.sortKeys(parsing: #"{"n":1}"#)
+      let sorter = try #require(sorted.sorter)
       for statement in [
-        EntityCollection.Shape.scan(shape), .walk(shape, isBounded: true), .order(shape),
-        .count(shape),
-        .versions(shape),
+        collection.scan(rows), collection.walk(rows, after: "", to: "9", limit: 1, offset: 0),
+        collection.order(rows, by: sorter, limit: 1, offset: 0), collection.count(rows),
+        collection.versions(rows),
       ] {
         let steps = try plan(of: statement)
         #expect(steps.contains { $0.utf8.starts(with: "SEARCH".utf8) }, "\(steps)")
@@ -43,9 +45,9 @@ import Testing
     }
   }
 
-  private func plan(of shape: EntityCollection.Shape) throws -> [String] {
+  private func plan(of statement: SQLFragment) throws -> [String] {
     try database.read { (connection: borrowing Connection) throws(SQLiteError) in
-      let explain = try connection.prepare("EXPLAIN QUERY PLAN " + collection.sql(shape).text)
+      let explain = try connection.prepare("EXPLAIN QUERY PLAN \(statement)" as SQLFragment)
       var steps: [String] = []
       while try explain.step() { steps.append(explain.text(3) ?? "") }
       return steps
