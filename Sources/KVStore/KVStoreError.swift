@@ -81,6 +81,27 @@ public struct KVStoreError: Error, Sendable, Equatable {
   }
 }
 
+extension KVStoreError {
+  /// Runs something of the library's own, whose errors become this one.
+  static func mapping<Value>(
+    _ body: () throws(StoreError) -> Value
+  ) throws(KVStoreError) -> Value {
+    do throws(StoreError) { return try body() } catch { throw KVStoreError(error) }
+  }
+}
+
+extension StoreError {
+  /// What a look-up gives; nil in the place of `.notFound`.
+  static func nilIfNotFound<Value>(
+    _ body: () throws(StoreError) -> Value
+  ) throws(StoreError) -> Value? {
+    do throws(StoreError) { return try body() } catch {
+      guard error.kind == .notFound else { throw error }
+      return nil
+    }
+  }
+}
+
 extension KVStoreError: CustomStringConvertible {
   public var description: String { "\(message) (\(code.rawValue))" }
 }

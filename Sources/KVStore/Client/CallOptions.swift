@@ -73,7 +73,7 @@ public struct CallOptions: Sendable, Equatable {
     get throws(KVStoreError) {
       guard self != CallOptions() else { return nil }
       let object = try object
-      do throws(StoreError) { return try Options(object) } catch { throw KVStoreError(error) }
+      return try KVStoreError.mapping { () throws(StoreError) in try Options(object) }
     }
   }
 }

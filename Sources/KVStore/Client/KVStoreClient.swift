@@ -25,7 +25,7 @@ public final class KVStoreClient: Sendable {
   /// Opens the files. Throws `.invalid` naming the option, `.storage`, `.corrupt`, `.full`, `.busy`.
   public init(_ configuration: Configuration) throws(KVStoreError) {
     let options = try configuration.options
-    do throws(StoreError) { core = try Client(options) } catch { throw KVStoreError(error) }
+    core = try KVStoreError.mapping { () throws(StoreError) in try Client(options) }
   }
 
   deinit { endStreams() }
@@ -55,12 +55,10 @@ public final class KVStoreClient: Sendable {
     options: StoreOptions = StoreOptions()
   ) throws(KVStoreError) -> DataStore<Entity> {
     let object = try options.object(of: entity)
-    do throws(StoreError) {
-      return DataStore(
-        try core.store(collection, type: type.rawValue, object), of: collection, client: self)
-    } catch {
-      throw KVStoreError(error)
+    let store = try KVStoreError.mapping { () throws(StoreError) in
+      try core.store(collection, type: type.rawValue, object)
     }
+    return DataStore(store, of: collection, client: self)
   }
 
   // MARK: Calls

@@ -23,6 +23,13 @@ enum JSONDecoding {
     try decode(type, from: try json(bytes))
   }
 
+  /// The same for a row of many, of which one that does not fit leaves the others.
+  static func result<T: Decodable>(
+    _ type: T.Type, from bytes: UnsafeRawBufferPointer
+  ) -> Result<T, KVStoreError> {
+    Result { () throws(KVStoreError) in try decode(type, from: try json(bytes)) }
+  }
+
   static func json(_ bytes: [UInt8]) throws(KVStoreError) -> JSONValue {
     try bytes.withBorrowedBytes { (bytes) throws(KVStoreError) in try json(bytes) }
   }

@@ -94,7 +94,9 @@ final class EntityReader<Entity: Codable & Sendable>: Sendable {
         return []
       }
       var page: [Result<Entity, KVStoreError>] = []
-      while let text = block.next() { page.append(Self.entity(UnsafeRawBufferPointer(text))) }
+      while let text = block.next() {
+        page.append(JSONDecoding.result(Entity.self, from: UnsafeRawBufferPointer(text)))
+      }
       return page
     }
   }
@@ -109,12 +111,6 @@ final class EntityReader<Entity: Codable & Sendable>: Sendable {
       let cursor = try core.find(query, run).value
       state.withLock { $0 = .reading(cursor) }
       return cursor
-    }
-  }
-
-  private static func entity(_ text: UnsafeRawBufferPointer) -> Result<Entity, KVStoreError> {
-    Result { () throws(KVStoreError) in
-      try JSONDecoding.decode(Entity.self, from: try JSONDecoding.json(text))
     }
   }
 }

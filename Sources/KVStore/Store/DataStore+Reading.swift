@@ -19,10 +19,7 @@ extension DataStore {
     id: String, options: CallOptions = CallOptions()
   ) async throws(KVStoreError) -> Entity? {
     let bytes = try await reading(options) { (core, run) throws(StoreError) -> [UInt8]? in
-      do throws(StoreError) { return try core.find(id: id, run).value } catch {
-        guard error.kind == .notFound else { throw error }
-        return nil
-      }
+      try StoreError.nilIfNotFound { () throws(StoreError) in try core.find(id: id, run).value }
     }
     guard let bytes else { return nil }
     return try JSONDecoding.decode(Entity.self, from: bytes)

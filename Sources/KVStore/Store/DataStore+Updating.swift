@@ -13,6 +13,6 @@ extension DataStore {
     let result = try await writing(options) { (core, run) throws(StoreError) in
       try core.update(query, try core.parsedUpdate(text), run).value
     }
-    return UpdateResult(matched: result.matched, modified: result.modified.count)
+    return UpdateResult(result)
   }
 }

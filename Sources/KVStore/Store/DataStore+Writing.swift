@@ -63,10 +63,10 @@ extension DataStore {
     id: String, options: CallOptions = CallOptions()
   ) async throws(KVStoreError) -> Bool {
     try await writing(options) { (core, run) throws(StoreError) in
-      do throws(StoreError) { return try core.remove(id: id, run).value > 0 } catch {
-        guard error.kind == .notFound else { throw error }
-        return false
+      let count = try StoreError.nilIfNotFound { () throws(StoreError) in
+        try core.remove(id: id, run).value
       }
+      return count ?? 0 > 0
     }
   }
 

@@ -1,7 +1,14 @@
+internal import KVSync
+
 /// What an update came to.
 public struct UpdateResult: Sendable, Equatable {
   /// How many entities matched.
   public let matched: Int
   /// How many of them were changed; the others were as the update wants them already.
   public let modified: Int
+
+  init(_ result: KVSync.UpdateResult) {
+    matched = result.matched
+    modified = result.modified.count
+  }
 }
