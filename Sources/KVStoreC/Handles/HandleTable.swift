@@ -174,7 +174,19 @@ enum HandleTable {
   // MARK: Messages
 
   private static func misuse(_ handle: Handle, of kind: HandleKind) -> StoreError {
-    StoreError(.misuse, "The \(kind.name) is \(defect(handle, of: kind)).")
+    if isInherited(handle) { return inherited }
+    return StoreError(.misuse, "The \(kind.name) is \(defect(handle, of: kind)).")
+  }
+
+  /// A constant: made without the allocator, which another thread of the parent may have had locked at the fork.
+  private static var inherited: StoreError {
+    StoreError(.misuse, "The handle is inherited through fork(): a child opens a client of its own.")
+  }
+
+  private static func isInherited(_ handle: Handle) -> Bool {
+    guard handle.isMarked, let slot = slot(handle.slot) else { return false }
+    let word = slot.pointee.state.load(ordering: .relaxed)
+    return word & ~HandleSlot.pinMask == HandleSlot.opened(handle) && !slot.pointee.process.isCurrent
   }
 
   private static func defect(_ handle: Handle, of kind: HandleKind) -> String {
@@ -182,12 +194,10 @@ enum HandleTable {
     guard handle.isMarked, handle.generation > 0, let found = HandleKind(rawValue: handle.kind),
       let slot = slot(handle.slot)
     else { return "no handle of this library" }
-    let word = slot.pointee.state.load(ordering: .relaxed)
-    guard word >> 28 == handle.generation else {
-      return word >> 28 > handle.generation ? "closed" : "no handle of this library"
+    let generation = slot.pointee.state.load(ordering: .relaxed) >> 28
+    guard generation == handle.generation else {
+      return generation > handle.generation ? "closed" : "no handle of this library"
     }
-    guard found == kind else { return "a \(found.name)" }
-    let isOpen = word & HandleSlot.phaseMask == HandleSlot.open
-    return isOpen ? "inherited through fork()" : "closed"
+    return found == kind ? "closed" : "a \(found.name)"
   }
 }
