@@ -11,7 +11,7 @@ extension DataStore {
     func text(_ groups: [JSONObject]) -> [UInt8] {
       JSONValue.array(groups.map { .object(wanted.result($0, renamedBy: names)) }).bytes
     }
-    let groups = try reading("group", run) { (options) throws(StoreError) in
+    let groups = try perform("group", as: .read, run) { (options) throws(StoreError) in
       try engine.group(
         wanted.renamed(by: names), named(query), options: options, early: { early(text($0)) })
     }
@@ -23,7 +23,7 @@ extension DataStore {
     _ path: String, _ query: Query, _ run: Run, early: ([UInt8]) -> Void = { _ in }
   ) throws(StoreError) -> Answered<[UInt8]> {
     guard !path.isEmpty else { throw StoreError(.invalid, "The path is empty.") }
-    let values = try reading("distinct", run) { (options) throws(StoreError) in
+    let values = try perform("distinct", as: .read, run) { (options) throws(StoreError) in
       try engine.distinct(
         names.renamed(Path(path)), named(query), options: options,
         early: { early(JSONValue.array($0).bytes) })

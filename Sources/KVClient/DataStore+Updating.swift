@@ -14,7 +14,7 @@ extension DataStore {
     _ query: Query, _ update: EntityUpdate, _ run: Run,
     early: (UpdateResult) -> Void = { _ in }
   ) throws(StoreError) -> Answered<UpdateResult> {
-    try writing("update", run) { (options) throws(StoreError) in
+    try perform("update", as: .write, run) { (options) throws(StoreError) in
       try engine.update(named(query), update, options: options, early: early)
     }
   }

@@ -82,37 +82,22 @@ package final class DataStore: Sendable {
 
   func merged(_ run: Run) -> Options { run.options?.over(defaults) ?? defaults }
 
-  /// Runs a read. What stays local is nobody's to stop, and costs nothing more than itself.
-  func reading<R>(
-    _ operation: StaticString, _ run: Run, _ body: (CallOptions) throws(StoreError) -> R
-  ) throws(StoreError) -> R {
-    try performing(operation, merged(run), run, isLocal: readsLocally(run.options), body)
-  }
+  /// Whom an operation may ask: the backend as its options say, or always.
+  enum Access { case read, write, sync }
 
-  /// Runs a write.
-  func writing<R>(
-    _ operation: StaticString, _ run: Run, _ body: (CallOptions) throws(StoreError) -> R
-  ) throws(StoreError) -> R {
-    // Also after a failure: what could not be sent is queued.
-    defer { context.didSave() }
-    return try performing(operation, merged(run), run, isLocal: writesLocally(run.options), body)
-  }
-
-  /// Runs what always asks the backend.
-  private func syncing<R>(
-    _ operation: StaticString, _ run: Run,
-    _ body: (CallOptions) throws(StoreError) -> R
+  /// Runs an operation with the options of the call, of the store and of the client. What stays local is nobody's
+  /// to stop, and costs nothing more than itself.
+  func perform<R>(
+    _ operation: StaticString, as access: Access, _ run: Run,
+    body: (CallOptions) throws(StoreError) -> R
   ) throws(StoreError) -> R {
     let options = merged(run)
-    return try performing(operation, options, run, isLocal: false, body)
-  }
-
-  private func performing<R>(
-    _ operation: StaticString, _ options: Options, _ run: Run, isLocal: Bool,
-    _ body: (CallOptions) throws(StoreError) -> R
-  ) throws(StoreError) -> R {
-    try context.log.measuring(operation, of: engine.collection) { () throws(StoreError) in
-      if isLocal { return try body(resolved(options, run, run.cancellation)) }
+    // Also after a failure: what could not be sent is queued.
+    defer { if access == .write { context.didSave() } }
+    return try context.log.measuring(operation, of: engine.collection) { () throws(StoreError) in
+      if staysLocal(access, run.options) {
+        return try body(resolved(options, run, run.cancellation))
+      }
       do throws(StoreError) {
         return try context.operations.run(run.cancellation) {
           (cancellation) throws(StoreError) in
@@ -122,6 +107,14 @@ package final class DataStore: Sendable {
         if error.kind == .unauthorized { context.didRefuse(error) }
         throw error
       }
+    }
+  }
+
+  private func staysLocal(_ access: Access, _ options: Options?) -> Bool {
+    switch access {
+    case .read: readsLocally(options)
+    case .write: writesLocally(options)
+    case .sync: false
     }
   }
 
@@ -171,7 +164,7 @@ package final class DataStore: Sendable {
   package func find(
     _ query: Query, _ run: Run, early: (any EntityCursor) -> Void = { $0.close() }
   ) throws(StoreError) -> Answered<any EntityCursor> {
-    try reading("find", run) { (options) throws(StoreError) in
+    try perform("find", as: .read, run) { (options) throws(StoreError) in
       try engine.find(named(query), options, early: early)
     }
   }
@@ -179,7 +172,7 @@ package final class DataStore: Sendable {
   package func find(
     id: String, _ run: Run, early: ([UInt8]) -> Void = { _ in }
   ) throws(StoreError) -> Answered<[UInt8]> {
-    try reading("find by id", run) { (options) throws(StoreError) in
+    try perform("find by id", as: .read, run) { (options) throws(StoreError) in
       try engine.find(id: id, options, early: early)
     }
   }
@@ -196,7 +189,7 @@ package final class DataStore: Sendable {
   package func count(
     _ query: Query, _ run: Run, early: (Int) -> Void = { _ in }
   ) throws(StoreError) -> Answered<Int> {
-    try reading("count", run) { (options) throws(StoreError) in
+    try perform("count", as: .read, run) { (options) throws(StoreError) in
       try engine.count(named(query), options, early: early)
     }
   }
@@ -209,7 +202,7 @@ package final class DataStore: Sendable {
     early: ([UInt8]) -> Void = { _ in }
   ) throws(StoreError) -> Answered<[UInt8]> {
     let outline = try outline(of: entity)
-    return try writing("save", run) { (options) throws(StoreError) in
+    return try perform("save", as: .write, run) { (options) throws(StoreError) in
       try engine.save(entity, outline, if: named(condition), options: options, early: early)
     }
   }
@@ -225,7 +218,7 @@ package final class DataStore: Sendable {
     } catch {
       throw StoreError(error)
     }
-    return try writing("save many", run) { (options) throws(StoreError) in
+    return try perform("save many", as: .write, run) { (options) throws(StoreError) in
       try engine.saveMany(entities, outlines, if: named(condition), options: options, early: early)
     }
   }
@@ -235,7 +228,7 @@ package final class DataStore: Sendable {
     early: (Int) -> Void = { _ in }
   ) throws(StoreError) -> Answered<Int> {
     let condition = named(try condition.ofDeletion())
-    return try writing("remove by id", run) { (options) throws(StoreError) in
+    return try perform("remove by id", as: .write, run) { (options) throws(StoreError) in
       try engine.remove(id: id, if: condition, options: options, early: early)
     }
   }
@@ -243,7 +236,7 @@ package final class DataStore: Sendable {
   package func remove(
     _ query: Query, _ run: Run, early: (Int) -> Void = { _ in }
   ) throws(StoreError) -> Answered<Int> {
-    try writing("remove", run) { (options) throws(StoreError) in
+    try perform("remove", as: .write, run) { (options) throws(StoreError) in
       try engine.remove(named(query), options, early: early)
     }
   }
@@ -301,7 +294,7 @@ package final class DataStore: Sendable {
   ) throws(StoreError) -> R {
     try context.events.publishing(
       operation, of: engine.collection, isAutomatic: isAutomatic, run.progress, result: result
-    ) { () throws(StoreError) in try syncing(operation, run, body) }
+    ) { () throws(StoreError) in try perform(operation, as: .sync, run, body: body) }
   }
 
   private func logCounts(_ operation: StaticString, _ counts: @autoclosure () -> String) {
@@ -321,20 +314,16 @@ package final class DataStore: Sendable {
   /// A JSON object with `entity`, `base` and perhaps `remote`: see kv_store_pending_get.
   package func pending(_ id: String) throws(StoreError) -> [UInt8] {
     let found = try engine.pending(id)
-    var json = JSONValue.object(found.write.jsonObject).bytes
-    json.removeLast()
-    var members = [("entity", found.entity), ("base", found.base)]
-    if let theirs = found.theirs { members.append(("remote", theirs.bytes)) }
-    for (name, value) in members {
-      json += ",\"\(name)\":".utf8
-      json += value ?? Array("null".utf8)
-    }
-    json.append(UInt8(ascii: "}"))
-    return json
+    var json = JSONObjectWriter()
+    for member in found.write.jsonObject.members { json.add(member.name, member.value) }
+    json.add("entity", json: found.entity ?? Array("null".utf8))
+    json.add("base", json: found.base ?? Array("null".utf8))
+    if let theirs = found.theirs { json.add("remote", json: theirs.bytes ?? Array("null".utf8)) }
+    return json.bytes
   }
 
   package func retryPending(_ id: String, _ run: Run) throws(StoreError) {
-    try syncing("retry", run) { (options) throws(StoreError) in
+    try perform("retry", as: .sync, run) { (options) throws(StoreError) in
       try engine.retryPending(id, options.call)
     }
   }
