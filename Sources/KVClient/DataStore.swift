@@ -147,6 +147,13 @@ package final class DataStore: Sendable {
   /// Whether it was said what happens to conflicts.
   var decidesConflicts: Bool { defaults.conflicts != nil || engine.hasConflictHandler }
 
+  /// Throws `.unsupported` for a store that meets none.
+  package func checkConflicts() throws(StoreError) {
+    guard engine.type.isLocal else {
+      throw StoreError(.unsupported, "A network store has no queue, and so no conflicts.")
+    }
+  }
+
   /// Sets who is asked about conflicts; nil: nobody.
   package func setConflictHandler(_ handler: ConflictHandler?) {
     engine.setConflictHandler(handler)

@@ -11,9 +11,7 @@ public func kv_store_set_conflict_handler(
     let object: StoreObject
     do throws(StoreError) {
       object = try StoreObject.borrow(store)
-      guard object.core.engine.type.isLocal else {
-        throw StoreError(.unsupported, "A network store has no queue, and so no conflicts.")
-      }
+      try object.core.checkConflicts()
       if handler != nil { try object.client.callbacks.prepare() }
     } catch {
       freeContext?(context)

@@ -12,12 +12,12 @@ import Testing
     #expect(try await ann.currentUser()?.id == user.id)
     let people = try ann.store("people", of: Person.self)
     let saved = try await people.save(Person(name: "Ann", age: 31))
-    #expect(try await people.pendingCount() == 1)
+    #expect(try await people.pending.count() == 1)
     let events = ann.syncEvents()
     let result = try await people.sync()
     #expect(result.push.pushed == 1)
     #expect(result.push.errors == [])
-    #expect(try await people.pendingCount() == 0)
+    #expect(try await people.pending.count() == 0)
     var names: [String] = []
     for await event in events {
       if case .started(let operation) = event { names.append(operation.name) }

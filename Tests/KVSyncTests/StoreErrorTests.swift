@@ -23,6 +23,15 @@ import Testing
       error.json == #"{"status":23,"name":"KV_SERVER","message":"refused","http":500,"#
         + #""error":"E","description":"D","debug":"B","requestId":"R","index":7,"id":"a","#
         + #""position":3,"code":11}"#)
+    var read = error
+    read.answer?.retryAfter = nil
+    #expect(StoreError(error.jsonObject) == read)
+  }
+
+  @Test("what is no error is read as none")
+  func noError() {
+    #expect(StoreError(["name": "KV_UNHEARD_OF", "message": "m"]) == nil)
+    #expect(StoreError(["name": "KV_SERVER"]) == nil)
   }
 
   @Test("no two kinds share a code or a name")

@@ -25,10 +25,12 @@ important: call Ann
 waiting: 3
 refused: conflict
 shown: bread, milk
-pushed: 3
-pulled: 3
+moved: 1 left: 2
+pushed: 2
+pulled: 2
 live: tea
-there: 4
+there: 3
+merged: tea 2 ["shop"]
 watching: ended
 closed: misuse
 """

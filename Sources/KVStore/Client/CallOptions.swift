@@ -43,6 +43,8 @@ public struct CallOptions: Sendable, Equatable {
   /// Seconds after which local reads ignore what was written locally.
   public var ttl: Double?
   public var conflicts: Conflicts?
+  /// Whether a push sends what was set aside as well.
+  public var retriesQuarantined: Bool?
   /// Whether a pull asks only for what has changed since the last one, where the backend can tell.
   public var deltaSet: Bool?
   /// Whether a pull reads page by page.
@@ -62,6 +64,7 @@ public struct CallOptions: Sendable, Equatable {
       if let timeout { options["timeout"] = .double(timeout) }
       if let retries { options["retries"] = .int(Int64(retries)) }
       if let ttl { options["ttl"] = .double(ttl) }
+      if let retriesQuarantined { options["retryQuarantined"] = .bool(retriesQuarantined) }
       if let deltaSet { options["deltaSet"] = .bool(deltaSet) }
       if let autoPagination { options["autoPagination"] = .bool(autoPagination) }
       return options

@@ -23,6 +23,14 @@ enum JSONDecoding {
     try decode(type, from: try json(bytes))
   }
 
+  /// The same for bytes that may be missing.
+  static func decode<T: Decodable>(
+    _ type: T.Type, ifAny bytes: [UInt8]?
+  ) throws(KVStoreError) -> T? {
+    guard let bytes else { return nil }
+    return try decode(type, from: bytes)
+  }
+
   /// The same for a row of many, of which one that does not fit leaves the others.
   static func result<T: Decodable>(
     _ type: T.Type, from bytes: UnsafeRawBufferPointer

@@ -17,12 +17,14 @@ public struct Timestamp: Sendable, Hashable {
   /// Reads the form that `description` has; the fraction may be left out.
   public init?(_ text: String) {
     guard let moment = KVBase.Timestamp(text) else { return nil }
-    milliseconds = moment.milliseconds
+    self.init(moment)
   }
+
+  init(_ moment: KVBase.Timestamp) { milliseconds = moment.milliseconds }
 
   /// This moment, by the system's clock.
   public static func now() -> Timestamp {
-    Timestamp(milliseconds: KVBase.Timestamp.now().milliseconds)
+    Timestamp(KVBase.Timestamp.now())
   }
 }
 

@@ -21,8 +21,7 @@ extension DataStore {
     let bytes = try await reading(options) { (core, run) throws(StoreError) -> [UInt8]? in
       try StoreError.nilIfNotFound { () throws(StoreError) in try core.find(id: id, run).value }
     }
-    guard let bytes else { return nil }
-    return try JSONDecoding.decode(Entity.self, from: bytes)
+    return try JSONDecoding.decode(Entity.self, ifAny: bytes)
   }
 
   /// How many entities a query selects.

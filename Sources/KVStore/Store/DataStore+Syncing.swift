@@ -36,11 +36,6 @@ extension DataStore {
     return SyncResult(push: PushResult(result.push), pull: result.pull.map(PullResult.init))
   }
 
-  /// How many writes wait to be sent.
-  public func pendingCount() async throws(KVStoreError) -> Int {
-    try await performing(isLocal: true) { (core, _) throws(StoreError) in try core.pendingCount() }
-  }
-
   /// Deletes what a query selects from the local data, and the writes of it that wait. How many entities. Nothing is said
   /// to the backend.
   @discardableResult

@@ -31,9 +31,7 @@ public struct Transaction: ~Copyable {
         try core.find(id: id, in: store.core)
       }
     }
-    return try bytes.map { (bytes) throws(KVStoreError) in
-      try JSONDecoding.decode(Entity.self, from: bytes)
-    }
+    return try JSONDecoding.decode(Entity.self, ifAny: bytes)
   }
 
   /// What a query selects, one entity after the other.

@@ -11,14 +11,15 @@ extension CollectionEngine {
 
   /// Pending writes, oldest first, after the one of `id`; `limit` 0: all.
   package func pending(after id: String?, limit: Int) throws(StoreError) -> [PendingWrite] {
-    let local = try localStore(for: "list pending writes")
-    var order: Int64 = 0
-    if let id {
-      guard let found = try local.pending(id, in: collection) else { throw notPending(id) }
-      order = found.write.order
-    }
-    return try local.pending(
-      in: collection, after: order, limit: limit == 0 ? .max : limit, onlyWaiting: false)
+    try pending(
+      afterOrder: try id.map { (id) throws(StoreError) in try pending(id).write.order } ?? 0,
+      limit: limit == 0 ? .max : limit)
+  }
+
+  /// The same after a position in the queue, whether the write that had it is there or not.
+  package func pending(afterOrder order: Int64, limit: Int) throws(StoreError) -> [PendingWrite] {
+    try localStore(for: "list pending writes")
+      .pending(in: collection, after: order, limit: limit, onlyWaiting: false)
   }
 
   /// One pending write, what it would send, and what is known of the backend's version.

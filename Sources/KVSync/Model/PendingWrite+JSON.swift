@@ -13,4 +13,10 @@ extension PendingWrite {
       .init("lastError", error),
     ])
   }
+
+  /// The last failure; nil: none, or it cannot be read.
+  package var error: StoreError? {
+    guard let lastError, let json = try? JSONValue(parsing: lastError) else { return nil }
+    return json.objectValue.flatMap(StoreError.init)
+  }
 }

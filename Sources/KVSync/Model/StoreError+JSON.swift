@@ -1,3 +1,4 @@
+internal import KVBase
 package import KVJSON
 
 extension StoreError {
@@ -17,6 +18,25 @@ extension StoreError {
     object["position"] = position.map { .int(Int64($0)) }
     object["code"] = code.map { .int(Int64($0)) }
     return object
+  }
+
+  /// The error that `jsonObject` is of; nil: of none.
+  package init?(_ object: JSONObject) {
+    guard let name = object["name"]?.stringValue,
+      let kind = Kind.allCases.first(where: { $0.name.hasSameBytes(as: name) }),
+      let message = object["message"]?.stringValue
+    else { return nil }
+    self.init(kind, message)
+    answer = object["http"]?.intValue.map { status in
+      ServerAnswer(
+        status: Int(clamping: status), error: object["error"]?.stringValue,
+        description: object["description"]?.stringValue, debug: object["debug"]?.stringValue,
+        requestId: object["requestId"]?.stringValue)
+    }
+    index = object["index"]?.intValue.map { Int(clamping: $0) }
+    id = object["id"]?.stringValue
+    position = object["position"]?.intValue.map { Int(clamping: $0) }
+    code = object["code"]?.intValue.map { Int(clamping: $0) }
   }
 
   /// The same as compact text: what a failed pending write keeps.

@@ -12,6 +12,7 @@ import KVStore
     let notes = try phone.store("notes", of: Note.self)
     try await work(offlineWith: notes)
     try await watch(notes)
+    try await archive(notes, of: phone)
     print("pushed:", try await notes.sync().push.pushed)
 
     let tablet = try device(arguments, "tablet")
@@ -19,6 +20,7 @@ import KVStore
     let copy = try tablet.store("notes", of: Note.self)
     print("pulled:", try await copy.pull().pulled)
     try await listen(tablet, copy, while: notes)
+    try await disagree(copy, with: notes)
     try await cancel(copy)
 
     await tablet.close()
@@ -41,7 +43,7 @@ import KVStore
     try await notes.save([Note(text: "bread", tags: ["shop"]), Note(text: "call Ann", priority: 2)])
     let important = Query<Note>(\.priority > 1).sorted(by: \.priority, ascending: false)
     for try await note in notes.find(important) { print("important:", note.text) }
-    print("waiting:", try await notes.pendingCount())
+    print("waiting:", try await notes.pending.count())
     do {
       try await notes.insert(milk)
     } catch  where error.code == .conflict {
@@ -58,6 +60,37 @@ import KVStore
       try await notes.update(\.text == "bread", Update().set(\.priority, 3))
     }
     print("shown:", shown.map(\.text).sorted().joined(separator: ", "))
+  }
+
+  /// What is read and written in several stores is done at once, or not at all.
+  static func archive(_ notes: DataStore<Note>, of client: KVStoreClient) async throws {
+    let done = try client.store("done", of: Note.self)
+    let moved = try await client.transaction { transaction in
+      let calls = try transaction.find(\.text == "call Ann", in: notes).all()
+      for note in calls { try transaction.insert(note, in: done) }
+      return try transaction.remove(\.text == "call Ann", in: notes)
+    }
+    print("moved:", moved, "left:", try await notes.count())
+  }
+
+  /// Both devices have changed a note: the one that pushes last decides what becomes of it.
+  static func disagree(_ ours: DataStore<Note>, with theirs: DataStore<Note>) async throws {
+    guard var here = try await ours.find(\.text == "tea").first() else { return }
+    var there = here
+    there.tags = ["shop"]
+    try await theirs.save(there)
+    try await theirs.push()
+    here.priority = 2
+    try await ours.save(here)
+    try ours.setConflictHandler { conflict in
+      guard var merged = conflict.theirs, let ours = conflict.ours else { return .leaveOpen }
+      merged.priority = ours.priority
+      return .merged(merged)
+    }
+    try await ours.push()
+    if let note = try await ours.find(\.text == "tea").first() {
+      print("merged:", note.text, note.priority, note.tags)
+    }
   }
 
   /// What one device writes, the other one is told at once.

@@ -1,0 +1,141 @@
+internal import KVBase
+internal import KVClient
+internal import KVJSON
+internal import KVSync
+
+/// The queue of a store: the writes that the backend has not confirmed, oldest first. `DataStore.pending` gives it.
+///
+/// What the backend refuses for good, and conflicts that are left open, are set aside and wait for a decision:
+///
+///     for try await write in people.pending where write.state != .waiting {
+///       switch write.error?.code {
+///       case .forbidden: try await people.pending.revert(id: write.id)
+///       case .conflict: try await people.pending.retry(id: write.id)
+///       default: print(write.id, write.error?.message ?? "")
+///       }
+///     }
+///
+/// As a sequence it reads a page at a time, and may be changed meanwhile. Only retrying waits for the network. What names a
+/// write that is not there throws `.notFound`; for a store of the type `.network`, which has no queue, everything but
+/// `count` throws `.unsupported`.
+public struct PendingWrites<Entity: Codable & Sendable>: AsyncSequence, Sendable {
+  public typealias Element = PendingWrite
+  public typealias Failure = KVStoreError
+
+  let store: DataStore<Entity>
+
+  public func makeAsyncIterator() -> Iterator { Iterator(store: store) }
+
+  public struct Iterator: AsyncIteratorProtocol {
+    private static var pageSize: Int { 100 }
+
+    let store: DataStore<Entity>
+    private var page: ArraySlice<KVSync.PendingWrite> = []
+    /// The position of the last one that was given.
+    private var order: Int64 = 0
+    private var isOver = false
+
+    init(store: DataStore<Entity>) { self.store = store }
+
+    public mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async throws(KVStoreError) -> PendingWrite? {
+      if page.isEmpty, !isOver {
+        page = try await Self.page(of: store, after: order)[...]
+        isOver = page.count < Self.pageSize
+      }
+      guard let write = page.popFirst() else { return nil }
+      order = write.order
+      return PendingWrite(write)
+    }
+
+    public mutating func next() async throws(KVStoreError) -> PendingWrite? {
+      try await next(isolation: nil)
+    }
+
+    private static func page(
+      of store: DataStore<Entity>, after order: Int64
+    ) async throws(KVStoreError) -> [KVSync.PendingWrite] {
+      try await store.performing(isLocal: true) { (core, _) throws(StoreError) in
+        try core.engine.pending(afterOrder: order, limit: pageSize)
+      }
+    }
+  }
+
+  /// How many there are, those included that are set aside.
+  public func count() async throws(KVStoreError) -> Int {
+    try await store.performing(isLocal: true) { (core, _) throws(StoreError) in
+      try core.pendingCount()
+    }
+  }
+
+  /// The write of an entity with its versions; nil if there is none.
+  public func detail(of id: String) async throws(KVStoreError) -> PendingDetail<Entity>? {
+    let detail = try await store.performing(isLocal: true) { (core, _) throws(StoreError) in
+      try StoreError.nilIfNotFound { () throws(StoreError) in try core.engine.pending(id) }
+    }
+    return try detail.map { (detail) throws(KVStoreError) in try PendingDetail(detail) }
+  }
+
+  // MARK: Deciding
+
+  /// Sends the write of one entity now, also if it was set aside: after a conflict over the version that it met, so ours
+  /// wins. It stays pending if that fails.
+  public func retry(id: String, options: CallOptions = CallOptions()) async throws(KVStoreError) {
+    try await store.performing(isLocal: false, options) { (core, run) throws(StoreError) in
+      try core.retryPending(id, run)
+    }
+  }
+
+  /// A push that sends what was set aside as well.
+  @discardableResult
+  public func retryAll(
+    options: CallOptions = CallOptions()
+  ) async throws(KVStoreError) -> PushResult {
+    var options = options
+    options.retriesQuarantined = true
+    return try await store.push(options: options)
+  }
+
+  /// Replaces what the write of an entity would send, and the local entity; its attempts and error start anew. Throws
+  /// `.invalid` for a deletion, and for an entity with another id.
+  public func edit(id: String, to entity: Entity) async throws(KVStoreError) {
+    let bytes = try DataStore.encoded(entity).bytes
+    try await store.performing(isLocal: true) { (core, _) throws(StoreError) in
+      try bytes.withBorrowedBytes { (bytes) throws(StoreError) in
+        try core.editPending(id, bytes)
+      }
+    }
+  }
+
+  /// Forgets the write of an entity, and makes the local entity what the backend has, as far as that is known.
+  public func revert(id: String) async throws(KVStoreError) {
+    try await store.performing(isLocal: true) { (core, _) throws(StoreError) in
+      try core.revertPending(id)
+    }
+  }
+
+  /// Forgets the write of an entity; the local entity stays as it is.
+  public func drop(id: String) async throws(KVStoreError) {
+    try await store.performing(isLocal: true) { (core, _) throws(StoreError) in
+      try core.dropPending(id)
+    }
+  }
+
+  /// Forgets the writes of the entities that a query selects; the local entities stay. How many there were.
+  @discardableResult
+  public func drop(_ query: Query<Entity>) async throws(KVStoreError) -> Int {
+    let query = try query.built.get()
+    return try await store.performing(isLocal: true) { (core, _) throws(StoreError) in
+      try core.purge(query)
+    }
+  }
+}
+
+extension DataStore {
+  /// The writes of this store that the backend has not confirmed.
+  ///
+  ///     let waiting = try await people.pending.count()
+  ///     if waiting > 0 { try await people.push() }
+  public var pending: PendingWrites<Entity> { PendingWrites(store: self) }
+}
