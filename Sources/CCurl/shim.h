@@ -45,6 +45,12 @@ static inline CURLcode kvcurl_set_prereq(CURL *easy, curl_prereq_callback value)
   return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);
 }
 
+/* Where this libcurl looks for certificate authorities when it is told nothing; NULL: nowhere. */
+static inline const char *kvcurl_built_in_ca_file(void) { return curl_version_info(CURLVERSION_NOW)->cainfo; }
+static inline const char *kvcurl_built_in_ca_directory(void) {
+  return curl_version_info(CURLVERSION_NOW)->capath;
+}
+
 /* How many bytes of the request have been sent, over all connections that were tried. */
 static inline long kvcurl_sent_bytes(CURL *easy) {
   long count = 0;

@@ -10,7 +10,8 @@ struct KinveyBackend {
   /// From the options of a client, of which it takes its own. Nil: they say that there is no backend.
   init?(_ appKey: String, _ reader: inout OptionReader) throws(StoreError) {
     transport = TransportOptions(
-      caFile: try reader.string("caFile"), proxy: try reader.string("proxy"),
+      caFile: try reader.string("caFile"), caFallback: try reader.string("caFallback"),
+      proxy: try reader.string("proxy"),
       connections: try reader.integer("connections", 1...64) ?? 6)
     let host = try reader.stringOrNull("host")
     let secret = try reader.string("appSecret")

@@ -113,10 +113,19 @@ final class Transfer {
     try set(CURLOPT_SSL_VERIFYPEER, 1)
     try set(CURLOPT_SSL_VERIFYHOST, 2)
     try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-    guard let caFile = options.caFile else { return }
-    try set(CURLOPT_CAINFO, caFile)
-    // The directory of the system's authorities would still be trusted beside the file.
-    try check(kvcurl_set_text(easy, CURLOPT_CAPATH, nil))
+    if let caFile = options.caFile { return try trust(caFile, nil) }
+    let system = SystemAuthorities(fallback: options.caFallback)
+    guard system.file != nil || system.directory != nil else { return }
+    try trust(system.file, system.directory)
+    // A proxy that is reached over TLS.
+    try check(kvcurl_set_text(easy, CURLOPT_PROXY_CAINFO, system.file))
+    try check(kvcurl_set_text(easy, CURLOPT_PROXY_CAPATH, system.directory))
+  }
+
+  /// Trusts these authorities and no others. Without the nil, libcurl's own directory would count beside a file.
+  private func trust(_ file: String?, _ directory: String?) throws(TransportError) {
+    try check(kvcurl_set_text(easy, CURLOPT_CAINFO, file))
+    try check(kvcurl_set_text(easy, CURLOPT_CAPATH, directory))
   }
 
   private func setURL() throws(TransportError) {

@@ -2,6 +2,8 @@
 package struct TransportOptions: Sendable, Equatable {
   /// The certificate authorities to trust, as a PEM file, in place of the system's.
   package var caFile: String?
+  /// The same, for a machine where the system has none: nil or a PEM file.
+  package var caFallback: String?
   /// Such as `http://127.0.0.1:3128`. Nil: what the environment says (`https_proxy`, `no_proxy`), as for
   /// every program that uses libcurl; empty: none.
   package var proxy: String?
@@ -14,10 +16,11 @@ package struct TransportOptions: Sendable, Equatable {
   package var usesHTTP2: Bool
 
   package init(
-    caFile: String? = nil, proxy: String? = nil, connections: Int = 6, connectSeconds: Double = 30,
-    usesHTTP2: Bool = true
+    caFile: String? = nil, caFallback: String? = nil, proxy: String? = nil, connections: Int = 6,
+    connectSeconds: Double = 30, usesHTTP2: Bool = true
   ) {
     self.caFile = caFile
+    self.caFallback = caFallback
     self.proxy = proxy
     self.connections = connections
     self.connectSeconds = connectSeconds

@@ -74,11 +74,14 @@ type Options struct {
 	ClientAppVersion        string         `json:"clientAppVersion,omitempty"`
 	CustomRequestProperties map[string]any `json:"-"`
 	// Timeout is for a whole call; default: 60 s.
-	Timeout          time.Duration `json:"-"`
-	Durability       Durability    `json:"durability,omitempty"`
-	CAFile           string        `json:"caFile,omitempty"`
-	Proxy            string        `json:"proxy,omitempty"`
-	MaxResponseBytes int64         `json:"maxResponseBytes,omitempty"`
+	Timeout    time.Duration `json:"-"`
+	Durability Durability    `json:"durability,omitempty"`
+	// CAFile has the certificates to trust, as PEM; default: the system's.
+	CAFile string `json:"caFile,omitempty"`
+	// CAFallback has those to trust where the system has none.
+	CAFallback       string `json:"caFallback,omitempty"`
+	Proxy            string `json:"proxy,omitempty"`
+	MaxResponseBytes int64  `json:"maxResponseBytes,omitempty"`
 	// MaxGroupBytes bounds the groups that the backend makes for Store.Group.
 	MaxGroupBytes int64 `json:"maxGroupBytes,omitempty"`
 	// OriginalForms sends queries made from formats as the original SDK does, also where that is broken.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from kvstored import PROGRAM, Server
 
 import kvstore
+from kvstore._certificates import with_fallback
 
 APP = "kid:secret"
 SECONDS = 20
@@ -143,3 +145,42 @@ def test_makes_nothing_when_the_certificate_cannot_be_used(
     assert not done.stdout
     assert str(tmp_path) in done.stderr or str(certificate) in done.stderr
     assert not data.exists()
+
+
+def test_the_environment_names_the_authorities_to_trust(
+    authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As for OpenSSL, curl and Go; without it a private authority is not trusted."""
+    certificate, key = authority.issue("environment")
+    options = ("--tls-cert", str(certificate), "--tls-key", str(key))
+    with (
+        Server(tmp_path / "server", APP, *options) as server,
+        kvstore.Client(
+            app_key="kid",
+            app_secret="secret",
+            host=server.host,
+            data_directory=tmp_path / "data",
+            retries=0,
+        ) as client,
+    ):
+        with pytest.raises(kvstore.NetworkError, match="certificate"):
+            client.ping()
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority.certificate))
+        assert client.ping()
+
+
+def test_certifi_is_for_machines_without_authorities(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library is told where its file is, unless the program chose one or there is no host."""
+    package = tmp_path / "certifi"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "cacert.pem").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "certifi", raising=False)
+    given = with_fallback({"host": "https://example.org"})
+    assert given["ca_fallback"] == str(package / "cacert.pem")
+    assert with_fallback({"host": "https://example.org", "ca_fallback": "x"})["ca_fallback"] == "x"
+    assert with_fallback({"host": None}) == {"host": None}
+    assert with_fallback({"backend": "files"}) == {"backend": "files"}

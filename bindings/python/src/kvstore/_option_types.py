@@ -103,8 +103,11 @@ class ClientOptions(CallOptions, total=False):
     #: Larger groups of a `kv_store_group` that the backend makes are `KV_TOO_LARGE`: they are read
     #: as one document, which takes some twenty times its bytes; default: 16,777,216.
     max_group_bytes: int
-    #: Certificates to trust, as PEM; default: the system's.
+    #: Certificates to trust, as PEM, in place of the system's; default: the system's:
+    #: [transport.md](transport.md#where-the-authorities-are).
     ca_file: str | os.PathLike[str]
+    #: Certificates to trust, as PEM, where the system has none.
+    ca_fallback: str | os.PathLike[str]
     #: As libcurl understands it; default: the environment's.
     proxy: str
 

@@ -15,6 +15,7 @@ from ._callbacks import (
     dispatching,
     refuse_coroutine,
 )
+from ._certificates import with_fallback
 from ._closing import Closing
 from ._option_types import ClientOptions, LogoutOptions, NetworkOptions, StoreOptions
 from ._options import StoreType, encode_options, to_json, to_text
@@ -78,7 +79,7 @@ class Client(Closing):
     """
 
     def __init__(self, **options: Unpack[ClientOptions]) -> None:
-        text = encode_options(options) or b"{}"
+        text = encode_options(with_fallback(options)) or b"{}"
         self.pumped = options.get("callbacks") == "pump"
         self._app_key = options.get("app_key")
         self.handle = _native.call_for_handle(_open, text, len(text))
