@@ -9,10 +9,11 @@ VERSION := $(shell awk '/define KV_VERSION_(MAJOR|MINOR|PATCH)/ { v = v d $$3; d
 SONAME  := libkvstore.so.$(firstword $(subst ., ,$(VERSION)))
 LIBRARY := libkvstore.so.$(VERSION)
 
-.PHONY: help lib demo test torture bench install uninstall format lint setup clean
+.PHONY: help lib wheel demo test torture bench install uninstall format lint setup clean
 
 help:
 	@echo 'make lib        build/lib/libkvstore.so and build/bin/kvstored'
+	@echo 'make wheel      build/wheel: a Python wheel for every Linux with glibc 2.28, and the source distribution'
 	@echo 'make demo       C, Python and Go share a collection of real cities, offline and online'
 	@echo 'make test       every test; ONLY="swift python" runs some (scripts/test.py --list)'
 	@echo 'make torture    WORLDS=20000 simulated worlds, SECONDS=300 of bad network, KILLS=500, fuzzing: build/torture.json'
@@ -26,6 +27,10 @@ help:
 lib:
 	@scripts/setup build
 	@scripts/build-library $(VERSION)
+
+wheel: lib
+	@scripts/setup wheel
+	@scripts/build-wheel
 
 demo: lib
 	@scripts/setup demo

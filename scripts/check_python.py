@@ -13,10 +13,12 @@ BINDING = ROOT / "bindings" / "python"
 PLACES = [
     "examples",
     "scripts",
+    "packaging/portable",
     "Benchmarks",
     "Tests/AppSync",
     "Tests/Torture",
     "Tests/Differential",
+    "Tests/Packages",
     "Tests/PubNub",
     "Tests/SwiftPackage",
     "Tests/Tooling",

@@ -122,7 +122,12 @@ SECTIONS = [
         limit=1200,
     ),
     Section("python", "The Python binding", ["pytest bindings/python"]),
-    Section("wheel", "The Python wheel in a fresh environment", ["scripts/check-wheel"]),
+    Section(
+        "wheel",
+        "The Python wheel, made for every Linux, in a fresh environment",
+        ["scripts/build-wheel", "pytest Tests/Packages/test_wheel.py"],
+        limit=600,
+    ),
     Section(
         "swift-package",
         "A Swift package that depends on a version of this one",
