@@ -15,7 +15,17 @@ from pathlib import Path
 SOURCES = Path(__file__).resolve().parents[1] / "Sources"
 
 ORDER = {
-    "KVServer": ["Base", "Security", "HTTP", "Protocol", "Live", "Data", "Service", "Command"],
+    "KVServer": [
+        "Base",
+        "Security",
+        "HTTP",
+        "Protocol",
+        "Live",
+        "Store",
+        "Service",
+        "Data",
+        "Command",
+    ],
     "KVQuery": [
         "Values",
         "Regex",

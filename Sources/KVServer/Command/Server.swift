@@ -16,7 +16,6 @@ package final class Server: Sendable {
 
   private let service: Service
   private let http: HTTPServer
-  private let database: Database
   private let pools: [WorkerPool]
   private let accessLog: AccessLog?
   private let directory: ServerDirectory
@@ -39,7 +38,7 @@ package final class Server: Sendable {
     let socket = try Self.listen(configuration.listen)
     address = socket.address
     url = "\(configuration.tls == nil ? "http" : "https")://\(socket.address)"
-    database = try Self.open(configuration, directory)
+    let database = try Self.open(configuration, directory)
     ownApp = configuration.apps.isEmpty ? try AppFile.load(from: configuration.data) : nil
     if let ownApp { configuration.apps = [ownApp.app] }
     let workers = WorkerPool("kv-worker", threads: configuration.workers, limit: 100_000)
@@ -47,7 +46,14 @@ package final class Server: Sendable {
     pools = [workers, hashers]
     let epochFile = EpochFile(in: directory.path, database: directory.database)
     service = try Self.service(
-      configuration, database, epochFile: epochFile, workers: workers, hashers: hashers, log: log)
+      configuration, workers: workers, hashers: hashers, log: log
+    ) { () throws(ServerError) in
+      var settings = SQLiteStore.Settings()
+      settings.permissions = configuration.permissions
+      settings.historyDays = configuration.historyDays ?? 0
+      settings.isRestored = configuration.isRestored
+      return try SQLiteStore(database, epochFile, settings, log: log)
+    }
     accessLog = try Self.accessLog(configuration)
     let accessLog = self.accessLog
     http = HTTPServer(
@@ -73,7 +79,6 @@ package final class Server: Sendable {
     http.stop(graceSeconds: graceSeconds)
     for pool in pools { pool.close() }
     service.close()
-    database.close()
     accessLog?.close()
     directory.unlock()
   }
@@ -112,26 +117,22 @@ package final class Server: Sendable {
   }
 
   private static func service(
-    _ configuration: Configuration, _ database: Database, epochFile: EpochFile,
-    workers: WorkerPool, hashers: WorkerPool, log: Log
+    _ configuration: Configuration, workers: WorkerPool, hashers: WorkerPool, log: Log,
+    openStore: () throws(ServerError) -> any ServerStore
   ) throws(Failure) -> Service {
     var settings = Service.Settings()
     settings.usesTLS = configuration.tls != nil
     settings.passwordCost = UInt(clamping: configuration.passwordCost)
     settings.sessionSeconds = configuration.sessionDays.map { Int64($0) * 86_400 }
-    settings.permissions = configuration.permissions
-    settings.historyDays = configuration.historyDays ?? 0
     settings.loginClock = configuration.loginClock
     settings.liveClock = configuration.liveClock
     settings.discovery = configuration.discovery
     settings.bodyBytes = configuration.limits.bodyBytes
     settings.workSeconds = configuration.limits.workSeconds
-    settings.isRestored = configuration.isRestored
     do {
       return try Service(
-        database, epochFile, apps: configuration.apps, settings: settings, workers: workers,
-        hashers: hashers,
-        log: log)
+        try openStore(), apps: configuration.apps, settings: settings, workers: workers,
+        hashers: hashers, log: log)
     } catch {
       throw Failure("cannot read the data: \(error.cause ?? error.debug)")
     }

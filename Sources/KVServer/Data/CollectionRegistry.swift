@@ -9,10 +9,7 @@ final class CollectionRegistry: Sendable {
     var app: Int64
     var name: RecordID
 
-    init(_ app: Int64, _ name: String) {
-      self.app = app
-      self.name = RecordID(name)
-    }
+    init(_ key: CollectionKey) { (app, name) = (key.app, RecordID(key.name)) }
   }
 
   private let database: Database
@@ -58,41 +55,39 @@ final class CollectionRegistry: Sendable {
     }
   }
 
-  func find(_ name: String, of app: Int64) -> EntityCollection? {
-    collections.withLock { $0[Key(app, name)] }
+  func find(_ key: CollectionKey) -> EntityCollection? {
+    collections.withLock { $0[Key(key)] }
   }
 
-  func permissions(of name: String, of app: Int64) -> Permissions {
-    find(name, of: app)?.permissions ?? defaults
+  func permissions(of key: CollectionKey) -> Permissions {
+    key.isOwn ? .sharedByACL : find(key)?.permissions ?? defaults
   }
 
   /// The collection, made if there is none: collections come about when they are first written to.
-  func make(_ name: String, of app: Int64) throws(SQLiteError) -> EntityCollection {
-    if let found = find(name, of: app) { return found }
+  func make(_ key: CollectionKey) throws(SQLiteError) -> EntityCollection {
+    if let found = find(key) { return found }
     let made = try database.write {
       (connection: borrowing Connection) throws(SQLiteError) -> EntityCollection in
-      try make(name, app, on: connection)
+      try make(key, on: connection)
     }
     return collections.withLock { collections in
-      let key = Key(app, name)
-      if let found = collections[key] { return found }
-      collections[key] = made
+      if let found = collections[Key(key)] { return found }
+      collections[Key(key)] = made
       return made
     }
   }
 
   /// Where a history is wanted it begins with the collection: it knows everything from the beginning of time.
   private func make(
-    _ name: String, _ app: Int64, on connection: borrowing Connection
+    _ key: CollectionKey, on connection: borrowing Connection
   ) throws(SQLiteError) -> EntityCollection {
     var state = EntityCollection.State(permissions: defaults)
     state.knownRule = defaults.read
-    if historyDays > 0, !ServerSchema.isOwn(name) {
+    if historyDays > 0, !key.isOwn {
       state.history = .on(since: .distantPast, days: historyDays)
     }
     let made = EntityCollection(
-      number: try Self.insert(name, app, state: state, on: connection), app: app, name: name,
-      state: state)
+      number: try Self.insert(key, state: state, on: connection), key, state: state)
     try connection.execute(ServerSchema.createEntities(made.table))
     if state.history != .off { try connection.execute(ServerSchema.createHistory(of: made)) }
     return made
@@ -100,9 +95,8 @@ final class CollectionRegistry: Sendable {
 
   /// Sets a collection's permissions; nil: it follows the defaults again.
   func set(
-    _ permissions: Permissions?, of name: String, of app: Int64
-  ) throws(SQLiteError) -> EntityCollection {
-    let collection = try make(name, of: app)
+    _ permissions: Permissions?, of collection: EntityCollection
+  ) throws(SQLiteError) {
     try database.write { (connection: borrowing Connection) throws(SQLiteError) in
       try connection.run(
         """
@@ -111,17 +105,16 @@ final class CollectionRegistry: Sendable {
         """)
     }
     collection.state.withLock { $0.permissions = permissions ?? defaults }
-    return collection
   }
 
   /// All collections that clients can name.
   var all: [EntityCollection] {
-    collections.withLock { $0.filter { !ServerSchema.isOwn($0.value.name) }.map(\.value) }
+    collections.withLock { $0.values.filter { !$0.key.isOwn } }
   }
 
   /// Gives its number, or that of the collection that somebody else has made meanwhile.
   private static func insert(
-    _ name: String, _ app: Int64, state: EntityCollection.State,
+    _ key: CollectionKey, state: EntityCollection.State,
     on connection: borrowing Connection
   ) throws(SQLiteError) -> Int64 {
     var start: Int64?
@@ -129,11 +122,12 @@ final class CollectionRegistry: Sendable {
     try connection.run(
       """
       INSERT INTO collection (app, name, read_rule, history_since, groups_indexed)
-      VALUES (\(bind: app), \(bind: name), \(bind: state.permissions.read.rawValue), \(bind: start), 1)
+      VALUES (\(bind: key.app), \(bind: key.name), \(bind: state.permissions.read.rawValue),
+        \(bind: start), 1)
       ON CONFLICT DO NOTHING
       """)
     let select = try connection.statement(
-      "SELECT number FROM collection WHERE app = \(bind: app) AND name = \(bind: name)")
+      "SELECT number FROM collection WHERE app = \(bind: key.app) AND name = \(bind: key.name)")
     return try select.step() ? select.int64(0) : 0
   }
 
@@ -161,9 +155,8 @@ final class CollectionRegistry: Sendable {
       }
       state.knownRule = select.text(6).flatMap(Permissions.Rule.init)
       state.ruleSince = Timestamp(milliseconds: select.int64(7))
-      let (app, name) = (select.int64(1), select.text(2) ?? "")
-      found[Key(app, name)] = EntityCollection(
-        number: select.int64(0), app: app, name: name, state: state)
+      let key = CollectionKey(app: select.int64(1), name: select.text(2) ?? "")
+      found[Key(key)] = EntityCollection(number: select.int64(0), key, state: state)
     }
     return found
   }

@@ -13,17 +13,20 @@ final class CommitOrderedQueue: Sendable {
     var prepared: [Int: LiveAnnouncement] = [:]
     /// Whether those that have ended have committed.
     var outcomes: [Int: Bool] = [:]
+    /// Nil: nobody wants to know yet.
+    var feed: (any LiveFeed)?
   }
 
   private let state = Monitor(State())
-  private let brokers: [Int64: LiveBroker]
   private let journal: LiveJournal?
 
-  /// Creates a queue for brokers by the numbers of their apps. `journal` nil: nothing is kept.
-  init(_ brokers: [Int64: LiveBroker], _ journal: LiveJournal? = nil) {
-    self.brokers = brokers
-    self.journal = journal
-  }
+  /// `journal` nil: nothing is kept.
+  init(_ journal: LiveJournal? = nil) { self.journal = journal }
+
+  /// Publishes to `feed` from now on.
+  func start(_ feed: any LiveFeed) { state.withLock { $0.feed = feed } }
+
+  private var feed: (any LiveFeed)? { state.withLock { $0.feed } }
 
   /// Runs a write that has something to publish. Each time that its transaction begins, it calls `begin` for a number,
   /// and `prepare` with that as the last step.
@@ -48,18 +51,21 @@ final class CommitOrderedQueue: Sendable {
     _ payload: [UInt8], to topic: String, from user: String, audience: Audience, in app: Int64,
     by database: Database
   ) throws(ServerError) -> Int64 {
-    guard let broker = brokers[app] else { throw ServerError(.appNotFound) }
-    guard broker.hasListeners(of: topic) else { return broker.moment() }
-    let content = LiveAnnouncement.Content.payload(payload, from: user, audience)
-    let sent = try Entities.storage { () throws(SQLiteError) in
-      try announcing { (begin) throws(SQLiteError) in
-        try database.write(durably: false) {
-          (connection: borrowing Connection) throws(SQLiteError) in
-          try prepare(content, for: topic, of: app, as: begin(), on: connection)
+    guard let feed else { throw ServerError(.appNotFound) }
+    if feed.hasListeners(of: topic, in: app) {
+      let content = LiveAnnouncement.Content.payload(payload, from: user, audience)
+      let sent = try Entities.storage { () throws(SQLiteError) in
+        try announcing { (begin) throws(SQLiteError) in
+          try database.write(durably: false) {
+            (connection: borrowing Connection) throws(SQLiteError) in
+            try prepare(content, for: topic, of: app, as: begin(), on: connection)
+          }
         }
       }
+      if let sent { return sent.time }
     }
-    return sent?.time ?? broker.moment()
+    guard let moment = feed.moment(in: app) else { throw ServerError(.appNotFound) }
+    return moment
   }
 
   /// Returns the number of a transaction. To be called inside it.
@@ -76,8 +82,9 @@ final class CommitOrderedQueue: Sendable {
     _ content: LiveAnnouncement.Content, for topic: String, of app: Int64, as number: Int,
     on connection: borrowing Connection
   ) throws(SQLiteError) -> LiveAnnouncement? {
-    guard content.count > 0, let broker = brokers[app] else { return nil }
-    let announcement = broker.prepare(content, for: topic, of: app)
+    guard content.count > 0, let announcement = feed?.prepare(content, for: topic, of: app) else {
+      return nil
+    }
     state.withLock { $0.prepared[number] = announcement }
     guard announcement.isJournaled, let journal else { return announcement }
     if announcement.isCut {
@@ -96,9 +103,9 @@ final class CommitOrderedQueue: Sendable {
         state.ended += 1
         guard let next = state.prepared.removeValue(forKey: state.ended) else { continue }
         if isCommitted {
-          brokers[next.app]?.publish(next)
+          state.feed?.publish(next)
         } else {
-          brokers[next.app]?.withdraw(next)
+          state.feed?.withdraw(next)
         }
       }
     }

@@ -9,12 +9,12 @@ extension Entities {
   func perform(
     _ write: EntityWrite, in collection: EntityCollection, for viewer: Viewer,
     on connection: borrowing Connection, at now: Timestamp, changes: inout LiveChanges
-  ) throws(SQLiteError) -> Result<Written?, ServerError> {
+  ) throws(SQLiteError) -> Result<WrittenEntity?, ServerError> {
     let rule: Permissions.Rule
     do throws(ServerError) { rule = try viewer.rule(for: write.operation) } catch {
       return .failure(error)
     }
-    let result: Result<Written?, ServerError>
+    let result: Result<WrittenEntity?, ServerError>
     switch write {
     case .create(let draft):
       let acl = Self.owned(draft.acl ?? ACL(), by: viewer)
@@ -64,7 +64,7 @@ extension Entities {
     _ draft: EntityDraft, over found: Found<StoredRow>, if condition: Precondition,
     in collection: EntityCollection, for viewer: Viewer, on connection: borrowing Connection,
     at now: Timestamp
-  ) throws(SQLiteError) -> Result<Written?, ServerError> {
+  ) throws(SQLiteError) -> Result<WrittenEntity?, ServerError> {
     var stored: StoredRow?
     do throws(ServerError) {
       switch found {
@@ -93,9 +93,9 @@ extension Entities {
     _ id: String, _ found: Found<(row: Int64, modified: Timestamp)>, if condition: Precondition,
     from collection: EntityCollection, on connection: borrowing Connection, at now: Timestamp,
     changes: inout LiveChanges
-  ) throws(SQLiteError) -> Result<Written?, ServerError> {
+  ) throws(SQLiteError) -> Result<WrittenEntity?, ServerError> {
     switch found {
-    case .nothing: return .failure(Self.missing(id))
+    case .nothing: return .failure(ServerError(.entityNotFound))
     case .forbidden: return .failure(Self.forbidden(id))
     case .row(let stored):
       do throws(ServerError) { try condition.check(stored.modified) } catch {
@@ -153,7 +153,7 @@ extension Entities {
     _ draft: EntityDraft, _ acl: ACL, collection: EntityCollection,
     on connection: borrowing Connection,
     at now: Timestamp
-  ) throws(SQLiteError) -> Result<Written, ServerError> {
+  ) throws(SQLiteError) -> Result<WrittenEntity, ServerError> {
     let body = draft.body(acl, created: now, modified: now)
     let head = RowHead(acl: acl, created: now, modified: now)
     try run(collection.insert(draft.id, head), with: body, on: connection)
@@ -162,13 +162,13 @@ extension Entities {
         ServerError(
           .internalErrorRetry, "An entity with that _id already exists in this collection"))
     }
-    return .success(Written(id: draft.id, body: body, acl: acl, modified: now, isNew: true))
+    return .success(WrittenEntity(id: draft.id, body: body, acl: acl, modified: now, isNew: true))
   }
 
   func update(
     _ stored: StoredRow, _ draft: EntityDraft, collection: EntityCollection, for viewer: Viewer,
     on connection: borrowing Connection, at now: Timestamp
-  ) throws(SQLiteError) -> Written {
+  ) throws(SQLiteError) -> WrittenEntity {
     var acl = draft.acl ?? ACL(of: stored.body)
     // Only the administrator may give an entity to somebody else.
     if viewer.principal != .master || acl.creator.isEmpty { acl.creator = stored.creator }
@@ -180,7 +180,7 @@ extension Entities {
       try connection.run(collection.recordAccess(stored.row, replacedBy: head))
     }
     try Self.run(collection.update(stored.row, head), with: body, on: connection)
-    return Written(id: draft.id, body: body, acl: acl, modified: modified, isNew: false)
+    return WrittenEntity(id: draft.id, body: body, acl: acl, modified: modified, isNew: false)
   }
 
   /// Adds a change for live data, with the present members of groups among those who may read.

@@ -5,26 +5,16 @@ internal import KVSQLite
 
 /// Creating, replacing and deleting.
 extension Entities {
-  /// What a write left behind.
-  struct Written: Sendable {
-    var id: String
-    var body: [UInt8]
-    var acl: ACL
-    var modified: Timestamp
-    /// False: an older version was replaced.
-    var isNew: Bool
-  }
-
   /// Carries out writes in one transaction, each on its own: one that is refused does not keep the others out, since
   /// what refuses it is known before it changes anything. Gives what each has left behind; nil: it was deleted.
   func perform(
     _ writes: [Result<EntityWrite, ServerError>], in collection: EntityCollection,
     for viewer: Viewer
-  ) throws(ServerError) -> [Result<Written?, ServerError>] {
+  ) throws(ServerError) -> [Result<WrittenEntity?, ServerError>] {
     let makesRoom = writes.allSatisfy { (try? $0.get().isDelete) ?? true }
     return try write(announcing: collection, makingRoom: makesRoom) {
       (connection, now, changes) throws(SQLiteError) in
-      var results: [Result<Written?, ServerError>] = []
+      var results: [Result<WrittenEntity?, ServerError>] = []
       results.reserveCapacity(writes.count)
       for write in writes {
         switch write {
@@ -37,15 +27,6 @@ extension Entities {
       }
       return results
     }
-  }
-
-  /// Carries out one write. Nil: the entity was deleted.
-  func perform(
-    _ write: EntityWrite, in collection: EntityCollection, for viewer: Viewer
-  ) throws(ServerError) -> Written? {
-    let results = try perform([write.allowed(to: viewer)], in: collection, for: viewer)
-    guard let result = results.first else { throw ServerError(.internalErrorRetry) }
-    return try result.get()
   }
 
   /// Deletes what matches and may be deleted; gives how many that were.

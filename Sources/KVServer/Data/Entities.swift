@@ -24,13 +24,13 @@ final class Entities: Sendable {
     _ id: String, in collection: EntityCollection?, for viewer: Viewer
   ) throws(ServerError) -> (body: Payload, modified: Timestamp) {
     let rule = try viewer.rule(for: .read)
-    guard let collection else { throw Self.missing(id) }
+    guard let collection else { throw ServerError(.entityNotFound) }
     typealias Found = (body: Payload, modified: Timestamp)
     let found = try Self.storage { () throws(SQLiteError) -> Result<Found, ServerError> in
       try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
         let select = try connection.statement(
           collection.get(id, RowAccess(rule: rule, user: viewer.user)))
-        guard try select.step() else { return .failure(Self.missing(id)) }
+        guard try select.step() else { return .failure(ServerError(.entityNotFound)) }
         guard select.int64(0) != 0 else { return .failure(Self.forbidden(id)) }
         guard EntityScanner.isEntity(select.bytes(2)) else {
           return .failure(Self.damaged(id, in: collection))
@@ -122,8 +122,6 @@ final class Entities: Sendable {
       }
     }
   }
-
-  static func missing(_ id: String) -> ServerError { ServerError(.entityNotFound) }
 
   /// The error for an entity whose stored body is no JSON any more.
   static func damaged(_ id: String, in collection: EntityCollection) -> ServerError {

@@ -24,9 +24,7 @@ final class EntityCollection: Sendable {
   }
 
   let number: Int64
-  /// The number of its app, and what clients call it.
-  let app: Int64
-  let name: String
+  let key: CollectionKey
   let table: String
   /// The table with the entities that were deleted, as they were last.
   let tombstones: String
@@ -34,16 +32,18 @@ final class EntityCollection: Sendable {
   let formerAccess: String
   let state: Monitor<State>
 
-  init(number: Int64, app: Int64, name: String, state: State) {
+  init(number: Int64, _ key: CollectionKey, state: State) {
     self.number = number
-    self.app = app
-    self.name = name
+    self.key = key
     table = "e\(number)"
     tombstones = "d\(number)"
     formerAccess = "a\(number)"
     self.state = Monitor(state)
   }
 
+  /// The number of its app, and what clients call it.
+  var app: Int64 { key.app }
+  var name: String { key.name }
   var permissions: Permissions { state.withLock { $0.permissions } }
   var history: History { state.withLock { $0.history } }
   var ruleSince: Timestamp { state.withLock { $0.ruleSince } }

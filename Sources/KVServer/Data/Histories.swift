@@ -1,15 +1,12 @@
 internal import KVBase
 internal import KVSQLite
 
-/// Starts and ends the histories of collections, and forgets what is too old. Safe from any thread.
+/// What is set for collections, and their histories: starts and ends these, and forgets what is too old. Safe from any
+/// thread.
 ///
 /// What a client may see is a part of what has changed. Who is let in by an entity's access list is in the history; a
 /// change of a collection's read rule may concern every entity, so a history reaches back to the last one only.
-final class Histories: Sendable {
-  /// The protocol's bounds and its default.
-  static let maxDays = 30
-  static let usualDays = 15
-
+final class Histories: CollectionStore {
   private let entities: Entities
   private let collections: CollectionRegistry
   /// How long collections without a setting of their own keep their history; 0: they have none.
@@ -45,8 +42,29 @@ final class Histories: Sendable {
 
   func close() { isClosed.withLockNotifyingAll { $0 = true } }
 
-  /// Sets how long deletions in a collection are known: nil as the server's default says, 0 not at all.
-  func set(days: Int?, of collection: EntityCollection) throws(ServerError) {
+  /// The collection, made if there is none.
+  func make(_ key: CollectionKey) throws(ServerError) -> EntityCollection {
+    if let found = collections.find(key) { return found }
+    let made = try Entities.storage { () throws(SQLiteError) in try collections.make(key) }
+    if !key.isOwn { try applySettings(made) }
+    return made
+  }
+
+  // MARK: Settings
+
+  func exists(_ key: CollectionKey) -> Bool { collections.find(key) != nil }
+
+  func permissions(of key: CollectionKey) -> Permissions { collections.permissions(of: key) }
+
+  func history(of key: CollectionKey) -> (since: Timestamp, days: Int)? {
+    guard case .on(let since, let days) = collections.find(key)?.history else { return nil }
+    return (since, days)
+  }
+
+  func historyStart(of key: CollectionKey) -> Timestamp? { start(of: collections.find(key)) }
+
+  func set(historyDays days: Int?, of key: CollectionKey) throws(ServerError) {
+    let collection = try make(key)
     try Entities.storage { () throws(SQLiteError) in
       try entities.database.write { (connection: borrowing Connection) throws(SQLiteError) in
         try connection.run(
@@ -60,13 +78,15 @@ final class Histories: Sendable {
     try applySettings(collection)
   }
 
-  /// Sets who may do what in a collection; nil: what is the default.
-  func set(_ permissions: Permissions?, of name: String, app: Int64) throws(ServerError) {
-    let collection = try Entities.storage { () throws(SQLiteError) in
-      try collections.set(permissions, of: name, of: app)
+  func set(_ permissions: Permissions?, of key: CollectionKey) throws(ServerError) {
+    let collection = try make(key)
+    try Entities.storage { () throws(SQLiteError) in
+      try collections.set(permissions, of: collection)
     }
     try recordRuleChange(of: collection)
   }
+
+  // MARK: Histories
 
   /// Records when the read rule has changed. It is in force before the time is taken: who has read by the old one has a
   /// time that is not later.
@@ -122,8 +142,7 @@ final class Histories: Sendable {
     }
   }
 
-  /// The earliest moment from which on all changes are known; nil without a history. A collection that does not exist
-  /// yet has one if it will have one.
+  /// The earliest moment from which on all changes are known; nil without a history.
   func start(of collection: EntityCollection?) -> Timestamp? {
     guard let collection else { return defaultDays > 0 ? Self.start(of: defaultDays) : nil }
     guard case .on(let since, let days) = collection.history else { return nil }

@@ -1,61 +1,44 @@
 internal import KVSQLite
 
-/// Keeps who listens to what, so that polls go on after a restart. Safe from any thread.
-final class LiveRegistrations: Sendable {
-  struct Row: Sendable {
-    var app: Int64
-    var user: String
-    var device: String
-    /// The collection, or the topic of a stream. Empty: the registration itself.
-    var collection: String
-    /// The session that a registration was made in, as its token is stored.
-    var session: String?
-    /// For a registration, when something came from the device last, in milliseconds since 1970, to the hour; nil: not
-    /// known.
-    var seen: Int64?
-  }
-
+/// Who listens to what, in the database. Safe from any thread.
+final class LiveRegistrations: RegistrationStore {
   private let database: Database
 
   init(_ database: Database) { self.database = database }
 
-  /// Reads all registrations and subscriptions, in the order in which they were made.
-  func all() throws(SQLiteError) -> [Row] {
-    try database.read { (connection: borrowing Connection) throws(SQLiteError) -> [Row] in
-      let select = try connection.prepare(
-        "SELECT app, user, device, collection, session, seen FROM live ORDER BY rowid")
-      var rows: [Row] = []
-      while try select.step() {
-        rows.append(
-          Row(
-            app: select.int64(0), user: select.text(1) ?? "", device: select.text(2) ?? "",
-            collection: select.text(3) ?? "", session: select.text(4),
-            seen: select.isNull(5) ? nil : select.int64(5)))
-      }
-      return rows
-    }
+  func all() throws(ServerError) -> [LiveRegistration] {
+    try Entities.storage { () throws(SQLiteError) in try database.read(Self.all) }
   }
 
-  /// Forgets the devices that were registered in sessions which have ended since: where the server ended in between.
-  /// Those of which nobody knows when they were seen – of an older version – are seen now.
-  func forgetEnded(at now: Int64) throws(SQLiteError) {
-    try database.write { (connection: borrowing Connection) throws(SQLiteError) in
-      let isOver: SQLFragment = """
-        own.session NOT NULL AND NOT EXISTS (SELECT 1 FROM session WHERE token = own.session)
-        """
-      try connection.run("DELETE FROM live WHERE \(Self.isOfDevice(where: isOver))")
-      try connection.run(
-        "UPDATE live SET seen = \(bind: now) WHERE collection = '' AND seen IS NULL")
+  private static func all(
+    _ connection: borrowing Connection
+  ) throws(SQLiteError) -> [LiveRegistration] {
+    let select = try connection.prepare(
+      "SELECT app, user, device, collection, session, seen FROM live ORDER BY rowid")
+    var rows: [LiveRegistration] = []
+    while try select.step() {
+      rows.append(
+        LiveRegistration(
+          app: select.int64(0), user: select.text(1) ?? "", device: select.text(2) ?? "",
+          collection: select.text(3) ?? "", session: select.text(4),
+          seen: select.isNull(5) ? nil : select.int64(5)))
     }
+    return rows
   }
 
-  /// Forgets the devices of all apps that were seen before a moment.
+  func forgetEnded(at now: Int64) throws(ServerError) {
+    let isOver: SQLFragment = """
+      own.session NOT NULL AND NOT EXISTS (SELECT 1 FROM session WHERE token = own.session)
+      """
+    try run("DELETE FROM live WHERE \(Self.isOfDevice(where: isOver))")
+    try run("UPDATE live SET seen = \(bind: now) WHERE collection = '' AND seen IS NULL")
+  }
+
   func forget(seenBefore moment: Int64) throws(ServerError) {
     try run("DELETE FROM live WHERE \(Self.isOfDevice(where: "own.seen < \(bind: moment)"))")
   }
 
-  /// Records a subscription.
-  func add(_ row: Row) throws(ServerError) {
+  func add(_ row: LiveRegistration) throws(ServerError) {
     try run(
       """
       INSERT INTO live (app, user, device, collection)
@@ -64,20 +47,18 @@ final class LiveRegistrations: Sendable {
       """)
   }
 
-  /// Records a registration, or that it belongs to another session now.
   func register(
     _ device: String, of user: String, app: Int64, session token: String, at now: Int64
   ) throws(ServerError) {
     try run(
       """
       INSERT INTO live (app, user, device, collection, session, seen)
-      VALUES (\(bind: app), \(bind: user), \(bind: device), '', \(bind: Sessions.hash(token)),
+      VALUES (\(bind: app), \(bind: user), \(bind: device), '', \(bind: NewSession.hash(token)),
         \(bind: now))
       ON CONFLICT DO UPDATE SET session = excluded.session, seen = excluded.seen
       """)
   }
 
-  /// Records that something came from a device.
   func recordActivity(_ device: String, of user: String, app: Int64, seen now: Int64)
     throws(ServerError)
   {
@@ -88,14 +69,13 @@ final class LiveRegistrations: Sendable {
       """)
   }
 
-  /// The devices of a user that were registered in these sessions.
   func devices(
-    of user: String, app: Int64, in sessions: Sessions.Subset
+    of user: String, app: Int64, in sessions: SessionSubset
   ) throws(ServerError) -> [String] {
     let isWanted: SQLFragment =
       switch sessions {
-      case .one(let token): "session = \(bind: Sessions.hash(token))"
-      case .allBut(let token?): "session <> \(bind: Sessions.hash(token))"
+      case .one(let token): "session = \(bind: NewSession.hash(token))"
+      case .allBut(let token?): "session <> \(bind: NewSession.hash(token))"
       case .allBut(nil): "1"
       }
     return try texts(
@@ -104,7 +84,7 @@ final class LiveRegistrations: Sendable {
       """)
   }
 
-  func remove(_ row: Row) throws(ServerError) {
+  func remove(_ row: LiveRegistration) throws(ServerError) {
     try run(
       """
       DELETE FROM live WHERE \(Self.isOf(row.user, row.app)) AND device = \(bind: row.device)
@@ -116,12 +96,10 @@ final class LiveRegistrations: Sendable {
     try run("DELETE FROM live WHERE \(Self.isOf(user, app)) AND device = \(bind: device)")
   }
 
-  /// Takes all devices of a user out of a collection or a stream.
   func removeAll(of user: String, app: Int64, collection: String) throws(ServerError) {
     try run("DELETE FROM live WHERE \(Self.isOf(user, app)) AND collection = \(bind: collection)")
   }
 
-  /// The users who have subscribed to a collection or a stream.
   func users(of collection: String, app: Int64) throws(ServerError) -> [String] {
     try texts(
       """

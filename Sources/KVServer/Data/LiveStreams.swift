@@ -1,16 +1,12 @@
 internal import KVJSON
 internal import KVSQLite
 
-/// Keeps the ACLs of substreams. Safe from any thread.
-final class LiveStreams: Sendable {
-  /// A user who has more substreams than this may change those he has.
-  static let maxPerUser: Int64 = 1000
-
+/// The ACLs of substreams, in the database. Safe from any thread.
+final class LiveStreams: StreamStore {
   private let database: Database
 
   init(_ database: Database) { self.database = database }
 
-  /// The ACL of a substream; nil: its owner has never set one.
   func acl(of stream: LiveStream, app: Int64) throws(ServerError) -> LiveStreamACL? {
     let text = try Entities.storage { () throws(SQLiteError) -> String? in
       try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
@@ -33,10 +29,9 @@ final class LiveStreams: Sendable {
     return try LiveStreamACL(object)
   }
 
-  /// The owners of a stream's substreams for which `isWanted` says so, in the order of their ids.
-  func owners(
-    of name: String, app: Int64, where isWanted: (LiveStream, LiveStreamACL) -> Bool
-  ) throws(ServerError) -> [String] {
+  func acls(
+    of name: String, app: Int64
+  ) throws(ServerError) -> [(owner: String, acl: LiveStreamACL)] {
     let rows = try Entities.storage { () throws(SQLiteError) -> [(owner: String, acl: String)] in
       try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
         let select = try connection.statement(
@@ -49,14 +44,9 @@ final class LiveStreams: Sendable {
         return rows
       }
     }
-    var owners: [String] = []
-    for row in rows where isWanted(LiveStream(name, of: row.owner), try Self.acl(row.acl)) {
-      owners.append(row.owner)
-    }
-    return owners
+    return try rows.map { (row) throws(ServerError) in (row.owner, try Self.acl(row.acl)) }
   }
 
-  /// False: the owner has too many.
   func set(_ acl: LiveStreamACL, of stream: LiveStream, app: Int64) throws(ServerError) -> Bool {
     try Entities.storage { () throws(SQLiteError) -> Bool in
       try database.write { (connection: borrowing Connection) throws(SQLiteError) -> Bool in
@@ -65,7 +55,7 @@ final class LiveStreams: Sendable {
           SELECT count(*) FROM stream
           WHERE app = \(bind: app) AND name <> \(bind: stream.name) AND owner = \(bind: stream.owner)
           """)
-        guard try others.step(), others.int64(0) < Self.maxPerUser else { return false }
+        guard try others.step(), others.int(0) < LiveStream.maxPerUser else { return false }
         try connection.run(
           """
           INSERT INTO stream (app, name, owner, acl)

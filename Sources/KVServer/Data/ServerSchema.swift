@@ -12,14 +12,6 @@ enum ServerSchema {
   /// "KVSD", in the header of the file.
   static let applicationId: Int32 = 0x4B56_5344
 
-  /// The collection that holds an app's users. Clients' collections do not start with an underscore.
-  static let users = "_users"
-  /// The collection that holds an app's groups of users.
-  static let groups = "_groups"
-
-  /// Whether a collection is one of the server's own, which clients cannot name.
-  static func isOwn(_ name: String) -> Bool { name.utf8.first == UInt8(ascii: "_") }
-
   static let migrations = [
     Database.Migration(
       sql: """

@@ -1,41 +1,12 @@
 internal import KVBase
 internal import KVSQLite
 
-/// The sessions of users who are logged in. Tokens are random; the database knows only their hashes. Safe from any
-/// thread.
-///
-/// A session belongs to one generation of its user's account. Whatever ends all sessions of a user – a new password,
-/// a deletion – makes a new generation, in the transaction that does it; a session of another generation is none,
-/// whenever it was inserted or read.
-final class Sessions: Sendable {
-  struct Session: Sendable, Equatable {
-    var app: Int64
-    var user: String
-    /// The generation of the account when the session began.
-    var generation: Int64
-    /// When it ends, in milliseconds since 1970; nil: not by itself.
-    var expires: Int64?
-
-    func isValid(at now: Timestamp) -> Bool { expires.map { now.milliseconds < $0 } ?? true }
-  }
-
-  /// Sessions of one user, by their tokens.
-  enum Subset: Sendable {
-    case one(String)
-    case allBut(String?)
-  }
-
-  /// A session that is about to start. Its token cannot be had again.
-  struct New: Sendable {
-    let token: String
-    fileprivate let expires: Int64?
-  }
-
+/// The sessions in the database, and those used lately in memory. Safe from any thread.
+final class Sessions: SessionStore {
   /// More sessions than this are read again from the database when they are used.
   private static let maxKept = 10_000
 
   private let database: Database
-  private let lifetime: Int64?
   /// Sessions by token, so that a request needs no hash and no statement.
   private let kept = Monitor(Kept())
 
@@ -62,16 +33,11 @@ final class Sessions: Sendable {
     }
   }
 
-  /// `lifetimeSeconds` nil: sessions last until they are ended.
-  init(_ database: Database, lifetimeSeconds: Int64?) {
-    self.database = database
-    lifetime = lifetimeSeconds
-  }
+  init(_ database: Database) { self.database = database }
 
-  /// The session of a token; nil if there is none any more.
   func find(_ token: String) throws(ServerError) -> Session? { try find(token, by: load) }
 
-  /// The same; `load` reads it from the database, and may be overtaken by whoever ends it meanwhile.
+  /// `load` reads it from the database, and may be overtaken by whoever ends it meanwhile.
   func find(
     _ token: String, by load: (String) throws(ServerError) -> Session?
   ) throws(ServerError) -> Session? {
@@ -85,11 +51,10 @@ final class Sessions: Sendable {
     return found
   }
 
-  /// Ends one session.
   func end(_ token: String) throws(ServerError) {
     try Entities.storage { () throws(SQLiteError) in
       try database.write { (connection: borrowing Connection) throws(SQLiteError) in
-        try connection.run("DELETE FROM session WHERE token = \(bind: Self.hash(token))")
+        try connection.run("DELETE FROM session WHERE token = \(bind: NewSession.hash(token))")
       }
     }
     kept.withLock { kept in
@@ -98,7 +63,6 @@ final class Sessions: Sendable {
     }
   }
 
-  /// Ends the sessions of a user.
   func endAll(app: Int64, user: String) throws(ServerError) {
     try Entities.storage { () throws(SQLiteError) in
       try database.write { (connection: borrowing Connection) throws(SQLiteError) in
@@ -110,15 +74,9 @@ final class Sessions: Sendable {
 
   // MARK: Inside transactions of others
 
-  func new() -> New {
-    New(
-      token: hexText(randomBytes(32)),
-      expires: lifetime.map { Timestamp.now().milliseconds &+ $0 &* 1000 })
-  }
-
   /// Starts a session of a user, unless his account is disabled or of another generation by now: then false.
   static func insert(
-    _ session: New, app: Int64, user: String, generation: Int64,
+    _ session: NewSession, app: Int64, user: String, generation: Int64,
     on connection: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     let now = Timestamp.now().milliseconds
@@ -130,7 +88,7 @@ final class Sessions: Sendable {
     try connection.run(
       """
       INSERT INTO session (token, app, user, expires, generation)
-      SELECT \(bind: hash(session.token)), app, id, \(bind: session.expires), generation FROM account
+      SELECT \(bind: NewSession.hash(session.token)), app, id, \(bind: session.expires), generation FROM account
       WHERE app = \(bind: app) AND id = \(bind: user) AND generation = \(bind: generation)
         AND disabled = 0
       """)
@@ -143,7 +101,7 @@ final class Sessions: Sendable {
     app: Int64, user: String, but token: String? = nil, on connection: borrowing Connection
   ) throws(SQLiteError) {
     let account: SQLFragment = "app = \(bind: app) AND id = \(bind: user)"
-    let kept = hash(token ?? "")
+    let kept = NewSession.hash(token ?? "")
     try connection.run("UPDATE account SET generation = generation + 1 WHERE \(account)")
     try connection.run(
       """
@@ -184,7 +142,7 @@ final class Sessions: Sendable {
           """
           SELECT session.app, user, session.generation, expires FROM session
           JOIN account ON account.app = session.app AND account.id = user
-          WHERE token = \(bind: Self.hash(token)) AND session.generation = account.generation
+          WHERE token = \(bind: NewSession.hash(token)) AND session.generation = account.generation
           """)
         guard try select.step() else { return nil }
         return Session(
@@ -193,7 +151,4 @@ final class Sessions: Sendable {
       }
     }
   }
-
-  /// What a token is stored under.
-  static func hash(_ token: String) -> String { hexText(SHA256.hash(token.utf8)) }
 }

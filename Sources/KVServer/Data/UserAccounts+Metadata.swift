@@ -4,10 +4,8 @@ internal import KVSQLite
 
 /// Logging in, and other changes of a user's metadata that are no change of the user.
 extension UserAccounts {
-  /// Starts a session of a user whose password was found right. Gives the user, with the moment in `_kmd.llt`; nil if
-  /// the account is not any more what it was when it was read.
   func begin(
-    _ session: Sessions.New, of account: Account, app: Int64
+    _ session: NewSession, of account: Account, app: Int64
   ) throws(ServerError) -> [UInt8]? {
     let users = try users(of: app)
     return try entities.write { (connection, now) throws(SQLiteError) -> [UInt8]? in
@@ -22,7 +20,6 @@ extension UserAccounts {
     }
   }
 
-  /// Records that the user's address, if he has one, is to be verified.
   func recordVerification(of account: Account, app: Int64) throws(ServerError) {
     let users = try users(of: app)
     _ = try entities.write { (connection, now) throws(SQLiteError) in

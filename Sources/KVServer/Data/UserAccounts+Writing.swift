@@ -4,10 +4,8 @@ internal import KVSQLite
 
 /// Making, changing and deleting users. What ends sessions ends them in the same transaction.
 extension UserAccounts {
-  /// Makes a user, and logs him in if a session is given. Throws `.userAlreadyExists` if the name is taken, or the id
-  /// is or ever was.
   func create(
-    _ draft: EntityDraft, name: String, password: String, session: Sessions.New? = nil,
+    _ draft: EntityDraft, name: String, password: String, session: NewSession?,
     of app: Int64
   ) throws(ServerError) -> [UInt8] {
     let users = try users(of: app)
@@ -35,20 +33,11 @@ extension UserAccounts {
     return body
   }
 
-  /// What a change makes of an account.
-  struct Change: Sendable {
-    var name: String
-    /// The hash of a new password; nil: the old one stays.
-    var password: String?
-    /// The session that a new password does not end.
-    var keptToken: String?
-  }
-
-  /// Replaces a user's entity, and his name and password as `change` says. nil if the account is not any more what it
-  /// was when it was read.
   func update(
-    _ draft: EntityDraft, of account: Account, change: Change, for viewer: Viewer, app: Int64
+    _ draft: EntityDraft, of account: Account, change: AccountChange, for principal: Principal,
+    app: Int64
   ) throws(ServerError) -> [UInt8]? {
+    let viewer = Self.viewer(principal)
     let users = try users(of: app)
     let rule = try viewer.rule(for: .update)
     let result = try entities.write {
@@ -73,10 +62,10 @@ extension UserAccounts {
     return try result.get()
   }
 
-  /// Deletes a user for good, or only keeps him from logging in. His sessions end.
   func delete(
-    _ id: String, permanently: Bool, for viewer: Viewer, of app: Int64
+    _ id: String, permanently: Bool, for principal: Principal, of app: Int64
   ) throws(ServerError) {
+    let viewer = Self.viewer(principal)
     let users = try users(of: app)
     let problem = try entities.write { (connection, now) throws(SQLiteError) -> ServerError? in
       guard let stored = try Self.look(id, in: users, on: connection) else {
@@ -96,6 +85,10 @@ extension UserAccounts {
     if let problem { throw problem }
   }
 
+  private static func viewer(_ principal: Principal) -> Viewer {
+    Viewer(principal: principal, permissions: .sharedByACL)
+  }
+
   // MARK: Inside transactions
 
   private static func isCurrent(
@@ -112,7 +105,7 @@ extension UserAccounts {
 
   /// False: somebody else has the name.
   private static func apply(
-    _ change: Change, to id: String, app: Int64, on connection: borrowing Connection
+    _ change: AccountChange, to id: String, app: Int64, on connection: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     try connection.run(
       """

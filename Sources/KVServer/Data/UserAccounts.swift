@@ -5,16 +5,7 @@ internal import KVSQLite
 
 /// The users of apps: an entity that clients see, and an account with what they must not see. Both are
 /// written in one transaction. Safe from any thread.
-final class UserAccounts: Sendable {
-  struct Account: Sendable {
-    var id: String
-    var name: String
-    var password: String
-    var isDisabled: Bool
-    /// Sessions of another one are none.
-    var generation: Int64
-  }
-
+final class UserAccounts: AccountStore {
   let entities: Entities
   let sessions: Sessions
   private let collections: CollectionRegistry
@@ -27,9 +18,7 @@ final class UserAccounts: Sendable {
 
   /// The collection of an app's users.
   func users(of app: Int64) throws(ServerError) -> EntityCollection {
-    try Entities.storage { () throws(SQLiteError) in
-      try collections.make(ServerSchema.users, of: app)
-    }
+    try Entities.storage { () throws(SQLiteError) in try collections.make(.users(of: app)) }
   }
 
   func find(name: String, of app: Int64) throws(ServerError) -> Account? {
@@ -49,25 +38,6 @@ final class UserAccounts: Sendable {
         while try select.step() { ids.append(select.text(0) ?? "") }
         return ids
       }
-    }
-  }
-
-  /// The entities of the users that match and are not disabled, whoever asks: for discovery, which
-  /// shows little of them.
-  func discover(
-    _ query: Query, of app: Int64, within budget: WorkBudget
-  ) throws(ServerError) -> [JSONValue] {
-    let viewer = Viewer(principal: .master, permissions: .sharedByACL)
-    let finding = try Finding(
-      query, in: try users(of: app), of: entities.database, for: viewer, within: budget,
-      pieceBytes: .max)
-    guard let piece = try finding.nextPiece() else { return [] }
-    do throws(JSONError) {
-      return try piece.withBytes { (bytes) throws(JSONError) in
-        try JSONValue(parsing: bytes).arrayValue ?? []
-      }
-    } catch {
-      throw ServerError(.internalErrorStop, cause: "a stored user is not JSON: \(error.message)")
     }
   }
 

@@ -7,10 +7,7 @@ internal import KVSQLite
 ///
 /// Who joins or leaves a group may read other entities than before, whatever has changed in them. So a user's next
 /// request for changes is answered like one that reaches back too far, and the client reads everything.
-final class UserGroups: Sendable {
-  /// More members than this are refused.
-  static let maxMembers = 10_000
-
+final class UserGroups: UserGroupStore {
   private let entities: Entities
   private let collections: CollectionRegistry
 
@@ -19,20 +16,15 @@ final class UserGroups: Sendable {
     self.collections = collections
   }
 
-  /// The collection of an app's groups.
-  func collection(of app: Int64) throws(ServerError) -> EntityCollection {
-    try Entities.storage { () throws(SQLiteError) in
-      try collections.make(ServerSchema.groups, of: app)
-    }
-  }
-
-  /// Creates, replaces or deletes a group. `members`: the ids of the users who are in it afterwards. Nil: it was deleted.
   func perform(
-    _ write: EntityWrite, members: [String], for viewer: Viewer, app: Int64
-  ) throws(ServerError) -> Entities.Written? {
-    let groups = try collection(of: app)
+    _ write: EntityWrite, members: [String], for principal: Principal, app: Int64
+  ) throws(ServerError) -> WrittenEntity? {
+    let viewer = Viewer(principal: principal, permissions: .sharedByACL)
+    let groups = try Entities.storage { () throws(SQLiteError) in
+      try collections.make(.groups(of: app))
+    }
     let result = try entities.write(makingRoom: write.isDelete) {
-      (connection, now) throws(SQLiteError) -> Result<Entities.Written?, ServerError> in
+      (connection, now) throws(SQLiteError) -> Result<WrittenEntity?, ServerError> in
       // Nobody can subscribe to groups.
       var unheard = LiveChanges(rule: .never)
       let result = try entities.perform(
@@ -46,9 +38,11 @@ final class UserGroups: Sendable {
   }
 
   /// When a user's rights changed last because he joined or left a group. What was read earlier was read with others.
-  func rightsChanged(of user: String, app: Int64) throws(ServerError) -> Timestamp {
+  static func rightsChanged(
+    of user: String, app: Int64, in database: Database
+  ) throws(ServerError) -> Timestamp {
     try Entities.storage { () throws(SQLiteError) -> Timestamp in
-      try entities.database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
+      try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
         let select = try connection.statement(
           "SELECT rights_since FROM account WHERE app = \(bind: app) AND id = \(bind: user)")
         return Timestamp(milliseconds: try select.step() ? select.int64(0) : 0)

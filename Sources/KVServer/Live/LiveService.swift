@@ -79,6 +79,9 @@ final class LiveService: Sendable {
 
   deinit { close() }
 
+  /// What the store tells of commits.
+  var feed: LiveBrokers { LiveBrokers(brokers) }
+
   func broker(of app: Int64) -> LiveBroker? { brokers[app] }
 
   /// The app and the broker that a subscribe key belongs to.

@@ -2,6 +2,9 @@ internal import KVBase
 
 /// One user's part of a stream, to which others may send and listen: a substream.
 struct LiveStream: Sendable, Equatable {
+  /// A user who has more substreams than this may change those he has.
+  static let maxPerUser = 1000
+
   let name: String
   let owner: String
 

@@ -14,6 +14,9 @@ struct AuthenticatedRequest: Sendable {
   /// How long work for it may go on.
   var budget: WorkBudget { request.budget }
 
+  /// A collection of the app.
+  func collection(_ name: String) -> CollectionKey { CollectionKey(app: app.number, name: name) }
+
   /// Who has asked: the user or, without a session, the address.
   var asker: Asker {
     guard case .user(let id) = principal else { return .address(request.client) }

@@ -2,7 +2,7 @@ internal import KVBase
 
 /// Finds out in whose name a request acts. Safe from any thread.
 struct Authenticator: Sendable {
-  let sessions: Sessions
+  let sessions: any SessionStore
 
   /// Reads `Authorization`: `Basic base64(key:secret)` or `Kinvey token`.
   func authenticate(

@@ -3,7 +3,7 @@ internal import KVJSON
 /// The answer to an insert of several entities: `{"entities":[…],"errors":[…]}`.
 enum MultiInsertAnswer {
   static func response(
-    _ results: [Result<Entities.Written?, ServerError>]
+    _ results: [Result<WrittenEntity?, ServerError>]
   ) -> Response {
     let body = Payload(capacity: 4096)
     var errors: [JSONValue] = []

@@ -8,19 +8,13 @@ extension Service {
 
   func batch(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
-    let viewer = viewer(call, name)
+    let viewer = try viewer(call, name)
     let writes = Self.distinct(
       try Self.elements(call.body, limit: Self.maxInserts) { (bytes) throws(ServerError) in
         try BatchElement.read(bytes).allowed(to: viewer).get()
       })
-    let creates = writes.contains { (try? !$0.get().isDelete) ?? false }
-    let collection =
-      creates ? try make(name, call) : collections.find(name, of: call.app.number)
-    guard let collection else {
-      return Self.answer(
-        writes.map { $0.flatMap { .failure(Entities.missing($0.id)) } })
-    }
-    return Self.answer(try entities.perform(writes, in: collection, for: viewer))
+    return Self.answer(
+      try store.entities.perform(writes, in: call.collection(name), for: call.principal))
   }
 
   /// Refuses what is not the first write of its entity: all versions of a transaction have one time, and no two
@@ -39,7 +33,7 @@ extension Service {
   }
 
   /// `[{"status":200,"entity":{…}},{"status":200,"count":1},{"status":409,"error":…},…]`.
-  private static func answer(_ results: [Result<Entities.Written?, ServerError>]) -> Response {
+  private static func answer(_ results: [Result<WrittenEntity?, ServerError>]) -> Response {
     let body = Payload(capacity: 4096)
     for (index, result) in results.enumerated() {
       body.append(byte: UInt8(ascii: index == 0 ? "[" : ","))

@@ -1,67 +1,47 @@
 internal import KVBase
 internal import KVJSON
 internal import KVQuery
-internal import KVSQLite
 
 /// `_deltaset`, and the switch for it.
 extension Service {
   func delta(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
-    // First: what happens from now on is told the next time, a change of the rule included.
-    let start = entities.readStart()
-    let viewer = viewer(call, name)
-    _ = try viewer.rule(for: .read)
+    _ = try viewer(call, name).rule(for: .read)
     let query = try QueryParameters.read(call)
-    let collection = collections.find(name, of: call.app.number)
-    let since = try since(call, in: collection)
-    var response = try changes(of: query, since: since, in: collection, call: call, for: viewer)
-    response.headers += moment(start)
+    let withLeft = call["left"] == "true"
+    let changes = try store.entities.changes(
+      of: query.selection, since: try since(call, name), withLeft: withLeft,
+      in: call.collection(name), for: call.principal, within: call.budget)
+    var tail = "],\"deleted\":" + Self.list(changes.deleted)
+    if withLeft { tail += ",\"left\":" + Self.list(changes.left) }
+    var response = try stream(
+      EntityList(
+        changes.changed, query.projection, head: "{\"changed\":[", tail: tail + "}",
+        reportDamage: reportDamage(in: name)), for: call.asker)
+    response.headers += moment(changes.start)
     return response
   }
 
-  /// A time from which on all changes of a collection are known.
   private func since(
-    _ call: AuthenticatedRequest, in collection: EntityCollection?
+    _ call: AuthenticatedRequest, _ name: String
   ) throws(ServerError) -> Timestamp {
     guard let text = call["since"] else {
       throw ServerError(.missingRequestParameter, "since is required")
     }
-    guard let first = histories.start(of: collection) else {
+    guard try store.collections.historyStart(of: call.collection(name)) != nil else {
       throw ServerError(.missingConfiguration, "the collection keeps no history")
     }
     guard let since = Timestamp(text) else {
       throw ServerError(.parameterValueOutOfRange, "since is a time like 2024-03-12T21:00:01.120Z")
     }
-    guard since >= first else {
-      throw ServerError(.parameterValueOutOfRange, "the history starts at \(first)")
-    }
-    if case .user(let id) = call.principal,
-      try groups.rightsChanged(of: id, app: call.app.number) > since
-    {
-      throw ServerError(.parameterValueOutOfRange, "the user has joined or left a group since")
-    }
-    guard entities.clock.hasGiven(since) else {
-      throw ServerError(.parameterValueOutOfRange, "this data was not read at \(since)")
-    }
     return since
   }
 
-  private func changes(
-    of query: Query, since: Timestamp, in collection: EntityCollection?, call: AuthenticatedRequest,
-    for viewer: Viewer
-  ) throws(ServerError) -> Response {
-    let withLeft = call["left"] == "true"
-    guard let collection else {
-      var nothing: JSONObject = ["changed": [], "deleted": []]
-      if withLeft { nothing["left"] = [] }
-      return Response.json(200, .object(nothing))
-    }
-    let delta = try Delta(
-      query.selection, since: since, withLeft: withLeft, in: collection, of: entities.database,
-      for: viewer, within: call.budget)
-    return try stream(
-      delta.body(query.projection, withLeft: withLeft, in: collection, of: entities.database),
-      for: call.asker)
+  /// Each id once.
+  private static func list(_ ids: [String]) -> String {
+    var seen: Set<RecordID> = []
+    let once = ids.filter { seen.insert(RecordID($0)).inserted }
+    return JSONValue.array(once.map { ["_id": .string($0)] }).text
   }
 
   /// `{"enabled":…,"days":…,"since":…}`: whether deletions are known, and how long.
@@ -70,14 +50,13 @@ extension Service {
     try call.requireMaster()
     if call.request.method == .put {
       let days = try Self.historyDays(try Self.object(call.body))
-      try histories.set(days: days, of: try make(name, call))
+      try store.collections.set(historyDays: days, of: call.collection(name))
     }
     var answer: JSONObject = ["enabled": false]
-    if let collection = collections.find(name, of: call.app.number),
-      case .on(let since, let days) = collection.history
-    {
+    if let history = try store.collections.history(of: call.collection(name)) {
       answer = [
-        "enabled": true, "days": .int(Int64(days)), "since": .string(since.description),
+        "enabled": true, "days": .int(Int64(history.days)),
+        "since": .string(history.since.description),
       ]
     }
     return Response.json(200, .object(answer))
@@ -91,10 +70,10 @@ extension Service {
       throw ServerError(.inputValidationFailed, "enabled must be true or false")
     }
     guard isEnabled else { return 0 }
-    guard let value = object["days"] else { return Histories.usualDays }
-    guard let days = value.intValue, (1...Int64(Histories.maxDays)).contains(days) else {
+    guard let value = object["days"] else { return HistoryDays.usual }
+    guard let days = value.intValue, (1...Int64(HistoryDays.max)).contains(days) else {
       throw ServerError(
-        .parameterValueOutOfRange, "days must be a number from 1 to \(Histories.maxDays)")
+        .parameterValueOutOfRange, "days must be a number from 1 to \(HistoryDays.max)")
     }
     return Int(days)
   }

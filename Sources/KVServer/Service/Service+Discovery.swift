@@ -9,12 +9,30 @@ extension Service {
     _ = try call.isAdministrator ? "" : call.user()
     var query = try discoveryQuery(try Self.object(call.body))
     query.limit = Self.maxFound
-    let found = try accounts.discover(query, of: call.app.number, within: call.budget)
+    let found = try discover(query, call)
     let shown = settings.discovery.shown
     let users = found.map { user in
       JSONValue.object(JSONObject(shown.compactMap { name in user[name].map { .init(name, $0) } }))
     }
     return Response.json(200, .array(users))
+  }
+
+  /// The users that match, whoever asks: the answer shows little of them.
+  private func discover(
+    _ query: Query, _ call: AuthenticatedRequest
+  ) throws(ServerError) -> [JSONValue] {
+    let found = try store.entities.find(
+      query, in: .users(of: call.app.number), for: .master, within: call.budget)
+    let list = EntityList(
+      found.cursor, query.projection, limit: query.limit, pieceBytes: .max)
+    guard let piece = try list.nextPiece() else { return [] }
+    do throws(JSONError) {
+      return try piece.withBytes { (bytes) throws(JSONError) in
+        try JSONValue(parsing: bytes).arrayValue ?? []
+      }
+    } catch {
+      throw ServerError(.internalErrorStop, cause: "a stored user is not JSON: \(error.message)")
+    }
   }
 
   private func discoveryQuery(_ filter: JSONObject) throws(ServerError) -> Query {
@@ -39,7 +57,7 @@ extension Service {
     guard let name = try Self.object(call.body)["username"]?.stringValue else {
       throw ServerError(.incompleteRequestBody, "username is required")
     }
-    let exists = try accounts.find(name: name, of: call.app.number) != nil
+    let exists = try store.accounts.find(name: name, of: call.app.number) != nil
     return Response.json(200, ["usernameExists": .bool(exists)])
   }
 }

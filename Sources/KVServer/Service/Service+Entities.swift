@@ -1,7 +1,6 @@
 internal import KVBase
 internal import KVJSON
 internal import KVQuery
-internal import KVSQLite
 
 /// `/appdata`.
 extension Service {
@@ -14,7 +13,7 @@ extension Service {
     case .post: return try create(call, name)
     case .delete: return try deleteMatching(call, name)
     default:
-      return try find(call, in: collections.find(name, of: call.app.number)) { viewer(call, name) }
+      return try find(call, in: call.collection(name))
     }
   }
 
@@ -22,88 +21,77 @@ extension Service {
     -> Response
   {
     try Self.check(collection: name)
-    let found = collections.find(name, of: call.app.number)
+    let key = call.collection(name)
     switch call.request.method {
     case .put: return try put(call, name, id: id)
     case .delete:
-      let viewer = viewer(call, name)
-      _ = try viewer.rule(for: .delete)
+      _ = try viewer(call, name).rule(for: .delete)
       let condition = try Self.precondition(call)
-      guard let found else { throw Entities.missing(id) }
-      _ = try entities.perform(.delete(id: id, if: condition), in: found, for: viewer)
+      _ = try store.entities.perform(
+        .delete(id: id, if: condition), in: key, for: call.principal)
       return Response.json(200, ["count": 1])
     default:
-      // Threads that carry connections come here: nothing is stored.
-      let start = entities.clock.readStart()
-      let (body, modified) = try entities.get(id, in: found, for: viewer(call, name))
-      var response = Response.json(200, body)
-      response.headers += moment(start)
-      response.headers.append(Self.revision(modified))
+      let found = try store.entities.get(id, in: key, for: call.principal)
+      var response = Response.json(200, found.body)
+      response.headers += moment(found.start)
+      response.headers.append(Self.revision(found.modified))
       return response
     }
   }
 
   func count(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
-    let start = entities.readStart()
-    let count = try entities.count(
-      try QueryParameters.read(call).selection, in: collections.find(name, of: call.app.number),
-      for: viewer(call, name), within: call.budget)
+    let (count, start) = try store.entities.count(
+      try QueryParameters.read(call).selection, in: call.collection(name), for: call.principal,
+      within: call.budget)
     var response = Response.json(200, ["count": .int(Int64(count))])
     response.headers += moment(start)
     return response
   }
 
-  /// The find of collections and of users. The rule is looked up after the time is taken, so that a rule which changes
-  /// meanwhile has changed since then.
+  /// The find of collections, users and groups.
   func find(
-    _ call: AuthenticatedRequest, in collection: EntityCollection?, by viewer: () -> Viewer
+    _ call: AuthenticatedRequest, in key: CollectionKey
   ) throws(ServerError) -> Response {
     let query = try QueryParameters.read(call)
-    let start = entities.readStart()
-    let viewer = viewer()
-    var response: Response
-    if let collection {
-      response = try stream(
-        try Finding(
-          query, in: collection, of: entities.database, for: viewer, within: call.budget),
-        for: call.asker)
-    } else {
-      _ = try viewer.rule(for: .read)
-      response = Response.json(200, .array([]))
-    }
-    response.headers += moment(start)
+    let found = try store.entities.find(
+      query, in: key, for: call.principal, within: call.budget)
+    var response = try stream(
+      EntityList(
+        found.cursor, query.projection, limit: query.limit,
+        reportDamage: reportDamage(in: key.name)), for: call.asker)
+    response.headers += moment(found.start)
     if call.request.headers[.includeItemsCount]?.lowercased() == "true" {
-      let count = try entities.count(
-        query.selection, in: collection, for: viewer, within: call.budget)
+      let count = try store.entities.count(
+        query.selection, in: key, for: call.principal, within: call.budget
+      ).count
       response.headers.append(("X-Kinvey-Items-Count", String(count)))
     }
     return response
   }
 
   /// An answer that is sent whole if its first piece is all, and else piece by piece.
-  func stream(_ finding: Finding, for asker: Asker) throws(ServerError) -> Response {
-    let name = finding.collection.name
-    finding.reportDamage = { [log] id in
-      log.error("the entity \(id) of \(name) is damaged and was left out")
-    }
-    guard let first = try finding.nextPiece() else { throw ServerError(.internalErrorRetry) }
+  func stream(_ list: EntityList, for asker: Asker) throws(ServerError) -> Response {
+    guard let first = try list.nextPiece() else { throw ServerError(.internalErrorRetry) }
     var response = Response.json(200, first)
-    if !finding.isDone { response.body = .stream(Continued(first, finding), for: asker) }
+    if !list.isDone { response.body = .stream(Continued(first, list), for: asker) }
     return response
+  }
+
+  func reportDamage(in collection: String) -> @Sendable (String) -> Void {
+    { [log] id in log.error("the entity \(id) of \(collection) is damaged and was left out") }
   }
 
   // MARK: Writing
 
   private func create(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response
   {
-    let viewer = viewer(call, name)
-    _ = try viewer.rule(for: .create)
-    if Self.isArray(call.body) { return try createMany(call, name, for: viewer) }
+    _ = try viewer(call, name).rule(for: .create)
+    if Self.isArray(call.body) { return try createMany(call, name) }
     let draft = try Self.draft(call.body)
     guard
-      let written = try entities.perform(
-        .create(draft), in: try make(name, call), for: viewer)
+      let written = try store.entities.perform(
+        .create(draft), in: call.collection(name), for: call.principal)
     else { throw ServerError(.internalErrorRetry) }
     var response = Response.json(201, written.body)
     response.headers.append(("Location", location(call, "appdata", name, written.id)))
@@ -112,28 +100,27 @@ extension Service {
   }
 
   private func createMany(
-    _ call: AuthenticatedRequest, _ name: String, for viewer: Viewer
+    _ call: AuthenticatedRequest, _ name: String
   ) throws(ServerError) -> Response {
     guard call.apiVersion >= APIVersion.multiInsert else {
       throw ServerError(
         .featureUnavailable, "inserting several entities needs X-Kinvey-API-Version 5 or later")
     }
     let drafts = try Self.drafts(call.body, limit: Self.maxInserts)
-    let collection = try make(name, call)
     let writes = drafts.map { $0.map { EntityWrite.create($0) } }
-    return MultiInsertAnswer.response(try entities.perform(writes, in: collection, for: viewer))
+    return MultiInsertAnswer.response(
+      try store.entities.perform(writes, in: call.collection(name), for: call.principal))
   }
 
   private func put(_ call: AuthenticatedRequest, _ name: String, id: String) throws(ServerError)
     -> Response
   {
-    let viewer = viewer(call, name)
-    _ = try viewer.rule(for: .update)
+    _ = try viewer(call, name).rule(for: .update)
     let draft = try Self.draft(call.body, id: id)
     let condition = try Self.precondition(call)
     guard
-      let written = try entities.perform(
-        .put(draft, if: condition), in: try make(name, call), for: viewer)
+      let written = try store.entities.perform(
+        .put(draft, if: condition), in: call.collection(name), for: call.principal)
     else { throw ServerError(.internalErrorRetry) }
     var response = Response.json(written.isNew ? 201 : 200, written.body)
     response.headers.append(Self.revision(written.modified))
@@ -147,9 +134,9 @@ extension Service {
     guard call["query"] != nil else {
       throw ServerError(.missingQuery, "to delete everything, say query={}")
     }
-    let count = try entities.delete(
-      try QueryParameters.read(call).selection, in: collections.find(name, of: call.app.number),
-      for: viewer(call, name), within: call.budget)
+    let count = try store.entities.delete(
+      try QueryParameters.read(call).selection, in: call.collection(name), for: call.principal,
+      within: call.budget)
     return Response.json(200, ["count": .int(Int64(count))])
   }
 
@@ -159,32 +146,22 @@ extension Service {
   func permissions(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
     try call.requireMaster()
-    var permissions = collections.permissions(of: name, of: call.app.number)
+    let key = call.collection(name)
+    var permissions = try store.collections.permissions(of: key)
     if call.request.method == .put {
       try permissions.apply(try Self.object(call.body))
-      let wanted = permissions
-      _ = try make(name, call)
-      try histories.set(wanted, of: name, app: call.app.number)
+      try store.collections.set(permissions, of: key)
     }
     return Response.json(200, permissions.json)
   }
 
   // MARK: Parts
 
-  func viewer(_ call: AuthenticatedRequest, _ name: String) -> Viewer {
+  /// Tells before the body of a request is looked at whether such an operation is possible at all.
+  func viewer(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Viewer {
     Viewer(
       principal: call.principal,
-      permissions: collections.permissions(of: name, of: call.app.number))
-  }
-
-  /// The collection, made if there is none.
-  func make(_ name: String, _ call: AuthenticatedRequest) throws(ServerError) -> EntityCollection {
-    if let found = collections.find(name, of: call.app.number) { return found }
-    let made = try Entities.storage { () throws(SQLiteError) in
-      try collections.make(name, of: call.app.number)
-    }
-    try histories.applySettings(made)
-    return made
+      permissions: try store.collections.permissions(of: call.collection(name)))
   }
 
   /// The URL of what was created: `service` and `path` are around the key of the app.
@@ -208,7 +185,7 @@ extension Service {
 
   /// When a read began, and which data it read: what "changed since" is asked with.
   func moment(_ start: Timestamp) -> [(name: String, value: String)] {
-    [("X-Kinvey-Request-Start", start.description), ("X-Kvstored-Data-Epoch", epoch.text)]
+    [("X-Kinvey-Request-Start", start.description), ("X-Kvstored-Data-Epoch", store.epoch)]
   }
 
   static func check(collection name: String) throws(ServerError) {

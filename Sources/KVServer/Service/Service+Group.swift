@@ -5,8 +5,7 @@ internal import KVQuery
 extension Service {
   func group(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
-    let viewer = viewer(call, name)
-    _ = try viewer.rule(for: .read)
+    _ = try viewer(call, name).rule(for: .read)
     let object = try Self.object(call.body)
     // Some versions of the JavaScript SDK send the function by its other name, some by both.
     let reduce = object["reduce"] ?? object["reduceFn"]
@@ -24,10 +23,9 @@ extension Service {
     }
     var groups = GroupReader(
       keys: try Self.keys(object["key"]), initial: initial, function: function)
-    if let collection = collections.find(name, of: call.app.number) {
-      try groups.read(
-        query, in: collection, of: entities.database, for: viewer, within: call.budget)
-    }
+    try store.entities.group(
+      query, in: call.collection(name), for: call.principal, within: call.budget, into: &groups)
+    try groups.check()
     return Response.json(200, groups.answer)
   }
 

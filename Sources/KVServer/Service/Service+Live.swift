@@ -1,6 +1,5 @@
 internal import KVBase
 internal import KVJSON
-internal import KVSQLite
 
 /// Live Service: registration and subscription over Kinvey's protocol, long polls over PubNub's.
 extension Service {
@@ -11,18 +10,18 @@ extension Service {
     let token = try call.session(of: user)
     let now = settings.liveClock()
     try forgetDevices(at: now)
-    try registrations.register(
+    try store.registrations.register(
       device, of: user, app: call.app.number, session: token, at: now)
-    let session = Sessions.hash(token)
+    let session = NewSession.hash(token)
     let isKnown = broker.members { $0.isRegistered(group, device: device) }
     if let dropped = broker.members({
       $0.register(group, device: device, session: session, at: now)
     }) {
-      try registrations.remove(device: dropped, of: user, app: call.app.number)
+      try store.registrations.remove(device: dropped, of: user, app: call.app.number)
       broker.refuse(group: group, device: dropped)
     }
     // The session may have ended before there was anything to take along.
-    if try sessions.find(token) == nil {
+    if try store.sessions.find(token) == nil {
       try endListening(of: user, app: call.app.number, in: .one(token))
       throw ServerError(.invalidCredentials)
     }
@@ -47,7 +46,7 @@ extension Service {
         if !broker.members({ $0.isRegistered(group) }) { broker.refuse(group: group) }
       }
     }
-    if isAny { try registrations.forget(seenBefore: now - LiveMembers.longestAbsence) }
+    if isAny { try store.registrations.forget(seenBefore: now - LiveMembers.longestAbsence) }
   }
 
   func unregister(_ call: AuthenticatedRequest, _ user: String) throws(ServerError) -> Response {
@@ -61,7 +60,7 @@ extension Service {
     _ devices: [String], of user: String, group: String, broker: LiveBroker, app: Int64
   ) throws(ServerError) {
     for device in devices {
-      try registrations.remove(device: device, of: user, app: app)
+      try store.registrations.remove(device: device, of: user, app: app)
       broker.members { $0.unregister(group, device: device) }
       broker.refuse(group: group, device: device)
     }
@@ -72,7 +71,7 @@ extension Service {
     try Self.check(collection: name)
     let listener = try listener(call)
     _ = try viewer(call, name).rule(for: .read)
-    let start = entities.readStart()
+    let start = try store.entities.readStart()
     try add(listener, name, call: call)
     var response = Response.json(200, [:])
     response.headers += moment(start)
@@ -99,14 +98,14 @@ extension Service {
     guard broker.members({ $0.subscribe(group, device: device, collection: topic) }) else {
       throw ServerError(.badRequest, "a device has at most \(LiveMembers.maxCollections)")
     }
-    try registrations.add(
+    try store.registrations.add(
       .init(app: call.app.number, user: try call.user(), device: device, collection: topic))
   }
 
   func remove(_ listener: Listener, _ topic: String, call: AuthenticatedRequest) throws(ServerError)
   {
     let (group, device, broker) = listener
-    try registrations.remove(
+    try store.registrations.remove(
       .init(app: call.app.number, user: try call.user(), device: device, collection: topic))
     broker.members { $0.unsubscribe(group, device: device, collection: topic) }
   }
@@ -123,7 +122,7 @@ extension Service {
   /// Sessions of a user have ended: so do their polls, and the subscriptions of the devices that were registered in
   /// them.
   func endListening(
-    of user: String, app: Int64, in sessions: Sessions.Subset
+    of user: String, app: Int64, in sessions: SessionSubset
   ) throws(ServerError) {
     guard let broker = live.broker(of: app) else { return }
     let group = broker.wire.group(of: user)
@@ -131,25 +130,25 @@ extension Service {
     case .one(let token): broker.refuse(session: token)
     case .allBut(let token): broker.refuse(group: group, butOf: token)
     }
-    let devices = try registrations.devices(of: user, app: app, in: sessions)
+    let devices = try store.registrations.devices(of: user, app: app, in: sessions)
     try unregister(devices, of: user, group: group, broker: broker, app: app)
   }
 
   /// The user is no more.
   func forgetListener(_ user: String, app: Int64) throws(ServerError) {
     guard let broker = live.broker(of: app) else { return }
-    try registrations.removeAll(of: user, app: app)
-    try streams.removeAll(of: user, app: app)
+    try store.registrations.removeAll(of: user, app: app)
+    try store.streams.removeAll(of: user, app: app)
     let group = broker.wire.group(of: user)
     broker.members { $0.unregister(group) }
     broker.refuse(group: group)
   }
 
   /// Restores the subscriptions that there were when the server ended.
-  func restoreListeners() throws(SQLiteError) {
+  func restoreListeners() throws(ServerError) {
     let now = settings.liveClock()
-    try registrations.forgetEnded(at: now)
-    for row in try registrations.all() {
+    try store.registrations.forgetEnded(at: now)
+    for row in try store.registrations.all() {
       guard let broker = live.broker(of: row.app) else { continue }
       let group = broker.wire.group(of: row.user)
       broker.members { members in
@@ -191,7 +190,7 @@ extension Service {
   /// The session may have ended, or a right been taken away, before the poll was among those that wait, when
   /// nobody knew of a poll to end.
   private func refuseIfOver(_ poll: LiveBroker.Poll, _ channels: [String], broker: LiveBroker) {
-    if (try? sessions.find(poll.token) == nil) ?? false { broker.refuse(session: poll.token) }
+    if (try? store.sessions.find(poll.token) == nil) ?? false { broker.refuse(session: poll.token) }
     guard poll.collections != nil else { return }
     for channel in channels {
       guard let topic = broker.wire.collection(of: channel, for: poll.user),
@@ -207,8 +206,8 @@ extension Service {
   ) throws(Refusal) -> LiveBroker.Poll {
     let token = request.target["auth"] ?? ""
     let groups = Self.list(request.target["channel-group"] ?? "")
-    let session: Sessions.Session?
-    do { session = try sessions.find(token) } catch {
+    let session: Session?
+    do { session = try store.sessions.find(token) } catch {
       throw Refusal(Response.error(error, to: request))
     }
     guard let session, session.app == app.number else {
@@ -241,13 +240,13 @@ extension Service {
     broker: LiveBroker, app: Int64
   ) {
     let now = settings.liveClock()
-    let session = token.map(Sessions.hash) ?? ""
+    let session = token.map(NewSession.hash) ?? ""
     let overdue = broker.members {
       $0.recordActivity(group, device: device, session: session, at: now)
     }
     // If that fails the next hour brings it.
     for device in overdue {
-      try? registrations.recordActivity(device, of: user, app: app, seen: now)
+      try? store.registrations.recordActivity(device, of: user, app: app, seen: now)
     }
   }
 

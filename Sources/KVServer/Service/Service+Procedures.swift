@@ -1,7 +1,6 @@
 internal import KVBase
 internal import KVJSON
 internal import KVQuery
-internal import KVSQLite
 
 /// `/rpc`.
 extension Service {
@@ -10,10 +9,10 @@ extension Service {
   func verifyAddress(_ call: AuthenticatedRequest, of name: String) throws(ServerError) -> Response
   {
     // Some clients say the name of the user, some the id.
-    var account = try accounts.find(name: name, of: call.app.number)
-    if account == nil { account = try accounts.find(id: name, of: call.app.number) }
+    var account = try store.accounts.find(name: name, of: call.app.number)
+    if account == nil { account = try store.accounts.find(id: name, of: call.app.number) }
     if let account, !account.isDisabled {
-      try accounts.recordVerification(of: account, app: call.app.number)
+      try store.accounts.recordVerification(of: account, app: call.app.number)
     }
     return Response(204)
   }
@@ -35,7 +34,7 @@ extension Service {
   }
 
   private func removeUsers(_ call: AuthenticatedRequest) throws(ServerError) -> Int {
-    let ids = try accounts.ids(of: call.app.number)
+    let ids = try store.accounts.ids(of: call.app.number)
     for id in ids { try remove(user: id, permanently: true, call: call) }
     return ids.count
   }
@@ -43,15 +42,15 @@ extension Service {
   private func removeEntities(of name: String, _ call: AuthenticatedRequest) throws(ServerError)
     -> Int
   {
-    guard Self.isCollection(name), let collection = collections.find(name, of: call.app.number)
-    else {
+    let key = call.collection(name)
+    guard Self.isCollection(name), try store.collections.exists(key) else {
       throw ServerError(.collectionNotFound)
     }
-    let count = try entities.delete(
-      Query(), in: collection, for: viewer(call, name), within: call.budget)
+    let count = try store.entities.delete(
+      Query(), in: key, for: call.principal, within: call.budget)
     guard !Self.isTrue(call, .retainMetadata) else { return count }
-    try histories.set(nil, of: name, app: call.app.number)
-    try histories.set(days: nil, of: collection)
+    try store.collections.set(nil, of: key)
+    try store.collections.set(historyDays: nil, of: key)
     return count
   }
 

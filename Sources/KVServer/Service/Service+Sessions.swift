@@ -13,13 +13,13 @@ extension Service {
     let attempt = LoginThrottle.Attempt(
       app: call.app.number, name: name, from: ClientAddress(call.request.client))
     if let seconds = throttle.wait(for: attempt) { throw ServerError.tooManyFailures(seconds) }
-    let session = sessions.new()
+    let session = newSession()
     let user = try retrying { () throws(ServerError) in
       guard let account = try verified(name, password, app: call.app) else {
         throttle.failed(attempt)
         throw ServerError(.invalidCredentials)
       }
-      return try accounts.begin(session, of: account, app: call.app.number)
+      return try store.accounts.begin(session, of: account, app: call.app.number)
     }
     throttle.succeeded(attempt)
     return Response.json(200, Self.adding(session.token, to: user))
@@ -28,17 +28,20 @@ extension Service {
   /// The account that a name and a password open; nil: none. It takes as long, whatever was wrong with them.
   private func verified(
     _ name: String, _ password: String, app: App
-  ) throws(ServerError) -> UserAccounts.Account? {
-    let account = try accounts.find(name: name, of: app.number)
+  ) throws(ServerError) -> Account? {
+    let account = try store.accounts.find(name: name, of: app.number)
     let matches = PasswordHasher.matches(password, account?.password ?? nobodysHash)
     guard let account, matches, !account.isDisabled else { return nil }
     return account
   }
 
+  /// A session that lasts as long as the settings say.
+  func newSession() -> NewSession { NewSession(lifetimeSeconds: settings.sessionSeconds) }
+
   func logout(_ call: AuthenticatedRequest) throws(ServerError) -> Response {
     let user = try call.user()
     if let token = call.token {
-      try sessions.end(token)
+      try store.sessions.end(token)
       try endListening(of: user, app: call.app.number, in: .one(token))
     }
     return Response(204)
@@ -47,10 +50,10 @@ extension Service {
   /// Ends all sessions of a user: his own, or any with the master secret.
   func endSessions(_ call: AuthenticatedRequest, of id: String) throws(ServerError) -> Response {
     try call.requireUserOrMaster(id, to: "end the user's sessions")
-    guard try accounts.find(id: id, of: call.app.number) != nil else {
+    guard try store.accounts.find(id: id, of: call.app.number) != nil else {
       throw ServerError(.userNotFound)
     }
-    try sessions.endAll(app: call.app.number, user: id)
+    try store.sessions.endAll(app: call.app.number, user: id)
     try endListening(of: id, app: call.app.number, in: .allBut(nil))
     return Response(204)
   }

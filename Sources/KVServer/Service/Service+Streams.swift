@@ -14,12 +14,12 @@ extension Service {
     }
     if call.request.method == .put {
       let acl = try LiveStreamACL(try Self.object(call.body))
-      guard try streams.set(acl, of: stream, app: call.app.number) else {
-        throw ServerError(.badRequest, "a user has at most \(LiveStreams.maxPerUser) streams")
+      guard try store.streams.set(acl, of: stream, app: call.app.number) else {
+        throw ServerError(.badRequest, "a user has at most \(LiveStream.maxPerUser) streams")
       }
       try removeStrangers(from: stream, acl, app: call.app.number)
     }
-    let acl = try streams.acl(of: stream, app: call.app.number)
+    let acl = try store.streams.acl(of: stream, app: call.app.number)
     return Response.json(200, (acl ?? LiveStreamACL()).json)
   }
 
@@ -55,11 +55,12 @@ extension Service {
   func substreams(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(stream: name)
     let user: String? = call.principal == .master ? nil : try call.user()
-    let owners = try streams.owners(of: name, app: call.app.number) { stream, acl in
+    let streams = try store.streams.acls(of: name, app: call.app.number).filter { owner, acl in
       guard let user else { return true }
+      let stream = LiveStream(name, of: owner)
       return acl.maySubscribe(user, to: stream) || acl.mayPublish(user, to: stream)
     }
-    return Response.json(200, .array(owners.map { ["_id": .string($0)] }))
+    return Response.json(200, .array(streams.map { ["_id": .string($0.owner)] }))
   }
 
   private static func answer(_ stream: LiveStream, _ call: AuthenticatedRequest) -> Response {
@@ -75,13 +76,13 @@ extension Service {
 
   private func check(_ stream: LiveStream, _ call: AuthenticatedRequest) throws(ServerError) {
     try Self.check(stream: stream.name)
-    guard try accounts.find(id: stream.owner, of: call.app.number) != nil else {
+    guard try store.accounts.find(id: stream.owner, of: call.app.number) != nil else {
       throw ServerError(.userNotFound)
     }
   }
 
   private func acl(of stream: LiveStream, _ app: App) throws(ServerError) -> LiveStreamACL {
-    try streams.acl(of: stream, app: app.number) ?? LiveStreamACL()
+    try store.streams.acl(of: stream, app: app.number) ?? LiveStreamACL()
   }
 
   /// Ends the subscriptions of those whom the ACL no longer lets in.
@@ -89,9 +90,9 @@ extension Service {
     from stream: LiveStream, _ acl: LiveStreamACL, app: Int64
   ) throws(ServerError) {
     guard let broker = live.broker(of: app) else { return }
-    for user in try registrations.users(of: stream.topic, app: app)
+    for user in try store.registrations.users(of: stream.topic, app: app)
     where !acl.maySubscribe(user, to: stream) {
-      try registrations.removeAll(of: user, app: app, collection: stream.topic)
+      try store.registrations.removeAll(of: user, app: app, collection: stream.topic)
       let group = broker.wire.group(of: user)
       broker.members { $0.unsubscribe(group, stream.topic) }
       broker.refuse(
@@ -105,7 +106,7 @@ extension Service {
   func refusal(_ call: PubNubCall, _ head: Request) throws(ServerError) -> Response? {
     guard case .publish(_, let key, let channel, _) = call else { return nil }
     guard let (app, broker) = live.find(key) else { return LiveWire.invalid("Subscribe Key") }
-    let session = try sessions.find(head.target["auth"] ?? "")
+    let session = try store.sessions.find(head.target["auth"] ?? "")
     return session?.app == app.number ? nil : broker.wire.refusal(of: [channel])
   }
 
@@ -116,22 +117,22 @@ extension Service {
   ) throws(ServerError) -> Response {
     guard let (app, broker) = live.find(key) else { return LiveWire.invalid("Subscribe Key") }
     guard publishKey == broker.wire.publishKey else { return LiveWire.invalid("Publish Key") }
-    let session = try sessions.find(request.target["auth"] ?? "")
+    let session = try store.sessions.find(request.target["auth"] ?? "")
     guard let session, session.app == app.number,
       let stream = LiveStream(channel: channel, in: app.key)
     else { return broker.wire.refusal(of: [channel]) }
     let acl = try acl(of: stream, app)
     guard acl.mayPublish(session.user, to: stream),
-      try accounts.find(id: stream.owner, of: app.number) != nil
+      try store.accounts.find(id: stream.owner, of: app.number) != nil
     else { return broker.wire.refusal(of: [channel]) }
     let bytes = message.map { Array($0.utf8) } ?? request.body.withBytes { Array($0) }
     guard bytes.count <= LiveBroker.maxBytes else { return LiveWire.tooLarge }
     guard (try? JSONValue(parsing: bytes)) != nil else {
       return LiveWire.notSent("Invalid JSON")
     }
-    let time = try entities.outbox.send(
+    let time = try store.publish(
       bytes, to: stream.topic, from: session.user, audience: acl.audience(of: stream),
-      in: app.number, by: entities.database)
+      in: app.number)
     return broker.wire.sent(at: time)
   }
 }

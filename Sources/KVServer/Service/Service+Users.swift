@@ -5,7 +5,7 @@ internal import KVJSON
 extension Service {
   func users(_ call: AuthenticatedRequest) throws(ServerError) -> Response {
     if call.request.method == .post { return try signUp(call) }
-    return try find(call, in: try accounts.users(of: call.app.number)) { userViewer(call) }
+    return try find(call, in: .users(of: call.app.number))
   }
 
   func user(_ call: AuthenticatedRequest, _ id: String) throws(ServerError) -> Response {
@@ -34,11 +34,11 @@ extension Service {
     let draft = try Self.draft(
       sent, id: try Self.id(ofNew: object, call),
       replacing: [("username", JSONValue.string(name).bytes), ("password", nil)])
-    if try accounts.find(name: name, of: call.app.number) != nil {
+    if try store.accounts.find(name: name, of: call.app.number) != nil {
       throw ServerError(.userAlreadyExists)
     }
-    let session = call.apiVersion <= APIVersion.lastWithTokenAtSignup ? sessions.new() : nil
-    var body = try accounts.create(
+    let session = call.apiVersion <= APIVersion.lastWithTokenAtSignup ? newSession() : nil
+    var body = try store.accounts.create(
       draft, name: name, password: try hash(password), session: session, of: call.app.number)
     if let session { body = Self.adding(session.token, to: body) }
     var response = Response.json(201, Self.prefixing("password", password, to: body))
@@ -63,28 +63,26 @@ extension Service {
   }
 
   private func show(_ call: AuthenticatedRequest, _ id: String) throws(ServerError) -> Response {
-    let start = entities.readStart()
-    let users = try accounts.users(of: call.app.number)
-    let body: Payload
     do throws(ServerError) {
-      body = try entities.get(id, in: users, for: userViewer(call)).body
+      let found = try store.entities.get(
+        id, in: .users(of: call.app.number), for: call.principal)
+      var response = Response.json(200, found.body)
+      response.headers += moment(found.start)
+      return response
     } catch {
       throw error.code == .entityNotFound ? ServerError(.userNotFound) : error
     }
-    var response = Response.json(200, body)
-    response.headers += moment(start)
-    return response
   }
 
   private func update(_ call: AuthenticatedRequest, _ id: String) throws(ServerError) -> Response {
-    let viewer = userViewer(call)
-    _ = try viewer.rule(for: .update)
+    _ = try Viewer(principal: call.principal, permissions: .sharedByACL).rule(for: .update)
     let object = try Self.object(call.body)
     let name = try Self.text("username", object)
     let password = try Self.text("password", object)
     var hashed: String?
     let body = try retrying { () throws(ServerError) in
-      guard let account = try accounts.find(id: id, of: call.app.number), !account.isDisabled else {
+      guard let account = try store.accounts.find(id: id, of: call.app.number), !account.isDisabled
+      else {
         throw ServerError(.userNotFound)
       }
       // By what a user logs in is not the business of others who may write to him.
@@ -97,10 +95,10 @@ extension Service {
         replacing: [
           ("username", JSONValue.string(name ?? account.name).bytes), ("password", nil),
         ])
-      let change = UserAccounts.Change(
+      let change = AccountChange(
         name: name ?? account.name, password: hashed, keptToken: call.token)
-      return try accounts.update(
-        draft, of: account, change: change, for: viewer, app: call.app.number)
+      return try store.accounts.update(
+        draft, of: account, change: change, for: call.principal, app: call.app.number)
     }
     // Whoever knew the old password is out; who changed it stays.
     if password != nil {
@@ -118,16 +116,12 @@ extension Service {
   }
 
   func remove(user id: String, permanently: Bool, call: AuthenticatedRequest) throws(ServerError) {
-    try accounts.delete(
-      id, permanently: permanently, for: userViewer(call), of: call.app.number)
+    try store.accounts.delete(
+      id, permanently: permanently, for: call.principal, of: call.app.number)
     try forgetListener(id, app: call.app.number)
   }
 
   // MARK: Parts
-
-  private func userViewer(_ call: AuthenticatedRequest) -> Viewer {
-    Viewer(principal: call.principal, permissions: .sharedByACL)
-  }
 
   /// Repeats what gives nil because the account has changed since it was read.
   func retrying<R>(_ body: () throws(ServerError) -> R?) throws(ServerError) -> R {

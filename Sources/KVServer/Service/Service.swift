@@ -1,6 +1,5 @@
 internal import KVBase
 internal import KVJSON
-internal import KVSQLite
 
 /// The server above HTTP: takes requests, finds out who asks for what, and answers.
 ///
@@ -8,16 +7,8 @@ internal import KVSQLite
 /// what hashes passwords to a few threads of its own, so that logins cannot crowd out everything else.
 final class Service: RequestHandler, Sendable {
   let apps: [RecordID: App]
-  let collections: CollectionRegistry
-  let epoch: DataEpoch
-  let entities: Entities
-  let accounts: UserAccounts
-  let groups: UserGroups
-  let sessions: Sessions
-  let histories: Histories
+  let store: any ServerStore
   let live: LiveService
-  let registrations: LiveRegistrations
-  let streams: LiveStreams
   let hasher: PasswordHasher
   /// A hash that no password matches, which is compared with when a user is unknown, so that this takes as long.
   let nobodysHash: String
@@ -32,9 +23,6 @@ final class Service: RequestHandler, Sendable {
     var usesTLS = false
     var passwordCost: UInt = 5
     var sessionSeconds: Int64?
-    var permissions = Permissions()
-    /// How long collections without a setting of their own keep their history; 0: they keep none.
-    var historyDays = 0
     var discovery = Discovery()
     var loginClock: @Sendable () -> Int64 = monotonicNanoseconds
     /// The clock for when devices were seen, in milliseconds since 1970.
@@ -42,38 +30,18 @@ final class Service: RequestHandler, Sendable {
     /// The largest body, and the longest work on one request.
     var bodyBytes = 0
     var workSeconds = 0
-    /// The administrator says that the data is a copy that was put back.
-    var isRestored = false
   }
 
+  /// The service is the store's only user; it closes it.
   init(
-    _ database: Database, _ epochFile: EpochFile, apps: [AppCredentials],
-    settings: Settings, workers: WorkerPool, hashers: WorkerPool, log: Log
+    _ store: any ServerStore, apps: [AppCredentials], settings: Settings, workers: WorkerPool,
+    hashers: WorkerPool, log: Log
   ) throws(ServerError) {
-    let (collections, latest) = try Entities.storage { () throws(SQLiteError) in
-      let collections = try CollectionRegistry(
-        database, defaults: settings.permissions, historyDays: settings.historyDays)
-      return (collections, try Self.latest(database, collections))
-    }
-    self.collections = collections
+    self.store = store
     var known: [RecordID: App] = [:]
-    for app in apps {
-      let number = try Entities.storage { () throws(SQLiteError) in try collections.app(app.key) }
-      known[RecordID(app.key)] = App(app, number: number)
-    }
+    for app in apps { known[RecordID(app.key)] = App(app, number: try store.app(app.key)) }
     self.apps = known
-    epoch = try DataEpoch(
-      database, epochFile, latest: latest, isRestored: settings.isRestored, log: log)
-    let journal = LiveJournal(database, epoch: epoch.text)
-    live = try LiveService(Array(known.values), journal, epoch: epoch.text, log: log)
-    registrations = LiveRegistrations(database)
-    streams = LiveStreams(database)
-    entities = Entities(
-      database, clock: epoch.clock, outbox: CommitOrderedQueue(live.brokers, journal))
-    sessions = Sessions(database, lifetimeSeconds: settings.sessionSeconds)
-    accounts = UserAccounts(entities, collections, sessions: sessions)
-    histories = try Histories(entities, collections, defaultDays: settings.historyDays)
-    groups = UserGroups(entities, collections)
+    live = try LiveService(Array(known.values), store.history, epoch: store.epoch, log: log)
     throttle = LoginThrottle(now: settings.loginClock)
     self.settings = settings
     self.workers = workers
@@ -81,9 +49,8 @@ final class Service: RequestHandler, Sendable {
     self.log = log
     hasher = PasswordHasher(cost: settings.passwordCost)
     nobodysHash = hasher.hash(hexText(randomBytes(16))) ?? ""
-    try Entities.storage { () throws(SQLiteError) in try restoreListeners() }
-    histories.start(log)
-    epoch.start(log)
+    try restoreListeners()
+    store.start(live.feed)
   }
 
   // MARK: Requests
@@ -215,7 +182,7 @@ final class Service: RequestHandler, Sendable {
   private func open(_ request: Request, app key: String) throws(ServerError) -> AuthenticatedRequest
   {
     guard let app = apps[RecordID(key)] else { throw ServerError(.appNotFound) }
-    let (principal, token) = try Authenticator(sessions: sessions).authenticate(
+    let (principal, token) = try Authenticator(sessions: store.sessions).authenticate(
       request.headers[.authorization], for: app)
     let version = try APIVersion.read(request.headers[.apiVersion])
     return AuthenticatedRequest(
@@ -263,13 +230,9 @@ final class Service: RequestHandler, Sendable {
 
   // MARK: The server itself
 
-  /// Answers 200 if the database answers.
+  /// Answers 200 if the data can be read.
   private func health(_ request: Request) throws(ServerError) -> Response {
-    try Entities.storage { () throws(SQLiteError) in
-      try entities.database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
-        _ = try connection.integer("SELECT 1")
-      }
-    }
+    try store.check()
     return Response.json(200, ["status": "ok"])
   }
 
@@ -282,31 +245,8 @@ final class Service: RequestHandler, Sendable {
       ])
   }
 
-  /// Remembers the time, so that it goes on from there, and that this is the data that was used last.
   func close() {
     live.close()
-    histories.close()
-    do throws(SQLiteError) {
-      try epoch.close(log)
-      try entities.database.checkpoint()
-    } catch {
-      log.error("while closing: \(error)")
-    }
-  }
-
-  /// The latest time that the data holds, as far as it matters: where histories are kept, no later
-  /// write may have an earlier time, even if the wall clock was set back while the server was down.
-  private static func latest(
-    _ database: Database, _ collections: CollectionRegistry
-  ) throws(SQLiteError) -> Int64 {
-    try database.read { (connection: borrowing Connection) throws(SQLiteError) -> Int64 in
-      var latest = try connection.integer("SELECT latest FROM clock") ?? 0
-      for collection in collections.all where collection.history != .off {
-        let modified = try connection.integer("SELECT max(lmt) FROM \(collection.table)")
-        let deleted = try connection.integer("SELECT max(at) FROM \(collection.tombstones)")
-        latest = max(latest, modified ?? 0, deleted ?? 0)
-      }
-      return latest
-    }
+    store.close()
   }
 }

@@ -16,7 +16,7 @@ import Testing
       .init(path: directory.path + "/data.db", applicationId: ServerSchema.applicationId),
       migrations: ServerSchema.migrations)
     let collections = try CollectionRegistry(database, defaults: Permissions())
-    collection = try collections.make("things", of: collections.app("kid"))
+    collection = try collections.make(CollectionKey(app: collections.app("kid"), name: "things"))
   }
 
   @Test(

@@ -10,7 +10,7 @@ import Testing
   private let directory = TemporaryDirectory()
   private let database: Database
   private let notes = EntityCollection(
-    number: 1, app: 1, name: "notes", state: .init(permissions: Permissions()))
+    number: 1, CollectionKey(app: 1, name: "notes"), state: .init(permissions: Permissions()))
 
   init() throws { database = try testDatabase(in: directory) }
 
@@ -35,7 +35,7 @@ import Testing
         }
       }
     }
-    return Run(broker: broker, outbox: CommitOrderedQueue([1: broker], journal))
+    return Run(broker: broker, outbox: testOutbox([1: broker], journal))
   }
 
   private func write(

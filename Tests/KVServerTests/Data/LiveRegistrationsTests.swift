@@ -13,7 +13,7 @@ import Testing
     database = try testDatabase(in: directory)
     try database.write { (connection: borrowing Connection) throws(SQLiteError) in
       try connection.execute(
-        "INSERT INTO session (token, app, user) VALUES ('\(Sessions.hash("alive"))', 1, 'ana')")
+        "INSERT INTO session (token, app, user) VALUES ('\(NewSession.hash("alive"))', 1, 'ana')")
     }
     registrations = LiveRegistrations(database)
   }
@@ -40,7 +40,7 @@ import Testing
     }
     try registrations.add(.init(app: 1, user: "ana", device: "c", collection: ""))
     try registrations.register("d", of: "ben", app: 1, session: "a", at: 5)
-    let devices = { (selection: Sessions.Subset) in
+    let devices = { (selection: SessionSubset) in
       try registrations.devices(of: "ana", app: 1, in: selection)
     }
     #expect(try devices(.one("a")) == ["a"])

@@ -18,9 +18,9 @@ import Testing
       migrations: ServerSchema.migrations)
     let collections = try CollectionRegistry(database, defaults: Permissions())
     app = try collections.app("kid")
-    let entities = Entities(database, clock: ServerClock(after: 0), outbox: CommitOrderedQueue([:]))
+    let entities = Entities(database, clock: ServerClock(after: 0), outbox: CommitOrderedQueue())
     accounts = UserAccounts(
-      entities, collections, sessions: Sessions(database, lifetimeSeconds: nil))
+      entities, collections, sessions: Sessions(database))
   }
 
   @Test("start no session once the password, that was right when it was looked at, has changed")
@@ -30,16 +30,16 @@ import Testing
       try draft(account.id), of: account, change: .init(name: "ana", password: "new"), for: master,
       app: app
     )
-    #expect(try accounts.begin(sessions.new(), of: account, app: app) == nil)
+    #expect(try accounts.begin(NewSession(lifetimeSeconds: nil), of: account, app: app) == nil)
     let now = try #require(try accounts.find(name: "ana", of: app))
-    #expect(try accounts.begin(sessions.new(), of: now, app: app) != nil)
+    #expect(try accounts.begin(NewSession(lifetimeSeconds: nil), of: now, app: app) != nil)
   }
 
   @Test("start no session once they are disabled or gone", arguments: [false, true])
   func deletedMeanwhile(permanently: Bool) throws {
     let account = try user("ana")
     try accounts.delete(account.id, permanently: permanently, for: master, of: app)
-    #expect(try accounts.begin(sessions.new(), of: account, app: app) == nil)
+    #expect(try accounts.begin(NewSession(lifetimeSeconds: nil), of: account, app: app) == nil)
   }
 
   @Test("are not changed by who has read them before somebody else changed them")
@@ -58,7 +58,7 @@ import Testing
     "A session that ends while it is looked up is not found afterwards", arguments: [false, true])
   func endedWhileRead(endsAll: Bool) throws {
     let account = try user("ana")
-    let session = sessions.new()
+    let session = NewSession(lifetimeSeconds: nil)
     _ = try accounts.begin(session, of: account, app: app)
     // What this look-up finds was good when it began.
     let found = try sessions.find(session.token) { (token) throws(ServerError) in
@@ -77,7 +77,7 @@ import Testing
   @Test("A session that was kept in memory ends with its generation")
   func keptGeneration() throws {
     let account = try user("ana")
-    let session = sessions.new()
+    let session = NewSession(lifetimeSeconds: nil)
     _ = try accounts.begin(session, of: account, app: app)
     #expect(try sessions.find(session.token)?.user == account.id)
     // A row of an older generation, as an insertion that came too late would have left it.
@@ -91,20 +91,19 @@ import Testing
   @Test("Sessions that have run out are taken out of the database by the next login")
   func purge() throws {
     let account = try user("ana")
-    let short = Sessions(database, lifetimeSeconds: -1)
-    _ = try accounts.begin(short.new(), of: account, app: app)
-    _ = try accounts.begin(sessions.new(), of: account, app: app)
+    _ = try accounts.begin(NewSession(lifetimeSeconds: -1), of: account, app: app)
+    _ = try accounts.begin(NewSession(lifetimeSeconds: nil), of: account, app: app)
     let count = try database.read { (connection: borrowing Connection) throws(SQLiteError) in
       try connection.integer("SELECT count(*) FROM session")
     }
     #expect(count == 1)
   }
 
-  private var master: Viewer { Viewer(principal: .master, permissions: .sharedByACL) }
+  private let master = Principal.master
 
-  private func user(_ name: String) throws -> UserAccounts.Account {
+  private func user(_ name: String) throws -> Account {
     _ = try accounts.create(
-      try draft(Identifier.object()), name: name, password: "hash", of: app)
+      try draft(Identifier.object()), name: name, password: "hash", session: nil, of: app)
     return try #require(try accounts.find(name: name, of: app))
   }
 

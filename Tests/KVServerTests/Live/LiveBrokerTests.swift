@@ -39,7 +39,7 @@ final class KeptReply: Reply {
     let clock = clock
     broker = LiveBroker(LiveWire(app: "kid", region: 7), now: { clock.withLock { $0 } })
     notes = EntityCollection(
-      number: 1, app: 1, name: "notes", state: .init(permissions: Permissions()))
+      number: 1, CollectionKey(app: 1, name: "notes"), state: .init(permissions: Permissions()))
     let group = broker.wire.group(of: "ana")
     self.group = group
     broker.members { members in
@@ -278,7 +278,7 @@ final class KeptReply: Reply {
 
   @Test("Transactions are told in the order of their numbers, failed ones not at all")
   func order() throws {
-    let outbox = CommitOrderedQueue([1: broker])
+    let outbox = testOutbox([1: broker])
     let position = start()
     let directory = TemporaryDirectory()
     defer { withExtendedLifetime(directory) {} }

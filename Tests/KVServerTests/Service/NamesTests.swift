@@ -17,15 +17,17 @@ import Testing
     let first = try open()
     let collections = try CollectionRegistry(first, defaults: Permissions())
     let app = try collections.app("kid")
-    let numbers = try ["caf\u{E9}", "cafe\u{301}"].map { try collections.make($0, of: app).number }
+    let numbers = try ["caf\u{E9}", "cafe\u{301}"].map {
+      try collections.make(CollectionKey(app: app, name: $0)).number
+    }
     #expect(Set(numbers).count == 2)
-    #expect(collections.find("cafe\u{301}", of: app)?.number == numbers[1])
+    #expect(collections.find(CollectionKey(app: app, name: "cafe\u{301}"))?.number == numbers[1])
     first.close()
     let second = try open()
     defer { second.close() }
     let again = try CollectionRegistry(second, defaults: Permissions())
-    #expect(again.find("cafe\u{301}", of: app)?.number == numbers[1])
-    #expect(again.find("caf\u{E9}", of: app)?.number == numbers[0])
+    #expect(again.find(CollectionKey(app: app, name: "cafe\u{301}"))?.number == numbers[1])
+    #expect(again.find(CollectionKey(app: app, name: "caf\u{E9}"))?.number == numbers[0])
   }
 
   @Test("are not another collection's name in an address") func address() throws {

@@ -146,7 +146,7 @@ import Testing
     let directory = TemporaryDirectory()
     let database = try testDatabase(in: directory)
     let registry = try CollectionRegistry(database, defaults: Permissions())
-    let notes = try registry.make("notes", of: 1)
+    let notes = try registry.make(CollectionKey(app: 1, name: "notes"))
     let columns = try database.write {
       (connection: borrowing Connection) throws(SQLiteError) -> String? in
       // As an older version has written it.
@@ -178,11 +178,10 @@ import Testing
     let registry = try CollectionRegistry(database, defaults: Permissions())
     let broker = LiveBroker(LiveWire(app: "kid", region: 7))
     let entities = Entities(
-      database, clock: ServerClock(after: 0), outbox: CommitOrderedQueue([1: broker]))
+      database, clock: ServerClock(after: 0), outbox: testOutbox([1: broker]))
     let groups = UserGroups(entities, registry)
-    let ana = Viewer(principal: .user(id: "ana"), permissions: .sharedByACL)
     let group = try draft("{}")
-    _ = try groups.perform(.create(group), members: ["bob"], for: ana, app: 1)
+    _ = try groups.perform(.create(group), members: ["bob"], for: .user(id: "ana"), app: 1)
     var replies: [String: KeptReply] = [:]
     for user in ["bob", "eve"] {
       let channels = broker.wire.group(of: user)
@@ -195,11 +194,12 @@ import Testing
     }
     let note = try draft("{\"_acl\":{\"gr\":false,\"groups\":{\"r\":[\"\(group.id)\"]}}}")
     let writer = Viewer(principal: .user(id: "ana"), permissions: Permissions())
-    let notes = try registry.make("notes", of: 1)
-    _ = try entities.perform(.create(note), in: notes, for: writer)
+    let notes = try registry.make(CollectionKey(app: 1, name: "notes"))
+    _ = try entities.perform([.success(.create(note))], in: notes, for: writer)
     #expect(replies["bob"]?.ids == [note.id])
     #expect(replies["eve"]?.status == nil)
-    _ = try entities.perform(.delete(id: note.id, if: .none), in: notes, for: writer)
+    _ = try entities.perform(
+      [.success(.delete(id: note.id, if: .none))], in: notes, for: writer)
     #expect(poll(broker, "bob", replies["bob"]?.position).ids == [note.id])
   }
 

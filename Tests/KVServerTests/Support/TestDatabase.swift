@@ -3,6 +3,15 @@ internal import KVTestSupport
 
 @testable import KVServer
 
+/// What a store publishes by, for brokers by the numbers of their apps.
+func testOutbox(
+  _ brokers: [Int64: LiveBroker], _ journal: LiveJournal? = nil
+) -> CommitOrderedQueue {
+  let outbox = CommitOrderedQueue(journal)
+  outbox.start(LiveBrokers(brokers))
+  return outbox
+}
+
 /// A database of the server's in a directory, with the app 1, `kid`.
 func testDatabase(in directory: TemporaryDirectory) throws -> Database {
   let database = try Database(

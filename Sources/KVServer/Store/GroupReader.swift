@@ -1,7 +1,6 @@
 internal import KVBase
 internal import KVJSON
 internal import KVQuery
-internal import KVSQLite
 
 /// The entities of a collection in groups: what `_group` answers. Memory follows the number of groups.
 struct GroupReader {
@@ -54,19 +53,14 @@ struct GroupReader {
     return layout
   }
 
-  /// Reads what matches, in one snapshot.
-  mutating func read(
-    _ query: Query, in collection: EntityCollection, of database: Database, for viewer: Viewer,
-    within budget: WorkBudget
-  ) throws(ServerError) {
-    let selection = try RowSelection(query, for: viewer, operation: .read, within: budget)
-    try Entities.storage { () throws(SQLiteError) in
-      try database.withReader(within: budget) {
-        (connection: borrowing Connection) throws(SQLiteError) in
-        let select = try connection.statement(collection.scan(selection))
-        while groups.count <= limit, try select.step() { groups.add(select.bytes(1)) }
-      }
-    }
+  /// Adds an entity, which is borrowed; false if there are too many groups, and nothing is added any more.
+  mutating func add(_ entity: UnsafeRawBufferPointer) -> Bool {
+    groups.add(entity)
+    return groups.count <= limit
+  }
+
+  /// Throws if there were too many groups.
+  func check() throws(ServerError) {
     if groups.count > limit {
       throw ServerError(
         .resultSetSizeExceeded, "more than \(limit) groups of \(layout.count) values")
