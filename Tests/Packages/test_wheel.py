@@ -198,3 +198,18 @@ def test_the_source_distribution_says_what_is_missing(sdist: Path, tmp_path: Pat
     text = output([*build, "--wheel-dir", tmp_path, sdist], fails=True)
     assert "libkvstore is missing" in text
     assert "--only-binary" in text
+
+
+def test_the_command_line_tool_says_what_it_needs_and_works_with_it(
+    python: Path, wheel: Path, tmp_path: Path
+) -> None:
+    """Without the extra it names it; with it a store is made and read."""
+    tool = python.with_name("kvstore")
+    said = output([tool, "--version"], fails=True)
+    assert said == "kvstore: the command line tool needs: pip install 'kvstore[cli]'\n"
+    output([python, "-m", "pip", "install", "--quiet", f"{wheel}[cli]"])
+    notes = tmp_path / "notes.ndjson"
+    notes.write_text('{"_id":"milk"}\n')
+    place = [tool, "--dir", tmp_path / "data", "--app", "kid_wheel"]
+    assert output([*place, "import", "notes", notes]) == "1 entity imported.\n"
+    assert output([*place, "get", "notes", "milk", "--output", "ndjson"]) == '{"_id":"milk"}\n'

@@ -1,0 +1,20 @@
+"""The command line tool ``kvstore``: the extra ``kvstore[cli]`` has what it needs."""
+
+from __future__ import annotations
+
+import sys
+
+#: What the tool is built with, and the package itself does without.
+_EXTRA = {"click", "rich"}
+
+
+def main() -> int:
+    """Run the command line of this process; give its exit status."""
+    try:
+        from .program import run
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in _EXTRA:
+            raise
+        print("kvstore: the command line tool needs: pip install 'kvstore[cli]'", file=sys.stderr)
+        return 1
+    return run(sys.argv[1:])

@@ -1,0 +1,205 @@
+"""The writes that the backend has not confirmed, and those that were set aside."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import click
+
+from ...client import Client
+from ...errors import KVError
+from ...results import PendingDetail, PendingWrite
+from ...store import Store
+from ..failures import Exit, Failure, code_of
+from ..output import note
+from ..parameters import Group, collection_argument, complete_collection, yes_option
+from ..settings import Settings, entity_from, names_of_collections, pass_settings
+
+_COLUMNS = ["collection", "id", "operation", "state", "attempts", "changedAt", "error"]
+_STATES = ("waiting", "refused", "conflict")
+
+state_option = click.option(
+    "--state", type=click.Choice(_STATES), help="Only the writes in this state."
+)
+all_option = click.option("--all", "everything", is_flag=True, help="All writes of the collection.")
+ids_argument = click.argument("ids", nargs=-1, metavar="[ID]...")
+
+
+@click.group("pending", cls=Group, invoke_without_command=True)
+@click.pass_context
+def pending(context: click.Context) -> None:
+    """List the pending writes; retry, edit, revert and drop them.
+
+    A write waits until a push has sent it. One that the backend has refused for good, or a conflict
+    that nobody has decided, is set aside: the quarantine.
+    """
+    if context.invoked_subcommand is None:
+        context.invoke(list_)
+
+
+@pending.command("list")
+@click.argument("collection", required=False, shell_complete=complete_collection)
+@state_option
+@pass_settings
+def list_(settings: Settings, collection: str | None = None, state: str | None = None) -> None:
+    """List the writes, oldest first."""
+    with settings.local() as client:
+        rows = pending_rows(client, collection, state)
+        settings.out.rows(rows, _COLUMNS, empty="No pending writes.")
+
+
+def pending_rows(
+    client: Client, collection: str | None, state: str | None = None
+) -> Iterator[dict[str, Any]]:
+    """Give the writes of a collection, or of all of them, in a state or in any."""
+    names = [collection] if collection is not None else names_of_collections(client)
+    for name in names:
+        with client.collection(name) as store:
+            for write in store.pending:
+                if state is None or write.state == state:
+                    yield {"collection": name, **_row(write)}
+
+
+def _row(write: PendingWrite) -> dict[str, Any]:
+    return {
+        "id": write.id,
+        "operation": write.operation,
+        "state": write.state,
+        "attempts": write.attempts,
+        "createdAt": write.created_at,
+        "changedAt": write.changed_at,
+        "error": write.last_error,
+    }
+
+
+@pending.command("show")
+@collection_argument
+@click.argument("id")
+@pass_settings
+def show(settings: Settings, collection: str, id: str) -> None:
+    """Show one write: what it would send, what it started from, what the backend has."""
+    with settings.collection(collection) as store:
+        settings.out.document(detail_row(store.pending.get(id)))
+
+
+def detail_row(write: PendingDetail[Any]) -> dict[str, Any]:
+    """Give a write and the versions that belong to it."""
+    versions = {"entity": write.entity, "base": write.base, "remote": write.remote}
+    return {**_row(write), **versions}
+
+
+@pending.command("retry")
+@collection_argument
+@ids_argument
+@all_option
+@pass_settings
+def retry(settings: Settings, collection: str, ids: tuple[str, ...], everything: bool) -> int:
+    """Send writes now. After a conflict they go over the version that they met."""
+    with settings.collection(collection, online=True) as store:
+        return _each(settings, store, ids, everything, store.pending.retry, "sent")
+
+
+@pending.command("edit")
+@collection_argument
+@click.argument("id")
+@click.argument("entity", required=False, metavar="[JSON]")
+@pass_settings
+def edit(settings: Settings, collection: str, id: str, entity: str | None) -> None:
+    """Replace what a create or update would send, by JSON or in $EDITOR."""
+    with settings.collection(collection) as store:
+        text = entity if entity is not None else _edited(store, id)
+        store.pending.edit(id, entity_from(text))
+    settings.out.done("1 write edited.", edited=1)
+
+
+def _edited(store: Store, id: str) -> str:
+    """Let the user change what would be sent, in an editor."""
+    before = json.dumps(store.pending.get(id).entity, indent=2, ensure_ascii=False)
+    after = click.edit(before, extension=".json")
+    if after is None:
+        raise Failure("Nothing was changed.")
+    return after
+
+
+@pending.command("revert")
+@collection_argument
+@ids_argument
+@all_option
+@yes_option
+@pass_settings
+def revert(
+    settings: Settings, collection: str, ids: tuple[str, ...], everything: bool, yes: bool
+) -> int:
+    """Forget writes, and make the entities what the backend has."""
+    with settings.collection(collection) as store:
+        confirm(f"Undo {_words(store, ids, everything)} of {collection}?", yes or not everything)
+        return _each(settings, store, ids, everything, store.pending.revert, "reverted")
+
+
+@pending.command("drop")
+@collection_argument
+@ids_argument
+@all_option
+@yes_option
+@pass_settings
+def drop(
+    settings: Settings, collection: str, ids: tuple[str, ...], everything: bool, yes: bool
+) -> int:
+    """Forget writes; the entities stay as they are here."""
+    with settings.collection(collection) as store:
+        confirm(f"Forget {_words(store, ids, everything)} of {collection}?", yes or not everything)
+        return _each(settings, store, ids, everything, store.pending.drop, "dropped")
+
+
+def _words(store: Store, ids: tuple[str, ...], everything: bool) -> str:
+    return counted(len(store.pending) if everything else len(ids), "pending write")
+
+
+def counted(count: int, thing: str) -> str:
+    """Count things in words.
+
+    >>> counted(1, "pending write"), counted(2, "pending write")
+    ('1 pending write', '2 pending writes')
+    """
+    return f"{count} {thing}{'' if count == 1 else 's'}"
+
+
+def confirm(question: str, yes: bool) -> None:
+    """Ask the user, unless that was answered before; no is the end."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise Failure(f"{question} Say --yes if that is meant.", Exit.USAGE)
+    if not click.confirm(question, err=True):
+        raise Failure("Nothing was changed.")
+
+
+def _each(
+    settings: Settings,
+    store: Store,
+    ids: tuple[str, ...],
+    everything: bool,
+    action: Callable[[str], object],
+    done: str,
+) -> int:
+    """Do something to each write that was named; go on behind one that fails."""
+    if bool(ids) == everything:
+        raise Failure("Name the ids of the writes, or say --all.", Exit.USAGE)
+    chosen = [write.id for write in store.pending] if everything else list(ids)
+    failures: list[KVError] = []
+    for id in chosen:
+        try:
+            action(id)
+        except KVError as error:
+            note(f"kvstore: {id}: {error}")
+            failures.append(error)
+    count = len(chosen) - len(failures)
+    settings.out.done(
+        f"{counted(count, 'write')} {done}.", **{done: count, "failed": len(failures)}
+    )
+    if not failures:
+        return int(Exit.DONE)
+    return int(code_of(failures[0]))

@@ -1,0 +1,170 @@
+"""Looking at collections and entities."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import click
+
+from ...client import Client
+from ...query import Query
+from ...results import Entity
+from ...status import CollectionStatus
+from ...store import Store
+from ..failures import Exit
+from ..output import TABLE_LIMIT, Output, human_bytes, note, print_csv, print_table
+from ..parameters import Command, collection_argument, query_of, query_options
+from ..settings import Settings, names_of_collections, pass_settings
+
+
+@click.command("collections", cls=Command)
+@click.option("--no-sizes", is_flag=True, help="Do not read the entities for their sizes.")
+@pass_settings
+def collections(settings: Settings, *, no_sizes: bool) -> None:
+    """List the collections: entities, bytes, pending writes, when they were last read.
+
+    The size of a collection is that of its entities as JSON.
+    """
+    columns = ["collection", "entities", "bytes", "pending", "quarantined", "lastSynced"]
+    if no_sizes:
+        columns.remove("bytes")
+    with settings.local() as client:
+        names_of_collections(client)
+        rows = [_row(client, status, no_sizes) for status in client.status().collections]
+    out = settings.out
+    if out.is_for_people and not no_sizes:
+        rows = [{**row, "bytes": human_bytes(row["bytes"])} for row in rows]
+    out.rows(rows, columns, empty="No collections.")
+
+
+def _row(client: Client, status: CollectionStatus, no_sizes: bool) -> dict[str, Any]:
+    with client.collection(status.collection) as store:
+        row = {
+            "collection": status.collection,
+            "entities": store.count(),
+            "pending": status.pending,
+            "quarantined": status.quarantined,
+            "lastSynced": status.last_synced,
+        }
+        if not no_sizes:
+            with store.find() as found:
+                row["bytes"] = sum(map(len, found.raw()))
+    return row
+
+
+@click.command("find", cls=Command)
+@collection_argument
+@query_options
+@pass_settings
+def find(settings: Settings, /, collection: str, **options: Any) -> None:
+    """Find entities of a collection, by a FILTER as MongoDB has them or by --where.
+
+    A table ends after 100 entities, unless --limit says otherwise; JSON, lines of JSON and CSV are
+    written as they are read, and have no limit.
+    """
+    with settings.collection(collection) as store:
+        print_found(settings.out, store, query_of(**options), options["limit"])
+
+
+def print_found(out: Output, store: Store, query: Query, limit: int | None) -> None:
+    """Print what a find gives."""
+    if out.format == "csv":
+        columns = columns_of(store.find(query))
+        print_csv(_checked(store.find(query), set(columns)), columns)
+    elif out.is_for_people:
+        _print_table(store, query, limit)
+    else:
+        with store.find(query) as found:
+            out.stream(one_line(text) for text in found.raw())
+
+
+def _print_table(store: Store, query: Query, limit: int | None) -> None:
+    most = TABLE_LIMIT if limit is None else limit
+    with store.find(query) as found:
+        rows = list(itertools.islice(found, most) if most else found)
+        is_cut = limit is None and next(found, None) is not None
+    if not rows:
+        note("No entities.")
+        return
+    print_table(rows, columns_of(rows))
+    if is_cut:
+        note(f"The first {most}; --limit 0 shows all of them.")
+
+
+def columns_of(entities: Iterable[Entity]) -> list[str]:
+    """Give the members that entities have: the id, the others as they come, those reserved last."""
+    names: dict[str, None] = {}
+    for entity in entities:
+        names.update(dict.fromkeys(entity))
+    return sorted(names, key=lambda name: (name != "_id", name.startswith("_")))
+
+
+def _checked(entities: Iterable[Entity], columns: set[str]) -> Iterator[Entity]:
+    """Say so if a program has meanwhile saved members for which there is no column."""
+    missed: set[str] = set()
+    for entity in entities:
+        missed |= entity.keys() - columns
+        yield entity
+    if missed:
+        note(f"Saved meanwhile and left out: {', '.join(sorted(missed))}.")
+
+
+def one_line(text: bytes) -> bytes:
+    """Give JSON as one line: line feeds can only stand between its parts."""
+    return text if b"\n" not in text and b"\r" not in text else b" ".join(text.split())
+
+
+@click.command("get", cls=Command)
+@collection_argument
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@pass_settings
+def get(settings: Settings, collection: str, ids: tuple[str, ...]) -> int:
+    """Print entities by their ids, as JSON."""
+    with settings.collection(collection) as store:
+        found = {id: store.get(id) for id in ids}
+    entities = [entity for entity in found.values() if entity is not None]
+    if settings.output == "json" and len(ids) > 1:
+        settings.out.document(entities)
+    else:
+        for entity in entities:
+            settings.out.document(entity)
+    for id in found:
+        if found[id] is None:
+            note(f"kvstore: there is no {json.dumps(id)} in {collection}")
+    return int(Exit.DONE if len(entities) == len(found) else Exit.NOT_FOUND)
+
+
+@click.command("count", cls=Command)
+@collection_argument
+@query_options
+@pass_settings
+def count(settings: Settings, /, collection: str, **options: Any) -> None:
+    """Count the entities that match."""
+    with settings.collection(collection) as store:
+        number = store.count(query_of(**options))
+    settings.out.done(str(number), count=number)
+
+
+@click.command("explain", cls=Command)
+@collection_argument
+@query_options
+@pass_settings
+def explain(settings: Settings, /, collection: str, **options: Any) -> None:
+    """Run a find and tell how it was carried out: which index, how many entities were read."""
+    with settings.collection(collection) as store:
+        plan = store.explain(query_of(**options))
+    settings.out.one(
+        {
+            "access": plan.access,
+            "indexes": plan.indexes,
+            "exact": plan.exact,
+            "covering": plan.covering,
+            "examined": plan.examined,
+            "returned": plan.returned,
+            "steps": plan.steps,
+            "sql": plan.sql,
+        }
+    )

@@ -1,0 +1,109 @@
+"""What can go wrong: exit codes, and errors as one line in plain English."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import IntEnum
+from typing import Any
+
+import click
+
+from .. import errors
+
+
+class Exit(IntEnum):
+    """The exit codes of the tool; the manual lists them."""
+
+    DONE = 0
+    #: The operation failed for a reason that no other code names.
+    FAILED = 1
+    #: The command line makes no sense.
+    USAGE = 2
+    #: No such store, collection, entity, index or pending write.
+    NOT_FOUND = 3
+    #: A conflict, or writes that were refused or still wait.
+    UNSETTLED = 4
+    #: Nobody is logged in, or the user may not do this.
+    NOT_ALLOWED = 5
+    #: No answer from the backend, or not in time.
+    NO_ANSWER = 6
+    #: The file is damaged.
+    DAMAGED = 7
+    #: Ended by Ctrl-C.
+    INTERRUPTED = 130
+    #: Nobody reads the output any more.
+    BROKEN_PIPE = 141
+
+
+#: What each code means, for the manual.
+MEANINGS = {
+    Exit.DONE: "Done.",
+    Exit.FAILED: "The operation failed for a reason that no other code names.",
+    Exit.USAGE: "The command line, a filter or a value is not valid.",
+    Exit.NOT_FOUND: "There is no such store, entity, index or pending write.",
+    Exit.UNSETTLED: "A conflict, or writes that were refused or still wait.",
+    Exit.NOT_ALLOWED: "Nobody is logged in, or the user may not do this.",
+    Exit.NO_ANSWER: "The backend did not answer, or not in time.",
+    Exit.DAMAGED: "The file is damaged.",
+    Exit.INTERRUPTED: "Ended by Ctrl-C.",
+    Exit.BROKEN_PIPE: "The reader of the output has gone.",
+}
+
+_CODES: list[tuple[type[errors.KVError], Exit]] = [
+    (errors.InvalidError, Exit.USAGE),
+    (errors.NotFoundError, Exit.NOT_FOUND),
+    (errors.ConflictError, Exit.UNSETTLED),
+    (errors.PendingError, Exit.UNSETTLED),
+    (errors.NoUserError, Exit.NOT_ALLOWED),
+    (errors.UnauthorizedError, Exit.NOT_ALLOWED),
+    (errors.ForbiddenError, Exit.NOT_ALLOWED),
+    (errors.NetworkError, Exit.NO_ANSWER),
+    (errors.TimeoutError, Exit.NO_ANSWER),
+    (errors.CorruptError, Exit.DAMAGED),
+]
+
+
+class Failure(click.ClickException):
+    """An end of the program that the user is told of, with an exit code of ours."""
+
+    def __init__(self, message: str, code: Exit = Exit.FAILED) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def code_of(error: errors.KVError) -> Exit:
+    """Give the exit code of an error of the library."""
+    return next((code for kind, code in _CODES if isinstance(error, kind)), Exit.FAILED)
+
+
+def report(error: Exception, *, as_json: bool = False) -> int:
+    """Say on standard error what went wrong, as one line; give the exit code."""
+    if isinstance(error, errors.KVError):
+        code, text, details = int(code_of(error)), str(error), error.details
+    elif isinstance(error, Failure):
+        code, text, details = int(error.code), error.message, {}
+    elif isinstance(error, click.ClickException):
+        code, text, details = error.exit_code, error.format_message(), {}
+    else:
+        code, text, details = int(Exit.FAILED), _described(error), {}
+    if as_json:
+        line = json.dumps({"error": {"message": text, **details}, "exitCode": code})
+    else:
+        line = f"kvstore: {' '.join(text.split())}{_hint(error)}"
+    print(line, file=sys.stderr)
+    return code
+
+
+def _described(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error) or type(error).__name__
+
+
+def _hint(error: Exception) -> str:
+    """Give where help is found, for a command line that makes no sense."""
+    context: Any = getattr(error, "ctx", None)
+    if isinstance(error, click.UsageError) and context is not None:
+        return f" Try: {context.command_path} --help"
+    return ""

@@ -1,0 +1,242 @@
+"""How results are printed: as a table for people, as JSON, lines of JSON or CSV for programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.highlighter import JSONHighlighter
+from rich.progress import Progress
+from rich.text import Text
+
+FORMATS = ("table", "json", "ndjson", "csv")
+#: A table is held in memory and read by people, so it has an end.
+TABLE_LIMIT = 100
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Output:
+    """Prints results in one format."""
+
+    format: str
+
+    @property
+    def is_for_people(self) -> bool:
+        """Tell whether no program reads this."""
+        return self.format == "table"
+
+    def rows(self, rows: Iterable[Row], columns: Sequence[str], *, empty: str = "None.") -> None:
+        """Print a list whose members are known; of none the words for that."""
+        if self.format == "table":
+            listed = list(rows)
+            print_table(listed, columns) if listed else print_line(empty)
+        elif self.format == "csv":
+            print_csv(rows, columns)
+        else:
+            self.stream(map(encoded, rows))
+
+    def one(self, row: Row) -> None:
+        """Print the members of one thing."""
+        if self.format == "table":
+            width = max((cell_len(name) for name in row), default=0)
+            for name, value in row.items():
+                print_line(f"{name:<{width}}  {cell(value)}")
+        elif self.format == "csv":
+            print_csv([row], list(row))
+        else:
+            self.document(row)
+
+    def document(self, value: Any) -> None:
+        """Print JSON: indented, and with colours in a terminal; in one line for lines of JSON."""
+        if self.format == "ndjson":
+            print_line(encoded(value).decode())
+            return
+        text = json.dumps(value, indent=2, ensure_ascii=False, default=_plain)
+        if sys.stdout.isatty():
+            Console(soft_wrap=True).print(JSONHighlighter()(Text(printable(text, keep="\n"))))
+        else:
+            print_line(text)
+
+    def stream(self, texts: Iterable[bytes]) -> None:
+        """Print values that are JSON already, each as soon as it is there."""
+        binary = self.format == "json"
+        first = True
+        for text in texts:
+            print_line(("[" if first else ",") if binary else "", end="\n" if binary else "")
+            print_line(text.decode(), end="" if binary else "\n")
+            first = False
+        if binary:
+            print_line("[]" if first else "\n]")
+
+    def event(self, row: Row, words: str) -> None:
+        """Print something that has just happened, and do not keep it back."""
+        print_line(printable(words) if self.format == "table" else encoded(row).decode())
+        sys.stdout.flush()
+
+    def done(self, words: str, **facts: Any) -> None:
+        """Say what was done: in words, or as facts for a program."""
+        if self.format == "table":
+            print_line(printable(words))
+        else:
+            self.one(facts)
+
+
+def print_line(text: str, end: str = "\n") -> None:
+    """Write to standard output."""
+    sys.stdout.write(text + end)
+
+
+def note(words: str) -> None:
+    """Say something that belongs to no result, on standard error."""
+    print(words, file=sys.stderr)
+
+
+def print_table(rows: Sequence[Row], columns: Sequence[str]) -> None:
+    """Print a table: cut to the width of a terminal, whole elsewhere."""
+    lines = [list(map(printable, columns))]
+    lines += [[cell(row.get(name)) for name in columns] for row in rows]
+    widths = [max(cell_len(line[index]) for line in lines) for index in range(len(columns))]
+    if sys.stdout.isatty():
+        widths = fitted(widths, shutil.get_terminal_size().columns)
+    for number, line in enumerate(lines):
+        text = "  ".join(map(_cut, line, widths)).rstrip()
+        print_line(f"\x1b[1m{text}\x1b[0m" if number == 0 and _has_colours() else text)
+
+
+def _has_colours() -> bool:
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+
+def fitted(widths: Sequence[int], room: int, gap: int = 2, least: int = 3) -> list[int]:
+    """Narrow the widest columns until a line fits, if that is possible.
+
+    >>> fitted([4, 30, 50], 60), fitted([10, 10], 80)
+    ([4, 26, 26], [10, 10])
+    """
+    left = room - gap * (len(widths) - 1)
+    width = max(widths, default=0)
+    while width > least and sum(min(each, width) for each in widths) > left:
+        width -= 1
+    return [min(each, width) for each in widths]
+
+
+def _cut(text: str, width: int) -> str:
+    if cell_len(text) <= width:
+        return text + " " * (width - cell_len(text))
+    return set_cell_size(text, width - 1) + "…"
+
+
+def print_csv(rows: Iterable[Row], columns: Sequence[str]) -> None:
+    """Print CSV as RFC 4180 has it; a cell is a text or JSON, see :func:`csv_cell`."""
+    for line in csv_lines(rows, columns):
+        print_line(line, end="")
+
+
+def csv_lines(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[str]:
+    """Write a header and rows as lines of CSV."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow(columns)
+    for row in rows:
+        yield _taken(buffer)
+        writer.writerow([csv_cell(row[name]) if name in row else "" for name in columns])
+    yield _taken(buffer)
+
+
+def _taken(buffer: io.StringIO) -> str:
+    text = buffer.getvalue()
+    buffer.seek(0)
+    buffer.truncate()
+    return text
+
+
+def csv_cell(value: Any) -> str:
+    """Write a value for a cell: a text as it is, everything else as JSON.
+
+    A text that would be read as JSON, or is empty, is written as JSON too: nothing is confused.
+
+    >>> [csv_cell(value) for value in ("milk", 12, "12", None, "", ["a"])]
+    ['milk', '12', '"12"', 'null', '""', '["a"]']
+    """
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, str) and value and from_csv_cell(value) == value:
+        return value
+    return encoded(value).decode()
+
+
+def from_csv_cell(text: str) -> Any:
+    """Read what :func:`csv_cell` has written; what is no JSON is a text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def cell(value: Any) -> str:
+    """Write a value for a table."""
+    if value is None:
+        return ""
+    if isinstance(value, datetime):
+        return value.strftime("%Y-%m-%d %H:%M:%S")
+    return printable(value if isinstance(value, str) else encoded(value).decode())
+
+
+def printable(text: str, keep: str = "") -> str:
+    r"""Write control characters as escapes: no data can give orders to a terminal.
+
+    >>> printable("a\x1b[31m\nb")
+    'a\\x1b[31m\\nb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        one if one.isprintable() or one in keep else one.encode("unicode_escape").decode()
+        for one in text
+    )
+
+
+def encoded(value: Any) -> bytes:
+    """Write a value as one line of JSON."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
+    return text.encode(errors="surrogatepass")
+
+
+def _plain(value: Any) -> Any:
+    """Give what JSON has for a value."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    details = getattr(value, "details", None)
+    return details if isinstance(details, dict) else str(value)
+
+
+def human_bytes(count: int) -> str:
+    """Write a size for people.
+
+    >>> [human_bytes(size) for size in (17, 2048, 5_500_000)]
+    ['17 B', '2.0 KiB', '5.2 MiB']
+    """
+    size, unit = float(count), "B"
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024 or unit == "GiB":
+            break
+        size /= 1024
+    return f"{count} B" if unit == "B" else f"{size:.1f} {unit}"
+
+
+def progress_bar() -> Progress:
+    """Make a bar on standard error, which only a terminal gets to see."""
+    console = Console(stderr=True)
+    return Progress(console=console, disable=not console.is_terminal, transient=True)

@@ -1,0 +1,240 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from ..query import Query
+from .failures import Exit, Failure
+from .output import FORMATS
+from .settings import entity_from, settings_of
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+    """Note a common option: the one that stands last counts, whatever command it stands behind."""
+    if value is not None and value is not False and parameter.name is not None:
+        setattr(settings_of(context), parameter.name, value)
+
+
+def _keep_json(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value:
+        settings_of(context).output = "json"
+
+
+def _option(
+    *names: str, hidden: bool, envvar: str | None = None, **attributes: Any
+) -> click.Option:
+    """Make a common option. Behind a command's name it is hidden; the environment was read."""
+    return click.Option(
+        names,
+        expose_value=False,
+        callback=_keep,
+        hidden=hidden,
+        envvar=None if hidden else envvar,
+        **attributes,
+    )
+
+
+def common_options(*, hidden: bool) -> list[click.Parameter]:
+    """Make the options that every command takes, before its name or behind it."""
+    path = click.Path(path_type=Path)
+    return [
+        _option(
+            *("-d", "--dir", "directory"),
+            type=path,
+            metavar="DIR",
+            envvar="KVSTORE_DIR",
+            hidden=hidden,
+            help="The data directory of a client, or its data file. [default: the library's]",
+        ),
+        _option(
+            *("-a", "--app", "app_key"),
+            metavar="KEY",
+            envvar="KVSTORE_APP_KEY",
+            hidden=hidden,
+            help="The application key; needed if the directory has several.",
+        ),
+        _option(
+            *("-t", "--tag"),
+            metavar="TAG",
+            envvar="KVSTORE_TAG",
+            hidden=hidden,
+            help="The client's tag. [default: kinvey, or the only one]",
+        ),
+        _option(
+            *("-H", "--host"),
+            metavar="URL",
+            envvar="KVSTORE_HOST",
+            hidden=hidden,
+            help="The backend, for what needs one.",
+        ),
+        _option(
+            "--app-secret",
+            metavar="SECRET",
+            envvar="KVSTORE_APP_SECRET",
+            hidden=hidden,
+            help="The application's secret; better given in KVSTORE_APP_SECRET.",
+        ),
+        _option(
+            "--master-secret",
+            metavar="SECRET",
+            envvar="KVSTORE_MASTER_SECRET",
+            hidden=hidden,
+            help="Act as the application's master; better given in KVSTORE_MASTER_SECRET.",
+        ),
+        _option(
+            "--ca-file",
+            type=path,
+            metavar="FILE",
+            envvar="KVSTORE_CA_FILE",
+            hidden=hidden,
+            help="Certificates to trust, as PEM. [default: the system's]",
+        ),
+        _option(
+            "--timeout",
+            type=click.FloatRange(min=0, min_open=True),
+            metavar="SECONDS",
+            hidden=hidden,
+            help="For a call to the backend. [default: 60]",
+        ),
+        _option(
+            *("-o", "--output"),
+            type=click.Choice(FORMATS),
+            hidden=hidden,
+            help="How results are printed. [default: table]",
+        ),
+        click.Option(
+            ("--json", "as_json"),
+            is_flag=True,
+            expose_value=False,
+            callback=_keep_json,
+            hidden=hidden,
+            help="The same as --output json.",
+        ),
+    ]
+
+
+class Command(click.Command):
+    """A command that takes the common options too; the help of the whole program shows them."""
+
+    def __init__(self, *arguments: Any, **attributes: Any) -> None:
+        attributes["params"] = [*attributes.get("params", []), *common_options(hidden=True)]
+        super().__init__(*arguments, **attributes)
+
+
+class Group(click.Group):
+    """A group of such commands, in the order in which they were added."""
+
+    command_class = Command
+    group_class = type
+    #: Whether the help leaves the common options out.
+    hides_common_options = True
+
+    def __init__(self, *arguments: Any, **attributes: Any) -> None:
+        common = common_options(hidden=self.hides_common_options)
+        attributes["params"] = [*common, *attributes.get("params", [])]
+        super().__init__(*arguments, **attributes)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Give the names in the order of the manual."""
+        return list(self.commands)
+
+
+def query_options(function: F) -> F:
+    """Add the argument and the options that say which entities, and in which order."""
+    decorators = [
+        click.argument("filter", required=False, metavar="[FILTER]"),
+        click.option(
+            *("-w", "--where"),
+            metavar="FORMAT",
+            help="A predicate format in place of a filter: 'price > 3 AND name LIKE \"b*\"'.",
+        ),
+        click.option(
+            "--arg",
+            "arguments",
+            multiple=True,
+            metavar="JSON",
+            help="A value for a %@ of the format; may be repeated.",
+        ),
+        click.option(
+            *("-s", "--sort"), metavar="NAMES", help="Members to sort by, such as -price,name."
+        ),
+        click.option("-f", "--fields", metavar="NAMES", help="Only these members, and _id."),
+        click.option("-n", "--limit", type=click.IntRange(min=0), help="At the most so many."),
+        click.option("--skip", type=click.IntRange(min=0), help="Leave out so many of the first."),
+    ]
+    for decorator in reversed(decorators):
+        function = decorator(function)
+    return function
+
+
+def query_of(
+    filter: str | None,
+    where: str | None,
+    arguments: tuple[str, ...],
+    sort: str | None = None,
+    fields: str | None = None,
+    limit: int | None = None,
+    skip: int | None = None,
+) -> Query:
+    """Make the query that the options describe."""
+    if filter is not None and where is not None:
+        raise Failure("Give a filter or --where, not both.", Exit.USAGE)
+    if arguments and where is None:
+        raise Failure("--arg goes with --where.", Exit.USAGE)
+    modifiers: dict[str, Any] = {
+        "sort": _order(sort),
+        "fields": _names(fields),
+        "limit": limit,
+        "skip": skip,
+    }
+    if where is not None:
+        return Query.from_format(where, *map(_value, arguments), **modifiers)
+    members = None if filter is None else entity_from(filter, "a filter")
+    return Query(members, **modifiers)
+
+
+def _value(text: str) -> Any:
+    """Read an argument: JSON, or else a text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _names(text: str | None) -> list[str] | None:
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _order(text: str | None) -> dict[str, int] | None:
+    names = _names(text)
+    if names is None:
+        return None
+    return {name.removeprefix("-"): -1 if name.startswith("-") else 1 for name in names}
+
+
+def complete_collection(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[str]:
+    """Give the collections that begin so, for the shell."""
+    from .settings import names_of_collections
+
+    try:
+        with settings_of(context).local() as client:
+            names = names_of_collections(client)
+    except Exception:  # A shell that completes shows no errors.
+        return []
+    return [name for name in names if name.startswith(incomplete)]
+
+
+#: The collection that a command is about.
+collection_argument = click.argument("collection", shell_complete=complete_collection)
+#: Asks for no confirmation.
+yes_option = click.option("-y", "--yes", is_flag=True, help="Do not ask.")

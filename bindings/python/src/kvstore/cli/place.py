@@ -1,0 +1,88 @@
+"""Which store is meant: the data directory, the application and the tag of a client."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from .failures import Exit, Failure
+
+#: The tag of a client that was given none.
+DEFAULT_TAG = "kinvey"
+
+
+@dataclass(frozen=True)
+class Place:
+    """The store of one tag of an application."""
+
+    directory: Path
+    app_key: str
+    tag: str
+
+    @property
+    def file(self) -> Path:
+        """Give the data file: ``<data directory>/<app key>/<tag>.kvs``."""
+        return self.directory / _encoded(self.app_key) / f"{_encoded(self.tag)}.kvs"
+
+
+def default_directory() -> Path:
+    """Give the directory that clients use that were given none."""
+    data = os.environ.get("XDG_DATA_HOME")
+    return (Path(data) if data else Path.home() / ".local" / "share") / "kvstore"
+
+
+def locate(directory: Path | None, app_key: str | None, tag: str | None) -> Place:
+    """Give the store that is meant, which is there.
+
+    What is not said is found: the only application of a directory, its tag "kinvey" or its only
+    one. In place of a directory the data file itself will do.
+    """
+    root = directory or default_directory()
+    if root.suffix == ".kvs" and root.is_file():
+        file = root.absolute()
+        return Place(file.parent.parent, unquote(file.parent.name), unquote(file.stem))
+    if not root.is_dir():
+        raise Failure(f"There is no directory {root}.", Exit.NOT_FOUND)
+    key = app_key or _only(root, "application", "--app", _applications(root))
+    tags = _tags(root / _encoded(key))
+    if tag is None and DEFAULT_TAG in tags:
+        tag = DEFAULT_TAG
+    place = Place(root, key, tag or _only(root, "tag", "--tag", tags))
+    if not place.file.is_file():
+        raise Failure(f"There is no store {place.file}.", Exit.NOT_FOUND)
+    return place
+
+
+def locate_or_make(directory: Path | None, app_key: str | None, tag: str | None) -> Place:
+    """Give the store that is meant, which the first use makes if it is not there."""
+    root = directory or default_directory()
+    if app_key is None or root.suffix == ".kvs":
+        return locate(directory, app_key, tag)
+    return Place(root, app_key, tag or DEFAULT_TAG)
+
+
+def _applications(root: Path) -> list[str]:
+    return sorted(unquote(each.name) for each in root.iterdir() if each.is_dir() and _tags(each))
+
+
+def _tags(application: Path) -> list[str]:
+    files = application.glob("*.kvs")
+    return sorted(unquote(file.stem) for file in files if file.name != "_session.kvs")
+
+
+def _only(root: Path, kind: str, option: str, names: list[str]) -> str:
+    if not names:
+        raise Failure(f"There is no store in {root}.", Exit.NOT_FOUND)
+    if len(names) > 1:
+        raise Failure(
+            f"{root} has several {kind}s; say one with {option}: {', '.join(names)}", Exit.USAGE
+        )
+    return names[0]
+
+
+def _encoded(name: str) -> str:
+    """Write a name as the library does in paths: `%XX` for all but letters, digits, hyphens."""
+    plain = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-"
+    return "".join(chr(byte) if byte in plain else f"%{byte:02X}" for byte in name.encode())

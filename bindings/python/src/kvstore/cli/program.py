@@ -1,0 +1,76 @@
+"""The command line as a whole: its commands, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from .. import __version__
+from .._native import version
+from .commands import COMMANDS
+from .failures import MEANINGS, Exit, report
+from .parameters import Group
+from .settings import Settings
+
+_EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code:>3}  {MEANINGS[code]}" for code in Exit)
+
+
+class Program(Group):
+    """The tool itself. When nobody reads its output any more, it ends without a word."""
+
+    hides_common_options = False
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command that was named."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except KeyboardInterrupt:
+            return _interrupted()
+        except BrokenPipeError:
+            # The interpreter, when it ends, cannot say anything either.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return int(Exit.BROKEN_PIPE)
+        return result
+
+
+@click.command(
+    "kvstore",
+    cls=Program,
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(
+    __version__, message=f"kvstore %(version)s, library {version()}", prog_name="kvstore"
+)
+def program() -> None:
+    """Look into a store of libkvstore, and work with it.
+
+    A program may be using the store meanwhile. The options below may also stand behind a command.
+    """
+
+
+for command in COMMANDS:
+    program.add_command(command)
+
+
+def _interrupted() -> int:
+    print("kvstore: interrupted", file=sys.stderr)
+    return int(Exit.INTERRUPTED)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the tool; give its exit status."""
+    settings = Settings()
+    try:
+        result = program.main(
+            list(arguments), prog_name="kvstore", standalone_mode=False, obj=settings
+        )
+    except (KeyboardInterrupt, click.Abort):
+        return _interrupted()
+    except Exception as error:
+        return report(error, as_json=settings.output in ("json", "ndjson"))
+    return result if isinstance(result, int) else int(Exit.DONE)

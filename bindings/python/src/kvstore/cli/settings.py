@@ -1,0 +1,117 @@
+"""What every command is told: which store, which backend, how to print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from ..client import Client
+from ..results import Entity
+from ..store import Store
+from .failures import Exit, Failure
+from .output import Output
+from .place import Place, locate, locate_or_make
+
+T = TypeVar("T")
+
+#: A collection's name that opens a store to ask about all of them; nothing is written to it.
+_ANY = "any"
+
+
+@dataclass
+class Settings:
+    """The common options; those that were not given are None."""
+
+    directory: Path | None = None
+    app_key: str | None = None
+    tag: str | None = None
+    host: str | None = None
+    app_secret: str | None = None
+    master_secret: str | None = None
+    ca_file: Path | None = None
+    timeout: float | None = None
+    output: str | None = None
+
+    @property
+    def out(self) -> Output:
+        """Give what prints results."""
+        return Output(self.output or "table")
+
+    def place(self) -> Place:
+        """Give the store that is meant; it is there."""
+        return locate(self.directory, self.app_key, self.tag)
+
+    @contextmanager
+    def local(self, *, new: bool = False) -> Iterator[Client]:
+        """Open the store without its backend; a `new` one is made if the application is named."""
+        find = locate_or_make if new else locate
+        place = find(self.directory, self.app_key, self.tag)
+        with Client(
+            app_key=place.app_key, tag=place.tag, data_directory=place.directory, host=None
+        ) as client:
+            yield client
+
+    @contextmanager
+    def online(self) -> Iterator[Client]:
+        """Open the store with its backend. A store that is not there is made."""
+        place = locate_or_make(self.directory, self.app_key, self.tag)
+        with Client(
+            app_key=place.app_key,
+            tag=place.tag,
+            data_directory=place.directory,
+            **self._backend(),
+        ) as client:
+            yield client
+
+    @contextmanager
+    def collection(self, name: str, *, online: bool = False, new: bool = False) -> Iterator[Store]:
+        """Open a collection of the store, which is there unless it may be `new`."""
+        with self.online() if online else self.local(new=new) as client:
+            if not online and not new and name not in names_of_collections(client):
+                raise Failure(f"There is no collection {name}.", Exit.NOT_FOUND)
+            with client.collection(name) as store:
+                yield store
+
+    def _backend(self) -> Any:
+        if self.host is None:
+            raise Failure("Say which backend: --host URL, or KVSTORE_HOST.", Exit.USAGE)
+        options = {
+            "host": self.host,
+            "app_secret": self.app_secret or "",
+            "master_secret": self.master_secret,
+            "ca_file": self.ca_file,
+            "timeout": self.timeout,
+        }
+        return {name: value for name, value in options.items() if value is not None}
+
+
+def settings_of(context: click.Context) -> Settings:
+    """Give the settings of a command that runs."""
+    return context.ensure_object(Settings)
+
+
+pass_settings = click.make_pass_decorator(Settings, ensure=True)
+
+
+def names_of_collections(client: Client) -> list[str]:
+    """Give all collections that were ever written to."""
+    with client.collection(_ANY):
+        return [status.collection for status in client.status().collections]
+
+
+def entity_from(text: str, what: str = "an entity") -> Entity:
+    """Read a JSON object of the command line."""
+    from .._json import from_json
+
+    try:
+        value = from_json(text.encode())
+    except ValueError as error:
+        raise Failure(f"This is no JSON for {what}: {error}", Exit.USAGE) from error
+    if not isinstance(value, dict):
+        raise Failure(f'JSON for {what} is an object, such as {{"a": 1}}.', Exit.USAGE)
+    return value
