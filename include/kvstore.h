@@ -952,7 +952,8 @@ KV_API kv_status kv_store_sync_async(kv_store *store, kv_query *query, const cha
  *
  * @param index_json  `{"keys":{"country":1,"population":-1}}`, and `"name"` if it shall not be made of the keys:
  *                    up to eight members in order, nested ones (`"address.city"`) and arrays included;
- *                    `{"keys":{"name":"text"}}` for the words of texts (`"$**"`: of all of them);
+ *                    `{"keys":{"name":"text"}}` for the words of texts (`"$**"`: of all of them), with
+ *                    `"language":"english"` for their stems too;
  *                    `{"keys":{"_geoloc":"2dsphere"}}` for places. `"totals":true` with members in order keeps count
  *                    and sum of the last one for each group of the others: kv_store_group() by these then costs
  *                    what the groups are, and a save one row more

@@ -25,6 +25,33 @@ enum IndexRepair {
     for index in try all(on: db) where index.spec.hasTotals { try remake(index, on: db) }
   }
 
+  /// Fills the indexes of words again: before, texts in scripts without spaces had other words.
+  static func refillWords(_ db: borrowing Connection) throws(SQLiteError) {
+    let text = try db.prepare("SELECT sql FROM sqlite_schema WHERE name = ?1")
+    for index in try all(on: db) {
+      guard case .text = index.spec.kind else { continue }
+      try text.bind("\(index.name)_insert", at: 1)
+      // Which words are in it depends on the layout of the records, which only the trigger knows.
+      if try text.step(), let trigger = text.text(0), let words = indexedWords(in: trigger) {
+        try db.execute(index.refill(words: words))
+      }
+      text.reset()
+    }
+  }
+
+  /// Which words the index has, as the trigger says it.
+  private static func indexedWords(in trigger: String) -> String? {
+    guard let call = trigger.firstRange(ofText: "kv_index_words(new.body, '") else { return nil }
+    var literal = trigger[call.upperBound...].utf8
+    var words: [UInt8] = []
+    // A quotation mark in it stands there twice.
+    while let byte = literal.popFirst() {
+      if byte == UInt8(ascii: "'"), literal.popFirst() != byte { break }
+      words.append(byte)
+    }
+    return String(decoding: words, as: UTF8.self)
+  }
+
   /// The names of the members, in one text that is equal, as Swift compares text, to that of an index which may have
   /// been taken for this one.
   private static func names(of spec: IndexSpec) -> String { IndexKeys.text(of: spec.paths) }

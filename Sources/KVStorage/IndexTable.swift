@@ -47,7 +47,8 @@ struct IndexTable {
           PRIMARY KEY (\(order.joined(separator: ", ")), n)) WITHOUT ROWID
         """
     case .text:
-      return "CREATE VIRTUAL TABLE \(name) USING fts5(words, content='', tokenize='ascii')"
+      let columns = texts.map(\.column).joined(separator: ", ")
+      return "CREATE VIRTUAL TABLE \(name) USING fts5(\(columns), content='', tokenize='ascii')"
     case .geo: return "CREATE VIRTUAL TABLE \(name) USING rtree(n, w, e, s, t)"
     }
   }
@@ -105,6 +106,15 @@ struct IndexTable {
       """
   }
 
+  /// Empties an index of words and fills it again. `words`: which ones, as `kv_index_words` reads it.
+  func refill(words: String) -> String {
+    """
+    INSERT INTO \(name) (\(name)) VALUES ('delete-all');
+    INSERT INTO \(name) (rowid, words) SELECT e.n, kv_index_words(e.body, \(IndexTable.literal(words)))
+      FROM \(entities) AS e WHERE \(isMine("e"));
+    """
+  }
+
   /// Whether a row is in the index, or would be: rows that it has not got to yet are left for it.
   private func isMine(_ row: String) -> String {
     """
@@ -135,9 +145,10 @@ struct IndexTable {
         FROM \(tables)kv_index_keys(\(row).body, \(paths)) WHERE 1
         """
     case .text:
+      let words = texts.map { "kv_index_words(\(row).body, \($0.paths))" }
       return """
-        INSERT INTO \(name) (rowid, words) SELECT \(row).n, kv_index_words(\(row).body, \(paths))\(from)
-        WHERE 1
+        INSERT INTO \(name) (rowid, \(texts.map(\.column).joined(separator: ", ")))
+        SELECT \(row).n, \(words.joined(separator: ", "))\(from) WHERE 1
         """
     case .geo:
       let edges = (0...3).map { "kv_index_edge(\(row).body, \(paths), \($0))" }
@@ -157,8 +168,9 @@ struct IndexTable {
       """
     case .text:
       """
-      INSERT INTO \(name) (\(name), rowid, words)
-        VALUES ('delete', old.n, kv_index_words(old.body, \(paths)));
+      INSERT INTO \(name) (\(name), rowid, \(texts.map(\.column).joined(separator: ", ")))
+        VALUES ('delete', old.n,
+          \(texts.map { "kv_index_words(old.body, \($0.paths))" }.joined(separator: ", ")));
       """
     case .geo: "DELETE FROM \(name) WHERE n = old.n;"
     }
@@ -168,14 +180,19 @@ struct IndexTable {
     spec.paths.indices.map { "k\($0)" }.joined(separator: ", ")
   }
 
+  /// The columns of an index of texts, with what says which words are in each, as a literal: the words, and their stems
+  /// if it has a language.
+  private var texts: [(column: String, paths: String)] {
+    let words = ("words", IndexTable.literal(IndexWords.text(of: spec.paths, format)))
+    guard spec.language != .none else { return [words] }
+    let stems = IndexWords.text(ofStemsIn: spec.language, spec.paths, format)
+    return [words, ("stems", IndexTable.literal(stems))]
+  }
+
   /// The paths as a literal.
-  private var paths: String {
-    let text: String
-    if case .text(let paths) = spec.kind {
-      text = IndexWords.text(of: paths, format)
-    } else {
-      text = IndexKeys.text(of: spec.paths)
-    }
+  private var paths: String { IndexTable.literal(IndexKeys.text(of: spec.paths)) }
+
+  private static func literal(_ text: String) -> String {
     let parts = text.utf8.split(
       separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
     return "'\(parts.map { String(Substring($0)) }.joined(separator: "''"))'"

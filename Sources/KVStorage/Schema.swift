@@ -156,6 +156,9 @@ package enum Schema {
         -- When the collection was last read from the backend, in milliseconds by our own clock; 0: never.
         ALTER TABLE collections ADD COLUMN synced INTEGER NOT NULL DEFAULT 0;
         """),
+    Database.Migration { (db: borrowing Connection) throws(SQLiteError) in
+      try IndexRepair.refillWords(db)
+    },
   ]
 
   /// A collection's own table. The body comes last: what is in front of it is read without it. `gen` is the generation

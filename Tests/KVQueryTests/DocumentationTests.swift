@@ -12,6 +12,14 @@ import Testing
     try check(query, selects: row[2], leaves: row[3])
   }
 
+  @Test(
+    "of text searches select and leave what it says", arguments: rows(columns: 4, header: "search"))
+  func searches(row: [String]) throws {
+    let query = try Query(filter: row[1])
+    #expect(query.filterText == row[1])
+    try check(query, selects: row[2], leaves: row[3])
+  }
+
   @Test("of formats become the filters it says", arguments: rows(columns: 5, header: "form"))
   func formats(row: [String]) throws {
     let query = try Query(format: row[1])
@@ -99,7 +107,8 @@ import Testing
   }()
 
   @Test("are there") func areThere() {
-    #expect(Self.rows(columns: 4, header: "operator").count > 25)
+    #expect(Self.rows(columns: 4, header: "operator").count > 30)
+    #expect(Self.rows(columns: 4, header: "search").count >= 10)
     #expect(Self.rows(columns: 5, header: "form").count > 25)
     #expect(Self.rows(columns: 4, header: "form").count >= 10)
     #expect(Self.rows(columns: 3, header: "predicate").count >= 9)

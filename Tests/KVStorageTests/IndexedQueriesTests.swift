@@ -88,11 +88,16 @@ private struct RandomQueries {
     + [
       #"{"a":1,"b":1}"#, #"{"a":1,"b":-1}"#, #"{"a":-1}"#, #"{"l":1,"a":1}"#, #"{"o.x":1,"o.y":1}"#,
       #"{"n.x":1,"a":-1,"l":1}"#, #"{"t":"text"}"#, #"{"$**":"text"}"#, #"{"t":"text","l":"text"}"#,
+      #"{"t":"text"},"language":"english""#, #"{"$**":"text"},"language":"english""#,
       #"{"_geoloc":"2dsphere"}"#, #"{"_geoloc":"2dsphere"}"#,
     ]
   private static let words = [
     "river", "River", "RIVER", "Zürich", "zurich", "café", #"cafe\u0301"#, "re-entry", "don't",
-    "42", "東京", "of",
+    "42", "東京", "of", "東京都", "京", "rivers", "Riverside", "entries", "caf", "が", #"か\u3099"#,
+  ]
+  private static let searchOptions = [
+    #","$matchCriteria":"all""#, #","$language":"english""#, #","$caseSensitive":true"#,
+    #","$diacriticSensitive":true"#, #","$language":"english","$matchCriteria":"all""#,
   ]
   /// Near the date line, the poles and zero.
   private static let longitudes = [
@@ -215,8 +220,10 @@ private struct RandomQueries {
     let parts = (0..<(1 + random.below(3))).map { _ in
       let words = (0..<(1 + random.below(2))).map { _ in pick(Self.words) }.joined(separator: " ")
       return (chance(20) ? "-" : "") + (chance(30) ? #"\"\#(words)\""# : words)
+        + (chance(20) ? "*" : "")
     }
-    return #"{"$text":{"$search":"\#(parts.joined(separator: " "))"}}"#
+    let options = chance(50) ? pick(Self.searchOptions) : ""
+    return #"{"$text":{"$search":"\#(parts.joined(separator: " "))"\#(options)}}"#
   }
 
   private mutating func region() -> String {

@@ -20,6 +20,8 @@ type Index struct {
 	Place string
 	// Totals keeps count and sum of the last of Keys for each group of the others.
 	Totals bool
+	// Language keeps the stems of the words of Text too, for searches in this language: "english", or "" for none.
+	Language string
 }
 
 // A StoredIndex is an index as a collection has it.
@@ -33,6 +35,8 @@ type StoredIndex struct {
 	Arrays bool `json:"arrays"`
 	// Totals tells whether count and sum of the last key are kept for each group of the others.
 	Totals bool `json:"totals"`
+	// Language is that whose stems are kept beside the words.
+	Language string `json:"language"`
 }
 
 // An Explanation tells how a query is carried out, and what it looked at.
@@ -53,6 +57,7 @@ type Explanation struct {
 func (i Index) json() ([]byte, error) {
 	spec := map[string]any{}
 	put(spec, "name", i.Name)
+	put(spec, "language", i.Language)
 	if i.Totals {
 		spec["totals"] = true
 	}

@@ -1,25 +1,63 @@
 internal import KVJSON
 
 extension FilterParser {
-  /// Parses the value of `$text`: `{"$search":"…"}`, with MongoDB's options where they ask for what we do anyway.
+  /// Parses the value of `$text`: `{"$search":"…"}`, with MongoDB's options and, for all words, the one of its Atlas
+  /// Search.
   static func textSearch(_ value: JSONValue, _ trail: Trail) throws(QueryDecodingError)
     -> TextSearch
   {
     guard let object = value.objectValue, let text = object["$search"]?.stringValue else {
       throw QueryDecodingError("$text needs {\"$search\":\"words\"}", trail)
     }
-    for member in object.members {
-      switch (member.name, member.value) {
-      case ("$search", _), ("$caseSensitive", .bool(false)), ("$diacriticSensitive", .bool(false)),
-        ("$language", .string("none")):
-        continue
-      case ("$caseSensitive", _), ("$diacriticSensitive", _), ("$language", _):
-        throw QueryDecodingError(
-          "$text takes no other \(member.name)", trail + [.member(member.name)])
-      default:
-        throw QueryDecodingError("unknown option \(member.name)", trail + [.member(member.name)])
-      }
+    var options = TextSearch.Options()
+    for member in object.members where member.name != "$search" {
+      try options.read(member, trail + [.member(member.name)])
     }
-    return TextSearch(text)
+    guard options.language == .none || options.folding == WordFolding() else {
+      throw QueryDecodingError(
+        "stems have neither case nor marks: $language goes without $caseSensitive and"
+          + " $diacriticSensitive", trail + [.member("$language")])
+    }
+    let here = trail + [.member("$search")]
+    guard text.utf8.count <= TextSearch.longestText else {
+      throw QueryDecodingError("$search has at most \(TextSearch.longestText) bytes", here)
+    }
+    let search = TextSearch(text, options)
+    guard !search.isTooLong else {
+      throw QueryDecodingError(
+        "$search has at most \(TextSearch.maxWords) words, \(TextSearch.maxPhraseWords) of them in phrases",
+        here)
+    }
+    return search
+  }
+}
+
+extension TextSearch.Options {
+  fileprivate mutating func read(
+    _ member: JSONObject.Member, _ trail: FilterParser.Trail
+  ) throws(QueryDecodingError) {
+    switch (member.name, member.value) {
+    case ("$caseSensitive", .bool(let keepsCase)): folding.keepsCase = keepsCase
+    case ("$diacriticSensitive", .bool(let keepsMarks)): folding.keepsMarks = keepsMarks
+    case ("$language", .string(let name)): language = try TextLanguage(name, trail)
+    case ("$matchCriteria", .string("any")): needsAll = false
+    case ("$matchCriteria", .string("all")): needsAll = true
+    case ("$caseSensitive", _), ("$diacriticSensitive", _):
+      throw QueryDecodingError("\(member.name) needs true or false", trail)
+    case ("$language", _): throw QueryDecodingError("$language needs a name", trail)
+    case ("$matchCriteria", _):
+      throw QueryDecodingError("$matchCriteria is \"any\" or \"all\"", trail)
+    default: throw QueryDecodingError("unknown option \(member.name)", trail)
+    }
+  }
+}
+
+extension TextLanguage {
+  init(_ name: String, _ trail: FilterParser.Trail) throws(QueryDecodingError) {
+    switch name {
+    case "none": self = .none
+    case "english", "en": self = .english
+    default: throw QueryDecodingError("the language is \"none\" or \"english\"", trail)
+    }
   }
 }

@@ -94,12 +94,15 @@ struct TableAccess: Sendable {
   let parameters: [SQLSelection.Parameter]
   let score: Int
 
-  /// FTS5's table.
-  static func words(_ search: TextSearch, _ index: UsableIndex) -> Access {
-    .table(
+  /// FTS5's table; nil if it cannot tell what may match.
+  static func words(_ search: TextSearch, _ index: UsableIndex) -> Access? {
+    let language = index.spec.language
+    let hasStems = language != .none && language == search.options.language
+    guard let expression = search.expression(stems: hasStems) else { return nil }
+    return .table(
       TableAccess(
         index: index, row: "rowid", condition: "\(index.table) MATCH ?",
-        parameters: [.text(search.expression)], score: 70))
+        parameters: [.text(expression)], score: 70))
   }
 
   /// R*Tree's table.

@@ -2,7 +2,8 @@ package import KVJSON
 
 /// An index that an application asks for: a name, and what is indexed.
 ///
-/// As JSON: `{"name":"…","keys":{"country":1,"population":-1}}`, in MongoDB's words; `"totals":true` is ours.
+/// As JSON: `{"name":"…","keys":{"country":1,"population":-1}}`, in MongoDB's words; `"totals":true` and
+/// `"language":"english"` are ours.
 package struct IndexSpec: Sendable, Equatable {
   /// A member of an ordered index.
   package struct Key: Sendable, Equatable {
@@ -28,6 +29,8 @@ package struct IndexSpec: Sendable, Equatable {
   package let kind: Kind
   /// Whether count and sum of the last key are kept for each group of the others.
   package let hasTotals: Bool
+  /// The language whose stems an index of texts has beside the words.
+  package let language: TextLanguage
 
   /// Reads a specification; an error tells the position in the text.
   package init(parsing text: String) throws(QueryError) {
@@ -45,22 +48,27 @@ package struct IndexSpec: Sendable, Equatable {
         name,
         .ordered(ordered.map { Key(path: keys.renamed($0.path), ascending: $0.ascending) }),
         hasTotals: hasTotals)
-    case .text(let paths): IndexSpec(name, .text(paths.map { keys.renamed($0) }))
+    case .text(let paths):
+      IndexSpec(name, .text(paths.map { keys.renamed($0) }), language: language)
     case .geo(let path): IndexSpec(name, .geo(keys.renamed(path)))
     }
   }
 
-  private init(_ name: String, _ kind: Kind, hasTotals: Bool = false) {
-    (self.name, self.kind, self.hasTotals) = (name, kind, hasTotals)
+  private init(
+    _ name: String, _ kind: Kind, hasTotals: Bool = false, language: TextLanguage = .none
+  ) {
+    (self.name, self.kind, self.hasTotals, self.language) = (name, kind, hasTotals, language)
   }
 
   private init(_ value: JSONValue) throws(QueryDecodingError) {
     guard let object = value.objectValue else {
       throw QueryDecodingError("an index must be an object", [])
     }
-    for member in object.members where !["name", "keys", "totals"].contains(member.name) {
+    let known = ["name", "keys", "totals", "language"]
+    for member in object.members where !known.contains(member.name) {
       throw QueryDecodingError(
-        "unknown member \(member.name): an index has name, keys and totals", [.member(member.name)])
+        "unknown member \(member.name): an index has name, keys, totals and language",
+        [.member(member.name)])
     }
     guard let keys = object["keys"]?.objectValue, !keys.isEmpty else {
       throw QueryDecodingError("an index needs keys, such as {\"country\":1}", [.member("keys")])
@@ -68,6 +76,7 @@ package struct IndexSpec: Sendable, Equatable {
     kind = try IndexSpec.kind(keys)
     name = try IndexSpec.name(object["name"], keys)
     hasTotals = try IndexSpec.totals(object["totals"], kind)
+    language = try IndexSpec.language(object["language"], kind)
   }
 
   /// `{"country":1,"population":-1}`, or `"text"` for all of them, or `"2dsphere"` for a single one.
@@ -127,6 +136,17 @@ package struct IndexSpec: Sendable, Equatable {
     return hasTotals
   }
 
+  private static func language(
+    _ value: JSONValue?, _ kind: Kind
+  ) throws(QueryDecodingError) -> TextLanguage {
+    guard let value else { return .none }
+    let trail = [QueryDecodingError.Step.member("language")]
+    guard case .text = kind, let name = value.stringValue else {
+      throw QueryDecodingError("language is the name of the language of indexed texts", trail)
+    }
+    return try TextLanguage(name, trail)
+  }
+
   /// The name given, or one made of the keys: `country_1_population_-1`.
   private static func name(_ value: JSONValue?, _ keys: JSONObject) throws(QueryDecodingError)
     -> String
@@ -146,6 +166,7 @@ package struct IndexSpec: Sendable, Equatable {
   package var json: JSONObject {
     var object: JSONObject = ["name": .string(name), "keys": .object(keysJSON)]
     if hasTotals { object["totals"] = true }
+    if language != .none { object["language"] = .string(language.rawValue) }
     return object
   }
 

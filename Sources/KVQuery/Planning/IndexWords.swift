@@ -5,11 +5,20 @@ package final class IndexWords: Sendable {
   private let paths: [Path]
   /// The layout, which says which members are left out where all texts are wanted.
   private let format: RecordFormat
+  /// Of which the stems are indexed, not the words.
+  private let language: TextLanguage
 
   /// Reads a JSON array of names, which is empty for all texts of the default format, or an object with the members that
-  /// another format reserves, `{"reserved":["id"]}`; nil for anything else.
+  /// another format reserves, `{"reserved":["id"]}`; or `{"language":"english","of":…}` with either, for the stems. Nil
+  /// for anything else.
   package init?(parsing text: String) {
-    guard let value = try? parseJSON(text) else { return nil }
+    guard var value = try? parseJSON(text) else { return nil }
+    if let name = value["language"]?.stringValue {
+      guard let known = TextLanguage(rawValue: name), let inner = value["of"] else { return nil }
+      (language, value) = (known, inner)
+    } else {
+      language = .none
+    }
     if let reserved = value["reserved"]?.arrayValue?.compactMap(\.stringValue) {
       paths = []
       format = RecordFormat(id: reserved.map { .init($0) })
@@ -28,13 +37,21 @@ package final class IndexWords: Sendable {
     return JSONValue.object(["reserved": .array(reserved)]).text
   }
 
-  /// The words with spaces between them.
+  /// The text that asks for the stems of the words.
+  package static func text(
+    ofStemsIn language: TextLanguage, _ paths: [Path], _ format: RecordFormat
+  ) -> String {
+    #"{"language":"\#(language.rawValue)","of":\#(text(of: paths, format))}"#
+  }
+
+  /// The words, or their stems, with spaces between them.
   package func words(of entity: UnsafeRawBufferPointer) -> [UInt8] {
     guard let root = RawValue(entity: entity) else { return [] }
     var out: [UInt8] = []
-    let add = { (text: UnsafeBufferPointer<UInt8>) in
-      for word in Words.split(text) {
-        out += word
+    let add = { [language] (text: UnsafeBufferPointer<UInt8>) in
+      var words = WordReader(text)
+      while words.next() {
+        out += language.stem(words.word)
         out.append(UInt8(ascii: " "))
       }
     }

@@ -104,11 +104,10 @@ struct Planner {
     for case (let path, .text(let search)) in tests where !search.isEmpty {
       let isIndexed =
         paths.isEmpty ? !query.format.isReserved(path.top.text) : paths.contains(path)
-      guard isIndexed else { continue }
-      return TableAccess.words(search, index)
+      if isIndexed, let access = TableAccess.words(search, index) { return access }
     }
     for case .text(let search) in rest where paths.isEmpty && !search.isEmpty {
-      return TableAccess.words(search, index)
+      if let access = TableAccess.words(search, index) { return access }
     }
     return nil
   }

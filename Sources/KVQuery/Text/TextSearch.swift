@@ -1,100 +1,63 @@
 internal import KVBase
 internal import KVJSON
 
-/// A `$text` search in MongoDB's notation: words, some of which have to be there; `"quoted words"`, all of
-/// which have to follow each other somewhere; `-words` and `-"quoted words"`, which must be nowhere.
+/// A `$text` search in MongoDB's notation: words and `prefixes*`, of which one or all have to be there; `"quoted words"`,
+/// all of which have to follow each other somewhere; `-words` and `-"quoted words"`, which must be nowhere.
 package struct TextSearch: Sendable, Equatable {
-  package let text: String
-  /// The words of which one has to be there, unless there are phrases.
-  let words: [[UInt8]]
-  let phrases: [[[UInt8]]]
-  let excluded: [[[UInt8]]]
+  package struct Options: Sendable, Equatable {
+    /// Whether each of the words has to be there, and not just one.
+    package var needsAll = false
+    /// Whether words are compared by their stems.
+    package var language = TextLanguage.none
+    var folding = WordFolding()
+  }
 
-  package init(_ text: String) {
-    self.text = text
-    var (words, phrases, excluded): ([[UInt8]], [[[UInt8]]], [[[UInt8]]]) = ([], [], [])
-    for part in TextSearch.parts(of: text) {
-      let found = Words.split(part.text)
-      guard !found.isEmpty else { continue }
-      if part.isExcluded {
-        excluded.append(found)
-      } else if part.isQuoted {
-        phrases.append(found)
-      } else {
-        words += found
-      }
-    }
-    (self.words, self.phrases, self.excluded) = (words, phrases, excluded)
+  package let text: String
+  package let options: Options
+  /// What is searched for, each once.
+  let parts: [TextPart]
+  let vocabulary: TextVocabulary
+
+  package init(_ text: String, _ options: Options = Options()) {
+    (self.text, self.options) = (text, options)
+    parts = TextPart.parse(text, options)
+    vocabulary = TextVocabulary(parts)
   }
 
   package static func == (left: TextSearch, right: TextSearch) -> Bool {
-    left.text.hasSameBytes(as: right.text)
+    left.text.hasSameBytes(as: right.text) && left.options == right.options
+  }
+
+  /// The largest length of a text to search for, in bytes.
+  static let longestText = 65_536
+  /// The largest number of words in it.
+  static let maxWords = 4_096
+  /// The largest number of those that have to follow each other: at each place of a text it may take so many steps to see
+  /// that they do not.
+  static let maxPhraseWords = 512
+
+  /// Whether it has more words than it may.
+  var isTooLong: Bool {
+    let counts = parts.map(\.terms.count)
+    return counts.reduce(0, +) > TextSearch.maxWords
+      || counts.filter { $0 > 1 }.reduce(0, +) > TextSearch.maxPhraseWords
   }
 
   /// Whether nothing can be found: there is nothing to look for.
-  var isEmpty: Bool { words.isEmpty && phrases.isEmpty }
+  var isEmpty: Bool { !parts.contains { $0.role != .excluded } }
+}
 
-  private static func parts(
-    of text: String
-  ) -> [(text: String, isQuoted: Bool, isExcluded: Bool)] {
-    var parts: [(text: String, isQuoted: Bool, isExcluded: Bool)] = []
-    var rest = Substring(text).unicodeScalars
-    while let first = rest.first {
-      guard !first.properties.isWhitespace else {
-        rest.removeFirst()
-        continue
-      }
-      let isExcluded = first == "-"
-      if isExcluded { rest.removeFirst() }
-      let isQuoted = rest.first == "\""
-      if isQuoted { rest.removeFirst() }
-      let part = rest.prefix { isQuoted ? $0 != "\"" : !$0.properties.isWhitespace && $0 != "\"" }
-      rest = rest[part.endIndex...]
-      if isQuoted, !rest.isEmpty { rest.removeFirst() }
-      parts.append((String(part), isQuoted, isExcluded))
-    }
-    return parts
-  }
+/// The language that words have their endings in.
+package enum TextLanguage: String, Sendable {
+  /// Each word is compared as it is.
+  case none
+  case english
 
-  /// The FTS5 query: it finds everything that may match. The words hold nothing but letters and digits.
-  var expression: String {
-    func quoted(_ words: [[UInt8]]) -> String {
-      "\"\(words.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " "))\""
-    }
-    return phrases.isEmpty
-      ? words.map { quoted([$0]) }.joined(separator: " OR ")
-      : phrases.map(quoted).joined(separator: " AND ")
-  }
-
-  /// The parts of the search that some texts, one after the other, contain.
-  struct Finding {
-    private let search: TextSearch
-    private var hasWord = false
-    private var hasExcluded = false
-    private var missing: [[[UInt8]]]
-
-    init(_ search: TextSearch) {
-      self.search = search
-      missing = search.phrases
-    }
-
-    mutating func look(at text: UnsafeBufferPointer<UInt8>) {
-      guard !hasExcluded else { return }
-      let words = Words.split(text)
-      hasWord = hasWord || search.words.contains { words.contains($0) }
-      missing.removeAll { Finding.contains(words, $0) }
-      hasExcluded = search.excluded.contains { Finding.contains(words, $0) }
-    }
-
-    var isMatch: Bool {
-      !search.isEmpty && !hasExcluded && missing.isEmpty && (hasWord || !search.phrases.isEmpty)
-    }
-
-    private static func contains(_ words: [[UInt8]], _ phrase: [[UInt8]]) -> Bool {
-      guard words.count >= phrase.count else { return false }
-      return (0...(words.count - phrase.count)).contains { start in
-        words[start..<start + phrase.count].elementsEqual(phrase)
-      }
+  /// The form of a word in lower case that stands for all its forms.
+  func stem(_ word: [UInt8]) -> [UInt8] {
+    switch self {
+    case .none: word
+    case .english: PorterStemmer.stem(word)
     }
   }
 }
@@ -102,17 +65,42 @@ package struct TextSearch: Sendable, Equatable {
 extension TextSearch {
   /// Whether all that is asked of the texts of an entity is there.
   func holds(entity: RawValue, _ format: RecordFormat) -> Bool {
-    var finding = Finding(self)
+    var finding = TextFinding(self)
     entity.eachTextOfEntity(format) { finding.look(at: $0) }
     return finding.isMatch
   }
 
   /// Searches the texts at a path.
   func holds(_ value: RawValue?, at path: RawValue.Components) -> Bool {
-    var finding = Finding(self)
+    var finding = TextFinding(self)
     RawValue.eachText(of: value, at: path) { finding.look(at: $0) }
     return finding.isMatch
   }
 
-  var json: JSONObject { ["$text": ["$search": .string(text)]] }
+  /// The FTS5 query: it finds everything that may match. The words hold nothing but letters and digits, so that nothing
+  /// of the text is read as FTS5's syntax. `stems`: whether the index has a column of stems in the search's language.
+  func expression(stems hasStems: Bool) -> String? {
+    let required = parts.filter { $0.role == .required }
+    let wanted = required.isEmpty ? parts.filter { $0.role == .optional } : required
+    var expressions: [String] = []
+    for part in wanted {
+      guard let expression = part.expression(stems: hasStems) else {
+        // What the index cannot tell may be left out only if something else is required.
+        if required.isEmpty { return nil }
+        continue
+      }
+      expressions.append(expression)
+    }
+    return expressions.isEmpty
+      ? nil : expressions.joined(separator: required.isEmpty ? " OR " : " AND ")
+  }
+
+  var json: JSONObject {
+    var object: JSONObject = ["$search": .string(text)]
+    if options.needsAll { object["$matchCriteria"] = "all" }
+    if options.language != .none { object["$language"] = .string(options.language.rawValue) }
+    if options.folding.keepsCase { object["$caseSensitive"] = true }
+    if options.folding.keepsMarks { object["$diacriticSensitive"] = true }
+    return ["$text": .object(object)]
+  }
 }

@@ -115,6 +115,8 @@ class Index:
     arrays: bool
     #: Whether count and sum of the last key are kept for each group of the others.
     totals: bool = False
+    #: The language whose stems are kept beside the words.
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Generic, Unpack, overload
+from typing import Any, Generic, Literal, Unpack, overload
 
 from .._option_types import CallOptions, LogoutOptions, NetworkOptions
 from .._options import WriteOptions
@@ -177,13 +177,20 @@ class StoreCalls(Generic[E]):
         return await in_thread(self.blocking.purge, query)
 
     async def create_index(
-        self, keys: Mapping[str, int | str], *, name: str | None = None, totals: bool = False
+        self,
+        keys: Mapping[str, int | str],
+        *,
+        name: str | None = None,
+        totals: bool = False,
+        language: Literal["english"] | None = None,
     ) -> None:
         """Make an index, such as ``{"country": 1, "population": -1}``, over what is there too.
 
         See :meth:`kvstore.Store.create_index`.
         """
-        await in_thread(self.blocking.create_index, keys, name=name, totals=totals)
+        await in_thread(
+            self.blocking.create_index, keys, name=name, totals=totals, language=language
+        )
 
     async def drop_index(self, name: str) -> None:
         """Drop an index, or raise :class:`kvstore.NotFoundError`."""

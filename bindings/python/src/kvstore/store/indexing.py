@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from .. import _native
 from .._options import to_json, to_text
@@ -21,17 +21,25 @@ class Indexing(StoreBase[E]):
     """Makes indexes, and tells how they are used."""
 
     def create_index(
-        self, keys: Mapping[str, int | str], *, name: str | None = None, totals: bool = False
+        self,
+        keys: Mapping[str, int | str],
+        *,
+        name: str | None = None,
+        totals: bool = False,
+        language: Literal["english"] | None = None,
     ) -> None:
         """Make an index, such as ``{"country": 1, "population": -1}``, over what is there too.
 
         The value of a key is 1, -1, ``"text"`` (for words) or ``"2dsphere"`` (for places). If there
         is the same one already, nothing happens. ``totals`` keeps count and sum of the last key for
-        each group of the others, so that :meth:`group` by these is immediate.
+        each group of the others, so that :meth:`group` by these is immediate. ``language`` keeps the
+        stems of words too, for searches in this language.
         """
         spec: dict[str, Any] = {"keys": dict(keys)}
         if totals:
             spec["totals"] = True
+        if language is not None:
+            spec["language"] = language
         if name is not None:
             spec["name"] = name
         text = to_json(spec)
