@@ -13,6 +13,9 @@ import pytest
 
 from kvstore.cli.program import run
 
+#: The tool as a process of its own.
+PROGRAM = [sys.executable, "-c", "import sys; from kvstore.cli import main; sys.exit(main())"]
+
 
 @dataclass(frozen=True)
 class Result:

@@ -10,12 +10,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_line import Tool
+from command_line import PROGRAM, Tool
 
 import kvstore
 
 KEY = "kid_test"
-PROGRAM = [sys.executable, "-c", "import sys; from kvstore.cli import main; sys.exit(main())"]
 NOTES = [
     {"_id": "a", "text": "milk", "price": 3, "tags": ["food"]},
     {"_id": "b", "text": "wine", "price": 12.5, "done": None},

@@ -261,3 +261,10 @@ def _pump(client: kvstore.Client, over: Callable[[], bool]) -> None:
         while not over():
             assert selector.select(60)
             client.dispatch()
+
+
+def test_wait_tells_whether_the_answer_is_there(silence: Silence, tmp_path: Path) -> None:
+    with open_client(silence.host, tmp_path) as client, client.ping_async() as request:
+        assert not request.wait(0.05)
+        request.cancel()
+        assert request.wait(30)

@@ -30,6 +30,11 @@ def _library() -> ctypes.CDLL:
 _lib: Final = _library()
 
 
+def path() -> str:
+    """Give the file of the library, or the name under which the system has it."""
+    return str(_lib._name)
+
+
 def _declare_all() -> None:
     for name, (result, parameters) in _abi.FUNCTIONS.items():
         function = getattr(_lib, name)

@@ -7,6 +7,7 @@ short slices: between two of them Python notices Ctrl-C, and the operation is ca
 from __future__ import annotations
 
 import ctypes
+import math
 import threading
 import time
 import weakref
@@ -100,6 +101,13 @@ class Request(Closing, Generic[T]):
                 self._result.append(self._read())
         return self._result[0]
 
+    def wait(self, timeout: float) -> bool:
+        """Wait for the final answer; tell whether it came within `timeout` seconds."""
+        end = time.monotonic() + timeout
+        while not _is_done(self._handle) and (left := end - time.monotonic()) > 0:
+            _wait(self._handle, min(_SLICE, left), None, None, None)
+        return self.done()
+
     def cancel(self) -> None:
         """Ask the operation to stop: it ends with :class:`CancelledError`, unless it was done.
 
@@ -140,18 +148,14 @@ class Request(Closing, Generic[T]):
         return f"<kvstore.Request, {'done' if self.done() else 'running'}>"
 
     def _wait(self, timeout: float | None) -> None:
-        end = None if timeout is None else time.monotonic() + timeout
-        while not _is_done(self._handle):
-            left = _SLICE if end is None else min(_SLICE, end - time.monotonic())
-            if left <= 0:
-                raise TimeoutError(
-                    {
-                        "status": _abi.KV_TIMEOUT,
-                        "name": "KV_TIMEOUT",
-                        "message": "not done in the time given",
-                    }
-                )
-            _wait(self._handle, left, None, None, None)
+        if not self.wait(math.inf if timeout is None else timeout):
+            raise TimeoutError(
+                {
+                    "status": _abi.KV_TIMEOUT,
+                    "name": "KV_TIMEOUT",
+                    "message": "not done in the time given",
+                }
+            )
 
     def _read(self) -> T:
         if self._delivery is not None:

@@ -19,6 +19,8 @@ from rich.highlighter import JSONHighlighter
 from rich.progress import Progress
 from rich.text import Text
 
+from ..errors import KVError
+
 FORMATS = ("table", "json", "ndjson", "csv")
 #: A table is held in memory and read by people, so it has an end.
 TABLE_LIMIT = 100
@@ -191,6 +193,8 @@ def cell(value: Any) -> str:
         return ""
     if isinstance(value, datetime):
         return value.strftime("%Y-%m-%d %H:%M:%S")
+    if isinstance(value, KVError):
+        return printable(value.message)
     return printable(value if isinstance(value, str) else encoded(value).decode())
 
 
@@ -218,8 +222,7 @@ def _plain(value: Any) -> Any:
     """Give what JSON has for a value."""
     if isinstance(value, datetime):
         return value.isoformat()
-    details = getattr(value, "details", None)
-    return details if isinstance(details, dict) else str(value)
+    return value.details if isinstance(value, KVError) else str(value)
 
 
 def human_bytes(count: int) -> str:
@@ -234,6 +237,15 @@ def human_bytes(count: int) -> str:
             break
         size /= 1024
     return f"{count} B" if unit == "B" else f"{size:.1f} {unit}"
+
+
+def counted(count: int, thing: str) -> str:
+    """Count things in words.
+
+    >>> counted(1, "pending write"), counted(2, "pending write")
+    ('1 pending write', '2 pending writes')
+    """
+    return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
 def progress_bar() -> Progress:

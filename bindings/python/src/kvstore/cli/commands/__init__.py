@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import click
 
+from .accounts import login, logout, signup, users
+from .conflicts import conflicts
+from .health import completion, doctor, salvage, verify
 from .indexing import indexes
 from .queue import pending
 from .reading import collections, count, explain, find, get
+from .syncing import pull, push, sync
 from .transfer import export, import_
+from .watching import follow, live, watch
 
 COMMANDS: list[click.Command] = [
     collections,
@@ -19,4 +24,19 @@ COMMANDS: list[click.Command] = [
     export,
     import_,
     pending,
+    conflicts,
+    login,
+    signup,
+    logout,
+    users,
+    pull,
+    push,
+    sync,
+    follow,
+    live,
+    watch,
+    verify,
+    salvage,
+    doctor,
+    completion,
 ]

@@ -14,7 +14,7 @@ from ...errors import KVError
 from ...results import PendingDetail, PendingWrite
 from ...store import Store
 from ..failures import Exit, Failure, code_of
-from ..output import note
+from ..output import counted, note
 from ..parameters import Group, collection_argument, complete_collection, yes_option
 from ..settings import Settings, entity_from, names_of_collections, pass_settings
 
@@ -156,15 +156,6 @@ def drop(
 
 def _words(store: Store, ids: tuple[str, ...], everything: bool) -> str:
     return counted(len(store.pending) if everything else len(ids), "pending write")
-
-
-def counted(count: int, thing: str) -> str:
-    """Count things in words.
-
-    >>> counted(1, "pending write"), counted(2, "pending write")
-    ('1 pending write', '2 pending writes')
-    """
-    return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
 def confirm(question: str, yes: bool) -> None:

@@ -17,10 +17,9 @@ from ...query import Query
 from ...results import EntityLike
 from ...store import Store
 from ..failures import Exit
-from ..output import csv_lines, from_csv_cell, note, progress_bar
+from ..output import counted, csv_lines, from_csv_cell, note, progress_bar
 from ..parameters import Command, collection_argument, query_of, query_options
 from ..settings import Settings, pass_settings
-from .queue import counted
 from .reading import columns_of, one_line
 
 #: How many entities are saved in one transaction.

@@ -1,0 +1,116 @@
+"""The user of a store, and others."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from ...errors import NoUserError
+from ..failures import Exit, Failure
+from ..parameters import Command, Group, yes_option
+from ..settings import Settings, entity_from, pass_settings
+from .queue import confirm
+
+
+@click.command("login", cls=Command)
+@click.argument("username")
+@pass_settings
+def login(settings: Settings, username: str) -> None:
+    """Log a user in. The session is kept in the store, for programs too.
+
+    The password is asked for; without a terminal it is read from KVSTORE_PASSWORD, or from the
+    first line of the standard input.
+    """
+    with settings.online() as client:
+        user = client.login(username, _password())
+    settings.out.done(f"{user.get('username')} is logged in.", user=user)
+
+
+@click.command("signup", cls=Command)
+@click.argument("username", required=False)
+@pass_settings
+def signup(settings: Settings, username: str | None) -> None:
+    """Create a user and log it in; without a name the backend makes one up.
+
+    The password is read as by login.
+    """
+    with settings.online() as client:
+        user = client.signup(username, None if username is None else _password())
+    settings.out.done(f"{user.get('username')} is signed up and logged in.", user=user)
+
+
+def _password() -> str:
+    """Read a password, unseen."""
+    if (password := os.environ.get("KVSTORE_PASSWORD")) is not None:
+        return password
+    if sys.stdin.isatty():
+        return str(click.prompt("Password", hide_input=True, err=True))
+    password = sys.stdin.readline().rstrip("\r\n")
+    if not password:
+        raise Failure("There is no password on the standard input.", Exit.USAGE)
+    return password
+
+
+@click.command("logout", cls=Command)
+@click.option("--keep-data", is_flag=True, help="The data stays, for this user.")
+@click.option("--discard-pending", is_flag=True, help="Delete the data although writes wait.")
+@yes_option
+@pass_settings
+def logout(settings: Settings, keep_data: bool, discard_pending: bool, yes: bool) -> None:
+    """Log the user out, and delete the local data unless it is to be kept."""
+    confirm("Log out and delete the local data?", yes or keep_data)
+    with settings.online() as client:
+        client.logout(keep_data=keep_data, discard_pending=discard_pending)
+    settings.out.done("Logged out.", loggedOut=True)
+
+
+@click.group("users", cls=Group)
+def users() -> None:
+    """Show, change and delete the user who is logged in; ask for a name."""
+
+
+@users.command("me")
+@click.option("--stored", is_flag=True, help="As last seen, without asking the backend.")
+@pass_settings
+def me(settings: Settings, stored: bool) -> None:
+    """Show the user who is logged in."""
+    with settings.online() as client:
+        user: Any = client.active_user if stored else client.me()
+    if user is None:
+        raise NoUserError({"status": 14, "name": "KV_NO_USER", "message": "Nobody is logged in."})
+    settings.out.document(user)
+
+
+@users.command("exists")
+@click.argument("username")
+@pass_settings
+def exists(settings: Settings, username: str) -> int:
+    """Tell whether a user name is taken; the exit code is 3 if it is not."""
+    with settings.online() as client:
+        taken = client.user_exists(username)
+    settings.out.done("taken" if taken else "not taken", exists=taken)
+    return int(Exit.DONE if taken else Exit.NOT_FOUND)
+
+
+@users.command("update")
+@click.argument("members", metavar="JSON")
+@pass_settings
+def update(settings: Settings, members: str) -> None:
+    """Replace members of the user who is logged in."""
+    with settings.online() as client:
+        settings.out.document(client.update_user(entity_from(members, "a user")))
+
+
+@users.command("delete")
+@click.option("--hard", is_flag=True, help="For good; otherwise the user is disabled.")
+@yes_option
+@pass_settings
+def delete(settings: Settings, hard: bool, yes: bool) -> None:
+    """Delete the user who is logged in, and the local data."""
+    confirm("Delete the user and the local data?", yes)
+    with settings.online() as client:
+        client.delete_user(hard=hard)
+    settings.out.done("The user was deleted.", deleted=True)

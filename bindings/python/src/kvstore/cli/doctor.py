@@ -1,0 +1,152 @@
+"""The checks of ``kvstore doctor``."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import ssl
+import stat
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from .. import __version__, _native
+from ..errors import KVError
+from .failures import Failure
+from .output import counted, human_bytes
+from .settings import Settings, names_of_collections
+
+#: How far clocks may be apart, in seconds.
+_APART = 60
+#: Days of a certificate that are few.
+_FEW_DAYS = 14
+_LEAST_FREE = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was looked at, and how it is."""
+
+    name: str
+    result: Literal["ok", "warning", "failed", "unknown"]
+    detail: str
+
+
+def examine(settings: Settings) -> Iterator[Check]:
+    """Look at everything; what cannot be looked at is a failure of that check alone."""
+    yield Check("tool", "ok", f"{__version__}, Python {platform.python_version()}")
+    yield Check("library", "ok", f"{_native.version()}, {_native.path()}")
+    yield Check("system", "ok", platform.platform())
+    yield from _store(settings)
+    if settings.host is None:
+        yield Check("backend", "unknown", "no --host was given")
+        return
+    yield _backend(settings)
+    yield from _clock_and_certificate(settings, settings.host)
+
+
+def _store(settings: Settings) -> Iterator[Check]:
+    try:
+        place = settings.place()
+    except Failure as error:
+        yield Check("file", "failed", error.message)
+        return
+    yield _file(place.file)
+    free = shutil.disk_usage(place.file.parent).free
+    yield Check("disk", "ok" if free > _LEAST_FREE else "warning", f"{human_bytes(free)} free")
+    try:
+        with settings.local() as client:
+            count = len(names_of_collections(client))
+            status = client.status()
+    except KVError as error:
+        yield Check("store", "failed", str(error))
+        return
+    words = (
+        f"{counted(count, 'collection')}, {status.pending} pending, {status.quarantined} set aside"
+    )
+    yield Check("store", "warning" if status.quarantined else "ok", words)
+
+
+def _file(file: Path) -> Check:
+    """Look at the file, before the library opens it: closing it afterwards would drop locks."""
+    with file.open("rb") as opened:
+        header = opened.read(72)
+    facts = file.stat()
+    version = int.from_bytes(header[60:64], "big")
+    words = f"{file}, {human_bytes(facts.st_size)}, schema {version}"
+    log = file.with_name(file.name + "-wal")
+    if log.exists():
+        words += f", log {human_bytes(log.stat().st_size)}"
+    if header[68:72] != b"KVS1":
+        return Check("file", "failed", f"{words}: not a file of libkvstore")
+    if stat.S_IMODE(facts.st_mode) & 0o077:
+        return Check("file", "warning", f"{words}: others than its owner may use it")
+    if not os.access(file, os.W_OK):
+        return Check("file", "warning", f"{words}: only for reading")
+    return Check("file", "ok", words)
+
+
+def _backend(settings: Settings) -> Check:
+    try:
+        with settings.online() as client:
+            start = time.monotonic()
+            answer = client.ping()
+            milliseconds = (time.monotonic() - start) * 1000
+            user = client.active_user
+    except (KVError, Failure) as error:
+        return Check("backend", "failed", error.message)
+    who = "nobody logged in" if user is None else f"{user.get('username')} logged in"
+    version = answer.get("version", "unknown version")
+    return Check("backend", "ok", f"{settings.host}, {version}, {milliseconds:.0f} ms, {who}")
+
+
+def _clock_and_certificate(settings: Settings, host: str) -> Iterator[Check]:
+    """Ask the backend for the time, by a connection of our own."""
+    certificates = ssl.create_default_context(cafile=settings.ca_file)
+    try:
+        yield _clock(host, certificates)
+    except OSError as error:
+        yield Check("clock", "unknown", str(error))
+    if urlsplit(host).scheme == "https":
+        try:
+            yield _certificate(host, certificates)
+        except OSError as error:
+            yield Check("certificate", "failed", str(error))
+
+
+def _clock(host: str, certificates: ssl.SSLContext) -> Check:
+    try:
+        answer = urllib.request.urlopen(host, timeout=10, context=certificates)
+    except urllib.error.HTTPError as error:
+        # An answer that is an error has the time as well.
+        answer = error
+    with answer:
+        date = answer.headers.get("Date")
+    if date is None:
+        return Check("clock", "unknown", "the backend does not tell the time")
+    apart = time.time() - parsedate_to_datetime(date).timestamp()
+    words = f"{abs(apart):.0f} s {'before' if apart > 0 else 'behind'} the backend's"
+    return Check("clock", "ok" if abs(apart) <= _APART else "warning", words)
+
+
+def _certificate(host: str, certificates: ssl.SSLContext) -> Check:
+    import socket
+
+    address = urlsplit(host)
+    where = (address.hostname or "", address.port or 443)
+    with (
+        socket.create_connection(where, timeout=10) as plain,
+        certificates.wrap_socket(plain, server_hostname=address.hostname) as secure,
+    ):
+        found = secure.getpeercert() or {}
+    days = (ssl.cert_time_to_seconds(str(found["notAfter"])) - time.time()) / 86400
+    return Check(
+        "certificate", "ok" if days > _FEW_DAYS else "warning", f"valid for {days:.0f} days"
+    )
