@@ -150,6 +150,22 @@ extension Storage {
     return try statement.step()
   }
 
+  package func written(
+    _ ids: [String], since mark: RefreshMark, in collection: String
+  ) throws(StoreError) -> [String] {
+    try read(from: collection) { (db, table) throws(SQLiteError) in
+      let statement = try db.statement(table.writtenSince)
+      try statement.bind(mark.generation, at: 2)
+      var written: [String] = []
+      for id in ids {
+        try statement.bind(id, at: 1)
+        if try statement.step() { written.append(id) }
+        statement.reset()
+      }
+      return written
+    } ?? []
+  }
+
   package func forget(
     _ ids: [String], in collection: String, at known: RecordVersion?
   ) throws(StoreError) -> Int {
@@ -192,6 +208,22 @@ extension Storage {
       }
       return keys
     } ?? []
+  }
+
+  package func reviseRequests(in collection: String, to moment: String) throws(StoreError) {
+    let isAnyLater = try read(from: collection) { (db, table) throws(SQLiteError) in
+      let statement = try db.statement(Requests.findLater)
+      try statement.bind(table.number, at: 1)
+      try statement.bind(moment, at: 2)
+      return try statement.step()
+    }
+    guard isAnyLater == true else { return }
+    try write(to: collection) { (db, change) throws(SQLiteError) in
+      let statement = try db.statement(Requests.revise)
+      try statement.bind(change.table.number, at: 1)
+      try statement.bind(moment, at: 2)
+      try statement.run()
+    }
   }
 
   /// Forgets the records of all collections: who reads from now on may see something else.
@@ -246,6 +278,9 @@ extension Storage {
     static let find = SQL("SELECT started, epoch FROM requests \(isKey)")
     static let list = SQL("SELECT filter, fields FROM requests WHERE collection = ?1")
     static let forget = SQL("DELETE FROM requests \(isKey)")
+    private static let isLater = "WHERE collection = ?1 AND started > ?2"
+    static let findLater = SQL("SELECT 1 FROM requests \(isLater)")
+    static let revise = SQL("UPDATE requests SET started = ?2 \(isLater)")
     static let forgetAll = SQL("DELETE FROM requests WHERE collection = ?1")
     static let recordForgotten = SQL(
       "UPDATE collections SET forgotten = generation WHERE number = ?1")

@@ -36,6 +36,8 @@ final class Table: Sendable {
   let forgetVersion: SQL
   /// The same of all rows that were written before; see `Storage.purge`.
   let recordPurge: SQL
+  /// Gives a row if an entity was written in the generation that is the second parameter, or later.
+  let writtenSince: SQL
   /// The body, if it is known which version that is.
   let getVersioned: SQL
   let delete: SQL
@@ -115,6 +117,7 @@ final class Table: Sendable {
     see = SQL("UPDATE \(entities) SET gen = ?2 WHERE id = ?1")
     forgetVersion = SQL("UPDATE \(entities) SET gen = -?2 WHERE id = ?1")
     recordPurge = SQL("UPDATE collections SET purged = generation WHERE number = \(number)")
+    writtenSince = SQL("SELECT 1 FROM \(entities) WHERE id = ?1 AND abs(gen) >= ?2")
     getVersioned = SQL(
       """
       SELECT body FROM \(entities) WHERE id = ?1

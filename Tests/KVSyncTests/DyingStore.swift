@@ -126,6 +126,16 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     }
   }
 
+  func reviseRequests(in collection: String, to moment: String) throws(StoreError) {
+    try live { () throws(StoreError) in try real.reviseRequests(in: collection, to: moment) }
+  }
+
+  func written(
+    _ ids: [String], since mark: RefreshMark, in collection: String
+  ) throws(StoreError) -> [String] {
+    try live { () throws(StoreError) in try real.written(ids, since: mark, in: collection) }
+  }
+
   func forget(
     _ ids: [String], in collection: String, at version: RecordVersion?
   ) throws(StoreError) -> Int {

@@ -109,8 +109,11 @@ final class FakeBackend: @unchecked Sendable {
         left.append(["_id": .string(id)])
       }
     }
-    let gone = deleted.filter { $0.value.moment >= since && matches($0.value.entity) }
-    let ids = JSONValue.array(gone.keys.sorted().map { ["_id": .string($0)] })
+    let gone = deleted.filter { $0.value.moment >= since && entities[$0.key] == nil }
+    // What had left before it was deleted is told, too.
+    left += gone.filter { !matches($0.value.entity) }.keys.sorted().map { ["_id": .string($0)] }
+    let ids = JSONValue.array(
+      gone.filter { matches($0.value.entity) }.keys.sorted().map { ["_id": .string($0)] })
     let lists = "\"changed\":[\(changed.joined(separator: ","))],\"deleted\":\(ids.text)"
     return "{\(lists),\"left\":\(JSONValue.array(left).text)}"
   }
@@ -171,6 +174,8 @@ final class FakeNetwork: IDPagedRemote, @unchecked Sendable {
   var told: (inout Seed) -> Void = { _ in }
   /// What others do before a request arrives that is overtaken.
   var before: (inout Seed) -> Void = { _ in }
+  /// Runs before the backend carries a request out, while its answer travels, and between the parts of an answer.
+  var pause: () -> Void = {}
 
   init(_ backend: FakeBackend, user: String, seed: UInt64) {
     self.backend = backend
@@ -198,8 +203,10 @@ final class FakeNetwork: IDPagedRemote, @unchecked Sendable {
       throw error
     }
     told(&random)
+    pause()
     // What arrives twice is answered twice; the first answer is the one that counts.
     let result = try body()
+    pause()
     if random.next() % 100 < weather.doubledRequests { _ = try? body() }
     if random.next() % 4 == 0 { meanwhile(&random) }
     told(&random)
@@ -227,7 +234,7 @@ final class FakeNetwork: IDPagedRemote, @unchecked Sendable {
     }
     // Sometimes the moment is too old.
     if random.next() % 8 == 0 { return nil }
-    try ChangesText(text).hand { (batch) throws(StoreError) in
+    try ChangesText(text).hand(at: RecordVersion(moment)) { (batch) throws(StoreError) in
       try receive(batch)
       if random.next() % 100 < weather.lostAnswers { throw StoreError(.network, "Cut.") }
     }
@@ -240,6 +247,7 @@ final class FakeNetwork: IDPagedRemote, @unchecked Sendable {
   ) throws(StoreError) {
     let cut = Int(random.next() % UInt64(found.count + 1))
     try RecordBatch.lend(Self.array(found[..<cut]), to: receive)
+    pause()
     if random.next() % 100 < weather.lostAnswers { throw StoreError(.network, "Cut.") }
     try RecordBatch.lend(Self.array(found[cut...]), to: receive)
   }

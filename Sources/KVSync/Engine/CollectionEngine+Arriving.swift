@@ -80,16 +80,24 @@ extension CollectionEngine {
     _ = try result.get()
   }
 
-  /// Deletes what a read says is gone, except for what a write has settled since. `version`: which has gone, if that is known.
+  /// Deletes what a read says is gone, except for what was settled since it began, or stored since its mark, perhaps by
+  /// another read with a later answer. `version`: which has gone, if that is known.
   func forget(
     _ ids: [String], in local: any Replica, of reading: ReadWriteFence.Reading,
-    at version: RecordVersion? = nil
+    since mark: RefreshMark? = nil, at version: RecordVersion? = nil
   ) throws(StoreError) -> Int {
     guard !ids.isEmpty else { return 0 }
-    return try inFlight.settlements.storing(reading) { (isSettled) throws(StoreError) in
-      let unsettled = ids.filter { isSettled?($0) != true }
-      return try local.forget(unsettled, in: collection, at: version)
+    var count = 0
+    try inFlight.settlements.forgetting(ids, of: reading) { (unsettled) throws(StoreError) in
+      let later = try mark.map { (mark) throws(StoreError) in
+        try local.written(unsettled, since: mark, in: collection)
+      }
+      let kept = Set((later ?? []).map { RecordID($0) })
+      let gone = kept.isEmpty ? unsettled : unsettled.filter { !kept.contains(RecordID($0)) }
+      count = try local.forget(gone, in: collection, at: version)
+      return later ?? []
     }
+    return count
   }
 
   // MARK: Late creates

@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVQuery
 
 /// Keeps a read that is under way from undoing what a write has settled since it began.
 ///
@@ -8,34 +9,67 @@ internal import KVBase
 /// The answer of that read shows the entity as it was before the write, and nothing is pending any more
 /// that would protect it. So what a write settles is remembered for as long as reads are under way, and so is
 /// what live data says. Storing an answer and confirming a write exclude each other; both are short.
+///
+/// It also knows what the reads under way ask for: what one of them has brought is wanted here, although nothing says so
+/// before that read is recorded.
 final class ReadWriteFence: Sendable {
   private struct State {
-    var reads = 0
+    /// What each read that is under way asks for in full, by its number; nil: nothing.
+    var reads: [Int: Query?] = [:]
+    var lastNumber = 0
     var moment = 0
     /// When the fate of an entity was settled last; empty while nobody reads.
-    var settled: [RecordID: Int] = [:]
+    var settled: [RecordID: Settlement] = [:]
+
+    mutating func settle(_ ids: some Sequence<String>, by reading: Reading? = nil) {
+      moment += 1
+      let settlement = Settlement(moment: moment, reading: reading?.number)
+      for id in ids { settled[RecordID(id)] = settlement }
+    }
+  }
+
+  private struct Settlement {
+    let moment: Int
+    /// The read that has settled it, by its number; nil: something else, of which every read has to know.
+    let reading: Int?
+
+    func concerns(_ reading: Reading) -> Bool {
+      moment > reading.moment && self.reading != reading.number
+    }
   }
 
   private let state = Monitor(State())
 
   /// When a read began.
   struct Reading {
+    fileprivate let number: Int
     fileprivate let moment: Int
   }
 
-  /// Runs a read, from before its request is sent until its answer is stored.
-  func reading<R>(_ body: (Reading) throws(StoreError) -> R) throws(StoreError) -> R {
+  /// Runs a read, from before its request is sent until its answer is stored. `query`: all that matches it will be here
+  /// afterwards.
+  func reading<R>(
+    _ query: Query? = nil, _ body: (Reading) throws(StoreError) -> R
+  ) throws(StoreError) -> R {
     let reading = state.withLock { state in
-      state.reads += 1
-      return Reading(moment: state.moment)
+      state.lastNumber += 1
+      state.reads[state.lastNumber] = .some(query)
+      return Reading(number: state.lastNumber, moment: state.moment)
     }
     defer {
       state.withLock { state in
-        state.reads -= 1
-        if state.reads == 0 { state.settled = [:] }
+        state.reads[reading.number] = nil
+        if state.reads.isEmpty { state.settled = [:] }
       }
     }
     return try body(reading)
+  }
+
+  /// What other reads ask for that are under way.
+  func queries(besides reading: Reading) -> [Query] {
+    state.withLock { state in
+      state.reads.filter { $0.key != reading.number }.compactMap(\.value)
+    }
   }
 
   /// Stores a part of a read's answer. `isSettled` tells of an id whether a write has settled it since the
@@ -46,7 +80,21 @@ final class ReadWriteFence: Sendable {
     try state.withLock { (state) throws(StoreError) in
       guard state.moment > reading.moment else { return try body(nil) }
       let settled = state.settled
-      return try body { id in settled[RecordID(id)].map { $0 > reading.moment } ?? false }
+      return try body { id in settled[RecordID(id)]?.concerns(reading) ?? false }
+    }
+  }
+
+  /// Deletes what a read says is gone, which other reads under way have to know: the answer of one of them may be older.
+  /// `body` receives those that nothing has settled since the read began, and gives those of them of which it cannot tell
+  /// either whether they are gone: the read has to ask for these again.
+  func forgetting(
+    _ ids: [String], of reading: Reading, _ body: ([String]) throws(StoreError) -> [String]
+  ) throws(StoreError) {
+    try state.withLock { (state) throws(StoreError) in
+      let unsettled = ids.filter { state.settled[RecordID($0)]?.concerns(reading) != true }
+      let doubtful = try body(unsettled)
+      if state.reads.count > 1 { state.settle(unsettled, by: reading) }
+      if !doubtful.isEmpty { state.settle(doubtful) }
     }
   }
 
@@ -55,9 +103,8 @@ final class ReadWriteFence: Sendable {
     _ ids: some Sequence<String>, _ body: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
     try state.withLock { (state) throws(StoreError) in
-      if state.reads > 0 {
-        state.moment += 1
-        for id in ids { state.settled[RecordID(id)] = state.moment }
+      if !state.reads.isEmpty {
+        state.settle(ids)
       }
       return try body()
     }
@@ -67,9 +114,8 @@ final class ReadWriteFence: Sendable {
   /// older than what is here settles nothing.
   func settling(_ id: String, _ body: () throws(StoreError) -> Bool) throws(StoreError) {
     try state.withLock { (state) throws(StoreError) in
-      guard try body(), state.reads > 0 else { return }
-      state.moment += 1
-      state.settled[RecordID(id)] = state.moment
+      guard try body(), !state.reads.isEmpty else { return }
+      state.settle([id])
     }
   }
 
@@ -77,7 +123,7 @@ final class ReadWriteFence: Sendable {
   func settled(since reading: Reading) -> [String] {
     state.withLock { state in
       guard state.moment > reading.moment else { return [] }
-      return state.settled.filter { $0.value > reading.moment }.map(\.key.text)
+      return state.settled.filter { $0.value.concerns(reading) }.map(\.key.text)
     }
   }
 }

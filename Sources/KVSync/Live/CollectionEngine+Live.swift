@@ -16,8 +16,7 @@ extension CollectionEngine {
   }
 
   private func store(
-    _ entity: [UInt8], _ id: String, matching: Matcher?,
-    in local: any EntityReader & Replica & Tombstones
+    _ entity: [UInt8], _ id: String, matching: Matcher?, in local: any LocalStore
   ) throws(StoreError) {
     let outline: EntityOutline
     do throws(JSONError) { outline = try EntityScanner.outline(of: entity, format) } catch {
@@ -27,7 +26,9 @@ extension CollectionEngine {
       // Without a version nobody knows which is newer: what is here stays, and what has gone stays away.
       let theirs = outline.version(in: entity)
       if let ours = try local.entity(id, in: collection, writtenSince: nil) {
-        guard let theirs, ours.isOlder(than: theirs, format) else { return false }
+        // What has no version here was never the backend's: it waits to be sent, or was given up.
+        guard let theirs, format.version(of: ours).map({ format.isOlder($0, than: theirs) }) ?? true
+        else { return false }
       } else {
         if let tombstone = try local.tombstone(of: id, in: collection) {
           guard tombstone.isOlder(than: theirs, format.versionOrder) else { return false }
@@ -37,6 +38,11 @@ extension CollectionEngine {
       }
       let stored = try entity.withBorrowedBytes { (bytes) throws(StoreError) in
         try local.store(bytes, [outline], in: collection)
+      }
+      // A message may come after a read that has seen what became of the entity since: should the messages about that
+      // be missed, the next read of changes has to go back that far.
+      if stored > 0, format.versionsAreTimes, let theirs {
+        try local.reviseRequests(in: collection, to: theirs.text)
       }
       return stored > 0
     }

@@ -28,6 +28,9 @@ package protocol RefreshLog: AnyObject, Sendable {
   /// The requests of a collection of which that is known.
   func requests(in collection: String) throws(StoreError) -> [RequestKey]
 
+  /// Makes the next reads of changes begin at this moment, as the backend writes it, if they would begin later.
+  func reviseRequests(in collection: String, to moment: String) throws(StoreError)
+
   /// Forgets one record, or all of the collection.
   func forgetRequest(_ key: RequestKey?, in collection: String) throws(StoreError)
 }

@@ -14,6 +14,11 @@ package protocol Replica: AnyObject, Sendable {
   /// as written now. Need not be durable.
   func differing(_ versions: [EntityVersion], in collection: String) throws(StoreError) -> [String]
 
+  /// Of these entities those that were stored since a read took its mark.
+  func written(
+    _ ids: [String], since mark: RefreshMark, in collection: String
+  ) throws(StoreError) -> [String]
+
   /// Deletes entities that the backend no longer has, except those with a pending write; gives how many. Their
   /// tombstones say `version`, if that is known, else the version that was here.
   func forget(_ ids: [String], in collection: String, at version: RecordVersion?) throws(StoreError)

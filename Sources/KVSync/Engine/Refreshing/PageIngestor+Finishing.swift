@@ -8,17 +8,15 @@ extension PageIngestor {
   /// How many entities that did not come are looked at together.
   private static let pageSize = 1_000
 
-  /// Ends a read of a query. What was settled meanwhile is asked for once more, if the answer was complete. Then
+  /// Ends a read of a query. What was settled meanwhile is asked for once more. If the answer was complete,
   /// entities that match here and did not come leave the local store, and so does what is known of them only from an
   /// answer that may be old: another query that holds such an entity gets it as it is now.
   func finish(
     _ query: Query, from mark: RefreshMark, isComplete: Bool, startedAt: BackendMoment?
   ) throws(StoreError) -> Int {
     let key = RequestKey(filter: query.filterText, fields: "")
-    if isComplete {
-      try refresher.recheckSettled(during: reading)
-      try refetchHeld(query, key, from: mark)
-    }
+    if !query.isPaged { try refresher.recheckSettled(during: reading) }
+    if isComplete { try refetchHeld(query, key, from: mark) }
     return try local.finishRefresh(
       of: engine.collection, from: mark, deletingUnseen: isComplete ? query.selection : nil,
       recording: isComplete ? startedAt.map { (key, $0) } : nil)
@@ -27,7 +25,7 @@ extension PageIngestor {
   private func refetchHeld(
     _ query: Query, _ key: RequestKey, from mark: RefreshMark
   ) throws(StoreError) {
-    let others = try refresher.heldQueries(but: key)
+    let others = try refresher.heldQueries(but: key, during: reading)
     guard !others.isEmpty else { return }
     var order: Int64 = 0
     while true {

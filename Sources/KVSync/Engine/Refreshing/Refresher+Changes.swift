@@ -13,7 +13,7 @@ extension Refresher {
     // First: a record that is forgotten from now on is not made anew by this read.
     let mark = try local.beginRefresh(of: collection)
     guard let since = try local.lastRequest(key, in: collection) else { return nil }
-    return try settlements.reading { (reading) throws(StoreError) -> Refreshed? in
+    return try settlements.reading(query.selection) { (reading) throws(StoreError) -> Refreshed? in
       let intake = PageIngestor(self, reading: reading)
       var refreshed = Refreshed()
       var left: [String] = []
@@ -23,7 +23,7 @@ extension Refresher {
           (batch) throws(StoreError) in
           switch batch {
           case .saved(let records): try intake.store(records, &refreshed)
-          case .deleted(let gone): refreshed.removed += try forget(gone, of: reading)
+          case .deleted(let gone): refreshed.removed += try forget(gone, since: mark, of: reading)
           case .left(let ids): left += ids
           }
         }
@@ -32,8 +32,8 @@ extension Refresher {
         try local.forgetRequest(key, in: collection)
         return nil
       }
-      left = try intake.settle(left, heldBy: try heldQueries(but: key))
-      refreshed.removed += try engine.forget(left, in: local, of: reading)
+      left = try intake.settle(left, heldBy: try heldQueries(but: key, during: reading))
+      refreshed.removed += try engine.forget(left, in: local, of: reading, since: mark)
       try recheckSettled(during: reading)
       _ = try local.finishRefresh(
         of: collection, from: mark, deletingUnseen: nil,
@@ -43,11 +43,12 @@ extension Refresher {
   }
 
   private func forget(
-    _ gone: [ChangeBatch.Deletion], of reading: ReadWriteFence.Reading
+    _ gone: [ChangeBatch.Deletion], since mark: RefreshMark, of reading: ReadWriteFence.Reading
   ) throws(StoreError) -> Int {
     var removed = 0
     for (version, some) in Dictionary(grouping: gone, by: \.version) {
-      removed += try engine.forget(some.map(\.id), in: local, of: reading, at: version)
+      removed += try engine.forget(
+        some.map(\.id), in: local, of: reading, since: mark, at: version)
     }
     return removed
   }

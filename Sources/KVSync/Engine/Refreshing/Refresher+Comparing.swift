@@ -16,7 +16,7 @@ extension Refresher {
   func refreshByComparing(_ query: Query, _ pageSize: Int?) throws(StoreError) -> Refreshed? {
     guard query.isRemote, try hasAny(query) else { return nil }
     let mark = try local.beginRefresh(of: collection)
-    return try settlements.reading { (reading) throws(StoreError) -> Refreshed? in
+    return try settlements.reading(query.selection) { (reading) throws(StoreError) -> Refreshed? in
       let intake = PageIngestor(self, reading: reading)
       if pageSize == nil, try isSmall(query) {
         let (all, answer) = try intake.versions(of: query)

@@ -5,7 +5,7 @@ extension Refresher {
   /// is deleted unless the backend is sure that all has come.
   func refreshPaged(_ query: Query, _ wish: PageWish) throws(StoreError) -> Refreshed {
     let mark = try local.beginRefresh(of: collection)
-    return try settlements.reading { (reading) throws(StoreError) in
+    return try settlements.reading(query.selection) { (reading) throws(StoreError) in
       var pages = try remote.pages(of: query.selection, wish, in: collection, call: call)
       let intake = PageIngestor(self, reading: reading)
       // What the backend has of a query that it cannot answer is more than is taken in.

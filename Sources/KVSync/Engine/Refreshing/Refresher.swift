@@ -43,7 +43,8 @@ struct Refresher {
   func refreshWhole(_ query: Query, collectingIds: Bool = false) throws(StoreError) -> Refreshed {
     // First: what is settled from now on, and not taken from the answer, counts as seen.
     let mark = try local.beginRefresh(of: collection)
-    return try settlements.reading { (reading) throws(StoreError) in
+    return try settlements.reading(query.isPaged ? nil : query.selection) {
+      (reading) throws(StoreError) in
       var whole = query
       whole.fields = []
       var refreshed = Refreshed(ids: collectingIds ? [] : nil)
@@ -60,24 +61,39 @@ struct Refresher {
   /// Asks once more for what was settled while a read was under way. Its answer, which is not taken for these,
   /// may have been the newer one: what it shows is not told again, once the read's moment is recorded.
   func recheckSettled(during reading: ReadWriteFence.Reading) throws(StoreError) {
-    let ids = settlements.settled(since: reading)
-    for some in ids.chunks(of: Self.recheckedAtOnce) {
-      let some = Array(some)
-      try settlements.reading { (again) throws(StoreError) in
-        let found = try engine.backendEntities(some, remote, call: call)
-        for (id, entity) in found {
-          let outline = try engine.accepted(entity.bytes, as: id.text)
-          try engine.store(entity.bytes, outline, in: local, of: again)
-        }
-        _ = try engine.forget(some.filter { found[RecordID($0)] == nil }, in: local, of: again)
-      }
+    for some in settlements.settled(since: reading).chunks(of: Self.recheckedAtOnce) {
+      var ids = Array(some)
+      while !ids.isEmpty { ids = try recheck(ids) }
     }
   }
 
-  /// The queries that were read in full, but for one.
-  func heldQueries(but key: RequestKey) throws(StoreError) -> [Query] {
-    try local.requests(in: collection).filter { $0 != key }.compactMap {
-      try? Query(filter: $0.filter)
+  /// Brings some entities up to date; gives those that were settled once more meanwhile and are not here although the
+  /// backend has had them: a write that was given up while it was sent may have been accepted after another read had
+  /// deleted the entity.
+  private func recheck(_ ids: [String]) throws(StoreError) -> [String] {
+    try settlements.reading { (again) throws(StoreError) in
+      let found = try engine.backendEntities(ids, remote, call: call)
+      for (id, entity) in found {
+        let outline = try engine.accepted(entity.bytes, as: id.text)
+        try engine.store(entity.bytes, outline, in: local, of: again)
+      }
+      _ = try engine.forget(ids.filter { found[RecordID($0)] == nil }, in: local, of: again)
+      var missing: [String] = []
+      for id in settlements.settled(since: again) where found[RecordID(id)] != nil {
+        let isHere = try local.lend(id, in: collection, writtenSince: nil) { _ in }
+        if !isHere { missing.append(id) }
+      }
+      return missing
     }
+  }
+
+  /// The queries, but for the one of this read, that were read in full or are being read: what they ask for is wanted
+  /// here.
+  func heldQueries(
+    but key: RequestKey, during reading: ReadWriteFence.Reading
+  ) throws(StoreError) -> [Query] {
+    let recorded = try local.requests(in: collection).filter { $0 != key }
+    return recorded.compactMap { try? Query(filter: $0.filter) }
+      + settlements.queries(besides: reading)
   }
 }
