@@ -85,19 +85,21 @@ struct ACL: Sendable, Equatable {
     var found: (readers: [String], writers: [String]) = ([], [])
     for list in groups.members {
       switch list.name {
-      case "r": found.readers = try ids(list)
-      case "w": found.writers = try ids(list)
+      case "r": found.readers = try ids(list, of: "_acl.groups")
+      case "w": found.writers = try ids(list, of: "_acl.groups")
       default: break
       }
     }
     return found
   }
 
-  private static func ids(_ member: JSONObject.Member) throws(ServerError) -> [String] {
+  private static func ids(
+    _ member: JSONObject.Member, of object: String = "_acl"
+  ) throws(ServerError) -> [String] {
     if member.value.isNull { return [] }
     let ids = member.value.arrayValue?.compactMap(\.stringValue)
     guard let ids, ids.count == member.value.arrayValue?.count else {
-      throw invalid("_acl.\(member.name) must be an array of ids")
+      throw invalid("\(object).\(member.name) must be an array of ids")
     }
     return ids
   }

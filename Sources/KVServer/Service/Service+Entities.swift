@@ -173,12 +173,11 @@ extension Service {
   }
 
   /// The header with the value that `If-Match` takes.
-  private static func revision(_ time: Timestamp) -> (name: String, value: String) {
+  static func revision(_ time: Timestamp) -> (name: String, value: String) {
     ("ETag", "\"\(time)\"")
   }
 
-  private static func precondition(_ call: AuthenticatedRequest) throws(ServerError) -> Precondition
-  {
+  static func precondition(_ call: AuthenticatedRequest) throws(ServerError) -> Precondition {
     try Precondition(
       ifMatch: call.request.headers[.ifMatch], ifNoneMatch: call.request.headers[.ifNoneMatch])
   }

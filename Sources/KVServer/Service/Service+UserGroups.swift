@@ -17,7 +17,7 @@ extension Service {
     let draft = try Self.draft(call.body)
     let written = try store.groups.perform(
       .create(draft), members: try Self.members(object), for: call.principal, app: call.app.number)
-    var response = Response.json(201, written?.body ?? [])
+    var response = try answer(written)
     response.headers.append(("Location", location(call, "group", draft.id)))
     return response
   }
@@ -30,18 +30,22 @@ extension Service {
       _ = try viewer.rule(for: .update)
       let members = try Self.members(try Self.object(call.body))
       let draft = try Self.draft(call.body, id: id)
-      let written = try store.groups.perform(
-        .put(draft, if: call.isAdministrator ? .none : .exists), members: members,
-        for: call.principal, app: app)
-      return Response.json(written?.isNew == true ? 201 : 200, written?.body ?? [])
+      var condition = try Self.precondition(call)
+      if condition == .none && !call.isAdministrator { condition = .exists }
+      return try answer(
+        store.groups.perform(
+          .put(draft, if: condition), members: members, for: call.principal, app: app))
     case .delete:
       _ = try viewer.rule(for: .delete)
+      let condition = try Self.precondition(call)
       _ = try store.groups.perform(
-        .delete(id: id, if: .none), members: [], for: call.principal, app: app)
+        .delete(id: id, if: condition), members: [], for: call.principal, app: app)
       return Response(204)
     default:
       let found = try store.entities.get(id, in: .groups(of: app), for: call.principal)
-      return Response.json(200, found.body)
+      var response = Response.json(200, found.body)
+      response.headers.append(Self.revision(found.modified))
+      return response
     }
   }
 
@@ -49,22 +53,62 @@ extension Service {
     Viewer(principal: call.principal, permissions: .sharedByACL)
   }
 
-  /// The members that `{"users":{"list":[…]}}` names, each by an id or by a reference with `_id`.
+  /// A written group with the revision that `If-Match` takes.
+  private func answer(_ written: WrittenEntity?) throws(ServerError) -> Response {
+    guard let written else { throw ServerError(.internalErrorRetry) }
+    var response = Response.json(written.isNew ? 201 : 200, written.body)
+    response.headers.append(Self.revision(written.modified))
+    return response
+  }
+
+  /// The members that `{"users":{"list":[…]}}` names. Whatever else could be meant by it is refused: a group with
+  /// other members than its owner believes opens what it must not.
   private static func members(_ group: JSONObject) throws(ServerError) -> [String] {
-    if group["groups"]?.arrayValue?.isEmpty == false {
+    if let groups = group["groups"], !groups.isNull, groups.arrayValue?.isEmpty != true {
       throw ServerError(.featureUnavailable, "the members of a group are users here")
     }
     guard let users = group["users"], !users.isNull else { return [] }
-    if let all = users["all"], all == true || all.stringValue == "true" {
-      throw ServerError(.featureUnavailable, "for everybody an _acl has gr and gw")
-    }
-    guard let list = users["list"], !list.isNull else { return [] }
-    let ids = list.arrayValue?.compactMap { $0.stringValue ?? $0["_id"]?.stringValue }
-    guard let ids, ids.count == list.arrayValue?.count, ids.count <= maxMembers else {
-      throw ServerError(
-        .inputValidationFailed,
-        "users.list must be an array of at most \(maxMembers) users")
+    guard let users = users.objectValue else { throw invalid("users must be an object") }
+    var ids: [String] = []
+    for member in users.members where !member.value.isNull {
+      switch member.name {
+      case "all": try checkNotEverybody(member.value)
+      case "list": ids = try list(member.value)
+      default: throw invalid("users has no member \"\(member.name)\"")
+      }
     }
     return ids
+  }
+
+  private static func checkNotEverybody(_ all: JSONValue) throws(ServerError) {
+    if all == true || all == "true" {
+      throw ServerError(.featureUnavailable, "for everybody an _acl has gr and gw")
+    }
+    guard all == false || all == "false" else { throw invalid("users.all must be a boolean") }
+  }
+
+  private static func list(_ value: JSONValue) throws(ServerError) -> [String] {
+    guard let elements = value.arrayValue, elements.count <= maxMembers else {
+      throw invalid("users.list must be an array of at most \(maxMembers) users")
+    }
+    let ids = elements.compactMap { memberID($0) }
+    guard ids.count == elements.count else {
+      throw invalid("users.list has what is neither an id nor a reference to a user")
+    }
+    return ids
+  }
+
+  /// The id of a member: a text, or `{"_type":"KinveyRef","_collection":"user","_id":"…"}`, of which the first two may
+  /// be left out.
+  private static func memberID(_ value: JSONValue) -> String? {
+    let id = value.stringValue ?? value["_id"]?.stringValue
+    guard let id, !id.isEmpty, value["_type"] ?? "KinveyRef" == "KinveyRef",
+      value["_collection"] ?? "user" == "user"
+    else { return nil }
+    return id
+  }
+
+  private static func invalid(_ text: String) -> ServerError {
+    ServerError(.inputValidationFailed, text)
   }
 }

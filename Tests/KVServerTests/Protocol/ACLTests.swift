@@ -39,6 +39,20 @@ import Testing
     }
   }
 
+  @Test("name the member that they are refused for", arguments: ["r", "w"])
+  func messages(list: String) {
+    for (text, path) in [
+      ("{\"\(list)\":1}", "_acl.\(list)"), ("{\"groups\":{\"\(list)\":1}}", "_acl.groups.\(list)"),
+    ] {
+      do {
+        _ = try read(text)
+        Issue.record("accepted \(text)")
+      } catch {
+        #expect(error.debug == "\(path) must be an array of ids")
+      }
+    }
+  }
+
   private func read(_ text: String) throws(ServerError) -> ACL {
     try Payload(text).withBytes { (bytes) throws(ServerError) in try ACL(parsing: bytes) }
   }

@@ -122,12 +122,35 @@ import Testing
     arguments: [
       (#"{"users":{"list":"ana"}}"#, "InputValidationFailed"),
       (#"{"users":{"list":[1]}}"#, "InputValidationFailed"),
+      (#"{"users":{"list":[""]}}"#, "InputValidationFailed"),
+      (#"{"users":{"list":[["ana"]]}}"#, "InputValidationFailed"),
+      (#"{"users":{"list":[{"_collection":"notes","_id":"ana"}]}}"#, "InputValidationFailed"),
+      (#"{"users":{"list":[{"_type":"Entity","_id":"ana"}]}}"#, "InputValidationFailed"),
+      (#"{"users":{"list":{"0":"ana"}}}"#, "InputValidationFailed"),
+      (#"{"users":{"lists":["ana"]}}"#, "InputValidationFailed"),
+      (#"{"users":{"all":1}}"#, "InputValidationFailed"),
+      (#"{"users":["ana"]}"#, "InputValidationFailed"),
       (#"{"users":{"all":"true"}}"#, "FeatureUnavailable"),
+      (#"{"groups":{"list":["g"]}}"#, "FeatureUnavailable"),
       (#"{"groups":[{"_id":"g"}]}"#, "FeatureUnavailable"),
     ])
   func misuse(body: String, error: String) throws {
     let answer = try server.send(ana, "POST", "/group/kid", body)
     #expect(answer.status == 400 && answer.error == error)
+  }
+
+  @Test("change only if they are still what was read, if the client asks so")
+  func conditions() throws {
+    let target = "/group/kid/\(try group(bob))"
+    let revision = try #require(try server.send(ana, "GET", target).headers["etag"])
+    let first = try server.send(
+      ana, "PUT", target, users([]), headers: [("If-Match", revision)])
+    #expect(first.status == 200 && first.headers["etag"] != revision)
+    for (method, body) in [("PUT", users([bob])), ("DELETE", nil)] {
+      let late = try server.send(ana, method, target, body, headers: [("If-Match", revision)])
+      #expect(late.status == 409 && late.error == "StaleRequest", "\(method)")
+    }
+    #expect(try server.send(ana, "GET", target).json["users"]?["list"] == [])
   }
 
   @Test("take references to users as members")
