@@ -584,6 +584,88 @@ KV_API kv_status kv_user_exists_async(kv_client *client, const char *username, c
                                       kv_answer_fn done, void *context, kv_free_fn free_context,
                                       kv_request **request_out, kv_error **error_out);
 
+/**
+ * Finds other users. By which members they may be found, and what is shown of them, is the backend's choice; with
+ * `kvstored` it is its option `--lookup`.
+ *
+ * @param members_json  `{"username":"ana"}`, `{"email":…}`, `{"_id":…}`: the values that a user must all have. At
+ *                      least one is needed: nobody can list all users
+ * @param json_out      receives an array of users, empty if there is none
+ * @return KV_OK, KV_INVALID (no member, or one that users are not found by), KV_NO_USER, KV_UNSUPPORTED, network and
+ *         server codes
+ */
+KV_API kv_status kv_user_lookup(kv_client *client, const char *members_json, size_t length,
+                                const char *options, char **json_out, size_t *length_out,
+                                kv_error **error_out);
+KV_API kv_status kv_user_lookup_async(kv_client *client, const char *members_json, size_t length,
+                                      const char *options, kv_answer_fn done, void *context,
+                                      kv_free_fn free_context, kv_request **request_out,
+                                      kv_error **error_out);
+
+/** @} */
+
+/** @defgroup user_group Groups of users
+ *  What an access list can name in place of users: see kv_store_share() and docs/sharing.md. A group is
+ *  `{"_id":…,"name":…,"members":[ids of users],"_acl":…,"_kmd":…}` with whatever else was put into it. It is its
+ *  creator's: others see and change it only if its own `_acl` says so. Nothing of it is kept on this machine, and all
+ *  functions ask the backend: besides what they name they return KV_NO_USER, KV_UNSUPPORTED (the backend has no groups),
+ *  network and server codes. @{ */
+
+/**
+ * Makes a group. It is sent once: after a network code there may be one or none.
+ *
+ * @param group_json  `{"name":"team","members":["…"]}`; the backend chooses the `_id`
+ * @param json_out    receives the group; may be NULL
+ * @return KV_OK, KV_INVALID (`members` are not ids), KV_FORBIDDEN (an `_id` that one may not choose)
+ */
+KV_API kv_status kv_group_create(kv_client *client, const char *group_json, size_t length,
+                                 const char *options, KV_OPTIONAL char **json_out,
+                                 size_t *length_out, kv_error **error_out);
+KV_API kv_status kv_group_create_async(kv_client *client, const char *group_json, size_t length,
+                                       const char *options, kv_answer_fn done, void *context,
+                                       kv_free_fn free_context, kv_request **request_out,
+                                       kv_error **error_out);
+
+/** Reads a group. @return KV_OK, KV_NOT_FOUND, KV_FORBIDDEN, KV_INVALID (an empty id) */
+KV_API kv_status kv_group_read(kv_client *client, const char *id, const char *options,
+                               char **json_out, size_t *length_out, kv_error **error_out);
+KV_API kv_status kv_group_read_async(kv_client *client, const char *id, const char *options,
+                                     kv_answer_fn done, void *context, kv_free_fn free_context,
+                                     kv_request **request_out, kv_error **error_out);
+
+/** Lists the groups that the active user may read: an array. @return KV_OK */
+KV_API kv_status kv_group_list(kv_client *client, const char *options, char **json_out,
+                               size_t *length_out, kv_error **error_out);
+KV_API kv_status kv_group_list_async(kv_client *client, const char *options, kv_answer_fn done,
+                                     void *context, kv_free_fn free_context,
+                                     kv_request **request_out, kv_error **error_out);
+
+/**
+ * Changes a group. It is read and written on the condition that it is still what was read, and read again if somebody
+ * else has changed it, up to five times: nobody's change is lost. A backend that ignores conditions, which `kvstored`
+ * does not, may lose what somebody else changes in between.
+ *
+ * @param change_json  `{"add":[ids],"remove":[ids],"set":{"name":…}}`, each of which may be left out: members that come
+ *                     and go, and members of the JSON that are replaced. One who is named in both is removed
+ * @param json_out     receives the group as it is then; may be NULL
+ * @return KV_OK, KV_NOT_FOUND, KV_FORBIDDEN, KV_INVALID, KV_CONFLICT (others were faster each time)
+ */
+KV_API kv_status kv_group_update(kv_client *client, const char *id, const char *change_json,
+                                 size_t length, const char *options, KV_OPTIONAL char **json_out,
+                                 size_t *length_out, kv_error **error_out);
+KV_API kv_status kv_group_update_async(kv_client *client, const char *id, const char *change_json,
+                                       size_t length, const char *options, kv_answer_fn done,
+                                       void *context, kv_free_fn free_context,
+                                       kv_request **request_out, kv_error **error_out);
+
+/** Deletes a group. What its members could read or write because of it, they cannot any more.
+ *  @return KV_OK, KV_NOT_FOUND, KV_FORBIDDEN, KV_INVALID (an empty id) */
+KV_API kv_status kv_group_delete(kv_client *client, const char *id, const char *options,
+                                 kv_error **error_out);
+KV_API kv_status kv_group_delete_async(kv_client *client, const char *id, const char *options,
+                                       kv_answer_fn done, void *context, kv_free_fn free_context,
+                                       kv_request **request_out, kv_error **error_out);
+
 /** @} */
 
 /** @defgroup query Queries
@@ -809,6 +891,36 @@ KV_API kv_status kv_store_update_async(kv_store *store, kv_query *query, const c
                                        size_t length, const char *options, kv_answer_fn done,
                                        void *context, kv_free_fn free_context,
                                        kv_request **request_out, kv_error **error_out);
+
+/**
+ * Lets others read or write an entity: it adds them to its `_acl`, and leaves what else is there as it is.
+ *
+ * It goes where a write of this store goes, and is conditional like a save with the option `if`: what somebody else has
+ * changed on the backend meanwhile is not overwritten. Where only the backend is written, it is read again and the change
+ * made once more; a write that was queued is set aside as a conflict, also under `clientWins` and `merge`.
+ *
+ * @param acl_json  who, as an `_acl` says it: `{"r":["<user>"],"w":["<user>"],"groups":{"r":["<group>"],"w":[…]},
+ *                  "gr":true,"gw":true}`, each of which may be left out. `r` may read, `w` may write and read, `gr` and
+ *                  `gw` are for everybody
+ * @return KV_OK (also if they may already), KV_NOT_FOUND (with the `id`), KV_INVALID (nobody is named, or something that
+ *         an `_acl` does not have), KV_UNSUPPORTED (entities of the backend have no `_acl`), and what kv_store_save() returns
+ */
+KV_API kv_status kv_store_share(kv_store *store, const char *id, const char *acl_json, size_t length,
+                                const char *options, kv_error **error_out);
+KV_API kv_status kv_store_share_async(kv_store *store, const char *id, const char *acl_json,
+                                      size_t length, const char *options, kv_answer_fn done,
+                                      void *context, kv_free_fn free_context,
+                                      kv_request **request_out, kv_error **error_out);
+
+/** Takes back what kv_store_share() gave. `"gr":true` sets `gr` to false: then only those who are named may read, also
+ *  where the collection lets everybody read what does not say otherwise. `"gw":true` does the same with `gw`.
+ *  @return what kv_store_share() returns */
+KV_API kv_status kv_store_unshare(kv_store *store, const char *id, const char *acl_json,
+                                  size_t length, const char *options, kv_error **error_out);
+KV_API kv_status kv_store_unshare_async(kv_store *store, const char *id, const char *acl_json,
+                                        size_t length, const char *options, kv_answer_fn done,
+                                        void *context, kv_free_fn free_context,
+                                        kv_request **request_out, kv_error **error_out);
 
 /**
  * Gives the local version of one entity. It goes up with each change of the entity here, whoever makes it: a save, a

@@ -149,6 +149,20 @@ extension Client {
     }
   }
 
+  /// The other users who have all of these members: an array. `.invalid` without one: nobody can list all users.
+  package func lookupUsers(
+    _ members: JSONObject, _ options: Options, _ cancellation: Cancellation
+  ) throws(StoreError) -> [UInt8] {
+    guard !members.isEmpty else {
+      throw StoreError(.invalid, "A lookup needs a member that the user has: nobody can list all.")
+    }
+    return try asking("user lookup", options, cancellation) { (call) throws(StoreError) in
+      let users = try accounts()
+      let found = try renewing(call) { () throws(StoreError) in try users.lookup(members, call) }
+      return JSONValue.array(found.map { .object($0) }).bytes
+    }
+  }
+
   // MARK: Leaving
 
   /// What a logout does with the local data.

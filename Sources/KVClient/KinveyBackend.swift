@@ -77,6 +77,7 @@ struct KinveyBackend {
     let users = KinveyUsers(service)
     let live = KinveyLive(service, polling: polls)
     backend.accounts = users
+    backend.groups = KinveyGroups(service)
     backend.authorization = KinveyAuthorization(service)
     (backend.live, backend.streams) = (live, live)
     backend.ping = { (call) throws(StoreError) in try users.ping(call) }

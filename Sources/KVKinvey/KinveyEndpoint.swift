@@ -48,6 +48,7 @@ struct KinveyEndpoint: Sendable {
   enum Family: String {
     case data = "appdata"
     case users = "user"
+    case groups = "group"
     case functions = "rpc"
     case streams = "stream"
 
@@ -74,7 +75,7 @@ struct KinveyEndpoint: Sendable {
           "_unsubscribe",
         ]
       case .users: ["login", "_logout", "_me", "_lookup"]
-      case .functions: []
+      case .functions, .groups: []
       case .streams: ["_substreams"]
       }
     }

@@ -123,7 +123,7 @@ extension KinveyRemote {
 extension HTTPRequest {
   /// The same, to be carried out only if the condition holds: an extension of our server, which others
   /// ignore.
-  fileprivate func with(_ condition: RemoteCondition) -> HTTPRequest {
+  func with(_ condition: RemoteCondition) -> HTTPRequest {
     var request = self
     switch condition {
     case .none: break

@@ -100,6 +100,22 @@ package final class KinveyUsers: Accounts {
     return exists
   }
 
+  /// The users who have all of these members. None of them comes with a token.
+  package func lookup(_ members: JSONObject, _ call: Call) throws(StoreError) -> [JSONObject] {
+    let url = service.endpoint.url(.users, ["_lookup"])
+    let answer = try service.exchange(
+      "POST", url, body: .bytes(JSONValue.object(members).bytes),
+      as: try service.userCredentials(), for: .list, call)
+    return try answer.entities().map { user in
+      var user = user
+      if var metadata = user["_kmd"]?.objectValue {
+        metadata["authtoken"] = nil
+        user["_kmd"] = .object(metadata)
+      }
+      return user
+    }
+  }
+
   private static func credentials(in user: [UInt8]) throws(StoreError) -> [UInt8]? {
     guard let object = try JSONValue.ifValid(user)?.objectValue,
       let name = object["username"], let password = object["password"]

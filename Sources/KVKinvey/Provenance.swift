@@ -81,6 +81,24 @@ extension HTTPResponse {
   /// How many were deleted: the `count` of the body, or one if there is nothing to be said.
   func deletedCount() throws(StoreError) -> Int { head.status == 204 ? 1 : try count() }
 
+  /// The body as one small entity.
+  func entity() throws(StoreError) -> JSONObject {
+    guard let entity = try json().objectValue, entity["_id"]?.stringValue?.isEmpty == false else {
+      throw KinveyErrors.unusable(head, "The backend's answer is no entity with an _id.")
+    }
+    return entity
+  }
+
+  /// The body as a list of small entities.
+  func entities() throws(StoreError) -> [JSONObject] {
+    let list = try json().arrayValue
+    let entities = list?.compactMap(\.objectValue) ?? []
+    guard let list, entities.count == list.count,
+      entities.allSatisfy({ $0["_id"]?.stringValue?.isEmpty == false })
+    else { throw KinveyErrors.unusable(head, "The backend's answer is no list of entities.") }
+    return entities
+  }
+
   /// The id of the one entity that the body is.
   func entityId() throws(StoreError) -> String {
     do throws(JSONError) {

@@ -96,13 +96,13 @@ extension Storage {
   }
 
   package func update(
-    _ query: Query, _ update: EntityUpdate, in collection: String
+    _ query: Query, _ update: EntityUpdate, isConditional: Bool, in collection: String
   ) throws(StoreError) -> UpdateResult {
     try attempt { (db: borrowing Connection) throws(SQLiteError) in
       let change = Change(try catalog.entry(collection, on: db))
       let numbers = try numbers(of: query, change.table, on: db)
       let find = try db.statement(change.table.bodyOfRow)
-      let saver = try EntitySaver(change, on: db)
+      let saver = try EntitySaver(change, isConditional: isConditional, on: db)
       var result = UpdateResult(matched: numbers.count)
       for number in numbers {
         try find.bind(number, at: 1)

@@ -1,5 +1,6 @@
 public import CKVStore
 internal import KVClient
+internal import KVJSON
 internal import KVSync
 
 @_cdecl("kv_store_version") @implementation
@@ -86,6 +87,31 @@ func storeUpdate(
     (running) throws(StoreError) in
     try store.core.update(query, update, running.run(options)) { running.early(.json($0.json)) }
       .map { .json($0.json) }
+  }
+}
+
+func storeShare(
+  _ store: OpaquePointer?, _ id: CString?, _ acl: JSONArgument, _ options: CString?
+) throws(StoreError) -> Operation {
+  try sharing(store, id, acl, options) { $0.giving }
+}
+
+func storeUnshare(
+  _ store: OpaquePointer?, _ id: CString?, _ acl: JSONArgument, _ options: CString?
+) throws(StoreError) -> Operation {
+  try sharing(store, id, acl, options) { $0.taking }
+}
+
+private func sharing(
+  _ store: OpaquePointer?, _ id: CString?, _ acl: JSONArgument, _ options: CString?,
+  _ update: (Sharing) -> JSONValue
+) throws(StoreError) -> Operation {
+  let (store, id) = (try StoreObject.borrow(store), try text(id, named: "id"))
+  let (options, rights) = (try callOptions(options), update(try Sharing(acl.object())))
+  return Operation(on: store.client, isLocal: store.core.writesLocally(options)) {
+    (running) throws(StoreError) in
+    try store.core.share(id, rights, running.run(options)) { running.early(.nothing) }
+      .map { _ in .nothing }
   }
 }
 

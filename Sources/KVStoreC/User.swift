@@ -111,6 +111,16 @@ func userDelete(_ client: OpaquePointer?, _ options: CString?) throws(StoreError
   }
 }
 
+func userLookup(
+  _ client: OpaquePointer?, _ members: JSONArgument, _ options: CString?
+) throws(StoreError) -> Operation {
+  let (client, options) = (try ClientObject.borrow(client), try callOptions(options) ?? Options())
+  let members = try members.object()
+  return Operation(on: client) { (running) throws(StoreError) in
+    .remote(.json(try client.core.lookupUsers(members, options, running.cancellation)))
+  }
+}
+
 func userExists(
   _ client: OpaquePointer?, _ username: CString?, _ options: CString?
 ) throws(StoreError) -> Operation {

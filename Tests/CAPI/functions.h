@@ -60,6 +60,18 @@ static kv_status handle_kv_user_delete_client(void *a, kv_error **e) { return kv
 static kv_status handle_kv_user_delete_async_client(void *a, kv_error **e) { return kv_user_delete_async(a, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
 static kv_status handle_kv_user_exists_client(void *a, kv_error **e) { return kv_user_exists(a, "a", NULL, &flag, e); }
 static kv_status handle_kv_user_exists_async_client(void *a, kv_error **e) { return kv_user_exists_async(a, "a", NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
+static kv_status handle_kv_user_lookup_client(void *a, kv_error **e) { return kv_user_lookup(a, "{}", KV_NUL_TERMINATED, NULL, &json, &length, e); }
+static kv_status handle_kv_user_lookup_async_client(void *a, kv_error **e) { return kv_user_lookup_async(a, "{}", KV_NUL_TERMINATED, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
+static kv_status handle_kv_group_create_client(void *a, kv_error **e) { return kv_group_create(a, "{\"keys\":[\"a\"]}", KV_NUL_TERMINATED, NULL, &json, &length, e); }
+static kv_status handle_kv_group_create_async_client(void *a, kv_error **e) { return kv_group_create_async(a, "{\"keys\":[\"a\"]}", KV_NUL_TERMINATED, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
+static kv_status handle_kv_group_read_client(void *a, kv_error **e) { return kv_group_read(a, "a", NULL, &json, &length, e); }
+static kv_status handle_kv_group_read_async_client(void *a, kv_error **e) { return kv_group_read_async(a, "a", NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
+static kv_status handle_kv_group_list_client(void *a, kv_error **e) { return kv_group_list(a, NULL, &json, &length, e); }
+static kv_status handle_kv_group_list_async_client(void *a, kv_error **e) { return kv_group_list_async(a, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
+static kv_status handle_kv_group_update_client(void *a, kv_error **e) { return kv_group_update(a, "a", "{}", KV_NUL_TERMINATED, NULL, &json, &length, e); }
+static kv_status handle_kv_group_update_async_client(void *a, kv_error **e) { return kv_group_update_async(a, "a", "{}", KV_NUL_TERMINATED, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
+static kv_status handle_kv_group_delete_client(void *a, kv_error **e) { return kv_group_delete(a, "a", NULL, e); }
+static kv_status handle_kv_group_delete_async_client(void *a, kv_error **e) { return kv_group_delete_async(a, "a", NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
 static kv_status handle_kv_query_combine_queries(void *a, kv_error **e) { return kv_query_combine("not", (kv_query *[]){a}, 1, "{}", KV_NUL_TERMINATED, &made_query, e); }
 static kv_status handle_kv_query_format_query(void *a, kv_error **e) { return kv_query_format(a, &json, &length, e); }
 static kv_status handle_kv_query_json_query(void *a, kv_error **e) { return kv_query_json(a, &json, &length, e); }
@@ -85,6 +97,10 @@ static kv_status handle_kv_store_update_store(void *a, kv_error **e) { return kv
 static kv_status handle_kv_store_update_query(void *a, kv_error **e) { return kv_store_update(good_store, a, "{\"$set\":{\"a\":1}}", KV_NUL_TERMINATED, NULL, &json, &length, e); }
 static kv_status handle_kv_store_update_async_store(void *a, kv_error **e) { return kv_store_update_async(a, good_query, "{\"$set\":{\"a\":1}}", KV_NUL_TERMINATED, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
 static kv_status handle_kv_store_update_async_query(void *a, kv_error **e) { return kv_store_update_async(good_store, a, "{\"$set\":{\"a\":1}}", KV_NUL_TERMINATED, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
+static kv_status handle_kv_store_share_store(void *a, kv_error **e) { return kv_store_share(a, "a", "{}", KV_NUL_TERMINATED, NULL, e); }
+static kv_status handle_kv_store_share_async_store(void *a, kv_error **e) { return kv_store_share_async(a, "a", "{}", KV_NUL_TERMINATED, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
+static kv_status handle_kv_store_unshare_store(void *a, kv_error **e) { return kv_store_unshare(a, "a", "{}", KV_NUL_TERMINATED, NULL, e); }
+static kv_status handle_kv_store_unshare_async_store(void *a, kv_error **e) { return kv_store_unshare_async(a, "a", "{}", KV_NUL_TERMINATED, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
 static kv_status handle_kv_store_version_store(void *a, kv_error **e) { return kv_store_version(a, "a", &count, e); }
 static kv_status handle_kv_store_count_store(void *a, kv_error **e) { return kv_store_count(a, good_query, NULL, &count, e); }
 static kv_status handle_kv_store_count_query(void *a, kv_error **e) { return kv_store_count(good_store, a, NULL, &count, e); }
@@ -200,6 +216,21 @@ static kv_status pointer_kv_user_update_async_user_json(void *a, kv_error **e) {
 static kv_status pointer_kv_user_exists_username(void *a, kv_error **e) { (void)a; return kv_user_exists(good_client, NULL, NULL, &flag, e); }
 static kv_status pointer_kv_user_exists_exists_out(void *a, kv_error **e) { (void)a; return kv_user_exists(good_client, "a", NULL, NULL, e); }
 static kv_status pointer_kv_user_exists_async_username(void *a, kv_error **e) { (void)a; return kv_user_exists_async(good_client, NULL, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
+static kv_status pointer_kv_user_lookup_members_json(void *a, kv_error **e) { (void)a; return kv_user_lookup(good_client, NULL, KV_NUL_TERMINATED, NULL, &json, &length, e); }
+static kv_status pointer_kv_user_lookup_json_out(void *a, kv_error **e) { (void)a; return kv_user_lookup(good_client, "{}", KV_NUL_TERMINATED, NULL, NULL, &length, e); }
+static kv_status pointer_kv_user_lookup_async_members_json(void *a, kv_error **e) { (void)a; return kv_user_lookup_async(good_client, NULL, KV_NUL_TERMINATED, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
+static kv_status pointer_kv_group_create_group_json(void *a, kv_error **e) { (void)a; return kv_group_create(good_client, NULL, KV_NUL_TERMINATED, NULL, &json, &length, e); }
+static kv_status pointer_kv_group_create_async_group_json(void *a, kv_error **e) { (void)a; return kv_group_create_async(good_client, NULL, KV_NUL_TERMINATED, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
+static kv_status pointer_kv_group_read_id(void *a, kv_error **e) { (void)a; return kv_group_read(good_client, NULL, NULL, &json, &length, e); }
+static kv_status pointer_kv_group_read_json_out(void *a, kv_error **e) { (void)a; return kv_group_read(good_client, "a", NULL, NULL, &length, e); }
+static kv_status pointer_kv_group_read_async_id(void *a, kv_error **e) { (void)a; return kv_group_read_async(good_client, NULL, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
+static kv_status pointer_kv_group_list_json_out(void *a, kv_error **e) { (void)a; return kv_group_list(good_client, NULL, NULL, &length, e); }
+static kv_status pointer_kv_group_update_id(void *a, kv_error **e) { (void)a; return kv_group_update(good_client, NULL, "{}", KV_NUL_TERMINATED, NULL, &json, &length, e); }
+static kv_status pointer_kv_group_update_change_json(void *a, kv_error **e) { (void)a; return kv_group_update(good_client, "a", NULL, KV_NUL_TERMINATED, NULL, &json, &length, e); }
+static kv_status pointer_kv_group_update_async_id(void *a, kv_error **e) { (void)a; return kv_group_update_async(good_client, NULL, "{}", KV_NUL_TERMINATED, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
+static kv_status pointer_kv_group_update_async_change_json(void *a, kv_error **e) { (void)a; return kv_group_update_async(good_client, "a", NULL, KV_NUL_TERMINATED, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
+static kv_status pointer_kv_group_delete_id(void *a, kv_error **e) { (void)a; return kv_group_delete(good_client, NULL, NULL, e); }
+static kv_status pointer_kv_group_delete_async_id(void *a, kv_error **e) { (void)a; return kv_group_delete_async(good_client, NULL, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
 static kv_status pointer_kv_query_create_query_out(void *a, kv_error **e) { (void)a; return kv_query_create("{}", KV_NUL_TERMINATED, "{}", KV_NUL_TERMINATED, NULL, e); }
 static kv_status pointer_kv_query_from_format_format(void *a, kv_error **e) { (void)a; return kv_query_from_format(NULL, "[]", KV_NUL_TERMINATED, "{}", KV_NUL_TERMINATED, &made_query, e); }
 static kv_status pointer_kv_query_from_format_query_out(void *a, kv_error **e) { (void)a; return kv_query_from_format("a == 1", "[]", KV_NUL_TERMINATED, "{}", KV_NUL_TERMINATED, NULL, e); }
@@ -223,6 +254,14 @@ static kv_status pointer_kv_store_remove_by_id_id(void *a, kv_error **e) { (void
 static kv_status pointer_kv_store_remove_by_id_async_id(void *a, kv_error **e) { (void)a; return kv_store_remove_by_id_async(good_store, NULL, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
 static kv_status pointer_kv_store_update_update_json(void *a, kv_error **e) { (void)a; return kv_store_update(good_store, good_query, NULL, KV_NUL_TERMINATED, NULL, &json, &length, e); }
 static kv_status pointer_kv_store_update_async_update_json(void *a, kv_error **e) { (void)a; return kv_store_update_async(good_store, good_query, NULL, KV_NUL_TERMINATED, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
+static kv_status pointer_kv_store_share_id(void *a, kv_error **e) { (void)a; return kv_store_share(good_store, NULL, "{}", KV_NUL_TERMINATED, NULL, e); }
+static kv_status pointer_kv_store_share_acl_json(void *a, kv_error **e) { (void)a; return kv_store_share(good_store, "a", NULL, KV_NUL_TERMINATED, NULL, e); }
+static kv_status pointer_kv_store_share_async_id(void *a, kv_error **e) { (void)a; return kv_store_share_async(good_store, NULL, "{}", KV_NUL_TERMINATED, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
+static kv_status pointer_kv_store_share_async_acl_json(void *a, kv_error **e) { (void)a; return kv_store_share_async(good_store, "a", NULL, KV_NUL_TERMINATED, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
+static kv_status pointer_kv_store_unshare_id(void *a, kv_error **e) { (void)a; return kv_store_unshare(good_store, NULL, "{}", KV_NUL_TERMINATED, NULL, e); }
+static kv_status pointer_kv_store_unshare_acl_json(void *a, kv_error **e) { (void)a; return kv_store_unshare(good_store, "a", NULL, KV_NUL_TERMINATED, NULL, e); }
+static kv_status pointer_kv_store_unshare_async_id(void *a, kv_error **e) { (void)a; return kv_store_unshare_async(good_store, NULL, "{}", KV_NUL_TERMINATED, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
+static kv_status pointer_kv_store_unshare_async_acl_json(void *a, kv_error **e) { (void)a; return kv_store_unshare_async(good_store, "a", NULL, KV_NUL_TERMINATED, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
 static kv_status pointer_kv_store_version_id(void *a, kv_error **e) { (void)a; return kv_store_version(good_store, NULL, &count, e); }
 static kv_status pointer_kv_store_version_version_out(void *a, kv_error **e) { (void)a; return kv_store_version(good_store, "a", NULL, e); }
 static kv_status pointer_kv_store_count_count_out(void *a, kv_error **e) { (void)a; return kv_store_count(good_store, good_query, NULL, NULL, e); }
@@ -325,6 +364,18 @@ static const misused_call handle_calls[] = {
     {"kv_user_delete_async", "client", CLIENT, handle_kv_user_delete_async_client, 0, 1, 1},
     {"kv_user_exists", "client", CLIENT, handle_kv_user_exists_client, 0, 1, 0},
     {"kv_user_exists_async", "client", CLIENT, handle_kv_user_exists_async_client, 0, 1, 1},
+    {"kv_user_lookup", "client", CLIENT, handle_kv_user_lookup_client, 0, 1, 0},
+    {"kv_user_lookup_async", "client", CLIENT, handle_kv_user_lookup_async_client, 0, 1, 1},
+    {"kv_group_create", "client", CLIENT, handle_kv_group_create_client, 0, 1, 0},
+    {"kv_group_create_async", "client", CLIENT, handle_kv_group_create_async_client, 0, 1, 1},
+    {"kv_group_read", "client", CLIENT, handle_kv_group_read_client, 0, 1, 0},
+    {"kv_group_read_async", "client", CLIENT, handle_kv_group_read_async_client, 0, 1, 1},
+    {"kv_group_list", "client", CLIENT, handle_kv_group_list_client, 0, 1, 0},
+    {"kv_group_list_async", "client", CLIENT, handle_kv_group_list_async_client, 0, 1, 1},
+    {"kv_group_update", "client", CLIENT, handle_kv_group_update_client, 0, 1, 0},
+    {"kv_group_update_async", "client", CLIENT, handle_kv_group_update_async_client, 0, 1, 1},
+    {"kv_group_delete", "client", CLIENT, handle_kv_group_delete_client, 0, 1, 0},
+    {"kv_group_delete_async", "client", CLIENT, handle_kv_group_delete_async_client, 0, 1, 1},
     {"kv_query_combine", "queries", QUERY, handle_kv_query_combine_queries, 1, 1, 0},
     {"kv_query_format", "query", QUERY, handle_kv_query_format_query, 0, 1, 0},
     {"kv_query_json", "query", QUERY, handle_kv_query_json_query, 0, 1, 0},
@@ -350,6 +401,10 @@ static const misused_call handle_calls[] = {
     {"kv_store_update", "query", QUERY, handle_kv_store_update_query, 1, 1, 0},
     {"kv_store_update_async", "store", STORE, handle_kv_store_update_async_store, 0, 1, 1},
     {"kv_store_update_async", "query", QUERY, handle_kv_store_update_async_query, 1, 1, 1},
+    {"kv_store_share", "store", STORE, handle_kv_store_share_store, 0, 1, 0},
+    {"kv_store_share_async", "store", STORE, handle_kv_store_share_async_store, 0, 1, 1},
+    {"kv_store_unshare", "store", STORE, handle_kv_store_unshare_store, 0, 1, 0},
+    {"kv_store_unshare_async", "store", STORE, handle_kv_store_unshare_async_store, 0, 1, 1},
     {"kv_store_version", "store", STORE, handle_kv_store_version_store, 0, 1, 0},
     {"kv_store_count", "store", STORE, handle_kv_store_count_store, 0, 1, 0},
     {"kv_store_count", "query", QUERY, handle_kv_store_count_query, 1, 1, 0},
@@ -468,6 +523,21 @@ static const misused_call pointer_calls[] = {
     {"kv_user_exists", "username", KINDS, pointer_kv_user_exists_username, 0, 1, 0},
     {"kv_user_exists", "exists_out", KINDS, pointer_kv_user_exists_exists_out, 0, 1, 0},
     {"kv_user_exists_async", "username", KINDS, pointer_kv_user_exists_async_username, 0, 1, 1},
+    {"kv_user_lookup", "members_json", KINDS, pointer_kv_user_lookup_members_json, 0, 1, 0},
+    {"kv_user_lookup", "json_out", KINDS, pointer_kv_user_lookup_json_out, 0, 1, 0},
+    {"kv_user_lookup_async", "members_json", KINDS, pointer_kv_user_lookup_async_members_json, 0, 1, 1},
+    {"kv_group_create", "group_json", KINDS, pointer_kv_group_create_group_json, 0, 1, 0},
+    {"kv_group_create_async", "group_json", KINDS, pointer_kv_group_create_async_group_json, 0, 1, 1},
+    {"kv_group_read", "id", KINDS, pointer_kv_group_read_id, 0, 1, 0},
+    {"kv_group_read", "json_out", KINDS, pointer_kv_group_read_json_out, 0, 1, 0},
+    {"kv_group_read_async", "id", KINDS, pointer_kv_group_read_async_id, 0, 1, 1},
+    {"kv_group_list", "json_out", KINDS, pointer_kv_group_list_json_out, 0, 1, 0},
+    {"kv_group_update", "id", KINDS, pointer_kv_group_update_id, 0, 1, 0},
+    {"kv_group_update", "change_json", KINDS, pointer_kv_group_update_change_json, 0, 1, 0},
+    {"kv_group_update_async", "id", KINDS, pointer_kv_group_update_async_id, 0, 1, 1},
+    {"kv_group_update_async", "change_json", KINDS, pointer_kv_group_update_async_change_json, 0, 1, 1},
+    {"kv_group_delete", "id", KINDS, pointer_kv_group_delete_id, 0, 1, 0},
+    {"kv_group_delete_async", "id", KINDS, pointer_kv_group_delete_async_id, 0, 1, 1},
     {"kv_query_create", "query_out", KINDS, pointer_kv_query_create_query_out, 0, 1, 0},
     {"kv_query_from_format", "format", KINDS, pointer_kv_query_from_format_format, 0, 1, 0},
     {"kv_query_from_format", "query_out", KINDS, pointer_kv_query_from_format_query_out, 0, 1, 0},
@@ -491,6 +561,14 @@ static const misused_call pointer_calls[] = {
     {"kv_store_remove_by_id_async", "id", KINDS, pointer_kv_store_remove_by_id_async_id, 0, 1, 1},
     {"kv_store_update", "update_json", KINDS, pointer_kv_store_update_update_json, 0, 1, 0},
     {"kv_store_update_async", "update_json", KINDS, pointer_kv_store_update_async_update_json, 0, 1, 1},
+    {"kv_store_share", "id", KINDS, pointer_kv_store_share_id, 0, 1, 0},
+    {"kv_store_share", "acl_json", KINDS, pointer_kv_store_share_acl_json, 0, 1, 0},
+    {"kv_store_share_async", "id", KINDS, pointer_kv_store_share_async_id, 0, 1, 1},
+    {"kv_store_share_async", "acl_json", KINDS, pointer_kv_store_share_async_acl_json, 0, 1, 1},
+    {"kv_store_unshare", "id", KINDS, pointer_kv_store_unshare_id, 0, 1, 0},
+    {"kv_store_unshare", "acl_json", KINDS, pointer_kv_store_unshare_acl_json, 0, 1, 0},
+    {"kv_store_unshare_async", "id", KINDS, pointer_kv_store_unshare_async_id, 0, 1, 1},
+    {"kv_store_unshare_async", "acl_json", KINDS, pointer_kv_store_unshare_async_acl_json, 0, 1, 1},
     {"kv_store_version", "id", KINDS, pointer_kv_store_version_id, 0, 1, 0},
     {"kv_store_version", "version_out", KINDS, pointer_kv_store_version_version_out, 0, 1, 0},
     {"kv_store_count", "count_out", KINDS, pointer_kv_store_count_count_out, 0, 1, 0},

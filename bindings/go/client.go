@@ -245,6 +245,23 @@ func (c *Client) UserExists(ctx context.Context, username string, options ...Opt
 	return exists == "1" || exists == "true", nil
 }
 
+// LookupUsers finds the other users who have all of these members, such as M{"username": "ana"}; at least one is needed.
+// What users may be found by, and what is shown of them, is the backend's choice.
+func (c *Client) LookupUsers(ctx context.Context, members M, options ...Option) ([]User, error) {
+	wanted, err := marshal(members)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := decode[[]json.RawMessage](c.run(ctx, options, func(text *C.char, r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
+		return C.kv_user_lookup_async(c.handle, characters(wanted), C.size_t(len(wanted)), text,
+			r.done, r.context, r.free, q, e)
+	}))
+	if err != nil {
+		return nil, err
+	}
+	return each(texts, userFrom)
+}
+
 // run runs an operation of the client; begin gets the options as C reads them.
 func (c *Client) run(
 	ctx context.Context, options []Option,

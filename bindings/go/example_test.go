@@ -203,6 +203,63 @@ func ExampleClient_Transaction() {
 	// Output: 1
 }
 
+func ExampleCollection_Share() {
+	ctx := context.Background()
+	client, closeClient := signedUp()
+	defer closeClient()
+	user, err := client.ActiveUser()
+	if err != nil {
+		log.Fatal(err)
+	}
+	plans, err := kvstore.OpenCollection[kvstore.M](client, "example-plans", kvstore.Sync)
+	if err != nil {
+		log.Fatal(err)
+	}
+	name, id := user.Username, "surprise"
+
+	found, err := client.LookupUsers(ctx, kvstore.M{"username": name})
+	if err != nil {
+		log.Fatal(err)
+	}
+	team, err := client.Groups().Create(ctx, "team", []string{found[0].ID})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := plans.Save(ctx, kvstore.M{"_id": id, "_acl": kvstore.M{"gr": false}}); err != nil {
+		log.Fatal(err)
+	}
+	if err := plans.Share(ctx, id, kvstore.Sharing{ReaderGroups: []string{team.ID}}); err != nil {
+		log.Fatal(err)
+	}
+	pushed, err := plans.Push(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(pushed.Pushed)
+	// Output: 1
+}
+
+// signedUp opens a client of the server with a new user, for the examples.
+func signedUp() (*kvstore.Client, func()) {
+	directory, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	client, err := kvstore.Open(kvstore.Options{
+		AppKey: "kid_test", AppSecret: "secret_test", Host: host, DataDirectory: directory,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := client.Signup(context.Background(), nil); err != nil {
+		log.Fatal(err)
+	}
+	return client, func() {
+		client.Close()
+		os.RemoveAll(directory)
+	}
+}
+
 func ExampleRegisterBackend() {
 	directory, err := os.MkdirTemp("", "example")
 	if err != nil {

@@ -77,3 +77,16 @@ func bytesOf(text *C.char, length C.size_t) []byte {
 	}
 	return append([]byte(nil), unsafe.Slice((*byte)(unsafe.Pointer(text)), int(length))...)
 }
+
+// each reads the elements of an array, each of which keeps its JSON.
+func each[T any](texts []json.RawMessage, read func([]byte) (T, error)) ([]T, error) {
+	all := make([]T, 0, len(texts))
+	for _, text := range texts {
+		one, err := read(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}

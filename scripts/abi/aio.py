@@ -49,12 +49,22 @@ CLASSES = (
         "Store",
         tuple(
             f"store/{name}.py"
-            for name in ("reading", "grouping", "writing", "syncing", "indexing", "following")
+            for name in (
+                "reading",
+                "grouping",
+                "writing",
+                "sharing",
+                "syncing",
+                "indexing",
+                "following",
+            )
         ),
         "aio/store.py",
     ),
     Made("PendingCalls", "PendingQueue", ("pending.py",), "aio/pending.py"),
     Made("ClientCalls", "Client", ("client.py",), "aio/client.py", is_generic=False),
+    Made("UserCalls", "Users", ("users.py",), "aio/users.py", is_generic=False),
+    Made("GroupCalls", "Groups", ("groups.py",), "aio/users.py", is_generic=False),
     Made("StreamCalls", "UserStream", ("userstream.py",), "aio/userstream.py", is_generic=False),
 )
 
@@ -63,8 +73,10 @@ _HEAD = '''"""The blocking calls, awaited. Made by scripts/generate_abi.py: do n
 from __future__ import annotations
 
 from ..client import Client
+from ..groups import Groups, UserGroup
 from ..pending import PendingQueue
 from ..store import Store
+from ..users import Users
 from ..userstream import UserStream
 from ._waiting import finish, in_thread
 '''

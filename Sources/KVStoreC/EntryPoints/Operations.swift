@@ -211,6 +211,151 @@ public func kv_user_exists_async(
   }
 }
 
+@_cdecl("kv_user_lookup") @implementation
+public func kv_user_lookup(
+  _ client: OpaquePointer?, _ membersJSON: CString?, _ length: Int, _ options: CString?,
+  _ jsonOut: TextOut?, _ lengthOut: LengthOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  let out = TextOutput(jsonOut, lengthOut, named: "json_out")
+  return status(errorOut) { () throws(StoreError) in
+    try out.require()
+    return try userLookup(
+      client, JSONArgument(membersJSON, length, named: "members_json", for: .call), options
+    ).run(into: out)
+  }
+}
+
+@_cdecl("kv_user_lookup_async") @implementation
+public func kv_user_lookup_async(
+  _ client: OpaquePointer?, _ membersJSON: CString?, _ length: Int, _ options: CString?,
+  _ done: kv_answer_fn?, _ context: UnsafeMutableRawPointer?, _ freeContext: kv_free_fn?,
+  _ requestOut: HandleOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
+    () throws(StoreError) in
+    try userLookup(
+      client, JSONArgument(membersJSON, length, named: "members_json", for: .operation), options)
+  }
+}
+
+@_cdecl("kv_group_create") @implementation
+public func kv_group_create(
+  _ client: OpaquePointer?, _ groupJSON: CString?, _ length: Int, _ options: CString?,
+  _ jsonOut: TextOut?, _ lengthOut: LengthOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  let out = TextOutput(jsonOut, lengthOut, named: "json_out")
+  return status(errorOut) { () throws(StoreError) in
+    try groupCreate(
+      client, JSONArgument(groupJSON, length, named: "group_json", for: .call), options
+    ).run(into: out)
+  }
+}
+
+@_cdecl("kv_group_create_async") @implementation
+public func kv_group_create_async(
+  _ client: OpaquePointer?, _ groupJSON: CString?, _ length: Int, _ options: CString?,
+  _ done: kv_answer_fn?, _ context: UnsafeMutableRawPointer?, _ freeContext: kv_free_fn?,
+  _ requestOut: HandleOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
+    () throws(StoreError) in
+    try groupCreate(
+      client, JSONArgument(groupJSON, length, named: "group_json", for: .operation), options)
+  }
+}
+
+@_cdecl("kv_group_read") @implementation
+public func kv_group_read(
+  _ client: OpaquePointer?, _ id: CString?, _ options: CString?, _ jsonOut: TextOut?,
+  _ lengthOut: LengthOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  let out = TextOutput(jsonOut, lengthOut, named: "json_out")
+  return status(errorOut) { () throws(StoreError) in
+    try out.require()
+    return try groupRead(client, id, options).run(into: out)
+  }
+}
+
+@_cdecl("kv_group_read_async") @implementation
+public func kv_group_read_async(
+  _ client: OpaquePointer?, _ id: CString?, _ options: CString?, _ done: kv_answer_fn?,
+  _ context: UnsafeMutableRawPointer?, _ freeContext: kv_free_fn?, _ requestOut: HandleOut?,
+  _ errorOut: HandleOut?
+) -> kv_status {
+  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
+    () throws(StoreError) in try groupRead(client, id, options)
+  }
+}
+
+@_cdecl("kv_group_list") @implementation
+public func kv_group_list(
+  _ client: OpaquePointer?, _ options: CString?, _ jsonOut: TextOut?, _ lengthOut: LengthOut?,
+  _ errorOut: HandleOut?
+) -> kv_status {
+  let out = TextOutput(jsonOut, lengthOut, named: "json_out")
+  return status(errorOut) { () throws(StoreError) in
+    try out.require()
+    return try groupList(client, options).run(into: out)
+  }
+}
+
+@_cdecl("kv_group_list_async") @implementation
+public func kv_group_list_async(
+  _ client: OpaquePointer?, _ options: CString?, _ done: kv_answer_fn?,
+  _ context: UnsafeMutableRawPointer?, _ freeContext: kv_free_fn?, _ requestOut: HandleOut?,
+  _ errorOut: HandleOut?
+) -> kv_status {
+  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
+    () throws(StoreError) in try groupList(client, options)
+  }
+}
+
+@_cdecl("kv_group_update") @implementation
+public func kv_group_update(
+  _ client: OpaquePointer?, _ id: CString?, _ changeJSON: CString?, _ length: Int,
+  _ options: CString?, _ jsonOut: TextOut?, _ lengthOut: LengthOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  let out = TextOutput(jsonOut, lengthOut, named: "json_out")
+  return status(errorOut) { () throws(StoreError) in
+    try groupUpdate(
+      client, id, JSONArgument(changeJSON, length, named: "change_json", for: .call), options
+    ).run(into: out)
+  }
+}
+
+@_cdecl("kv_group_update_async") @implementation
+public func kv_group_update_async(
+  _ client: OpaquePointer?, _ id: CString?, _ changeJSON: CString?, _ length: Int,
+  _ options: CString?, _ done: kv_answer_fn?, _ context: UnsafeMutableRawPointer?,
+  _ freeContext: kv_free_fn?, _ requestOut: HandleOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
+    () throws(StoreError) in
+    try groupUpdate(
+      client, id, JSONArgument(changeJSON, length, named: "change_json", for: .operation), options)
+  }
+}
+
+@_cdecl("kv_group_delete") @implementation
+public func kv_group_delete(
+  _ client: OpaquePointer?, _ id: CString?, _ options: CString?, _ errorOut: HandleOut?
+) -> kv_status {
+  status(errorOut) { () throws(StoreError) in
+    try groupDelete(client, id, options).run(into: TextOutput.nowhere)
+  }
+}
+
+@_cdecl("kv_group_delete_async") @implementation
+public func kv_group_delete_async(
+  _ client: OpaquePointer?, _ id: CString?, _ options: CString?, _ done: kv_answer_fn?,
+  _ context: UnsafeMutableRawPointer?, _ freeContext: kv_free_fn?, _ requestOut: HandleOut?,
+  _ errorOut: HandleOut?
+) -> kv_status {
+  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
+    () throws(StoreError) in try groupDelete(client, id, options)
+  }
+}
+
 @_cdecl("kv_store_find") @implementation
 public func kv_store_find(
   _ store: OpaquePointer?, _ query: OpaquePointer?, _ options: CString?, _ cursorOut: HandleOut?,
@@ -365,6 +510,55 @@ public func kv_store_update_async(
     try storeUpdate(
       store, query, JSONArgument(updateJSON, length, named: "update_json", for: .operation), options
     )
+  }
+}
+
+@_cdecl("kv_store_share") @implementation
+public func kv_store_share(
+  _ store: OpaquePointer?, _ id: CString?, _ aclJSON: CString?, _ length: Int, _ options: CString?,
+  _ errorOut: HandleOut?
+) -> kv_status {
+  status(errorOut) { () throws(StoreError) in
+    try storeShare(store, id, JSONArgument(aclJSON, length, named: "acl_json", for: .call), options)
+      .run(into: TextOutput.nowhere)
+  }
+}
+
+@_cdecl("kv_store_share_async") @implementation
+public func kv_store_share_async(
+  _ store: OpaquePointer?, _ id: CString?, _ aclJSON: CString?, _ length: Int, _ options: CString?,
+  _ done: kv_answer_fn?, _ context: UnsafeMutableRawPointer?, _ freeContext: kv_free_fn?,
+  _ requestOut: HandleOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
+    () throws(StoreError) in
+    try storeShare(
+      store, id, JSONArgument(aclJSON, length, named: "acl_json", for: .operation), options)
+  }
+}
+
+@_cdecl("kv_store_unshare") @implementation
+public func kv_store_unshare(
+  _ store: OpaquePointer?, _ id: CString?, _ aclJSON: CString?, _ length: Int, _ options: CString?,
+  _ errorOut: HandleOut?
+) -> kv_status {
+  status(errorOut) { () throws(StoreError) in
+    try storeUnshare(
+      store, id, JSONArgument(aclJSON, length, named: "acl_json", for: .call), options
+    ).run(into: TextOutput.nowhere)
+  }
+}
+
+@_cdecl("kv_store_unshare_async") @implementation
+public func kv_store_unshare_async(
+  _ store: OpaquePointer?, _ id: CString?, _ aclJSON: CString?, _ length: Int, _ options: CString?,
+  _ done: kv_answer_fn?, _ context: UnsafeMutableRawPointer?, _ freeContext: kv_free_fn?,
+  _ requestOut: HandleOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
+    () throws(StoreError) in
+    try storeUnshare(
+      store, id, JSONArgument(aclJSON, length, named: "acl_json", for: .operation), options)
   }
 }
 

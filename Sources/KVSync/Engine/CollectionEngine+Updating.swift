@@ -4,9 +4,10 @@ package import KVQuery
 
 extension CollectionEngine {
   /// Changes members of the entities that match; gives how many matched and which were changed. Locally it
-  /// is one transaction; a backend gets each entity whole, on the condition that it is still what was read.
+  /// is one transaction; a backend gets each entity whole, on the condition that it is still what was read. With
+  /// `isConditional` that holds for what is queued, too: it never replaces what somebody else has changed.
   package func update(
-    _ query: Query, _ update: EntityUpdate, options: CallOptions,
+    _ query: Query, _ update: EntityUpdate, isConditional: Bool = false, options: CallOptions,
     early: (UpdateResult) -> Void = { _ in }
   ) throws(StoreError) -> Answered<UpdateResult> {
     let policy = writePolicy(options)
@@ -17,7 +18,7 @@ extension CollectionEngine {
     }
     let local = try localStore(for: "update locally")
     if policy != .forceLocal { _ = try writer() }
-    let result = try local.update(query, update, in: collection)
+    let result = try local.update(query, update, isConditional: isConditional, in: collection)
     if policy == .forceLocal || result.modified.isEmpty { return Answered(result, isLocal: true) }
     if policy == .localThenNetwork { early(result) }
     do throws(StoreError) {

@@ -26,6 +26,9 @@ package protocol Accounts: AnyObject, Sendable {
 
   /// Whether a user name is taken.
   func exists(_ username: String, _ call: Call) throws(StoreError) -> Bool
+
+  /// The other users who have all of these members, as far as the backend lets them be found.
+  func lookup(_ members: JSONObject, _ call: Call) throws(StoreError) -> [JSONObject]
 }
 
 /// A user as the backend describes it, and apart from it the token, so that nothing shows it by accident.

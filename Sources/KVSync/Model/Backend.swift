@@ -12,6 +12,7 @@ package struct Backend: Sendable {
   package var accounts: (any Accounts)?
   /// Login pages, and what renews the sessions that come of them.
   package var authorization: (any Authorization)?
+  package var groups: (any UserGroups)?
   package var live: (any LiveRemote)?
   package var streams: (any UserStreams)?
   /// Asks what the backend says about itself: JSON.

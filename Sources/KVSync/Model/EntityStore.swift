@@ -18,9 +18,9 @@ package protocol EntityStore: EntityReader {
 
   /// Changes the entities that match, in one transaction, and queues a write of each that was changed. If the
   /// update does not fit one of them, or would make an entity that cannot be stored, it is `.invalid` with that
-  /// one's id, and nothing is changed.
+  /// one's id, and nothing is changed. With `isConditional` the queued writes are: see `PendingWrite.isConditional`.
   func update(
-    _ query: Query, _ update: EntityUpdate, in collection: String
+    _ query: Query, _ update: EntityUpdate, isConditional: Bool, in collection: String
   ) throws(StoreError) -> UpdateResult
 
   /// Deletes one entity and queues its deletion. Gives 1, or 0 if it was not there (nothing queued).
@@ -48,6 +48,12 @@ extension EntityStore {
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String
   ) throws(StoreError) -> [SavedEntity] {
     try save(bytes, outlines, known: nil, if: .none, in: collection)
+  }
+
+  package func update(
+    _ query: Query, _ update: EntityUpdate, in collection: String
+  ) throws(StoreError) -> UpdateResult {
+    try self.update(query, update, isConditional: false, in: collection)
   }
 
   package func remove(_ id: String, in collection: String) throws(StoreError) -> Int {

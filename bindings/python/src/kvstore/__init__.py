@@ -18,7 +18,7 @@ from ._option_types import (
     StoreOptions,
     WritePolicy,
 )
-from ._options import Condition, FollowOptions, StoreType
+from ._options import Condition, FollowOptions, ShareOptions, StoreType
 from .backend import Backend, register_backend
 from .changes import Changes, ChangesStream, Deletion, Move, Placed
 from .client import Client, LogLevel
@@ -49,6 +49,7 @@ from .errors import (
 )
 from .fields import F, Field
 from .grouping import Aggregate
+from .groups import Groups, UserGroup
 from .live import LiveEvent, LiveHandler, LiveStream
 from .model import Model
 from .pending import PendingQueue
@@ -76,6 +77,7 @@ from .store import Store
 from .stream import Stream
 from .subscription import Subscription
 from .transaction import Transaction
+from .users import Users
 from .userstream import UserStream
 from .values import register_type, to_json_value
 
@@ -112,6 +114,7 @@ __all__ = [
     "FollowStatus",
     "ForbiddenError",
     "FullError",
+    "Groups",
     "Index",
     "InternalError",
     "InvalidError",
@@ -143,6 +146,7 @@ __all__ = [
     "Request",
     "SaveManyResult",
     "ServerError",
+    "ShareOptions",
     "StorageError",
     "Store",
     "StoreOptions",
@@ -157,7 +161,9 @@ __all__ = [
     "UnauthorizedError",
     "UnsupportedError",
     "UpdateResult",
+    "UserGroup",
     "UserStream",
+    "Users",
     "WritePolicy",
     "has_feature",
     "live_objects",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal, TypedDict
 
 from ._option_types import CallOptions
@@ -41,6 +41,23 @@ class WriteOptions(Condition, CallOptions, total=False):
     """What a save or a removal by id may say for itself."""
 
 
+class ShareOptions(CallOptions, total=False):
+    """Who may read or write an entity, in a call that shares it or takes that back."""
+
+    #: Ids of users who may read it; those who may write it need not be named.
+    readers: Iterable[str]
+    #: Ids of users who may read and write it.
+    writers: Iterable[str]
+    #: Ids of groups of users whose members may read it.
+    reader_groups: Iterable[str]
+    #: Ids of groups of users whose members may read and write it.
+    writer_groups: Iterable[str]
+    #: All users may read it.
+    everybody_reads: bool
+    #: All users may read and write it.
+    everybody_writes: bool
+
+
 @functools.lru_cache(maxsize=256)
 def _camel(name: str) -> str:
     first, *others = name.split("_")
@@ -70,6 +87,14 @@ def _condition(options: Mapping[str, object]) -> dict[str, object]:
     if not given:
         return {}
     return {"if": None if given[0] == "if_missing" else options[given[0]]}
+
+
+def to_ids(ids: Iterable[str], what: str) -> list[str]:
+    """Give several ids; one text is none of them."""
+    several = [] if isinstance(ids, str) else list(ids)
+    if isinstance(ids, str) or not all(isinstance(one, str) for one in several):
+        raise invalid(f"{what} are several ids: a list of str")
+    return several
 
 
 def to_json(value: object) -> bytes:

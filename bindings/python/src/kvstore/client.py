@@ -20,6 +20,7 @@ from ._closing import Closing
 from ._option_types import ClientOptions, LogoutOptions, NetworkOptions, StoreOptions
 from ._options import StoreType, encode_options, to_json, to_text
 from .errors import KVError, NoUserError, invalid
+from .groups import Groups
 from .model import PLAIN, Model, mapper_of
 from .request import OnAnswer, Request, TextReader, start
 from .results import (
@@ -35,6 +36,7 @@ from .store import Store
 from .subscription import Subscription, begin
 from .transaction import Transaction, transact
 from .transaction import begin as begin_transaction
+from .users import Users
 from .userstream import UserStream
 
 T = TypeVar("T")
@@ -230,6 +232,16 @@ class Client(Closing):
         Unsent work is only wiped with ``discard_pending=True``, else :class:`kvstore.PendingError`.
         """
         self.logout_async(**options).finish()
+
+    @property
+    def users(self) -> Users:
+        """The other users of the backend: :meth:`Users.lookup` finds them."""
+        return Users(self)
+
+    @property
+    def groups(self) -> Groups:
+        """The groups of users, which an ``_acl`` can name."""
+        return Groups(self)
 
     def stream(self, name: str) -> UserStream:
         """Give a user-to-user stream; nothing is asked of anybody yet."""

@@ -21,6 +21,17 @@ from .cursor import Cursor
 from .events import Events, States
 from .pending import PendingQueue
 from .store import Store
+from .users import Groups, Users
 from .userstream import UserStream
 
-__all__ = ["Client", "Cursor", "Events", "PendingQueue", "States", "Store", "UserStream"]
+__all__ = [
+    "Client",
+    "Cursor",
+    "Events",
+    "Groups",
+    "PendingQueue",
+    "States",
+    "Store",
+    "UserStream",
+    "Users",
+]

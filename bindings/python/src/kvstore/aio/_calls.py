@@ -6,9 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Generic, Literal, Unpack, overload
 
 from .._option_types import CallOptions, LogoutOptions, NetworkOptions
-from .._options import WriteOptions
+from .._options import (
+    ShareOptions,
+    WriteOptions,
+)
 from ..client import Client
 from ..grouping import Aggregate
+from ..groups import Groups, UserGroup
 from ..pending import PendingQueue
 from ..query import QueryLike
 from ..results import (
@@ -26,6 +30,7 @@ from ..results import (
 )
 from ..status import ClientStatus
 from ..store import Store
+from ..users import Users
 from ..userstream import UserStream
 from ._waiting import finish, in_thread
 
@@ -156,6 +161,20 @@ class StoreCalls(Generic[E]):
     async def clear(self, query: QueryLike = None) -> int:
         """Remove matching entities and their pending writes locally only; count the entities."""
         return await in_thread(self.blocking.clear, query)
+
+    async def share(self, id: str, **options: Unpack[ShareOptions]) -> None:
+        """Let others read or write an entity: ``notes.share("n1", readers=[ben["_id"]])``.
+
+        See :meth:`kvstore.Store.share`.
+        """
+        await finish(lambda done: self.blocking.share_async(id, on_answer=done, **options))
+
+    async def unshare(self, id: str, **options: Unpack[ShareOptions]) -> None:
+        """Take back what :meth:`share` gave; ``everybody_reads=True`` makes an entity private.
+
+        See :meth:`kvstore.Store.unshare`.
+        """
+        await finish(lambda done: self.blocking.unshare_async(id, on_answer=done, **options))
 
     async def pull(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> PullResult:
         """Fetch the entities that match from the backend into the local store.
@@ -351,6 +370,86 @@ class ClientCalls:
     async def status(self) -> ClientStatus:
         """Tell how the client stands and what it does, without a network call."""
         return await in_thread(self.blocking.status)
+
+
+class UserCalls:
+    """The calls of :class:`kvstore.Users`, awaited."""
+
+    #: The Users of the blocking calls, for what has no form here.
+    blocking: Users
+
+    async def lookup(
+        self,
+        members: Mapping[str, Any] | None = None,
+        *,
+        id: str | None = None,
+        username: str | None = None,
+        email: str | None = None,
+        **options: Unpack[NetworkOptions],
+    ) -> list[Entity]:
+        """Find the users who have all of these values; at least one is needed.
+
+        See :meth:`kvstore.Users.lookup`.
+        """
+        return await finish(
+            lambda done: self.blocking.lookup_async(
+                members, id=id, username=username, email=email, on_answer=done, **options
+            )
+        )
+
+
+class GroupCalls:
+    """The calls of :class:`kvstore.Groups`, awaited."""
+
+    #: The Groups of the blocking calls, for what has no form here.
+    blocking: Groups
+
+    async def create(
+        self,
+        name: str | None = None,
+        members: Iterable[str] = (),
+        *,
+        acl: Mapping[str, Any] | None = None,
+        **options: Unpack[NetworkOptions],
+    ) -> UserGroup:
+        """Make a group of these users, by their ids."""
+        return await finish(
+            lambda done: self.blocking.create_async(
+                name, members, acl=acl, on_answer=done, **options
+            )
+        )
+
+    async def get(self, id: str, **options: Unpack[NetworkOptions]) -> UserGroup:
+        """Read one group."""
+        return await finish(lambda done: self.blocking.get_async(id, on_answer=done, **options))
+
+    async def all(self, **options: Unpack[NetworkOptions]) -> list[UserGroup]:
+        """List the groups that the active user may read."""
+        return await finish(lambda done: self.blocking.all_async(on_answer=done, **options))
+
+    async def update(
+        self,
+        id: str,
+        *,
+        add: Iterable[str] = (),
+        remove: Iterable[str] = (),
+        name: str | None = None,
+        acl: Mapping[str, Any] | None = None,
+        **options: Unpack[NetworkOptions],
+    ) -> UserGroup:
+        """Add users, remove others, rename it or replace its ``_acl``; the rest stays.
+
+        See :meth:`kvstore.Groups.update`.
+        """
+        return await finish(
+            lambda done: self.blocking.update_async(
+                id, add=add, remove=remove, name=name, acl=acl, on_answer=done, **options
+            )
+        )
+
+    async def delete(self, id: str, **options: Unpack[NetworkOptions]) -> None:
+        """Delete a group: what its members could read or write because of it, they cannot now."""
+        await finish(lambda done: self.blocking.delete_async(id, on_answer=done, **options))
 
 
 class StreamCalls:

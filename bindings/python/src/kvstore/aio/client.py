@@ -17,6 +17,7 @@ from ._calls import ClientCalls
 from ._waiting import Closing, in_thread
 from .events import Events, States
 from .store import Store
+from .users import Groups, Users
 from .userstream import UserStream
 
 T = TypeVar("T")
@@ -114,6 +115,16 @@ class Client(ClientCalls, Closing):
     ) -> str:
         """Give the address of the page on which somebody logs in: no call, so not awaited."""
         return self.blocking.login_page(redirect_uri, client_id=client_id, state=state)
+
+    @property
+    def users(self) -> Users:
+        """The other users of the backend."""
+        return Users(self.blocking.users)
+
+    @property
+    def groups(self) -> Groups:
+        """The groups of users, which an ``_acl`` can name."""
+        return Groups(self.blocking.groups)
 
     def stream(self, name: str) -> UserStream:
         """Give a user-to-user stream; nothing is asked of anybody yet."""

@@ -1,0 +1,87 @@
+package import KVBase
+package import KVJSON
+package import KVSync
+
+/// Groups of users. Nothing of them is kept here: all of this asks the backend.
+extension Client {
+  package func createGroup(
+    _ group: JSONObject, _ options: Options, _ cancellation: Cancellation
+  ) throws(StoreError) -> [UInt8] {
+    if let members = group["members"] { _ = try UserGroupChange.ids(members, "members") }
+    return try asking("create a group", options, cancellation) { (call) throws(StoreError) in
+      let groups = try groups()
+      let create = { () throws(StoreError) in try groups.create(group, call) }
+      // A session that has run out is found out before anything is made.
+      guard let renewal else { return JSONValue.object(try create()).bytes }
+      return JSONValue.object(try renewal.renewing(call, create)).bytes
+    }
+  }
+
+  package func group(
+    _ id: String, _ options: Options, _ cancellation: Cancellation
+  ) throws(StoreError) -> [UInt8] {
+    try asking("read a group", options, cancellation) { (call) throws(StoreError) in
+      let groups = try groups()
+      return JSONValue.object(
+        try renewing(call) { () throws(StoreError) in try groups.read(id, call) }
+      ).bytes
+    }
+  }
+
+  /// The groups that the user may read: an array.
+  package func allGroups(
+    _ options: Options, _ cancellation: Cancellation
+  ) throws(StoreError) -> [UInt8] {
+    try asking("list groups", options, cancellation) { (call) throws(StoreError) in
+      let groups = try groups()
+      let all = try renewing(call) { () throws(StoreError) in try groups.all(call) }
+      return JSONValue.array(all.map { .object($0) }).bytes
+    }
+  }
+
+  /// Changes a group on the condition that it is still what was read; if somebody else was faster, it is read again.
+  /// `.conflict` if others were faster each time.
+  package func updateGroup(
+    _ id: String, _ change: UserGroupChange, _ options: Options, _ cancellation: Cancellation
+  ) throws(StoreError) -> [UInt8] {
+    try asking("change a group", options, cancellation) { (call) throws(StoreError) in
+      let groups = try groups()
+      for _ in 1..<Self.maxAttempts {
+        do throws(StoreError) {
+          return try changed(id, change, groups, call)
+        } catch {
+          guard error.kind == .conflict else { throw error }
+        }
+      }
+      return try changed(id, change, groups, call)
+    }
+  }
+
+  package func deleteGroup(
+    _ id: String, _ options: Options, _ cancellation: Cancellation
+  ) throws(StoreError) {
+    try asking("delete a group", options, cancellation) { (call) throws(StoreError) in
+      let groups = try groups()
+      try renewing(call) { () throws(StoreError) in try groups.delete(id, call) }
+    }
+  }
+
+  /// How often somebody else may be faster than a change.
+  private static let maxAttempts = 5
+
+  private func changed(
+    _ id: String, _ change: UserGroupChange, _ groups: any UserGroups, _ call: Call
+  ) throws(StoreError) -> [UInt8] {
+    try renewing(call) { () throws(StoreError) in
+      let group = try groups.read(id, call)
+      guard let changed = change.applied(to: group) else { return JSONValue.object(group).bytes }
+      return JSONValue.object(try groups.replace(changed, id: id, call)).bytes
+    }
+  }
+
+  private func groups() throws(StoreError) -> any UserGroups {
+    let backend = try existing()
+    guard let groups = backend.groups else { throw backend.lacks("groups of users") }
+    return groups
+  }
+}
