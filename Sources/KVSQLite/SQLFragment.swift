@@ -71,6 +71,10 @@ package struct SQLFragment: Sendable, ExpressibleByStringInterpolation {
       append(text.map { .parameter(.text($0)) } ?? .null)
     }
 
+    package mutating func appendInterpolation(bind value: IndexValue) {
+      append(.parameter(.value(value)))
+    }
+
     package mutating func appendInterpolation(bind matcher: Matcher) {
       append(.parameter(.matcher(matcher)))
     }

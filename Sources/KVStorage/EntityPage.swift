@@ -18,16 +18,26 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
 
   private let page: RowBuffer
 
-  /// Whether a query asks for a page that is small enough.
-  static func isFor(_ query: Query) -> Bool {
-    guard let limit = query.limit, limit > 0, !query.sort.isEmpty else { return false }
-    return query.skip <= maxRows && limit <= maxRows && query.skip + limit <= maxRows
+  /// Whether a page has few enough rows to be read at once.
+  static func fits(_ limit: Int?) -> Bool {
+    guard let limit else { return false }
+    return limit > 0 && limit <= maxRows
   }
 
-  /// Which rows of the result such a query asks for, counted from 0.
-  static func rows(of query: Query) -> Range<Int> {
-    query.skip..<query.skip + max(0, query.limit ?? 0)
+  /// Whether a query asks for such a page that begins near the start.
+  static func isFor(_ query: Query) -> Bool {
+    guard let limit = query.limit, fits(limit), !query.sort.isEmpty else { return false }
+    return query.skip <= maxRows - limit
   }
+
+  /// Which rows of the result a query with a limit asks for, counted from 0.
+  static func rows(of query: Query) -> Range<Int> {
+    let (end, isBeyond) = query.skip.addingReportingOverflow(max(0, query.limit ?? 0))
+    return query.skip..<(isBeyond ? .max : end)
+  }
+
+  /// What was read of a page that is anywhere.
+  init(_ page: RowBuffer) { self.page = page }
 
   /// Nil if too many entities have one key. `verify` is called once the first row was read, and says whether what is read
   /// may be used; if not, this fails with `.outdated`.
@@ -57,22 +67,13 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
         ties.close(at: count)
       }
       guard count < end + maxTies else { return nil }
-      guard append(statement.bytes(0), walk.projection, to: page) else {
-        throw SQLiteError.noMemory
-      }
+      guard page.append(statement.bytes(0), walk.projection) else { throw SQLiteError.noMemory }
       isOnRow = try statement.step()
     }
     ties.close(at: page.count)
     if let order = ties.order(in: page) { page.reorder(by: order) }
     page.limit(to: walk.page)
     return page
-  }
-
-  private static func append(
-    _ entity: UnsafeRawBufferPointer, _ projection: Projection?, to page: RowBuffer
-  ) -> Bool {
-    guard let projection else { return page.append(entity) }
-    return projection.apply(to: entity).withUnsafeBytes(page.append)
   }
 
   /// Compares the key with that of the row, behind the body, and takes it over.
@@ -87,6 +88,14 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
   func block() -> RowBuffer? { page.hasNext ? page : nil }
 
   func close() { page.clear() }
+}
+
+extension RowBuffer {
+  /// Copies the wanted members of an entity; false if there is no memory.
+  func append(_ entity: UnsafeRawBufferPointer, _ projection: Projection?) -> Bool {
+    guard let projection else { return append(entity) }
+    return projection.apply(to: entity).withUnsafeBytes(append)
+  }
 }
 
 /// Which rows, one after the other, have the same key.

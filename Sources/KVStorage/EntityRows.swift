@@ -37,10 +37,7 @@ final class EntityRows: EntityCursor, @unchecked Sendable {
     lent.clear()
     do throws(SQLiteError) {
       try rows.each { [lent, projection] row in
-        let entity = row.bytes(0)
-        let isKept =
-          projection.map { $0.apply(to: entity).withUnsafeBytes(lent.append) }
-          ?? lent.append(entity)
+        let isKept = lent.append(row.bytes(0), projection)
         if !isKept { failure = StoreError.noMemory }
         return isKept && lent.count < maxEntities && lent.size < maxBytes
       }

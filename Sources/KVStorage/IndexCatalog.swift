@@ -130,8 +130,10 @@ final class Plan: Sendable {
   /// SELECT of the bodies of the page.
   let bodies: BoundSQL
   private let keptCount = Monitor<BoundSQL?>(nil)
-  /// If the index gives the wanted order but for ties, and the page is small.
+  /// If the index gives the wanted order but for ties, and the page is small and not far from the start.
   let walk: Walk?
+  /// The same for a page anywhere, or for many ties.
+  let deepPage: DeepPage?
 
   init(
     _ query: Query, _ table: Table, version: Int64, indexes: [UsableIndex], since: Timestamp?
@@ -152,6 +154,7 @@ final class Plan: Sendable {
         projection: query.projection, format: query.format,
         byID: query.format.hasTextID ? Sorter([Query.SortKey(query.format.idPaths[0])]) : nil)
     }
+    deepPage = selection.deepPage
   }
 
   /// Made when it is first wanted: most queries never count.

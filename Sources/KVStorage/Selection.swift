@@ -55,6 +55,18 @@ struct Selection: Sendable {
       """
   }
 
+  /// The page behind many others, counted in the index alone; nil if the index does not decide which rows they are, or
+  /// not in which order.
+  var deepPage: DeepPage? {
+    guard since == nil, let source = parts.walkSource, EntityPage.fits(query.limit) else {
+      return nil
+    }
+    return DeepPage(
+      index: SQLFragment(source), table: table.entities, condition: pageCondition,
+      order: parts.walk,
+      rows: EntityPage.rows(of: query), projection: query.projection)
+  }
+
   /// A SELECT of how many rows meet the condition.
   var count: SQLFragment {
     if since == nil, let covering = parts.covering {

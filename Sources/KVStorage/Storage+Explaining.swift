@@ -41,6 +41,11 @@ extension Storage {
   private static func run(
     _ plan: Plan, counting explanation: inout Explanation, on db: borrowing Connection
   ) throws(SQLiteError) {
+    if plan.walk == nil, let page = plan.deepPage {
+      explanation.returned = try page.read(on: db).count
+      explanation.examined = explanation.returned
+      return
+    }
     let counter = RowCounter()
     let statement = try db.prepare(plan.selection.page("e.n", counter: counter))
     while try statement.step() { explanation.returned += 1 }

@@ -11,11 +11,16 @@ extension Storage {
     {
       return found
     }
-    if writtenSince == nil, EntityPage.isFor(query) {
+    if writtenSince == nil, EntityPage.fits(query.limit), !query.sort.isEmpty {
       let page = try readSnapshot(of: collection, within: budget) {
         (db, table) throws(SQLiteError) -> EntityPage? in
-        guard let walk = try indexes.plan(query, table, on: db).walk else { return nil }
-        return try EntityPage(walk, on: db) { _ in true }
+        let plan = try indexes.plan(query, table, on: db)
+        if let walk = plan.walk, let page = try EntityPage(walk, on: db, verify: { _ in true }) {
+          return page
+        }
+        return try plan.deepPage.map { (page) throws(SQLiteError) in
+          EntityPage(try page.read(on: db))
+        }
       }
       if let page { return page }
     }
@@ -38,7 +43,7 @@ extension Storage {
 
   private func find(
     _ plan: Plan, within budget: WorkBudget
-  ) throws(SQLiteError) -> any EntityCursor {
+  ) throws(SQLiteError) -> (any EntityCursor)? {
     if let walk = plan.walk {
       let page = try database.withReader(within: budget) {
         (db: borrowing Connection) throws(SQLiteError) in
@@ -46,6 +51,8 @@ extension Storage {
       }
       if let page { return page }
     }
+    // Takes several statements, and they must see one state.
+    guard plan.deepPage == nil else { return nil }
     let rows = try database.rows(within: budget) {
       (db: borrowing Connection) throws(SQLiteError) -> Statement in
       try db.statement(plan.bodies)

@@ -31,9 +31,9 @@ struct Planner {
     return access.score + 45
   }
 
-  /// Indexes that give the first entities of all in order.
+  /// Indexes that give all entities in order: the first one at once, without reading and sorting the others before.
   private func orders() -> [Access] {
-    guard query.filter == .everything, query.limit != nil, !query.sort.isEmpty else { return [] }
+    guard query.filter == .everything, !query.sort.isEmpty else { return [] }
     return indexes.compactMap { index in
       guard case .ordered(let keys) = index.spec.kind else { return nil }
       let range = RangeAccess(index: index, keys: keys, conditions: [], isExact: true)

@@ -23,6 +23,8 @@ package struct SQLSelection: Sendable {
   /// The columns of the index whose order the rows of `pageSource` come in by themselves, but for ties; empty
   /// if they do not.
   package private(set) var walk: [(column: String, ascending: Bool)] = []
+  /// That index alone, as a source for `FROM` with the same condition, if no row has to be looked at; nil: some have.
+  package private(set) var walkSource: String?
   /// The values of the anonymous parameters (`?`) of `pageCondition`.
   package private(set) var pageParameters: [Parameter] = []
   /// The values of the anonymous parameters of `order`, which comes after the condition.
@@ -115,7 +117,10 @@ package struct SQLSelection: Sendable {
     guard case .range(let range) = access, range.index.shape == .plain else { return }
     if let byColumns = range.order(query.sort), !query.sort.isEmpty {
       order = SQLSelection.terms(byColumns) + ",id"
-      if range.isOrdered(by: query.sort) { walk = byColumns }
+      if range.isOrdered(by: query.sort) {
+        walk = byColumns
+        if isExact { walkSource = "\(range.index.table) AS x" }
+      }
     } else if query.sorter == nil, range.equalColumns == range.keys.count {
       // Entities of one key follow each other as they are stored.
       order = "x.n"
