@@ -2,12 +2,11 @@
 # `make help` lists the targets. What is missing on a Debian machine is installed on the way.
 
 PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
 DESTDIR ?=
 
 # The header is the one place that knows the version.
 VERSION := $(shell awk '/define KV_VERSION_(MAJOR|MINOR|PATCH)/ { v = v d $$3; d = "." } END { print v }' include/kvstore.h)
-SONAME  := libkvstore.so.$(firstword $(subst ., ,$(VERSION)))
-LIBRARY := libkvstore.so.$(VERSION)
 
 .PHONY: help lib wheel demo test torture bench install uninstall format lint setup clean
 
@@ -18,7 +17,7 @@ help:
 	@echo 'make test       every test; ONLY="swift python" runs some (scripts/test.py --list)'
 	@echo 'make torture    WORLDS=20000 simulated worlds, SECONDS=300 of bad network, KILLS=500, fuzzing: build/torture.json'
 	@echo 'make bench      measures against hand-written C; writes build/bench.json, docs/benchmarks.md'
-	@echo 'make install    header, library, kvstore.pc and kvstored into PREFIX ($(PREFIX)); DESTDIR works'
+	@echo 'make install    headers, library, pkg-config, CMake and kvstored into PREFIX ($(PREFIX)); LIBDIR, DESTDIR work'
 	@echo 'make uninstall  removes what install put there'
 	@echo 'make format     formats Swift, Python and Go;  make lint  only looks'
 	@echo 'make setup      installs what building and testing need, and nothing else'
@@ -49,21 +48,8 @@ bench: lib
 	@scripts/setup bench
 	@build/venv/bin/python Benchmarks/run.py $(ONLY)
 
-install:
-	@test -e build/lib/$(LIBRARY) || { echo 'Nothing to install: run `make lib` first.' >&2; exit 1; }
-	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/bin
-	install -m 644 include/kvstore.h $(DESTDIR)$(PREFIX)/include/
-	install -m 644 build/lib/$(LIBRARY) $(DESTDIR)$(PREFIX)/lib/
-	ln -sf $(LIBRARY) $(DESTDIR)$(PREFIX)/lib/$(SONAME)
-	ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/libkvstore.so
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' kvstore.pc.in \
-	  > $(DESTDIR)$(PREFIX)/lib/pkgconfig/kvstore.pc
-	install -m 755 build/bin/kvstored $(DESTDIR)$(PREFIX)/bin/
-
-uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/include/kvstore.h $(DESTDIR)$(PREFIX)/lib/pkgconfig/kvstore.pc \
-	  $(DESTDIR)$(PREFIX)/bin/kvstored $(DESTDIR)$(PREFIX)/lib/libkvstore.so \
-	  $(DESTDIR)$(PREFIX)/lib/$(SONAME) $(DESTDIR)$(PREFIX)/lib/$(LIBRARY)
+install uninstall:
+	@PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' DESTDIR='$(DESTDIR)' scripts/install-files $@ $(VERSION)
 
 format: setup
 	swift format -i -r Package.swift Sources Tests examples/swift

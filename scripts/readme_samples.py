@@ -1,6 +1,6 @@
 """Compiles or runs every sample of the README, so that none of them lies.
 
-* C and Go samples are whole programs: compiled with every warning an error, and run.
+* C, C++ and Go samples are whole programs: compiled with every warning an error, and run.
 * Python samples of one page are run one after the other in one interpreter, as a reader would.
 * Shell samples: every `make` target exists, the rest is at least valid shell.
 * JSON samples are valid JSON.
@@ -26,7 +26,13 @@ from kvstored import Server
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 #: The README of the Python binding is run by the tests of the binding.
-PAGES = ["README.md", "docs/development.md", "docs/dates-and-numbers.md", "docs/models.md"]
+PAGES = [
+    "README.md",
+    "docs/cpp.md",
+    "docs/development.md",
+    "docs/dates-and-numbers.md",
+    "docs/models.md",
+]
 BLOCK = re.compile(r"^```([a-z]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ADDRESS = "http://127.0.0.1:8080"
 #: What a page shows for reading only, such as a program's output.
@@ -94,7 +100,13 @@ def groups(samples: list[Sample], address: str) -> Iterator[list[Sample]]:
 
 def check(group: list[Sample]) -> None:
     """Runs the checker of the group's language in a directory of its own."""
-    checkers = {"c": check_c, "go": check_go, "python": check_python, "sh": check_shell}
+    checkers = {
+        "c": check_c,
+        "cpp": check_cpp,
+        "go": check_go,
+        "python": check_python,
+        "sh": check_shell,
+    }
     text = "\n".join(sample.text for sample in group)
     language = group[0].language
     with tempfile.TemporaryDirectory() as place:
@@ -107,10 +119,18 @@ def check(group: list[Sample]) -> None:
 
 
 def check_c(text: str, place: Path) -> None:
-    (place / "sample.c").write_text(text)
+    compile_and_run(place, text, "sample.c", "gcc", "-std=c11")
+
+
+def check_cpp(text: str, place: Path) -> None:
+    compile_and_run(place, text, "sample.cc", "g++", "-std=c++17")
+
+
+def compile_and_run(place: Path, text: str, name: str, *compiler: str) -> None:
+    (place / name).write_text(text)
     flags = run(place, "pkg-config", "--cflags", "--libs", "kvstore").split()
-    strict = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic"]
-    run(place, "gcc", *strict, "sample.c", "-o", "sample", *flags)
+    strict = ["-Wall", "-Wextra", "-Werror", "-pedantic"]
+    run(place, *compiler, *strict, name, "-o", "sample", *flags)
     run(place, "./sample")
 
 

@@ -1,0 +1,254 @@
+// kvstore.hpp: results, owned handles, lambdas as callbacks, exceptions that do not meet C.
+#include "check.h"
+
+extern "C" {
+#include "fixture.h"
+}
+
+#include <kvstore.hpp>
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+namespace {
+
+using kvstore::Client;
+using kvstore::Decision;
+using kvstore::Error;
+using kvstore::Event;
+using kvstore::Query;
+using kvstore::Result;
+using kvstore::Store;
+
+int port;
+
+// What a callback leaves for the thread that waits for it.
+class Mailbox {
+ public:
+  void put(std::string_view text) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    texts_ += text;
+    changed_.notify_all();
+  }
+  // Waits until something has come that contains a word; gives everything that came.
+  std::string wait_for(const char *word) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [&] { return texts_.find(word) != std::string::npos; });
+    return texts_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string texts_;
+};
+
+Client local() { return Client(local_client(nullptr, "")); }
+Store notes_of(const Client &client) { return *client.open_store("notes"); }
+
+void a_program_saves_and_finds() {
+  auto client = local();
+  auto notes = notes_of(client);
+  auto saved = notes.save(R"({"_id":"a","n":1})");
+  REQUIRE(saved);
+  CHECK(saved->view() == R"({"_id":"a","n":1})");
+  CHECK(notes.save_many(R"([{"_id":"b","n":2},{"_id":"c","n":3}])")->is_partial() == false);
+  auto query = Query::create(R"({"n":{"$gte":2}})", R"({"sort":{"n":-1}})");
+  REQUIRE(query);
+  std::string found;
+  auto cursor = notes.find(*query);
+  REQUIRE(cursor);
+  CHECK(cursor->for_each([&](std::string_view entity) { found += entity; }));
+  CHECK(found == R"({"_id":"c","n":3}{"_id":"b","n":2})");
+  CHECK(*notes.find(Query())->next_page(2) == R"([{"_id":"a","n":1},{"_id":"b","n":2}])");
+  CHECK(*notes.count({}) == 3);
+  CHECK(notes.update(*query, R"({"$inc":{"n":10}})"));
+  CHECK(*notes.remove_by_id(std::string("a")) == 1);
+  CHECK(*notes.version(std::string_view("bcd").substr(0, 1)) > 0);
+  CHECK(notes.distinct("n", {})->view() == "[12,13]");
+  CHECK(Query::combine("or", {&*query, &*query})->json());
+  CHECK(Query::from_format("n > %@", "[1]")->format());
+}
+
+void failures_are_values() {
+  auto client = local();
+  auto notes = notes_of(client);
+  auto missing = notes.find_by_id("nobody");
+  REQUIRE(!missing);
+  CHECK(missing.error().status() == KV_NOT_FOUND);
+  CHECK(std::string_view(missing.error().name()) == "KV_NOT_FOUND");
+  CHECK(missing.error().json().find("\"status\":12") != std::string::npos);
+  auto length = notes.find_by_id("nobody").transform([](kvstore::Text text) { return text.view().size(); });
+  CHECK(!length && length.error().status() == KV_NOT_FOUND);
+  CHECK(notes.save("{}").and_then([&](kvstore::Text) { return notes.count({}); }).value_or(-1) == 1);
+  CHECK(!Client::open("{}"));
+  CHECK(notes.pull({}).error().status() == KV_UNSUPPORTED);
+  try {
+    (void)notes.find_by_id("nobody").value();
+    CHECK(false);
+  } catch (const kvstore::BadResult &bad) {
+    CHECK(bad.error().status() == KV_NOT_FOUND && bad.what() == bad.error().message());
+  }
+}
+
+void a_nul_does_not_cut_a_name() {
+  auto client = local();
+  auto notes = notes_of(client);
+  CHECK(notes.save(R"({"_id":"a"})"));
+  CHECK(notes.find_by_id(std::string("a\0b", 3)).error().status() == KV_INVALID);
+  CHECK(notes.remove_by_id(std::string_view("a\0b", 3)).error().status() == KV_INVALID);
+  CHECK(*notes.count({}) == 1);
+}
+
+void handles_have_one_owner() {
+  auto client = local();
+  auto notes = notes_of(client);
+  Store moved = std::move(notes);
+  CHECK(moved && !notes);
+  CHECK(notes.save("{}").error().status() == KV_MISUSE);
+  CHECK(moved.save("{}"));
+  moved.close();
+  CHECK(kvstore::live_objects("store") == 0 && kvstore::live_objects("client") == 1);
+  CHECK(kvstore::has_feature("store") && kvstore::version_number() == KV_VERSION_NUMBER);
+}
+
+void callbacks_live_until_their_last_call() {
+  auto client = local();
+  auto notes = notes_of(client);
+  auto box = std::make_shared<Mailbox>();
+  auto started = notes.save_async(R"({"_id":"a"})", [box](const kvstore::Answer &answer) {
+    box->put(answer && answer.is_final() ? answer.json() : answer.error().message());
+  });
+  REQUIRE(started);
+  CHECK(box->wait_for("a") == R"({"_id":"a"})");
+  CHECK(started->wait(20) && started->is_done());
+  auto refused = notes.save_async(R"({"_id":)", [box](const kvstore::Answer &) {});
+  CHECK(refused || refused.error().status() == KV_INVALID);
+  auto changes = notes.observe({}, [box](const Event &event) { box->put(event.json()); });
+  REQUIRE(changes);
+  CHECK(notes.save(R"({"_id":"second"})"));
+  box->wait_for("second");
+  changes->close();
+  client.close();
+  CHECK(box.use_count() == 1);
+}
+
+void a_find_may_be_waited_for() {
+  auto client = local();
+  auto notes = notes_of(client);
+  CHECK(notes.save(R"({"_id":"a"})"));
+  auto request = notes.find_async({});
+  REQUIRE(request);
+  CHECK(request->finish());
+  auto cursor = request->cursor();
+  REQUIRE(cursor);
+  CHECK(**cursor->next() == R"({"_id":"a"})");
+  CHECK(!*cursor->next());
+  CHECK(request->progress());
+  request->cancel();
+}
+
+void transactions_commit_or_leave_nothing() {
+  auto client = local();
+  auto notes = notes_of(client);
+  CHECK(client.transact([&](const kvstore::TransactionCalls &calls) -> Result<void> {
+    auto saved = calls.save(notes, R"({"_id":"a"})");
+    if (!saved) return saved.error();
+    return {};
+  }));
+  auto refused = client.transact([&](const kvstore::TransactionCalls &calls) -> Result<void> {
+    CHECK(calls.remove_by_id(notes, "a"));
+    return Error(KV_INVALID, "not today");
+  });
+  CHECK(!refused && refused.error().message() == "not today");
+  CHECK(*notes.count({}) == 1);
+  auto step = client.begin();
+  REQUIRE(step);
+  CHECK(step->calls().update(notes, {}, R"({"$set":{"n":1}})"));
+  CHECK(*step->calls().count(notes, {}) == 1);
+  CHECK(step->commit());
+  CHECK(notes.find_by_id("a")->str() == R"({"_id":"a","n":1})");
+}
+
+void exceptions_pass_by_c() {
+  auto client = local();
+  auto notes = notes_of(client);
+  CHECK(notes.save(R"({"_id":"a"})"));
+  try {
+    (void)client.transact([&](const kvstore::TransactionCalls &calls) -> Result<void> {
+      CHECK(calls.remove_by_id(notes, "a"));
+      throw std::runtime_error("transaction");
+    });
+    CHECK(false);
+  } catch (const std::runtime_error &thrown) {
+    CHECK(std::string_view(thrown.what()) == "transaction");
+  }
+  CHECK(*notes.count({}) == 1);
+  try {
+    (void)notes.reduce({}, {}, [](std::size_t, std::string_view) -> bool { throw std::runtime_error("reduce"); });
+    CHECK(false);
+  } catch (const std::runtime_error &thrown) {
+    CHECK(std::string_view(thrown.what()) == "reduce");
+  }
+  std::size_t count = 0;
+  CHECK(notes.reduce({}, {}, [&](std::size_t, std::string_view) { return ++count > 0; }));
+  CHECK(count == 1);
+}
+
+void conflicts_are_decided_by_a_lambda() {
+  Client client(server_client(port, nullptr, ""));
+  CHECK(client.signup(R"({"username":"wrappers","password":"p"})"));
+  auto notes = notes_of(client);
+  auto network = *client.open_store("notes", "network");
+  CHECK(notes.save(R"({"_id":"a","n":1})") && notes.sync({}));
+  auto seen = std::make_shared<std::string>();
+  CHECK(notes.set_conflict_handler([seen](const kvstore::Conflict &conflict) {
+    *seen = conflict.id;
+    return Decision::merged(R"({"n":5})");
+  }));
+  CHECK(network.save(R"({"_id":"a","n":2})"));
+  CHECK(notes.save(R"({"_id":"a","n":3})"));
+  CHECK(*notes.sync_count() == 1);
+  CHECK(notes.push());
+  CHECK(*seen == "a");
+  CHECK(network.find_by_id("a")->view().find("\"n\":5") != std::string_view::npos);
+  CHECK(notes.remove_conflict_handler());
+  CHECK(*client.user_exists("wrappers") && client.active_user());
+  CHECK(client.logout());
+  client.close();
+  CHECK(seen.use_count() == 1);
+}
+
+void every_template_compiles() {
+  auto client = local();
+  auto notes = notes_of(client);
+  CHECK(client.set_log(1, [](std::int32_t, std::string_view) {}) && client.remove_log());
+  CHECK(client.observe_status([](const Event &) {}) && client.observe_sync([](const Event &) {}));
+  CHECK(notes.observe_by_id("a", [](const Event &) {}));
+  CHECK(!notes.follow({}, [](const Event &) {}));
+  CHECK(!notes.subscribe({}));
+  CHECK(!client.subscribe_stream("s", nullptr, {}));
+  CHECK(client.status() && notes.pending() && notes.indexes() && notes.explain({}));
+  CHECK(!client.ping() && !client.user_exists_async("a")->wait());
+}
+
+}  // namespace
+
+int main() {
+  port = start_server();
+  RUN("a program saves and finds", a_program_saves_and_finds);
+  RUN("failures are values", failures_are_values);
+  RUN("a NUL does not cut a name", a_nul_does_not_cut_a_name);
+  RUN("handles have one owner", handles_have_one_owner);
+  RUN("callbacks live until their last call", callbacks_live_until_their_last_call);
+  RUN("a find may be waited for", a_find_may_be_waited_for);
+  RUN("transactions commit or leave nothing", transactions_commit_or_leave_nothing);
+  RUN("exceptions pass by C", exceptions_pass_by_c);
+  RUN("conflicts are decided by a lambda", conflicts_are_decided_by_a_lambda);
+  RUN("every template compiles", every_template_compiles);
+  stop_server();
+  return finish();
+}
