@@ -8,13 +8,16 @@ DESTDIR ?=
 # The header is the one place that knows the version.
 VERSION := $(shell awk '/define KV_VERSION_(MAJOR|MINOR|PATCH)/ { v = v d $$3; d = "." } END { print v }' include/kvstore.h)
 
-.PHONY: help lib wheel demo test torture bench install uninstall format lint setup clean
+.PHONY: help lib wheel deb dist packages-check demo test torture bench install uninstall format lint setup clean
 
 help:
 	@echo 'make lib        build/lib/libkvstore.so and build/bin/kvstored'
 	@echo 'make wheel      build/wheel: a Python wheel for every Linux with glibc 2.28, and the source distribution'
+	@echo 'make deb        build/deb: libkvstore0, libkvstore-dev, kvstored, python3-kvstore, kvstore-cli'
+	@echo 'make dist       build/kvstore-$(VERSION).tar.xz: the sources'
 	@echo 'make demo       C, Python and Go share a collection of real cities, offline and online'
 	@echo 'make test       every test; ONLY="swift python" runs some (scripts/test.py --list)'
+	@echo 'make packages-check   installs the packages into fresh Debian systems; as root, some minutes'
 	@echo 'make torture    WORLDS=20000 simulated worlds, SECONDS=300 of bad network, KILLS=500, fuzzing: build/torture.json'
 	@echo 'make bench      measures against hand-written C; writes build/bench.json, docs/benchmarks.md'
 	@echo 'make install    headers, library, pkg-config, CMake and kvstored into PREFIX ($(PREFIX)); LIBDIR, DESTDIR work'
@@ -30,6 +33,18 @@ lib:
 wheel: lib
 	@scripts/setup wheel
 	@scripts/build-wheel
+
+deb: lib
+	@scripts/setup deb
+	@scripts/build-deb $(VERSION)
+
+dist:
+	@mkdir -p build
+	git archive --prefix=kvstore-$(VERSION)/ HEAD | xz > build/kvstore-$(VERSION).tar.xz
+
+packages-check: wheel deb
+	@scripts/setup packages
+	@build/venv/bin/python Tests/Packages/roots.py
 
 demo: lib
 	@scripts/setup demo

@@ -70,6 +70,11 @@ class Tally:
 
 
 PYTHON = f"{BUILD}/venv/bin/python"
+VERSION = ".".join(
+    re.findall(
+        r"define KV_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", (ROOT / "include/kvstore.h").read_text()
+    )
+)
 SANITIZED = "--disable-xctest --scratch-path build/swift"
 
 SECTIONS = [
@@ -126,6 +131,16 @@ SECTIONS = [
         "wheel",
         "The Python wheel, made for every Linux, in a fresh environment",
         ["scripts/build-wheel", "pytest Tests/Packages/test_wheel.py"],
+        limit=600,
+    ),
+    Section(
+        "deb",
+        "The Debian packages, and the tarball",
+        [
+            f"scripts/build-deb {VERSION}",
+            "pytest Tests/Packages/test_deb.py",
+            "pytest Tests/Packages/test_dist.py",
+        ],
         limit=600,
     ),
     Section(
