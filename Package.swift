@@ -54,6 +54,7 @@ let package = Package(
     .systemLibrary(name: "CPCRE2", providers: [.apt(["libpcre2-dev"])]),
     .systemLibrary(
       name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+    .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
     .systemLibrary(name: "CCrypt", pkgConfig: "libcrypt", providers: [.apt(["libcrypt-dev"])]),
 
     // The rooms, from the ground up.
@@ -64,7 +65,8 @@ let package = Package(
     room("KVSQLite", looksInto: ["CSQLite", "KVQuery", "KVJSON", "KVBase"]),
     room("KVSync", looksInto: ["KVQuery", "KVJSON", "KVBase"], small),
     room(
-      "KVStorage", looksInto: ["KVSQLite", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
+      "KVStorage",
+      looksInto: ["CSystem", "KVSQLite", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
     room("KVTransport", looksInto: ["CCurl", "KVBase"], small),
     room("KVKinvey", looksInto: ["KVTransport", "KVSync", "KVQuery", "KVJSON", "KVBase"], small),
     room("KVCallback", looksInto: ["KVSync", "KVQuery", "KVJSON", "KVBase"], small),
@@ -100,9 +102,15 @@ let package = Package(
       ]),
 
     // The server.
+    room("KVServerCore", looksInto: ["CCrypt", "CGnuTLS", "KVQuery", "KVJSON", "KVBase"]),
+    room(
+      "KVServerSQLite",
+      looksInto: ["KVServerCore", "CSystem", "KVSQLite", "KVQuery", "KVJSON", "KVBase"]),
     room(
       "KVServer",
-      looksInto: ["CMicrohttpd", "CCrypt", "CSystem", "KVSQLite", "KVQuery", "KVJSON", "KVBase"]),
+      looksInto: [
+        "KVServerSQLite", "KVServerCore", "CMicrohttpd", "CSystem", "KVJSON", "KVBase",
+      ]),
     .executableTarget(
       name: "kvstored", dependencies: ["KVServer"], swiftSettings: house,
       linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
@@ -130,9 +138,14 @@ let package = Package(
     tests(of: "KVCallback", with: ["KVStorage", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
     tests(
       of: "KVClient",
-      with: ["KVKinvey", "KVTransport", "KVSync", "KVQuery", "KVJSON", "KVBase", "KVServer"]),
-    tests(of: "KVStore", with: ["KVServer", "KVBase"]),
-    tests(of: "KVStoreC", with: ["CKVStore", "KVServer", "KVSync", "KVBase"]),
-    tests(of: "KVServer", with: ["KVSQLite", "KVQuery", "KVJSON"]),
+      with: [
+        "KVKinvey", "KVTransport", "KVSync", "KVQuery", "KVJSON", "KVBase", "KVServer",
+        "KVServerCore",
+      ]),
+    tests(of: "KVStore", with: ["KVServer", "KVServerCore", "KVBase"]),
+    tests(of: "KVStoreC", with: ["CKVStore", "KVServer", "KVServerCore", "KVSync", "KVBase"]),
+    tests(
+      of: "KVServer",
+      with: ["KVServerSQLite", "KVServerCore", "KVSQLite", "KVQuery", "KVJSON", "KVBase"]),
   ]
 )

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Checks that the folders of a room look one way: a type is used by its own folder and later ones.
+"""Checks that rooms and the folders inside them look one way.
 
-The order of each room's folders, lowest first, is the table below and is explained in
-docs/architecture.md. What is looked at are names of types: where they are declared, and which files
-mention them outside comments and texts.
+A room imports what Package.swift says that it may look into, and nothing else: the compiler alone
+would let it import whatever happens to be built already. Inside a room a type is used by its own
+folder and later ones; the order of the folders, lowest first, is the table below and is explained
+in docs/architecture.md. What is looked at are names of types: where they are declared, and which
+files mention them outside comments and texts.
 """
 
 from __future__ import annotations
@@ -13,19 +15,13 @@ import sys
 from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parents[1] / "Sources"
+PACKAGE = SOURCES.parent / "Package.swift"
+
+ROOM = re.compile(r'room\(\s*"(\w+)"(?:,\s*looksInto:\s*\[([^\]]*)\])?')
+IMPORT = re.compile(r"^(?:@\w+ )?(?:\w+ )?import (\w+)", re.M)
 
 ORDER = {
-    "KVServer": [
-        "Base",
-        "Security",
-        "HTTP",
-        "Protocol",
-        "Live",
-        "Store",
-        "Service",
-        "Data",
-        "Command",
-    ],
+    "KVServerCore": ["Base", "Security", "Messages", "Protocol", "Live", "Store", "Service"],
     "KVQuery": [
         "Values",
         "Regex",
@@ -68,9 +64,26 @@ def wrong_arrows(room: str, folders: list[str]) -> tuple[int, list[str]]:
     return len(files), found
 
 
+def wrong_imports() -> tuple[int, list[str]]:
+    """Return how many rooms there are, and which files import what their room may not look into."""
+    rooms = {
+        name: set(re.findall(r"\w+", into)) for name, into in ROOM.findall(PACKAGE.read_text())
+    }
+    ours = {path.name for path in SOURCES.iterdir()}
+    found = []
+    for room, into in rooms.items():
+        for path in sorted((SOURCES / room).rglob("*.swift")):
+            for name in IMPORT.findall(path.read_text()):
+                if name in ours and name not in into:
+                    found.append(f"{path}: {room} may not look into {name}")
+    return len(rooms), found
+
+
 def main() -> int:
     """Print what is wrong; fail if anything is, or if a room has no files."""
-    failed = False
+    rooms, found = wrong_imports()
+    print(*found, f"looked at the imports of {rooms} rooms", sep="\n")
+    failed = bool(found) or rooms == 0
     for room, folders in ORDER.items():
         count, found = wrong_arrows(room, folders)
         print(*found, f"looked at {count} files of {room}", sep="\n")

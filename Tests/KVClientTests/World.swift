@@ -2,6 +2,7 @@ import KVBase
 import KVJSON
 import KVQuery
 import KVServer
+import KVServerCore
 import KVSync
 import KVTestSupport
 import KVTransport

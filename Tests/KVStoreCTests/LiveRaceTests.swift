@@ -2,6 +2,7 @@ internal import CKVStore
 import Glibc
 import KVBase
 import KVServer
+import KVServerCore
 import KVTestSupport
 import Testing
 

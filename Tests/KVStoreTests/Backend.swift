@@ -1,4 +1,5 @@
 import KVServer
+import KVServerCore
 import KVStore
 import KVTestSupport
 

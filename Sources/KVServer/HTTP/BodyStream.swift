@@ -1,5 +1,6 @@
 internal import CMicrohttpd
 internal import KVBase
+internal import KVServerCore
 
 /// Sends a body that is made piece by piece: while one piece travels, a worker makes the next. At most
 /// two exist at a time.

@@ -1,6 +1,7 @@
 internal import CMicrohttpd
 internal import Glibc
 internal import KVBase
+internal import KVServerCore
 
 /// One request and its answer on a connection.
 ///

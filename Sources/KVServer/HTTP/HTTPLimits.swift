@@ -1,3 +1,5 @@
+internal import KVServerCore
+
 /// The limits of what one client may use of a server.
 package struct HTTPLimits: Sendable {
   /// The largest request body.

@@ -1,6 +1,7 @@
 internal import CMicrohttpd
 internal import Glibc
 internal import KVBase
+internal import KVServerCore
 internal import Synchronization
 
 /// HTTP over libmicrohttpd: a few epoll threads carry all connections, the handler answers.

@@ -1,4 +1,5 @@
 internal import CMicrohttpd
+internal import KVServerCore
 
 /// Reads the headers of a request, and finds what RFC 9112 forbids: whatever two programs could understand in two
 /// ways lets one request hide behind another one.

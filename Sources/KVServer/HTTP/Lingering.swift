@@ -1,5 +1,6 @@
 internal import Glibc
 internal import KVBase
+internal import KVServerCore
 
 /// Reads away what clients still send whose requests were refused before they had arrived.
 ///

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import KVServerCore
 
 /// Where to listen: `127.0.0.1:8778`, `[::1]:8778`, `localhost:0`, `:8778` (all addresses).
 package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {

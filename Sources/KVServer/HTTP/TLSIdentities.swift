@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVServerCore
 
 /// The identity that new connections get. Safe from any thread.
 ///

@@ -1,4 +1,5 @@
 internal import CMicrohttpd
+internal import KVServerCore
 internal import Glibc
 
 /// A certificate chain and its key, as the TLS library has them. Nobody changes it.

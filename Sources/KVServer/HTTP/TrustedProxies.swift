@@ -1,3 +1,5 @@
+internal import KVServerCore
+
 /// The proxies in front of the server, whose word on where a request comes from is taken.
 struct TrustedProxies: Sendable {
   private let addresses: Set<IPAddress>

@@ -2,6 +2,7 @@ internal import KVJSON
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 /// Kinvey's .NET SDK, 3 to 5: version 3 of the API, later 4, and 5 where an application asks for it.
 @Suite("Requests of the .NET SDK") struct DotNetTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 /// Kinvey's Swift SDK, 3 to 6: version 4 of the API, later 5, and 2 for deleting users whatever else it speaks.
 @Suite("Requests of the iOS SDK") struct IOSTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 /// kinvey-js-sdk 3 to 8, whose applications choose the version of the API.
 @Suite("Requests of the JavaScript SDK") struct JavaScriptTests {

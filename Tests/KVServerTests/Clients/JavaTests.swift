@@ -1,6 +1,7 @@
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 /// Kinvey's Java and Android SDKs, 3 to 4: version 3 of the API, later 4 and 5. Google's HTTP library writes the names
 /// of headers in lower case.

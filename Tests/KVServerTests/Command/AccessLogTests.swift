@@ -3,6 +3,7 @@ internal import KVTestSupport
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("The access log") struct AccessLogTests {
   @Test("has one line for each request, without parameters and names of people")

@@ -2,6 +2,7 @@ internal import KVTestSupport
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("The command line") struct ArgumentsTests {
   @Test("needs nothing but the data directory")

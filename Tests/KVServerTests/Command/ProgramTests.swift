@@ -6,6 +6,8 @@ internal import KVTestSupport
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
+@testable import KVServerSQLite
 
 @Suite("kvstored as a program") struct ProgramTests {
   private let directory = TemporaryDirectory()

@@ -4,6 +4,8 @@ import KVTestSupport
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
+@testable import KVServerSQLite
 
 @Suite("A damaged entity") struct DamageTests {
   @Test("is left out of pages, is an error by its id, and keeps nobody from reading the others")

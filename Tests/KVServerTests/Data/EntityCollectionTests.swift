@@ -5,6 +5,8 @@ import KVTestSupport
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
+@testable import KVServerSQLite
 
 @Suite("A collection's statements") struct EntityCollectionTests {
   private let directory = TemporaryDirectory()

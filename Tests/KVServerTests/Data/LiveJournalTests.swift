@@ -5,6 +5,8 @@ internal import KVTestSupport
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
+@testable import KVServerSQLite
 
 @Suite("The journal of live messages") struct LiveJournalTests {
   private let directory = TemporaryDirectory()

@@ -3,6 +3,8 @@ internal import KVTestSupport
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
+@testable import KVServerSQLite
 
 @Suite("Registrations for live data") struct LiveRegistrationsTests {
   private let directory = TemporaryDirectory()

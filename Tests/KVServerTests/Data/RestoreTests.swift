@@ -5,6 +5,7 @@ import KVTestSupport
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("Data that was put back from a copy") struct RestoreTests {
   /// How an administrator makes a copy, and puts it back.

@@ -2,6 +2,7 @@ internal import KVBase
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("The server's clock") struct ServerClockTests {
   /// A wall clock that the test sets.

@@ -4,6 +4,8 @@ internal import KVTestSupport
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
+@testable import KVServerSQLite
 
 @Suite("Accounts and their sessions") struct AccountsTests {
   private let directory = TemporaryDirectory()

@@ -4,6 +4,7 @@ import KVTestSupport
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("Requests with a body") struct AdmissionTests {
   @Test(

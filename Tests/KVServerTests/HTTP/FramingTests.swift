@@ -2,6 +2,7 @@ import KVJSON
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 /// Bytes in, bytes out: what could be understood in two ways is refused, so that no request hides behind another.
 @Suite("HTTP framing") struct FramingTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("Listening addresses") struct ListenAddressTests {
   @Test("are read from text")

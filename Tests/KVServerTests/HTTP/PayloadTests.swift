@@ -1,6 +1,7 @@
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("Payloads") struct PayloadTests {
   @Test("hold what was appended, in order, whatever its kind")

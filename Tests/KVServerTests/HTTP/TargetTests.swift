@@ -1,6 +1,7 @@
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("Request targets") struct TargetTests {
   @Test("take the path apart and undo its escapes")

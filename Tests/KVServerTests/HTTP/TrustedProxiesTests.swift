@@ -1,6 +1,7 @@
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("Proxies in front") struct TrustedProxiesTests {
   private let proxies = TrustedProxies(

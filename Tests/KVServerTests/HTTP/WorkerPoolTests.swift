@@ -3,6 +3,7 @@ internal import KVTestSupport
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("Worker pools") struct WorkerPoolTests {
   private let ana = Asker.user("ana", app: 1)

@@ -5,6 +5,8 @@ internal import KVTestSupport
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
+@testable import KVServerSQLite
 
 /// A reply that keeps what it is told.
 final class KeptReply: Reply {

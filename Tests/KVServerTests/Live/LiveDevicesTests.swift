@@ -4,6 +4,7 @@ internal import KVTestSupport
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("Devices that listen") struct LiveDevicesTests {
   private static let day: Int64 = 86_400_000

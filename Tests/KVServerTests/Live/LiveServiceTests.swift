@@ -3,6 +3,7 @@ internal import KVTestSupport
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("Live Service over HTTP") struct LiveServiceTests {
   /// What a registered device knows.

@@ -3,6 +3,7 @@ import KVTestSupport
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("User-to-user streams") struct LiveStreamTests {
   /// A user with a registered device.

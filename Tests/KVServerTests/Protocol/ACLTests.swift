@@ -2,6 +2,7 @@ internal import KVJSON
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("Access lists") struct ACLTests {
   @Test("keep what they were told, groups, roles and unknown members included")

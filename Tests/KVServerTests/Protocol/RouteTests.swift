@@ -1,6 +1,7 @@
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("Routes") struct RouteTests {
   @Test("lead to what the protocol says")

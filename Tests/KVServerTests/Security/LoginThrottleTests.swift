@@ -2,6 +2,7 @@ internal import KVBase
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("Failed logins") struct LoginThrottleTests {
   /// In seconds.

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("SHA-256") struct SHA256Tests {
   @Test(

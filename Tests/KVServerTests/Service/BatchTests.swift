@@ -4,6 +4,7 @@ internal import KVTestSupport
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("A batch of writes") struct BatchTests {
   private let server: TestServer

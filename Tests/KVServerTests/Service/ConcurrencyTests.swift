@@ -4,6 +4,7 @@ internal import KVTestSupport
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("Many clients at once") struct ConcurrencyTests {
   @Test("write and read, and each sees what was acknowledged")

@@ -2,6 +2,7 @@ internal import KVJSON
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("Credentials and headers") struct CredentialTests {
   private let server: TestServer

@@ -4,6 +4,7 @@ internal import KVTestSupport
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("Limits and bad input") struct LimitTests {
   @Test("refuse bodies that are too large, announced or not")

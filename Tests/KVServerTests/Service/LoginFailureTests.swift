@@ -3,6 +3,7 @@ internal import KVJSON
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("Failed logins over HTTP") struct LoginFailureTests {
   /// In seconds.

@@ -2,6 +2,7 @@ internal import KVJSON
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("Inserting several entities") struct MultiInsertTests {
   private let server: TestServer

@@ -3,6 +3,8 @@ import KVTestSupport
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
+@testable import KVServerSQLite
 
 /// Names that Swift's strings take for equal: `é` as one character, and as `e` with a mark.
 @Suite("Names that only look the same, over HTTP") struct ServerNamesTests {

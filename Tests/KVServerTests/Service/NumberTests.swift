@@ -2,6 +2,7 @@ internal import KVJSON
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("Numbers over HTTP") struct NumberTests {
   private let server: TestServer

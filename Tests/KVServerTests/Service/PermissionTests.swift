@@ -2,6 +2,7 @@ internal import KVJSON
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("Access over HTTP") struct AccessTests {
   private let server: TestServer

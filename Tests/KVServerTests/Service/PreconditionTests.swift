@@ -4,6 +4,7 @@ internal import KVTestSupport
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("Writes with a condition") struct PreconditionTests {
   private let server: TestServer

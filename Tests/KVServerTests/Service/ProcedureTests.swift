@@ -2,6 +2,7 @@ internal import KVJSON
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("Procedures of the administrator") struct ProcedureTests {
   private let server: TestServer

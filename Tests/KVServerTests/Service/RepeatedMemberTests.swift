@@ -1,6 +1,7 @@
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("A member that comes twice") struct RepeatedMemberTests {
   @Test("is refused in an entity over HTTP, and nothing is stored") func refused() throws {

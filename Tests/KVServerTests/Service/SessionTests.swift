@@ -3,6 +3,7 @@ internal import KVTestSupport
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("Sessions over HTTP") struct SessionTests {
   private let server: TestServer

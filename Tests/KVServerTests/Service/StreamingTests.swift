@@ -4,6 +4,7 @@ internal import KVTestSupport
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("Long answers") struct StreamingTests {
   /// So many entities of a kilobyte each: several pieces.

@@ -4,6 +4,8 @@ import KVTestSupport
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
+@testable import KVServerSQLite
 
 @Suite("Groups of users") struct UserGroupTests {
   private let server: TestServer

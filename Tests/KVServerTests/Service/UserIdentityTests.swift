@@ -4,6 +4,8 @@ internal import KVTestSupport
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
+@testable import KVServerSQLite
 
 @Suite("The id of a user") struct UserIdentityTests {
   private let server: TestServer
@@ -79,7 +81,7 @@ import Testing
     let directory = TemporaryDirectory()
     let data = try ServerDirectory(directory.path + "/data")
     let database = try Database(
-      .init(path: data.database, applicationId: ServerSchema.applicationId),
+      .init(path: SQLiteStore.file(in: data.path), applicationId: ServerSchema.applicationId),
       migrations: Array(ServerSchema.migrations.prefix(4)))
     let hash = PasswordHasher(cost: 1).hash("pass") ?? ""
     let token = hexText(SHA256.hash("00".utf8))

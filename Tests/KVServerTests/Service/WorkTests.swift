@@ -5,6 +5,7 @@ import KVTestSupport
 import Testing
 
 @testable import KVServer
+@testable import KVServerCore
 
 @Suite("Work on requests", .serialized) struct WorkTests {
   private static let terms = (0..<8000).map { "{\"a.b\($0)\":\($0)}" }.joined(separator: ",")

@@ -2,6 +2,8 @@ internal import KVSQLite
 internal import KVTestSupport
 
 @testable import KVServer
+@testable import KVServerCore
+@testable import KVServerSQLite
 
 /// What a store publishes by, for brokers by the numbers of their apps.
 func testOutbox(

@@ -1,5 +1,6 @@
 internal import KVJSON
 internal import KVServer
+internal import KVServerCore
 internal import KVTestSupport
 import Testing
 

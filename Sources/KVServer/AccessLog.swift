@@ -1,0 +1,138 @@
+internal import Glibc
+internal import KVBase
+internal import KVServerCore
+
+/// One line for each request: time, client, method, path, status, bytes, milliseconds, request id.
+///
+/// Threads that serve never wait for it: a thread of its own writes. When the reader of a pipe or a disk
+/// does not keep up, lines are dropped and their number is logged.
+final class AccessLog: Sendable {
+  /// How much may wait to be written.
+  private static let maxWaiting = 1 << 20
+
+  private struct State {
+    var waiting: [UInt8] = []
+    var dropped = 0
+    var wantsReopening = false
+    var isClosed = false
+    var isWritten = true
+  }
+
+  private let state = Monitor(State())
+  private let worker: Worker?
+
+  struct Failure: Error {
+    var message: String
+  }
+
+  /// Appends to a file, made with mode 0600; `-` is standard output.
+  init(_ path: String) throws(Failure) {
+    let descriptor = try Self.open(path)
+    let state = self.state
+    worker = Worker("kv-access-log") { Self.write(state, path, first: descriptor) }
+  }
+
+  func add(_ record: RequestRecord) {
+    let line = Self.line(record)
+    state.withLockNotifyingOne { state in
+      guard state.waiting.count + line.utf8.count <= Self.maxWaiting else {
+        state.dropped += 1
+        return
+      }
+      state.waiting += line.utf8
+    }
+  }
+
+  /// Closes the file and opens it by its name again: after somebody renamed it.
+  func reopen() { state.withLockNotifyingAll { $0.wantsReopening = true } }
+
+  /// Writes what waits, and ends.
+  func close() {
+    state.withLockNotifyingAll { $0.isClosed = true }
+    _ = state.wait(until: .after(seconds: 2)) { $0.isWritten && $0.waiting.isEmpty ? true : nil }
+  }
+
+  static func line(_ record: RequestRecord) -> String {
+    let micros = record.nanoseconds / 1000
+    let fraction = String(micros % 1000 + 1000).dropFirst()
+    return """
+      \(record.startedAt) \(record.client) \(record.method) \(visible(record.path)) \
+      \(record.status) \(record.bytes) \(micros / 1000).\(fraction) \(record.requestId)\n
+      """
+  }
+
+  /// The path without what could break or forge a line, and without names and addresses of people.
+  private static func visible(_ path: String) -> String {
+    var pieces = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    if pieces.count == 5, pieces[1] == "rpc" { pieces[3] = "*" }
+    let text = pieces.joined(separator: "/")
+    return String(
+      decoding: text.utf8.map { $0 > 0x20 && $0 < 0x7F ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+  }
+
+  // MARK: On the thread of its own
+
+  private enum Task {
+    case write([UInt8])
+    case reopen
+    case end
+  }
+
+  private static func write(_ state: Monitor<State>, _ path: String, first: Int32) {
+    var descriptor = first
+    while true {
+      switch next(state) {
+      case .write(let bytes):
+        write(bytes, to: descriptor)
+        state.withLockNotifyingAll { $0.isWritten = true }
+      case .reopen:
+        guard path != "-", let reopened = try? open(path) else { continue }
+        Glibc.close(descriptor)
+        descriptor = reopened
+      case .end:
+        if path != "-" { Glibc.close(descriptor) }
+        return
+      }
+    }
+  }
+
+  private static func next(_ state: Monitor<State>) -> Task {
+    state.wait { state -> Task? in
+      if !state.waiting.isEmpty {
+        var bytes = state.waiting
+        if state.dropped > 0 { bytes += "# \(state.dropped) lines dropped\n".utf8 }
+        state.waiting.removeAll(keepingCapacity: bytes.count < 1 << 16)
+        state.dropped = 0
+        state.isWritten = false
+        return .write(bytes)
+      }
+      if state.wantsReopening {
+        state.wantsReopening = false
+        return .reopen
+      }
+      return state.isClosed ? .end : nil
+    } ?? .end
+  }
+
+  private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+    bytes.withUnsafeBytes { bytes in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let part = UnsafeRawBufferPointer(rebasing: rest)
+        let count = Glibc.write(descriptor, part.baseAddress, part.count)
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { return }
+        rest = rest.dropFirst(count)
+      }
+    }
+  }
+
+  private static func open(_ path: String) throws(Failure) -> Int32 {
+    if path == "-" { return STDOUT_FILENO }
+    let descriptor = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      throw Failure(message: "cannot write \(path): \(String(cString: strerror(errno)))")
+    }
+    return descriptor
+  }
+}

@@ -1,0 +1,97 @@
+internal import KVServerCore
+
+/// The command line of kvstored.
+package enum Arguments {
+  /// What the command line asks for.
+  package enum Request: Sendable {
+    case help
+    case version
+    case run(Options)
+    /// Copies a data directory into a new one.
+    case backup(data: String, to: String)
+    /// Makes a data directory of such a copy.
+    case restore(data: String, from: String)
+  }
+
+  /// Options as they were written: names and texts, in order.
+  package struct Options: Sendable, Equatable {
+    package struct Option: Sendable, Equatable {
+      package var name: String
+      package var value: String
+    }
+
+    package var all: [Option] = []
+
+    /// The last value of an option.
+    package subscript(_ name: String) -> String? { all.last { $0.name == name }?.value }
+  }
+
+  /// What is wrong with a command line or a configuration file: one sentence.
+  package struct Misuse: Error, Equatable, CustomStringConvertible {
+    package var description: String
+  }
+
+  /// Reads the arguments behind the program's name: `--name value` or `--name=value`, behind `backup` or `restore`.
+  package static func parse(_ arguments: [String]) throws(Misuse) -> Request {
+    switch arguments.first {
+    case "backup":
+      let (data, copy) = try directories(arguments.dropFirst(), "to")
+      return .backup(data: data, to: copy)
+    case "restore":
+      let (data, copy) = try directories(arguments.dropFirst(), "from")
+      return .restore(data: data, from: copy)
+    default: return try serving(arguments[...])
+    }
+  }
+
+  private static func serving(_ arguments: ArraySlice<String>) throws(Misuse) -> Request {
+    var options = Options()
+    var rest = arguments
+    while let argument = rest.popFirst() {
+      if argument == "--help" || argument == "-h" { return .help }
+      if argument == "--version" { return .version }
+      let (name, given) = try option(argument)
+      guard let setting = Setting.named(name) else {
+        throw Misuse(description: "unknown option --\(name)")
+      }
+      guard let value = given ?? (setting.isFlag ? "true" : rest.popFirst())
+      else { throw Misuse(description: "--\(name) needs a value: \(setting.placeholder)") }
+      options.all.append(.init(name: name, value: value))
+    }
+    return .run(options)
+  }
+
+  /// The value of `--data` and of one other option: a command that takes these two and nothing else.
+  private static func directories(
+    _ arguments: ArraySlice<String>, _ other: String
+  ) throws(Misuse) -> (data: String, copy: String) {
+    var values: [String: String] = [:]
+    var rest = arguments
+    while let argument = rest.popFirst() {
+      let (name, given) = try option(argument)
+      guard name == "data" || name == other else {
+        throw Misuse(description: "unknown option --\(name)")
+      }
+      guard let value = given ?? rest.popFirst(), !value.isEmpty else {
+        throw Misuse(description: "--\(name) needs a value: DIR")
+      }
+      values[name] = value
+    }
+    guard let data = values["data"] else { throw Misuse(description: "--data DIR is missing") }
+    guard let copy = values[other] else { throw Misuse(description: "--\(other) DIR is missing") }
+    return (data, copy)
+  }
+
+  /// `--name` or `--name=value`.
+  private static func option(
+    _ argument: String
+  ) throws(Misuse) -> (name: String, value: String?) {
+    guard argument.hasPrefix("--") else {
+      throw Misuse(description: "unexpected argument \(argument)")
+    }
+    let sides = argument.dropFirst(2).split(
+      separator: "=", maxSplits: 1, omittingEmptySubsequences: false
+    ).map(String.init)
+    return (sides.first ?? "", sides.count == 2 ? sides[1] : nil)
+  }
+}

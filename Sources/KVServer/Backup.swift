@@ -1,0 +1,72 @@
+internal import Glibc
+internal import KVServerCore
+internal import KVServerSQLite
+
+/// Copies of a data directory: the database as it was at one moment, and the app that belongs to it.
+enum Backup {
+  /// Copies the data of a directory, also while a server uses it. `copy` is made, or is empty; when this returns, all of
+  /// it is on the disk.
+  static func make(of data: String, at copy: String) throws(Server.Failure) {
+    let source = SQLiteStore.file(in: data)
+    guard access(source, F_OK) == 0 else { throw Server.Failure("there is no \(source)") }
+    try ServerDirectory.make(copy)
+    try checkIsEmpty(copy)
+    try write(source, data + "/" + AppFile.name, to: copy)
+  }
+
+  /// Makes a data directory of a copy. It is made, or has no data. The next server notices that this data was put back:
+  /// see `DataEpoch`.
+  static func restore(_ data: String, from copy: String) throws(Server.Failure) {
+    let source = SQLiteStore.file(in: copy)
+    guard access(source, F_OK) == 0 else { throw Server.Failure("there is no \(source)") }
+    let directory = try ServerDirectory(data)
+    let target = SQLiteStore.file(in: data)
+    guard access(target, F_OK) != 0 else {
+      throw Server.Failure("\(target) exists: move the data away that is there")
+    }
+    try write(source, copy + "/" + AppFile.name, to: data)
+    directory.unlock()
+  }
+
+  /// The database last, and under its name when it is complete: a copy that was broken off is no data.
+  private static func write(
+    _ database: String, _ app: String, to directory: String
+  ) throws(Server.Failure) {
+    do throws(TextFile.Failure) {
+      if access(app, F_OK) == 0 {
+        try TextFile.write(try TextFile.read(app), to: directory + "/" + AppFile.name)
+      }
+    } catch {
+      throw Server.Failure(error.description)
+    }
+    let target = SQLiteStore.file(in: directory)
+    let draft = target + ".new"
+    unlink(draft)
+    do throws(SQLiteStore.Failure) { try SQLiteStore.copy(database, to: draft) } catch {
+      unlink(draft)
+      throw Server.Failure(error.description)
+    }
+    guard rename(draft, target) == 0, synced(directory) else {
+      throw Server.Failure("cannot write \(target): \(String(cString: strerror(errno)))")
+    }
+  }
+
+  private static func checkIsEmpty(_ directory: String) throws(Server.Failure) {
+    guard let entries = opendir(directory) else {
+      throw Server.Failure("cannot read \(directory): \(String(cString: strerror(errno)))")
+    }
+    defer { closedir(entries) }
+    var count = 0
+    // "." and ".." are always there.
+    while readdir(entries) != nil { count += 1 }
+    guard count <= 2 else { throw Server.Failure("\(directory) is not empty") }
+  }
+
+  /// Whether the names of a directory are on the disk.
+  private static func synced(_ directory: String) -> Bool {
+    let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    return fsync(descriptor) == 0
+  }
+}

@@ -1,0 +1,133 @@
+internal import Glibc
+internal import KVServerCore
+
+/// The program: reads the command line, serves until a signal tells it to end.
+package enum Command {
+  /// Runs the program; gives its exit status.
+  package static func run(_ arguments: [String]) -> Int32 {
+    do {
+      switch try Arguments.parse(arguments) {
+      case .help: output(Help.text)
+      case .version: output("kvstored \(Version.text)\n")
+      case .run(let options): try serve(options)
+      case .backup(let data, let copy): try Backup.make(of: data, at: copy)
+      case .restore(let data, let copy): try Backup.restore(data, from: copy)
+      }
+      return 0
+    } catch let misuse as Arguments.Misuse {
+      Log.standardError("kvstored: \(misuse)\nTry kvstored --help.\n")
+      return 2
+    } catch {
+      Log.standardError("kvstored: \(error)\n")
+      return 1
+    }
+  }
+
+  private static func serve(_ options: Arguments.Options) throws {
+    let signals = Signals.block()
+    let configuration = try Server.Configuration(options)
+    allowManyFiles()
+    let server = try Server(configuration)
+    if let app = server.ownApp { show(app) }
+    if let path = options["port-file"] {
+      try TextFile.write("\(server.address.port)\n", to: path)
+    }
+    // The last step: whoever waits for this line finds everything in place.
+    output("kvstored listening on \(server.url)\n")
+    let log = Log(configuration.logLevel)
+    log.info("data in \(configuration.data), \(max(1, configuration.apps.count)) app(s)")
+    signals.wait { server.reload() }
+    log.info("stopping")
+    server.stop()
+  }
+
+  /// Says which app is served, with its secrets when they are new.
+  private static func show(_ own: AppFile.Loaded) {
+    let (app, path) = (own.app, own.path)
+    guard own.isNew else { return output("kvstored serves app \(app.key), see \(path)\n") }
+    output(
+      """
+      kvstored made an app, kept in \(path):
+        app key        \(app.key)
+        app secret     \(app.secret)
+        master secret  \(app.masterSecret ?? "")
+
+      """)
+  }
+
+  /// Each connection is a file; the usual soft limit of 1024 is not the server's.
+  private static func allowManyFiles() {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+    limit.rlim_cur = limit.rlim_max
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  }
+
+  private static func output(_ text: String) {
+    var text = text
+    text.withUTF8 { _ = write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+  }
+}
+
+extension Server.Configuration {
+  /// What a command line says, over what its configuration file says, over the defaults.
+  package init(_ options: Arguments.Options) throws(Arguments.Misuse) {
+    self.init(data: "")
+    accessLog = "-"
+    if let path = options["config"] { try applyFile(path) }
+    // Apps and rules of the command line replace those of the file, they do not add to them.
+    if options["app"] != nil { apps = [] }
+    try apply(options)
+    guard !data.isEmpty else { throw Arguments.Misuse(description: "--data DIR is missing") }
+    if let tls, tls.certificate.isEmpty || tls.key.isEmpty {
+      throw Arguments.Misuse(description: "--tls-cert and --tls-key go together")
+    }
+    let keys = apps.map(\.key)
+    guard Set(keys).count == keys.count else {
+      throw Arguments.Misuse(description: "an app key comes twice")
+    }
+  }
+
+  mutating func apply(_ options: Arguments.Options) throws(Arguments.Misuse) {
+    for option in options.all {
+      try Setting.named(option.name)?.apply(&self, option.value)
+    }
+  }
+
+  private mutating func applyFile(_ path: String) throws(Arguments.Misuse) {
+    let text: String
+    do { text = try TextFile.read(path) } catch {
+      throw Arguments.Misuse(description: error.description)
+    }
+    do { try apply(try ConfigurationFile.options(in: text)) } catch {
+      throw Arguments.Misuse(description: "\(path): \(error.description)")
+    }
+  }
+}
+
+/// The text that `--help` prints.
+enum Help {
+  static var text: String {
+    let lines = Setting.all.map { setting -> String in
+      let head = "  --\(setting.name) \(setting.placeholder)"
+      let gap = String(repeating: " ", count: max(2, 36 - head.count))
+      return head + gap + setting.help
+    }
+    return """
+      kvstored \(Version.text): a data store that speaks Kinvey's REST protocol.
+
+      usage: kvstored --data DIR [options]
+             kvstored backup --data DIR --to NEWDIR      copies the data, also while a server uses it
+             kvstored restore --data NEWDIR --from DIR   makes a data directory of such a copy
+
+      \(lines.joined(separator: "\n"))
+        --version                         print the version
+        --help                            print this
+
+      Without --app the server makes an app, prints its secrets once and keeps them in DIR/app.json.
+      Signals: SIGTERM and SIGINT end it when running requests are done; SIGHUP reopens the access log and
+      loads the certificate again.
+
+      """
+  }
+}

@@ -1,0 +1,53 @@
+internal import KVBase
+package import KVServerCore
+
+extension Server {
+  /// How a server is started. A value; the defaults are those of the command line.
+  package struct Configuration: Sendable {
+    package typealias App = AppCredentials
+
+    /// PEM files.
+    struct TLS: Sendable, Equatable {
+      var certificate: String
+      var key: String
+    }
+
+    package static let defaultPort: UInt16 = 8778
+
+    /// The directory that holds everything; made if it is missing.
+    package var data: String
+    package var listen = ListenAddress(host: "127.0.0.1", port: defaultPort)
+    package var apps: [App] = []
+    var tls: TLS?
+    /// Whether a write is acknowledged only when it is on the disk.
+    package var isDurable = true
+    var permissions = Permissions()
+    /// Days for which collections know deletions, unless the administrator says otherwise for one of
+    /// them; nil: they do not.
+    package var historyDays: Int?
+    /// Whether the data is a copy that was put back: what clients remember of it is void.
+    package var isRestored = false
+    package var limits = HTTPLimits()
+    /// The proxies whose `X-Forwarded-For` is believed.
+    var proxies: [IPAddress] = []
+    var discovery = Discovery()
+    /// A file for the access log, `-` for standard output, nil for none.
+    package var accessLog: String?
+    var logLevel = Log.Level.info
+    /// How many days a session lasts; nil: until it is ended.
+    package var sessionDays: Int?
+    /// yescrypt's cost factor, 1 to 11.
+    package var passwordCost = 5
+    /// Threads that carry connections, run queries and writes, and hash passwords.
+    package var eventThreads = 2
+    package var workers = 16
+    package var hashers = 2
+    /// Nanoseconds on a clock that is never set, for the times that failed logins have to wait.
+    var loginClock: @Sendable () -> Int64 = monotonicNanoseconds
+    var liveClock: @Sendable () -> Int64 = { Timestamp.now().milliseconds }
+    /// SQLite's page cache for each connection to the file.
+    package var cacheMiB = 16
+
+    package init(data: String) { self.data = data }
+  }
+}

@@ -1,0 +1,198 @@
+internal import KVServerCore
+
+/// One thing that can be set, on the command line as `--name value` and in a configuration file as
+/// `"name": value`.
+struct Setting: Sendable {
+  let name: String
+  /// What the value looks like; empty for a switch.
+  let placeholder: String
+  let help: String
+  /// Puts the value into the configuration; throws what is wrong with it.
+  let apply: @Sendable (inout Server.Configuration, String) throws(Arguments.Misuse) -> Void
+
+  var isFlag: Bool { placeholder.isEmpty }
+
+  static func named(_ name: String) -> Setting? { all.first { $0.name == name } }
+
+  /// All settings, in the order in which `--help` shows them.
+  static let all: [Setting] = [
+    Setting("data", "DIR", help: "directory of all data, made if missing (required)") {
+      $0.data = $1
+    },
+    Setting("config", "FILE", help: "JSON object with any of these options; the command line wins")
+    {
+      _, _ in
+    },
+    Setting(
+      "listen", "ADDR:PORT", help: "where to listen; port 0 takes a free one [127.0.0.1:8778]"
+    ) {
+      configuration, text throws(Arguments.Misuse) in
+      guard let address = ListenAddress(text) else {
+        throw misuse("listen", "takes ADDR:PORT, such as 127.0.0.1:8778 or [::1]:0")
+      }
+      configuration.listen = address
+    },
+    Setting("app", "KID:SECRET[:MASTER]", help: "an app to serve; may be repeated") {
+      configuration, text throws(Arguments.Misuse) in
+      configuration.apps.append(try app(text))
+    },
+    Setting("permit", "OPERATION=RULE", help: permitHelp) {
+      configuration, text throws(Arguments.Misuse) in
+      try permit(text, &configuration.permissions)
+    },
+    .number(
+      "delta-days", 1...30,
+      help: "keep deletions so long, so that clients can ask for changes [off]"
+    ) {
+      $0.historyDays = $1
+    },
+    Setting("restored", "", help: "the data was put back from a copy: clients read everything anew")
+    {
+      configuration, text throws(Arguments.Misuse) in
+      guard text == "true" || text == "false" else {
+        throw misuse("restored", "takes no value, or true or false")
+      }
+      configuration.isRestored = text == "true"
+    },
+    Setting("port-file", "FILE", help: "write the port to a file once the server listens") { _, _ in
+    },
+    Setting(
+      "access-log", "FILE", help: "one line for each request; - is standard output, off is none [-]"
+    ) {
+      $0.accessLog = $1 == "off" ? nil : $1
+    },
+    Setting("log-level", "LEVEL", help: "error, warning, info or debug, on standard error [info]") {
+      configuration, text throws(Arguments.Misuse) in
+      guard let level = Log.Level(rawValue: text) else {
+        throw misuse("log-level", "takes error, warning, info or debug")
+      }
+      configuration.logLevel = level
+    },
+    Setting("tls-cert", "FILE", help: "certificate chain as PEM; needs --tls-key") {
+      $0.tls = .init(certificate: $1, key: $0.tls?.key ?? "")
+    },
+    Setting("tls-key", "FILE", help: "key of the certificate as PEM") {
+      $0.tls = .init(certificate: $0.tls?.certificate ?? "", key: $1)
+    },
+    Setting("durability", "full|normal", help: "whether a write waits for the disk [full]") {
+      configuration, text throws(Arguments.Misuse) in
+      guard text == "full" || text == "normal" else {
+        throw misuse("durability", "takes full or normal")
+      }
+      configuration.isDurable = text == "full"
+    },
+    .number("session-days", 1...36_500, help: "end sessions after so many days [never]") {
+      $0.sessionDays = $1
+    },
+    .number("password-cost", 1...11, help: "yescrypt's cost; each step doubles time and memory [5]")
+    {
+      $0.passwordCost = $1
+    },
+    .number("max-body", 1024...(1 << 30), help: "largest request body in bytes [16777216]") {
+      $0.limits.bodyBytes = $1
+    },
+    .number("body-memory", 1024...(1 << 40), help: "for all bodies at the same time [268435456]") {
+      $0.limits.bodyMemory = $1
+    },
+    .number("work-seconds", 1...3600, help: "time to work on one request [30]") {
+      $0.limits.workSeconds = $1
+    },
+    .number("request-seconds", 1...3600, help: "time for a request to arrive whole [60]") {
+      $0.limits.requestSeconds = $1
+    },
+    .number("response-seconds", 1...86_400, help: "time for an answer to be taken [600]") {
+      $0.limits.responseSeconds = $1
+    },
+    .number("max-connections", 1...1_000_000, help: "open connections [20000]") {
+      $0.limits.connections = $1
+    },
+    .number("max-connections-per-address", 0...1_000_000, help: "of one client; 0 is no limit [0]")
+    {
+      $0.limits.connectionsPerAddress = $1
+    },
+    Setting(
+      "trusted-proxy", "ADDR",
+      help:
+        "a proxy in front, whose X-Forwarded-For tells where requests come from; may be repeated"
+    ) {
+      configuration, text throws(Arguments.Misuse) in
+      guard let address = IPAddress(text) else {
+        throw misuse("trusted-proxy", "takes an address in digits, such as 10.0.0.1 or ::1")
+      }
+      configuration.proxies.append(address)
+    },
+    Setting("lookup", "MEMBERS|off", help: lookupHelp) {
+      configuration, text throws(Arguments.Misuse) in
+      guard let discovery = Discovery(text) else {
+        throw misuse("lookup", "takes off, or some of \(Discovery.members.joined(separator: ","))")
+      }
+      configuration.discovery = discovery
+    },
+    .number("event-threads", 1...256, help: "threads that carry connections [2]") {
+      $0.eventThreads = $1
+    },
+    .number("workers", 1...1024, help: "threads that read and write data [16]") { $0.workers = $1 },
+    .number("cache-mib", 1...65_536, help: "page cache for each database connection [16]") {
+      $0.cacheMiB = $1
+    },
+  ]
+
+  private static let lookupHelp =
+    "by what users find each other, and see of each other; off: not at all "
+    + "[\(Discovery.members.joined(separator: ","))]"
+
+  private static let permitHelp =
+    "default rule for create, read, update or delete: always, never, creator, acl or shared; "
+    + "may be repeated"
+
+  private init(
+    _ name: String, _ placeholder: String, help: String,
+    apply: @escaping @Sendable (inout Server.Configuration, String) throws(Arguments.Misuse) -> Void
+  ) {
+    self.name = name
+    self.placeholder = placeholder
+    self.help = help
+    self.apply = apply
+  }
+
+  private static func number(
+    _ name: String, _ range: ClosedRange<Int>, help: String,
+    set: @escaping @Sendable (inout Server.Configuration, Int) -> Void
+  ) -> Setting {
+    Setting(name, "N", help: help) { configuration, text throws(Arguments.Misuse) in
+      guard let number = Int(text), range.contains(number) else {
+        throw misuse(name, "takes a number from \(range.lowerBound) to \(range.upperBound)")
+      }
+      set(&configuration, number)
+    }
+  }
+
+  private static func misuse(_ name: String, _ text: String) -> Arguments.Misuse {
+    Arguments.Misuse(description: "--\(name) \(text)")
+  }
+
+  /// `KID:SECRET[:MASTER]`.
+  private static func app(
+    _ text: String
+  ) throws(Arguments.Misuse) -> Server.Configuration.App {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+    guard (2...3).contains(parts.count), parts.allSatisfy({ !$0.isEmpty }),
+      !parts[0].contains("/")
+    else { throw misuse("app", "takes KID:SECRET or KID:SECRET:MASTER") }
+    return .init(
+      key: parts[0], secret: parts[1], masterSecret: parts.count == 3 ? parts[2] : nil)
+  }
+
+  /// `OPERATION=RULE`.
+  private static func permit(
+    _ text: String, _ permissions: inout Permissions
+  ) throws(Arguments.Misuse) {
+    let sides = text.split(separator: "=", maxSplits: 1).map(String.init)
+    guard sides.count == 2, let operation = Permissions.Action(rawValue: sides[0]),
+      let rule = Permissions.Rule(rawValue: sides[1]), Permissions.allows(rule, for: operation)
+    else {
+      throw misuse("permit", "takes OPERATION=RULE, such as read=acl; see --help")
+    }
+    permissions[operation] = rule
+  }
+}

@@ -1,0 +1,53 @@
+internal import Glibc
+
+/// Small text files.
+package enum TextFile {
+  package struct Failure: Error, CustomStringConvertible {
+    package var description: String
+  }
+
+  /// More than any configuration or key needs.
+  private static let maxBytes = 1 << 20
+
+  package static func read(_ path: String) throws(Failure) -> String {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure("read", path) }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: maxBytes)
+    var count = 0
+    while count < bytes.count {
+      let more = bytes.withUnsafeMutableBytes {
+        Glibc.read(descriptor, $0.baseAddress.map { $0 + count }, $0.count - count)
+      }
+      guard more >= 0 else { throw failure("read", path) }
+      if more == 0 { break }
+      count += more
+    }
+    guard let text = String(validating: bytes.prefix(count), as: UTF8.self) else {
+      throw Failure(description: "\(path) is not a text in UTF-8")
+    }
+    return text
+  }
+
+  /// Writes a new file that only its owner may read; it is complete or not there.
+  package static func write(_ text: String, to path: String) throws(Failure) {
+    try write(to: path) { _ in text }
+  }
+
+  /// The same for a text that says something of the new file, which has another path until it is complete.
+  package static func write(to path: String, _ text: (_ draft: String) -> String) throws(Failure) {
+    let draft = path + ".new"
+    unlink(draft)
+    let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw failure("write", draft) }
+    var text = text(draft)
+    let written = text.withUTF8 { Glibc.write(descriptor, $0.baseAddress, $0.count) == $0.count }
+    let synced = fsync(descriptor) == 0
+    close(descriptor)
+    guard written, synced, rename(draft, path) == 0 else { throw failure("write", path) }
+  }
+
+  private static func failure(_ verb: String, _ path: String) -> Failure {
+    Failure(description: "cannot \(verb) \(path): \(String(cString: strerror(errno)))")
+  }
+}

@@ -1,0 +1,26 @@
+internal import Synchronization
+
+/// Memory that many share, up to a limit. Safe from any thread.
+package final class MemoryBudget: Sendable {
+  private let limit: Int
+  private let used = Atomic<Int>(0)
+
+  package init(limit: Int) { self.limit = limit }
+
+  /// Whether so much could be reserved at this moment.
+  package func hasRoom(for bytes: Int) -> Bool { bytes <= limit - used.load(ordering: .relaxed) }
+
+  /// Reserves so many bytes; false, and nothing is reserved, if there are not so many left.
+  package func reserve(_ bytes: Int) -> Bool {
+    var known = used.load(ordering: .relaxed)
+    while bytes <= limit - known {
+      let (isReserved, now) = used.weakCompareExchange(
+        expected: known, desired: known + bytes, ordering: .relaxed)
+      if isReserved { return true }
+      known = now
+    }
+    return false
+  }
+
+  package func release(_ bytes: Int) { used.subtract(bytes, ordering: .relaxed) }
+}

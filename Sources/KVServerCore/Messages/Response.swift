@@ -1,0 +1,63 @@
+/// The answer to one request.
+package struct Response: Sendable {
+  package var status: Int
+  package var headers: [(name: String, value: String)]
+  package var body: Body
+
+  package enum Body: Sendable {
+    case none
+    case whole(Payload)
+    /// Made piece by piece while it is sent, so that memory does not follow its length.
+    case stream(any BodySource, for: Asker)
+  }
+
+  package init(_ status: Int, _ body: Body = .none, headers: [(name: String, value: String)] = []) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+}
+
+/// Makes a long body. Asked for one piece at a time, from changing threads.
+package protocol BodySource: AnyObject, Sendable {
+  /// The next piece, not empty; nil at the end. May block. An error cuts the connection, so that the
+  /// client cannot take a part for the whole.
+  func nextPiece() throws -> Payload?
+}
+
+/// Sends the answer to one request. The first answer counts; any thread may send it.
+package protocol Reply: AnyObject, Sendable {
+  /// Whether the client has closed its side, so that nobody may be left to receive an answer.
+  var isAbandoned: Bool { get }
+  func send(_ response: Response)
+}
+
+/// Answers requests. Called on an event thread that serves many connections: what may take long must
+/// go elsewhere, and the reply may come at any later time.
+package protocol RequestHandler: AnyObject, Sendable {
+  /// Looks at the head of a request that has a body, of which nothing has been read yet.
+  func admit(_ head: Request) -> Admission
+  func handle(_ request: Request, _ reply: any Reply)
+  /// The answer to a request that cannot be handled.
+  func refuse(_ problem: RequestProblem, requestId: String) -> Response
+}
+
+/// Whether the body of a request is wanted.
+package enum Admission: Sendable {
+  /// It is, if it has no more bytes than this.
+  case admitted(bodyBytes: Int)
+  case refused(Response)
+}
+
+/// Why a request does not get as far as its handler.
+package enum RequestProblem: Sendable {
+  /// The head breaks the rules of HTTP.
+  case malformedHead(String)
+  /// The target is no path, or an escape in it is broken.
+  case malformedTarget
+  case bodyTooLarge(limit: Int)
+  /// The server is about to end.
+  case stopping
+  /// The bodies of other requests fill the memory for bodies.
+  case outOfMemory
+}

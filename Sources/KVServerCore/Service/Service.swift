@@ -1,0 +1,257 @@
+internal import KVBase
+internal import KVJSON
+
+/// The server above HTTP: takes requests, finds out who asks for what, and answers.
+///
+/// Event threads run it, so only what is sure to be quick is done there; the rest goes to workers, and
+/// what hashes passwords to a few threads of its own, so that logins cannot crowd out everything else.
+package final class Service: RequestHandler, Sendable {
+  let apps: [RecordID: App]
+  let store: any ServerStore
+  let live: LiveService
+  let hasher: PasswordHasher
+  /// A hash that no password matches, which is compared with when a user is unknown, so that this takes as long.
+  let nobodysHash: String
+  let throttle: LoginThrottle
+  let settings: Settings
+  private let workers: WorkerPool
+  private let hashers: WorkerPool
+  let log: Log
+
+  package struct Settings: Sendable {
+    package var name = "kvstored"
+    package var usesTLS = false
+    package var passwordCost: UInt = 5
+    package var sessionSeconds: Int64?
+    package var discovery = Discovery()
+    package var loginClock: @Sendable () -> Int64 = monotonicNanoseconds
+    /// The clock for when devices were seen, in milliseconds since 1970.
+    package var liveClock: @Sendable () -> Int64 = { Timestamp.now().milliseconds }
+    /// The largest body, and the longest work on one request.
+    package var bodyBytes = 0
+    package var workSeconds = 0
+
+    package init() {}
+  }
+
+  /// The service is the store's only user; it closes it.
+  package init(
+    _ store: any ServerStore, apps: [AppCredentials], settings: Settings, workers: WorkerPool,
+    hashers: WorkerPool, log: Log
+  ) throws(ServerError) {
+    self.store = store
+    var known: [RecordID: App] = [:]
+    for app in apps { known[RecordID(app.key)] = App(app, number: try store.app(app.key)) }
+    self.apps = known
+    live = try LiveService(Array(known.values), store.history, epoch: store.epoch, log: log)
+    throttle = LoginThrottle(now: settings.loginClock)
+    self.settings = settings
+    self.workers = workers
+    self.hashers = hashers
+    self.log = log
+    hasher = PasswordHasher(cost: settings.passwordCost)
+    nobodysHash = hasher.hash(hexText(randomBytes(16))) ?? ""
+    try restoreListeners()
+    store.start(live.feed)
+  }
+
+  // MARK: Requests
+
+  package func admit(_ head: Request) -> Admission {
+    do throws(ServerError) {
+      let route = try route(of: head)
+      if let key = route.app { _ = try open(head, app: key) }
+      if case .pubNub(let call) = route, let refusal = try refusal(call, head) {
+        return .refused(refusal)
+      }
+      let limit = route.takesEntities ? settings.bodyBytes : Self.maxDocumentBytes
+      return .admitted(bodyBytes: min(settings.bodyBytes, limit))
+    } catch {
+      return .refused(refusal(error, head))
+    }
+  }
+
+  /// Documents are read into memory as values, which takes many times their length; entities are not.
+  private static let maxDocumentBytes = 1 << 20
+
+  package func handle(_ request: Request, _ reply: any Reply) {
+    do throws(ServerError) {
+      let route = try route(of: request)
+      guard let pool = pool(for: route, request) else {
+        return perform(route, request, reply: reply)
+      }
+      let isAccepted = pool.submit(for: try asker(of: request, route)) { [self] in
+        perform(route, request, reply: reply)
+      }
+      if !isAccepted { throw ServerError(.stopping) }
+    } catch {
+      reply.send(refusal(error, request))
+    }
+  }
+
+  /// Whose work a request is. Throws if its credentials are none: then it is not worth waiting for.
+  private func asker(of request: Request, _ route: Route) throws(ServerError) -> Asker {
+    guard let key = route.app else { return .address(request.client) }
+    return try open(request, app: key).asker
+  }
+
+  private func perform(_ route: Route, _ request: Request, reply: any Reply) {
+    if case .poll(let key, let channels) = route {
+      return poll(request, key, channels: channels, reply: reply)
+    }
+    request.budget.resume()
+    defer { request.budget.pause() }
+    reply.send(answer(request, route))
+  }
+
+  package func refuse(_ problem: RequestProblem, requestId: String) -> Response {
+    let error =
+      switch problem {
+      case .malformedHead(let why): ServerError(.badRequest, why)
+      case .malformedTarget: ServerError(.badRequest, "the request target is malformed")
+      case .bodyTooLarge(let limit):
+        ServerError(.payloadTooLarge, "a request body has at most \(limit) bytes")
+      case .stopping: ServerError(.stopping)
+      case .outOfMemory:
+        ServerError(.stopping, "the bodies of other requests take all the memory there is for them")
+      }
+    return Response.error(error, requestId: requestId)
+  }
+
+  private func route(of request: Request) throws(ServerError) -> Route {
+    guard let route = Route(request.target.path) else {
+      throw ServerError(.routeNotFound)
+    }
+    let method = request.method == .head ? Request.Method.get : request.method
+    guard route.methods.contains(method) else {
+      let names = route.methods.flatMap { $0 == .get ? ["GET", "HEAD"] : [$0.name] }
+      throw ServerError(.methodNotAllowed, allow: names.joined(separator: ", "))
+    }
+    return route
+  }
+
+  /// The pool that works on it; nil: the event thread, for what is sure to be quick.
+  private func pool(for route: Route, _ request: Request) -> WorkerPool? {
+    switch route {
+    case .pubNub(.publish): workers
+    case .health, .ping, .pubNub: nil
+    case .entity: request.method == .get || request.method == .head ? nil : workers
+    case .login: hashers
+    case .users: request.method == .post ? hashers : workers
+    case .user: request.method == .put ? hashers : workers
+    case .collection, .count, .delta, .group, .batch, .history, .permissions, .logout, .me, .lookup,
+      .tokens, .userGroups, .userGroup,
+      .usernameExists, .mail, .verifyAddress, .removeCollection, .customEndpoint, .register,
+      .unregister, .subscribe, .unsubscribe, .poll,
+      .streamACL, .streamPublish, .streamSubscribe, .streamUnsubscribe, .substreams:
+      workers
+    }
+  }
+
+  private func answer(_ request: Request, _ route: Route) -> Response {
+    do throws(ServerError) {
+      // It may have waited for so long that nobody wants it any more.
+      if request.budget.exhaustion != nil { throw ServerError(.stopping) }
+      if case .pubNub(let call) = route { return try pubNub(request, call) }
+      guard let key = route.app else { return try health(request) }
+      // Once more: a session may have ended while the request waited for its turn.
+      let call = try open(request, app: key)
+      var response = try perform(call, route)
+      response.mark(for: call)
+      return response
+    } catch {
+      return refusal(error, request)
+    }
+  }
+
+  /// The answer to a request that failed; what the log has to know goes there.
+  private func refusal(_ error: ServerError, _ request: Request) -> Response {
+    switch request.budget.exhaustion {
+    case .cancelled, .abandoned: return Response.error(ServerError(.stopping), to: request)
+    case .timeIsOver:
+      log.warning("request \(request.id) took more than \(settings.workSeconds) s and was ended")
+      let error = ServerError(
+        .internalErrorStop,
+        "the server works for \(settings.workSeconds) s on a request at the most")
+      return Response.error(error, to: request)
+    case nil:
+      if let cause = error.cause { log.error("request \(request.id): \(cause)") }
+      return Response.error(error, to: request)
+    }
+  }
+
+  /// Proves who asks, before anything else of the request is looked at.
+  private func open(_ request: Request, app key: String) throws(ServerError) -> AuthenticatedRequest
+  {
+    guard let app = apps[RecordID(key)] else { throw ServerError(.appNotFound) }
+    let (principal, token) = try Authenticator(sessions: store.sessions).authenticate(
+      request.headers[.authorization], for: app)
+    let version = try APIVersion.read(request.headers[.apiVersion])
+    return AuthenticatedRequest(
+      request: request, app: app, principal: principal, token: token, apiVersion: version)
+  }
+
+  private func perform(_ call: AuthenticatedRequest, _ route: Route) throws(ServerError) -> Response
+  {
+    switch route {
+    case .health, .poll, .pubNub: try health(call.request)
+    case .ping: ping(call)
+    case .collection(_, let name): try collection(call, name)
+    case .entity(_, let collection, id: let id): try entity(call, collection, id: id)
+    case .count(_, let name): try count(call, name)
+    case .delta(_, let name): try delta(call, name)
+    case .group(_, let name): try group(call, name)
+    case .batch(_, let name): try batch(call, name)
+    case .history(_, let name): try history(call, name)
+    case .permissions(_, let name): try permissions(call, name)
+    case .users: try users(call)
+    case .user(_, let id): try user(call, id)
+    case .userGroups: try userGroups(call)
+    case .userGroup(_, let id): try userGroup(call, id)
+    case .login: try login(call)
+    case .logout: try logout(call)
+    case .me: try me(call)
+    case .lookup: try lookup(call)
+    case .tokens(_, let user): try endSessions(call, of: user)
+    case .usernameExists: try usernameExists(call)
+    case .mail: Response(204)
+    case .verifyAddress(_, let name): try verifyAddress(call, of: name)
+    case .removeCollection: try removeCollection(call)
+    case .customEndpoint: throw ServerError(.endpointNotFound)
+    case .register(_, let user): try register(call, user)
+    case .unregister(_, let user): try unregister(call, user)
+    case .subscribe(_, let name): try subscribe(call, name)
+    case .unsubscribe(_, let name): try unsubscribe(call, name)
+    case .streamACL(_, let stream): try streamACL(call, stream)
+    case .streamPublish(_, let stream): try publish(call, stream)
+    case .streamSubscribe(_, let stream): try subscribe(call, stream)
+    case .streamUnsubscribe(_, let stream): try unsubscribe(call, stream)
+    case .substreams(_, let name): try substreams(call, name)
+    }
+  }
+
+  // MARK: The server itself
+
+  /// Answers 200 if the data can be read.
+  private func health(_ request: Request) throws(ServerError) -> Response {
+    try store.check()
+    return Response.json(200, ["status": "ok"])
+  }
+
+  private func ping(_ call: AuthenticatedRequest) -> Response {
+    Response.json(
+      200,
+      [
+        "version": .string(Version.text), "kinvey": .string("hello \(call.app.key)"),
+        "appName": .string(settings.name), "environmentName": .string(call.app.key),
+      ])
+  }
+
+  /// Answers all polls; from now on none waits.
+  package func endPolls() { live.close() }
+
+  package func close() {
+    live.close()
+    store.close()
+  }
+}

@@ -1,0 +1,31 @@
+package import KVBase
+
+/// What the administrator has set for collections.
+package protocol CollectionStore: Sendable {
+  func exists(_ collection: CollectionKey) throws(ServerError) -> Bool
+
+  /// Who may do what; the defaults where nothing is set.
+  func permissions(of collection: CollectionKey) throws(ServerError) -> Permissions
+
+  /// Sets who may do what; nil: what is the default. The collection is made if there is none.
+  func set(_ permissions: Permissions?, of collection: CollectionKey) throws(ServerError)
+
+  /// Since when deletions are known, and for how many days they are kept; nil: they are not.
+  func history(
+    of collection: CollectionKey
+  ) throws(ServerError) -> (since: Timestamp, days: Int)?
+
+  /// The earliest moment from which on all changes are known; nil without a history. A collection that does not exist
+  /// yet has one if it will have one.
+  func historyStart(of collection: CollectionKey) throws(ServerError) -> Timestamp?
+
+  /// Sets for how many days deletions are kept: nil as the server's default says, 0 not at all. The collection is made
+  /// if there is none.
+  func set(historyDays: Int?, of collection: CollectionKey) throws(ServerError)
+}
+
+/// How long histories are kept: the protocol's bound and its default.
+package enum HistoryDays {
+  package static let max = 30
+  package static let usual = 15
+}

@@ -1,0 +1,102 @@
+package import KVBase
+package import KVJSON
+
+/// An entity on its way into the database: what the client sent, without what only the server may say.
+package struct EntityDraft: Sendable {
+  package var id: String
+  /// `{"_id":"…",…` without `_acl`, `_kmd` and the closing brace.
+  private var stem: [UInt8]
+  /// The `_acl` that the client sent; nil: none.
+  package var acl: ACL?
+  /// Members of `_kmd` besides the times, as JSON, each with a comma before it.
+  package var metadata = ""
+
+  /// Takes an entity out of a request. `id`: where the request's path says which entity it is.
+  package init(
+    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, id wanted: String? = nil,
+    replacing replacements: [(name: String, json: [UInt8]?)] = []
+  ) throws(ServerError) {
+    if let wanted, let own = outline.id, !own.hasSameBytes(as: wanted) {
+      throw ServerError(.invalidIdentifier, "_id differs from the id in the path")
+    }
+    id = wanted ?? outline.id ?? Identifier.object()
+    try EntityID.check(id)
+    try Self.checkLocation(bytes, outline)
+    if let range = outline.permissions {
+      acl = try ACL(parsing: UnsafeRawBufferPointer(rebasing: bytes[range]))
+    }
+    do {
+      stem = try EntityEditing.rewriting(
+        bytes, outline, id: id, replacing: [("_acl", nil), ("_kmd", nil)] + replacements)
+    } catch {
+      throw ServerError(error)
+    }
+    stem.removeLast()
+  }
+
+  /// Takes an entity as it is stored, to be written again.
+  package init(
+    stored bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, id: String
+  ) throws(JSONError) {
+    self.id = id
+    stem = try EntityEditing.rewriting(
+      bytes, outline, id: id, replacing: [("_acl", nil), ("_kmd", nil)])
+    stem.removeLast()
+  }
+
+  /// The entity as it is stored: `_acl` and `_kmd` are its last members.
+  package func body(_ acl: ACL, created: Timestamp, modified: Timestamp) -> [UInt8] {
+    var body = stem
+    body.reserveCapacity(stem.count + 192)
+    body += ",\"_acl\":".utf8
+    body += acl.json
+    body += ",\"_kmd\":{\"ect\":\"\(created)\",\"lmt\":\"\(modified)\"\(metadata)}}".utf8
+    return body
+  }
+
+  /// Refuses a `_geoloc` that is not [longitude, latitude].
+  private static func checkLocation(
+    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline
+  ) throws(ServerError) {
+    let location: JSONValue?
+    do { location = try find("_geoloc", bytes, outline: outline) } catch {
+      throw ServerError(error)
+    }
+    guard let location, !isLocation(location) else { return }
+    throw ServerError(
+      .parameterValueOutOfRange, "_geoloc is [longitude, latitude] within -180…180 and -90…90")
+  }
+
+  private static func find(
+    _ name: StaticString, _ bytes: UnsafeRawBufferPointer, outline: EntityOutline
+  ) throws(JSONError) -> JSONValue? {
+    var members = try MemberCursor(ByteScanner(bytes), at: outline.range.lowerBound)
+    while let member = try members.next() {
+      guard members.isName(member.name, name) else { continue }
+      return try JSONValue(parsing: UnsafeRawBufferPointer(rebasing: bytes[member.value]))
+    }
+    return nil
+  }
+
+  private static func isLocation(_ value: JSONValue) -> Bool {
+    if value.isNull { return true }
+    guard let pair = value.arrayValue, pair.count == 2, let longitude = pair[0].doubleValue,
+      let latitude = pair[1].doubleValue
+    else { return false }
+    return Swift.abs(longitude) <= 180 && Swift.abs(latitude) <= 90
+  }
+}
+
+extension ServerError {
+  /// The error for JSON that a client sent and that cannot be used.
+  package init(_ error: JSONError) {
+    switch error.reason {
+    case .truncated, .syntax, .tooDeep:
+      self.init(.jsonParseError, "\(error.message) (byte \(error.position))")
+    case .tooLarge: self.init(.payloadTooLarge, error.message)
+    case .notAnEntity(let text): self.init(.inputValidationFailed, text)
+    case .numberOutOfRange: self.init(.parameterValueOutOfRange, error.message)
+    case .noMemory: self.init(.internalErrorRetry, error.message)
+    }
+  }
+}

@@ -1,0 +1,107 @@
+package import KVBase
+package import KVQuery
+
+/// The entities of all collections, users and groups included, as a principal may see and change them: the permissions
+/// of a collection, and those of each entity's `_acl`, are looked at by the store.
+///
+/// What reads gives its time with what was read: a write that it did not see has that time or a later one. The
+/// permissions are not older than the time.
+package protocol EntityStore: Sendable {
+  /// The time of a read that begins now.
+  func readStart() throws(ServerError) -> Timestamp
+
+  /// One entity, its last change, and the time of the read. Quick enough for a thread that carries connections.
+  func get(
+    _ id: String, in collection: CollectionKey, for principal: Principal
+  ) throws(ServerError) -> (body: Payload, modified: Timestamp, start: Timestamp)
+
+  /// The entities that a query selects, in its order, from its offset on.
+  func find(
+    _ query: Query, in collection: CollectionKey, for principal: Principal,
+    within budget: WorkBudget
+  ) throws(ServerError) -> (cursor: any EntityCursor, start: Timestamp)
+
+  /// How many match; skip and limit do not count here.
+  func count(
+    _ query: Query, in collection: CollectionKey, for principal: Principal,
+    within budget: WorkBudget
+  ) throws(ServerError) -> (count: Int, start: Timestamp)
+
+  /// Adds the entities that a query selects to `groups`.
+  func group(
+    _ query: Query, in collection: CollectionKey, for principal: Principal,
+    within budget: WorkBudget, into groups: inout GroupReader
+  ) throws(ServerError)
+
+  /// What has changed since a moment, which is included. Throws if that is not known, or if there are more changes
+  /// than an answer may hold: a part of them would be taken for all.
+  ///
+  /// `withLeft`: what the principal may not read any more is in `left`; else it counts as deleted.
+  func changes(
+    of query: Query, since: Timestamp, withLeft: Bool, in collection: CollectionKey,
+    for principal: Principal, within budget: WorkBudget
+  ) throws(ServerError) -> EntityChanges
+
+  /// Carries out writes in one transaction, each on its own: one that is refused does not keep the others out. Gives
+  /// what each has left behind; nil: it was deleted. The collection is made if there is none and something is to be
+  /// in it.
+  func perform(
+    _ writes: [Result<EntityWrite, ServerError>], in collection: CollectionKey,
+    for principal: Principal
+  ) throws(ServerError) -> [Result<WrittenEntity?, ServerError>]
+
+  /// Deletes what matches and may be deleted; gives how many that were.
+  func delete(
+    _ query: Query, in collection: CollectionKey, for principal: Principal,
+    within budget: WorkBudget
+  ) throws(ServerError) -> Int
+}
+
+extension EntityStore {
+  /// Carries out one write. Nil: the entity was deleted.
+  package func perform(
+    _ write: EntityWrite, in collection: CollectionKey, for principal: Principal
+  ) throws(ServerError) -> WrittenEntity? {
+    let results = try perform([.success(write)], in: collection, for: principal)
+    guard let result = results.first else { throw ServerError(.internalErrorRetry) }
+    return try result.get()
+  }
+}
+
+/// What a write left behind.
+package struct WrittenEntity: Sendable {
+  package var id: String
+  package var body: [UInt8]
+  package var acl: ACL
+  package var modified: Timestamp
+  /// False: an older version was replaced.
+  package var isNew: Bool
+
+  package init(id: String, body: [UInt8], acl: ACL, modified: Timestamp, isNew: Bool) {
+    self.id = id
+    self.body = body
+    self.acl = acl
+    self.modified = modified
+    self.isNew = isNew
+  }
+}
+
+/// What has changed in a collection since a moment, as one principal may see it.
+package struct EntityChanges: Sendable {
+  /// The entities that were created or changed.
+  package var changed: any EntityCursor
+  /// Ids, perhaps some of them twice.
+  package var deleted: [String]
+  package var left: [String]
+  /// The time of the read.
+  package var start: Timestamp
+
+  package init(
+    changed: any EntityCursor, deleted: [String], left: [String], start: Timestamp
+  ) {
+    self.changed = changed
+    self.deleted = deleted
+    self.left = left
+    self.start = start
+  }
+}

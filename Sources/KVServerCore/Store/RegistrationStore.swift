@@ -1,0 +1,82 @@
+/// Who listens to what, so that polls go on after a restart.
+package protocol RegistrationStore: Sendable {
+  /// All registrations and subscriptions, in the order in which they were made.
+  func all() throws(ServerError) -> [LiveRegistration]
+
+  /// Forgets the devices that were registered in sessions which have ended since: where the server ended in between.
+  /// Those of which nobody knows when they were seen – of an older version – are seen now.
+  func forgetEnded(at now: Int64) throws(ServerError)
+
+  /// Forgets the devices of all apps that were seen before a moment.
+  func forget(seenBefore moment: Int64) throws(ServerError)
+
+  /// Records a subscription.
+  func add(_ subscription: LiveRegistration) throws(ServerError)
+
+  /// Records a registration, or that it belongs to another session now.
+  func register(
+    _ device: String, of user: String, app: Int64, session token: String, at now: Int64
+  ) throws(ServerError)
+
+  /// Records that something came from a device.
+  func recordActivity(
+    _ device: String, of user: String, app: Int64, seen now: Int64
+  ) throws(ServerError)
+
+  /// The devices of a user that were registered in these sessions.
+  func devices(
+    of user: String, app: Int64, in sessions: SessionSubset
+  ) throws(ServerError) -> [String]
+
+  /// The users who have subscribed to a collection or a stream.
+  func users(of collection: String, app: Int64) throws(ServerError) -> [String]
+
+  func remove(_ subscription: LiveRegistration) throws(ServerError)
+  func remove(device: String, of user: String, app: Int64) throws(ServerError)
+  func removeAll(of user: String, app: Int64) throws(ServerError)
+
+  /// Takes all devices of a user out of a collection or a stream.
+  func removeAll(of user: String, app: Int64, collection: String) throws(ServerError)
+}
+
+/// A device that listens, or what it listens to.
+package struct LiveRegistration: Sendable {
+  package var app: Int64
+  package var user: String
+  package var device: String
+  /// The collection, or the topic of a stream. Empty: the registration itself.
+  package var collection: String
+  /// The session that a registration was made in, as its token is stored.
+  package var session: String?
+  /// For a registration, when something came from the device last, in milliseconds since 1970, to the hour; nil: not
+  /// known.
+  package var seen: Int64?
+
+  package init(
+    app: Int64, user: String, device: String, collection: String, session: String? = nil,
+    seen: Int64? = nil
+  ) {
+    self.app = app
+    self.user = user
+    self.device = device
+    self.collection = collection
+    self.session = session
+    self.seen = seen
+  }
+}
+
+/// Whom the users let into their streams.
+package protocol StreamStore: Sendable {
+  /// The ACL of a substream; nil: its owner has never set one.
+  func acl(of stream: LiveStream, app: Int64) throws(ServerError) -> LiveStreamACL?
+
+  /// The owners of a stream's substreams with their ACLs, in the order of their ids.
+  func acls(
+    of name: String, app: Int64
+  ) throws(ServerError) -> [(owner: String, acl: LiveStreamACL)]
+
+  /// False: the owner has too many: `LiveStream.maxPerUser`.
+  func set(_ acl: LiveStreamACL, of stream: LiveStream, app: Int64) throws(ServerError) -> Bool
+
+  func removeAll(of owner: String, app: Int64) throws(ServerError)
+}

@@ -1,0 +1,45 @@
+/// The server's data: everything that outlives it. Safe from any thread.
+///
+/// Each method of it and of its parts is one transaction, or one consistent read, that begins and ends within the call;
+/// a write is durable when it returns. What goes in and comes out are values and bytes: nothing of the caller's runs
+/// inside a transaction, so a store may repeat one, and may send those of several threads together.
+///
+/// Methods block the worker that calls them. Errors are what a client is told; the cause inside the store is for the log.
+///
+/// Other servers may use the same data. What a store keeps in memory of sessions, permissions and settings must
+/// not be older than the server's documentation promises.
+package protocol ServerStore: AnyObject, Sendable {
+  var entities: any EntityStore { get }
+  var collections: any CollectionStore { get }
+  var accounts: any AccountStore { get }
+  var sessions: any SessionStore { get }
+  var groups: any UserGroupStore { get }
+  var registrations: any RegistrationStore { get }
+  var streams: any StreamStore { get }
+  /// The messages of Live Service that are kept.
+  var history: any LiveHistoryStore { get }
+
+  /// Names this data, in hex digits: what was put back from a copy has another epoch, in which everything that clients
+  /// remember is void.
+  var epoch: String { get }
+
+  /// The number of an app, made the first time.
+  func app(_ key: String) throws(ServerError) -> Int64
+
+  /// Brings what is committed from now on to `feed`, and starts the store's own upkeep. To be called once, before the
+  /// first write of an entity.
+  func start(_ feed: any LiveFeed)
+
+  /// Sends a user's message to those who listen to a stream. Returns its time.
+  ///
+  /// It is in the history when this returns, and need not survive a power failure.
+  func publish(
+    _ message: [UInt8], to topic: String, from user: String, audience: Audience, in app: Int64
+  ) throws(ServerError) -> Int64
+
+  /// Throws unless the data can be read.
+  func check() throws(ServerError)
+
+  /// Ends upkeep and feed, and writes what is in memory. No other method may be called any more.
+  func close()
+}

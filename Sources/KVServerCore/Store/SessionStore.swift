@@ -1,0 +1,56 @@
+package import KVBase
+
+/// The sessions of users who are logged in.
+///
+/// A session belongs to one generation of its user's account. Whatever ends all sessions of a user – a new password,
+/// a deletion – makes a new generation, in the transaction that does it; a session of another generation is none.
+package protocol SessionStore: Sendable {
+  /// The session of a token; nil if there is none any more.
+  func find(_ token: String) throws(ServerError) -> Session?
+
+  /// Ends one session.
+  func end(_ token: String) throws(ServerError)
+
+  /// Ends the sessions of a user.
+  func endAll(app: Int64, user: String) throws(ServerError)
+}
+
+package struct Session: Sendable, Equatable {
+  package var app: Int64
+  package var user: String
+  /// The generation of the account when the session began.
+  package var generation: Int64
+  /// When it ends, in milliseconds since 1970; nil: not by itself.
+  package var expires: Int64?
+
+  package init(app: Int64, user: String, generation: Int64, expires: Int64?) {
+    self.app = app
+    self.user = user
+    self.generation = generation
+    self.expires = expires
+  }
+
+  package func isValid(at now: Timestamp) -> Bool { expires.map { now.milliseconds < $0 } ?? true }
+}
+
+/// Sessions of one user, by their tokens.
+package enum SessionSubset: Sendable {
+  case one(String)
+  case allBut(String?)
+}
+
+/// A session that is about to start. Its token is random, and cannot be had again: stores know its hash alone.
+package struct NewSession: Sendable {
+  package let token: String
+  /// When it ends, in milliseconds since 1970; nil: not by itself.
+  package let expires: Int64?
+
+  /// `lifetimeSeconds` nil: it lasts until it is ended.
+  package init(lifetimeSeconds: Int64?) {
+    token = hexText(randomBytes(32))
+    expires = lifetimeSeconds.map { Timestamp.now().milliseconds &+ $0 &* 1000 }
+  }
+
+  /// What a token is stored under.
+  package static func hash(_ token: String) -> String { hexText(SHA256.hash(token.utf8)) }
+}

@@ -1,0 +1,36 @@
+/// Who reads or writes a collection, and the permissions of that collection.
+package struct Viewer: Sendable {
+  package let principal: Principal
+  package let permissions: Permissions
+
+  package init(principal: Principal, permissions: Permissions) {
+    self.principal = principal
+    self.permissions = permissions
+  }
+
+  /// The id that rows are compared with; empty for the administrator, whom no rule restricts.
+  package var user: String {
+    if case .user(let id) = principal { id } else { "" }
+  }
+
+  /// The id that is recorded as the creator of what this viewer creates.
+  package var owner: String {
+    if case .user(let id) = principal { id } else { EntityID.administrator }
+  }
+
+  /// The rule for an operation. Throws if nothing of this kind is possible at all.
+  package func rule(for action: Permissions.Action) throws(ServerError) -> Permissions.Rule {
+    switch principal {
+    case .master: return .always
+    case .app:
+      throw ServerError(.insufficientCredentials, "this needs a user's session")
+    case .user:
+      let rule = permissions[action]
+      if rule == .never {
+        throw ServerError(
+          .insufficientCredentials, "the collection's permissions allow nobody to \(action)")
+      }
+      return rule
+    }
+  }
+}

@@ -1,0 +1,153 @@
+internal import KVBase
+internal import KVJSON
+internal import KVQuery
+internal import KVSQLite
+internal import KVServerCore
+
+/// Reads and writes the entities of collections. Safe from any thread.
+///
+/// Every call is one transaction; a write is durable when it returns.
+final class Entities: Sendable {
+  let database: Database
+  let clock: ServerClock
+  let outbox: CommitOrderedQueue
+
+  init(_ database: Database, clock: ServerClock, outbox: CommitOrderedQueue) {
+    self.database = database
+    self.clock = clock
+    self.outbox = outbox
+  }
+
+  // MARK: Reading
+
+  /// Gives one entity. `collection` nil: it does not exist yet.
+  func get(
+    _ id: String, in collection: EntityCollection?, for viewer: Viewer
+  ) throws(ServerError) -> (body: Payload, modified: Timestamp) {
+    let rule = try viewer.rule(for: .read)
+    guard let collection else { throw ServerError(.entityNotFound) }
+    typealias Found = (body: Payload, modified: Timestamp)
+    let found = try Self.storage { () throws(SQLiteError) -> Result<Found, ServerError> in
+      try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
+        let select = try connection.statement(
+          collection.get(id, RowAccess(rule: rule, user: viewer.user)))
+        guard try select.step() else { return .failure(ServerError(.entityNotFound)) }
+        guard select.int64(0) != 0 else { return .failure(Self.forbidden(id)) }
+        guard EntityScanner.isEntity(select.bytes(2)) else {
+          return .failure(Self.damaged(id, in: collection))
+        }
+        let body = Payload(capacity: select.bytes(2).count)
+        body.append(select.bytes(2))
+        return .success((body, Timestamp(milliseconds: select.int64(1))))
+      }
+    }
+    return try found.get()
+  }
+
+  /// How many match; skip and limit do not count here.
+  func count(
+    _ query: Query, in collection: EntityCollection?, for viewer: Viewer, within budget: WorkBudget
+  ) throws(ServerError) -> Int {
+    let selection = try RowSelection(query, for: viewer, operation: .read, within: budget)
+    guard let collection else { return 0 }
+    let count = try Self.storage { () throws(SQLiteError) -> Int in
+      try database.withReader(within: budget) {
+        (connection: borrowing Connection) throws(SQLiteError) in
+        let select = try connection.statement(collection.count(selection))
+        return try select.step() ? select.int(0) : 0
+      }
+    }
+    return count
+  }
+
+  /// The time of a read, to be taken before everything that decides what it sees.
+  func readStart() -> Timestamp {
+    if let time = clock.timeToStore() {
+      // If that fails the read gets an earlier time, which is as good. What a power failure takes back is a gap.
+      _ = try? Self.storage { () throws(SQLiteError) in
+        try database.write(durably: false) {
+          (connection: borrowing Connection) throws(SQLiteError) in
+          try Self.store(time, connection)
+        }
+        clock.cover(time)
+      }
+    }
+    return clock.readStart()
+  }
+
+  // MARK: Parts
+
+  /// Runs `body` in a write transaction, with its time. `makingRoom`: for what deletes, see `Database.write`; `body`
+  /// may run twice.
+  func write<R>(
+    makingRoom: Bool = false,
+    _ body: (borrowing Connection, Timestamp) throws(SQLiteError) -> R
+  ) throws(ServerError) -> R {
+    var (time, stored): (Timestamp?, Int64?)
+    defer { if let time { clock.endWrite(time) } }
+    let result = try Self.storage { () throws(SQLiteError) -> R in
+      try database.write(makingRoom: makingRoom) {
+        (connection: borrowing Connection) throws(SQLiteError) in
+        if let time { clock.endWrite(time) }
+        let now = clock.beginWrite()
+        time = now
+        stored = clock.timeToStore()
+        if let stored { try Self.store(stored, connection) }
+        return try body(connection, now)
+      }
+    }
+    if let stored { clock.cover(stored) }
+    return result
+  }
+
+  /// Stores what covers the times that reads are given.
+  private static func store(
+    _ time: Int64, _ connection: borrowing Connection
+  ) throws(SQLiteError) {
+    try connection.run("UPDATE clock SET latest = max(latest, \(bind: time))")
+  }
+
+  /// As `write`, and announces to listeners what `body` notes, once it is committed and in the order of commits.
+  func write<R>(
+    announcing collection: EntityCollection, makingRoom: Bool = false,
+    body: (borrowing Connection, Timestamp, inout LiveChanges) throws(SQLiteError) -> R
+  ) throws(ServerError) -> R {
+    try outbox.announcing { (begin) throws(ServerError) in
+      try write(makingRoom: makingRoom) { (connection, now) throws(SQLiteError) -> R in
+        let number = begin()
+        var changes = LiveChanges(rule: collection.permissions.read)
+        let result = try body(connection, now, &changes)
+        try outbox.prepare(
+          .changes(changes), for: collection.name, of: collection.app, as: number, on: connection)
+        return result
+      }
+    }
+  }
+
+  /// The error for an entity whose stored body is no JSON any more.
+  static func damaged(_ id: String, in collection: EntityCollection) -> ServerError {
+    ServerError(
+      .internalErrorStop, "the entity \(id) is damaged in the server's database",
+      cause: "the entity \(id) of \(collection.name) is damaged")
+  }
+
+  static func forbidden(_ id: String) -> ServerError {
+    ServerError(.insufficientCredentials, "the entity's _acl does not allow this")
+  }
+
+  /// Turns errors of the database into what a client may know.
+  static func storage<R>(_ body: () throws(SQLiteError) -> R) throws(ServerError) -> R {
+    do throws(SQLiteError) { return try body() } catch { throw ServerError(error) }
+  }
+}
+
+extension ServerError {
+  init(_ error: SQLiteError) {
+    switch error.kind {
+    case .evaluation: self.init(.invalidQuerySyntax, error.message)
+    case .corrupt, .misuse: self.init(.internalErrorStop, cause: "\(error)")
+    case .full, .busy, .readOnly, .io, .constraint, .interrupted, .rolledBack, .other:
+      self.init(.internalErrorRetry, cause: "\(error)")
+    }
+  }
+}

@@ -1,0 +1,51 @@
+internal import KVServerCore
+internal import KVBase
+
+/// One collection of one app: its tables, and what the administrator set. There is one
+/// object for each, so that what is set holds at once for everybody.
+final class EntityCollection: Sendable {
+  /// The settings, which may change while the server runs.
+  struct State: Sendable {
+    var permissions: Permissions
+    /// Days to keep the history; nil: as the server's default says; 0: none.
+    var wantedDays: Int?
+    var history = History.off
+    /// The read rule that was in force until now, and since when; nil: nobody knows.
+    var knownRule: Permissions.Rule?
+    var ruleSince = Timestamp.distantPast
+  }
+
+  /// Whether deletions are recorded, so that clients can ask for changes.
+  enum History: Sendable, Equatable {
+    case off
+    /// They are recorded, but not yet for certain from a known time on.
+    case starting
+    /// All changes since then are known.
+    case on(since: Timestamp, days: Int)
+  }
+
+  let number: Int64
+  let key: CollectionKey
+  let table: String
+  /// The table with the entities that were deleted, as they were last.
+  let tombstones: String
+  /// The table with the access lists that entities had before these were changed.
+  let formerAccess: String
+  let state: Monitor<State>
+
+  init(number: Int64, _ key: CollectionKey, state: State) {
+    self.number = number
+    self.key = key
+    table = "e\(number)"
+    tombstones = "d\(number)"
+    formerAccess = "a\(number)"
+    self.state = Monitor(state)
+  }
+
+  /// The number of its app, and what clients call it.
+  var app: Int64 { key.app }
+  var name: String { key.name }
+  var permissions: Permissions { state.withLock { $0.permissions } }
+  var history: History { state.withLock { $0.history } }
+  var ruleSince: Timestamp { state.withLock { $0.ruleSince } }
+}

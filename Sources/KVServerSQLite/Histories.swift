@@ -1,0 +1,194 @@
+internal import KVBase
+internal import KVSQLite
+internal import KVServerCore
+
+/// What is set for collections, and their histories: starts and ends these, and forgets what is too old. Safe from any
+/// thread.
+///
+/// What a client may see is a part of what has changed. Who is let in by an entity's access list is in the history; a
+/// change of a collection's read rule may concern every entity, so a history reaches back to the last one only.
+final class Histories: CollectionStore {
+  private let entities: Entities
+  private let collections: CollectionRegistry
+  /// How long collections without a setting of their own keep their history; 0: they have none.
+  private let defaultDays: Int
+  /// Locked while a setting is applied, so that this is done one at a time.
+  private let turn = Monitor(())
+  private let isClosed = Monitor(false)
+
+  /// Brings all collections to what is wanted, and has old deletions forgotten from time to time.
+  init(_ entities: Entities, _ collections: CollectionRegistry, defaultDays: Int)
+    throws(ServerError)
+  {
+    self.entities = entities
+    self.collections = collections
+    self.defaultDays = defaultDays
+    for collection in collections.all {
+      try recordRuleChange(of: collection)
+      try applySettings(collection)
+    }
+    try forgetOld()
+  }
+
+  /// Forgets what is too old, each ten minutes, until `close`.
+  func start(_ log: Log) {
+    _ = Worker("kv-history") { [self] in
+      while isClosed.wait(until: .after(seconds: 600), for: { $0 ? true : nil }) == nil {
+        do throws(ServerError) { try forgetOld() } catch {
+          log.error("history: \(error.cause ?? error.debug)")
+        }
+      }
+    }
+  }
+
+  func close() { isClosed.withLockNotifyingAll { $0 = true } }
+
+  /// The collection, made if there is none.
+  func make(_ key: CollectionKey) throws(ServerError) -> EntityCollection {
+    if let found = collections.find(key) { return found }
+    let made = try Entities.storage { () throws(SQLiteError) in try collections.make(key) }
+    if !key.isOwn { try applySettings(made) }
+    return made
+  }
+
+  // MARK: Settings
+
+  func exists(_ key: CollectionKey) -> Bool { collections.find(key) != nil }
+
+  func permissions(of key: CollectionKey) -> Permissions { collections.permissions(of: key) }
+
+  func history(of key: CollectionKey) -> (since: Timestamp, days: Int)? {
+    guard case .on(let since, let days) = collections.find(key)?.history else { return nil }
+    return (since, days)
+  }
+
+  func historyStart(of key: CollectionKey) -> Timestamp? { start(of: collections.find(key)) }
+
+  func set(historyDays days: Int?, of key: CollectionKey) throws(ServerError) {
+    let collection = try make(key)
+    try Entities.storage { () throws(SQLiteError) in
+      try entities.database.write { (connection: borrowing Connection) throws(SQLiteError) in
+        try connection.run(
+          """
+          UPDATE collection SET history_days = \(bind: days.map { Int64($0) })
+          WHERE number = \(bind: collection.number)
+          """)
+      }
+    }
+    collection.state.withLock { $0.wantedDays = days }
+    try applySettings(collection)
+  }
+
+  func set(_ permissions: Permissions?, of key: CollectionKey) throws(ServerError) {
+    let collection = try make(key)
+    try Entities.storage { () throws(SQLiteError) in
+      try collections.set(permissions, of: collection)
+    }
+    try recordRuleChange(of: collection)
+  }
+
+  // MARK: Histories
+
+  /// Records when the read rule has changed. It is in force before the time is taken: who has read by the old one has a
+  /// time that is not later.
+  private func recordRuleChange(of collection: EntityCollection) throws(ServerError) {
+    try turn.withLockNotifyingAll { (_) throws(ServerError) in
+      let (rule, known) = collection.state.withLock { ($0.permissions.read, $0.knownRule) }
+      guard rule != known else { return }
+      let since = try entities.write { (connection, now) throws(SQLiteError) in
+        let since = Timestamp(milliseconds: now.milliseconds + 1)
+        try connection.run(
+          """
+          UPDATE collection
+          SET read_rule = \(bind: rule.rawValue), rule_since = \(bind: since.milliseconds)
+          WHERE number = \(bind: collection.number)
+          """)
+        return since
+      }
+      collection.state.withLock {
+        $0.knownRule = rule
+        $0.ruleSince = since
+      }
+    }
+  }
+
+  /// Makes a collection's history what its setting or the default wants.
+  func applySettings(_ collection: EntityCollection) throws(ServerError) {
+    try turn.withLockNotifyingAll { (_) throws(ServerError) in
+      let days = collection.state.withLock { $0.wantedDays } ?? defaultDays
+      switch collection.history {
+      case .on where days == 0: try end(collection)
+      case .on(let since, _):
+        // An older server may have begun it, which kept less.
+        try createTables(of: collection)
+        collection.state.withLock { $0.history = .on(since: since, days: days) }
+      case .off, .starting:
+        if days > 0 { try begin(collection, days: days) }
+      }
+    }
+  }
+
+  /// Deletes what happened longer ago than its collection wants to know.
+  func forgetOld() throws(ServerError) {
+    for collection in collections.all {
+      guard case .on(_, let days) = collection.history else { continue }
+      let limit = Self.start(of: days)
+      _ = try entities.write { (connection, _) throws(SQLiteError) in
+        guard collection.history != .off else { return }
+        for table in [collection.tombstones, collection.formerAccess] {
+          try connection.run(
+            "DELETE FROM \(sql: table) WHERE at < \(bind: limit.milliseconds)")
+        }
+      }
+    }
+  }
+
+  /// The earliest moment from which on all changes are known; nil without a history.
+  func start(of collection: EntityCollection?) -> Timestamp? {
+    guard let collection else { return defaultDays > 0 ? Self.start(of: defaultDays) : nil }
+    guard case .on(let since, let days) = collection.history else { return nil }
+    return max(since, collection.ruleSince, Self.start(of: days))
+  }
+
+  private static func start(of days: Int) -> Timestamp {
+    Timestamp(milliseconds: Timestamp.now().milliseconds - Int64(days) * 86_400_000)
+  }
+
+  // Starting takes three steps. Deletions are recorded once the second is done, and whoever deletes
+  // looks whether to record inside its transaction; so the time of the third is one from which on
+  // nothing is missed.
+
+  private func begin(_ collection: EntityCollection, days: Int) throws(ServerError) {
+    try createTables(of: collection)
+    collection.state.withLock { $0.history = .starting }
+    let since = try entities.write { (connection, now) throws(SQLiteError) in
+      try Self.recordStart(now, collection, on: connection)
+      return now
+    }
+    collection.state.withLock { $0.history = .on(since: since, days: days) }
+  }
+
+  private func createTables(of collection: EntityCollection) throws(ServerError) {
+    _ = try entities.write { (connection, _) throws(SQLiteError) in
+      try connection.execute(ServerSchema.createHistory(of: collection))
+    }
+  }
+
+  private func end(_ collection: EntityCollection) throws(ServerError) {
+    collection.state.withLock { $0.history = .off }
+    _ = try entities.write { (connection, _) throws(SQLiteError) in
+      try Self.recordStart(nil, collection, on: connection)
+      try connection.execute(ServerSchema.dropHistory(of: collection))
+    }
+  }
+
+  private static func recordStart(
+    _ since: Timestamp?, _ collection: EntityCollection, on connection: borrowing Connection
+  ) throws(SQLiteError) {
+    try connection.run(
+      """
+      UPDATE collection SET history_since = \(bind: since?.milliseconds)
+      WHERE number = \(bind: collection.number)
+      """)
+  }
+}

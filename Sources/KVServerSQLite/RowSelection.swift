@@ -1,0 +1,109 @@
+internal import KVBase
+internal import KVQuery
+internal import KVSQLite
+internal import KVServerCore
+
+/// What a rule lets a user do with rows.
+struct RowAccess: Sendable {
+  let rule: Permissions.Rule
+  /// Whether it is about writing: then only writers' lists count.
+  var isWriting = false
+  let user: String
+
+  /// Everything.
+  static let unrestricted = RowAccess(rule: .always, user: "")
+
+  /// Tells whether a row may be read or written. `app`: whose groups count.
+  func condition(_ app: Int64) -> SQLFragment {
+    switch rule {
+    case .always: "1"
+    case .never: "0"
+    case .creator: isCreator
+    case .acl where isWriting, .shared where isWriting:
+      "(\(isCreator) OR gw = 1 OR \(names("writers", app)))"
+    case .acl: "(\(isNamed(app)))"
+    case .shared: "(gr IS NOT 0 OR \(isNamed(app)))"
+    }
+  }
+
+  private var isCreator: SQLFragment { "creator = \(bind: user)" }
+
+  private func isNamed(_ app: Int64) -> SQLFragment {
+    """
+    \(isCreator) OR gr = 1 OR gw = 1 OR \(names("readers", app)) OR \(names("writers", app))
+    """
+  }
+
+  /// Tells whether a list of ids, and of groups behind a mark, names the user.
+  private func names(_ list: String, _ app: Int64) -> SQLFragment {
+    """
+    (\(sql: list) NOT NULL AND EXISTS (SELECT 1 FROM json_each(\(sql: list))
+      WHERE value = \(bind: user) OR value IN
+        (SELECT char(1) || grp FROM group_member WHERE app = \(bind: app) AND user = \(bind: user))))
+    """
+  }
+}
+
+/// The rows of a collection that a viewer may see or change and that a filter matches.
+struct RowSelection: Sendable {
+  let access: RowAccess
+  /// The ids that the filter names, as a JSON array.
+  private var ids: String?
+  private let matcher: Matcher?
+  /// The time that looking for them may take.
+  let budget: WorkBudget
+
+  init(
+    _ query: Query, for viewer: Viewer, operation: Permissions.Action,
+    within budget: WorkBudget
+  ) throws(ServerError) {
+    self.budget = budget
+    let named = query.namedIDs
+    ids = named.map { ACL.list($0.ids) }
+    matcher = named?.isExact == true ? nil : query.matcher(within: budget)
+    access = RowAccess(
+      rule: try viewer.rule(for: operation), isWriting: operation != .read, user: viewer.user)
+  }
+
+  /// The same for rows that it has selected before, one by one: they still have the ids that they had.
+  var ofKnownRows: RowSelection {
+    var known = self
+    known.ids = nil
+    return known
+  }
+
+  /// Whether the filter leaves anything out.
+  var hasFilter: Bool { ids != nil || matcher != nil }
+
+  /// Tells whether a row is selected: what the rule lets through of what the filter matches. `app`: whose groups count.
+  func condition(_ app: Int64) -> SQLFragment {
+    let access = access.condition(app)
+    guard let matches else { return isNamed.map { "\(access) AND \($0)" } ?? access }
+    let guarded = Self.guarded(matches, by: access)
+    return isNamed.map { "\($0) AND \(guarded)" } ?? guarded
+  }
+
+  /// Tells whether a row is what the rule lets through and the filter does not match.
+  func unmatched(_ app: Int64) -> SQLFragment {
+    let access = access.condition(app)
+    switch (isNamed, matches) {
+    case (nil, nil): return "0"
+    case (let isNamed?, nil): return "\(access) AND NOT (\(isNamed))"
+    case (nil, let matches?): return Self.guarded("NOT \(matches)", by: access)
+    case (let isNamed?, let matches?):
+      return Self.guarded("NOT (\(isNamed) AND \(matches))", by: access)
+    }
+  }
+
+  private var isNamed: SQLFragment? {
+    ids.map { "id IN (SELECT value FROM json_each(\(bind: $0)))" }
+  }
+
+  private var matches: SQLFragment? { matcher.map { "kv_match(body, \(bind: $0))" } }
+
+  /// A filter, asked about what the rule lets through and nothing else. `AND` would leave it to SQLite what comes
+  /// first, and how long a filter takes, or that it gives up, would tell of entities that the user may not read.
+  private static func guarded(_ filter: SQLFragment, by access: SQLFragment) -> SQLFragment {
+    access.text == "1" ? filter : "CASE WHEN \(access) THEN \(filter) ELSE 0 END"
+  }
+}

@@ -1,0 +1,174 @@
+internal import KVBase
+internal import KVQuery
+internal import KVSQLite
+internal import KVServerCore
+
+/// The entities in tables of SQLite, one for each collection. Safe from any thread.
+final class SQLiteEntityStore: EntityStore {
+  private let entities: Entities
+  private let collections: CollectionRegistry
+  private let histories: Histories
+  private var database: Database { entities.database }
+
+  init(_ entities: Entities, _ collections: CollectionRegistry, _ histories: Histories) {
+    self.entities = entities
+    self.collections = collections
+    self.histories = histories
+  }
+
+  func readStart() -> Timestamp { entities.readStart() }
+
+  /// Stores nothing, so that it waits for no writer.
+  func get(
+    _ id: String, in key: CollectionKey, for principal: Principal
+  ) throws(ServerError) -> (body: Payload, modified: Timestamp, start: Timestamp) {
+    let start = entities.clock.readStart()
+    let found = try entities.get(
+      id, in: collections.find(key), for: viewer(of: key, for: principal))
+    return (found.body, found.modified, start)
+  }
+
+  func find(
+    _ query: Query, in key: CollectionKey, for principal: Principal, within budget: WorkBudget
+  ) throws(ServerError) -> (cursor: any EntityCursor, start: Timestamp) {
+    let start = readStart()
+    let viewer = viewer(of: key, for: principal)
+    guard let collection = collections.find(key) else {
+      _ = try viewer.rule(for: .read)
+      return (EmptyCursor(), start)
+    }
+    let cursor = try SelectionCursor(
+      query, in: collection, of: database, for: viewer, within: budget)
+    return (cursor, start)
+  }
+
+  func count(
+    _ query: Query, in key: CollectionKey, for principal: Principal, within budget: WorkBudget
+  ) throws(ServerError) -> (count: Int, start: Timestamp) {
+    let start = readStart()
+    let count = try entities.count(
+      query, in: collections.find(key), for: viewer(of: key, for: principal), within: budget)
+    return (count, start)
+  }
+
+  func group(
+    _ query: Query, in key: CollectionKey, for principal: Principal, within budget: WorkBudget,
+    into groups: inout GroupReader
+  ) throws(ServerError) {
+    let rows = try RowSelection(
+      query, for: viewer(of: key, for: principal), operation: .read, within: budget)
+    guard let collection = collections.find(key) else { return }
+    try Entities.storage { () throws(SQLiteError) in
+      try database.withReader(within: budget) {
+        (connection: borrowing Connection) throws(SQLiteError) in
+        let select = try connection.statement(collection.scan(rows))
+        while try select.step(), groups.add(select.bytes(1)) {}
+      }
+    }
+  }
+
+  func perform(
+    _ writes: [Result<EntityWrite, ServerError>], in key: CollectionKey, for principal: Principal
+  ) throws(ServerError) -> [Result<WrittenEntity?, ServerError>] {
+    let creates = writes.contains { (try? !$0.get().isDelete) ?? false }
+    guard let collection = creates ? try histories.make(key) : collections.find(key) else {
+      return writes.map { $0.flatMap { _ in .failure(ServerError(.entityNotFound)) } }
+    }
+    return try entities.perform(writes, in: collection, for: viewer(of: key, for: principal))
+  }
+
+  func delete(
+    _ query: Query, in key: CollectionKey, for principal: Principal, within budget: WorkBudget
+  ) throws(ServerError) -> Int {
+    try entities.delete(
+      query, in: collections.find(key), for: viewer(of: key, for: principal), within: budget)
+  }
+
+  private func viewer(of key: CollectionKey, for principal: Principal) -> Viewer {
+    Viewer(principal: principal, permissions: collections.permissions(of: key))
+  }
+
+  // MARK: Changes
+
+  func changes(
+    of query: Query, since: Timestamp, withLeft: Bool, in key: CollectionKey,
+    for principal: Principal, within budget: WorkBudget
+  ) throws(ServerError) -> EntityChanges {
+    // First: what happens from now on is told the next time, a change of the rule included.
+    let start = readStart()
+    let rows = try RowSelection(
+      query, for: viewer(of: key, for: principal), operation: .read, within: budget)
+    let collection = collections.find(key)
+    try check(since, collection, for: principal, app: key.app)
+    guard let collection else {
+      return EntityChanges(changed: EmptyCursor(), deleted: [], left: [], start: start)
+    }
+    return try Entities.storage { () throws(SQLiteError) in
+      try database.read(within: budget) { (connection: borrowing Connection) throws(SQLiteError) in
+        try read(rows, since, withLeft: withLeft, start: start, in: collection, on: connection)
+      }
+    }.get()
+  }
+
+  /// Throws unless all changes since a moment are known.
+  private func check(
+    _ since: Timestamp, _ collection: EntityCollection?, for principal: Principal, app: Int64
+  ) throws(ServerError) {
+    guard let first = histories.start(of: collection) else {
+      throw ServerError(.missingConfiguration, "the collection keeps no history")
+    }
+    guard since >= first else {
+      throw ServerError(.parameterValueOutOfRange, "the history starts at \(first)")
+    }
+    if case .user(let id) = principal,
+      try UserGroups.rightsChanged(of: id, app: app, in: database) > since
+    {
+      throw ServerError(.parameterValueOutOfRange, "the user has joined or left a group since")
+    }
+    guard entities.clock.hasGiven(since) else {
+      throw ServerError(.parameterValueOutOfRange, "this data was not read at \(since)")
+    }
+  }
+
+  private func read(
+    _ rows: RowSelection, _ since: Timestamp, withLeft: Bool, start: Timestamp,
+    in collection: EntityCollection, on connection: borrowing Connection
+  ) throws(SQLiteError) -> Result<EntityChanges, ServerError> {
+    // One more than may be, to notice that there are too many.
+    let limit = EntityList.maxEntities + 1
+    var (changed, bytes): ([Int64], Int) = ([], 0)
+    let select = try connection.statement(
+      collection.changed(rows, since: since, limit: limit))
+    while try select.step() {
+      changed.append(select.int64(0))
+      bytes += select.int(1)
+    }
+    var deleted = try Self.ids(
+      collection.deleted(rows, since: since, limit: limit), on: connection)
+    var left: [String] = []
+    if withLeft {
+      left = try Self.ids(collection.left(rows, since: since, limit: limit), on: connection)
+    } else {
+      deleted += try Self.ids(collection.closed(rows, since: since, limit: limit), on: connection)
+    }
+    guard changed.count + deleted.count + left.count <= EntityList.maxEntities,
+      bytes <= EntityList.maxBytes
+    else {
+      return .failure(
+        ServerError(
+          .resultSetSizeExceeded,
+          "more than \(EntityList.maxEntities) changes: read everything instead"))
+    }
+    let cursor = SelectionCursor(changed, rows, in: collection, of: database)
+    return .success(EntityChanges(changed: cursor, deleted: deleted, left: left, start: start))
+  }
+
+  private static func ids(
+    _ sql: SQLFragment, on connection: borrowing Connection
+  ) throws(SQLiteError) -> [String] {
+    let rows = try connection.statement(sql)
+    var ids: [String] = []
+    while try rows.step() { ids.append(rows.text(0) ?? "") }
+    return ids
+  }
+}

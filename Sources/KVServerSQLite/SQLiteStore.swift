@@ -1,0 +1,157 @@
+internal import KVBase
+internal import KVSQLite
+package import KVServerCore
+
+/// The server's data in one SQLite file, which no other server uses: so what is kept in memory of sessions, permissions
+/// and settings is never out of date. Safe from any thread.
+package final class SQLiteStore: ServerStore {
+  /// How the data is kept.
+  package struct Settings: Sendable {
+    /// For collections without permissions of their own.
+    package var permissions = Permissions()
+    /// How long collections without a setting of their own keep their history; 0: they keep none.
+    package var historyDays = 0
+    /// The administrator says that the data is a copy that was put back.
+    package var isRestored = false
+    /// Whether a write returns only when it is on the disk.
+    package var isDurable = true
+    /// SQLite's page cache for each connection to the file.
+    package var cacheMiB = 16
+
+    package init() {}
+  }
+
+  /// Why the data cannot be opened or copied: one sentence for whoever starts the server.
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
+  }
+
+  package let entities: any EntityStore
+  package let accounts: any AccountStore
+  package let sessions: any SessionStore
+  package let groups: any UserGroupStore
+  package let registrations: any RegistrationStore
+  package let streams: any StreamStore
+  package let history: any LiveHistoryStore
+  package var collections: any CollectionStore { histories }
+  package var epoch: String { dataEpoch.text }
+  private let database: Database
+  private let registry: CollectionRegistry
+  private let histories: Histories
+  private let dataEpoch: DataEpoch
+  private let outbox: CommitOrderedQueue
+  private let log: Log
+
+  /// The file of the data in a directory.
+  package static func file(in directory: String) -> String { directory + "/kvstored.db" }
+
+  /// Opens the data in a directory, or makes it.
+  package convenience init(
+    in directory: String, _ settings: Settings, log: Log
+  ) throws(Failure) {
+    let file = Self.file(in: directory)
+    var configuration = Database.Configuration(
+      path: file, applicationId: ServerSchema.applicationId)
+    configuration.durability = settings.isDurable ? .full : .normal
+    configuration.cacheKiB = Int32(clamping: settings.cacheMiB * 1024)
+    let database: Database
+    do { database = try Database(configuration, migrations: ServerSchema.migrations) } catch {
+      throw Failure(description: "\(file): \(error)")
+    }
+    do {
+      try self.init(database, EpochFile(in: directory, database: file), settings, log: log)
+    } catch {
+      throw Failure(description: "cannot read the data: \(error.cause ?? error.debug)")
+    }
+  }
+
+  /// Copies the data, as it is at one moment, into a new file, which is complete and on the disk when this returns. A
+  /// server may use it meanwhile.
+  package static func copy(_ file: String, to copy: String) throws(Failure) {
+    do {
+      try DatabaseCopy.make(of: file, at: copy, applicationId: ServerSchema.applicationId)
+    } catch {
+      throw Failure(description: "cannot copy \(file): \(error)")
+    }
+  }
+
+  init(
+    _ database: Database, _ epochFile: EpochFile, _ settings: Settings, log: Log
+  ) throws(ServerError) {
+    self.database = database
+    self.log = log
+    let (registry, latest) = try Entities.storage { () throws(SQLiteError) in
+      let registry = try CollectionRegistry(
+        database, defaults: settings.permissions, historyDays: settings.historyDays)
+      return (registry, try Self.latest(database, registry))
+    }
+    self.registry = registry
+    dataEpoch = try DataEpoch(
+      database, epochFile, latest: latest, isRestored: settings.isRestored, log: log)
+    let journal = LiveJournal(database, epoch: dataEpoch.text)
+    outbox = CommitOrderedQueue(journal)
+    history = journal
+    let rows = Entities(database, clock: dataEpoch.clock, outbox: outbox)
+    histories = try Histories(rows, registry, defaultDays: settings.historyDays)
+    entities = SQLiteEntityStore(rows, registry, histories)
+    let sessions = Sessions(database)
+    self.sessions = sessions
+    accounts = UserAccounts(rows, registry, sessions: sessions)
+    groups = UserGroups(rows, registry)
+    registrations = LiveRegistrations(database)
+    streams = LiveStreams(database)
+  }
+
+  package func app(_ key: String) throws(ServerError) -> Int64 {
+    try Entities.storage { () throws(SQLiteError) in try registry.app(key) }
+  }
+
+  package func start(_ feed: any LiveFeed) {
+    outbox.start(feed)
+    histories.start(log)
+    dataEpoch.start(log)
+  }
+
+  package func publish(
+    _ message: [UInt8], to topic: String, from user: String, audience: Audience, in app: Int64
+  ) throws(ServerError) -> Int64 {
+    try outbox.send(
+      message, to: topic, from: user, audience: audience, in: app, by: database)
+  }
+
+  package func check() throws(ServerError) {
+    try Entities.storage { () throws(SQLiteError) in
+      try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
+        _ = try connection.integer("SELECT 1")
+      }
+    }
+  }
+
+  /// Remembers the time, so that it goes on from there, and that this is the data that was used last.
+  package func close() {
+    histories.close()
+    do throws(SQLiteError) {
+      try dataEpoch.close(log)
+      try database.checkpoint()
+    } catch {
+      log.error("while closing: \(error)")
+    }
+    database.close()
+  }
+
+  /// The latest time that the data holds, as far as it matters: where histories are kept, no later
+  /// write may have an earlier time, even if the wall clock was set back while the server was down.
+  private static func latest(
+    _ database: Database, _ collections: CollectionRegistry
+  ) throws(SQLiteError) -> Int64 {
+    try database.read { (connection: borrowing Connection) throws(SQLiteError) -> Int64 in
+      var latest = try connection.integer("SELECT latest FROM clock") ?? 0
+      for collection in collections.all where collection.history != .off {
+        let modified = try connection.integer("SELECT max(lmt) FROM \(collection.table)")
+        let deleted = try connection.integer("SELECT max(at) FROM \(collection.tombstones)")
+        latest = max(latest, modified ?? 0, deleted ?? 0)
+      }
+      return latest
+    }
+  }
+}

@@ -1,0 +1,155 @@
+internal import KVBase
+internal import KVSQLite
+internal import KVServerCore
+
+/// The sessions in the database, and those used lately in memory. Safe from any thread.
+final class Sessions: SessionStore {
+  /// More sessions than this are read again from the database when they are used.
+  private static let maxKept = 10_000
+
+  private let database: Database
+  /// Sessions by token, so that a request needs no hash and no statement.
+  private let kept = Monitor(Kept())
+
+  private struct UserKey: Hashable {
+    var app: Int64
+    var user: RecordID
+
+    init(_ app: Int64, _ user: String) { (self.app, self.user) = (app, RecordID(user)) }
+  }
+
+  private struct Kept {
+    var sessions: [RecordID: Session] = [:]
+    /// The generations of the accounts that these sessions are of. An account that changes is forgotten.
+    var generations: [UserKey: Int64] = [:]
+    /// How often sessions were ended: what was read from the database before the last time may be one
+    /// of them, and is not kept.
+    var endings = 0
+
+    func session(_ token: String) -> Session? {
+      guard let session = sessions[RecordID(token)],
+        generations[UserKey(session.app, session.user)] == session.generation
+      else { return nil }
+      return session
+    }
+  }
+
+  init(_ database: Database) { self.database = database }
+
+  func find(_ token: String) throws(ServerError) -> Session? { try find(token, by: load) }
+
+  /// `load` reads it from the database, and may be overtaken by whoever ends it meanwhile.
+  func find(
+    _ token: String, by load: (String) throws(ServerError) -> Session?
+  ) throws(ServerError) -> Session? {
+    let (known, endings) = kept.withLock { ($0.session(token), $0.endings) }
+    var found = known
+    if found == nil {
+      found = try load(token)
+      if let found { keep(found, token, since: endings) }
+    }
+    guard let found, found.isValid(at: .now()) else { return nil }
+    return found
+  }
+
+  func end(_ token: String) throws(ServerError) {
+    try Entities.storage { () throws(SQLiteError) in
+      try database.write { (connection: borrowing Connection) throws(SQLiteError) in
+        try connection.run("DELETE FROM session WHERE token = \(bind: NewSession.hash(token))")
+      }
+    }
+    kept.withLock { kept in
+      kept.endings += 1
+      kept.sessions[RecordID(token)] = nil
+    }
+  }
+
+  func endAll(app: Int64, user: String) throws(ServerError) {
+    try Entities.storage { () throws(SQLiteError) in
+      try database.write { (connection: borrowing Connection) throws(SQLiteError) in
+        try Self.endAll(app: app, user: user, on: connection)
+      }
+    }
+    forget(app: app, user: user)
+  }
+
+  // MARK: Inside transactions of others
+
+  /// Starts a session of a user, unless his account is disabled or of another generation by now: then false.
+  static func insert(
+    _ session: NewSession, app: Int64, user: String, generation: Int64,
+    on connection: borrowing Connection
+  ) throws(SQLiteError) -> Bool {
+    let now = Timestamp.now().milliseconds
+    try connection.run(
+      """
+      DELETE FROM session
+      WHERE app = \(bind: app) AND user = \(bind: user) AND expires <= \(bind: now)
+      """)
+    try connection.run(
+      """
+      INSERT INTO session (token, app, user, expires, generation)
+      SELECT \(bind: NewSession.hash(session.token)), app, id, \(bind: session.expires), generation FROM account
+      WHERE app = \(bind: app) AND id = \(bind: user) AND generation = \(bind: generation)
+        AND disabled = 0
+      """)
+    return connection.changes == 1
+  }
+
+  /// Makes a new generation of a user's account: his sessions end, all but one of them if told to. `forget` must
+  /// follow the commit.
+  static func endAll(
+    app: Int64, user: String, but token: String? = nil, on connection: borrowing Connection
+  ) throws(SQLiteError) {
+    let account: SQLFragment = "app = \(bind: app) AND id = \(bind: user)"
+    let kept = NewSession.hash(token ?? "")
+    try connection.run("UPDATE account SET generation = generation + 1 WHERE \(account)")
+    try connection.run(
+      """
+      DELETE FROM session
+      WHERE app = \(bind: app) AND user = \(bind: user) AND token <> \(bind: kept)
+      """)
+    try connection.run(
+      """
+      UPDATE session SET generation = (SELECT generation FROM account WHERE \(account))
+      WHERE token = \(bind: kept) AND app = \(bind: app) AND user = \(bind: user)
+      """)
+  }
+
+  /// A user's sessions have ended in the database: nobody finds them here any more.
+  func forget(app: Int64, user: String) {
+    kept.withLock { kept in
+      kept.endings += 1
+      kept.generations[UserKey(app, user)] = nil
+    }
+  }
+
+  // MARK: Parts
+
+  /// Keeps what was read from the database, unless sessions were ended since then.
+  private func keep(_ session: Session, _ token: String, since endings: Int) {
+    kept.withLock { kept in
+      guard kept.endings == endings else { return }
+      if kept.sessions.count >= Self.maxKept { (kept.sessions, kept.generations) = ([:], [:]) }
+      kept.sessions[RecordID(token)] = session
+      kept.generations[UserKey(session.app, session.user)] = session.generation
+    }
+  }
+
+  func load(_ token: String) throws(ServerError) -> Session? {
+    try Entities.storage { () throws(SQLiteError) -> Session? in
+      try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
+        let select = try connection.statement(
+          """
+          SELECT session.app, user, session.generation, expires FROM session
+          JOIN account ON account.app = session.app AND account.id = user
+          WHERE token = \(bind: NewSession.hash(token)) AND session.generation = account.generation
+          """)
+        guard try select.step() else { return nil }
+        return Session(
+          app: select.int64(0), user: select.text(1) ?? "", generation: select.int64(2),
+          expires: select.isNull(3) ? nil : select.int64(3))
+      }
+    }
+  }
+}

@@ -1,0 +1,147 @@
+internal import KVBase
+internal import KVJSON
+internal import KVSQLite
+internal import KVServerCore
+
+/// Making, changing and deleting users. What ends sessions ends them in the same transaction.
+extension UserAccounts {
+  func create(
+    _ draft: EntityDraft, name: String, password: String, session: NewSession?,
+    of app: Int64
+  ) throws(ServerError) -> [UInt8] {
+    let users = try users(of: app)
+    var acl = draft.acl ?? ACL()
+    acl.creator = draft.id
+    let body = try entities.write { (connection, now) throws(SQLiteError) -> [UInt8]? in
+      try connection.run(
+        """
+        INSERT INTO account (app, id, name, password)
+        SELECT \(bind: app), \(bind: draft.id), \(bind: name), \(bind: password)
+        WHERE NOT EXISTS
+          (SELECT 1 FROM former_user WHERE app = \(bind: app) AND id = \(bind: draft.id))
+        ON CONFLICT DO NOTHING
+        """)
+      guard connection.changes == 1 else { return nil }
+      if let session {
+        _ = try Sessions.insert(session, app: app, user: draft.id, generation: 0, on: connection)
+      }
+      let written = try Entities.insert(draft, acl, collection: users, on: connection, at: now)
+      if case .success(let written) = written { return written.body }
+      // An entity without an account is left over from nothing we do; refuse the whole.
+      throw SQLiteError.rollback
+    }
+    guard let body else { throw ServerError(.userAlreadyExists) }
+    return body
+  }
+
+  func update(
+    _ draft: EntityDraft, of account: Account, change: AccountChange, for principal: Principal,
+    app: Int64
+  ) throws(ServerError) -> [UInt8]? {
+    let viewer = Self.viewer(principal)
+    let users = try users(of: app)
+    let rule = try viewer.rule(for: .update)
+    let result = try entities.write {
+      (connection, now) throws(SQLiteError) -> Result<[UInt8]?, ServerError> in
+      guard try Self.isCurrent(account, app, on: connection) else { return .success(nil) }
+      let look = try connection.statement(
+        users.look(account.id, RowAccess(rule: rule, isWriting: true, user: viewer.user)))
+      guard try look.step() else { return .failure(ServerError(.userNotFound)) }
+      guard look.int64(0) != 0 else { return .failure(Entities.forbidden(account.id)) }
+      let stored = Entities.StoredRow(look)
+      look.reset()
+      guard try Self.apply(change, to: account.id, app: app, on: connection) else {
+        return .failure(ServerError(.userAlreadyExists))
+      }
+      var draft = draft
+      draft.metadata = UserMetadata(of: stored.body).text
+      return .success(
+        try entities.update(stored, draft, collection: users, for: viewer, on: connection, at: now)
+          .body)
+    }
+    if change.password != nil { sessions.forget(app: app, user: account.id) }
+    return try result.get()
+  }
+
+  func delete(
+    _ id: String, permanently: Bool, for principal: Principal, of app: Int64
+  ) throws(ServerError) {
+    let viewer = Self.viewer(principal)
+    let users = try users(of: app)
+    let problem = try entities.write { (connection, now) throws(SQLiteError) -> ServerError? in
+      guard let stored = try Self.look(id, in: users, on: connection) else {
+        return ServerError(.userNotFound)
+      }
+      if permanently {
+        try Self.remove(stored, id, users: users, app: app, on: connection)
+      } else {
+        try connection.run(
+          "UPDATE account SET disabled = 1 WHERE app = \(bind: app) AND id = \(bind: id)")
+        try markDisabled(stored, id, users: users, for: viewer, on: connection, at: now)
+      }
+      try Sessions.endAll(app: app, user: id, on: connection)
+      return nil
+    }
+    sessions.forget(app: app, user: id)
+    if let problem { throw problem }
+  }
+
+  private static func viewer(_ principal: Principal) -> Viewer {
+    Viewer(principal: principal, permissions: .sharedByACL)
+  }
+
+  // MARK: Inside transactions
+
+  private static func isCurrent(
+    _ account: Account, _ app: Int64, on connection: borrowing Connection
+  ) throws(SQLiteError) -> Bool {
+    try connection.statement(
+      """
+      SELECT 1 FROM account
+      WHERE app = \(bind: app) AND id = \(bind: account.id) AND name = \(bind: account.name)
+        AND generation = \(bind: account.generation) AND disabled = 0
+      """
+    ).step()
+  }
+
+  /// False: somebody else has the name.
+  private static func apply(
+    _ change: AccountChange, to id: String, app: Int64, on connection: borrowing Connection
+  ) throws(SQLiteError) -> Bool {
+    try connection.run(
+      """
+      UPDATE OR IGNORE account
+      SET name = \(bind: change.name), password = coalesce(\(bind: change.password), password)
+      WHERE app = \(bind: app) AND id = \(bind: id)
+      """)
+    guard connection.changes == 1 else { return false }
+    if change.password != nil {
+      try Sessions.endAll(app: app, user: id, but: change.keptToken, on: connection)
+    }
+    return true
+  }
+
+  private static func remove(
+    _ stored: Entities.StoredRow, _ id: String, users: EntityCollection, app: Int64,
+    on connection: borrowing Connection
+  ) throws(SQLiteError) {
+    try connection.run(
+      """
+      INSERT INTO former_user (app, id) VALUES (\(bind: app), \(bind: id)) ON CONFLICT DO NOTHING
+      """)
+    try connection.run("DELETE FROM account WHERE app = \(bind: app) AND id = \(bind: id)")
+    try UserGroups.remove(id, app: app, on: connection)
+    try Entities.run(users.deleteRow, with: stored.row, on: connection)
+  }
+
+  private func markDisabled(
+    _ stored: Entities.StoredRow, _ id: String, users: EntityCollection, for viewer: Viewer,
+    on connection: borrowing Connection, at now: Timestamp
+  ) throws(SQLiteError) {
+    var draft = try Self.draft(of: stored, id: id)
+    var metadata = UserMetadata(of: stored.body)
+    metadata["status"] = ["val": "disabled", "lastChange": .string(now.description)]
+    draft.metadata = metadata.text
+    _ = try entities.update(stored, draft, collection: users, for: viewer, on: connection, at: now)
+  }
+}

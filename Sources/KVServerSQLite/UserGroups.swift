@@ -1,0 +1,107 @@
+internal import KVBase
+internal import KVJSON
+internal import KVSQLite
+internal import KVServerCore
+
+/// The groups of users of apps, which access lists can name: an entity that clients see, and rows that say who is in it.
+/// Both are written in one transaction. Safe from any thread.
+///
+/// Who joins or leaves a group may read other entities than before, whatever has changed in them. So a user's next
+/// request for changes is answered like one that reaches back too far, and the client reads everything.
+final class UserGroups: UserGroupStore {
+  private let entities: Entities
+  private let collections: CollectionRegistry
+
+  init(_ entities: Entities, _ collections: CollectionRegistry) {
+    self.entities = entities
+    self.collections = collections
+  }
+
+  func perform(
+    _ write: EntityWrite, members: [String], for principal: Principal, app: Int64
+  ) throws(ServerError) -> WrittenEntity? {
+    let viewer = Viewer(principal: principal, permissions: .sharedByACL)
+    let groups = try Entities.storage { () throws(SQLiteError) in
+      try collections.make(.groups(of: app))
+    }
+    let result = try entities.write(makingRoom: write.isDelete) {
+      (connection, now) throws(SQLiteError) -> Result<WrittenEntity?, ServerError> in
+      // Nobody can subscribe to groups.
+      var unheard = LiveChanges(rule: .never)
+      let result = try entities.perform(
+        write, in: groups, for: viewer, on: connection, at: now, changes: &unheard)
+      if case .success = result {
+        try Self.set(members, of: write.id, app: app, on: connection, at: now)
+      }
+      return result
+    }
+    return try result.get()
+  }
+
+  /// When a user's rights changed last because he joined or left a group. What was read earlier was read with others.
+  static func rightsChanged(
+    of user: String, app: Int64, in database: Database
+  ) throws(ServerError) -> Timestamp {
+    try Entities.storage { () throws(SQLiteError) -> Timestamp in
+      try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
+        let select = try connection.statement(
+          "SELECT rights_since FROM account WHERE app = \(bind: app) AND id = \(bind: user)")
+        return Timestamp(milliseconds: try select.step() ? select.int64(0) : 0)
+      }
+    }
+  }
+
+  // MARK: Inside transactions
+
+  private static func set(
+    _ members: [String], of group: String, app: Int64, on connection: borrowing Connection,
+    at now: Timestamp
+  ) throws(SQLiteError) {
+    let former = Set(
+      try Self.members(of: group, app: app, on: connection).map { RecordID($0) })
+    let wanted = Set(members.map { RecordID($0) })
+    let (joined, left) = (wanted.subtracting(former), former.subtracting(wanted))
+    for user in joined {
+      try connection.run(
+        """
+        INSERT INTO group_member (app, user, grp)
+        VALUES (\(bind: app), \(bind: user.text), \(bind: group))
+        """)
+    }
+    for user in left {
+      try connection.run(
+        """
+        DELETE FROM group_member
+        WHERE app = \(bind: app) AND user = \(bind: user.text) AND grp = \(bind: group)
+        """)
+    }
+    // Who has read before has a time that is not later than this transaction's.
+    let since = now.milliseconds + 1
+    for user in joined.union(left) {
+      try connection.run(
+        """
+        UPDATE account SET rights_since = \(bind: since)
+        WHERE app = \(bind: app) AND id = \(bind: user.text)
+        """)
+    }
+  }
+
+  /// The ids of the users who are in a group.
+  static func members(
+    of group: String, app: Int64, on connection: borrowing Connection
+  ) throws(SQLiteError) -> [String] {
+    let select = try connection.statement(
+      "SELECT user FROM group_member WHERE app = \(bind: app) AND grp = \(bind: group)")
+    var users: [String] = []
+    while try select.step() { users.append(select.text(0) ?? "") }
+    return users
+  }
+
+  /// Takes a user out of all groups.
+  static func remove(
+    _ user: String, app: Int64, on connection: borrowing Connection
+  ) throws(SQLiteError) {
+    try connection.run(
+      "DELETE FROM group_member WHERE app = \(bind: app) AND user = \(bind: user)")
+  }
+}
