@@ -32,8 +32,8 @@ class Indexing(StoreBase[E]):
 
         The value of a key is 1, -1, ``"text"`` (for words) or ``"2dsphere"`` (for places). If there
         is the same one already, nothing happens. ``totals`` keeps count and sum of the last key for
-        each group of the others, so that :meth:`group` by these is immediate. ``language`` keeps the
-        stems of words too, for searches in this language.
+        each group of the others, so that :meth:`group` by these is immediate. ``language`` keeps
+        the stems of words too, for searches in this language.
         """
         spec: dict[str, Any] = {"keys": dict(keys)}
         if totals:
