@@ -36,9 +36,11 @@ final class DyingStore: LocalStore, @unchecked Sendable {
   }
 
   func update(
-    _ query: Query, _ update: EntityUpdate, in collection: String
+    _ query: Query, _ update: EntityUpdate, isConditional: Bool, in collection: String
   ) throws(StoreError) -> UpdateResult {
-    try live { () throws(StoreError) in try real.update(query, update, in: collection) }
+    try live { () throws(StoreError) in
+      try real.update(query, update, isConditional: isConditional, in: collection)
+    }
   }
 
   func beginTransaction() throws(StoreError) -> any LocalTransaction {
