@@ -16,6 +16,7 @@ PLACES = [
     "packaging/portable",
     "Benchmarks",
     "Tests/AppSync",
+    "Tests/Browser",
     "Tests/Torture",
     "Tests/Differential",
     "Tests/Packages",

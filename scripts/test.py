@@ -172,6 +172,11 @@ SECTIONS = [
         ["pytest Tests/PubNub"],
         env={"PYTHONPATH": f"{ROOT}/scripts"},
     ),
+    Section(
+        "browser",
+        "The screen of the command line tool in Chromium",
+        ["scripts/setup browser", "pytest Tests/Browser"],
+    ),
     Section("appsync", "The stand-in for AppSync", ["pytest Tests/AppSync"]),
     Section("examples", "The first programs, in C, Python and Go", ["pytest examples"]),
     Section("demo", "The demo", [f"{PYTHON} examples/demo/run.py"]),

@@ -251,4 +251,6 @@ def counted(count: int, thing: str) -> str:
 def progress_bar() -> Progress:
     """Make a bar on standard error, which only a terminal gets to see."""
     console = Console(stderr=True)
-    return Progress(console=console, disable=not console.is_terminal, transient=True)
+    # Older versions of rich end a bar that nobody sees with a line feed.
+    console.quiet = not console.is_terminal
+    return Progress(console=console, disable=console.quiet, transient=True)

@@ -8,6 +8,7 @@ from .accounts import login, logout, signup, users
 from .conflicts import conflicts
 from .health import completion, doctor, salvage, verify
 from .indexing import indexes
+from .inspecting import inspect, open_
 from .queue import pending
 from .reading import collections, count, explain, find, get
 from .syncing import pull, push, sync
@@ -15,6 +16,8 @@ from .transfer import export, import_
 from .watching import follow, live, watch
 
 COMMANDS: list[click.Command] = [
+    inspect,
+    open_,
     collections,
     find,
     get,

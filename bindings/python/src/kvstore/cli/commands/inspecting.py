@@ -1,0 +1,72 @@
+"""A store on the whole screen."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from ..failures import Exit, Failure
+from ..parameters import Command
+from ..settings import Settings, pass_settings
+
+#: What the process of a browser's screen is told in its environment: no secret is an argument.
+_VARIABLES = {
+    "directory": "KVSTORE_DIR",
+    "app_key": "KVSTORE_APP_KEY",
+    "tag": "KVSTORE_TAG",
+    "host": "KVSTORE_HOST",
+    "app_secret": "KVSTORE_APP_SECRET",
+    "master_secret": "KVSTORE_MASTER_SECRET",
+    "ca_file": "KVSTORE_CA_FILE",
+}
+
+
+@click.command("inspect", cls=Command)
+@click.option("--web", is_flag=True, help="In a browser: on 127.0.0.1, with a token.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="For --web. [default: any that is free]",
+)
+@pass_settings
+def inspect(settings: Settings, web: bool, port: int) -> None:
+    """Show the store on the whole screen: entities with search, queue, events, status.
+
+    Keys are at the foot of the screen; 1 to 4 choose a tab, / searches.
+    """
+    _show(settings, web, port)
+
+
+@click.command("open", cls=Command)
+@click.argument("path", type=click.Path(exists=True, path_type=Path), metavar="DIR")
+@pass_settings
+def open_(settings: Settings, path: Path) -> None:
+    """Show the store of DIR on the whole screen: the same as --dir DIR inspect."""
+    settings.directory = path
+    _show(settings, web=False, port=0)
+
+
+def _show(settings: Settings, web: bool, port: int) -> None:
+    place = settings.place()
+    try:
+        if web:
+            from ..inspect.web import serve
+
+            settings.app_key, settings.tag = place.app_key, place.tag
+            settings.directory = place.directory.absolute()
+            for member, variable in _VARIABLES.items():
+                if (value := getattr(settings, member)) is not None:
+                    os.environ[variable] = str(value)
+            serve(port)
+            return
+        from ..inspect.app import Inspector
+        from ..inspect.source import open_source
+    except ModuleNotFoundError as error:
+        raise Failure(
+            f"This needs {error.name}: pip install 'kvstore[cli]'", Exit.FAILED
+        ) from error
+    with open_source(settings) as source:
+        Inspector(source).run()

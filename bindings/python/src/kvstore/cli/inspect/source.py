@@ -1,0 +1,122 @@
+"""What the screen shows, and what it can do: the store, its queue and its backend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ...changes import Changes
+from ...client import Client
+from ...errors import KVError
+from ...query import Query
+from ...results import Entity
+from ...store import Store
+from ...subscription import Subscription
+from ..commands.queue import pending_rows
+from ..output import human_bytes
+from ..parameters import query_of
+from ..settings import Settings, names_of_collections
+
+#: How many entities, and how many pending writes, the screen shows.
+PAGE = 200
+
+OnChanges = Callable[[Changes[Entity] | KVError], object]
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What is read again each second."""
+
+    #: Name, entities, pending writes.
+    collections: list[tuple[str, int, int]]
+    pending: list[dict[str, Any]]
+    facts: dict[str, str]
+
+
+class Source:
+    """An open store."""
+
+    def __init__(self, settings: Settings, client: Client) -> None:
+        self.client = client
+        self.place = settings.place()
+        self.host = settings.host
+        self._stores: dict[str, Store] = {}
+
+    @property
+    def has_backend(self) -> bool:
+        """Tell whether anything can be pulled and pushed."""
+        return self.host is not None
+
+    def store(self, name: str) -> Store:
+        """Open a collection, once."""
+        if name not in self._stores:
+            self._stores[name] = self.client.collection(name)
+        return self._stores[name]
+
+    def overview(self) -> Overview:
+        """Look at everything but the entities."""
+        names_of_collections(self.client)
+        status = self.client.status()
+        found = [
+            (each.collection, self.store(each.collection).count(), each.pending)
+            for each in status.collections
+        ]
+        pending = []
+        for row in pending_rows(self.client, None):
+            pending.append(row)
+            if len(pending) == PAGE:
+                break
+        online = {None: "not asked yet", True: "yes", False: "no"}[status.online]
+        size = human_bytes(self.place.file.stat().st_size)
+        facts = {
+            "file": f"{self.place.file}, {size}",
+            "application": f"{self.place.app_key}, tag {self.place.tag}",
+            "backend": self.host or "none: start with --host to synchronise",
+            "online": online if self.has_backend else "",
+            "user": self._user(),
+            "pending": f"{status.pending}, {status.quarantined} of them set aside",
+        }
+        for activity in status.activity:
+            done = f"{activity.progress.entities_done} of {activity.progress.entities_total or '?'}"
+            facts[f"{activity.operation} {activity.collection}"] = done
+        for each in status.collections:
+            if each.last_synced is not None:
+                facts[f"{each.collection} read"] = f"{each.last_synced:%Y-%m-%d %H:%M:%S} UTC"
+        return Overview(found, pending, {name: text for name, text in facts.items() if text})
+
+    def _user(self) -> str:
+        if not self.has_backend:
+            return ""
+        user = self.client.active_user
+        return "nobody" if user is None else str(user.get("username"))
+
+    def observe(self, name: str, search: str, receive: OnChanges) -> Subscription:
+        """Follow the first entities that match."""
+        return self.store(name).observe(page_of(search), receive)
+
+    def pending_detail(self, name: str, id: str) -> Entity | None:
+        """Give what a pending write would send."""
+        return self.store(name).pending.get(id).entity
+
+
+def page_of(search: str) -> Query:
+    """Make a query of a search: a filter in braces, a predicate format, or nothing.
+
+    >>> page_of('{"a": 1}').to_dict()["filter"], page_of("a > 1").to_dict()["filter"]
+    ({'a': 1}, {'a': {'$gt': 1}})
+    """
+    text = search.strip()
+    is_filter = text.startswith("{") or not text
+    return query_of(
+        text or None if is_filter else None, None if is_filter else text, (), limit=PAGE
+    )
+
+
+@contextmanager
+def open_source(settings: Settings) -> Iterator[Source]:
+    """Open the store, with its backend if one is named."""
+    opened = settings.local() if settings.host is None else settings.online()
+    with opened as client:
+        yield Source(settings, client)
