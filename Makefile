@@ -8,11 +8,12 @@ DESTDIR ?=
 # The header is the one place that knows the version.
 VERSION := $(shell awk '/define KV_VERSION_(MAJOR|MINOR|PATCH)/ { v = v d $$3; d = "." } END { print v }' include/kvstore.h)
 
-.PHONY: help lib wheel deb dist packages-check demo test torture bench install uninstall format lint setup clean
+.PHONY: help lib wheel go-static deb dist packages-check demo test torture bench install uninstall format lint setup clean
 
 help:
 	@echo 'make lib        build/lib/libkvstore.so and build/bin/kvstored'
 	@echo 'make wheel      build/wheel: a Python wheel for every Linux with glibc 2.28, and the source distribution'
+	@echo 'make go-static  bindings/go/static: the library to link statically by the build tag kvstore_static'
 	@echo 'make deb        build/deb: libkvstore0, libkvstore-dev, kvstored, python3-kvstore, kvstore-cli'
 	@echo 'make dist       build/kvstore-$(VERSION).tar.xz: the sources'
 	@echo 'make demo       C, Python and Go share a collection of real cities, offline and online'
@@ -33,6 +34,12 @@ lib:
 wheel: lib
 	@scripts/setup wheel
 	@scripts/build-wheel
+
+go-static: lib
+	@scripts/setup wheel
+	@packaging/portable/build static
+	@mkdir -p bindings/go/static
+	@cp build/portable/libkvstore.a build/portable/THIRD-PARTY-LICENSES.txt include/kvstore.h bindings/go/static/
 
 deb: lib
 	@scripts/setup deb

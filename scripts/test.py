@@ -155,6 +155,8 @@ SECTIONS = [
         [
             "sh -c 'cd bindings/go && go vet ./...'",
             "sh -c 'cd bindings/go && go test -race -count=1 -v ./...'",
+            "make --no-print-directory go-static",
+            "pytest Tests/Packages/test_go.py",
         ],
     ),
     Section(

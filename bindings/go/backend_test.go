@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 // A shelf is a backend that keeps records in memory, with versions and a history.

@@ -1,6 +1,5 @@
 package kvstore
 
-// #cgo pkg-config: kvstore
 // #include <stdint.h>
 // #include <stdlib.h>
 // #include <kvstore.h>

@@ -4,7 +4,7 @@ import (
 	"context"
 	"reflect"
 
-	"kvstore/internal/wire"
+	"github.com/libkvstore/libkvstore/bindings/go/internal/wire"
 )
 
 // A Collection holds entities of type T: a struct, [M], or [json.RawMessage] for entities as the

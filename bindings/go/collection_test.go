@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 var ctx = context.Background()

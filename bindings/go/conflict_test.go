@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 // changedOnBothSides gives a collection with an entity that was changed here and on the backend, and

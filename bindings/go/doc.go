@@ -15,5 +15,6 @@
 // you open; finalizers are only a net.
 //
 // The library is found by pkg-config, so PKG_CONFIG_PATH must name the folder of kvstore.pc unless
-// it is installed.
+// it is installed. With the build tag kvstore_static it is linked statically in its place, from the folder static
+// of this package, which `make go-static` fills.
 package kvstore

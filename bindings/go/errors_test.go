@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 func TestAnErrorSaysWhatItIsAboutAndWhatTheBackendSaid(t *testing.T) {

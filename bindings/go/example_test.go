@@ -7,7 +7,7 @@ import (
 	"log"
 	"os"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 // A City has the members that the program needs; saves keep the others.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 func places(t *testing.T) *kvstore.Collection[kvstore.M] {

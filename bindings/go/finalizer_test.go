@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 // collected waits until garbage collection has closed what a test has dropped.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 // await receives until a state is as wanted.

@@ -1,3 +1,3 @@
-module kvstore
+module github.com/libkvstore/libkvstore/bindings/go
 
 go 1.19

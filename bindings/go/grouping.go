@@ -13,7 +13,7 @@ import (
 	"encoding/json"
 	"unsafe"
 
-	"kvstore/internal/wire"
+	"github.com/libkvstore/libkvstore/bindings/go/internal/wire"
 )
 
 // An Aggregate is a number about a group: [Count], or one of [Sum], [Average], [Minimum] and [Maximum].

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 func TestAnIndexIsUsedOnceItIsMade(t *testing.T) {

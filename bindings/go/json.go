@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"unsafe"
 
-	"kvstore/internal/wire"
+	"github.com/libkvstore/libkvstore/bindings/go/internal/wire"
 )
 
 // marshal writes a value as JSON, moments as the backend has them; raw JSON passes as it is.

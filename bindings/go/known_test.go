@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 // What the program of an older version knows; a newer one has added members on every level.

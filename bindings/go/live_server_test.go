@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 // listener opens a client of a server with a new user who may listen.

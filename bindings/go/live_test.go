@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 // liveService answers each poll with the next text that a test sends.

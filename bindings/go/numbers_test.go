@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 func TestNumbersBeyondFloatingPointAreRefusedByName(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 func TestACopyFollowsWritesUntilTheContextEnds(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"kvstore/internal/wire"
+	"github.com/libkvstore/libkvstore/bindings/go/internal/wire"
 )
 
 // A StoreType says where a collection is read and written.

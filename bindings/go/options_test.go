@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 func TestTheOptionsOfAClientAreWrittenAsTheLibraryReadsThem(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 const (

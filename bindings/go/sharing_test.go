@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 func TestUsersAreFoundByWhatTheBackendAllows(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 func TestWorkGoesOnWhileTheServerIsGone(t *testing.T) {

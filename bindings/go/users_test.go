@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 func signup(t *testing.T, client *kvstore.Client, name string) (kvstore.User, error) {

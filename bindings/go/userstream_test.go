@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 type greeting struct {

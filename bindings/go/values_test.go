@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 type visit struct {

@@ -2,6 +2,6 @@ module examples
 
 go 1.19
 
-require kvstore v0.0.0
+require github.com/libkvstore/libkvstore/bindings/go v0.0.0
 
-replace kvstore => ../../bindings/go
+replace github.com/libkvstore/libkvstore/bindings/go => ../../bindings/go

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"syscall"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 // Files keeps records keyed by "id", with a version "rev" that counts up.

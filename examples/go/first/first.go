@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"os"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 type Note struct {

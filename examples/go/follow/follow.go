@@ -7,7 +7,7 @@ import (
 	"os"
 	"os/signal"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 func main() {

@@ -10,7 +10,7 @@ import (
 	"os"
 	"os/signal"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 type Note struct {

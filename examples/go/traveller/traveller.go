@@ -9,7 +9,7 @@ import (
 	"log"
 	"os"
 
-	"kvstore"
+	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
 const (

@@ -1,0 +1,6 @@
+//go:build cgo && !kvstore_static
+
+package kvstore
+
+// #cgo pkg-config: kvstore
+import "C"
