@@ -4,7 +4,8 @@ internal import KVSync
 ///
 ///     do {
 ///       try await people.insert(ann)
-///     } catch where error.code == .conflict {
+///     } catch {
+///       guard error.code == .conflict else { throw error }
 ///       print("there is one already: \(error.message)")
 ///     }
 public struct KVStoreError: Error, Sendable, Equatable {
@@ -91,12 +92,12 @@ extension KVStoreError {
 }
 
 extension StoreError {
-  /// What a look-up gives; nil in the place of `.notFound`.
-  static func nilIfNotFound<Value>(
-    _ body: () throws(StoreError) -> Value
+  /// What a look-up gives; nil in the place of an error that says that there is nothing.
+  static func nilIf<Value>(
+    _ kind: Kind, _ body: () throws(StoreError) -> Value
   ) throws(StoreError) -> Value? {
     do throws(StoreError) { return try body() } catch {
-      guard error.kind == .notFound else { throw error }
+      guard error.kind == kind else { throw error }
       return nil
     }
   }

@@ -35,7 +35,7 @@ public func kv_client_status(
     try out.require()
     let client = try ClientObject.borrow(client)
     let status = try client.during { () throws(StoreError) in try client.core.status() }
-    try out.write(JSONValue.object(status).bytes)
+    try out.write(JSONValue.object(status.jsonObject).bytes)
   }
 }
 
@@ -53,7 +53,7 @@ public func kv_client_observe_status(
         let core = client.core
         let observer = try core.observeStatus(signal)
         return .init(
-          state: { () throws(StoreError) in JSONValue.object(try core.status()).bytes },
+          state: { () throws(StoreError) in JSONValue.object(try core.status().jsonObject).bytes },
           end: { observer.end() })
       }
     }

@@ -16,35 +16,35 @@ import Testing
     let world = try World()
     let client = try world.client("ana")
     defer { client.close() }
-    let before = try client.status()
+    let before = try client.status().jsonObject
     #expect(before["online"]?.isNull == true && before["signedIn"] == false)
     #expect(before["activity"] == [] && before["collections"] == [] && before["follows"] == [])
     _ = try client.signup(["username": "ana", "password": "pw"], Options(), Cancellation())
     let store = try client.store("notes", type: "sync", nil)
     _ = try store.save(["_id": "a"])
-    let saved = try client.status()
+    let saved = try client.status().jsonObject
     #expect(saved["online"] == true && saved["signedIn"] == true)
     #expect(saved["pending"] == 1 && saved["quarantined"] == 0)
     #expect(collection(saved, "notes")?["pending"] == 1)
     #expect(collection(saved, "notes")?["lastSynced"] == nil)
     _ = try store.sync(Query(), DataStore.Run())
-    let synced = try client.status()
+    let synced = try client.status().jsonObject
     #expect(synced["pending"] == 0)
     #expect(collection(synced, "notes")?["lastSynced"] != nil)
     let follow = try store.follow(Query(filter: #"{"n":1}"#))
-    let followed = try client.status()["follows"]?.arrayValue?.first
+    let followed = try client.status().jsonObject["follows"]?.arrayValue?.first
     #expect(followed?["collection"] == "notes" && followed?["filter"] == ["n": 1])
     follow.close()
-    #expect(try client.status()["follows"] == [])
+    #expect(try client.status().jsonObject["follows"] == [])
     client.close()
     // As long as the data is here, so is when it was read.
     let again = try world.client("ana")
     defer { again.close() }
     _ = try again.store("notes", type: "sync", nil)
-    let kept = try again.status()
+    let kept = try again.status().jsonObject
     #expect(collection(kept, "notes")?["lastSynced"] == collection(synced, "notes")?["lastSynced"])
     try again.logout(Client.Leaving(), Cancellation())
-    #expect(collection(try again.status(), "notes")?["lastSynced"] == nil)
+    #expect(collection(try again.status().jsonObject, "notes")?["lastSynced"] == nil)
   }
 
   @Test("is told after each change, the last one in any case")
@@ -59,7 +59,7 @@ import Testing
       let deadline = Deadline.after(seconds: 20)
       while !deadline.hasPassed {
         let seen = signals.withLock { $0 }
-        if try isWanted(client.status()) { return true }
+        if try isWanted(client.status().jsonObject) { return true }
         _ = signals.wait(until: deadline) { $0 > seen ? true : nil }
       }
       return false
@@ -93,7 +93,9 @@ import Testing
     let store = try client.store("notes", type: "sync", nil)
     let seen = Monitor<[JSONValue]>([])
     let listener = client.events.listen { [unowned client] event in
-      guard case .started = event, let activity = try? client.status()["activity"] else { return }
+      guard case .started = event, let activity = try? client.status().jsonObject["activity"] else {
+        return
+      }
       seen.withLock { $0.append(activity) }
     }
     defer { listener.end() }
@@ -101,6 +103,6 @@ import Testing
     let running = seen.withLock { $0.first?.arrayValue?.first }
     #expect(running?["operation"] == "pull" && running?["collection"] == "notes")
     #expect(running?["entitiesDone"] == 0)
-    #expect(try client.status()["activity"] == [])
+    #expect(try client.status().jsonObject["activity"] == [])
   }
 }

@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+SOURCES = ROOT / "Sources" / "KVStore"
 sys.path.insert(0, str(ROOT / "scripts"))
 
+import samples  # noqa: E402
 from kvstored import Server  # noqa: E402
 
 #: Where the README's server is.
@@ -45,7 +47,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory, server: Server) -> Path:
-    """Give the example and the README's sample, built against a tagged version of this tree."""
+    """Give the example and all samples, built against a tagged version of this tree."""
     place = tmp_path_factory.mktemp("swift")
     released(place / "kvstore")
     package = place / "notes"
@@ -53,6 +55,9 @@ def package(tmp_path_factory: pytest.TempPathFactory, server: Server) -> Path:
     sample = package / "Sources" / "sample"
     sample.mkdir()
     (sample / "main.swift").write_text(sample_of_readme().replace(ADDRESS, server.host))
+    comments = package / "Sources" / "comments"
+    comments.mkdir()
+    (comments / "Samples.swift").write_text(samples.program(SOURCES))
     manifest = package / "Package.swift"
     text = manifest.read_text()
     ours = '.package(name: "kvstore", path: "../..")'
@@ -61,6 +66,10 @@ def package(tmp_path_factory: pytest.TempPathFactory, server: Server) -> Path:
     target = re.search(r" *\.executableTarget\(.*?\]\)\n", text, re.DOTALL)
     assert target is not None
     beside = target[0].replace('"notes"', '"sample"').rstrip() + ",\n"
+    beside += beside.replace(
+        '.executableTarget(\n      name: "sample"', '.target(\n      name: "comments"'
+    )
+    assert '"comments"' in beside
     manifest.write_text(text.replace(target[0], beside + target[0]))
     apart = ["--disable-dependency-cache", "--security-path", "security", "--config-path", "config"]
     environment = {key: value for key, value in os.environ.items() if key != "KVSTORE_SHIPPED"}
@@ -100,6 +109,10 @@ def test_the_sample_of_the_readme_runs(package: Path, tmp_path: Path) -> None:
     program = package / ".build" / "debug" / "sample"
     home = {**os.environ, "HOME": str(tmp_path), "XDG_DATA_HOME": ""}
     assert "milk" in run(tmp_path, str(program), env=home)
+
+
+def test_every_public_type_shows_how_it_is_used() -> None:
+    assert samples.types_without_example(SOURCES) == []
 
 
 def run(place: Path, *command: str, env: dict[str, str] | None = None) -> str:

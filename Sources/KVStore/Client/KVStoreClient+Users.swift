@@ -51,12 +51,9 @@ extension KVStoreClient {
   /// The active user as last seen, without a request; nil: nobody is logged in.
   public func currentUser() async throws(KVStoreError) -> User? {
     let bytes = try await perform(isLocal: true) { [core] (_) throws(StoreError) -> [UInt8]? in
-      do throws(StoreError) { return try core.activeUser() } catch {
-        guard error.kind == .noUser else { throw error }
-        return nil
-      }
+      try StoreError.nilIf(.noUser) { () throws(StoreError) in try core.activeUser() }
     }
-    return try bytes.map { (bytes) throws(KVStoreError) in try Self.user(bytes) }
+    return try bytes.map { (bytes) throws(KVStoreError) in try User(bytes) }
   }
 
   /// The active user as the backend has it now.
@@ -142,32 +139,16 @@ extension KVStoreClient {
   public func syncEvents() -> EventSequence<SyncEvent> {
     let buffer = EventBuffer<SyncEvent>(missed: .missed)
     let listener = core.events.listen { [weak buffer] in buffer?.send(SyncEvent($0)) }
-    buffer.onEnd { listener.end() }
-    remember(buffer)
-    return EventSequence(buffer: buffer, client: self)
+    return EventSequence(buffer, of: self) { listener.end() }
   }
 
   // MARK: Shared
-
-  private func asking<Value: Sendable>(
-    _ options: CallOptions,
-    _ body: @escaping @Sendable (Client, Options, Cancellation) throws(StoreError) -> Value
-  ) async throws(KVStoreError) -> Value {
-    let options = try options.options ?? Options()
-    return try await perform(isLocal: false) { [core] (cancellation) throws(StoreError) in
-      try body(core, options, cancellation)
-    }
-  }
 
   private func user(
     _ options: CallOptions,
     _ body: @escaping @Sendable (Client, Options, Cancellation) throws(StoreError) -> [UInt8]
   ) async throws(KVStoreError) -> User {
-    try Self.user(try await asking(options, body))
-  }
-
-  private static func user(_ bytes: [UInt8]) throws(KVStoreError) -> User {
-    try User(try JSONDecoding.json(bytes))
+    try User(try await asking(options, body))
   }
 
   private static func credentials(_ username: String?, _ password: String?) -> JSONObject {

@@ -89,6 +89,17 @@ public final class KVStoreClient: Sendable {
     return try result.mapError(KVStoreError.init).get()
   }
 
+  /// Runs a call that always asks the backend.
+  func asking<Value: Sendable>(
+    _ options: CallOptions,
+    _ body: @escaping @Sendable (Client, Options, Cancellation) throws(StoreError) -> Value
+  ) async throws(KVStoreError) -> Value {
+    let options = try options.options ?? Options()
+    return try await perform(isLocal: false) { [core] (cancellation) throws(StoreError) in
+      try body(core, options, cancellation)
+    }
+  }
+
   // MARK: Streams
 
   /// Remembers something that closing ends.

@@ -1,12 +1,16 @@
 internal import KVJSON
 
 /// A user of the application, as the backend has it.
+///
+///     let user = try await client.login(username: "ann", password: "a password")
+///     print(user.username ?? user.id)
 public struct User: Sendable, Equatable {
   public let id: String
   public let username: String?
   private let json: JSONValue
 
-  init(_ json: JSONValue) throws(KVStoreError) {
+  init(_ bytes: [UInt8]) throws(KVStoreError) {
+    let json = try JSONDecoding.json(bytes)
     guard let id = json["_id"]?.stringValue else {
       throw KVStoreError(.unexpectedAnswer, "The backend's answer is no user.")
     }

@@ -3,8 +3,9 @@ internal import KVBase
 /// A moment in UTC with milliseconds, for members of entities: stored as the text `2026-02-03T04:05:06.789Z`, as backends
 /// and the other languages of this library do, so that its order is the order of texts.
 ///
-///     struct Note: Codable { var text: String; var due: Timestamp }
-///     for try await note in notes.find(\.due < .now()) { … }
+///     struct Task: Codable, Sendable { var _id: String?, text: String, due: Timestamp }
+///     let tasks = try client.store("tasks", of: Task.self)
+///     for try await task in tasks.find(\.due < .now()) { print(task.text) }
 ///
 /// A `Date` of Foundation's encodes itself as a number of seconds since 2001, which other languages do not expect.
 /// `Timestamp(milliseconds: Int64(date.timeIntervalSince1970 * 1000))` makes one of these of it.

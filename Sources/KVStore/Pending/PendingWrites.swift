@@ -72,7 +72,7 @@ public struct PendingWrites<Entity: Codable & Sendable>: AsyncSequence, Sendable
   /// The write of an entity with its versions; nil if there is none.
   public func detail(of id: String) async throws(KVStoreError) -> PendingDetail<Entity>? {
     let detail = try await store.performing(isLocal: true) { (core, _) throws(StoreError) in
-      try StoreError.nilIfNotFound { () throws(StoreError) in try core.engine.pending(id) }
+      try StoreError.nilIf(.notFound) { () throws(StoreError) in try core.engine.pending(id) }
     }
     return try detail.map { (detail) throws(KVStoreError) in try PendingDetail(detail) }
   }

@@ -1,6 +1,11 @@
 internal import KVSync
 
 /// What leads from one result of an observed query to the next: see `DataStore.observe`.
+///
+///     for try await changes in try people.observe() {
+///       for deletion in changes.deletions { print("gone:", deletion.id) }
+///       for insertion in changes.insertions { print(insertion.index, insertion.entity.name) }
+///     }
 public struct Changes<Entity: Codable & Sendable>: Sendable {
   /// An entity that has left the result, and where it was.
   public struct Deletion: Sendable, Equatable {

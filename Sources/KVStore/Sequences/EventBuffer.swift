@@ -35,7 +35,9 @@ final class EventBuffer<Event: Sendable>: EndableStream {
     if isTooLate { stop() }
   }
 
-  func send(_ event: Event) {
+  /// `isLast`: nothing follows.
+  func send(_ event: Event, isLast: Bool = false) {
+    defer { if isLast { end() } }
     let reader = state.withLock { state -> CheckedContinuation<Event?, Never>? in
       guard !state.isEnded else { return nil }
       if let reader = state.reader {

@@ -1,4 +1,9 @@
-/// Events as they come: live data, or what happens while a client synchronises.
+/// Events as they come: live data, what is said in a stream, or what happens while a client synchronises.
+///
+///     let events = client.syncEvents()
+///     for await event in events {
+///       if case .offline = event { break }
+///     }
 ///
 /// For one loop. Up to 1,024 events wait for it; what comes then is dropped, and the loop is told that it missed
 /// something. It ends when its task is cancelled, when nobody has it any more, and when the client is closed.
@@ -6,9 +11,19 @@ public struct EventSequence<Event: Sendable>: AsyncSequence, Sendable {
   public typealias Element = Event
   public typealias Failure = Never
 
-  let buffer: EventBuffer<Event>
+  private let buffer: EventBuffer<Event>
   /// Stays open as long as somebody listens.
-  let client: KVStoreClient
+  private let client: KVStoreClient
+
+  /// `end` stops whoever sends the events.
+  init(
+    _ buffer: EventBuffer<Event>, of client: KVStoreClient, end: @escaping @Sendable () -> Void
+  ) {
+    self.buffer = buffer
+    self.client = client
+    buffer.onEnd(end)
+    client.remember(buffer)
+  }
 
   public func makeAsyncIterator() -> Iterator { Iterator(events: self) }
 

@@ -1,19 +1,19 @@
 internal import KVSync
 
 /// What a subscriber is told of a collection on the backend: see `DataStore.live`.
+///
+///     for await event in try people.live() {
+///       switch event {
+///       case .saved(let person, _): print("saved:", person.name)
+///       case .deleted(let id): print("deleted:", id)
+///       case .missed, .tooLarge: try await people.pull()
+///       case .failed(let error): print(error)
+///       case .ready, .connection: break
+///       }
+///     }
 public enum LiveEvent<Entity: Codable & Sendable>: Sendable {
   /// What a save was, as far as the backend tells.
   public enum Cause: String, Sendable { case create, update, save }
-
-  /// How the connection is.
-  public enum Connection: String, Sendable {
-    case connected
-    /// Nothing follows.
-    case disconnected
-    case reconnected
-    /// The connection broke; it is tried again.
-    case unexpectedDisconnect
-  }
 
   /// From now on every change is told.
   case ready
@@ -23,7 +23,7 @@ public enum LiveEvent<Entity: Codable & Sendable>: Sendable {
   case tooLarge(id: String)
   /// Something may have been missed: pull, or read the collection anew.
   case missed
-  case connection(Connection)
+  case connection(LiveConnection)
   /// Something went wrong, such as an entity that does not fit its type; more may follow.
   case failed(KVStoreError)
 
@@ -33,7 +33,7 @@ public enum LiveEvent<Entity: Codable & Sendable>: Sendable {
     case .ready: self = .ready
     case .missed: self = .missed
     case .failure(let error): self = .failed(KVStoreError(error))
-    case .status(let status): self = .connection(Connection(status))
+    case .status(let status): self = .connection(LiveConnection(status))
     case .changed(.deleted(let id, _)): self = .deleted(id: id)
     case .changed(.tooLarge(let id, _)): self = .tooLarge(id: id)
     case .changed(.said): return nil
@@ -56,18 +56,6 @@ extension LiveEvent.Cause {
       case .create: .create
       case .update: .update
       case .save: .save
-      }
-  }
-}
-
-extension LiveEvent.Connection {
-  init(_ status: LiveStatus) {
-    self =
-      switch status {
-      case .connected: .connected
-      case .disconnected: .disconnected
-      case .reconnected: .reconnected
-      case .unexpectedDisconnect: .unexpectedDisconnect
       }
   }
 }

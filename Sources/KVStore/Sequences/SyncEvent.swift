@@ -3,6 +3,14 @@ internal import KVJSON
 internal import KVSync
 
 /// What happens while a client synchronises: see `KVStoreClient.syncEvents`.
+///
+///     for await event in client.syncEvents() {
+///       switch event {
+///       case .progress(let operation, let progress): print(operation.name, progress.entitiesDone)
+///       case .quarantined(let collection, let id, _): print("refused:", collection, id)
+///       default: break
+///       }
+///     }
 public enum SyncEvent: Sendable {
   /// One push, pull or sync. Its `number` tells it from others of the client.
   public struct Operation: Sendable, Equatable {
@@ -46,12 +54,7 @@ public enum SyncEvent: Sendable {
     switch event {
     case .started(let task): self = .started(Operation(task))
     case .progress(let task, let now):
-      self = .progress(
-        Operation(task),
-        Progress(
-          entitiesDone: Int(clamping: now.entitiesDone),
-          entitiesTotal: Int(clamping: now.entitiesTotal), bytesDone: Int(clamping: now.bytesDone),
-          bytesTotal: Int(clamping: now.bytesTotal)))
+      self = .progress(Operation(task), Progress(now))
     case .finished(let task, let result):
       func count(_ name: String) -> Int { Int(clamping: result[name]?.intValue ?? 0) }
       self = .finished(
@@ -72,5 +75,14 @@ extension SyncEvent.Operation {
     self.init(
       number: task.number, name: task.operation, collection: task.collection,
       isAutomatic: task.isAutomatic)
+  }
+}
+
+extension SyncEvent.Progress {
+  init(_ now: KVSync.Progress.Snapshot) {
+    self.init(
+      entitiesDone: Int(clamping: now.entitiesDone),
+      entitiesTotal: Int(clamping: now.entitiesTotal), bytesDone: Int(clamping: now.bytesDone),
+      bytesTotal: Int(clamping: now.bytesTotal))
   }
 }

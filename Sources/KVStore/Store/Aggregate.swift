@@ -1,6 +1,10 @@
 internal import KVQuery
 
 /// A number about a group of entities: see `DataStore.group`. Only numbers count; others are left out.
+///
+///     struct City: Decodable, Sendable { var city: String?, count: Int, oldest: Int }
+///     let cities: [City] = try await people.group(
+///       by: [\.city], .count("count"), .maximum("oldest", \.age))
 public struct Aggregate<Entity: Codable & Sendable>: Sendable {
   let member: Result<Grouping.Member, KVStoreError>
 

@@ -14,10 +14,16 @@ extension DataStore {
     _ query: Query<Entity> = Query()
   ) throws(KVStoreError) -> Observed<Entity> {
     let query = try query.built.get()
-    return Observed(
-      try ObservedSource(client) { [core] (signal) throws(StoreError) in
-        try core.observe(query, signal)
-      })
+    let signals = EventBuffer<Void>.signals()
+    let observation = try KVStoreError.mapping { () throws(StoreError) in
+      try core.observe(query, signals.signal)
+    }
+    let source = SignalledSource(signals, of: client) { () throws(StoreError) in
+      try observation.changes()
+    } end: {
+      observation.end()
+    }
+    return Observed(source)
   }
 
   /// Tells what happens to the collection on the backend, from the moment of the call on. The client has to be
@@ -32,18 +38,13 @@ extension DataStore {
     savingLocally: Bool = false
   ) throws(KVStoreError) -> EventSequence<LiveEvent<Entity>> {
     let buffer = EventBuffer<LiveEvent<Entity>>(missed: .missed)
-    do throws(StoreError) {
+    let subscription = try KVStoreError.mapping { () throws(StoreError) in
       let how = try KVClient.DataStore.Listening(["liveToLocal": .bool(savingLocally)])
-      let subscription = try core.listen(how) { [weak buffer] event in
+      return try core.listen(how) { [weak buffer] event in
         guard let buffer, let event = LiveEvent<Entity>(event) else { return }
-        buffer.send(event)
-        if event.isLast { buffer.end() }
+        buffer.send(event, isLast: event.isLast)
       }
-      buffer.onEnd { subscription.end() }
-    } catch {
-      throw KVStoreError(error)
     }
-    client.remember(buffer)
-    return EventSequence(buffer: buffer, client: client)
+    return EventSequence(buffer, of: client) { subscription.end() }
   }
 }

@@ -19,7 +19,7 @@ extension DataStore {
     id: String, options: CallOptions = CallOptions()
   ) async throws(KVStoreError) -> Entity? {
     let bytes = try await reading(options) { (core, run) throws(StoreError) -> [UInt8]? in
-      try StoreError.nilIfNotFound { () throws(StoreError) in try core.find(id: id, run).value }
+      try StoreError.nilIf(.notFound) { () throws(StoreError) in try core.find(id: id, run).value }
     }
     return try JSONDecoding.decode(Entity.self, ifAny: bytes)
   }

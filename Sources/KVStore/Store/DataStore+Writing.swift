@@ -63,7 +63,7 @@ extension DataStore {
     id: String, options: CallOptions = CallOptions()
   ) async throws(KVStoreError) -> Bool {
     try await writing(options) { (core, run) throws(StoreError) in
-      let count = try StoreError.nilIfNotFound { () throws(StoreError) in
+      let count = try StoreError.nilIf(.notFound) { () throws(StoreError) in
         try core.remove(id: id, run).value
       }
       return count ?? 0 > 0

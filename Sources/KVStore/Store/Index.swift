@@ -1,4 +1,8 @@
-/// An index of a local collection.
+/// An index of a local collection: see `DataStore.createIndex`.
+///
+///     for index in try await people.indexes() where index.state == "unusable" {
+///       try await people.dropIndex(index.name)
+///     }
 public struct Index: Sendable, Equatable, Decodable {
   public let name: String
   /// `ready`, `building`, or `unusable`.

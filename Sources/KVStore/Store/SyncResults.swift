@@ -1,6 +1,9 @@
 internal import KVSync
 
-/// What came of a push.
+/// What came of a push: see `DataStore.push`.
+///
+///     let result = try await people.push()
+///     for error in result.errors { print(error.id ?? "", error.message) }
 public struct PushResult: Sendable, Equatable {
   /// How many writes the backend accepted.
   public let pushed: Int
@@ -16,7 +19,10 @@ public struct PushResult: Sendable, Equatable {
   }
 }
 
-/// What came of a pull.
+/// What came of a pull: see `DataStore.pull`.
+///
+///     let result = try await people.pull(\.age > 30)
+///     print(result.pulled, "came,", result.removed, "went")
 public struct PullResult: Sendable, Equatable {
   /// Entities that the backend sent and that were stored.
   public let pulled: Int
@@ -29,7 +35,10 @@ public struct PullResult: Sendable, Equatable {
   }
 }
 
-/// What came of a sync.
+/// What came of a sync: see `DataStore.sync`.
+///
+///     let result = try await people.sync()
+///     if result.pull == nil { print("not sent:", result.push.errors) }
 public struct SyncResult: Sendable, Equatable {
   public let push: PushResult
   /// Nil if the push has left writes that wait.

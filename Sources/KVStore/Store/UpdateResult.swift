@@ -1,6 +1,9 @@
 internal import KVSync
 
-/// What an update came to.
+/// What an update came to: see `DataStore.update`.
+///
+///     let result = try await people.update(\.age < 18, Update().increment(\.age, by: 1))
+///     print(result.modified, "of", result.matched)
 public struct UpdateResult: Sendable, Equatable {
   /// How many entities matched.
   public let matched: Int

@@ -27,7 +27,7 @@ public struct Transaction: ~Copyable {
     id: String, in store: DataStore<Entity>
   ) throws(KVStoreError) -> Entity? {
     let bytes = try KVStoreError.mapping { () throws(StoreError) -> [UInt8]? in
-      try StoreError.nilIfNotFound { () throws(StoreError) in
+      try StoreError.nilIf(.notFound) { () throws(StoreError) in
         try core.find(id: id, in: store.core)
       }
     }

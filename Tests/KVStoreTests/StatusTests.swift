@@ -1,0 +1,40 @@
+import KVStore
+import KVTestSupport
+import Testing
+
+@Suite struct StatusTests {
+  @Test("The status says who is there, what waits, and when each collection was read")
+  func status() async throws {
+    let backend = try Backend()
+    let client = try backend.client("client")
+    let before = try await client.status()
+    #expect(before.isOnline == nil && !before.isSignedIn && before.collections.isEmpty)
+    try await client.signup(username: "ann", password: "a password")
+    let people = try client.store("people", of: Person.self)
+    try await people.save(Person(name: "Ann", age: 31))
+    let saved = try await client.status()
+    #expect(saved.isOnline == true && saved.isSignedIn)
+    #expect(saved.pending == 1 && saved.quarantined == 0)
+    #expect(saved.collections.map(\.name) == ["people"])
+    #expect(saved.collections.first?.pending == 1)
+    #expect(saved.collections.first?.lastSynced == nil)
+    try await people.sync()
+    let synced = try await client.status()
+    #expect(synced.pending == 0 && synced.activities.isEmpty && synced.follows.isEmpty)
+    #expect(try #require(synced.collections.first?.lastSynced) <= .now())
+    await client.close()
+  }
+
+  @Test("Statuses come after changes, and end with the client")
+  func statuses() async throws {
+    let local = try Local()
+    var statuses = try local.client.statuses().makeAsyncIterator()
+    #expect(try await statuses.next()?.collections.isEmpty == true)
+    try await local.people.save(Person(name: "Ann", age: 31))
+    while let status = try await statuses.next(), status.collections.isEmpty {}
+    await local.client.close()
+    #expect(try await statuses.next() == nil)
+    let error = #expect(throws: KVStoreError.self) { try local.client.statuses() }
+    #expect(error?.code == .misuse)
+  }
+}
