@@ -24,8 +24,8 @@ import Testing
 
   @Test("many threads count without losing one") func counts() {
     let monitor = Monitor(0)
-    let workers = (0..<4).compactMap { place in
-      Worker("count \(place)") { for _ in 0..<10_000 { monitor.withLockNotifyingAll { $0 += 1 } } }
+    let workers = (0..<4).compactMap { index in
+      Worker("count \(index)") { for _ in 0..<10_000 { monitor.withLockNotifyingAll { $0 += 1 } } }
     }
     for worker in workers { worker.join() }
     #expect(monitor.withLock { $0 } == 40_000)

@@ -12,9 +12,9 @@ import Testing
 
   @Test("runs at the same time") func sameTime() {
     let gates = [Gate(), Gate()]
-    let met = concurrentMap(2, threads: 2) { place in
-      gates[place].open()
-      return gates[1 - place].wait()
+    let met = concurrentMap(2, threads: 2) { index in
+      gates[index].open()
+      return gates[1 - index].wait()
     }
     #expect(met == [true, true])
   }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Pushing by itself") struct AutoPushTests {
   /// What a client tells, to wait for.
-  private final class Heard: Sendable {
+  private final class ReceivedEvents: Sendable {
     private let events = Monitor<[String]>([])
 
     func add(_ event: SyncEvent) { events.withLockNotifyingAll { $0.append(event.json.text) } }
@@ -38,12 +38,12 @@ import Testing
     let world = try World()
     let client = try world.member("ana", Self.automatic, pushes: Self.patient)
     defer { client.close() }
-    let heard = Heard()
-    let listener = client.events.listen(heard.add)
+    let received = ReceivedEvents()
+    let listener = client.events.listen(received.add)
     defer { listener.end() }
     let store = try client.store("notes", type: "sync", nil)
     _ = try store.save(["n": 1])
-    #expect(heard.wait(for: "finished", Self.pushed, #""pushed":1"#, #""automatic":true"#))
+    #expect(received.wait(for: "finished", Self.pushed, #""pushed":1"#, #""automatic":true"#))
     #expect(try store.pendingCount() == 0)
   }
 
@@ -51,20 +51,20 @@ import Testing
     let world = try World()
     let client = try world.member("ana", Self.automatic, pushes: Self.patient)
     defer { client.close() }
-    let heard = Heard()
-    let listener = client.events.listen(heard.add)
+    let received = ReceivedEvents()
+    let listener = client.events.listen(received.add)
     defer { listener.end() }
     let store = try client.store("notes", type: "sync", nil)
     world.stop()
     _ = try store.save(["n": 1])
-    #expect(heard.wait(for: "offline"))
+    #expect(received.wait(for: "offline"))
     _ = try store.save(["n": 2])
     #expect(try store.pendingCount() == 2)
     try world.start()
     // Somebody else asks, and is answered: that is news enough.
     _ = try client.ping(Options(), Cancellation())
-    #expect(heard.wait(for: "online"))
-    #expect(heard.wait(for: "finished", Self.pushed, #""pushed":2"#))
+    #expect(received.wait(for: "online"))
+    #expect(received.wait(for: "finished", Self.pushed, #""pushed":2"#))
   }
 
   @Test("starts when somebody logs in; work of an earlier run goes too") func login() throws {
@@ -77,14 +77,14 @@ import Testing
     before.close()
     let client = try world.client("ana", Self.automatic, pushes: Self.patient)
     defer { client.close() }
-    let heard = Heard()
-    let listener = client.events.listen(heard.add)
+    let received = ReceivedEvents()
+    let listener = client.events.listen(received.add)
     defer { listener.end() }
     // Opened as any store of the tag: the collection itself is not.
     let other = try client.store("others", type: "sync", nil)
-    #expect(heard.wait(for: #""event":"finished""#, "KV_NO_USER"))
+    #expect(received.wait(for: #""event":"finished""#, "KV_NO_USER"))
     _ = try client.login(["username": "ana", "password": "pw"], Options(), Cancellation())
-    #expect(heard.wait(for: "finished", #""collection":"notes""#, #""pushed":1"#))
+    #expect(received.wait(for: "finished", #""collection":"notes""#, #""pushed":1"#))
     #expect(try other.pendingCount() == 0)
   }
 

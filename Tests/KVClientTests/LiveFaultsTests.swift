@@ -8,7 +8,7 @@ import Testing
 /// A subscriber behind a network that breaks, of a server that restarts, while somebody else writes.
 @Suite("Live data through faults") struct LiveFaultsTests {
   /// What a subscriber was told.
-  private struct Told {
+  private struct ReceivedEvents {
     /// By entity, the numbers of the versions that it was told of; nil for deletions.
     var versions: [String: [Int64?]] = [:]
     var others: [String] = []
@@ -32,17 +32,18 @@ import Testing
     case cut, halfAnswer, restart, absence, cutWhileAway
   }
 
-  private let told = Monitor(Told())
+  private let received = Monitor(ReceivedEvents())
 
   private func listen(_ client: Client) throws {
     try client.registerLive(Options(), Cancellation())
-    let told = told
+    let received = received
     let store = try client.store("notes", type: "network", nil)
     _ = try store.listen(DataStore.Listening([:])) { event in
-      told.withLockNotifyingAll { $0.take(event) }
+      received.withLockNotifyingAll { $0.take(event) }
     }
     #expect(
-      told.wait(until: .after(seconds: 20)) { $0.others.contains("ready") ? true : nil } == true)
+      received.wait(until: .after(seconds: 20)) { $0.others.contains("ready") ? true : nil } == true
+    )
   }
 
   @Test("Nothing is lost, nothing is told twice, and each entity's versions come in their order")
@@ -77,8 +78,8 @@ import Testing
     expected["last"] = 61
     let wanted = expected
     let isWhole =
-      told.wait(until: .after(seconds: 90)) { $0.entities == wanted ? true : nil } ?? false
-    let result = told.withLock { $0 }
+      received.wait(until: .after(seconds: 90)) { $0.entities == wanted ? true : nil } ?? false
+    let result = received.withLock { $0 }
     #expect(isWhole, "\(seed): \(result.entities), not \(wanted); \(result.others)")
     for (id, versions) in result.versions {
       let numbers = versions.compactMap { $0 }
@@ -100,7 +101,7 @@ import Testing
       // There may be no connection at the moment: between two polls, or in a pause.
       let isBroken = (0..<100).contains { _ in
         relay.cut()
-        return told.wait(until: .after(seconds: 0.2)) {
+        return received.wait(until: .after(seconds: 0.2)) {
           $0.others.last == "unexpectedDisconnect" ? true : nil
         } == true
       }
@@ -124,9 +125,10 @@ import Testing
     let user: JSONObject = ["username": "reader", "password": "pw"]
     _ = try other.login(user, Options(), Cancellation())
     try other.deleteUser(Client.Leaving(), Cancellation())
-    let last = told.wait(until: .after(seconds: 20)) { told in
-      told.others.last == "disconnected" ? told.others : nil
+    let last = received.wait(until: .after(seconds: 20)) { received in
+      received.others.last == "disconnected" ? received.others : nil
     }
-    #expect(last?.contains { $0.hasPrefix("failure") } == true, "\(told.withLock { $0.others })")
+    #expect(
+      last?.contains { $0.hasPrefix("failure") } == true, "\(received.withLock { $0.others })")
   }
 }

@@ -19,7 +19,7 @@ import Testing
     ScriptedReply(404, "<html>nginx</html>"), ScriptedReply(413, "<html>nginx</html>"),
   ]
 
-  private struct Told {
+  private struct ReceivedEvents {
     var ids: [String] = []
     var others: [String] = []
   }
@@ -30,7 +30,7 @@ import Testing
     let feed: LiveFeed
     let remote: LocalFilteringRemote
     let time = Monitor(0.0)
-    let told = Monitor(Told())
+    let received = Monitor(ReceivedEvents())
     private let live: KinveyLive
     private let user: Account
     private let transport: Transport
@@ -73,30 +73,32 @@ import Testing
 
     /// Listens, and waits until that is so.
     func listen() throws -> LiveFeed.Subscriber {
-      told.withLockNotifyingAll { $0 = Told() }
-      let subscriber = try feed.subscribe(to: .collection("notes")) { [told] event in
-        told.withLockNotifyingAll { told in
+      received.withLockNotifyingAll { $0 = ReceivedEvents() }
+      let subscriber = try feed.subscribe(to: .collection("notes")) { [received] event in
+        received.withLockNotifyingAll { received in
           switch event {
-          case .changed(.saved(_, let id, _)): told.ids.append(id)
-          case .status(let status): told.others.append(status.rawValue)
-          default: told.others.append("\(event)")
+          case .changed(.saved(_, let id, _)): received.ids.append(id)
+          case .status(let status): received.others.append(status.rawValue)
+          default: received.others.append("\(event)")
           }
         }
       }
-      let isReady = told.wait(until: .after(seconds: 10)) {
+      let isReady = received.wait(until: .after(seconds: 10)) {
         $0.others.contains("ready") ? true : nil
       }
-      #expect(isReady == true, "\(told.withLock { $0 })")
+      #expect(isReady == true, "\(received.withLock { $0 })")
       return subscriber
     }
 
     /// Waits until it was told of an entity, and of nothing that ends the subscription.
     func expect(_ id: String, _ when: Comment) {
-      let isTold = told.wait(until: .after(seconds: 10)) { $0.ids.contains(id) ? true : nil }
-      let told = told.withLock { $0 }
-      #expect(isTold == true, when)
+      let isReceived = received.wait(until: .after(seconds: 10)) {
+        $0.ids.contains(id) ? true : nil
+      }
+      let received = received.withLock { $0 }
+      #expect(isReceived == true, when)
       let harmless: Set = ["connected", "ready", "unexpectedDisconnect", "reconnected"]
-      #expect(harmless.isSuperset(of: told.others), "\(when): \(told.others)")
+      #expect(harmless.isSuperset(of: received.others), "\(when): \(received.others)")
     }
   }
 

@@ -7,7 +7,7 @@ import KVTransport
 import Testing
 
 @Suite("Live data from a real kvstored") struct LiveServerTests {
-  private let told = Monitor<[String]>([])
+  private let received = Monitor<[String]>([])
 
   private func listen(_ client: Client) throws {
     try client.registerLive(Options(), Cancellation())
@@ -17,7 +17,7 @@ import Testing
   }
 
   private var note: @Sendable (LiveEvent) -> Void {
-    let told = told
+    let received = received
     return { event in
       let text =
         switch event {
@@ -30,12 +30,13 @@ import Testing
         case .changed(.tooLarge(let id, _)): "large \(id)"
         case .changed(.said(let message)): String(decoding: message, as: UTF8.self)
         }
-      told.withLockNotifyingAll { $0.append(text) }
+      received.withLockNotifyingAll { $0.append(text) }
     }
   }
 
   private func wait(for count: Int) -> [String] {
-    told.wait(until: .after(seconds: 20)) { $0.count >= count ? $0 : nil } ?? told.withLock { $0 }
+    received.wait(until: .after(seconds: 20)) { $0.count >= count ? $0 : nil }
+      ?? received.withLock { $0 }
   }
 
   @Test(
@@ -108,12 +109,13 @@ import Testing
     world.stop()
     try world.start()
     _ = try store.save(["_id": "b", "n": 1])
-    let events = told.wait(until: .after(seconds: 30)) {
+    let events = received.wait(until: .after(seconds: 30)) {
       $0.contains { $0.hasSuffix(" b") } ? $0 : nil
     }
-    #expect(events != nil, "\(told.withLock { $0 })")
+    #expect(events != nil, "\(received.withLock { $0 })")
     _ = try store.save(["_id": "c", "n": 1])
-    #expect(told.wait(until: .after(seconds: 20)) { $0.contains("create c") ? true : nil } == true)
+    #expect(
+      received.wait(until: .after(seconds: 20)) { $0.contains("create c") ? true : nil } == true)
   }
 
   @Test(
@@ -129,10 +131,10 @@ import Testing
     func write(_ id: String) throws {
       ids.append(id)
       _ = try store.save(["_id": .string(id)])
-      let isTold = told.wait(until: .after(seconds: 30)) {
+      let isReceived = received.wait(until: .after(seconds: 30)) {
         $0.last?.hasSuffix(" \(id)") == true ? true : nil
       }
-      #expect(isTold == true, "\(told.withLock { $0 })")
+      #expect(isReceived == true, "\(received.withLock { $0 })")
     }
     if writesBefore { try write("before") }
     world.stop()
@@ -141,7 +143,7 @@ import Testing
     world.stop()
     try world.start()
     try write("after")
-    let events = told.withLock { $0 }
+    let events = received.withLock { $0 }
     #expect(!events.contains("missed"), "\(events)")
     let changes = events.filter { event in ids.contains { event.hasSuffix(" \($0)") } }
     #expect(changes.map { $0.split(separator: " ").last.map(String.init) } == ids, "\(events)")
@@ -214,11 +216,11 @@ import Testing
     #expect(answer.head.status == 204)
     for id in ["a", "b"] {
       _ = try store.save(["_id": .string(id)])
-      let isTold = told.wait(until: .after(seconds: 20)) {
+      let isReceived = received.wait(until: .after(seconds: 20)) {
         $0.last?.hasSuffix(" \(id)") == true ? true : nil
       }
-      #expect(isTold == true, "\(told.withLock { $0 })")
+      #expect(isReceived == true, "\(received.withLock { $0 })")
     }
-    #expect(told.withLock { $0.filter { !$0.contains(" ") } } == ["connected", "ready"])
+    #expect(received.withLock { $0.filter { !$0.contains(" ") } } == ["connected", "ready"])
   }
 }

@@ -61,8 +61,9 @@ import Testing
     try body(client, service, Monitor([]))
   }
 
-  private func wait(_ told: Monitor<[LiveEvent]>, for count: Int) -> [LiveEvent] {
-    told.wait(until: .after(seconds: 10)) { $0.count >= count ? $0 : nil } ?? told.withLock { $0 }
+  private func wait(_ received: Monitor<[LiveEvent]>, for count: Int) -> [LiveEvent] {
+    received.wait(until: .after(seconds: 10)) { $0.count >= count ? $0 : nil }
+      ?? received.withLock { $0 }
   }
 
   @Test("Subscribing without a registration is misuse; without a backend it is unsupported")
@@ -76,18 +77,18 @@ import Testing
 
   @Test("What arrives is in the local store when it is told, never older over newer")
   func toLocal() throws {
-    try withClient { client, service, told in
+    try withClient { client, service, received in
       try client.registerLive(Options(), Cancellation())
       let store = try client.store("notes", type: "sync", nil)
       let subscription = try store.listen(DataStore.Listening(["liveToLocal": true])) { event in
-        told.withLockNotifyingAll { $0.append(event) }
+        received.withLockNotifyingAll { $0.append(event) }
       }
-      #expect(wait(told, for: 2) == [.status(.connected), .ready])
+      #expect(wait(received, for: 2) == [.status(.connected), .ready])
       service.send("a", 2, token: "2")
-      _ = wait(told, for: 3)
+      _ = wait(received, for: 3)
       #expect(try Self.number(in: store) == 2)
       service.send("a", 1, token: "3")
-      _ = wait(told, for: 4)
+      _ = wait(received, for: 4)
       #expect(try Self.number(in: store) == 2)
       subscription.end()
     }
@@ -95,33 +96,33 @@ import Testing
 
   @Test("A pending write stays")
   func pendingStays() throws {
-    try withClient { client, service, told in
+    try withClient { client, service, received in
       try client.registerLive(Options(), Cancellation())
       let store = try client.store("notes", type: "sync", nil)
       try Array(#"{"_id":"a","n":9}"#.utf8).withUnsafeBytes { entity in
         _ = try store.save(entity, DataStore.Run())
       }
       _ = try store.listen(DataStore.Listening(["liveToLocal": true])) { event in
-        told.withLockNotifyingAll { $0.append(event) }
+        received.withLockNotifyingAll { $0.append(event) }
       }
-      _ = wait(told, for: 2)
+      _ = wait(received, for: 2)
       service.send("a", 2, token: "2")
-      _ = wait(told, for: 3)
+      _ = wait(received, for: 3)
       #expect(try Self.number(in: store) == 9)
     }
   }
 
   @Test("A logout ends the subscription")
   func logout() throws {
-    try withClient { client, _, told in
+    try withClient { client, _, received in
       try client.registerLive(Options(), Cancellation())
       let store = try client.store("notes", type: "sync", nil)
       let subscription = try store.listen(DataStore.Listening([:])) { event in
-        told.withLockNotifyingAll { $0.append(event) }
+        received.withLockNotifyingAll { $0.append(event) }
       }
-      _ = wait(told, for: 2)
+      _ = wait(received, for: 2)
       try client.logout(Client.Leaving(), Cancellation())
-      #expect(told.withLock { $0.last } == .status(.disconnected))
+      #expect(received.withLock { $0.last } == .status(.disconnected))
       #expect(subscription.isOver)
     }
   }

@@ -31,14 +31,14 @@ private final class Watch {
 
   /// Looks at each signal until this is shown; false if it does not come to that.
   func wait(for isWanted: ([String]) -> Bool) throws -> Bool {
-    var heard = 0
+    var received = 0
     while true {
       try look()
       if isWanted(copy.shown) { return true }
-      let before = heard
+      let before = received
       let now = signals.wait(until: .after(seconds: 20)) { $0 > before ? $0 : nil }
       guard let now else { return false }
-      heard = now
+      received = now
     }
   }
 
@@ -139,9 +139,9 @@ private final class Watch {
     ]
     for step in 0..<150 {
       let what = try Self.step(on: scene, &seed)
-      for (place, watch) in watches.enumerated() {
+      for (index, watch) in watches.enumerated() {
         let isRight = try watch.isRight()
-        #expect(isRight, "KV_TEST_SEED=\(seed.value), step \(step): \(what), query \(place)")
+        #expect(isRight, "KV_TEST_SEED=\(seed.value), step \(step): \(what), query \(index)")
         guard isRight else { return }
       }
     }

@@ -36,7 +36,7 @@ private final class Shelf: Remote {
     _ writes: [RemoteWrite], in collection: String, call: Call,
     outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
   ) {
-    for (place, write) in writes.enumerated() { outcome(place, .success(carryOut(write))) }
+    for (index, write) in writes.enumerated() { outcome(index, .success(carryOut(write))) }
   }
 
   private func carryOut(_ write: RemoteWrite) -> RemoteOutcome {

@@ -178,8 +178,8 @@ private final class AuthorizedBackend: Sendable {
     for round in 0..<3 {
       backend.expire()
       let clients = [client, again]
-      let counts = concurrentMap(16, threads: 16) { place -> Int? in
-        try? clients[place % 2].store("notes", type: "network", nil).count(
+      let counts = concurrentMap(16, threads: 16) { index -> Int? in
+        try? clients[index % 2].store("notes", type: "network", nil).count(
           Query(), DataStore.Run()
         ).value
       }
@@ -204,24 +204,24 @@ private final class AuthorizedBackend: Sendable {
       server.stop()
     }
     _ = try login(client)
-    let told = Monitor<[LiveEvent]>([])
+    let received = Monitor<[LiveEvent]>([])
     try client.registerLive(Options(), Cancellation())
     for (round, collection) in ["notes", "others"].enumerated() {
       _ = try client.store(collection, type: "network", nil).listen(DataStore.Listening([:])) {
-        event in told.withLockNotifyingAll { $0.append(event) }
+        event in received.withLockNotifyingAll { $0.append(event) }
       }
-      let ready = told.wait(until: .after(seconds: 20)) { $0.count == 2 ? $0 : nil }
+      let ready = received.wait(until: .after(seconds: 20)) { $0.count == 2 ? $0 : nil }
       #expect(ready == [.status(.connected), .ready])
       backend.expire()
       backend.state.withLockNotifyingAll {
         $0.message =
           #"{"t":{"t":"2"},"m":[{"c":"kid.c-notes","p":{"t":"\#(round)"},"d":{"_id":"a"}}]}"#
       }
-      let last = told.wait(until: .after(seconds: 20)) { $0.count == 3 ? $0.last : nil }
+      let last = received.wait(until: .after(seconds: 20)) { $0.count == 3 ? $0.last : nil }
       #expect(last == .changed(.saved(Array(#"{"_id":"a"}"#.utf8), id: "a", .save)))
       #expect(backend.state.withLock { $0.granted } == 2 + round * 2)
       backend.expire()
-      told.withLockNotifyingAll { $0 = [] }
+      received.withLockNotifyingAll { $0 = [] }
     }
   }
 

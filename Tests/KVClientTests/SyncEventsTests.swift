@@ -11,11 +11,11 @@ import Testing
   private func events(
     of client: Client, _ body: () throws -> Void
   ) rethrows -> [JSONObject] {
-    let heard = Monitor<[JSONObject]>([])
-    let listener = client.events.listen { event in heard.withLock { $0.append(event.json) } }
+    let received = Monitor<[JSONObject]>([])
+    let listener = client.events.listen { event in received.withLock { $0.append(event.json) } }
     defer { listener.end() }
     try body()
-    return heard.withLock { $0 }.filter { $0["event"] != "progress" }
+    return received.withLock { $0 }.filter { $0["event"] != "progress" }
   }
 
   @Test("tell of each push, pull and sync when it starts and what it came to") func operations()
@@ -26,21 +26,22 @@ import Testing
     defer { client.close() }
     let store = try client.store("notes", type: "sync", nil)
     _ = try store.saveMany([["n": 1], ["n": 2], ["_geoloc": [-300, -300]]])
-    var heard = try events(of: client) {
+    var received = try events(of: client) {
       _ = try store.push(DataStore.Run())
       _ = failure { _ = try store.pull(Query(), DataStore.Run()) }
     }
     #expect(
-      heard.map { $0["event"] } == ["started", "quarantined", "finished", "started", "finished"])
-    let quarantined = heard.remove(at: 1)
+      received.map { $0["event"] } == ["started", "quarantined", "finished", "started", "finished"])
+    let quarantined = received.remove(at: 1)
     #expect(
       quarantined["collection"] == "notes"
         && quarantined["error"]?["error"] == "ParameterValueOutOfRange")
-    #expect(heard.map { $0["operation"] } == ["push", "push", "pull", "pull"])
-    #expect(heard.allSatisfy { $0["collection"] == "notes" && $0["automatic"] == false })
-    #expect(heard[0]["task"] == heard[1]["task"] && heard[1]["task"] != heard[2]["task"])
-    #expect(heard[1]["result"]?["pushed"] == 2)
-    #expect(heard[1]["result"]?["errors"]?.arrayValue?.count == 1)
+    #expect(received.map { $0["operation"] } == ["push", "push", "pull", "pull"])
+    #expect(received.allSatisfy { $0["collection"] == "notes" && $0["automatic"] == false })
+    #expect(
+      received[0]["task"] == received[1]["task"] && received[1]["task"] != received[2]["task"])
+    #expect(received[1]["result"]?["pushed"] == 2)
+    #expect(received[1]["result"]?["errors"]?.arrayValue?.count == 1)
   }
 
   @Test("report progress, with the backend's count as the total") func progress() throws {
@@ -71,26 +72,26 @@ import Testing
     let client = try world.member("ana")
     defer { client.close() }
     let store = try client.store("notes", type: "network", nil)
-    let heard = try events(of: client) {
+    let received = try events(of: client) {
       _ = try store.count(Query(), DataStore.Run())
       world.stop()
       for _ in 0..<3 { _ = failure { _ = try store.count(Query(), DataStore.Run()) } }
       try world.start()
       for _ in 0..<3 { _ = try store.count(Query(), DataStore.Run()) }
     }
-    #expect(heard.map { $0["event"] } == ["offline", "online"])
+    #expect(received.map { $0["event"] } == ["offline", "online"])
   }
 
   @Test("tell once that the backend refuses the session, and of a logout") func session() throws {
     let world = try World()
     let client = try world.member("ana")
     defer { client.close() }
-    let heard = try events(of: client) {
+    let received = try events(of: client) {
       var leaving = Client.Leaving()
       leaving.keepData = true
       try client.logout(leaving, Cancellation())
     }
-    #expect(heard == [["event": "loggedOut"]])
+    #expect(received == [["event": "loggedOut"]])
   }
 
   @Test("tell once of a session that the backend refuses; the queue and the session stay")
@@ -110,11 +111,11 @@ import Testing
     _ = try client.login(["username": "u", "password": "p"], Options(), Cancellation())
     let store = try client.store("notes", type: "sync", nil)
     _ = try store.save(["n": 1])
-    let heard = events(of: client) {
+    let received = events(of: client) {
       for _ in 0..<2 { _ = failure { _ = try store.push(DataStore.Run()) } }
     }
-    #expect(heard.filter { $0["event"] == "loggedOut" }.count == 1)
-    #expect(heard.first { $0["event"] == "loggedOut" }?["error"]?["http"] == 401)
+    #expect(received.filter { $0["event"] == "loggedOut" }.count == 1)
+    #expect(received.first { $0["event"] == "loggedOut" }?["error"]?["http"] == 401)
     #expect(try store.pendingCount() == 1)
     #expect(try !client.activeUser().isEmpty)
   }

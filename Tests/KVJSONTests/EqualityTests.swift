@@ -14,8 +14,8 @@ import Testing
 
   @Test("is that of types too") func types() {
     let values: [JSONValue] = [.null, false, 0, 0.5, "", [], [:]]
-    for (place, value) in values.enumerated() {
-      #expect(values.filter { $0 == value } == [values[place]])
+    for (index, value) in values.enumerated() {
+      #expect(values.filter { $0 == value } == [values[index]])
     }
   }
 

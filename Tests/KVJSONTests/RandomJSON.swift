@@ -20,8 +20,8 @@ struct RandomJSON {
 
   mutating func object(depth: Int) -> JSONObject {
     var object = JSONObject()
-    for place in 0..<Int.random(in: 0..<6, using: &seed) {
-      object["\(text())\(place)"] = value(depth: depth)
+    for index in 0..<Int.random(in: 0..<6, using: &seed) {
+      object["\(text())\(index)"] = value(depth: depth)
     }
     return object
   }
@@ -38,12 +38,12 @@ struct RandomJSON {
   mutating func spoilt(_ bytes: [UInt8]) -> [UInt8] {
     var bytes = bytes
     for _ in 0..<Int.random(in: 1...3, using: &seed) {
-      guard let place = bytes.indices.randomElement(using: &seed) else { return bytes }
+      guard let index = bytes.indices.randomElement(using: &seed) else { return bytes }
       switch Int.random(in: 0..<4, using: &seed) {
-      case 0: bytes[place] = UInt8.random(in: .min ... .max, using: &seed)
-      case 1: bytes[place] = Array("{}[]\",:\\0e-".utf8).randomElement(using: &seed) ?? 0
-      case 2: bytes.remove(at: place)
-      default: bytes.insert(bytes[place], at: place)
+      case 0: bytes[index] = UInt8.random(in: .min ... .max, using: &seed)
+      case 1: bytes[index] = Array("{}[]\",:\\0e-".utf8).randomElement(using: &seed) ?? 0
+      case 2: bytes.remove(at: index)
+      default: bytes.insert(bytes[index], at: index)
       }
     }
     return bytes

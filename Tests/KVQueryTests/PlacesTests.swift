@@ -28,11 +28,11 @@ import Testing
       (#"{"$polygon":[[0,60],[90,60],[180,60],[-90,60]]}"#, [45, 50], false),
       (#"{"$polygon":[[0,-60],[90,-60],[180,-60],[-90,-60]]}"#, [170, -80], true),
     ] as [(String, [Double], Bool)])
-  func inRegion(shape: String, place: [Double], isInside: Bool) throws {
+  func inRegion(shape: String, point: [Double], isInside: Bool) throws {
     for name in ["$geoWithin", "$within"] {
       #expect(
         try matches(
-          #"{"_geoloc":{"\#(name)":\#(shape)}}"#, #"{"_geoloc":[\#(place[0]),\#(place[1])]}"#)
+          #"{"_geoloc":{"\#(name)":\#(shape)}}"#, #"{"_geoloc":[\#(point[0]),\#(point[1])]}"#)
           == isInside)
     }
   }

@@ -60,7 +60,7 @@ import Testing
   /// Lets processes save until some steps were acknowledged; gives how many by thread.
   private func saveAndKill(_ path: String, _ round: Int) throws -> [String: Int] {
     let outputs = concurrently(Self.processes) { process in
-      try? outputOfSaver(path, "\(round).\(process)", most: (round * 37 + process * 300) % 600)
+      try? outputOfSaver(path, "\(round).\(process)", limit: (round * 37 + process * 300) % 600)
     }
     #expect(outputs.count == Self.processes)
     var steps: [String: Int] = [:]
@@ -71,12 +71,12 @@ import Testing
   }
 
   /// Runs a saver, kills it when it has said so much, and gives all it had said.
-  private func outputOfSaver(_ path: String, _ name: String, most: Int) throws -> String {
+  private func outputOfSaver(_ path: String, _ name: String, limit: Int) throws -> String {
     let saver = try ChildProcess([
       ChildProcess.built("storage-saver"), path, name, "\(Self.threads)",
     ])
     var output = ""
-    while output.utf8.count < most, case let more = saver.readPiece(), !more.isEmpty {
+    while output.utf8.count < limit, case let more = saver.readPiece(), !more.isEmpty {
       output += more
     }
     saver.end()

@@ -130,7 +130,7 @@ private struct RandomQueries {
     if chance(60) { members.append(#""o":[\#(list(random.below(3)) { $0.object() })]"#) }
     if chance(60) { members.append(#""t":\#(chance(80) ? text() : "[\(text()),\(text())]")"#) }
     if chance(60) {
-      members.append(#""_geoloc":\#(chance(85) ? place() : "[\(place()),\(place())]")"#)
+      members.append(#""_geoloc":\#(chance(85) ? point() : "[\(point()),\(point())]")"#)
     }
     return "{\(members.joined(separator: ","))}"
   }

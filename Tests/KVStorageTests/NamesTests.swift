@@ -112,13 +112,13 @@ private let decomposed = "cafe\u{301}"
           n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, gen INTEGER NOT NULL,
           at INTEGER NOT NULL, body TEXT NOT NULL)
         """)
-      for (place, spec) in specs.enumerated() {
+      for (index, spec) in specs.enumerated() {
         let add = try db.prepare(
           "INSERT INTO indexes (collection, name, spec, progress) VALUES (1, ?1, ?2, NULL)")
         try add.bind(spec.name, at: 1)
         try add.bind(spec.json.text, at: 2)
         try add.run()
-        try db.execute(IndexTable(number: Int64(place) + 1, spec, on: table).create)
+        try db.execute(IndexTable(number: Int64(index) + 1, spec, on: table).create)
       }
       for (id, name) in [("1", composed), ("2", decomposed)] {
         try Self.insert(#"{"_id":"\#(id)","\#(name)":\#(kind.value)}"#, id, db)

@@ -169,8 +169,8 @@ import Testing
     defer { saver.end() }
     while copies[0].shown.count < 300 {
       let seen = looks
-      let heard = signals.wait(until: .after(seconds: 20)) { $0 > seen ? $0 : nil }
-      looks = try #require(heard, "no signal")
+      let received = signals.wait(until: .after(seconds: 20)) { $0 > seen ? $0 : nil }
+      looks = try #require(received, "no signal")
       for (index, one) in observed.enumerated() {
         if let changes = try one.changes() { copies[index].apply(changes) }
       }

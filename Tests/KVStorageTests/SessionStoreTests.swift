@@ -37,10 +37,11 @@ import Testing
       ("kid_1", "kid%5F1"), ("..", "%2E%2E"), ("a/b", "a%2Fb"), ("A-z09", "A-z09"), ("ü", "%C3%BC"),
     ])
   func names(_ key: String, _ safe: String) {
-    let place = DataDirectory(root: "/data", appKey: key)
-    #expect(place.path == "/data/\(safe)")
-    #expect(place.file(tag: key) == "/data/\(safe)/\(safe).kvs")
-    #expect(DataDirectory(root: "/data", appKey: "k").file(tag: "_session") != place.sessionFile)
+    let directory = DataDirectory(root: "/data", appKey: key)
+    #expect(directory.path == "/data/\(safe)")
+    #expect(directory.file(tag: key) == "/data/\(safe)/\(safe).kvs")
+    #expect(
+      DataDirectory(root: "/data", appKey: "k").file(tag: "_session") != directory.sessionFile)
   }
 
   @Test("a tag's file is not taken for a session, nor the other way round") func kinds() throws {

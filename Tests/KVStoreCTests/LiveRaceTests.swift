@@ -127,10 +127,10 @@ private final class LiveScene: Sendable {
     writer?.join()
     #expect(wrong.reduce(0, +) == 0)
     let wanted = count.withLock { $0 }
-    let told = stays.seen.wait(until: .after(seconds: 20)) {
+    let received = stays.seen.wait(until: .after(seconds: 20)) {
       $0.changes.count >= wanted ? $0 : nil
     }
-    let seen = told ?? stays.seen.withLock { $0 }
+    let seen = received ?? stays.seen.withLock { $0 }
     #expect(seen.missed == 0)
     #expect(seen.changes.map(Self.id) == (0..<wanted).map(String.init))
     kv_subscription_close(staying)
@@ -186,11 +186,11 @@ private final class LiveScene: Sendable {
       }
       _ = begun.wait { $0 > 40 ? true : nil }
       #expect(kv_client_close(scene.reader.pointer) == Status.ok)
-      let told = workers.withLock { $0.map { $0.seen.withLock { $0.changes.count } } }
+      let received = workers.withLock { $0.map { $0.seen.withLock { $0.changes.count } } }
       for thread in threads { thread.join() }
       let seen = workers.withLock { $0.map { $0.seen.withLock { $0 } } }
       #expect(seen.allSatisfy { $0.freed == 1 && $0.inside == 0 })
-      #expect(zip(told, seen).allSatisfy { $0 == $1.changes.count })
+      #expect(zip(received, seen).allSatisfy { $0 == $1.changes.count })
     }
   }
 }

@@ -79,14 +79,14 @@ private final class Scene: Sendable {
 
   deinit { kv_client_close(handle.pointer) }
 
-  func tell(_ text: String) { subscription.deliver { .success(Array(text.utf8)) } }
+  func deliver(_ text: String) { subscription.deliver { .success(Array(text.utf8)) } }
 }
 
 @Suite("Subscriptions") struct SubscriptionTests {
   @Test("events come in order, errors too; closing frees the context once and ends the source")
   func order() throws {
     let scene = try Scene()
-    for number in 0..<100 { scene.tell("\(number)") }
+    for number in 0..<100 { scene.deliver("\(number)") }
     scene.subscription.deliver { .failure(StoreError(.network, "gone")) }
     scene.subscription.deliver { nil }
     scene.listener.wait(for: 101)
@@ -105,8 +105,8 @@ private final class Scene: Sendable {
     let scene = try Scene()
     let mayEnd = Monitor(false)
     scene.listener.action.withLockNotifyingAll { $0 = { _ = mayEnd.wait { $0 ? true : nil } } }
-    scene.tell("1")
-    scene.tell("2")
+    scene.deliver("1")
+    scene.deliver("2")
     scene.listener.wait(for: 1)
     let isClosed = Monitor(false)
     let closer = Worker("closer") {
@@ -129,8 +129,8 @@ private final class Scene: Sendable {
     scene.listener.action.withLockNotifyingAll {
       $0 = { kv_subscription_close(subscribed.pointer) }
     }
-    scene.tell("1")
-    scene.tell("2")
+    scene.deliver("1")
+    scene.deliver("2")
     _ = kv_client_dispatch(scene.handle.pointer, 0, nil, nil)
     #expect(scene.listener.waitUntilFreed())
     #expect(scene.listener.seen.withLock { $0.events == ["1"] && $0.freed == 1 })
@@ -143,7 +143,7 @@ private final class Scene: Sendable {
     if isInside {
       scene.listener.action.withLockNotifyingAll { $0 = { kv_client_close(client.pointer) } }
     }
-    scene.tell("1")
+    scene.deliver("1")
     scene.listener.wait(for: 1)
     if !isInside { kv_client_close(client.pointer) }
     #expect(scene.listener.waitUntilFreed())

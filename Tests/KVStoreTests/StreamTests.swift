@@ -25,10 +25,10 @@ import Testing
     #expect(acl.subscribe == [his.id] && acl.publish == [his.id])
     #expect(try await same.owners().contains(hers.id))
 
-    var heard = try same.listen(to: hers.id).makeAsyncIterator()
-    while let event = await heard.next() { if case .ready = event { break } }
+    var received = try same.listen(to: hers.id).makeAsyncIterator()
+    while let event = await received.next() { if case .ready = event { break } }
     try await chat.send(Line(text: "Hello", number: 1))
-    guard case .message(let line) = await heard.next() else {
+    guard case .message(let line) = await received.next() else {
       Issue.record("no message")
       return
     }
@@ -36,19 +36,19 @@ import Testing
 
     // What fits the type of one program need not fit that of another.
     try await ann.stream("chat", of: String.self).send("Hello")
-    guard case .failed(let error) = await heard.next() else {
+    guard case .failed(let error) = await received.next() else {
       Issue.record("no failure")
       return
     }
     #expect(error.code == .invalid)
     try await same.send(Line(text: "Hi", number: 2), to: hers.id)
-    guard case .message(let answer) = await heard.next() else {
+    guard case .message(let answer) = await received.next() else {
       Issue.record("no answer")
       return
     }
     #expect(answer.text == "Hi")
     await bob.close()
-    while await heard.next() != nil {}
+    while await received.next() != nil {}
     await ann.close()
   }
 

@@ -11,8 +11,8 @@ final class FakeBackend: @unchecked Sendable {
   private(set) var entities: [String: JSONObject] = [:]
   /// How many requests find nobody: the server is being restarted.
   var absence = 0
-  /// What subscribers are told, in the order of the changes.
-  private(set) var told: [LiveChange] = []
+  /// What subscribers get, in the order of the changes.
+  private(set) var published: [LiveChange] = []
   private var order: [String] = []
   private var written = 0
   /// Ids that something was ever created under.
@@ -74,7 +74,7 @@ final class FakeBackend: @unchecked Sendable {
     deleted[id] = (now, entity)
     order.removeAll { $0 == id }
     entities[id] = nil
-    told.append(.deleted(id: id, at: now))
+    published.append(.deleted(id: id, at: now))
     return 1
   }
 
@@ -135,7 +135,7 @@ final class FakeBackend: @unchecked Sendable {
     entity["_kmd"] = ["lmt": .string(now)]
     entities[id] = entity
     let body = JSONValue.object(entity).bytes
-    told.append(.saved(body, id: id, .save))
+    published.append(.saved(body, id: id, .save))
     return body
   }
 
@@ -171,7 +171,7 @@ final class FakeNetwork: IDPagedRemote, @unchecked Sendable {
   /// What else happens in the client while the backend has carried a request out and the answer travels.
   var meanwhile: (inout Seed) -> Void = { _ in }
   /// Live messages arrive, before a request was carried out and while the answer travels.
-  var told: (inout Seed) -> Void = { _ in }
+  var deliver: (inout Seed) -> Void = { _ in }
   /// What others do before a request arrives that is overtaken.
   var before: (inout Seed) -> Void = { _ in }
   /// Runs before the backend carries a request out, while its answer travels, and between the parts of an answer.
@@ -202,14 +202,14 @@ final class FakeNetwork: IDPagedRemote, @unchecked Sendable {
       error.statedClass = .passing
       throw error
     }
-    told(&random)
+    deliver(&random)
     pause()
     // What arrives twice is answered twice; the first answer is the one that counts.
     let result = try body()
     pause()
     if random.next() % 100 < weather.doubledRequests { _ = try? body() }
     if random.next() % 4 == 0 { meanwhile(&random) }
-    told(&random)
+    deliver(&random)
     if random.next() % 100 < weather.lostAnswers { throw lost }
     return result
   }

@@ -105,7 +105,7 @@ final class FakeLive: LiveRemote {
 }
 
 /// What one subscriber was told.
-final class Told: Sendable {
+final class ReceivedEvents: Sendable {
   let events = Monitor<[LiveEvent]>([])
 
   func receive(_ event: LiveEvent) { events.withLockNotifyingAll { $0.append(event) } }

@@ -32,7 +32,7 @@ private final class FollowWorld: @unchecked Sendable {
     var follower: Follower?
     var line: Line?
     /// How many of the backend's messages it was sent, or will never be.
-    var heard = 0
+    var receivedCount = 0
     var isBroken = false
     /// What it does just now, in the middle of a request.
     var step: Coroutine?
@@ -95,7 +95,7 @@ private final class FollowWorld: @unchecked Sendable {
         guard isOnline else { throw Self.offline }
         let line = Line(receive)
         member.line = line
-        member.heard = backend.told.count
+        member.receivedCount = backend.published.count
         member.isBroken = false
         receive(.ready)
         return line
@@ -145,8 +145,8 @@ private final class FollowWorld: @unchecked Sendable {
     default: now += Double(chance(40))
     }
     for member in members {
-      if chance(2) == 0 { tell(member) }
-      if chance(3) > 0 { step(member, most: Int(chance(8))) }
+      if chance(2) == 0 { deliver(member) }
+      if chance(3) > 0 { step(member, limit: Int(chance(8))) }
       if chance(3) == 0 { reading = reading.flatMap(resume) }
     }
   }
@@ -214,22 +214,22 @@ private final class FollowWorld: @unchecked Sendable {
   }
 
   /// Some messages arrive, or are told to be missed.
-  private func tell(_ member: Member) {
+  private func deliver(_ member: Member) {
     guard let receive = member.receive, isOnline, !member.isBroken else { return }
-    let told = backend.told
-    if chance(8) == 0, member.heard < told.count {
-      member.heard = told.count
+    let published = backend.published
+    if chance(8) == 0, member.receivedCount < published.count {
+      member.receivedCount = published.count
       return receive(.missed)
     }
-    while member.heard < told.count, chance(5) > 0 {
-      receive(.changed(told[member.heard]))
-      member.heard += 1
+    while member.receivedCount < published.count, chance(5) > 0 {
+      receive(.changed(published[member.receivedCount]))
+      member.receivedCount += 1
     }
   }
 
   /// Goes on with what it does, or begins what is to be done; so often, or until there is nothing.
-  private func step(_ member: Member, most: Int) {
-    for _ in 0..<most {
+  private func step(_ member: Member, limit: Int) {
+    for _ in 0..<limit {
       let isDone = Monitor(false)
       let step =
         member.step
@@ -251,17 +251,17 @@ private final class FollowWorld: @unchecked Sendable {
       now += 2
       for member in members {
         if member.isBroken { breakOrRepair(member) }
-        tell(member)
-        step(member, most: 10)
+        deliver(member)
+        step(member, limit: 10)
         reading = reading.flatMap(resume)
       }
     }
     while members.contains(where: {
-      $0.receive != nil && $0.heard < backend.told.count || $0.step != nil
+      $0.receive != nil && $0.receivedCount < backend.published.count || $0.step != nil
     }) {
       for member in members {
-        tell(member)
-        step(member, most: 10)
+        deliver(member)
+        step(member, limit: 10)
       }
     }
     for member in members { check(member) }

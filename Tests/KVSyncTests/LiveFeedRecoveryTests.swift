@@ -20,7 +20,7 @@ extension LiveFeedTests {
   @Test("Somebody who answers in the service's place ends no subscription, whatever was asked")
   func strangers() throws {
     let live = FakeLive()
-    let told = Told()
+    let received = ReceivedEvents()
     let remote = ScriptedRemote()
     let isAway = Monitor(true)
     remote.changes = { _, _ in
@@ -31,16 +31,16 @@ extension LiveFeedTests {
     }
     live.state.withLockNotifyingAll { $0.joinErrors = Self.strangers }
     try withFeed(live, remote) { feed in
-      try listening(feed, told)
+      try listening(feed, received)
       live.state.withLockNotifyingAll { $0.probeErrors = Self.strangers }
       for error in Self.strangers { live.put(.failure(error)) }
       live.send(isIncomplete: true)
       live.send(Self.message("a", token: "1"))
-      let isTold = told.events.wait(until: .after(seconds: 10)) {
+      let isReceived = received.events.wait(until: .after(seconds: 10)) {
         $0.last == Self.saved("a") ? true : nil
       }
-      #expect(isTold == true)
-      let events = told.events.withLock { $0 }
+      #expect(isReceived == true)
+      let events = received.events.withLock { $0 }
       #expect(events.contains(.changed(.saved(Array(#"{"_id":"b"}"#.utf8), id: "b", .save))))
       let others = events.filter { if case .changed = $0 { false } else { true } }
       #expect(others.prefix(2) == [.status(.connected), .ready])
@@ -54,31 +54,31 @@ extension LiveFeedTests {
   @Test("A history that cannot be read again and again is given up, and the poll goes on")
   func unreadableHistory() throws {
     let live = FakeLive()
-    let told = Told()
+    let received = ReceivedEvents()
     let remote = ScriptedRemote()
     remote.changes = { _, _ in "<html>" }
     try withFeed(live, remote) { feed in
-      try listening(feed, told)
+      try listening(feed, received)
       live.send(isIncomplete: true)
       live.send(Self.message("a", token: "1"))
-      let isTold = told.events.wait(until: .after(seconds: 10)) {
+      let isReceived = received.events.wait(until: .after(seconds: 10)) {
         $0.last == Self.saved("a") ? true : nil
       }
-      #expect(isTold == true)
-      #expect(told.events.withLock { $0.contains(.missed) })
+      #expect(isReceived == true)
+      #expect(received.events.withLock { $0.contains(.missed) })
     }
   }
 
   @Test("An answer to a poll that is none breaks the connection; it does not end what was begun")
   func garbled() throws {
     let live = FakeLive()
-    let told = Told()
+    let received = ReceivedEvents()
     try withFeed(live) { feed in
-      try listening(feed, told)
+      try listening(feed, received)
       live.put(.failure(StoreError(.proto, "half an answer")))
       live.send(Self.message("a", token: "1"))
       #expect(
-        told.first(5).dropFirst(2) == [
+        received.first(5).dropFirst(2) == [
           .status(.unexpectedDisconnect), .status(.reconnected), Self.saved("a"),
         ])
     }
@@ -87,15 +87,15 @@ extension LiveFeedTests {
   @Test("A broken connection is told, tried again after pauses, and goes on from the same place")
   func reconnects() throws {
     let live = FakeLive()
-    let told = Told()
+    let received = ReceivedEvents()
     let clock = FakeRetryClock()
     try withFeed(live, ScriptedRemote(), clock) { feed in
-      try listening(feed, told)
+      try listening(feed, received)
       live.put(.failure(StoreError(.network, "cut")))
       live.put(.failure(StoreError(.network, "cut again")))
       live.send(Self.message("a", token: "1"))
       #expect(
-        told.first(7).dropFirst(2) == [
+        received.first(7).dropFirst(2) == [
           .status(.unexpectedDisconnect), .status(.reconnected), .status(.unexpectedDisconnect),
           .status(.reconnected), Self.saved("a"),
         ])
@@ -107,10 +107,10 @@ extension LiveFeedTests {
   @Test("A poll that has been silent for long begins anew when another request is answered")
   func doubts() throws {
     let live = FakeLive()
-    let told = Told()
+    let received = ReceivedEvents()
     let time = Monitor(0.0)
     try withFeed(live, now: { time.withLock { $0 } }) { feed in
-      try listening(feed, told)
+      try listening(feed, received)
       feed.recordAnswer()
       let isWaiting = live.state.wait(until: .after(seconds: 10)) {
         $0.positions.count == 2 ? true : nil
@@ -125,7 +125,7 @@ extension LiveFeedTests {
         #expect(isAsked == true)
       }
       live.send(Self.message("a", token: "1"))
-      #expect(told.first(3).last == Self.saved("a"))
+      #expect(received.first(3).last == Self.saved("a"))
       #expect(live.state.withLock { $0.cutPolls } == 2)
     }
   }
@@ -133,7 +133,7 @@ extension LiveFeedTests {
   @Test("A pause before the next look at a broken connection ends when another request is answered")
   func hurries() throws {
     let live = FakeLive()
-    let told = Told()
+    let received = ReceivedEvents()
     let time = Monitor(0.0)
     let answered = Monitor<LiveFeed?>(nil)
     let clock = FakeRetryClock(meanwhile: {
@@ -143,10 +143,10 @@ extension LiveFeedTests {
     try withFeed(live, ScriptedRemote(), clock, now: { time.withLock { $0 } }) { feed in
       answered.withLockNotifyingAll { $0 = feed }
       defer { answered.withLockNotifyingAll { $0 = nil } }
-      try listening(feed, told)
+      try listening(feed, received)
       live.put(.failure(StoreError(.network, "cut")))
       live.send(Self.message("a", token: "1"))
-      #expect(told.first(5).last == Self.saved("a"))
+      #expect(received.first(5).last == Self.saved("a"))
       #expect(clock.pauses == [3])
       #expect(live.state.withLock { $0.probes } == 1)
     }
@@ -155,12 +155,12 @@ extension LiveFeedTests {
   @Test("A poll that nothing comes of goes on in silence")
   func timeouts() throws {
     let live = FakeLive()
-    let told = Told()
+    let received = ReceivedEvents()
     try withFeed(live) { feed in
-      try listening(feed, told)
+      try listening(feed, received)
       live.put(.failure(StoreError(.timeout, "")))
       live.send(Self.message("a", token: "1"))
-      #expect(told.first(3).last == Self.saved("a"))
+      #expect(received.first(3).last == Self.saved("a"))
     }
   }
 
@@ -168,38 +168,38 @@ extension LiveFeedTests {
     "A device that the service has forgotten joins everything again, and asks for what it missed")
   func forgotten() throws {
     let live = FakeLive()
-    let told = Told()
+    let received = ReceivedEvents()
     let remote = ScriptedRemote()
     remote.changes = { _, since in
       #"{"changed":[{"_id":"since \#(since)"}],"deleted":[]}"#
     }
     try withFeed(live, remote) { feed in
-      try listening(feed, told)
+      try listening(feed, received)
       live.state.withLockNotifyingAll { $0.joins = [] }
       var registration = Self.registration
       registration.isNew = true
       live.put(.success(.registeredAnew(registration, StoreError(.forbidden, "403"))))
-      guard case .changed(.saved(_, let id, _))? = told.first(3).last else {
-        return #expect(Bool(false), "\(told.first(3))")
+      guard case .changed(.saved(_, let id, _))? = received.first(3).last else {
+        return #expect(Bool(false), "\(received.first(3))")
       }
       #expect(id == "since 2026-01-01T00:00:00.000Z")
       #expect(live.state.withLock { $0.joins } == ["notes"])
       live.send(Self.message("a", token: "1"))
-      #expect(told.first(4).last == Self.saved("a"))
+      #expect(received.first(4).last == Self.saved("a"))
     }
   }
 
   @Test("A device that is registered anew, but was known, goes on from the same place")
   func registeredAnew() throws {
     let live = FakeLive()
-    let told = Told()
+    let received = ReceivedEvents()
     try withFeed(live) { feed in
-      try listening(feed, told)
+      try listening(feed, received)
       for _ in 0..<3 {
         live.put(.success(.registeredAnew(Self.registration, StoreError(.forbidden, "403"))))
       }
       live.send(Self.message("a", token: "1"))
-      #expect(told.first(3) == [.status(.connected), .ready, Self.saved("a")])
+      #expect(received.first(3) == [.status(.connected), .ready, Self.saved("a")])
       #expect(live.state.withLock { $0.joins } == Array(repeating: "notes", count: 4))
       // The poll behind the message may be under way: it asks from another place.
       #expect(live.state.withLock { Array($0.positions[1...4]) }.allSatisfy { $0?.text == "100 4" })
@@ -209,12 +209,12 @@ extension LiveFeedTests {
   @Test("Who is refused again and again after new registrations may not listen")
   func refusedAnew() throws {
     let live = FakeLive()
-    let told = Told()
+    let received = ReceivedEvents()
     let error = StoreError(.forbidden, "403")
     try withFeed(live) { feed in
-      try listening(feed, told)
+      try listening(feed, received)
       for _ in 0..<4 { live.put(.success(.registeredAnew(Self.registration, error))) }
-      let last = told.events.wait(until: .after(seconds: 10)) {
+      let last = received.events.wait(until: .after(seconds: 10)) {
         $0.last == .status(.disconnected) ? Array($0.suffix(2)) : nil
       }
       #expect(last == [.failure(error), .status(.disconnected)])
@@ -225,7 +225,7 @@ extension LiveFeedTests {
   @Test("What the service no longer has is read from the changes; what was told is not told again")
   func catchesUp() throws {
     let live = FakeLive()
-    let told = Told()
+    let received = ReceivedEvents()
     let remote = ScriptedRemote()
     let (old, new) = (Self.entity("a"), Self.entity("b", 2))
     remote.changes = { _, _ in
@@ -233,10 +233,10 @@ extension LiveFeedTests {
       return #"{"changed":[\#(changed)],"deleted":[{"_id":"z"}]}"#
     }
     try withFeed(live, remote) { feed in
-      try listening(feed, told)
+      try listening(feed, received)
       live.send(Self.message("a", token: "1"), isIncomplete: true)
       #expect(
-        told.first(5).dropFirst(2) == [
+        received.first(5).dropFirst(2) == [
           Self.saved("a"), .changed(.deleted(id: "z", at: nil)), Self.saved("b", 2),
         ])
     }
@@ -245,14 +245,14 @@ extension LiveFeedTests {
   @Test("Where changes cannot be had, the subscriber is told that it missed something")
   func missed() throws {
     let live = FakeLive()
-    let told = Told()
+    let received = ReceivedEvents()
     let time = Monitor(0.0)
     try withFeed(live, now: { time.withLock { $0 } }) { feed in
-      try listening(feed, told)
+      try listening(feed, received)
       // The clock was set back by a day.
       time.withLockNotifyingAll { $0 = -86_400 }
       live.send()
-      #expect(told.first(3).last == .missed)
+      #expect(received.first(3).last == .missed)
     }
   }
 
@@ -261,16 +261,16 @@ extension LiveFeedTests {
   )
   func otherData() throws {
     let live = FakeLive()
-    let told = Told()
+    let received = ReceivedEvents()
     let remote = ScriptedRemote()
     remote.epoch = "other"
     remote.changes = { _, _ in #"{"changed":[{"_id":"lie"}],"deleted":[]}"# }
     try withFeed(live, remote) { feed in
-      try listening(feed, told)
+      try listening(feed, received)
       live.send(isIncomplete: true)
-      #expect(told.first(3).last == .missed)
+      #expect(received.first(3).last == .missed)
       live.send(Self.message("a", token: "1"))
-      #expect(told.first(4).last == Self.saved("a"))
+      #expect(received.first(4).last == Self.saved("a"))
       #expect(live.state.withLock { $0.joins } == ["notes", "notes"])
     }
   }

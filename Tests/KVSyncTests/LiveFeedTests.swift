@@ -42,10 +42,10 @@ import Testing
 
   /// Begins, and lets `told` listen to "notes": it has heard that it is connected and ready.
   @discardableResult
-  func listening(_ feed: LiveFeed, _ told: Told) throws -> LiveFeed.Subscriber {
+  func listening(_ feed: LiveFeed, _ received: ReceivedEvents) throws -> LiveFeed.Subscriber {
     #expect(feed.begin(Self.registration))
-    let subscriber = try feed.subscribe(to: .collection("notes"), told.receive)
-    _ = told.first(2)
+    let subscriber = try feed.subscribe(to: .collection("notes"), received.receive)
+    _ = received.first(2)
     return subscriber
   }
 
@@ -59,15 +59,15 @@ import Testing
   @Test("A subscriber is told that it is connected and ready, then each entity, once")
   func tells() throws {
     let live = FakeLive()
-    let told = Told()
+    let received = ReceivedEvents()
     try withFeed(live) { feed in
       #expect(feed.begin(Self.registration))
-      _ = try feed.subscribe(to: .collection("notes"), told.receive)
-      #expect(told.first(2) == [.status(.connected), .ready])
+      _ = try feed.subscribe(to: .collection("notes"), received.receive)
+      #expect(received.first(2) == [.status(.connected), .ready])
       live.send(Self.message("a", token: "1"), Self.message("b", token: "2", in: "others"))
       // Replayed, and new.
       live.send(Self.message("a", token: "1"), Self.message("c", token: "3"))
-      #expect(told.first(4).dropFirst(2) == [Self.saved("a"), Self.saved("c")])
+      #expect(received.first(4).dropFirst(2) == [Self.saved("a"), Self.saved("c")])
       #expect(live.state.withLock { $0.joins } == ["notes"])
     }
   }
@@ -75,28 +75,28 @@ import Testing
   @Test("What is said in a stream is told once, also if it is replayed; said again, again")
   func replayedStream() throws {
     let live = FakeLive()
-    let told = Told()
+    let received = ReceivedEvents()
     let topic = LiveTopic.substream("chat", of: "u1")
     func said(_ token: String) -> LiveMessage {
       LiveMessage(key: "k.s-chat.u-u1\n\(token)", topic: topic, change: .said(Array("1".utf8)))
     }
     try withFeed(live) { feed in
       #expect(feed.begin(Self.registration))
-      _ = try feed.subscribe(to: topic, told.receive)
-      #expect(told.first(2) == [.status(.connected), .ready])
+      _ = try feed.subscribe(to: topic, received.receive)
+      #expect(received.first(2) == [.status(.connected), .ready])
       live.send(said("1"))
       live.send(said("1"), said("2"))
       let last = LiveMessage(key: "last", topic: topic, change: .said(Array("2".utf8)))
       live.send(last)
       let messages = [1, 1, 2].map { LiveEvent.changed(.said(Array("\($0)".utf8))) }
-      #expect(Array(told.first(5).dropFirst(2)) == messages)
+      #expect(Array(received.first(5).dropFirst(2)) == messages)
     }
   }
 
   @Test("Two subscribers of one collection share its messages, and one may go")
   func independent() throws {
     let live = FakeLive()
-    let (first, second) = (Told(), Told())
+    let (first, second) = (ReceivedEvents(), ReceivedEvents())
     try withFeed(live) { feed in
       let one = try listening(feed, first)
       _ = try feed.subscribe(to: .collection("notes"), second.receive)
@@ -114,9 +114,9 @@ import Testing
   @Test("The last to leave a collection takes the client out of it")
   func leaves() throws {
     let live = FakeLive()
-    let told = Told()
+    let received = ReceivedEvents()
     try withFeed(live) { feed in
-      let one = try listening(feed, told)
+      let one = try listening(feed, received)
       feed.unsubscribe(one)
       let left = live.state.wait(until: .after(seconds: 10)) { $0.leaves.isEmpty ? nil : $0.leaves }
       #expect(left == ["notes"])
@@ -126,13 +126,13 @@ import Testing
   @Test("Who comes back while the client is on its way out enters behind that, not before it")
   func comesBack() throws {
     let live = FakeLive()
-    let told = Told()
+    let received = ReceivedEvents()
     try withFeed(live) { feed in
-      let first = try listening(feed, told)
+      let first = try listening(feed, received)
       live.state.withLockNotifyingAll { $0.lets = false }
       feed.unsubscribe(first)
       #expect(live.state.wait(until: .after(seconds: 10)) { $0.isLeaving ? true : nil } == true)
-      let again = Told()
+      let again = ReceivedEvents()
       _ = try feed.subscribe(to: .collection("notes"), again.receive)
       feed.unsubscribe(try feed.subscribe(to: .collection("others")) { _ in })
       // A request that is given up may still be carried out, after the one that follows it.
@@ -145,9 +145,9 @@ import Testing
   @Test("Stopping does not wait for a client that is on its way out of a collection")
   func stopsLeaving() throws {
     let live = FakeLive()
-    let told = Told()
+    let received = ReceivedEvents()
     try withFeed(live) { feed in
-      let one = try listening(feed, told)
+      let one = try listening(feed, received)
       live.state.withLockNotifyingAll { $0.lets = false }
       feed.unsubscribe(one)
       #expect(live.state.wait(until: .after(seconds: 10)) { $0.isLeaving ? true : nil } == true)
@@ -159,7 +159,7 @@ import Testing
   @Test("Who may not listen to a collection is told so; the others go on")
   func refused() throws {
     let live = FakeLive()
-    let (notes, others) = (Told(), Told())
+    let (notes, others) = (ReceivedEvents(), ReceivedEvents())
     try withFeed(live) { feed in
       #expect(feed.begin(Self.registration))
       _ = try feed.subscribe(to: .collection("notes"), notes.receive)
@@ -179,16 +179,16 @@ import Testing
   @Test("Stopping tells everybody, and nothing follows")
   func stops() throws {
     let live = FakeLive()
-    let told = Told()
+    let received = ReceivedEvents()
     try withFeed(live) { feed in
-      let subscriber = try listening(feed, told)
+      let subscriber = try listening(feed, received)
       feed.stop()
-      #expect(told.events.withLock { $0.last } == .status(.disconnected))
+      #expect(received.events.withLock { $0.last } == .status(.disconnected))
       #expect(subscriber.isOver)
       live.send(Self.message("a", token: "1"))
       #expect(feed.begin(Self.registration))
       _ = try feed.subscribe(to: .collection("others")) { _ in }
-      #expect(told.events.withLock { $0.count } == 3)
+      #expect(received.events.withLock { $0.count } == 3)
     }
   }
 
@@ -210,11 +210,11 @@ import Testing
         return thread
       }
       #expect(ends.count == 8)
-      let told = Told()
-      _ = try feed.subscribe(to: .collection("notes"), told.receive)
-      _ = told.first(2)
+      let received = ReceivedEvents()
+      _ = try feed.subscribe(to: .collection("notes"), received.receive)
+      _ = received.first(2)
       live.send(Self.message("a", token: "1"))
-      #expect(told.first(3).last == Self.saved("a"))
+      #expect(received.first(3).last == Self.saved("a"))
     }
   }
 }

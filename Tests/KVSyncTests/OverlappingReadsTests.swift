@@ -88,7 +88,7 @@ import Testing
     try scene.save("a", 1)
     _ = try scene.engine.purge(nil)
     scene.publish("a", 2)
-    for change in scene.backend.told { try scene.engine.apply(change) }
+    for change in scene.backend.published { try scene.engine.apply(change) }
     #expect(scene.value("a") == 2)
   }
 
@@ -98,7 +98,7 @@ import Testing
     try scene.read(Self.low)
     for (id, n) in [("a", 1), ("a", 9), ("b", 9)] as [(String, Int64)] { scene.publish(id, n) }
     try scene.read(Self.low, changes: true)
-    try scene.engine.apply(scene.backend.told[0])
+    try scene.engine.apply(scene.backend.published[0])
     #expect(scene.value("a") == 1)
     try scene.read(Self.low, changes: true)
     #expect(scene.value("a") == nil)

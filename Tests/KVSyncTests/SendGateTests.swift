@@ -47,21 +47,21 @@ import Testing
     let fixture = try TestEngine(.auto)
     try fixture.save(["_id": "x", "n": 1], .forceLocal)
     let underWay = Monitor(0)
-    let most = Monitor(0)
+    let maximum = Monitor(0)
     fixture.remote.duringWrite = { [unowned fixture] in
       let depth = underWay.withLock { count -> Int in
         count += 1
         return count
       }
       defer { underWay.withLock { $0 -= 1 } }
-      most.withLock { $0 = max($0, depth) }
+      maximum.withLock { $0 = max($0, depth) }
       // The first request is under way: the second one has to wait for its end, which its deadline does not
       // let it.
       guard depth == 1 else { return }
       _ = try? second.send(fixture, Call(deadline: .after(seconds: Self.soon)))
     }
     _ = try? first.send(fixture, Call())
-    #expect(most.withLock { $0 } == 1)
+    #expect(maximum.withLock { $0 } == 1)
   }
 
   @Test(
@@ -75,7 +75,7 @@ import Testing
     try fixture.save(["_id": "x", "n": 1], .forceLocal)
     struct UnderWay {
       var now = 0
-      var most = 0
+      var maximum = 0
       var total = 0
     }
     let underWay = Monitor(UnderWay())
@@ -83,7 +83,7 @@ import Testing
       underWay.withLockNotifyingAll { requests in
         requests.now += 1
         requests.total += 1
-        requests.most = max(requests.most, requests.now)
+        requests.maximum = max(requests.maximum, requests.now)
       }
       // As long as another one may come in, which a broken gate lets in at once.
       _ = underWay.wait(until: .after(seconds: Self.soon)) { $0.now > 1 ? true : nil }
@@ -111,7 +111,7 @@ import Testing
     for thread in threads { thread?.join() }
     fixture.remote.duringWrite = {}
     #expect(failures.withLock { $0 }.isEmpty)
-    #expect(underWay.withLock { ($0.total, $0.most) } == (18, 1))
+    #expect(underWay.withLock { ($0.total, $0.maximum) } == (18, 1))
   }
 
   // MARK: The gate itself

@@ -95,8 +95,8 @@ private final class SimulatedWorld {
         number, path, network, remote, strategy, ids: Seed(random.next()),
         answers: Seed(random.next()))
       network.before = { [unowned self, unowned member] random in interrupt(member, &random) }
-      network.told = { [unowned self, unowned member] random in
-        member.listen(to: backend.told, &random)
+      network.deliver = { [unowned self, unowned member] random in
+        member.listen(to: backend.published, &random)
       }
       members.append(member)
     }
@@ -126,7 +126,7 @@ private final class SimulatedWorld {
   }
 
   private func act(_ member: Member, _ random: inout Seed) throws {
-    member.listen(to: backend.told, &random)
+    member.listen(to: backend.published, &random)
     try member.act(&random)
     if member.store.isDead { try member.restart() }
   }
@@ -149,7 +149,7 @@ private final class SimulatedWorld {
       member.store.callsLeft = nil
       // First, because a message that comes during the push may queue a deletion, which goes with the next one: nothing
       // but conflicts may be left by this one.
-      try member.listenToAll(backend.told)
+      try member.listenToAll(backend.published)
       let result = try member.engine.push(member.call())
       let isAllowed = strategy != .clientWins && strategy != .serverWins
       require(
@@ -166,7 +166,7 @@ private final class SimulatedWorld {
         require(result.push.errors.isEmpty, "errors at the end: \(result.push.errors)")
       }
     }
-    for member in members { try member.listenToAll(backend.told) }
+    for member in members { try member.listenToAll(backend.published) }
   }
 
   private func require(_ isSo: Bool, _ otherwise: @autoclosure () -> String) {
@@ -207,7 +207,7 @@ private final class Member {
   private let strategy: ConflictStrategy
   private let takesInLiveData: Bool
   /// How many live messages have arrived.
-  private var heard = 0
+  private var receivedCount = 0
   /// What the handler of conflicts answers.
   private let answers: Monitor<Seed>
 
@@ -302,19 +302,19 @@ private final class Member {
   }
 
   /// Some messages arrive, of those that have not.
-  func listen(to told: [LiveChange], _ random: inout Seed) {
+  func listen(to published: [LiveChange], _ random: inout Seed) {
     guard takesInLiveData else { return }
-    for _ in 0..<(random.next() % 4) where heard < told.count {
-      guard (try? engine.apply(told[heard])) != nil else { return }
-      heard += 1
+    for _ in 0..<(random.next() % 4) where receivedCount < published.count {
+      guard (try? engine.apply(published[receivedCount])) != nil else { return }
+      receivedCount += 1
     }
   }
 
   /// All of them arrive.
-  func listenToAll(_ told: [LiveChange]) throws {
+  func listenToAll(_ published: [LiveChange]) throws {
     guard takesInLiveData else { return }
-    for change in told.dropFirst(heard) { try engine.apply(change) }
-    heard = told.count
+    for change in published.dropFirst(receivedCount) { try engine.apply(change) }
+    receivedCount = published.count
   }
 
   /// Does one thing; failures are part of the game.

@@ -60,7 +60,7 @@ package struct DiskFault {
     let append: @convention(c) (Int32, UnsafeRawPointer?, Int) -> Int = {
       DiskFault.isDue(.write) ? -1 : Glibc.write($0, $1, $2)
     }
-    let place: @convention(c) (Int32, UnsafeRawPointer?, Int, Int) -> Int = {
+    let writeAt: @convention(c) (Int32, UnsafeRawPointer?, Int, Int) -> Int = {
       DiskFault.isDue(.write) ? -1 : pwrite($0, $1, $2, $3)
     }
     let read: @convention(c) (Int32, UnsafeMutableRawPointer?, Int) -> Int = {
@@ -73,7 +73,7 @@ package struct DiskFault {
     _ = set(system, "pread", unsafeBitCast(readAt, to: sqlite3_syscall_ptr.self))
     _ = set(system, "pread64", unsafeBitCast(readAt, to: sqlite3_syscall_ptr.self))
     _ = set(system, "write", unsafeBitCast(append, to: sqlite3_syscall_ptr.self))
-    _ = set(system, "pwrite", unsafeBitCast(place, to: sqlite3_syscall_ptr.self))
-    _ = set(system, "pwrite64", unsafeBitCast(place, to: sqlite3_syscall_ptr.self))
+    _ = set(system, "pwrite", unsafeBitCast(writeAt, to: sqlite3_syscall_ptr.self))
+    _ = set(system, "pwrite64", unsafeBitCast(writeAt, to: sqlite3_syscall_ptr.self))
   }
 }

@@ -11,8 +11,8 @@ package struct ResultCopy: Sendable {
     let out = changes.deletions.map(\.index) + changes.moves.map(\.from)
     var into = changes.insertions.map { ($0.index, Self.text($0.entity)) }
     into += changes.moves.map { ($0.to, shown[$0.from]) }
-    for place in out.sorted(by: >) { shown.remove(at: place) }
-    for (place, entity) in into.sorted(by: { $0.0 < $1.0 }) { shown.insert(entity, at: place) }
+    for index in out.sorted(by: >) { shown.remove(at: index) }
+    for (index, entity) in into.sorted(by: { $0.0 < $1.0 }) { shown.insert(entity, at: index) }
     for modified in changes.modifications { shown[modified.index] = Self.text(modified.entity) }
   }
 

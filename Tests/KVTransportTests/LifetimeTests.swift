@@ -79,16 +79,16 @@ import Testing
   func exchangeAll() throws {
     struct Load {
       var now = 0
-      var most = 0
+      var maximum = 0
     }
     let load = Monitor(Load())
     try withServer(connections: 8) { request, connection in
       load.withLockNotifyingAll {
         $0.now += 1
-        $0.most = max($0.most, $0.now)
+        $0.maximum = max($0.maximum, $0.now)
       }
       // Nobody is answered before three are here, so that they do overlap.
-      _ = load.wait(until: .after(seconds: 10)) { $0.most >= 3 ? true : nil }
+      _ = load.wait(until: .after(seconds: 10)) { $0.maximum >= 3 ? true : nil }
       load.withLockNotifyingAll { $0.now -= 1 }
       connection.send(ScriptedReply(200, request.target))
     } run: { transport, server in
@@ -102,7 +102,7 @@ import Testing
         seen[index] = (try? result.get()).map { String(decoding: $0.body, as: UTF8.self) }
       }
       #expect(seen == Dictionary(uniqueKeysWithValues: (0..<40).map { ($0, "/\($0)") }))
-      #expect(load.withLock { $0.most } == 3)
+      #expect(load.withLock { $0.maximum } == 3)
       #expect(server.connectionCount <= 3)
     }
   }

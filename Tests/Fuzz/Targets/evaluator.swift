@@ -29,9 +29,9 @@ private let count = filters.count + formats.count
 
 /// Read anew for each input: values that stay would look like leaks, for their references carry marks.
 private func query(_ number: UInt8) -> Query? {
-  let place = Int(number) % count
-  return place < filters.count
-    ? try? Query(filter: filters[place]) : try? Query(format: formats[place - filters.count])
+  let index = Int(number) % count
+  return index < filters.count
+    ? try? Query(filter: filters[index]) : try? Query(format: formats[index - filters.count])
 }
 
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -57,7 +57,7 @@ import Testing
     #expect(now.epoch != lost.epoch)
   }
 
-  @Test("is what the administrator says is one") func told() throws {
+  @Test("is what the administrator says is one") func stated() throws {
     var server: TestServer? = try start()
     let ana = try #require(try server?.user("ana"))
     let before = try #require(try save("a", server, ana))

@@ -97,13 +97,13 @@ import Testing
 
   @Test("are refused with a place that is not on earth")
   func places() throws {
-    for place in ["[-300,3]", "[0,91]", "[0]", "[0,0,0]", #""here""#, #"["0","0"]"#] {
-      let answer = try server.send(ana, "POST", "/appdata/kid/notes", "{\"_geoloc\":\(place)}")
-      #expect(answer.status == 400 && answer.error == "ParameterValueOutOfRange", "\(place)")
+    for point in ["[-300,3]", "[0,91]", "[0]", "[0,0,0]", #""here""#, #"["0","0"]"#] {
+      let answer = try server.send(ana, "POST", "/appdata/kid/notes", "{\"_geoloc\":\(point)}")
+      #expect(answer.status == 400 && answer.error == "ParameterValueOutOfRange", "\(point)")
     }
-    for place in ["[-180,90]", "[8.5,47.4]", "null"] {
-      let answer = try server.send(ana, "POST", "/appdata/kid/notes", "{\"_geoloc\":\(place)}")
-      #expect(answer.status == 201, "\(place)")
+    for point in ["[-180,90]", "[8.5,47.4]", "null"] {
+      let answer = try server.send(ana, "POST", "/appdata/kid/notes", "{\"_geoloc\":\(point)}")
+      #expect(answer.status == 201, "\(point)")
     }
   }
 
