@@ -26,10 +26,10 @@ COLLECTION = "/appdata/kid_bench/live"
 
 def rows() -> list[Row]:
     """All rows of this file."""
-    with scratch("live") as place:
+    with scratch("live") as directory:
         port = free_port()
         command = [
-            *(str(BUILD / "bin" / "kvstored"), "--data", str(place / "data")),
+            *(str(BUILD / "bin" / "kvstored"), "--data", str(directory / "data")),
             *("--listen", f"127.0.0.1:{port}", "--app", "kid_bench:secret:master"),
             *("--access-log", "off", "--log-level", "error"),
         ]
@@ -40,19 +40,21 @@ def rows() -> list[Row]:
             # As in a server that has run for a while, its log has the size that it stays at.
             for number in range(WARMING):
                 session.request("POST", "/appdata/kid_bench/others", {"number": number})
-            delivered, saving = across_processes(session, place)
-            polls = Polls(session, port, place)
+            delivered, saving = across_processes(session, directory)
+            polls = Polls(session, port, directory)
             many = polls.run(1_000)
-            most = polls.run(10_000, server.pid)
+            ten_thousand = polls.run(10_000, server.pid)
     return [
         *delivered,
         figure("one write to 1,000 subscribers: the last is told after", many.last, "ms"),
-        figure("one write to 10,000 subscribers: the last is told after", most.last, "ms"),
+        figure("one write to 10,000 subscribers: the last is told after", ten_thousand.last, "ms"),
         figure(
-            *("a write that 10,000 subscribers hear of", most.written, "ms"),
+            *("a write that 10,000 subscribers hear of", ten_thousand.written, "ms"),
             *(saving, "a write that one subscriber hears of"),
         ),
-        below("server's memory for an idle subscriber, 10,000 of them", most.memory, 32, "KiB"),
+        below(
+            "server's memory for an idle subscriber, 10,000 of them", ten_thousand.memory, 32, "KiB"
+        ),
         *observers(),
     ]
 
@@ -62,19 +64,19 @@ def observers() -> list[Row]:
     program = build(
         "observe", "data.c", "raw.c", "ours.c", "observe.c", libraries=("kvstore", "sqlite3")
     )
-    told: dict[tuple[int, int], tuple[float, float]] = {}
+    received: dict[tuple[int, int], tuple[float, float]] = {}
     for count, observed in ((1_000, 1), (100_000, 1), (100_000, 0)):
-        with scratch("observe") as place:
-            output = output_of(program, place, count, CHANGES, observed)
+        with scratch("observe") as directory:
+            output = output_of(program, directory, count, CHANGES, observed)
         lines = [line.split() for line in output.splitlines()]
         saves, events = ([float(line[column]) for line in lines] for column in (0, 1))
-        told[count, observed] = (statistics.median(saves), statistics.median(events))
-    few, many = told[1_000, 1][1], told[100_000, 1][1]
+        received[count, observed] = (statistics.median(saves), statistics.median(events))
+    few, many = received[1_000, 1][1], received[100_000, 1][1]
     return [
         figure("a change told to an observer of 100,000 entities", many, "us", few, "of 1,000"),
         figure(
-            *("a save that an observer hears of", told[100_000, 1][0], "us"),
-            *(told[100_000, 0][0], "one that nobody observes"),
+            *("a save that an observer hears of", received[100_000, 1][0], "us"),
+            *(received[100_000, 0][0], "one that nobody observes"),
         ),
     ]
 
@@ -89,23 +91,32 @@ def figure(
     )
 
 
-def below(name: str, ours: float, most: float, unit: str) -> Row:
+def below(name: str, ours: float, maximum: float, unit: str) -> Row:
     """A row whose goal is an upper limit."""
-    return Row(name, round(ours, 2), None, None, unit, f"<= {most:g} {unit}", ours <= most, "")
+    return Row(
+        name,
+        round(ours, 2),
+        None,
+        None,
+        unit,
+        f"<= {maximum:g} {unit}",
+        ours <= maximum,
+        "",
+    )
 
 
-def across_processes(session: Session, place: Path) -> tuple[list[Row], float]:
+def across_processes(session: Session, directory: Path) -> tuple[list[Row], float]:
     """Two processes with the library: one writes, one is told. Gives the median save in ms, too."""
     program = build(
         "live", "data.c", "raw.c", "ours.c", "live.c", libraries=("kvstore", "sqlite3", "curl")
     )
     for name in ("watch", "write"):
-        (place / name).mkdir()
+        (directory / name).mkdir()
     token = session.token.removeprefix("Kinvey ")
-    output = output_of(program, session.address, place, token, WRITES)
+    output = output_of(program, session.address, directory, token, WRITES)
     columns = zip(*(map(float, line.split()) for line in output.splitlines()), strict=True)
-    gets, posts, saves, told = map(sorted, columns)
-    trip, post, save, median = (times[WRITES // 2] for times in (gets, posts, saves, told))
+    gets, posts, saves, received = map(sorted, columns)
+    trip, post, save, median = (times[WRITES // 2] for times in (gets, posts, saves, received))
     against = "a plain GET on a kept connection"
     title = "from a write to its delivery in another process"
     rows = [
@@ -113,7 +124,7 @@ def across_processes(session: Session, place: Path) -> tuple[list[Row], float]:
             *(f"{title}, median", round(median), round(trip), round(median / trip, 2), "us"),
             *("ratio <= 3", median <= 3 * trip, against),
         ),
-        figure(f"{title}, 99 of 100", told[WRITES * 99 // 100], "us", trip, against),
+        figure(f"{title}, 99 of 100", received[WRITES * 99 // 100], "us", trip, against),
         figure("of which the save itself, median", save, "us", trip, against),
         figure(
             f"{title}, median, once more", median, "us", post, "a plain POST of the same entity"
@@ -123,7 +134,7 @@ def across_processes(session: Session, place: Path) -> tuple[list[Row], float]:
 
 
 @dataclass(frozen=True)
-class Told:
+class Received:
     """Milliseconds, and KiB for each poll."""
 
     written: float
@@ -134,9 +145,9 @@ class Told:
 class Polls:
     """Long polls of many users on a collection that all may read."""
 
-    def __init__(self, session: Session, port: int, place: Path) -> None:
+    def __init__(self, session: Session, port: int, directory: Path) -> None:
         """Signs the users up and lets them listen."""
-        self.session, self.port, self.place = session, port, place
+        self.session, self.port, self.directory = session, port, directory
         self.program = build("polls", "data.c", "raw.c", "polls.c", libraries=("sqlite3",))
         with ThreadPoolExecutor(4) as pool:
             self.users = list(pool.map(self._listen, range(USERS)))
@@ -155,10 +166,10 @@ class Polls:
             f"&channel-group={registered['userChannelGroup']}"
         )
 
-    def run(self, count: int, server: int | None = None) -> Told:
+    def run(self, count: int, server: int | None = None) -> Received:
         """Lets so many polls wait, and writes once. `server`: whose memory is looked at."""
         first = json.loads(self.session.request("GET", f"{self.users[0]}&tt=0"))["t"]
-        paths, write = self.place / "polls.paths", self.place / "polls.request"
+        paths, write = self.directory / "polls.paths", self.directory / "polls.request"
         since = f"&tt={first['t']}&tr={first['r']}"
         paths.write_text("".join(f"{self.users[n % USERS]}{since}\n" for n in range(count)))
         body = '{"_acl":{"gr":true},"name":"to all"}'
@@ -178,7 +189,7 @@ class Polls:
             time.sleep(SETTLING)
             memory = (resident(server) - before) / count if server else 0.0
             written, _, last = polls.communicate("go\n")[0].split()
-        return Told(float(written) / 1000, float(last) / 1000, memory)
+        return Received(float(written) / 1000, float(last) / 1000, memory)
 
 
 def resident(process: int) -> float:

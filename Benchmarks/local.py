@@ -45,8 +45,8 @@ def rows() -> list[Row]:
 
 def workload_row(program: Path, workload: Workload) -> Row:
     """Runs both sides of a workload in turns, in one process."""
-    with scratch(workload.name) as place:
-        output = output_of(program, workload.name, place, workload.count, ROUNDS)
+    with scratch(workload.name) as directory:
+        output = output_of(program, workload.name, directory, workload.count, ROUNDS)
     rates: dict[str, list[float]] = {"ours": [], "raw": []}
     for line in output.splitlines():
         side, rate = line.split()
@@ -60,11 +60,11 @@ def python_row(program: Path) -> Row:
     python: list[float] = []
     c: list[float] = []
     for _ in range(ROUNDS):
-        with scratch("python-find") as place:
-            output = output_of(program, "find", place, 20_000, 1)
+        with scratch("python-find") as directory:
+            output = output_of(program, "find", directory, 20_000, 1)
             c += [float(line.split()[1]) for line in output.splitlines() if line.startswith("ours")]
             python.append(
-                float(output_of(sys.executable, SOURCES.parent / "find.py", place / "ours-0"))
+                float(output_of(sys.executable, SOURCES.parent / "find.py", directory / "ours-0"))
             )
     return ratio_row("find by id from Python, as bytes", "entities/s", python, c, "the C ABI", 0.5)
 

@@ -28,15 +28,17 @@ def rows() -> list[Row]:
     )
     speed: dict[str, list[float]] = {"ours": [], "raw": []}
     peak: dict[str, list[float]] = {"ours": [], "raw": []}
-    with scratch("pull") as place:
-        expected = write_cities(place / "cities.json")
-        with nginx(place, LOCATIONS) as address:
+    with scratch("pull") as directory:
+        expected = write_cities(directory / "cities.json")
+        with nginx(directory, LOCATIONS) as address:
             for round_ in range(ROUNDS):
-                (place / f"ours-{round_}").mkdir()
+                (directory / f"ours-{round_}").mkdir()
                 runs = {
-                    "ours": output_of(ours, address, place / f"ours-{round_}"),
+                    "ours": output_of(ours, address, directory / f"ours-{round_}"),
                     "raw": output_of(
-                        raw, f"{address}/appdata/kid_bench/cities", place / f"raw-{round_}.sqlite"
+                        raw,
+                        f"{address}/appdata/kid_bench/cities",
+                        directory / f"raw-{round_}.sqlite",
                     ),
                 }
                 for side, output in runs.items():

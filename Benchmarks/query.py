@@ -16,8 +16,8 @@ def rows() -> list[Row]:
     program = build(
         "query", "data.c", "raw.c", "ours.c", "query.c", libraries=("kvstore", "sqlite3")
     )
-    with scratch("query") as place:
-        output = output_of(program, place, COUNT, ROUNDS)
+    with scratch("query") as directory:
+        output = output_of(program, directory, COUNT, ROUNDS)
     rates: dict[tuple[str, str], list[float]] = {}
     for line in output.splitlines():
         workload, side, rate = line.split()

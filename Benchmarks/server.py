@@ -69,18 +69,18 @@ class Load:
 
 def rows() -> list[Row]:
     """All rows of this file."""
-    with scratch("server") as place:
+    with scratch("server") as directory:
         port = free_port()
         command = [
-            *(str(BUILD / "bin" / "kvstored"), "--data", str(place / "data")),
+            *(str(BUILD / "bin" / "kvstored"), "--data", str(directory / "data")),
             *("--listen", f"127.0.0.1:{port}", "--app", "kid_bench:secret:master"),
             *("--access-log", "off", "--log-level", "error"),
         ]
         with serving(command, port) as server:
             session = sign_up(f"http://127.0.0.1:{port}")
-            fill(session, place)
+            fill(session, directory)
             load = Load(session.token, PREFIX, PAGE)
-            with nginx(place, "location = /page { try_files /page.json =404; }") as static:
+            with nginx(directory, "location = /page { try_files /page.json =404; }") as static:
                 result = [
                     compare("kvstored: get an entity", "get", load, session.address, static),
                     compare("kvstored: put an entity", "put", load, session.address, static),
@@ -102,9 +102,9 @@ def sign_up_as(address: str, name: str) -> tuple[Session, str]:
     return Session(address, f"Kinvey {answer['_kmd']['authtoken']}"), answer["_id"]
 
 
-def fill(session: Session, place: Path) -> None:
+def fill(session: Session, directory: Path) -> None:
     """Puts entities into kvstored, and its answers into files for nginx."""
-    files = place / "appdata" / "kid_bench" / "cities"
+    files = directory / "appdata" / "kid_bench" / "cities"
     files.mkdir(parents=True)
     for number in range(ENTITIES):
         id_ = f"{PREFIX}{number:08d}"
@@ -114,7 +114,7 @@ def fill(session: Session, place: Path) -> None:
     page = session.request("GET", PAGE)
     if len(json.loads(page)) != PAGE_LENGTH:
         raise RuntimeError(f"a page of {len(json.loads(page))} entities")
-    (place / "page.json").write_bytes(page)
+    (directory / "page.json").write_bytes(page)
 
 
 def compare(title: str, kind: str, load: Load, address: str, static: str) -> Row:

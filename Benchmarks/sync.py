@@ -46,12 +46,12 @@ class Runs:
         return [self.count / seconds for seconds in self.seconds]
 
 
-class Bench:
+class Measurement:
     """A kvstored with a user, and the program that synchronises with it."""
 
-    def __init__(self, place: Path, server: subprocess.Popen[bytes], session: Session) -> None:
+    def __init__(self, root: Path, server: subprocess.Popen[bytes], session: Session) -> None:
         """Compiles the program."""
-        self.place = place
+        self.root = root
         self.server = server
         self.session = session
         self.program = build(
@@ -60,7 +60,7 @@ class Bench:
 
     def run(self, runs: Runs, directory: str, *words: object, expected: int) -> None:
         """Runs it once and adds what came of it."""
-        data = self.place / directory
+        data = self.root / directory
         data.mkdir(exist_ok=True)
         before = processor_seconds(self.server.pid)
         output = output_of(self.program, self.session.address, data, *words)
@@ -101,14 +101,14 @@ class Bench:
         for _ in range(pages):
             filter_ = json.dumps({"_id": {"$gt": last}})
             output = output_of(
-                *("curl", "-s", "-G", "-o", self.place / "page.json", "-w", "%{time_total}"),
+                *("curl", "-s", "-G", "-o", self.root / "page.json", "-w", "%{time_total}"),
                 *("-H", f"Authorization: {self.session.token}"),
                 *("--data-urlencode", f"query={filter_}"),
                 *("--data-urlencode", 'sort={"_id":1}', "-d", "limit=10000"),
                 f"{self.session.address}/appdata/kid_bench/cities",
             )
             total += float(output)
-            page = json.loads((self.place / "page.json").read_bytes())
+            page = json.loads((self.root / "page.json").read_bytes())
             if not page:
                 return total
             last = page[-1]["_id"]
@@ -126,17 +126,17 @@ def city_rows() -> list[Row]:
     full, changed = Runs(), Runs()
     pushed = {kind: Runs() for kind, _, _ in PUSHES}
     own = 0
-    with world("sync") as bench:
-        count = bench.fill(json.dumps({"_id": key, **city}) for key, city in cities.items())
+    with world("sync") as measured:
+        count = measured.fill(json.dumps({"_id": key, **city}) for key, city in cities.items())
         whole = '{"autoPagination":true,"deltaSet":true}'
         for round_ in range(ROUNDS):
-            bench.run(full, f"client-{round_}", "pull", whole, expected=count)
-            own = change(bench, cities, round_)
-            bench.run(changed, f"client-{round_}", "pull", whole, expected=CHANGES)
+            measured.run(full, f"client-{round_}", "pull", whole, expected=count)
+            own = change(measured, cities, round_)
+            measured.run(changed, f"client-{round_}", "pull", whole, expected=CHANGES)
             for kind, number, _ in PUSHES:
-                bench.run(pushed[kind], f"{kind}-{round_}", kind, number, expected=number)
-                bench.session.request("DELETE", "/appdata/kid_bench/pushed?query=%7B%7D")
-        fetched = bench.fetch_pages(count // 10_000 + 2)
+                measured.run(pushed[kind], f"{kind}-{round_}", kind, number, expected=number)
+                measured.session.request("DELETE", "/appdata/kid_bench/pushed?query=%7B%7D")
+        fetched = measured.fetch_pages(count // 10_000 + 2)
     seconds = statistics.median(full.seconds)
     shares = [many / one for one, many in zip(full.seconds, changed.seconds, strict=True)]
     # What the changes come to beside the changed entities themselves, in the last round.
@@ -168,35 +168,35 @@ def city_rows() -> list[Row]:
 def many_row() -> Row:
     """Two million entities: memory has to follow the page."""
     runs = Runs()
-    with world("sync-many") as bench:
-        count = bench.fill(
+    with world("sync-many") as measured:
+        count = measured.fill(
             json.dumps({"_id": f"{number:012d}", "number": number, "text": "x" * 200})
             for number in range(MANY)
         )
-        bench.run(runs, "client", "pull", '{"autoPagination":true}', expected=count)
+        measured.run(runs, "client", "pull", '{"autoPagination":true}', expected=count)
     return memory_row(f"peak memory of the client pulling {count:,}", runs)
 
 
 @contextmanager
-def world(name: str) -> Iterator[Bench]:
+def world(name: str) -> Iterator[Measurement]:
     """A kvstored of its own that keeps a history, with a user."""
-    with scratch(name) as place:
+    with scratch(name) as root:
         port = free_port()
         command = [
-            *(str(BUILD / "bin" / "kvstored"), "--data", str(place / "data")),
+            *(str(BUILD / "bin" / "kvstored"), "--data", str(root / "data")),
             *("--listen", f"127.0.0.1:{port}", "--app", "kid_bench:secret:master"),
             *("--access-log", "off", "--log-level", "error", "--delta-days", "15"),
         ]
         with serving(command, port) as server:
-            yield Bench(place, server, sign_up(f"http://127.0.0.1:{port}"))
+            yield Measurement(root, server, sign_up(f"http://127.0.0.1:{port}"))
 
 
-def change(bench: Bench, cities: dict[str, dict[str, object]], round_: int) -> int:
+def change(measured: Measurement, cities: dict[str, dict[str, object]], round_: int) -> int:
     """Changes some cities on the server; gives the bytes of the changed entities."""
     size = 0
     for key in list(cities)[round_ * CHANGES : (round_ + 1) * CHANGES]:
         entity = {"_id": key, **cities[key], "changed": round_}
-        size += len(bench.session.request("PUT", f"/appdata/kid_bench/cities/{key}", entity))
+        size += len(measured.session.request("PUT", f"/appdata/kid_bench/cities/{key}", entity))
     return size
 
 

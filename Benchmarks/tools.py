@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "Benchmarks" / "c"
 BUILD = ROOT / "build"
-PLACE = BUILD / "bench"
+SCRATCH = BUILD / "bench"
 LIBRARY = BUILD / "lib" / "libkvstore.so"
 
 
@@ -67,8 +67,8 @@ def limit_row(
 
 def build(program: str, *sources: str, libraries: tuple[str, ...]) -> Path:
     """Compiles a program of Benchmarks/c against the library of build/lib."""
-    PLACE.mkdir(parents=True, exist_ok=True)
-    target = PLACE / program
+    SCRATCH.mkdir(parents=True, exist_ok=True)
+    target = SCRATCH / program
     flags = ["-O2", "-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror"]
     subprocess.run(
         [
@@ -93,7 +93,7 @@ def output_of(*command: object, limit: float = 600) -> str:
 @contextmanager
 def scratch(name: str) -> Iterator[Path]:
     """An empty directory below build/bench, gone afterwards."""
-    path = PLACE / f"scratch-{name}"
+    path = SCRATCH / f"scratch-{name}"
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir(parents=True)
     try:
@@ -131,29 +131,29 @@ def serving(command: list[str], port: int) -> Iterator[subprocess.Popen[bytes]]:
 
 
 @contextmanager
-def nginx(place: Path, locations: str) -> Iterator[str]:
+def nginx(directory: Path, locations: str) -> Iterator[str]:
     """An nginx that serves `locations`; gives its address."""
     port = free_port()
-    configuration = place / "nginx.conf"
+    configuration = directory / "nginx.conf"
     configuration.write_text(f"""
 daemon off;
 worker_processes {os.cpu_count()};
-pid {place}/nginx.pid;
-error_log {place}/nginx-error.log;
+pid {directory}/nginx.pid;
+error_log {directory}/nginx-error.log;
 events {{ worker_connections 256; }}
 http {{
   access_log off;
   sendfile on;
   keepalive_requests 100000000;
   default_type application/json;
-  client_body_temp_path {place}/body;
-  proxy_temp_path {place}/proxy;
-  fastcgi_temp_path {place}/fastcgi;
-  uwsgi_temp_path {place}/uwsgi;
-  scgi_temp_path {place}/scgi;
+  client_body_temp_path {directory}/body;
+  proxy_temp_path {directory}/proxy;
+  fastcgi_temp_path {directory}/fastcgi;
+  uwsgi_temp_path {directory}/uwsgi;
+  scgi_temp_path {directory}/scgi;
   server {{
     listen 127.0.0.1:{port};
-    root {place};
+    root {directory};
     {locations}
   }}
 }}

@@ -44,16 +44,16 @@ def test_the_first_program_in_c(server: Server, tmp_path: Path) -> None:
     flags = run(tmp_path, "pkg-config", "--cflags", "--libs", "kvstore").split()
     source = str(EXAMPLES / "c" / "first.c")
     run(tmp_path, "gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", source, "-o", "first", *flags)
-    told = run(tmp_path, "./first", server.host)
-    assert "saved {" in told
-    assert "found {" in told
-    assert '"pushed":1' in told
+    output = run(tmp_path, "./first", server.host)
+    assert "saved {" in output
+    assert "found {" in output
+    assert '"pushed":1' in output
 
 
 def test_the_first_program_in_python(server: Server, tmp_path: Path) -> None:
-    told = run(tmp_path, sys.executable, str(EXAMPLES / "python" / "first.py"), server.host)
-    assert "found {" in told
-    assert "1 to push\npushed 1 with errors []" in told
+    output = run(tmp_path, sys.executable, str(EXAMPLES / "python" / "first.py"), server.host)
+    assert "found {" in output
+    assert "1 to push\npushed 1 with errors []" in output
 
 
 def test_the_progress_bar_reaches_its_end(server: Server, tmp_path: Path) -> None:
@@ -67,33 +67,35 @@ def test_the_progress_bar_reaches_its_end(server: Server, tmp_path: Path) -> Non
         many = client.collection("many", "network")
         assert not many.save_many({"n": number} for number in range(2500)).errors
     program = EXAMPLES / "python" / "progress.py"
-    told = run(tmp_path, sys.executable, str(program), server.host, "many")
-    assert "2500/2500" in told
-    assert "pulled 2500" in told
+    output = run(tmp_path, sys.executable, str(program), server.host, "many")
+    assert "2500/2500" in output
+    assert "pulled 2500" in output
 
 
 def test_the_first_program_in_go(server: Server, tmp_path: Path) -> None:
     program = tmp_path / "first"
     run(EXAMPLES / "go", "go", "build", "-o", str(program), "./first")
-    told = run(tmp_path, str(program), server.host)
-    assert "found [{" in told
-    assert "pushed 1" in told
+    output = run(tmp_path, str(program), server.host)
+    assert "found [{" in output
+    assert "pushed 1" in output
 
 
 def example(
-    language: str, name: str, place: Path, *, c_name: str = "", needs: str = ""
+    language: str, name: str, directory: Path, *, c_name: str = "", needs: str = ""
 ) -> list[str]:
     """Build an example, if it is to be built; give how to start it."""
     if language == "python":
         return [sys.executable, str(EXAMPLES / "python" / f"{name}.py")]
-    program = place / f"{name}-example"
+    program = directory / f"{name}-example"
     if language == "go":
         run(EXAMPLES / "go", "go", "build", "-o", str(program), f"./{name}")
     else:
-        flags = run(place, "pkg-config", "--cflags", "--libs", "kvstore", *needs.split()).split()
+        flags = run(
+            directory, "pkg-config", "--cflags", "--libs", "kvstore", *needs.split()
+        ).split()
         source = str(EXAMPLES / "c" / f"{c_name or name}.c")
         warnings = ["-Wall", "-Wextra", "-Werror"]
-        run(place, "gcc", "-std=gnu11", *warnings, source, "-o", program.name, *flags)
+        run(directory, "gcc", "-std=gnu11", *warnings, source, "-o", program.name, *flags)
     return [str(program)]
 
 
@@ -103,10 +105,10 @@ def test_two_programs_share_a_directory_of_files(language: str, tmp_path: Path) 
     # Without the directory a note waits.
     assert "KV_NETWORK" in run(tmp_path, *program, "shared", "mine", "milk é")
     (tmp_path / "shared").mkdir()
-    told = run(tmp_path, *program, "shared", "mine", "bread")
-    assert re.search('pushed"?[:=]2', told, re.IGNORECASE)
-    told = run(tmp_path, *program, "shared", "yours", "tea")
-    assert all(text in told for text in ("milk é", "bread", "tea"))
+    output = run(tmp_path, *program, "shared", "mine", "bread")
+    assert re.search('pushed"?[:=]2', output, re.IGNORECASE)
+    output = run(tmp_path, *program, "shared", "yours", "tea")
+    assert all(text in output for text in ("milk é", "bread", "tea"))
     assert "tea" in run(tmp_path, *program, "shared", "mine")
     assert len(list((tmp_path / "shared" / "notes").glob("*.json"))) == 3
 
@@ -144,10 +146,10 @@ def test_what_is_followed_goes_both_ways(language: str, server: Server, tmp_path
 
 
 @contextmanager
-def watching(place: Path, command: list[str]) -> Iterator[queue.SimpleQueue[str]]:
+def watching(directory: Path, command: list[str]) -> Iterator[queue.SimpleQueue[str]]:
     """Run a program in a terminal of its own; give the lines that it prints, and "" at its end."""
     with subprocess.Popen(
-        command, cwd=place, env=environment(), stdout=subprocess.PIPE, text=True
+        command, cwd=directory, env=environment(), stdout=subprocess.PIPE, text=True
     ) as process:
         lines: queue.SimpleQueue[str] = queue.SimpleQueue()
 
@@ -167,10 +169,10 @@ def watching(place: Path, command: list[str]) -> Iterator[queue.SimpleQueue[str]
 
 def wait_for(lines: queue.SimpleQueue[str], *patterns: str) -> None:
     """Wait until each of these was in a line."""
-    told: list[str] = []
-    while not all(any(re.search(pattern, line) for line in told) for pattern in patterns):
-        told.append(lines.get(timeout=30))
-        assert told[-1], f"it ended: {told}"
+    output: list[str] = []
+    while not all(any(re.search(pattern, line) for line in output) for pattern in patterns):
+        output.append(lines.get(timeout=30))
+        assert output[-1], f"it ended: {output}"
 
 
 def environment() -> dict[str, str]:
@@ -178,11 +180,11 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(EXAMPLES.parent / "bindings" / "python" / "src")}
 
 
-def run(place: Path, *command: str) -> str:
+def run(directory: Path, *command: str) -> str:
     """Run a program and give what it prints."""
     process = subprocess.run(
         command,
-        cwd=place,
+        cwd=directory,
         env=environment(),
         capture_output=True,
         text=True,

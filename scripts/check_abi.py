@@ -24,8 +24,8 @@ STORED = ROOT / "Tests" / "ABI" / "libkvstore.so.0.abi"
 
 def main(arguments: list[str]) -> int:
     """Gives 0 if the ABI is the stored one."""
-    with tempfile.TemporaryDirectory() as place:
-        described = describe(Path(place))
+    with tempfile.TemporaryDirectory() as directory:
+        described = describe(Path(directory))
         if arguments == ["--accept"]:
             STORED.parent.mkdir(parents=True, exist_ok=True)
             STORED.write_bytes(described.read_bytes())
@@ -40,13 +40,15 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def describe(place: Path) -> Path:
+def describe(directory: Path) -> Path:
     """Writes the description of the header's ABI, without anything of this machine in it."""
-    (place / "abi.cc").write_text(stub(HEADER.read_text()))
-    library, description = place / "libkvstore.so", place / "abi.xml"
-    debug = ["-g", "-O0", "-w", f"-ffile-prefix-map={place}=."]
+    (directory / "abi.cc").write_text(stub(HEADER.read_text()))
+    library, description = directory / "libkvstore.so", directory / "abi.xml"
+    debug = ["-g", "-O0", "-w", f"-ffile-prefix-map={directory}=."]
     shared = ["-shared", "-fPIC", "-Wl,-soname=libkvstore.so.0"]
-    subprocess.run(["g++", *debug, *shared, "abi.cc", "-o", str(library)], check=True, cwd=place)
+    subprocess.run(
+        ["g++", *debug, *shared, "abi.cc", "-o", str(library)], check=True, cwd=directory
+    )
     quiet = ["--no-corpus-path", "--no-comp-dir-path", "--no-show-locs", "--no-elf-needed"]
     subprocess.run(["abidw", *quiet, "--out-file", str(description), str(library)], check=True)
     return description

@@ -109,51 +109,51 @@ def check(group: list[Sample]) -> None:
     }
     text = "\n".join(sample.text for sample in group)
     language = group[0].language
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as directory:
         if language == "json":
             check_json(text)
         elif language in checkers:
-            checkers[language](text, Path(place))
+            checkers[language](text, Path(directory))
         else:
             raise SampleError(f"a sample in {language or 'no language'}: who would check it?")
 
 
-def check_c(text: str, place: Path) -> None:
-    compile_and_run(place, text, "sample.c", "gcc", "-std=c11")
+def check_c(text: str, directory: Path) -> None:
+    compile_and_run(directory, text, "sample.c", "gcc", "-std=c11")
 
 
-def check_cpp(text: str, place: Path) -> None:
-    compile_and_run(place, text, "sample.cc", "g++", "-std=c++17")
+def check_cpp(text: str, directory: Path) -> None:
+    compile_and_run(directory, text, "sample.cc", "g++", "-std=c++17")
 
 
-def compile_and_run(place: Path, text: str, name: str, *compiler: str) -> None:
-    (place / name).write_text(text)
-    flags = run(place, "pkg-config", "--cflags", "--libs", "kvstore").split()
+def compile_and_run(directory: Path, text: str, name: str, *compiler: str) -> None:
+    (directory / name).write_text(text)
+    flags = run(directory, "pkg-config", "--cflags", "--libs", "kvstore").split()
     strict = ["-Wall", "-Wextra", "-Werror", "-pedantic"]
-    run(place, *compiler, *strict, name, "-o", "sample", *flags)
-    run(place, "./sample")
+    run(directory, *compiler, *strict, name, "-o", "sample", *flags)
+    run(directory, "./sample")
 
 
-def check_go(text: str, place: Path) -> None:
+def check_go(text: str, directory: Path) -> None:
     binding = ROOT / "bindings" / "go"
     module = (binding / "go.mod").read_text().split()[1]
-    (place / "main.go").write_text(text)
-    (place / "go.mod").write_text(
+    (directory / "main.go").write_text(text)
+    (directory / "go.mod").write_text(
         f"module sample\n\ngo 1.19\n\nrequire {module} v0.0.0\n\nreplace {module} => {binding}\n"
     )
-    if formatted := run(place, "gofmt", "-l", "main.go"):
+    if formatted := run(directory, "gofmt", "-l", "main.go"):
         raise SampleError(f"not formatted: {formatted}")
-    run(place, "go", "run", ".")
+    run(directory, "go", "run", ".")
 
 
-def check_python(text: str, place: Path) -> None:
-    (place / "sample.py").write_text(text)
-    run(place, sys.executable, "-W", "error", "sample.py")
+def check_python(text: str, directory: Path) -> None:
+    (directory / "sample.py").write_text(text)
+    run(directory, sys.executable, "-W", "error", "sample.py")
 
 
-def check_shell(text: str, place: Path) -> None:
-    (place / "sample.sh").write_text(text)
-    run(place, "bash", "-n", "sample.sh")
+def check_shell(text: str, directory: Path) -> None:
+    (directory / "sample.sh").write_text(text)
+    run(directory, "bash", "-n", "sample.sh")
     for target in re.findall(r"^make ([a-z]+)", text, re.MULTILINE):
         run(ROOT, "make", "--dry-run", "--no-print-directory", target)
 
@@ -165,9 +165,9 @@ def check_json(text: str) -> None:
         raise SampleError(str(problem)) from problem
 
 
-def run(place: Path, *command: str) -> str:
+def run(directory: Path, *command: str) -> str:
     """Runs a command in a directory that is also its home; gives its output or raises it."""
-    home = {"HOME": str(place), "XDG_DATA_HOME": "", "GOFLAGS": "-mod=mod", "GOPROXY": "off"}
+    home = {"HOME": str(directory), "XDG_DATA_HOME": "", "GOFLAGS": "-mod=mod", "GOPROXY": "off"}
     caches = {"GOCACHE": str(BUILD / "go-cache"), "GOPATH": str(BUILD / "go")}
     paths = {
         "PYTHONPATH": str(ROOT / "bindings" / "python" / "src"),
@@ -177,7 +177,7 @@ def run(place: Path, *command: str) -> str:
     }
     result = subprocess.run(
         command,
-        cwd=place,
+        cwd=directory,
         env=os.environ | home | caches | paths,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -20,11 +20,11 @@
 #include <unistd.h>
 
 typedef struct times {
-  double get, post, save, told;
+  double get, post, save, received;
 } times;
 
 typedef struct watcher {
-  sem_t told;
+  sem_t received;
   int channel;
 } watcher;
 
@@ -65,7 +65,7 @@ static void on_next(void *context, const kv_event *event) {
   watcher *watch = context;
   (void)event;
   send_time(watch->channel, now);
-  sem_post(&watch->told);
+  sem_post(&watch->received);
 }
 
 static void on_error(void *context, const kv_event *event) {
@@ -78,12 +78,12 @@ static void watch(const char *host, const char *directory, int count, int channe
   kv_client *client = log_in(host, directory, "watch");
   kv_store *store;
   kv_error *error = NULL;
-  sem_init(&watch.told, 0, 0);
+  sem_init(&watch.received, 0, 0);
   must(kv_store_open(client, "live", "network", NULL, &store, &error), error);
   must(kv_live_register(client, NULL, &error), error);
   must(kv_store_subscribe(store, NULL, on_ready, on_next, NULL, on_error, &watch, NULL, NULL, &error),
        error);
-  for (int i = 0; i < count; i++) sem_wait(&watch.told);
+  for (int i = 0; i < count; i++) sem_wait(&watch.received);
   must(kv_store_close(store), NULL);
   must(kv_client_close(client), NULL);
 }
@@ -132,7 +132,7 @@ static void write_all(const char *host, const char *directory, const char *token
     double start = data_now();
     must(kv_store_save(store, entity, KV_NUL_TERMINATED, NULL, NULL, NULL, &error), error);
     times[i].save = data_now() - start;
-    times[i].told = receive_time(channel) - start;
+    times[i].received = receive_time(channel) - start;
   }
   curl_easy_cleanup(get);
   curl_easy_cleanup(post);
@@ -160,7 +160,7 @@ int main(int arguments, char **argument) {
     raw_fail(argument[0], "the watcher failed");
   for (int i = 0; i < count; i++)
     printf("%.1f %.1f %.1f %.1f\n", times[i].get * 1e6, times[i].post * 1e6, times[i].save * 1e6,
-           times[i].told * 1e6);
+           times[i].received * 1e6);
   free(times);
   return 0;
 }

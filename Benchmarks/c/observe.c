@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 typedef struct watcher {
-  sem_t told;
+  sem_t received;
   double at;
 } watcher;
 
@@ -22,7 +22,7 @@ static void on_event(void *context, const kv_event *event) {
   watcher *watch = context;
   if (event->status != KV_OK) raw_fail("observer", kv_error_message(event->error));
   watch->at = data_now();
-  sem_post(&watch->told);
+  sem_post(&watch->received);
 }
 
 static void fill(kv_store *store, int count) {
@@ -51,17 +51,17 @@ int main(int count, char **arguments) {
   must(kv_query_create(NULL, 0, "{\"sort\":{\"population\":1},\"fields\":[\"population\"]}",
                        KV_NUL_TERMINATED, &query, &error),
        error);
-  sem_init(&watch.told, 0, 0);
+  sem_init(&watch.received, 0, 0);
   if (is_observed) {
     must(kv_store_observe(store, query, on_event, &watch, NULL, NULL, &error), error);
-    sem_wait(&watch.told);
+    sem_wait(&watch.received);
   }
   for (int i = 0; i < atoi(arguments[3]); i++) {
     snprintf(text, sizeof text, "{\"_id\":\"moving\",\"population\":%u}", data_random(&state) % 1000000);
     double start = data_now();
     must(kv_store_save(store, text, KV_NUL_TERMINATED, NULL, NULL, NULL, &error), error);
     double saved = data_now();
-    if (is_observed) sem_wait(&watch.told);
+    if (is_observed) sem_wait(&watch.received);
     printf("%.1f %.1f\n", (saved - start) * 1e6, is_observed ? (watch.at - start) * 1e6 : 0);
   }
   kv_query_free(query);

@@ -74,7 +74,7 @@ static json_t *carried_out(shelf *shelf, const json_t *write) {
 static json_t *answered(shelf *shelf, const char *operation, const json_t *request) {
   json_t *records = json_array();
   const char *id;
-  size_t place;
+  size_t position;
   json_t *value;
   char token[24];
   snprintf(token, sizeof token, "%zu", json_array_size(shelf->log));
@@ -83,7 +83,7 @@ static json_t *answered(shelf *shelf, const char *operation, const json_t *reque
     return json_pack("{s:o,s:n,s:s}", "records", records, "next", "token", token);
   }
   if (strcmp(operation, "fetch_ids") == 0) {
-    json_array_foreach(json_object_get(request, "ids"), place, value) {
+    json_array_foreach(json_object_get(request, "ids"), position, value) {
       char key[24];
       json_t *record = record_of(shelf, value, key);
       if (record) json_array_append(records, record);
@@ -96,13 +96,13 @@ static json_t *answered(shelf *shelf, const char *operation, const json_t *reque
       json_array_append(records, json_array_get(shelf->log, since));
     return json_pack("{s:o,s:s}", "changes", records, "token", token);
   }
-  json_array_foreach(json_object_get(request, "writes"), place, value)
+  json_array_foreach(json_object_get(request, "writes"), position, value)
     json_array_append_new(records, carried_out(shelf, value));
   return json_pack("{s:o}", "results", records);
 }
 
 /* Answers the long poll with what has happened, if there is one and something has. */
-static void tell(shelf *shelf) {
+static void notify(shelf *shelf) {
   json_t *changes = json_array();
   pthread_mutex_lock(&shelf->lock);
   size_t end = json_array_size(shelf->log);
@@ -133,7 +133,7 @@ static void live(void *context, uint64_t request, const char *json, size_t lengt
   }
   pthread_mutex_unlock(&shelf->lock);
   if (json_is_integer(after)) {
-    tell(shelf);
+    notify(shelf);
   } else {
     complete(request, json_pack("{s:[],s:I}", "changes", "next", (json_int_t)end));
   }
@@ -185,7 +185,7 @@ static void serve(shelf *shelf, const char *operation, uint64_t request, const c
     return;
   }
   complete(request, answer);
-  tell(shelf);
+  notify(shelf);
   if (mischief == TWICE)
     STATUS(KV_NOT_FOUND, kv_backend_complete(request, KV_OK, "{}", 2, &error));
 }
@@ -455,12 +455,12 @@ typedef struct {
   atomic_int ready, saved, removed;
 } listener;
 
-static void heard_ready(void *context, const kv_event *event) {
+static void receive_ready(void *context, const kv_event *event) {
   (void)event;
   ((listener *)context)->ready++;
 }
 
-static void heard(void *context, const kv_event *event) {
+static void receive(void *context, const kv_event *event) {
   listener *listener = context;
   if (strstr(event->json, "\"deleted\"") || strstr(event->json, "\"delete\"")) {
     listener->removed++;
@@ -483,7 +483,7 @@ static void tells_what_happens(void) {
   kv_subscription *subscription = NULL;
   set_up_pair(&pair);
   OK(kv_live_register(pair.clients[1], NULL, &error));
-  OK(kv_store_subscribe(pair.stores[1], NULL, heard_ready, heard, NULL, NULL, &listener, NULL,
+  OK(kv_store_subscribe(pair.stores[1], NULL, receive_ready, receive, NULL, NULL, &listener, NULL,
                         &subscription, &error));
   wait_for(&listener.ready);
   saved(pair.stores[0], "{\"id\":1,\"n\":5}");

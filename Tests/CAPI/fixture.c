@@ -25,10 +25,10 @@ static void die(const char *what, kv_error *error) {
   exit(1);
 }
 
-static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *place) {
+static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *walk) {
   (void)info;
   (void)kind;
-  (void)place;
+  (void)walk;
   return remove(path);
 }
 

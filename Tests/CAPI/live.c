@@ -17,15 +17,15 @@ typedef struct diary {
   int freed;
 } diary;
 
-static void note(diary *told, const char *kind, const char *what) {
-  size_t used = strlen(told->text);
-  snprintf(told->text + used, sizeof told->text - used, "%s %s\n", kind, what);
+static void note(diary *received, const char *kind, const char *what) {
+  size_t used = strlen(received->text);
+  snprintf(received->text + used, sizeof received->text - used, "%s %s\n", kind, what);
 }
 
 static void on_ready(void *context, const kv_event *event) {
-  diary *told = context;
-  note(told, "ready", event->json);
-  if (told->closes) OK(kv_client_close(told->client));
+  diary *received = context;
+  note(received, "ready", event->json);
+  if (received->closes) OK(kv_client_close(received->client));
 }
 
 static void on_next(void *context, const kv_event *event) {
@@ -62,28 +62,28 @@ static kv_client *listener(void) {
 }
 
 /* Runs callbacks until a diary ends with these words. */
-static void until(diary *told, const char *words) {
+static void until(diary *received, const char *words) {
   int fd = -1;
   double end = seconds() + 20;
-  OK(kv_client_event_fd(told->client, &fd, &error));
+  OK(kv_client_event_fd(received->client, &fd, &error));
   while (seconds() < end) {
-    size_t length = strlen(told->text), wanted = strlen(words);
-    if (length >= wanted && strcmp(told->text + length - wanted, words) == 0) return;
+    size_t length = strlen(received->text), wanted = strlen(words);
+    if (length >= wanted && strcmp(received->text + length - wanted, words) == 0) return;
     struct pollfd waiting = {.fd = fd, .events = POLLIN};
     poll(&waiting, 1, 100);
-    OK(kv_client_dispatch(told->client, 0, NULL, &error));
+    OK(kv_client_dispatch(received->client, 0, NULL, &error));
   }
-  TEXT(words, told->text);
+  TEXT(words, received->text);
 }
 
 static void handlers_are_told(void) {
-  diary told = {.client = listener()}, other = {.client = told.client};
-  kv_store *store = opened_store(told.client, "told", "network");
+  diary received = {.client = listener()}, other = {.client = received.client};
+  kv_store *store = opened_store(received.client, "told", "network");
   kv_subscription *subscription = NULL;
-  OK(kv_store_subscribe(store, NULL, ALL, &told, on_free, NULL, &error));
+  OK(kv_store_subscribe(store, NULL, ALL, &received, on_free, NULL, &error));
   OK(kv_store_subscribe(store, NULL, NULL, on_next, NULL, NULL, &other, on_free, &subscription,
                         &error));
-  until(&told, CONNECTED);
+  until(&received, CONNECTED);
   saved(store, "{\"_id\":\"a\",\"n\":7}");
   until(&other, "next {\"event\":\"change\",\"change\":\"create\",\"id\":\"a\","
                 "\"entity\":{\"_id\":\"a\",\"n\":7\n");
@@ -91,35 +91,35 @@ static void handlers_are_told(void) {
   NUMBER(1, other.freed);
   size_t length = strlen(other.text);
   OK(kv_store_remove_by_id(store, "a", NULL, NULL, &error));
-  until(&told, "next {\"event\":\"change\",\"change\":\"delete\",\"id\":\"a\"\n");
+  until(&received, "next {\"event\":\"change\",\"change\":\"delete\",\"id\":\"a\"\n");
   NUMBER(length, strlen(other.text));
-  OK(kv_user_logout(told.client, NULL, &error));
-  until(&told, "status {\"event\":\"status\",\"status\":\"disconnected\"}\n");
-  NUMBER(0, told.freed);
-  OK(kv_client_close(told.client));
-  NUMBER(1, told.freed);
+  OK(kv_user_logout(received.client, NULL, &error));
+  until(&received, "status {\"event\":\"status\",\"status\":\"disconnected\"}\n");
+  NUMBER(0, received.freed);
+  OK(kv_client_close(received.client));
+  NUMBER(1, received.freed);
 }
 
 static void a_handler_closes_the_client(void) {
-  diary told = {.client = listener(), .closes = 1};
-  kv_store *store = opened_store(told.client, "closed", "network");
-  OK(kv_store_subscribe(store, NULL, ALL, &told, on_free, NULL, &error));
+  diary received = {.client = listener(), .closes = 1};
+  kv_store *store = opened_store(received.client, "closed", "network");
+  OK(kv_store_subscribe(store, NULL, ALL, &received, on_free, NULL, &error));
   int fd = -1;
-  OK(kv_client_event_fd(told.client, &fd, &error));
-  for (double end = seconds() + 20; seconds() < end && told.freed == 0;) {
+  OK(kv_client_event_fd(received.client, &fd, &error));
+  for (double end = seconds() + 20; seconds() < end && received.freed == 0;) {
     struct pollfd waiting = {.fd = fd, .events = POLLIN};
     poll(&waiting, 1, 100);
-    kv_client_dispatch(told.client, 0, NULL, NULL);
+    kv_client_dispatch(received.client, 0, NULL, NULL);
   }
-  TEXT(CONNECTED, told.text);
-  NUMBER(1, told.freed);
+  TEXT(CONNECTED, received.text);
+  NUMBER(1, received.freed);
 }
 
 /* A subscriber on the client's own callback thread, and what its handler does there. */
 typedef struct doer {
   kv_store *store;
   kv_subscription *own;
-  sem_t ready, told, go_on;
+  sem_t ready, received, go_on;
   int is_busy;
   char ids[100];
 } doer;
@@ -156,12 +156,12 @@ static void doer_next(void *context, const kv_event *event) {
     OK(kv_subscription_close(self->own));
     saved(self->store, "{\"_id\":\"c\"}");
   }
-  sem_post(&self->told);
+  sem_post(&self->received);
 }
 
 static void subscribed(doer *self) {
   sem_init(&self->ready, 0, 0);
-  sem_init(&self->told, 0, 0);
+  sem_init(&self->received, 0, 0);
   sem_init(&self->go_on, 0, 0);
   OK(kv_store_subscribe(self->store, NULL, doer_ready, doer_next, NULL, NULL, self, NULL, &self->own,
                         &error));
@@ -183,10 +183,10 @@ static void a_handler_calls_back(void) {
   subscribed(&witness);
   sem_post(&witness.go_on);
   saved(first.store, "{\"_id\":\"a\"}");
-  for (int i = 0; i < 2; i++) wait_for(&first.told);
-  for (int i = 0; i < 3; i++) wait_for(&witness.told);
+  for (int i = 0; i < 2; i++) wait_for(&first.received);
+  for (int i = 0; i < 3; i++) wait_for(&witness.received);
   saved(first.store, "{\"_id\":\"d\"}");
-  wait_for(&witness.told);
+  wait_for(&witness.received);
   TEXT("ab", first.ids);
   TEXT("abcd", witness.ids);
   OK(kv_client_close(client));
@@ -205,24 +205,24 @@ static void a_handler_blocks(void) {
   NUMBER(2, count);
   TEXT("a", slow.ids);
   sem_post(&slow.go_on);
-  for (int i = 0; i < 2; i++) wait_for(&slow.told);
+  for (int i = 0; i < 2; i++) wait_for(&slow.received);
   TEXT("ab", slow.ids);
   OK(kv_client_close(client));
 }
 
 static void what_is_refused(void) {
-  diary told = {.client = listener()};
-  kv_store *store = opened_store(told.client, "refused", "network");
+  diary received = {.client = listener()};
+  kv_store *store = opened_store(received.client, "refused", "network");
   kv_subscription *subscription = NULL;
-  FAILS(KV_MISUSE, "receive", kv_store_subscribe(store, NULL, NULL, NULL, NULL, NULL, &told, on_free,
+  FAILS(KV_MISUSE, "receive", kv_store_subscribe(store, NULL, NULL, NULL, NULL, NULL, &received, on_free,
                                                  &subscription, &error));
   FAILS(KV_UNSUPPORTED, "liveToLocal", kv_store_subscribe(store, "{\"liveToLocal\":true}", ALL,
-                                                          &told, on_free, NULL, &error));
-  OK(kv_live_unregister(told.client, NULL, &error));
-  STATUS(KV_MISUSE, kv_store_subscribe(store, NULL, ALL, &told, on_free, NULL, &error));
-  NUMBER(3, told.freed);
+                                                          &received, on_free, NULL, &error));
+  OK(kv_live_unregister(received.client, NULL, &error));
+  STATUS(KV_MISUSE, kv_store_subscribe(store, NULL, ALL, &received, on_free, NULL, &error));
+  NUMBER(3, received.freed);
   CHECK(subscription == NULL);
-  OK(kv_client_close(told.client));
+  OK(kv_client_close(received.client));
 }
 
 int main(void) {

@@ -15,7 +15,7 @@ static void open_client(const char *more) {
 }
 
 /* Whether a call that gives JSON gives these words. */
-#define GIVES(words, call)                                              \
+#define RETURNS(words, call)                                              \
   do {                                                                  \
     char *json = NULL;                                                  \
     size_t length = 0;                                                  \
@@ -33,7 +33,7 @@ static int64_t queued(kv_store *store) {
 
 static void pings(void) {
   client = server_client(port, NULL, "");
-  GIVES("\"version\"", kv_ping(client, NULL, &json, &length, &error));
+  RETURNS("\"version\"", kv_ping(client, NULL, &json, &length, &error));
   OK(kv_client_close(client));
 }
 
@@ -45,7 +45,7 @@ static void users_come_and_go(void) {
   STATUS(KV_NO_USER, kv_user_active(client, &text, NULL, &error));
   OK(kv_user_exists(client, "ada", NULL, &exists, &error));
   NUMBER(0, exists);
-  GIVES("\"username\":\"ada\"",
+  RETURNS("\"username\":\"ada\"",
         kv_user_signup(client, "{\"username\":\"ada\",\"password\":\"engine\",\"born\":1815}",
                        KV_NUL_TERMINATED, NULL, &json, &length, &error));
   OK(kv_user_exists(client, "ada", NULL, &exists, &error));
@@ -53,8 +53,8 @@ static void users_come_and_go(void) {
   OK(kv_user_active(client, &text, NULL, &error));
   CHECK(text && strstr(text, "ada") && !strstr(text, "authtoken"));
   kv_free(text);
-  GIVES("1815", kv_user_me(client, NULL, &json, &length, &error));
-  GIVES("1852", kv_user_update(client, "{\"died\":1852}", KV_NUL_TERMINATED, NULL, &json, &length,
+  RETURNS("1815", kv_user_me(client, NULL, &json, &length, &error));
+  RETURNS("1852", kv_user_update(client, "{\"died\":1852}", KV_NUL_TERMINATED, NULL, &json, &length,
                                &error));
   OK(kv_client_close(client));
 
@@ -69,7 +69,7 @@ static void users_come_and_go(void) {
   STATUS(KV_NO_USER, kv_user_me(client, NULL, &text, NULL, &error));
   STATUS(KV_UNAUTHORIZED, kv_user_login(client, "{\"username\":\"ada\",\"password\":\"wrong\"}",
                                         KV_NUL_TERMINATED, NULL, NULL, NULL, &error));
-  GIVES("ada", kv_user_login(client, "{\"username\":\"ada\",\"password\":\"engine\"}",
+  RETURNS("ada", kv_user_login(client, "{\"username\":\"ada\",\"password\":\"engine\"}",
                              KV_NUL_TERMINATED, NULL, &json, &length, &error));
   OK(kv_user_delete(client, "{\"hard\":true}", &error));
   STATUS(KV_NO_USER, kv_user_active(client, &text, NULL, &error));
@@ -121,13 +121,13 @@ static void a_sync_store_pushes_and_pulls(void) {
   NUMBER(3, queued(store));
   NUMBER(0, counted(network));
   STATUS(KV_PENDING, kv_store_pull(store, NULL, NULL, NULL, NULL, &error));
-  GIVES("{\"pushed\":3,\"errors\":[],\"quarantined\":0}", kv_store_push(store, NULL, &json, &length, &error));
+  RETURNS("{\"pushed\":3,\"errors\":[],\"quarantined\":0}", kv_store_push(store, NULL, &json, &length, &error));
   NUMBER(0, queued(store));
   NUMBER(3, counted(network));
   saved(network, "{\"_id\":\"c\",\"n\":4}");
-  GIVES("{\"pulled\":4,\"removed\":0}", kv_store_pull(store, NULL, NULL, &json, &length, &error));
+  RETURNS("{\"pulled\":4,\"removed\":0}", kv_store_pull(store, NULL, NULL, &json, &length, &error));
   OK(kv_store_remove_by_id(network, "a", NULL, NULL, &error));
-  GIVES("\"removed\":1", kv_store_sync(store, NULL, NULL, &json, &length, &error));
+  RETURNS("\"removed\":1", kv_store_sync(store, NULL, NULL, &json, &length, &error));
   NUMBER(3, counted(store));
   saved(store, "{\"_id\":\"d\"}");
   DONE(KV_OK, kv_store_push_async(store, NULL, QUIET));
@@ -159,7 +159,7 @@ static void a_network_store_keeps_nothing(void) {
   OK(kv_store_find(store, NULL, NULL, &cursor, &error));
   OK(kv_cursor_next(cursor, &entity, NULL, &error));
   kv_cursor_close(cursor);
-  GIVES("\"_kmd\"", kv_store_find_by_id(store, "a", NULL, &json, &length, &error));
+  RETURNS("\"_kmd\"", kv_store_find_by_id(store, "a", NULL, &json, &length, &error));
   STATUS(KV_NOT_FOUND, kv_store_find_by_id(store, "x", NULL, &json, NULL, &error));
   NUMBER(3, counted(store));
   int64_t count = 0;
@@ -177,13 +177,13 @@ typedef struct {
 static void on_answer(void *context, const kv_answer *answer) {
   seen *what = context;
   const char *json = NULL;
-  int place = what->answers;
-  if (place < 4) {
-    what->local[place] = answer->is_local;
-    what->final[place] = answer->is_final;
-    what->status[place] = answer->status;
+  int index = what->answers;
+  if (index < 4) {
+    what->local[index] = answer->is_local;
+    what->final[index] = answer->is_final;
+    what->status[index] = answer->status;
     while (answer->cursor && kv_cursor_next(answer->cursor, &json, NULL, NULL) == KV_OK)
-      what->entities[place]++;
+      what->entities[index]++;
   }
   what->answers++;
 }
@@ -280,9 +280,9 @@ static void logging_out_protects_unsent_work(void) {
 
 /* What the network store has of the entity "a" is what was saved, and what only a newer program knows. */
 static void is_whole(kv_store *network, const char *saved_part) {
-  GIVES(saved_part, kv_store_find_by_id(network, "a", NULL, &json, &length, &error));
-  GIVES("\"added\":[1]", kv_store_find_by_id(network, "a", NULL, &json, &length, &error));
-  GIVES("\"y\":2}", kv_store_find_by_id(network, "a", NULL, &json, &length, &error));
+  RETURNS(saved_part, kv_store_find_by_id(network, "a", NULL, &json, &length, &error));
+  RETURNS("\"added\":[1]", kv_store_find_by_id(network, "a", NULL, &json, &length, &error));
+  RETURNS("\"y\":2}", kv_store_find_by_id(network, "a", NULL, &json, &length, &error));
 }
 
 static void saves_keep_what_is_not_known(void) {
@@ -295,7 +295,7 @@ static void saves_keep_what_is_not_known(void) {
   is_whole(network, "\"n\":2,\"at\":{\"x\":5,\"y\":2}");
   OK(kv_store_open(client, "known", "sync", NULL, &local, &error));
   OK(kv_store_pull(local, NULL, NULL, NULL, NULL, &error));
-  GIVES("\"added\":[1]",
+  RETURNS("\"added\":[1]",
         kv_store_save_many(local, "[{\"_id\":\"a\",\"n\":3,\"at\":{}}]", KV_NUL_TERMINATED, KNOWN,
                            &json, &length, &error));
   OK(kv_store_push(local, NULL, NULL, NULL, &error));

@@ -58,15 +58,15 @@ class Case:
     @classmethod
     def parse(cls, line: str) -> Case:
         """Read a stored case."""
-        told = json.loads(line)
-        summary = Summary(told["summary"]) if "summary" in told else None
-        return cls(told["entities"], told["filter"], told["modifiers"], summary)
+        case = json.loads(line)
+        summary = Summary(case["summary"]) if "summary" in case else None
+        return cls(case["entities"], case["filter"], case["modifiers"], summary)
 
     def __str__(self) -> str:
-        told = {"filter": self.filter, "modifiers": self.modifiers, "entities": self.entities}
+        case = {"filter": self.filter, "modifiers": self.modifiers, "entities": self.entities}
         if self.summary:
-            told["summary"] = self.summary.told
-        return json.dumps(told, ensure_ascii=False)
+            case["summary"] = self.summary.spec
+        return json.dumps(case, ensure_ascii=False)
 
     @property
     def center(self) -> Any:

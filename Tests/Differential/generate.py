@@ -62,10 +62,10 @@ class Generator:
         pick = self.random
         if pick.random() < 0.1:
             return self.value(1)
-        place = [pick.choice(LONGITUDES), pick.choice(LATITUDES)]
+        point = [pick.choice(LONGITUDES), pick.choice(LATITUDES)]
         if pick.random() < 0.2:
-            return {"type": "Point", "coordinates": place}
-        return [place, [pick.choice(LONGITUDES), 1]] if pick.random() < 0.1 else place
+            return {"type": "Point", "coordinates": point}
+        return [point, [pick.choice(LONGITUDES), 1]] if pick.random() < 0.1 else point
 
     def _object(self, depth: int) -> dict[str, Any]:
         names = [name for name in "xyz" if self.random.random() < 0.7]
@@ -199,8 +199,8 @@ class Generator:
     def indexes(self) -> list[dict[str, Any]]:
         """Give keys for some indexes."""
         pick = self.random
-        places: list[dict[str, Any]] = [{"p": "2dsphere"}] if pick.random() < 0.5 else []
-        return places + [
+        locations: list[dict[str, Any]] = [{"p": "2dsphere"}] if pick.random() < 0.5 else []
+        return locations + [
             {path: pick.choice([1, -1]) for path in pick.sample(INDEXED, pick.randrange(1, 4))}
             for _ in range(4)
         ]

@@ -74,10 +74,10 @@ def values(value: Value, path: list[str], expanding: bool) -> Iterator[Value]:
     elif isinstance(value, dict):
         yield from values(value.get(path[0], MISSING), path[1:], expanding)
     elif isinstance(value, list):
-        for place, element in enumerate(value):
+        for index, element in enumerate(value):
             if isinstance(element, dict):
                 yield from values(element, path, expanding)
-            if str(place) != path[0]:
+            if str(index) != path[0]:
                 continue
             if len(path) == 1:
                 yield element
@@ -114,12 +114,12 @@ def _is_searched(test: tuple[str, Any, str], value: Value) -> bool:
     return isinstance(value, str) and re.search(pattern, value, flags) is not None
 
 
-Place = tuple[float, float]
+Point = tuple[float, float]
 
 _EARTH_IN_MILES = 6_371_000 / 1_609.344
 
 
-def _place(value: Value) -> Place | None:
+def _point(value: Value) -> Point | None:
     """Read a longitude and a latitude, also from GeoJSON."""
     pair = value.get("coordinates") if isinstance(value, dict) else value
     if not isinstance(pair, list) or len(pair) != 2 or any(rank(one) != 1 for one in pair):
@@ -127,23 +127,23 @@ def _place(value: Value) -> Place | None:
     return (pair[0], pair[1]) if abs(pair[0]) <= 180 and abs(pair[1]) <= 90 else None
 
 
-def _angle(one: Place, other: Place) -> float:
+def _angle(one: Point, other: Point) -> float:
     """Give the angle seen from the centre of the Earth."""
 
-    def arrow(place: Place) -> tuple[float, float, float]:
-        x, y = (math.radians(number) for number in place)
+    def arrow(point: Point) -> tuple[float, float, float]:
+        x, y = (math.radians(number) for number in point)
         return math.cos(y) * math.cos(x), math.cos(y) * math.sin(x), math.sin(y)
 
     return 2 * math.asin(min(1, math.dist(arrow(one), arrow(other)) / 2))
 
 
-def _is_within(shape: dict[str, Any], place: Place) -> bool:
+def _is_within(shape: dict[str, Any], point: Point) -> bool:
     [(name, parts)] = shape.items()
-    x, y = place
+    x, y = point
     if name == "$centerSphere":
-        return _angle(place, parts[0]) <= float(parts[1])
+        return _angle(point, parts[0]) <= float(parts[1])
     if name == "$center":
-        return math.dist(place, parts[0]) <= float(parts[1])
+        return math.dist(point, parts[0]) <= float(parts[1])
     if name == "$box":
         (west, south), (east, north) = parts
         return south <= y <= north and (west <= x <= east if west <= east else not east < x < west)
@@ -153,12 +153,12 @@ def _is_within(shape: dict[str, Any], place: Place) -> bool:
     return all(side >= 0 for side in sides) or all(side <= 0 for side in sides)
 
 
-def nearest_first(entities: list[Value], path: str, center: Place) -> list[Value]:
+def nearest_first(entities: list[Value], path: str, center: Point) -> list[Value]:
     """Order by the distance of the nearest place at a path; ties by _id."""
 
     def key(entity: Value) -> tuple[float, str]:
-        places = [_place(value) for value in values(entity, path.split("."), True)]
-        angles = [_angle(place, center) for place in places if place is not None]
+        points = [_point(value) for value in values(entity, path.split("."), True)]
+        angles = [_angle(point, center) for point in points if point is not None]
         return min(angles, default=math.inf), entity["_id"]
 
     return sorted(entities, key=key)
@@ -171,11 +171,11 @@ _OTHERS: dict[str, Callable[[tuple[str, Any, str], Value], bool]] = {
     "$type": lambda test, value: _is(value, test[1]),
     "$regex": _is_searched,
     "$geoWithin": lambda test, value: (
-        (place := _place(value)) is not None and _is_within(test[1], place)
+        (point := _point(value)) is not None and _is_within(test[1], point)
     ),
     "$nearSphere": lambda test, value: (
-        (place := _place(value)) is not None
-        and _angle(place, test[1]) * _EARTH_IN_MILES <= float(test[2] or math.inf)
+        (point := _point(value)) is not None
+        and _angle(point, test[1]) * _EARTH_IN_MILES <= float(test[2] or math.inf)
     ),
     "$elemMatch": lambda test, value: (
         isinstance(value, list) and any(_is_element(test[1], one) for one in value)
@@ -212,9 +212,9 @@ def _is(value: Value, wanted: str | int) -> bool:
 def rank(value: Value) -> int:
     """Number the types in MongoDB's order; only values of one type compare."""
     kinds: list[type | tuple[type, ...]] = [type(None), (int, float), str, dict, list]
-    for place, kind in enumerate(kinds):
+    for index, kind in enumerate(kinds):
         if isinstance(value, kind) and not isinstance(value, bool):
-            return place
+            return index
     return 5
 
 

@@ -14,20 +14,20 @@ Entity = dict[str, Any]
 class Summary:
     """Either `{"distinct": path}`, or `{"keys": […], "aggregates": {…}}`."""
 
-    def __init__(self, told: Entity) -> None:
-        self.told = told
+    def __init__(self, spec: Entity) -> None:
+        self.spec = spec
 
     def expected(self, entities: list[Entity]) -> list[Any]:
         """Give what the manual's rules give of the entities that match."""
-        if path := self.told.get("distinct"):
+        if path := self.spec.get("distinct"):
             return reference.distinct(entities, path)
-        return reference.grouped(entities, self.told["keys"], self.told["aggregates"])
+        return reference.grouped(entities, self.spec["keys"], self.spec["aggregates"])
 
     def asked(self, store: kvstore.Store, query: kvstore.Query) -> list[Any]:
         """Give what a store answers."""
-        if path := self.told.get("distinct"):
+        if path := self.spec.get("distinct"):
             return store.distinct(path, query)
-        return store.group(self.told["keys"], self.told["aggregates"], query)
+        return store.group(self.spec["keys"], self.spec["aggregates"], query)
 
     def mocked(self, shelf: Any, filter: Entity) -> list[Any] | None:
         """Give what mongomock answers; None where it groups by other rules than ours.
@@ -36,9 +36,9 @@ class Summary:
         same), where values are none that it computes with, and where it adds, because it rounds
         with each addition.
         """
-        if path := self.told.get("distinct"):
+        if path := self.spec.get("distinct"):
             return sorted(shelf.distinct(path, filter)) if path in second_opinion.SIMPLE else None
-        keys, aggregates = self.told["keys"], self.told["aggregates"]
+        keys, aggregates = self.spec["keys"], self.spec["aggregates"]
         paths = [next(iter(one.values())) for one in aggregates.values() if one != "count"]
         if (
             not keys
@@ -74,9 +74,9 @@ class Summary:
 
     def simpler(self) -> list[Summary]:
         """Give the same with one key or aggregate less."""
-        if "distinct" in self.told:
+        if "distinct" in self.spec:
             return []
-        keys, aggregates = self.told["keys"], self.told["aggregates"]
+        keys, aggregates = self.spec["keys"], self.spec["aggregates"]
         fewer = [
             {"keys": keys[:at] + keys[at + 1 :], "aggregates": aggregates}
             for at in range(len(keys))

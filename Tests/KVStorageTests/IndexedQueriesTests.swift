@@ -130,7 +130,7 @@ private struct RandomQueries {
     if chance(60) { members.append(#""o":[\#(list(random.below(3)) { $0.object() })]"#) }
     if chance(60) { members.append(#""t":\#(chance(80) ? text() : "[\(text()),\(text())]")"#) }
     if chance(60) {
-      members.append(#""_geoloc":\#(chance(85) ? point() : "[\(point()),\(point())]")"#)
+      members.append(#""_geoloc":\#(chance(85) ? location() : "[\(location()),\(location())]")"#)
     }
     return "{\(members.joined(separator: ","))}"
   }
@@ -140,7 +140,7 @@ private struct RandomQueries {
     return #""\#(words.joined(separator: pick([" ", ", "])))""#
   }
 
-  private mutating func place() -> String {
+  private mutating func location() -> String {
     let point = "[\(pick(Self.longitudes)),\(pick(Self.latitudes))]"
     return chance(80) ? point : #"{"type":"Point","coordinates":\#(point)}"#
   }

@@ -21,7 +21,7 @@ from kvstored import Server  # noqa: E402
 
 #: Where the README's server is.
 ADDRESS = "http://127.0.0.1:8080"
-TOLD = """\
+OUTPUT = """\
 important: milk
 important: call Ann
 waiting: 3
@@ -48,9 +48,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory, server: Server) -> Path:
     """Give the example and all samples, built against a tagged version of this tree."""
-    place = tmp_path_factory.mktemp("swift")
-    released(place / "kvstore")
-    package = place / "notes"
+    directory = tmp_path_factory.mktemp("swift")
+    released(directory / "kvstore")
+    package = directory / "notes"
     shutil.copytree(ROOT / "examples" / "swift", package, ignore=shutil.ignore_patterns(".build"))
     sample = package / "Sources" / "sample"
     sample.mkdir()
@@ -62,7 +62,7 @@ def package(tmp_path_factory: pytest.TempPathFactory, server: Server) -> Path:
     text = manifest.read_text()
     ours = '.package(name: "kvstore", path: "../..")'
     assert ours in text
-    text = text.replace(ours, f'.package(url: "file://{place}/kvstore", from: "0.1.0")')
+    text = text.replace(ours, f'.package(url: "file://{directory}/kvstore", from: "0.1.0")')
     target = re.search(r" *\.executableTarget\(.*?\]\)\n", text, re.DOTALL)
     assert target is not None
     beside = target[0].replace('"notes"', '"sample"').rstrip() + ",\n"
@@ -77,18 +77,18 @@ def package(tmp_path_factory: pytest.TempPathFactory, server: Server) -> Path:
     return package
 
 
-def released(place: Path) -> None:
+def released(directory: Path) -> None:
     """Make a repository of the tree as it is now, with the tag of a version."""
     names = run(ROOT, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
     for name in names.split("\0"):
         if (source := ROOT / name).is_file():
-            (place / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, place / name)
+            (directory / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, directory / name)
     who = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
-    run(place, "git", "init", "--quiet")
-    run(place, "git", "add", "--all")
-    run(place, "git", *who, "commit", "--quiet", "--message", "as it is")
-    run(place, "git", "tag", "0.1.0")
+    run(directory, "git", "init", "--quiet")
+    run(directory, "git", "add", "--all")
+    run(directory, "git", *who, "commit", "--quiet", "--message", "as it is")
+    run(directory, "git", "tag", "0.1.0")
 
 
 def sample_of_readme() -> str:
@@ -102,7 +102,7 @@ def sample_of_readme() -> str:
 
 def test_the_example_does_what_it_says(package: Path, server: Server, tmp_path: Path) -> None:
     program = package / ".build" / "debug" / "notes"
-    assert run(tmp_path, str(program), server.host, str(tmp_path)) == TOLD
+    assert run(tmp_path, str(program), server.host, str(tmp_path)) == OUTPUT
 
 
 def test_the_sample_of_the_readme_runs(package: Path, tmp_path: Path) -> None:
@@ -115,10 +115,10 @@ def test_every_public_type_shows_how_it_is_used() -> None:
     assert samples.types_without_example(SOURCES) == []
 
 
-def run(place: Path, *command: str, env: dict[str, str] | None = None) -> str:
+def run(directory: Path, *command: str, env: dict[str, str] | None = None) -> str:
     """Run a program and give what it prints."""
     process = subprocess.run(
-        command, cwd=place, env=env, capture_output=True, text=True, check=False, timeout=800
+        command, cwd=directory, env=env, capture_output=True, text=True, check=False, timeout=800
     )
     assert process.returncode == 0, process.stdout + process.stderr
     return process.stdout

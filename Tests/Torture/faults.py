@@ -108,10 +108,10 @@ class Ledger:
 class Process:
     """A worker that is started again after each kill."""
 
-    def __init__(self, faults: Faults, place: str, automatic: bool, number: int) -> None:
+    def __init__(self, faults: Faults, directory: str, automatic: bool, number: int) -> None:
         """Prepare it."""
         self.faults = faults
-        self.options = faults.options(place) | {"push_automatically": automatic}
+        self.options = faults.options(directory) | {"push_automatically": automatic}
         self.number = number
         self.starts = 0
         self.process: subprocess.Popen[str] | None = None
@@ -152,15 +152,15 @@ class Process:
 class Faults:
     """The server, the proxy and the processes."""
 
-    def __init__(self, place: Path, seed: int) -> None:
+    def __init__(self, directory: Path, seed: int) -> None:
         """Start everything but the workers."""
-        self.place = place
+        self.directory = directory
         self.chance = random.Random(seed)
         self.report = Report(seed=seed)
         self.ledger = Ledger()
-        self.server = Server(place / "server", f"{APP_KEY}:{APP_SECRET}")
+        self.server = Server(directory / "server", f"{APP_KEY}:{APP_SECRET}")
         self.proxy = FaultyProxy(int(self.server.host.rpartition(":")[2]), random.Random(seed + 1))
-        for name in self.places:
+        for name in self.devices:
             with kvstore.Client(**self.options(name) | {"host": self.server.host}) as client:
                 client.signup(name, "a password")
         self.processes = [
@@ -169,7 +169,7 @@ class Faults:
         ]
 
     @property
-    def places(self) -> list[str]:
+    def devices(self) -> list[str]:
         """The data directories."""
         return sorted({name for name, _ in PROCESSES})
 
@@ -179,7 +179,7 @@ class Faults:
             "app_key": APP_KEY,
             "app_secret": APP_SECRET,
             "host": self.proxy.host,
-            "data_directory": str(self.place / name),
+            "data_directory": str(self.directory / name),
             "retries": 2,
             "timeout": 10,
         }
@@ -230,14 +230,14 @@ class Faults:
         self.report.entities = len(server)
         self.report.weather = self.ledger.weather
         self.report.faults = dict(self.proxy.faults)
-        for file in self.place.rglob("*.kvs"):
+        for file in self.directory.rglob("*.kvs"):
             check_integrity(file)
 
     def held(self) -> dict[str, dict[str, Any]]:
         """Synchronise everybody twice; what one pushes last, others pull the second time."""
         held = {}
         for _ in range(2):
-            for name in self.places:
+            for name in self.devices:
                 with kvstore.Client(**self.options(name)) as client:
                     things = client.collection("things")
                     result = things.sync(auto_pagination=True, timeout=60)
@@ -259,8 +259,8 @@ def main(arguments: list[str]) -> int:
     seconds = float(arguments[0]) if arguments else 60
     seed = int(os.environ.get("TORTURE_SEED", time.time_ns() % 1_000_000))
     print(f"TORTURE_SEED={seed}", flush=True)
-    with tempfile.TemporaryDirectory(prefix="kvstore-faults-") as place:
-        faults = Faults(Path(place), seed)
+    with tempfile.TemporaryDirectory(prefix="kvstore-faults-") as directory:
+        faults = Faults(Path(directory), seed)
         try:
             faults.run(seconds)
         finally:

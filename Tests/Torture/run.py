@@ -24,9 +24,9 @@ WORLDS = "swift test --disable-xctest --filter SimulatedWorldTests"
 KINDS = ("lost", "doubled", "wedged", "divergent", "other")
 
 
-def worlds(count: int, place: Path) -> dict[str, Any]:
+def worlds(count: int, directory: Path) -> dict[str, Any]:
     """Run simulated worlds."""
-    file = place / "worlds.json"
+    file = directory / "worlds.json"
     environment = os.environ | {
         "KV_WORLDS": str(count),
         "KV_WORLDS_REPORT": str(file),
@@ -36,9 +36,9 @@ def worlds(count: int, place: Path) -> dict[str, Any]:
     return read(file)
 
 
-def program(name: str, amount: int, place: Path) -> dict[str, Any]:
+def program(name: str, amount: int, directory: Path) -> dict[str, Any]:
     """Run one of the programs beside this one."""
-    file = place / f"{name}.json"
+    file = directory / f"{name}.json"
     run([sys.executable, str(Path(__file__).with_name(name)), str(amount), str(file)], os.environ)
     return read(file)
 
@@ -89,11 +89,11 @@ def main(arguments: list[str]) -> int:
     """Gives 0 if nothing is wrong."""
     count, seconds, kills = (int(argument) for argument in arguments)
     with tempfile.TemporaryDirectory(prefix="kvstore-torture-") as name:
-        place = Path(name)
+        directory = Path(name)
         result = summary(
-            worlds(count, place),
-            program("faults.py", seconds, place),
-            program("torture.py", kills, place),
+            worlds(count, directory),
+            program("faults.py", seconds, directory),
+            program("torture.py", kills, directory),
         )
     REPORT.write_text(json.dumps(result, indent=2) + "\n")
     print(json.dumps(result, indent=2))

@@ -75,13 +75,13 @@ class Ledger:
 class Torture:
     """One victim after the other, on one data directory and one server."""
 
-    def __init__(self, place: Path, chance: random.Random) -> None:
+    def __init__(self, directory: Path, chance: random.Random) -> None:
         """Starts the server, compiles the victim and logs a user in."""
-        self.place = place
+        self.directory = directory
         self.chance = chance
         self.ledger = Ledger()
-        self.server = Server(place / "server", f"{APP_KEY}:{APP_SECRET}")
-        self.victim = build_victim(place)
+        self.server = Server(directory / "server", f"{APP_KEY}:{APP_SECRET}")
+        self.victim = build_victim(directory)
         with self.client() as client:
             client.signup("victim", "a password")
 
@@ -91,7 +91,7 @@ class Torture:
             app_key=APP_KEY,
             app_secret=APP_SECRET,
             host=self.server.host,
-            data_directory=self.place / "data",
+            data_directory=self.directory / "data",
         )
 
     def run(self, kills: int) -> None:
@@ -110,7 +110,7 @@ class Torture:
             "appKey": APP_KEY,
             "appSecret": APP_SECRET,
             "host": self.server.host,
-            "dataDirectory": str(self.place / "data"),
+            "dataDirectory": str(self.directory / "data"),
         }
         words = [str(self.victim), json.dumps(options), str(run * 1_000_000)]
         with subprocess.Popen(
@@ -145,7 +145,7 @@ class Torture:
             waiting = len(things.pending)
             listed = sum(1 for _ in things.pending)
             require(waiting == listed, f"{waiting} writes are counted and {listed} listed")
-        files = list((self.place / "data").rglob("*.kvs"))
+        files = list((self.directory / "data").rglob("*.kvs"))
         require(len(files) > 1, "where are the files of the data and the session?")
         for file in files:
             check_integrity(file)
@@ -172,9 +172,9 @@ class Torture:
         print(f"ok: {len(self.ledger.versions)} acknowledged entities, {len(remote)} on the server")
 
 
-def build_victim(place: Path) -> Path:
+def build_victim(directory: Path) -> Path:
     """Compiles victim.c."""
-    program = place / "victim"
+    program = directory / "victim"
     source = Path(__file__).with_name("victim.c")
     strict = ["-std=c11", "-D_DEFAULT_SOURCE", "-Wall", "-Wextra", "-Werror", "-pedantic"]
     library = [f"-L{BUILD}/lib", f"-Wl,-rpath,{BUILD}/lib", "-lkvstore", "-lpthread"]
@@ -204,8 +204,8 @@ def main(arguments: list[str]) -> int:
     kills = int(arguments[0]) if arguments else 200
     seed = int(os.environ.get("TORTURE_SEED", time.time_ns() % 1_000_000))
     print(f"TORTURE_SEED={seed}", flush=True)
-    with tempfile.TemporaryDirectory(prefix="kvstore-torture-") as place:
-        torture = Torture(Path(place), random.Random(seed))
+    with tempfile.TemporaryDirectory(prefix="kvstore-torture-") as directory:
+        torture = Torture(Path(directory), random.Random(seed))
         try:
             torture.run(kills)
         except LostError as lost:

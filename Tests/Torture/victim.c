@@ -20,7 +20,7 @@ static void fail(const char *what, kv_error *error) {
 }
 
 /* One write(), so that a line is there as a whole or not at all. */
-static void tell(const char *line) {
+static void report(const char *line) {
   size_t length = strlen(line);
   if (write(STDOUT_FILENO, line, length) != (ssize_t)length) exit(1);
 }
@@ -40,7 +40,7 @@ static void save_new(kv_store *store, long number, char id[ID]) {
   read_id(saved, id);
   kv_free(saved);
   snprintf(line, sizeof line, "saved %ld %s\n", number, id);
-  tell(line);
+  report(line);
 }
 
 static void change(kv_store *store, long number, const char *id) {
@@ -50,17 +50,17 @@ static void change(kv_store *store, long number, const char *id) {
   if (kv_store_save(store, entity, KV_NUL_TERMINATED, NULL, NULL, NULL, &error) != KV_OK)
     fail("change", error);
   snprintf(line, sizeof line, "changed %s 2\n", id);
-  tell(line);
+  report(line);
 }
 
 static void remove_one(kv_store *store, const char *id) {
   char line[200];
   kv_error *error = NULL;
   snprintf(line, sizeof line, "removing %s\n", id);
-  tell(line);
+  report(line);
   if (kv_store_remove_by_id(store, id, NULL, NULL, &error) != KV_OK) fail("remove", error);
   snprintf(line, sizeof line, "removed %s\n", id);
-  tell(line);
+  report(line);
 }
 
 static void save_batch(kv_store *store, long number) {
@@ -79,7 +79,7 @@ static void save_batch(kv_store *store, long number) {
     next++;
     /* The batch is one transaction, so its entities may be told of one by one. */
     snprintf(line, sizeof line, "saved %ld %s\n", number + i, id);
-    tell(line);
+    report(line);
   }
   kv_free(saved);
 }

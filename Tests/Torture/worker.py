@@ -27,7 +27,7 @@ WEATHER = (
 )
 
 
-def tell(*words: object) -> None:
+def report(*words: object) -> None:
     """Print a line, whole or not at all."""
     os.write(1, (" ".join(map(str, words)) + "\n").encode())
 
@@ -60,7 +60,7 @@ class Worker:
         try:
             action()
         except WEATHER as error:
-            tell("weather", type(error).__name__)
+            report("weather", type(error).__name__)
 
     def entity(self) -> dict[str, object]:
         """Make a new one."""
@@ -81,7 +81,7 @@ class Worker:
     def know(self, id_: str, version: int) -> None:
         """Tell that something is acknowledged."""
         self.versions[id_] = version
-        tell("saved", id_, version)
+        report("saved", id_, version)
 
     def change(self) -> None:
         """Save an entity of our own again."""
@@ -92,7 +92,7 @@ class Worker:
         if found is None:
             raise AssertionError(f"{id_} was saved and is not there")
         version = self.versions[id_] + 1
-        tell("trying", id_, version)
+        report("trying", id_, version)
         self.store.save({**found, "version": version})
         self.know(id_, version)
 
@@ -102,9 +102,9 @@ class Worker:
             return
         id_ = self.chance.choice(list(self.versions))
         del self.versions[id_]
-        tell("removing", id_)
+        report("removing", id_)
         self.store.remove_by_id(id_)
-        tell("removed", id_)
+        report("removed", id_)
 
     def push(self) -> None:
         """Push what waits."""

@@ -140,13 +140,13 @@ func textOf(id json.RawMessage) string {
 // A diary is a shelf that can tell what has changed.
 type diary struct {
 	*shelf
-	told int
+	received int
 }
 
 func (d *diary) ChangedSince(_ context.Context, collection, token string) (kvstore.ChangedPage, error) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	d.told++
+	d.received++
 	since, err := strconv.Atoi(token)
 	if err != nil || since > len(d.history) {
 		return kvstore.ChangedPage{}, kvstore.ErrUnknownToken
@@ -208,11 +208,11 @@ func TestABackendThatTellsChangesIsAskedForThese(t *testing.T) {
 	service.put("notes", json.RawMessage(`{"_id":"b"}`))
 	service.carryOut("notes", kvstore.Write{Operation: "delete", ID: json.RawMessage(`"a"`)})
 	must(notes.Pull(ctx, nil, kvstore.WithDeltaSet()))(t)
-	equal(t, service.told, 1)
+	equal(t, service.received, 1)
 	equal(t, len(must(notes.All(ctx, nil))(t)), 1)
 	service.history = nil
 	must(notes.Pull(ctx, nil, kvstore.WithDeltaSet()))(t)
-	equal(t, service.told, 2)
+	equal(t, service.received, 2)
 }
 
 func TestABackendsConflictIsDecidedByTheStrategy(t *testing.T) {

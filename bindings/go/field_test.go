@@ -32,7 +32,7 @@ func places(t *testing.T) *kvstore.Collection[kvstore.M] {
 func TestAFieldSelects(t *testing.T) {
 	all, f := places(t), kvstore.Field
 	wu := f("name").Equals("Wu")
-	for place, one := range []struct {
+	for i, one := range []struct {
 		query  *kvstore.Query
 		wanted string
 	}{
@@ -69,14 +69,14 @@ func TestAFieldSelects(t *testing.T) {
 	} {
 		found, err := all.All(ctx, one.query.OrderBy(kvstore.Ascending("_id")))
 		if err != nil {
-			t.Fatal(place, err)
+			t.Fatal(i, err)
 		}
 		var ids []string
 		for _, entity := range found {
 			ids = append(ids, entity["_id"].(string))
 		}
 		if strings.Join(ids, " ") != one.wanted {
-			t.Errorf("%d: %v selects %v, not %s", place, one.query, ids, one.wanted)
+			t.Errorf("%d: %v selects %v, not %s", i, one.query, ids, one.wanted)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func TestABuiltQueryIsSortedPagedAndPrinted(t *testing.T) {
 
 func TestWhatIsWrongWithABuiltQueryIsInvalid(t *testing.T) {
 	all := places(t)
-	for place, query := range []*kvstore.Query{
+	for i, query := range []*kvstore.Query{
 		kvstore.Field("").Equals(1),
 		kvstore.Field("").Like("x"),
 		kvstore.Field("a").Equals(math.NaN()),
@@ -111,7 +111,7 @@ func TestWhatIsWrongWithABuiltQueryIsInvalid(t *testing.T) {
 		kvstore.Field("$or").Equals([]int{1}),
 	} {
 		if _, err := all.Count(ctx, query); !errors.Is(err, kvstore.ErrInvalid) {
-			t.Errorf("%d: %v", place, err)
+			t.Errorf("%d: %v", i, err)
 		}
 	}
 }
@@ -120,8 +120,8 @@ func TestProgressIsToldWhileACallWaits(t *testing.T) {
 	client, name := online(t, host), unique()
 	all := collection[kvstore.M](t, client, name, kvstore.Network)
 	many := make([]kvstore.M, 120)
-	for place := range many {
-		many[place] = kvstore.M{"n": place}
+	for i := range many {
+		many[i] = kvstore.M{"n": i}
 	}
 	must(all.SaveMany(ctx, many))(t)
 	var last kvstore.Progress

@@ -97,7 +97,7 @@ func (c *Collection[T]) Follow(
 	})
 }
 
-func (s *store) follow(query *Query, options []byte, hear event) (*Subscription, error) {
+func (s *store) follow(query *Query, options []byte, receive event) (*Subscription, error) {
 	handle, err := query.open()
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (s *store) follow(query *Query, options []byte, hear event) (*Subscription,
 	subscription := &Subscription{}
 	var left *C.kv_error
 	status := C.kv_store_follow(s.handle, handle, characters(options),
-		C.kvgo_states_fn(), remember(hear), C.kvgo_states_free_fn(), &subscription.handle, &left)
+		C.kvgo_states_fn(), remember(receive), C.kvgo_states_free_fn(), &subscription.handle, &left)
 	runtime.KeepAlive(s)
 	if err := check(status, left); err != nil {
 		return nil, err

@@ -25,13 +25,13 @@ func watch(
 ) <-chan kvstore.LiveEvent[kvstore.M] {
 	t.Helper()
 	events := must(notes.Watch(ctx, toLocal))(t)
-	equal(t, told(t, events).Status, "connected")
-	equal(t, told(t, events).Kind, kvstore.LiveReady)
+	equal(t, next(t, events).Status, "connected")
+	equal(t, next(t, events).Kind, kvstore.LiveReady)
 	return events
 }
 
-// told gives the next event.
-func told(t *testing.T, events <-chan kvstore.LiveEvent[kvstore.M]) kvstore.LiveEvent[kvstore.M] {
+// next gives the next event.
+func next(t *testing.T, events <-chan kvstore.LiveEvent[kvstore.M]) kvstore.LiveEvent[kvstore.M] {
 	t.Helper()
 	select {
 	case event, ok := <-events:
@@ -54,17 +54,17 @@ func TestWhatAnotherClientDoesIsToldToAllWhoWatch(t *testing.T) {
 	watching, stop := context.WithCancel(ctx)
 	first, second := watch(t, watching, reader, false), watch(t, ctx, reader, false)
 	must(writer.Save(ctx, kvstore.M{"_id": "a", "n": 1}))(t)
-	created := told(t, first)
+	created := next(t, first)
 	equal(t, change(created), "create a")
 	equal(t, fmt.Sprint((*created.Entity)["n"]), "1")
-	equal(t, change(told(t, second)), "create a")
+	equal(t, change(next(t, second)), "create a")
 	stop()
 	for range first {
 	}
 	must(writer.Save(ctx, kvstore.M{"_id": "a", "n": 2}))(t)
-	equal(t, change(told(t, second)), "update a")
+	equal(t, change(next(t, second)), "update a")
 	must(writer.RemoveByID(ctx, "a"))(t)
-	equal(t, change(told(t, second)), "delete a")
+	equal(t, change(next(t, second)), "delete a")
 }
 
 func TestOnlyWhoMayReadAnEntityIsToldOfIt(t *testing.T) {
@@ -77,8 +77,8 @@ func TestOnlyWhoMayReadAnEntityIsToldOfIt(t *testing.T) {
 	acl := kvstore.M{"gr": false, "r": []string{user.ID}}
 	must(writer.Save(ctx, kvstore.M{"_id": "secret", "_acl": acl}))(t)
 	must(writer.Save(ctx, kvstore.M{"_id": "open", "_acl": kvstore.M{"gr": true}}))(t)
-	equal(t, change(told(t, toEve)), "create open")
-	both := map[string]bool{change(told(t, toBob)): true, change(told(t, toBob)): true}
+	equal(t, change(next(t, toEve)), "create open")
+	both := map[string]bool{change(next(t, toBob)): true, change(next(t, toBob)): true}
 	equal(t, both["create secret"] && both["create open"], true)
 }
 
@@ -90,8 +90,8 @@ func TestWhatIsToldIsInTheLocalStoreButNeverOverAPendingWrite(t *testing.T) {
 	events := watch(t, ctx, reader, true)
 	must(writer.Save(ctx, kvstore.M{"_id": "mine", "n": 1}))(t)
 	must(writer.Save(ctx, kvstore.M{"_id": "other", "n": 2}))(t)
-	equal(t, change(told(t, events)), "create mine")
-	equal(t, change(told(t, events)), "create other")
+	equal(t, change(next(t, events)), "create mine")
+	equal(t, change(next(t, events)), "create other")
 	equal(t, fmt.Sprint(must(reader.Get(ctx, "mine"))(t)["n"]), "7")
 	equal(t, fmt.Sprint(must(reader.Get(ctx, "other"))(t)["n"]), "2")
 }
@@ -107,13 +107,13 @@ func TestWhoDoesNotReadHoldsUpNobodyElseAndLosesNothing(t *testing.T) {
 	for _, id := range ids {
 		// Who does not read can still write.
 		must(notes.Save(ctx, kvstore.M{"_id": id, "_acl": kvstore.M{"gr": true}}))(t)
-		equal(t, change(told(t, read)), "create "+id)
+		equal(t, change(next(t, read)), "create "+id)
 	}
 	for _, id := range ids {
-		equal(t, change(told(t, unread)), "create "+id)
+		equal(t, change(next(t, unread)), "create "+id)
 	}
 	must(notes.Save(ctx, kvstore.M{"_id": "last", "_acl": kvstore.M{"gr": true}}))(t)
-	equal(t, change(told(t, read)), "create last")
+	equal(t, change(next(t, read)), "create last")
 	if err := ana.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -131,22 +131,22 @@ func TestARestartOfTheServerEndsNothingAndALogoutEverything(t *testing.T) {
 	notes := collection[kvstore.M](t, client, "notes", kvstore.Network)
 	events := watch(t, ctx, notes, false)
 	own.kill()
-	equal(t, told(t, events).Status, "unexpectedDisconnect")
+	equal(t, next(t, events).Status, "unexpectedDisconnect")
 	if err := own.start(); err != nil {
 		t.Fatal(err)
 	}
-	equal(t, told(t, events).Status, "reconnected")
+	equal(t, next(t, events).Status, "reconnected")
 	must(notes.Save(ctx, kvstore.M{"_id": "a"}))(t)
-	event := told(t, events)
+	event := next(t, events)
 	// The server keeps no history of this collection, so that nobody can tell what was missed.
 	if event.Kind == kvstore.LiveMissed {
-		event = told(t, events)
+		event = next(t, events)
 	}
 	equal(t, event.ID, "a")
 	if err := client.Logout(ctx); err != nil {
 		t.Fatal(err)
 	}
-	equal(t, told(t, events).Status, "disconnected")
+	equal(t, next(t, events).Status, "disconnected")
 	for range events {
 		t.Fatal("nothing comes behind the end")
 	}

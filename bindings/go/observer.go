@@ -73,23 +73,23 @@ func (c Changes[T]) Apply(result []T) []T {
 		}
 		made = append(made, entity)
 	}
-	for _, placed := range coming {
-		made = append(made, placed.Entity)
+	for _, change := range coming {
+		made = append(made, change.Entity)
 	}
-	for _, placed := range c.Modifications {
-		made[placed.Index] = placed.Entity
+	for _, change := range c.Modifications {
+		made[change.Index] = change.Entity
 	}
 	return made
 }
 
 // mostChanges is how many changes may wait for who receives them.
-const mostChanges = 100
+const maxChanges = 100
 
 // Observe follows a query over the local data: its result first, then what changes it, whoever causes
 // that. The channel is closed when the context has ended or the client is closed. A reader may take its time: if
 // more than 100 changes wait, those are given, and then the whole result anew.
 func (c *Collection[T]) Observe(ctx context.Context, query *Query) (<-chan Changes[T], error) {
-	return channel(ctx, c.store.client.over, mostChanges, func(s *stream[Changes[T]]) (*Subscription, error) {
+	return channel(ctx, c.store.client.over, maxChanges, func(s *stream[Changes[T]]) (*Subscription, error) {
 		return c.store.observe(query, func(text []byte, err error) {
 			changes, wrong := unmarshal[Changes[T]](text)
 			if changes.Err = err; err == nil {
@@ -107,7 +107,7 @@ func (c *Collection[T]) ObserveByID(ctx context.Context, id string) (<-chan Chan
 	return c.Observe(ctx, &Query{Filter: M{"_id": id}})
 }
 
-func (s *store) observe(query *Query, hear event) (*Subscription, error) {
+func (s *store) observe(query *Query, receive event) (*Subscription, error) {
 	handle, err := query.open()
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (s *store) observe(query *Query, hear event) (*Subscription, error) {
 	defer C.kv_query_free(handle)
 	subscription := &Subscription{}
 	var left *C.kv_error
-	status := C.kv_store_observe(s.handle, handle, C.kvgo_changes_fn(), remember(hear),
+	status := C.kv_store_observe(s.handle, handle, C.kvgo_changes_fn(), remember(receive),
 		C.kvgo_changes_free_fn(), &subscription.handle, &left)
 	runtime.KeepAlive(s)
 	if err := check(status, left); err != nil {

@@ -49,11 +49,11 @@ func TestAReaderMayWaitForAnswersAndASlowOneGetsTheWholeResultAgain(t *testing.T
 	equal(t, pushed.Pushed, 120)
 	whole := 0
 	for len(result) < 120 || whole == 0 {
-		told := <-changes
-		if told.Initial {
+		received := <-changes
+		if received.Initial {
 			whole++
 		}
-		result = told.Apply(result)
+		result = received.Apply(result)
 	}
 	equal(t, whole, 1)
 	equal(t, len(result), 120)

@@ -100,9 +100,9 @@ func (r *request) report() func() {
 		for {
 			select {
 			case <-ticker.C:
-				r.tell()
+				r.notify()
 			case <-over:
-				r.tell()
+				r.notify()
 				return
 			}
 		}
@@ -113,7 +113,7 @@ func (r *request) report() func() {
 	}
 }
 
-func (r *request) tell() {
+func (r *request) notify() {
 	lent := C.kv_progress{size: C.uint32_t(unsafe.Sizeof(C.kv_progress{}))}
 	if C.kv_request_progress(r.handle, &lent) == C.KV_OK {
 		r.progress(Progress{

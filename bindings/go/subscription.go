@@ -56,14 +56,14 @@ type SyncEvent struct {
 // callback thread.
 func (c *Client) ObserveSync(receive func(SyncEvent)) (*Subscription, error) {
 	subscription := &Subscription{}
-	hear := event(func(text []byte, err error) {
+	receiver := event(func(text []byte, err error) {
 		event, wrong := unmarshal[SyncEvent](text)
 		if err == nil && wrong == nil {
 			receive(event)
 		}
 	})
 	var left *C.kv_error
-	status := C.kv_client_observe_sync(c.handle, C.kvgo_event_fn(), remember(hear),
+	status := C.kv_client_observe_sync(c.handle, C.kvgo_event_fn(), remember(receiver),
 		C.kvgo_event_free_fn(), &subscription.handle, &left)
 	runtime.KeepAlive(c)
 	if err := check(status, left); err != nil {
@@ -73,12 +73,12 @@ func (c *Client) ObserveSync(receive func(SyncEvent)) (*Subscription, error) {
 }
 
 // mostSyncEvents is how many may wait for who receives them.
-const mostSyncEvents = 10000
+const maxSyncEvents = 10000
 
 // SyncEvents gives what [Client.ObserveSync] tells by a channel, which is closed when the context has ended or
 // the client is closed. It is closed early if more than 10,000 events wait to be received.
 func (c *Client) SyncEvents(ctx context.Context) (<-chan SyncEvent, error) {
-	return channel(ctx, c.over, mostSyncEvents, func(s *stream[SyncEvent]) (*Subscription, error) {
+	return channel(ctx, c.over, maxSyncEvents, func(s *stream[SyncEvent]) (*Subscription, error) {
 		return c.ObserveSync(func(event SyncEvent) {
 			if !s.offer(event) {
 				s.end()

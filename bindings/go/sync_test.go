@@ -168,11 +168,11 @@ func TestUsersSignUpLogInAndLogOut(t *testing.T) {
 func TestTheLogComesWithoutSecrets(t *testing.T) {
 	client := open(t, kvstore.Options{AppSecret: appSecret, Host: host})
 	var lock sync.Mutex
-	var told strings.Builder
+	var log strings.Builder
 	err := client.SetLog(kvstore.LogDebug, func(level kvstore.LogLevel, line string) {
 		lock.Lock()
 		defer lock.Unlock()
-		told.WriteString(line + "\n")
+		log.WriteString(line + "\n")
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -183,8 +183,8 @@ func TestTheLogComesWithoutSecrets(t *testing.T) {
 	}
 	lock.Lock()
 	defer lock.Unlock()
-	if told.Len() == 0 || strings.Contains(told.String(), "a password") {
-		t.Error(told.String())
+	if log.Len() == 0 || strings.Contains(log.String(), "a password") {
+		t.Error(log.String())
 	}
 }
 

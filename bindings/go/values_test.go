@@ -64,9 +64,9 @@ func TestAMomentIsFoundByTheMomentThatWasSaved(t *testing.T) {
 func TestMomentsAreInOrderWhateverTheirZones(t *testing.T) {
 	client := open(t, kvstore.Options{LocalOnly: true})
 	visits := collection[visit](t, client, "visits", kvstore.Sync)
-	for place, zone := range []*time.Location{time.UTC, east, time.FixedZone("west", -11*3600), time.UTC} {
-		at := moment.Add(time.Duration(place) * (-time.Hour + time.Microsecond)).In(zone)
-		must(visits.Save(ctx, visit{ID: string(rune('a' + place)), At: at}))(t)
+	for i, zone := range []*time.Location{time.UTC, east, time.FixedZone("west", -11*3600), time.UTC} {
+		at := moment.Add(time.Duration(i) * (-time.Hour + time.Microsecond)).In(zone)
+		must(visits.Save(ctx, visit{ID: string(rune('a' + i)), At: at}))(t)
 	}
 	after := kvstore.Field("at").GreaterThan(moment.Add(-150 * time.Minute)).OrderBy(kvstore.Ascending("at"))
 	for round := 0; round < 2; round++ {

@@ -56,11 +56,11 @@ class Traveller:
     def __str__(self) -> str:
         return f"{self.name} ({self.language})"
 
-    def do(self, step: str, server: Server, place: Path) -> tuple[Results, float]:
+    def do(self, step: str, server: Server, directory: Path) -> tuple[Results, float]:
         """Run a step; give what it printed, and the seconds it took."""
         begin = time.monotonic()
         process = subprocess.run(
-            [*self.command, step, server.host, str(place / self.name)],
+            [*self.command, step, server.host, str(directory / self.name)],
             capture_output=True,
             text=True,
             timeout=60,
@@ -93,8 +93,8 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGTERM, interrupt)
     cities = read_cities(Path(arguments[0]) if arguments else packaged_cities())
     try:
-        with tempfile.TemporaryDirectory(prefix="kvstore-demo-") as place:
-            run(cities, Path(place))
+        with tempfile.TemporaryDirectory(prefix="kvstore-demo-") as directory:
+            run(cities, Path(directory))
     except WrongError as wrong:
         print(f"\nThe demo failed: {wrong}", file=sys.stderr)
         return 1
@@ -136,7 +136,7 @@ class Story:
     timeline: Timeline
     travellers: list[Traveller]
     server: Server
-    place: Path
+    directory: Path
     #: How many cities there are, and how many of them have a million people.
     total: int
     large: int
@@ -192,7 +192,7 @@ class Story:
     def _each(self, step: str, wanted: Mapping[str, object]) -> Iterator[tuple[Traveller, float]]:
         """Let each traveller do a step, check what it printed, and measure its seconds."""
         for traveller in self.travellers:
-            results, seconds = traveller.do(step, self.server, self.place)
+            results, seconds = traveller.do(step, self.server, self.directory)
             expected = {"pending": traveller.pending, "refused": traveller.refused, **wanted}
             for name, value in results.items():
                 expect(f"{traveller.name}, {step}, {name}", value, expected[name])
@@ -200,16 +200,16 @@ class Story:
             yield traveller, seconds
 
 
-def run(cities: list[dict[str, Any]], place: Path) -> None:
+def run(cities: list[dict[str, Any]], directory: Path) -> None:
     """Let the whole story happen in a temporary directory."""
     timeline = Timeline()
     timeline.chapter("Before the journey")
-    travellers = build_travellers(timeline, place)
-    with Server(place / "server", "kid_demo:secret") as server:
+    travellers = build_travellers(timeline, directory)
+    with Server(directory / "server", "kid_demo:secret") as server:
         timeline.note("kvstored", f"listens on {server.host}")
-        load(timeline, server, cities, place)
+        load(timeline, server, cities, directory)
         large = sum(population(city) >= 1_000_000 for city in cities)
-        story = Story(timeline, travellers, server, place, len(cities), large)
+        story = Story(timeline, travellers, server, directory, len(cities), large)
         story.pull()
         story.work_offline()
         story.push()
@@ -219,11 +219,11 @@ def run(cities: list[dict[str, Any]], place: Path) -> None:
         timeline.note("kvstored", "stopped; every number was as it should be")
 
 
-def build_travellers(timeline: Timeline, place: Path) -> list[Traveller]:
+def build_travellers(timeline: Timeline, directory: Path) -> list[Traveller]:
     """Compile the programs in C and Go."""
     examples = ROOT / "examples"
     flags = output_of("pkg-config", "--cflags", "--libs", "kvstore", "jansson").split()
-    c, go = place / "traveller-c", place / "traveller-go"
+    c, go = directory / "traveller-c", directory / "traveller-go"
     output_of("gcc", "-std=c11", "-O2", str(examples / "c/traveller.c"), "-o", str(c), *flags)
     output_of("go", "build", "-o", str(go), "./traveller", directory=examples / "go")
     timeline.note("", "built the programs in C and Go")
@@ -247,10 +247,13 @@ def output_of(*command: str, directory: Path | None = None) -> str:
     return process.stdout
 
 
-def load(timeline: Timeline, server: Server, cities: list[dict[str, Any]], place: Path) -> None:
+def load(timeline: Timeline, server: Server, cities: list[dict[str, Any]], directory: Path) -> None:
     """Put the cities on the server, through the library."""
     with kvstore.Client(
-        app_key="kid_demo", app_secret="secret", host=server.host, data_directory=place / "loader"
+        app_key="kid_demo",
+        app_secret="secret",
+        host=server.host,
+        data_directory=directory / "loader",
     ) as client:
         client.signup()
         store = client.collection("cities")

@@ -24,8 +24,8 @@ with (
 
     def show(event: kvstore.SyncEvent) -> None:
         """Move the bar; called on a thread of the client."""
-        if told := event.progress:
-            bars.update(bar, completed=told.entities_done, total=told.entities_total or None)
+        if counts := event.progress:
+            bars.update(bar, completed=counts.entities_done, total=counts.entities_total or None)
 
     with client.observe_sync(show):
         result = entities.pull()

@@ -60,11 +60,11 @@ def _blocking(function: Function, asynchronous: Function) -> str:
         return _status(f"try {call}.run(into: TextOutput.nowhere)")
     length = ", lengthOut" if out.type == "char **" else ""
     kind = OUTPUTS.get(out.type, "HandleOutput")
-    place = f'  let out = {kind}({_name(out.name)}{length}, named: "{out.name}")\n'
+    output = f'  let out = {kind}({_name(out.name)}{length}, named: "{out.name}")\n'
     if not function.is_required(out):
-        return place + "  return" + _status(f"try {call}.run(into: out)")
+        return output + "  return" + _status(f"try {call}.run(into: out)")
     run = f"try out.require()\n    return try {call}.run(into: out)"
-    return place + "  return" + _status(run)
+    return output + "  return" + _status(run)
 
 
 def _status(body: str) -> str:

@@ -125,9 +125,9 @@ def ids(records: Iterable[Record]) -> list[str]:
     return sorted(record["_id"] for record in records)
 
 
-def wait_for(heard: queue.SimpleQueue[str], wanted: str) -> None:
+def wait_for(events: queue.SimpleQueue[str], wanted: str) -> None:
     """Wait until an event is heard."""
-    while heard.get(timeout=SECONDS) != wanted:
+    while events.get(timeout=SECONDS) != wanted:
         pass
 
 

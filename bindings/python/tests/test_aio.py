@@ -26,7 +26,9 @@ def run(main: Coroutine[Any, Any, T]) -> T:
     troubles: list[dict[str, Any]] = []
 
     async def watched() -> T:
-        asyncio.get_running_loop().set_exception_handler(lambda _, told: troubles.append(told))
+        asyncio.get_running_loop().set_exception_handler(
+            lambda _, context: troubles.append(context)
+        )
         try:
             return await main
         finally:
@@ -334,7 +336,7 @@ def test_events_are_iterated_over_until_the_end(
 
 
 def test_events_that_nobody_takes_are_bounded() -> None:
-    tell: list[Callable[[int], object]] = []
+    receivers: list[Callable[[int], object]] = []
 
     class Nothing(kvstore.Subscription):
         def __init__(self) -> None:
@@ -342,13 +344,13 @@ def test_events_that_nobody_takes_are_bounded() -> None:
             self._handle = None
 
     def subscribe(receive: Callable[[int], object], ended: Callable[[], object]) -> Nothing:
-        tell.append(receive)
+        receivers.append(receive)
         return Nothing()
 
     async def main() -> None:
         async with aio.Events(subscribe) as events:
             for number in range(10_001):
-                tell[0](number)
+                receivers[0](number)
             await asyncio.sleep(0)
             for number in range(10_000):
                 assert await anext(events) == number

@@ -105,14 +105,14 @@ def test_a_conflict_is_decided_by_the_strategy(
 def test_observers_hear_what_a_pull_brings(opened: Opened) -> None:
     shelf = Shelf()
     store = opened(shelf).collection("notes")
-    with store.changes({"n": {"$gt": 1}}) as told:
-        assert not next(told).insertions
+    with store.changes({"n": {"$gt": 1}}) as received:
+        assert not next(received).insertions
         for number in range(4):
             shelf.put("notes", {"_id": f"{number}", "n": number})
         store.pull()
         found: list[str] = []
         while len(found) < 2:
-            found += [placed.entity["_id"] for placed in next(told).insertions]
+            found += [placed.entity["_id"] for placed in next(received).insertions]
         assert sorted(found) == ["2", "3"]
 
 
@@ -120,22 +120,22 @@ def test_what_waits_is_pushed_when_the_backend_is_back(opened: Opened) -> None:
     shelf = Shelf()
     client = opened(shelf, push_automatically=True, retries=0)
     store = client.collection("notes")
-    heard: queue.SimpleQueue[str] = queue.SimpleQueue()
+    events: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def cut(_: str) -> None:
         raise ConnectionError("cut")
 
     shelf.before = cut
-    with client.observe_sync(lambda event: heard.put(event.event)):
+    with client.observe_sync(lambda event: events.put(event.event)):
         store.save({"_id": "a"})
         with pytest.raises(kvstore.NetworkError):
             client.collection("notes", "network").count()
-        wait_for(heard, "offline")
+        wait_for(events, "offline")
         shelf.before = lambda _: None
         assert client.collection("other", "network").count() == 0
-        wait_for(heard, "online")
+        wait_for(events, "online")
         while store.pending:
-            wait_for(heard, "finished")
+            wait_for(events, "finished")
     assert ids(shelf.records["notes"].values()) == ["a"]
 
 

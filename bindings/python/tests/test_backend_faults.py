@@ -77,7 +77,9 @@ def test_a_defect_of_a_backend_is_shown_with_its_traceback(
 ) -> None:
     shelf = Shelf()
     shown: list[BaseException | None] = []
-    monkeypatch.setattr(sys, "unraisablehook", lambda told: shown.append(told.exc_value))
+    monkeypatch.setattr(
+        sys, "unraisablehook", lambda unraisable: shown.append(unraisable.exc_value)
+    )
     store = opened(shelf, retries=0).collection("notes", "network")
 
     def fail(_: str) -> None:

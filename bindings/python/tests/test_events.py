@@ -13,7 +13,7 @@ from kvstored import Server
 import kvstore
 
 
-class Heard:
+class Received:
     """Collects events, and waits for one."""
 
     def __init__(self) -> None:
@@ -36,37 +36,37 @@ class Heard:
 
 
 def test_a_listener_hears_of_a_push_with_its_progress_and_result(online: kvstore.Client) -> None:
-    heard = Heard()
+    received = Received()
     notes = online.collection("heard")
     notes.save_many([{"n": n} for n in range(3)])
-    with online.observe_sync(heard):
+    with online.observe_sync(received):
         notes.push()
-        finished = heard.wait(lambda event: event.event == "finished")
+        finished = received.wait(lambda event: event.event == "finished")
     assert (finished.operation, finished.collection) == ("push", "heard")
     assert finished.result == {"pushed": 3, "errors": [], "quarantined": 0}
-    assert heard.events[0].event == "started"
-    progress = [event.progress for event in heard.events if event.progress is not None]
+    assert received.events[0].event == "started"
+    progress = [event.progress for event in received.events if event.progress is not None]
     assert progress[-1].entities_done == progress[-1].entities_total == 3
-    count = len(heard.events)
+    count = len(received.events)
     notes.pull()
-    assert len(heard.events) == count, "nothing is heard after closing"
+    assert len(received.events) == count, "nothing is heard after closing"
 
 
 def test_a_failure_comes_with_its_error(online: kvstore.Client) -> None:
-    heard = Heard()
+    received = Received()
     notes = online.collection("failing")
     notes.save({})
-    with online.observe_sync(heard):
+    with online.observe_sync(received):
         with pytest.raises(kvstore.PendingError):
             notes.pull()
-        finished = heard.wait(lambda event: event.event == "finished")
+        finished = received.wait(lambda event: event.event == "finished")
     assert isinstance(finished.error, kvstore.PendingError)
 
 
 def test_what_is_saved_is_pushed_by_itself_also_when_the_network_was_gone(
     own_server: Server, tmp_path: Path
 ) -> None:
-    heard = Heard()
+    received = Received()
     with kvstore.Client(
         app_key=APP_KEY,
         app_secret=APP_SECRET,
@@ -76,15 +76,15 @@ def test_what_is_saved_is_pushed_by_itself_also_when_the_network_was_gone(
         retries=0,
     ) as client:
         client.signup("auto", "a password")
-        client.observe_sync(heard)
+        client.observe_sync(received)
         notes = client.collection("notes")
         notes.save({"n": 1})
-        pushed = heard.wait(lambda event: (event.result or {}).get("pushed") == 1)
+        pushed = received.wait(lambda event: (event.result or {}).get("pushed") == 1)
         assert pushed.automatic
         own_server.kill()
         notes.save({"n": 2})
-        heard.wait(lambda event: event.event == "offline")
+        received.wait(lambda event: event.event == "offline")
         own_server.start()
-        heard.wait(lambda event: event.event == "online")
-        heard.wait(lambda event: event.task != pushed.task and event.result == pushed.result)
+        received.wait(lambda event: event.event == "online")
+        received.wait(lambda event: event.task != pushed.task and event.result == pushed.result)
         assert len(notes.pending) == 0

@@ -46,7 +46,7 @@ def synced(status: kvstore.ClientStatus) -> bool:
 def test_what_is_followed_is_pulled_kept_live_and_pushed(
     server: Server, online: kvstore.Client, tmp_path: Path, unique: str
 ) -> None:
-    told, statuses = Latest[kvstore.FollowStatus](), Latest[kvstore.ClientStatus]()
+    received, statuses = Latest[kvstore.FollowStatus](), Latest[kvstore.ClientStatus]()
     with open_client(server.host, tmp_path / "other") as other:
         other.signup()
         theirs = other.collection(unique, "network")
@@ -56,12 +56,14 @@ def test_what_is_followed_is_pulled_kept_live_and_pushed(
         with (
             notes.observe(None, changes),
             online.observe_status(statuses),
-            notes.follow({"n": {"$lt": 10}}, told),
+            notes.follow({"n": {"$lt": 10}}, received),
         ):
-            told.wait(lambda status: status.state == "current" and status.live)
+            received.wait(lambda status: status.state == "current" and status.live)
             assert notes.find_by_id("a")["n"] == 1
             theirs.save({"_id": "b", "n": 2})
-            changes.wait(lambda told: isinstance(told, kvstore.Changes) and told.count == 2)
+            changes.wait(
+                lambda received: isinstance(received, kvstore.Changes) and received.count == 2
+            )
             notes.save({"_id": "c", "n": 3})
             statuses.wait(lambda status: bool(status.follows) and synced(status))
             assert theirs.find_by_id("c")["n"] == 3
@@ -78,19 +80,19 @@ def test_what_is_followed_is_pulled_kept_live_and_pushed(
 
 
 def test_a_follow_says_why_it_is_behind_and_goes_on(own_server: Server, tmp_path: Path) -> None:
-    told = Latest[kvstore.FollowStatus]()
+    received = Latest[kvstore.FollowStatus]()
     with open_client(own_server.host, tmp_path / "client") as client:
         notes = client.collection("notes")
-        with notes.follow(None, told, interval=5):
-            behind = told.wait(lambda status: status.state == "behind")
+        with notes.follow(None, received, interval=5):
+            behind = received.wait(lambda status: status.state == "behind")
             assert isinstance(behind.error, kvstore.NoUserError)
             client.signup()
-            told.wait(lambda status: status.state == "current")
+            received.wait(lambda status: status.state == "current")
             own_server.stop()
-            offline = told.wait(lambda status: status.state == "offline")
+            offline = received.wait(lambda status: status.state == "offline")
             assert isinstance(offline.error, kvstore.NetworkError)
             own_server.start()
-            told.wait(lambda status: status.state == "current")
+            received.wait(lambda status: status.state == "current")
         with notes.follow():
             pass
 
@@ -137,11 +139,11 @@ def test_asyncio_gives_the_states_of_follows_and_clients(
 def test_more_than_one_answer_may_have_is_followed_whole(
     server: Server, online: kvstore.Client, tmp_path: Path, unique: str
 ) -> None:
-    told = Latest[kvstore.FollowStatus]()
+    received = Latest[kvstore.FollowStatus]()
     with open_client(server.host, tmp_path / "other") as other:
         other.signup()
         other.collection(unique, "network").save_many({"n": n} for n in range(10_050))
     notes = online.collection(unique)
-    with notes.follow(None, told):
-        told.wait(lambda status: status.state == "current")
+    with notes.follow(None, received):
+        received.wait(lambda status: status.state == "current")
         assert notes.count() == 10_050

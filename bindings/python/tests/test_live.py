@@ -24,12 +24,15 @@ class Service(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.messages: queue.Queue[dict[str, object]] = queue.Queue()
 
-    def tell(self, entity: dict[str, object], token: str, **more: object) -> None:
+    def deliver(self, entity: dict[str, object], token: str, **more: object) -> None:
         """Put a message in."""
-        place = {"t": token, "r": 1}
+        position = {"t": token, "r": 1}
         channel = more.pop("channel", "k.c-notes")
         self.messages.put(
-            {"t": place, "m": [{"c": channel, "p": place, "d": entity, "u": {"kvstore": more}}]}
+            {
+                "t": position,
+                "m": [{"c": channel, "p": position, "d": entity, "u": {"kvstore": more}}],
+            }
         )
 
     def refuse(self, collection: str) -> None:
@@ -101,11 +104,11 @@ def test_iterating_gives_what_happens(service: Service, client: kvstore.Client) 
     with client.collection("notes").live() as stream:
         assert next(stream).status == "connected"
         assert next(stream).event == "ready"
-        service.tell({"_id": "a", "n": 1}, "2", change="create")
+        service.deliver({"_id": "a", "n": 1}, "2", change="create")
         event = next(stream)
         assert (event.event, event.change, event.id) == ("change", "create", "a")
         assert event.entity == {"_id": "a", "n": 1}
-        service.tell({"_id": "a"}, "3", change="delete", channel="k.x-notes")
+        service.deliver({"_id": "a"}, "3", change="delete", channel="k.x-notes")
         assert next(stream) == kvstore.LiveEvent("change", change="delete", id="a")
         client.logout()
         assert [event.status for event in stream] == ["disconnected"]
@@ -116,7 +119,7 @@ def test_iterating_asynchronously(service: Service, client: kvstore.Client) -> N
         with client.collection("notes").live() as stream:
             async for event in stream:
                 if event.event == "ready":
-                    service.tell({"_id": "a"}, "2")
+                    service.deliver({"_id": "a"}, "2")
                 if event.event == "change":
                     return event
         raise AssertionError
@@ -139,13 +142,13 @@ def test_who_iterates_too_slowly_is_told_that_something_is_missing(
     with notes.live() as stream, notes.subscribe(count):
         assert [next(stream).event, next(stream).event] == ["status", "ready"]
         for number in range(1100):
-            service.tell({"_id": str(number)}, str(number + 2))
-        service.tell({"_id": "last"}, "9999")
+            service.deliver({"_id": str(number)}, str(number + 2))
+        service.deliver({"_id": "last"}, "9999")
         assert all_told.wait(20)
         client.unregister_live()
-        told = list(stream)
-    assert [event.id for event in told[:1024]] == [str(number) for number in range(1024)]
-    assert told[1024:] == [
+        received = list(stream)
+    assert [event.id for event in received[:1024]] == [str(number) for number in range(1024)]
+    assert received[1024:] == [
         kvstore.LiveEvent("missed"),
         kvstore.LiveEvent("status", status="disconnected"),
     ]
@@ -164,32 +167,32 @@ def test_who_may_not_listen_is_told_so_and_then_iterating_ends(
 
 
 def test_a_handler_may_close_the_client(service: Service, client: kvstore.Client) -> None:
-    told = threading.Event()
+    received = threading.Event()
 
     def ready(_: kvstore.LiveEvent) -> None:
         client.close()
-        told.set()
+        received.set()
 
     client.register_live()
     client.collection("notes").subscribe(on_ready=ready)
-    assert told.wait(20)
+    assert received.wait(20)
 
 
 def test_each_handler_gets_what_is_for_it(service: Service, client: kvstore.Client) -> None:
-    told: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
+    received: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
 
     def ready(event: kvstore.LiveEvent) -> None:
-        told.put(("ready", event.event))
-        service.tell({"_id": "a"}, "2")
+        received.put(("ready", event.event))
+        service.deliver({"_id": "a"}, "2")
 
     client.register_live()
     client.collection("notes").subscribe(
-        lambda event: told.put(("next", str(event.id))),
+        lambda event: received.put(("next", str(event.id))),
         on_ready=ready,
-        on_status=lambda event: told.put(("status", str(event.status))),
+        on_status=lambda event: received.put(("status", str(event.status))),
     )
     expected = [("status", "connected"), ("ready", "ready"), ("next", "a")]
-    assert [told.get(timeout=20) for _ in expected] == expected
+    assert [received.get(timeout=20) for _ in expected] == expected
     with pytest.raises(TypeError):
         client.collection("notes").subscribe()
 

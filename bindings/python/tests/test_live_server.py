@@ -178,27 +178,27 @@ def test_a_logout_ends_it(member: Member) -> None:
 
 def test_a_handler_may_ask_the_backend(member: Member) -> None:
     notes = member("ana").collection("notes", "network")
-    told = threading.Event()
+    received = threading.Event()
 
     def react(event: kvstore.LiveEvent) -> None:
         if event.id == "a":
             notes.save({"_id": "b"})
         elif event.id == "b":
-            told.set()
+            received.set()
 
     with notes.subscribe(react, on_ready=lambda _: notes.save({"_id": "a"})):
-        assert told.wait(20)
+        assert received.wait(20)
 
 
 def test_a_handler_that_blocks_holds_up_nobody_else_and_loses_nothing(member: Member) -> None:
     ana, ben = member("ana"), member("ben").collection("notes", "network")
     ready, entered, release, done = (threading.Event() for _ in range(4))
-    told: list[str | None] = []
+    received: list[str | None] = []
 
     def block(event: kvstore.LiveEvent) -> None:
         entered.set()
         assert release.wait(20)
-        told.append(event.id)
+        received.append(event.id)
         if event.id == "last":
             done.set()
 
@@ -216,19 +216,19 @@ def test_a_handler_that_blocks_holds_up_nobody_else_and_loses_nothing(member: Me
         # Other threads may use the client meanwhile.
         notes.save({"_id": "last", "_acl": {"gr": True}})
         assert what(next(stream)) == ("create", "last")
-        assert told == []
+        assert received == []
         release.set()
         assert done.wait(20)
-    assert told == ["first", "second", "last"]
+    assert received == ["first", "second", "last"]
 
 
 def test_a_handler_may_end_its_subscription(member: Member) -> None:
     notes = member("ana").collection("notes", "network")
     ready, ended = threading.Event(), threading.Event()
-    told: list[str | None] = []
+    received: list[str | None] = []
 
     def end(event: kvstore.LiveEvent) -> None:
-        told.append(event.id)
+        received.append(event.id)
         subscription.close()
         ended.set()
 
@@ -242,7 +242,7 @@ def test_a_handler_may_end_its_subscription(member: Member) -> None:
         notes.save({"_id": "c"})
         # Who comes so soon may be told of what the other one would have heard.
         assert next(event.id for event in stream if event.id != "b") == "c"
-    assert told == ["a"]
+    assert received == ["a"]
 
 
 def test_a_task_iterates_and_may_be_cancelled(own_server: Server, tmp_path: Path) -> None:

@@ -45,9 +45,9 @@ def test_a_query_chooses_members(numbers: kvstore.Store) -> None:
 
 def test_a_query_tells_what_it_is() -> None:
     query = kvstore.Query({"a": 1}, sort={"b": -1, "a": 1}, limit=2)
-    told = query.to_dict()
-    assert list(told["sort"]) == ["b", "a"]
-    assert (told["filter"], told["limit"]) == ({"a": 1}, 2)
+    printed = query.to_dict()
+    assert list(printed["sort"]) == ["b", "a"]
+    assert (printed["filter"], printed["limit"]) == ({"a": 1}, 2)
     assert "limit" in repr(query)
 
 

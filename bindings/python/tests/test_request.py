@@ -121,9 +121,9 @@ def test_a_callback_gets_the_answer_on_the_client_s_thread(online: kvstore.Clien
         threads.append(threading.current_thread())
 
     with online.ping_async(on_answer=note) as request:
-        told = request.result()
+        found = request.result()
     assert [(answer.value, answer.error, answer.is_final) for answer in answers] == [
-        (told, None, True)
+        (found, None, True)
     ]
     assert threads[0] is not threading.current_thread()
 
@@ -231,10 +231,10 @@ def test_the_log_comes_without_secrets(online: kvstore.Client, unique: str) -> N
     online.set_log(None)
     online.close()
     assert lines
-    told = "\n".join(lines)
-    assert "a password" not in told
-    assert APP_SECRET not in told
-    assert "the body" not in told
+    found = "\n".join(lines)
+    assert "a password" not in found
+    assert APP_SECRET not in found
+    assert "the body" not in found
 
 
 def test_the_log_goes_to_a_logger_with_a_line_for_each_request(

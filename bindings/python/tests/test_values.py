@@ -84,8 +84,8 @@ def test_an_index_and_an_order_follow_the_moments(notes: kvstore.Store) -> None:
     moments = [MOMENT + timedelta(milliseconds=step, hours=-step) for step in range(5)]
     zones = [EAST, UTC, timezone(timedelta(hours=-11)), EAST, UTC]
     notes.save_many(
-        {"_id": str(place), "at": moment.astimezone(zone)}
-        for place, (moment, zone) in enumerate(zip(moments, zones, strict=True))
+        {"_id": str(index), "at": moment.astimezone(zone)}
+        for index, (moment, zone) in enumerate(zip(moments, zones, strict=True))
     )
     for _ in range(2):
         found = notes.find((F.at >= moments[3]).sort("at"))

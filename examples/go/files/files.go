@@ -35,8 +35,8 @@ func (f Files) Fetch(_ context.Context, fetch kvstore.Fetch) (page kvstore.Fetch
 	}
 	err = f.locked(fetch.Collection, func(folder string) error {
 		ids, err := idsIn(folder)
-		for place, id := range ids[sort.SearchStrings(ids, after+"\x00"):] {
-			if place == fetch.PageSize {
+		for i, id := range ids[sort.SearchStrings(ids, after+"\x00"):] {
+			if i == fetch.PageSize {
 				page.Next = after
 				break
 			}

@@ -130,11 +130,11 @@ class Reader:
             return {"items": [], "nextToken": print_token(run, mark), "startedAt": run.started_at}
         items: list[Record] = []
         examined, position, more = 0, None, False
-        for place, record in rows(run):
+        for row, record in rows(run):
             if examined == limit:
                 more = True
                 break
-            examined, position = examined + 1, place
+            examined, position = examined + 1, row
             if matches(filter, record) and self.may_read(operation, record):
                 items.append(record)
         following = Run(run.source, run.started_at, position)

@@ -51,8 +51,8 @@ func (e *encoder) text(text string) {
 
 // isSimple tells whether a text stands in JSON as it is.
 func isSimple(text string) bool {
-	for place := 0; place < len(text); place++ {
-		if letter := text[place]; letter < ' ' || letter > '~' || letter == '"' || letter == '\\' {
+	for i := 0; i < len(text); i++ {
+		if letter := text[i]; letter < ' ' || letter > '~' || letter == '"' || letter == '\\' {
 			return false
 		}
 	}

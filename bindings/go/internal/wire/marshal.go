@@ -101,8 +101,8 @@ func (e *encoder) value(v reflect.Value, depth int) error {
 
 func (e *encoder) write(text string) { e.out = append(e.out, text...) }
 
-func (e *encoder) separate(place int, opening byte) {
-	if place == 0 {
+func (e *encoder) separate(i int, opening byte) {
+	if i == 0 {
 		e.out = append(e.out, opening)
 	} else {
 		e.out = append(e.out, ',')
@@ -174,14 +174,14 @@ func (e *encoder) close(count int, opening, closing byte) {
 
 // reach gives a field that may be inside embedded structs; false if one of them is a nil pointer.
 func reach(v reflect.Value, index []int) (reflect.Value, bool) {
-	for _, place := range index {
+	for _, i := range index {
 		if v.Kind() == reflect.Pointer {
 			if v.IsNil() {
 				return v, false
 			}
 			v = v.Elem()
 		}
-		v = v.Field(place)
+		v = v.Field(i)
 	}
 	return v, true
 }
@@ -225,8 +225,8 @@ func (e *encoder) mapping(v reflect.Value, depth int) error {
 		members = append(members, member{name, each.Value()})
 	}
 	sort.Slice(members, func(i, j int) bool { return members[i].name < members[j].name })
-	for place, one := range members {
-		e.separate(place, '{')
+	for i, one := range members {
+		e.separate(i, '{')
 		e.text(one.name)
 		e.out = append(e.out, ':')
 		if err := e.value(one.value, depth+1); err != nil {
@@ -261,10 +261,10 @@ func keyText(key reflect.Value) (string, error) {
 }
 
 func (e *encoder) list(v reflect.Value, depth int) error {
-	for place := 0; place < v.Len(); place++ {
-		e.separate(place, '[')
-		if err := e.value(v.Index(place), depth+1); err != nil {
-			return within("["+strconv.Itoa(place)+"]", err)
+	for i := 0; i < v.Len(); i++ {
+		e.separate(i, '[')
+		if err := e.value(v.Index(i), depth+1); err != nil {
+			return within("["+strconv.Itoa(i)+"]", err)
 		}
 	}
 	e.close(v.Len(), '[', ']')

@@ -63,8 +63,8 @@ func (q *question) search(t reflect.Type, visited map[reflect.Type]bool) bool {
 	case reflect.Map:
 		return q.search(t.Key(), visited) || q.search(t.Elem(), visited)
 	case reflect.Struct:
-		for place := 0; place < t.NumField(); place++ {
-			if q.search(t.Field(place).Type, visited) {
+		for i := 0; i < t.NumField(); i++ {
+			if q.search(t.Field(i).Type, visited) {
 				return true
 			}
 		}
@@ -74,8 +74,8 @@ func (q *question) search(t reflect.Type, visited map[reflect.Type]bool) bool {
 
 // embeddedMoment gives the time.Time that a struct embeds, by which it becomes a moment itself.
 func embeddedMoment(v reflect.Value) (time.Time, bool) {
-	for place := 0; place < v.NumField(); place++ {
-		declared, inner := v.Type().Field(place), v.Field(place)
+	for i := 0; i < v.NumField(); i++ {
+		declared, inner := v.Type().Field(i), v.Field(i)
 		if !declared.Anonymous {
 			continue
 		}

@@ -38,12 +38,12 @@ func settle(v reflect.Value) {
 	case reflect.Pointer:
 		settle(v.Elem())
 	case reflect.Struct:
-		for place := 0; place < v.NumField(); place++ {
-			settle(v.Field(place))
+		for i := 0; i < v.NumField(); i++ {
+			settle(v.Field(i))
 		}
 	case reflect.Slice, reflect.Array:
-		for place := 0; place < v.Len(); place++ {
-			settle(v.Index(place))
+		for i := 0; i < v.Len(); i++ {
+			settle(v.Index(i))
 		}
 	case reflect.Map:
 		settleMap(v)
@@ -79,9 +79,9 @@ func settled(value any) (any, bool) {
 			}
 		}
 	case []any:
-		for place, element := range it {
+		for i, element := range it {
 			if element, changed := settled(element); changed {
-				it[place] = element
+				it[i] = element
 			}
 		}
 	}
@@ -89,7 +89,7 @@ func settled(value any) (any, bool) {
 }
 
 // mostDigits is how long a number may be that a float64 surely gives back.
-const mostDigits = 15
+const maxDigits = 15
 
 func number(text json.Number) any {
 	written := string(text)
@@ -100,7 +100,7 @@ func number(text json.Number) any {
 		return text
 	}
 	float, err := strconv.ParseFloat(written, 64)
-	if err == nil && len(written) <= mostDigits && !strings.ContainsAny(written, "eE") {
+	if err == nil && len(written) <= maxDigits && !strings.ContainsAny(written, "eE") {
 		return float
 	}
 	if err != nil || decimal(written) != decimal(strconv.FormatFloat(float, 'e', -1, 64)) {

@@ -443,11 +443,13 @@ class Client(Closing):
         """
         refuse_coroutine(receive, "who hears the status")
 
-        def hear(event: bytes | KVError) -> None:
+        def handle_event(event: bytes | KVError) -> None:
             if isinstance(event, bytes):
                 receive(decode_status(event))
 
-        handle = begin("kv_client_observe_status", self, self.handle, receive=hear, ended=ended)
+        handle = begin(
+            "kv_client_observe_status", self, self.handle, receive=handle_event, ended=ended
+        )
         return Subscription(handle, self)
 
     def set_log(

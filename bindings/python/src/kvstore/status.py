@@ -74,11 +74,11 @@ def follow_reader(
 ) -> Callable[[bytes | KVError], None]:
     """Give what reads the events of a follow for a function, if there is one."""
 
-    def hear(event: bytes | KVError) -> None:
+    def handle_event(event: bytes | KVError) -> None:
         if receive is not None and isinstance(event, bytes):
             receive(_follow(from_json(event)))
 
-    return hear
+    return handle_event
 
 
 def decode_status(text: bytes) -> ClientStatus:
