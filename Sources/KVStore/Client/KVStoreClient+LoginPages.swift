@@ -39,6 +39,6 @@ extension KVStoreClient {
       [core, object] (cancellation) throws(StoreError) in
       try core.login(code: code, redirectURI: redirectURI, object, cancellation)
     }
-    return try User(bytes)
+    return try User(JSONDecoding.json(bytes))
   }
 }

@@ -53,7 +53,7 @@ extension KVStoreClient {
     let bytes = try await perform(isLocal: true) { [core] (_) throws(StoreError) -> [UInt8]? in
       try StoreError.nilIf(.noUser) { () throws(StoreError) in try core.activeUser() }
     }
-    return try bytes.map { (bytes) throws(KVStoreError) in try User(bytes) }
+    return try bytes.map { (bytes) throws(KVStoreError) in try User(JSONDecoding.json(bytes)) }
   }
 
   /// The active user as the backend has it now.
@@ -82,6 +82,22 @@ extension KVStoreClient {
     try await asking(options) { (core, options, cancellation) throws(StoreError) in
       try core.userExists(username, options, cancellation)
     }
+  }
+
+  /// The other users who have all of these members, one at least. What users may be found by, and what is shown of them, is
+  /// the backend's choice: docs/sharing.md.
+  ///
+  ///     for user in try await client.lookupUsers(["username": "bob"]) { print(user.id) }
+  public func lookupUsers(
+    _ members: some Encodable & Sendable, options: CallOptions = CallOptions()
+  ) async throws(KVStoreError) -> [User] {
+    let members = try Self.object(members)
+    let bytes = try await asking(options) { (core, options, cancellation) throws(StoreError) in
+      try core.lookupUsers(members, options, cancellation)
+    }
+    var users: [User] = []
+    for json in try JSONDecoding.json(bytes).arrayValue ?? [] { users.append(try User(json)) }
+    return users
   }
 
   /// Ends the session, and wipes the local data unless it is kept. Throws `.pending`, and changes nothing, if that would
@@ -148,7 +164,7 @@ extension KVStoreClient {
     _ options: CallOptions,
     _ body: @escaping @Sendable (Client, Options, Cancellation) throws(StoreError) -> [UInt8]
   ) async throws(KVStoreError) -> User {
-    try User(try await asking(options, body))
+    try User(JSONDecoding.json(try await asking(options, body)))
   }
 
   private static func credentials(_ username: String?, _ password: String?) -> JSONObject {

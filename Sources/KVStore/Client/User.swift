@@ -9,8 +9,7 @@ public struct User: Sendable, Equatable {
   public let username: String?
   private let json: JSONValue
 
-  init(_ bytes: [UInt8]) throws(KVStoreError) {
-    let json = try JSONDecoding.json(bytes)
+  init(_ json: JSONValue) throws(KVStoreError) {
     guard let id = json["_id"]?.stringValue else {
       throw KVStoreError(.unexpectedAnswer, "The backend's answer is no user.")
     }
