@@ -45,7 +45,7 @@ final class MemoryBackend: BackendHandler {
     _ = complete(number, answer.text)
   }
 
-  /// What is true to answer.
+  /// The right answer to a request.
   func answer(_ operation: BackendOperation, _ request: JSONValue) -> JSONValue {
     state.withLock { state in
       switch operation {

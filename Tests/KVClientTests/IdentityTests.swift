@@ -266,7 +266,7 @@ extension Client {
 
   fileprivate func activeId() throws -> String { try id(activeUser()) }
 
-  /// Without data of anybody's.
+  /// Creates users, none of whom has data on this device.
   fileprivate func makeUsers(_ names: String...) throws {
     for name in names {
       try signUp(name)

@@ -7,7 +7,7 @@ import Testing
 
 /// A subscriber behind a network that breaks, of a server that restarts, while somebody else writes.
 @Suite("Live data through faults") struct LiveFaultsTests {
-  /// What a subscriber was told.
+  /// The events that a subscriber has received.
   private struct ReceivedEvents {
     /// By entity, the numbers of the versions that it was told of; nil for deletions.
     var versions: [String: [Int64?]] = [:]

@@ -7,15 +7,15 @@ import Testing
 
 /// What the backend is like while an operation runs.
 enum Weather: String, CaseIterable, Sendable {
-  /// It answers.
+  /// The backend answers.
   case fair
-  /// Nobody answers.
+  /// The backend cannot be reached.
   case offline
-  /// It answers, but with an error.
+  /// The backend answers with an error.
   case refusing
 }
 
-/// What came of an operation.
+/// The outcome of an operation.
 enum Outcome: Equatable {
   case local(JSONValue)
   case network(JSONValue)

@@ -30,7 +30,7 @@ private final class AuthorizedBackend: Sendable {
     try ScriptedServer(replying: { [self] request in reply(to: request) })
   }
 
-  /// The session runs out.
+  /// Makes the session run out.
   func expire() { state.withLockNotifyingAll { $0.authtoken = "expired" } }
 
   private func reply(to request: ScriptedRequest) -> ScriptedReply {

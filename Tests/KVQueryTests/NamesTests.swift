@@ -61,7 +61,7 @@ import Testing
     ])
   func queries(_ pattern: String) throws {
     func query(_ name: String) throws -> Query {
-      // Not the functions' mark.
+      // Without the character that functions begin with.
       let parts = pattern.components(of: "@")
       return try Query(filter: parts.joined(separator: name))
     }

@@ -28,7 +28,7 @@ import Testing
       (#""\"old tow\"*""#, [#"{"a":"old tower"}"#], [#"{"a":"old two"}"#]),
       (#""\"a a b\"""#, [#"{"a":"a a a b"}"#], [#"{"a":"a b a b"}"#]),
       (#""\"a b\" \"c\" d""#, [#"{"a":"c a b"}"#], [#"{"a":"d a b"}"#]),
-      // Excluded.
+      // Excluded words and phrases.
       (#""dog -\"red fox\"""#, [#"{"a":"dog, fox red"}"#], [#"{"a":"dog","b":"a red fox"}"#]),
       (#""dog -big-red""#, [#"{"a":"dog red big"}"#], [#"{"a":"dog big red"}"#]),
       // Nothing to look for finds nothing.

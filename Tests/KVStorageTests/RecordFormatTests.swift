@@ -208,7 +208,7 @@ struct Keying: Sendable, CustomTestStringConvertible {
 }
 
 extension RecordFormat {
-  /// The key, as it orders.
+  /// The key as bytes whose order is the order of keys.
   fileprivate func keyBytes(_ record: JSONValue) -> RecordKeyBytes {
     RecordKeyBytes(bytes: Array((key(of: record.bytes) ?? "").utf8))
   }

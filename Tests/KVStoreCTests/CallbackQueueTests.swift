@@ -53,7 +53,7 @@ private final class Record: Sendable {
     let isInside = queue.runInPlace(Call()) {
       queue.add { record.add(1) }
       #expect(queue.dispatch(nil) == 0)
-      // Once more, inside of itself.
+      // A job may run another one in place.
       #expect(queue.runInPlace(Call()) { 7 } == 7)
       return queue.isInside
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KVStoreC
 
-/// Counts how many of it live.
+/// An object that counts how many of its kind are alive.
 private final class Probe: HandleObject {
   static let kind = HandleKind.query
   let living: Monitor<Int>

@@ -76,7 +76,7 @@ import Testing
     fixture.remote.changes = { _, _ in #"{"changed":[{"_id":"c"}],"deleted":[]}"# }
     _ = fixture.remote.backend.delete("a")
     #expect(try pull(fixture) == PullResult(pulled: 1, removed: 1))
-    // From now on that is the data.
+    // The backend has the new data from now on.
     #expect(try pull(fixture) == PullResult(pulled: 1))
     #expect(try fixture.local("_id") == [#""b""#, #""c""#])
   }

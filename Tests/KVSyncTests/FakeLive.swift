@@ -14,7 +14,7 @@ final class FakeLive: LiveRemote {
     var cutPolls = 0
     var positions: [LivePosition?] = []
     var probes = 0
-    /// Each ends one request.
+    /// The errors of the next requests to join, one for each.
     var joinErrors: [StoreError] = []
     var probeErrors: [StoreError] = []
     var time = 100
@@ -104,7 +104,7 @@ final class FakeLive: LiveRemote {
   }
 }
 
-/// What one subscriber was told.
+/// The events that one subscriber has received.
 final class ReceivedEvents: Sendable {
   let events = Monitor<[LiveEvent]>([])
 

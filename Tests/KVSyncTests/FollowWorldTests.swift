@@ -39,7 +39,7 @@ private final class FollowWorld: @unchecked Sendable {
 
     init(_ query: Query) { self.query = query }
 
-    /// What listens now.
+    /// Delivers an event to the follower, as long as it listens.
     var receive: (@Sendable (LiveEvent) -> Void)? { line?.isOver == false ? line?.receive : nil }
   }
 
@@ -199,7 +199,7 @@ private final class FollowWorld: @unchecked Sendable {
   private func setOnline(_ isOnline: Bool) {
     self.isOnline = isOnline
     network.weather.lostRequests = isOnline ? 0 : 100
-    // Nobody may notice.
+    // A revival without a cause, which must change nothing.
     if isOnline, chance(2) == 0 { for member in members { member.follower?.receive(.revived) } }
   }
 
@@ -213,7 +213,7 @@ private final class FollowWorld: @unchecked Sendable {
     receive(.status(member.isBroken ? .unexpectedDisconnect : .reconnected))
   }
 
-  /// Some messages arrive, or are told to be missed.
+  /// Delivers some messages, or says that they were missed.
   private func deliver(_ member: Member) {
     guard let receive = member.receive, isOnline, !member.isBroken else { return }
     let published = backend.published

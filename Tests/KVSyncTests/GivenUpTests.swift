@@ -5,7 +5,7 @@ import Testing
 
 /// A change is given up here, and the next read has to bring what the backend has.
 @Suite("What was given up is no version of the backend's") struct GivenUpTests {
-  /// How a change is given up.
+  /// The ways in which a change can be given up.
   enum Way: CaseIterable {
     case drop, purge, purgeMatching, revert
 

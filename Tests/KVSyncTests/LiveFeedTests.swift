@@ -65,7 +65,7 @@ import Testing
       _ = try feed.subscribe(to: .collection("notes"), received.receive)
       #expect(received.first(2) == [.status(.connected), .ready])
       live.send(Self.message("a", token: "1"), Self.message("b", token: "2", in: "others"))
-      // Replayed, and new.
+      // A message that was delivered before, and a new one.
       live.send(Self.message("a", token: "1"), Self.message("c", token: "3"))
       #expect(received.first(4).dropFirst(2) == [Self.saved("a"), Self.saved("c")])
       #expect(live.state.withLock { $0.joins } == ["notes"])

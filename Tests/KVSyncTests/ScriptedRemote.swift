@@ -33,7 +33,7 @@ final class ScriptedRemote: IDPagedRemote, @unchecked Sendable {
   /// What the next counts answer, one after the other.
   var counts: [Int] = []
 
-  /// Which data it has.
+  /// Names the data that the backend has: another name after a restore.
   var epoch: String?
 
   /// What has changed since a moment; nil: it cannot tell.

@@ -62,7 +62,7 @@ import Testing
   }
 }
 
-/// One of them.
+/// A backend and clients whose steps are drawn from a seed.
 private final class SimulatedWorld {
   private let seed: Seed
   private var random: Seed
@@ -301,7 +301,7 @@ private final class Member {
     return Call(retry: Retry(limit: made % 3, clock: FakeRetryClock()), conflicts: strategy)
   }
 
-  /// Some messages arrive, of those that have not.
+  /// Delivers some of the live messages that have not arrived.
   func listen(to published: [LiveChange], _ random: inout Seed) {
     guard takesInLiveData else { return }
     for _ in 0..<(random.next() % 4) where receivedCount < published.count {
@@ -310,7 +310,7 @@ private final class Member {
     }
   }
 
-  /// All of them arrive.
+  /// Delivers all live messages that have not arrived.
   func listenToAll(_ published: [LiveChange]) throws {
     guard takesInLiveData else { return }
     for change in published.dropFirst(receivedCount) { try engine.apply(change) }

@@ -7,7 +7,7 @@ import Testing
 
 /// Messages that come late about what has gone.
 @Suite("What has gone stays away") struct TombstoneTests {
-  /// How an entity goes.
+  /// The ways in which an entity can be deleted.
   enum Way: CaseIterable {
     case push, pastQueue, queryPastQueue, queryBoth, message, changes, fullRead, findById
     case theirDeletionWins

@@ -88,7 +88,7 @@ package final class ChildProcess: Sendable {
     }
   }
 
-  /// Ends it, if it still runs.
+  /// Ends the process if it still runs.
   package func end() {
     let isRunning = status.withLock { $0 == nil }
     if isRunning { kill(id, SIGKILL) }

@@ -15,7 +15,7 @@ package final class TemporaryDirectory: Sendable {
 
   deinit { Self.remove(path) }
 
-  /// The path of something in it.
+  /// The path of a file in the directory.
   package func file(_ name: String) -> String { path + "/" + name }
 
   /// Removes a file, or a directory with all that is in it.

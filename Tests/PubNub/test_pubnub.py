@@ -48,7 +48,7 @@ class Backend:
 
 
 class Listener(SubscribeCallback):  # type: ignore[misc]
-    """Keeps what it is told."""
+    """Keeps the events that it receives."""
 
     def __init__(self) -> None:
         self.messages: queue.Queue[Any] = queue.Queue()

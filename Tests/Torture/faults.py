@@ -42,7 +42,7 @@ PROCESSES = [("a", False), ("a", True), ("b", True), ("c", False)]
 
 @dataclass
 class Report:
-    """What came of it."""
+    """The result of a run."""
 
     seconds: float = 0
     seed: int = 0
@@ -61,7 +61,7 @@ class Report:
 
     @property
     def findings(self) -> list[str]:
-        """Everything that is wrong."""
+        """List the findings of all checks."""
         return [*self.lost, *self.doubled, *self.wedged, *self.divergent, *self.other]
 
 
@@ -69,7 +69,7 @@ class Ledger:
     """What workers were told. Any thread may add to it."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Begin without results."""
         self.acknowledged: dict[str, int] = {}
         #: The latest version that was tried; None: a removal was.
         self.tried: dict[str, int | None] = {}
@@ -109,7 +109,7 @@ class Process:
     """A worker that is started again after each kill."""
 
     def __init__(self, faults: Faults, directory: str, automatic: bool, number: int) -> None:
-        """Prepare it."""
+        """Prepare a worker's options; nothing runs yet."""
         self.faults = faults
         self.options = faults.options(directory) | {"push_automatically": automatic}
         self.number = number
@@ -118,7 +118,7 @@ class Process:
         self.reader: threading.Thread | None = None
 
     def start(self) -> None:
-        """Start it."""
+        """Start the worker's process."""
         self.starts += 1
         name = f"{self.number}-{self.starts}"
         seed = str(self.faults.chance.randrange(1 << 30))
@@ -247,7 +247,7 @@ class Faults:
         return held
 
     def close(self) -> None:
-        """End what runs."""
+        """End the server and the workers that still run."""
         for process in self.processes:
             process.kill()
         self.proxy.close()

@@ -184,7 +184,7 @@ def build_victim(directory: Path) -> Path:
 
 
 def check_integrity(file: Path) -> None:
-    """Asks SQLite itself."""
+    """Checks the file with SQLite's integrity check."""
     connection = sqlite3.connect(file)
     try:
         answer = connection.execute("PRAGMA integrity_check").fetchall()
@@ -194,7 +194,7 @@ def check_integrity(file: Path) -> None:
 
 
 def require(condition: bool, otherwise: str) -> None:
-    """Raises what is wrong."""
+    """Raises the first finding."""
     if not condition:
         raise LostError(otherwise)
 

@@ -36,7 +36,7 @@ class Worker:
     """One process with its own entities."""
 
     def __init__(self, store: kvstore.Store, name: str, chance: random.Random) -> None:
-        """Begin with nothing."""
+        """Begin without entities."""
         self.store = store
         self.name = name
         self.chance = chance

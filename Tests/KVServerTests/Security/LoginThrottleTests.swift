@@ -5,7 +5,7 @@ import Testing
 @testable import KVServerCore
 
 @Suite("Failed logins") struct LoginThrottleTests {
-  /// In seconds.
+  /// The fake clock, in seconds.
   private let time = Monitor<Int64>(1_000_000)
   private let throttle: LoginThrottle
 

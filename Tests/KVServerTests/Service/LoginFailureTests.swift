@@ -6,7 +6,7 @@ import Testing
 @testable import KVServerCore
 
 @Suite("Failed logins over HTTP") struct LoginFailureTests {
-  /// In seconds.
+  /// The fake clock, in seconds.
   private let time = Monitor<Int64>(1_000_000)
   private let server: TestServer
 

@@ -1,6 +1,6 @@
 internal import KVJSON
 
-/// An answer, whole.
+/// An HTTP answer with its headers and its body.
 struct HTTPAnswer {
   var status: Int
   /// Names in lower case.

@@ -40,7 +40,7 @@ final class RawConnection: @unchecked Sendable {
 
   deinit { close(socket) }
 
-  /// False: the server has gone.
+  /// Sends bytes; false: the server has closed the connection.
   @discardableResult
   func send(_ bytes: some Sequence<UInt8>) -> Bool {
     var rest = Array(bytes)[...]
