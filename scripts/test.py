@@ -96,7 +96,12 @@ SECTIONS = [
     Section(
         "library",
         "The shared library and its ABI",
-        ["scripts/check-library", f"{PYTHON} scripts/check_abi.py", "scripts/check-install"],
+        [
+            "scripts/check-library",
+            "scripts/check-scan",
+            f"{PYTHON} scripts/check_abi.py",
+            "scripts/check-install",
+        ],
     ),
     Section("swift", "Swift tests", ["swift test --disable-xctest"], limit=900),
     Section(
