@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,3 +63,26 @@ class Tool:
         code = run(["--dir", str(self.directory), *self._common, *words])
         printed = self._capture.readouterr()
         return Result(code, printed.out, printed.err)
+
+
+class Terminal:
+    """A terminal of tmux's, with a server of its own."""
+
+    def __init__(self, place: Path, command: str) -> None:
+        self._tmux = ["tmux", "-f", "/dev/null", "-S", str(place / "tmux")]
+        self("new-session", "-d", "-x", "110", "-y", "30", command)
+
+    def __call__(self, *words: str) -> str:
+        """Run a command of tmux."""
+        done = subprocess.run(
+            [*self._tmux, *words], capture_output=True, text=True, check=False, timeout=30
+        )
+        return done.stdout
+
+    def wait_for(self, words: str) -> str:
+        """Wait until something is on the screen; give the screen."""
+        end = time.monotonic() + 30
+        while words not in (shown := self("capture-pane", "-p")):
+            assert time.monotonic() < end, shown
+            time.sleep(0.05)
+        return shown

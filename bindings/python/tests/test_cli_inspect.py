@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
-import shutil
 import subprocess
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
-from command_line import PROGRAM
+from command_line import PROGRAM, Terminal
 from conftest import APP_KEY, APP_SECRET
 from kvstored import Server
 from textual.pilot import Pilot
@@ -200,33 +199,9 @@ def test_the_picture_of_the_manual_is_what_is_shown(data: Path) -> None:
     assert PICTURE.read_text() == made[0]
 
 
-class Terminal:
-    """A terminal of tmux's, with a server of its own."""
-
-    def __init__(self, place: Path, command: str) -> None:
-        self._tmux = ["tmux", "-f", "/dev/null", "-S", str(place / "tmux")]
-        self("new-session", "-d", "-x", "110", "-y", "30", command)
-
-    def __call__(self, *words: str) -> str:
-        """Run a command of tmux."""
-        done = subprocess.run(
-            [*self._tmux, *words], capture_output=True, text=True, check=False, timeout=30
-        )
-        return done.stdout
-
-    def wait_for(self, words: str) -> str:
-        """Wait until something is on the screen; give the screen."""
-        end = time.monotonic() + 30
-        while words not in (shown := self("capture-pane", "-p")):
-            assert time.monotonic() < end, shown
-            time.sleep(0.05)
-        return shown
-
-
 @pytest.fixture
 def terminal(data: Path, tmp_path: Path) -> Iterator[Terminal]:
     """Give a terminal in which the program runs; a shell follows it."""
-    assert shutil.which("tmux")
     command = shlex.join([*PROGRAM, "open", str(data.absolute())])
     terminal = Terminal(tmp_path, f"{command}; echo ended with $?; cat")
     yield terminal
@@ -247,3 +222,16 @@ def test_in_a_terminal_it_shows_the_store_and_leaves_the_terminal_as_it_was(
     terminal.wait_for("application")
     terminal("send-keys", "q")
     assert "notes" not in terminal.wait_for("ended with 0")
+
+
+def test_without_a_terminal_it_says_so(data: Path) -> None:
+    result = subprocess.run(
+        [*PROGRAM, "open", str(data)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert result.returncode == 2
+    assert result.stderr == "kvstore: This is no terminal; --web shows it in a browser.\n"

@@ -203,6 +203,16 @@ def test_the_file_itself_names_the_store_as_well(tool: Tool, data: Path) -> None
     assert tool("-a", "ü", "find", "x", "--json").json == [{"_id": "1"}]
 
 
+def test_a_file_under_a_name_that_no_client_gives_is_refused(tool: Tool, tmp_path: Path) -> None:
+    copy = tmp_path / "of may" / "kinvey.kvs"
+    copy.parent.mkdir()
+    copy.write_bytes((tool.directory / "kid%5Ftest" / "kinvey.kvs").read_bytes())
+    refused = tool("--dir", str(copy), "collections")
+    assert refused.code == 2
+    assert "of%20may/kinvey.kvs would be its name" in refused.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "of may"]
+
+
 def test_a_store_that_a_program_uses_is_read_and_written(tool: Tool, data: Path) -> None:
     with kvstore.Client(app_key=KEY, host=None, data_directory=data) as client:
         notes = client.collection("notes")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import PROGRAM, Tool
+from command_line import PROGRAM, Terminal, Tool
 from conftest import APP_KEY, APP_SECRET, Silence, open_client
 from kvstored import Server
 from test_server_tls import Authority
@@ -141,6 +142,31 @@ def test_a_conflict_is_shown_and_decided(
     assert ana("get", unique, "a").json["number"] == result
 
 
+def test_an_entity_is_shared_with_users_and_groups(
+    ana: Tool, new_tool: NewTool, unique: str
+) -> None:
+    ben = new_tool("ben")
+    friend = ben("signup", f"{unique}-ben", "--json").json["user"]["_id"]
+    (found,) = ana("users", "find", "--username", f"{unique}-ben", "--json").json
+    assert found["_id"] == friend
+    assert ana("users", "find", "--username", f"{unique}-no").out == "Nobody.\n"
+    group = ana("groups", "create", "friends", "--json").json["id"]
+    assert ana("groups", "update", group, "--add", friend, "--json").json["members"] == [friend]
+    assert [row["id"] for row in ana("groups", "list", "--json").json] == [group]
+    ana("import", unique, stdin=note("a", 1))
+    ana("push")
+    assert ana("share", unique, "a").code == 2
+    assert ana("share", unique, "a", "--writer", friend, "--reader-group", group).code == 0
+    ana("push")
+    shared = ana("get", unique, "a").json["_acl"]
+    assert shared["w"] == [friend]
+    assert shared["groups"] == {"r": [group]}
+    assert ana("unshare", unique, "a", "--writer", friend).code == 0
+    assert not ana("get", unique, "a").json["_acl"].get("w")
+    assert ana("groups", "delete", group).code == 2
+    assert ana("groups", "delete", group, "--yes").code == 0
+
+
 def test_follow_brings_what_is_there_and_tells_what_comes(
     ana: Tool, other: Tool, unique: str
 ) -> None:
@@ -211,6 +237,20 @@ def test_ctrl_c_cancels_what_is_under_way(ana: Tool, silence: Silence) -> None:
         assert process.communicate()[1] == "kvstore: interrupted\n"
     assert process.returncode == 130
     assert len(ana("pending", "--json").json) == 1
+
+
+def test_a_terminal_shows_a_bar_until_ctrl_c(ana: Tool, silence: Silence, tmp_path: Path) -> None:
+    ana("import", "notes", stdin=note("a", 1))
+    command = [*PROGRAM, "--dir", str(ana.directory), "--host", silence.host, "push"]
+    terminal = Terminal(tmp_path, f"{shlex.join(command)}; echo ended with $?; cat")
+    try:
+        terminal.wait_for("push notes")
+        terminal("send-keys", "C-c")
+        shown = terminal.wait_for("ended with 130")
+        assert "kvstore: interrupted" in shown
+        assert "push notes" not in shown
+    finally:
+        terminal("kill-server")
 
 
 def test_the_doctor_tells_what_a_report_needs(ana: Tool, unique: str) -> None:

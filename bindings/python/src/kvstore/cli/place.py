@@ -42,7 +42,12 @@ def locate(directory: Path | None, app_key: str | None, tag: str | None) -> Plac
     root = directory or default_directory()
     if root.suffix == ".kvs" and root.is_file():
         file = root.absolute()
-        return Place(file.parent.parent, unquote(file.parent.name), unquote(file.stem))
+        place = Place(file.parent.parent, unquote(file.parent.name), unquote(file.stem))
+        if place.file != file:
+            raise Failure(
+                f"No client would look for {file}: {place.file} would be its name.", Exit.USAGE
+            )
+        return place
     if not root.is_dir():
         raise Failure(f"There is no directory {root}.", Exit.NOT_FOUND)
     key = app_key or _only(root, "application", "--app", _applications(root))

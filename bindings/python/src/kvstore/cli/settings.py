@@ -80,9 +80,14 @@ class Settings:
     def _backend(self) -> Any:
         if self.host is None:
             raise Failure("Say which backend: --host URL, or KVSTORE_HOST.", Exit.USAGE)
+        if not self.app_secret:
+            raise Failure(
+                "Say the application's secret in KVSTORE_APP_SECRET, or with --app-secret.",
+                Exit.USAGE,
+            )
         options = {
             "host": self.host,
-            "app_secret": self.app_secret or "",
+            "app_secret": self.app_secret,
             "master_secret": self.master_secret,
             "ca_file": self.ca_file,
             "timeout": self.timeout,

@@ -11,6 +11,7 @@ from .indexing import indexes
 from .inspecting import inspect, open_
 from .queue import pending
 from .reading import collections, count, explain, find, get
+from .sharing import groups, share, unshare
 from .syncing import pull, push, sync
 from .transfer import export, import_
 from .watching import follow, live, watch
@@ -32,6 +33,9 @@ COMMANDS: list[click.Command] = [
     signup,
     logout,
     users,
+    groups,
+    share,
+    unshare,
     pull,
     push,
     sync,

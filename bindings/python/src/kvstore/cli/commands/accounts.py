@@ -13,6 +13,7 @@ from ..failures import Exit, Failure
 from ..parameters import Command, Group, yes_option
 from ..settings import Settings, entity_from, pass_settings
 from .queue import confirm
+from .reading import columns_of
 
 
 @click.command("login", cls=Command)
@@ -82,6 +83,19 @@ def me(settings: Settings, stored: bool) -> None:
     if user is None:
         raise NoUserError({"status": 14, "name": "KV_NO_USER", "message": "Nobody is logged in."})
     settings.out.document(user)
+
+
+@users.command("find")
+@click.argument("members", metavar="[JSON]", required=False)
+@click.option("--username", help="Users of this name.")
+@click.option("--email", help="Users with this address.")
+@pass_settings
+def find(settings: Settings, members: str | None, username: str | None, email: str | None) -> None:
+    """Find users who have all of these values; what is shown of them is the backend's choice."""
+    wanted = {} if members is None else entity_from(members, "what users have")
+    with settings.online() as client:
+        found = client.users.lookup(wanted, username=username, email=email)
+    settings.out.rows(found, columns_of(found), empty="Nobody.")
 
 
 @users.command("exists")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import click
@@ -62,6 +63,9 @@ def _show(settings: Settings, web: bool, port: int) -> None:
                     os.environ[variable] = str(value)
             serve(port)
             return
+        # A browser's screen has a driver of its own.
+        if "TEXTUAL_DRIVER" not in os.environ and not (sys.stdin.isatty() and sys.stdout.isatty()):
+            raise Failure("This is no terminal; --web shows it in a browser.", Exit.USAGE)
         from ..inspect.app import Inspector
         from ..inspect.source import open_source
     except ModuleNotFoundError as error:
