@@ -78,4 +78,21 @@ import Testing
       try drain(indexed.find(query, in: "c", writtenSince: nil))
         == drain(plain.find(query, in: "c", writtenSince: nil)))
   }
+
+  @Test("the order of ids needs no other index, and is that of their bytes", arguments: [1, -1])
+  func ids(direction: Int) throws {
+    try plain.store(
+      ["é", "z", "Z", "e\u{301}", "𝄞", "\u{FFFD}"].map { #"{"_id":"\#($0)","g":0}"# })
+    let all = try plain.find("{}", #"{"sort":{"_id":\#(direction),"g":1}}"#)
+    #expect(all.count == Self.count + 6)
+    let ids = all.map { Array(($0.split(separator: "\"")[3]).utf8) }
+    let sorted = ids.sorted { $0.lexicographicallyPrecedes($1) }
+    #expect(ids == (direction == 1 ? sorted : sorted.reversed()))
+    let page = try plain.find("{}", #"{"sort":{"_id":\#(direction)},"skip":880,"limit":20}"#)
+    #expect(page == Array(all[880..<900]))
+    let some = try plain.find(#"{"g":1}"#, #"{"sort":{"_id":\#(direction)},"skip":100}"#)
+    #expect(some == Array(all.filter { $0.contains(#""g":1"#) }[100...]))
+    let query = try query("{}", #"{"sort":{"_id":\#(direction)}}"#)
+    #expect(try plain.explain(query, in: "c").steps.allSatisfy { !$0.contains("TEMP B-TREE") })
+  }
 }

@@ -66,8 +66,12 @@ package struct SQLSelection: Sendable {
 
   private mutating func orderNatively(_ query: Query) {
     guard let sorter = query.sorter else { return }
-    order = "kv_sort_key(body,?),id"
-    orderParameters = [.sorter(sorter)]
+    if let byID = query.orderOfTextIDs {
+      order = SQLSelection.terms([("id", byID.ascending)])
+    } else {
+      order = "kv_sort_key(body,?),id"
+      orderParameters = [.sorter(sorter)]
+    }
   }
 
   /// The rows of ids; where more is asked, they are looked at. All ids are one parameter, because SQLite takes a

@@ -9,6 +9,14 @@ extension Query {
     return query
   }
 
+  /// The order by ids that are one text, whatever it says after that: no two records have the same. Nil: another order.
+  var orderOfTextIDs: SortKey? {
+    guard format.hasTextID, let first = sort.first, first.path == format.idPaths[0] else {
+      return nil
+    }
+    return first
+  }
+
   /// The record with this key.
   package init(key: String, _ format: RecordFormat) {
     self.init(.keys([key], format))
