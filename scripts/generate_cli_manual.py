@@ -128,9 +128,8 @@ def man() -> str:
 def environment() -> list[tuple[str, str]]:
     """Give the variables that options are read from."""
     options = [each for each in program.params if isinstance(each, click.Option)]
-    return [
-        (str(each.envvar), f"As {each.opts[-1]}.") for each in options if each.envvar is not None
-    ]
+    named = [(str(each.envvar), f"As {each.opts[-1]}.") for each in options if each.envvar]
+    return [*named, ("KVSTORE_PASSWORD", "The password for login and signup.")]
 
 
 def described(entry: Entry) -> list[str]:

@@ -18,7 +18,8 @@ from textual.pilot import Pilot
 from textual.widgets import DataTable, Input, Static, TabbedContent, TextArea
 
 import kvstore
-from kvstore.cli.inspect.app import Inspector, StoreScreen
+from kvstore.cli.inspect.app import Inspector
+from kvstore.cli.inspect.screen import StoreScreen
 from kvstore.cli.inspect.source import open_source
 from kvstore.cli.settings import Settings
 

@@ -1,0 +1,383 @@
+"""The screen: collections and entities, the queue, what happens, how it stands."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import deque
+from collections.abc import Callable
+from datetime import datetime
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import (
+    DataTable,
+    Footer,
+    Header,
+    Input,
+    RichLog,
+    Static,
+    TabbedContent,
+    TabPane,
+)
+
+from ...changes import Changes
+from ...errors import KVError
+from ...results import Entity, SyncEvent
+from ...subscription import Subscription
+from ..commands.reading import columns_of
+from ..commands.watching import change_events, live_event
+from ..failures import Failure
+from ..output import cell, printable
+from .dialogs import Confirm, Edit
+from .source import PAGE, Overview, Source
+
+#: How many columns of entities are shown; the entity below has all members.
+_COLUMNS = 10
+#: How many lines the log has.
+_LINES = 1000
+
+
+class EntitiesChanged(Message):
+    """The entities that are shown are others now."""
+
+    def __init__(self, view: int, changes: Changes[Entity] | KVError) -> None:
+        super().__init__()
+        self.view = view
+        self.changes = changes
+
+
+class Happened(Message):
+    """Something to tell, in words."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__()
+        self.words = words
+
+
+class StoreScreen(Screen[None]):
+    """Shows a store. Callbacks of the library only post messages: nothing waits for the screen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q", "app.quit", "Quit"),
+        Binding("slash", "search", "Search"),
+        Binding("1", "show('data')", "Data", show=False),
+        Binding("2", "show('queue')", "Queue", show=False),
+        Binding("3", "show('events')", "Events", show=False),
+        Binding("4", "show('status')", "Status", show=False),
+        Binding("p", "pull", "Pull"),
+        Binding("u", "push", "Push"),
+        Binding("s", "sync", "Sync"),
+        Binding("l", "live", "Live"),
+        Binding("r", "retry", "Retry"),
+        Binding("e", "edit", "Edit"),
+        Binding("v", "revert", "Revert"),
+        Binding("d", "drop", "Drop"),
+    ]
+    _ON_THE_QUEUE = ("retry", "edit", "revert", "drop")
+    _WITH_A_BACKEND = ("pull", "push", "sync", "live", "retry")
+
+    def __init__(self, source: Source) -> None:
+        super().__init__()
+        self.source = source
+        self.collection: str | None = None
+        self.entities: list[Entity] = []
+        self.overview = Overview([], [], {})
+        #: The last lines of the log.
+        self.told: deque[str] = deque(maxlen=_LINES)
+        self._looking = threading.Lock()
+        self._view = 0
+        self._following: Subscription | None = None
+        self._subscriptions: list[Subscription] = []
+
+    def compose(self) -> ComposeResult:
+        """Lay the screen out."""
+        yield Header()
+        with TabbedContent(initial="data"):
+            with TabPane("Data (1)", id="data"), Horizontal():
+                yield DataTable(id="collections", cursor_type="row")
+                with Vertical():
+                    yield Input(
+                        placeholder='A filter {"price": 3} or a format: price > 3', id="search"
+                    )
+                    yield Static("", id="problem", markup=False)
+                    yield DataTable(id="entities", cursor_type="row", zebra_stripes=True)
+                    with VerticalScroll(id="detail"):
+                        yield Static("", id="entity", markup=False)
+            with TabPane("Queue (2)", id="queue"):
+                yield DataTable(id="pending", cursor_type="row", zebra_stripes=True)
+            with TabPane("Events (3)", id="events"):
+                yield RichLog(id="log", wrap=True, max_lines=_LINES)
+            with TabPane("Status (4)", id="status"):
+                yield Static("", id="facts", markup=False)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Begin to look."""
+        self.query_one("#collections", DataTable).add_columns("collection", "entities", "pending")
+        pending = self.query_one("#pending", DataTable)
+        pending.add_columns(
+            "collection", "id", "operation", "state", "attempts", "changed", "error"
+        )
+        self._subscriptions.append(self.source.client.observe_sync(self._on_sync))
+        self._look()
+        self.set_interval(1, self._look)
+        self.query_one("#collections").focus()
+
+    def on_unmount(self) -> None:
+        """Stop listening."""
+        for subscription in [*self._subscriptions, self._following]:
+            if subscription is not None:
+                subscription.close()
+
+    # What is shown
+
+    def _look(self) -> None:
+        """Read everything again, unless that is under way."""
+        if not self._looking.locked():
+            self.run_worker(self._read, thread=True)
+
+    def _read(self) -> None:
+        with self._looking:
+            try:
+                overview = self.source.overview()
+            except (KVError, OSError) as error:
+                self.post_message(Happened(f"the store cannot be read: {error}"))
+                return
+        self.app.call_from_thread(self._show, overview)
+
+    def _show(self, overview: Overview) -> None:
+        if overview == self.overview:
+            return
+        self.overview = overview
+        table = self.query_one("#collections", DataTable)
+        _fill(table, [[name, str(count), str(n)] for name, count, n in overview.collections])
+        names = ("collection", "id", "operation", "state", "attempts", "changedAt", "error")
+        rows = [[cell(row[name]) for name in names] for row in overview.pending]
+        _fill(self.query_one("#pending", DataTable), rows)
+        width = max(map(len, overview.facts), default=0)
+        lines = [f"{name:<{width}}  {printable(text)}" for name, text in overview.facts.items()]
+        self.query_one("#facts", Static).update("\n".join(lines))
+        if self.collection is None and overview.collections:
+            self._choose(overview.collections[0][0])
+
+    def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
+        """Show the collection, or the entity, that the cursor is on."""
+        if event.data_table.id == "collections":
+            names = [name for name, _, _ in self.overview.collections]
+            if event.cursor_row < len(names) and names[event.cursor_row] != self.collection:
+                self._choose(names[event.cursor_row])
+        elif event.data_table.id == "entities":
+            self._show_entity(event.cursor_row)
+
+    def _show_entity(self, row: int) -> None:
+        found = self.entities[row] if row < len(self.entities) else None
+        text = "" if found is None else json.dumps(found, indent=2, ensure_ascii=False)
+        self.query_one("#entity", Static).update(printable(text, keep="\n"))
+
+    def _choose(self, name: str) -> None:
+        self.collection = name
+        self._follow("")
+        self.query_one("#search", Input).value = ""
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Search."""
+        self._follow(event.value)
+        self.query_one("#entities").focus()
+
+    def _follow(self, search: str) -> None:
+        """Follow the entities that match, in place of those before."""
+        if self.collection is None:
+            return
+        self._view += 1
+        view = self._view
+        problem = self.query_one("#problem", Static)
+        try:
+            following = self.source.observe(
+                self.collection, search, lambda got: self.post_message(EntitiesChanged(view, got))
+            )
+        except (KVError, Failure) as error:
+            problem.update(printable(error.message))
+            return
+        if self._following is not None:
+            self._following.close()
+        self._following = following
+        problem.update("")
+
+    def on_entities_changed(self, message: EntitiesChanged) -> None:
+        """Show the entities as they are now, and tell what has changed."""
+        if message.view != self._view:
+            return
+        if isinstance(message.changes, KVError):
+            self.query_one("#problem", Static).update(printable(str(message.changes)))
+            return
+        message.changes.apply(self.entities)
+        if not message.changes.initial:
+            for _, words in change_events(message.changes):
+                self._tell(f"{self.collection}: {words}")
+        names = columns_of(self.entities)[:_COLUMNS]
+        table = self.query_one("#entities", DataTable)
+        row = table.cursor_row
+        table.clear(columns=True)
+        table.add_columns(*(Text(printable(name)) for name in names))
+        rows = [
+            [cell(each.get(name)) if name in each else "" for name in names]
+            for each in self.entities
+        ]
+        _fill(table, rows)
+        table.move_cursor(row=row)
+        self._show_entity(table.cursor_row)
+        table.border_subtitle = f"the first {PAGE}" if len(self.entities) == PAGE else ""
+
+    # What happens
+
+    def _on_sync(self, event: SyncEvent) -> None:
+        if event.event == "progress":
+            return
+        words = [event.event, event.operation, event.collection, event.id]
+        text = " ".join(word for word in words if word is not None)
+        if event.result is not None:
+            text += f" {json.dumps(event.result, ensure_ascii=False)}"
+        if event.error is not None:
+            text += f": {event.error}"
+        self.post_message(Happened(text))
+
+    def on_happened(self, message: Happened) -> None:
+        """Tell it."""
+        self._tell(message.words)
+
+    def _tell(self, words: str) -> None:
+        line = f"{datetime.now():%H:%M:%S}  {printable(words)}"
+        self.told.append(line)
+        self.query_one("#log", RichLog).write(Text(line))
+
+    # What can be done
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer only what can be done here."""
+        if action in self._WITH_A_BACKEND and not self.source.has_backend:
+            return False
+        if action in self._ON_THE_QUEUE:
+            return any(tabs.active == "queue" for tabs in self.query(TabbedContent))
+        return True
+
+    def on_tabbed_content_tab_activated(self) -> None:
+        """Offer other keys in another tab, and put the cursor where they are for."""
+        self.refresh_bindings()
+        tables = {"data": "#collections", "queue": "#pending", "events": "#log"}
+        if (focus := tables.get(self.query_one(TabbedContent).active)) is not None:
+            self.query_one(focus).focus()
+
+    def action_show(self, tab: str) -> None:
+        """Go to a tab."""
+        self.query_one(TabbedContent).active = tab
+
+    def action_search(self) -> None:
+        """Go to the search."""
+        self.action_show("data")
+        self.query_one("#search").focus()
+
+    def action_pull(self) -> None:
+        """Pull the collection."""
+        self._on_collection(lambda name: self.source.store(name).pull())
+
+    def action_push(self) -> None:
+        """Push the collection."""
+        self._on_collection(lambda name: self.source.store(name).push())
+
+    def action_sync(self) -> None:
+        """Push and pull the collection."""
+        self._on_collection(lambda name: self.source.store(name).sync())
+
+    def action_live(self) -> None:
+        """Tell what others do in the collection."""
+        self._on_collection(self._listen)
+
+    def _listen(self, name: str) -> None:
+        self.source.client.register_live()
+
+        def hear(event: object) -> None:
+            self.post_message(Happened(f"live {name}: {live_event(event)[1]}"))  # type: ignore[arg-type]
+
+        subscription = self.source.store(name).subscribe(
+            hear, on_ready=hear, on_status=hear, on_error=lambda error: self._say(str(error))
+        )
+        self._subscriptions.append(subscription)
+
+    def _on_collection(self, action: Callable[[str], object]) -> None:
+        name = self.collection
+        if name is not None:
+            self._attempt(lambda: action(name))
+
+    def _attempt(self, action: Callable[[], object]) -> None:
+        """Do something that may take a while, and look again."""
+
+        def attempt() -> None:
+            try:
+                action()
+            except KVError as error:
+                self._say(str(error))
+            self.app.call_from_thread(self._look)
+
+        self.run_worker(attempt, thread=True)
+
+    def _say(self, words: str) -> None:
+        self.post_message(Happened(words))
+        self.app.call_from_thread(self.notify, printable(words), severity="error", markup=False)
+
+    def _chosen_write(self) -> tuple[str, str] | None:
+        row = self.query_one("#pending", DataTable).cursor_row
+        if row >= len(self.overview.pending):
+            return None
+        return self.overview.pending[row]["collection"], self.overview.pending[row]["id"]
+
+    def action_retry(self) -> None:
+        """Send the write now."""
+        if (chosen := self._chosen_write()) is not None:
+            name, id = chosen
+            self._attempt(lambda: self.source.store(name).pending.retry(id))
+
+    def action_edit(self) -> None:
+        """Change what the write would send."""
+        if (chosen := self._chosen_write()) is None:
+            return
+        name, id = chosen
+
+        def edited(entity: Entity | None) -> None:
+            if entity is not None:
+                self._attempt(lambda: self.source.store(name).pending.edit(id, entity))
+
+        self.app.push_screen(Edit(self.source.pending_detail(name, id)), edited)
+
+    def action_revert(self) -> None:
+        """Forget the write, and make the entity what the backend has."""
+        self._ask("Undo", lambda name, id: self.source.store(name).pending.revert(id))
+
+    def action_drop(self) -> None:
+        """Forget the write; the entity stays."""
+        self._ask("Forget", lambda name, id: self.source.store(name).pending.drop(id))
+
+    def _ask(self, verb: str, action: Callable[[str, str], object]) -> None:
+        if (chosen := self._chosen_write()) is None:
+            return
+        name, id = chosen
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self._attempt(lambda: action(name, id))
+
+        self.app.push_screen(Confirm(f"{verb} the pending write {id} of {name}?"), answered)
+
+
+def _fill(table: DataTable[Text], rows: list[list[str]]) -> None:
+    """Show other rows, with the cursor where it was."""
+    row = table.cursor_row
+    table.clear()
+    for cells in rows:
+        table.add_row(*(Text(text, no_wrap=True) for text in (one[:60] for one in cells)))
+    table.move_cursor(row=row)
