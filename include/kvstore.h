@@ -64,7 +64,7 @@ extern "C" {
 #define KV_OPTIONAL
 
 #define KV_VERSION_MAJOR 0
-#define KV_VERSION_MINOR 1
+#define KV_VERSION_MINOR 2
 #define KV_VERSION_PATCH 0
 /** The version of this header as one number: major * 1,000,000 + minor * 1,000 + patch. */
 #define KV_VERSION_NUMBER (KV_VERSION_MAJOR * 1000000 + KV_VERSION_MINOR * 1000 + KV_VERSION_PATCH)

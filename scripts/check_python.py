@@ -23,6 +23,7 @@ DIRECTORIES = [
     "Tests/PubNub",
     "Tests/SwiftPackage",
     "Tests/Tooling",
+    "Tests/Upgrade",
 ]
 
 

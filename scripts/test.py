@@ -184,6 +184,12 @@ SECTIONS = [
         "The screen of the command line tool in Chromium",
         ["scripts/setup browser", "pytest Tests/Browser"],
     ),
+    Section(
+        "upgrade",
+        "Data of former versions, and of newer ones",
+        ["pytest Tests/Upgrade"],
+        env={"PYTHONPATH": f"{ROOT}/bindings/python/src:{ROOT}/scripts"},
+    ),
     Section("appsync", "The stand-in for AppSync", ["pytest Tests/AppSync"]),
     Section("examples", "The first programs, in C, Python and Go", ["pytest examples"]),
     Section("demo", "The demo", [f"{PYTHON} examples/demo/run.py"]),

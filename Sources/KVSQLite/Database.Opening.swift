@@ -130,7 +130,11 @@ extension Database {
   private static func refuse(newer version: Int32, than supported: Int) throws(SQLiteError) {
     guard version < 0 || version > supported else { return }
     throw SQLiteError(
-      .corrupt, "The file has schema version \(version); this library knows up to \(supported).")
+      .corrupt,
+      """
+      The file was written by a newer version of this software: its schema is \(version), and this version knows up to \
+      \(supported). Update the software; the file was left unchanged.
+      """)
   }
 
   /// Repeats `body` while another process is opening the same file: switching to the log needs the

@@ -4,7 +4,7 @@ import PackageDescription
 let package = Package(
   name: "notes",
   dependencies: [
-    // Elsewhere: .package(url: "…/kvstore.git", from: "0.1.0")
+    // Elsewhere: .package(url: "…/kvstore.git", from: "0.2.0")
     .package(name: "kvstore", path: "../..")
   ],
   targets: [

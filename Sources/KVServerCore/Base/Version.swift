@@ -1,4 +1,4 @@
 /// The version of the server.
 package enum Version {
-  package static let text = "0.1.0"
+  package static let text = "0.2.0"
 }

@@ -81,7 +81,7 @@ from .users import Users
 from .userstream import UserStream
 from .values import register_type, to_json_value
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Activity",
