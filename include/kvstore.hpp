@@ -179,6 +179,60 @@ class Client : public Handle<kv_client, kv_client_close> {
     return detail::start(std::forward<Done>(done), kv_user_delete_async, get(), options.c_str());
   }
 
+  /** Finds other users by members such as `{"username":"ana"}`; an array. */
+  Result<Text> lookup_users(std::string_view members, Parameter options = {}) const {
+    return detail::text(kv_user_lookup, get(), members.data(), members.size(), options.c_str());
+  }
+  template <typename Done = NoCallback>
+  Result<Request> lookup_users_async(std::string_view members, Done &&done = {}, Parameter options = {}) const {
+    return detail::start(std::forward<Done>(done), kv_user_lookup_async, get(), members.data(), members.size(), options.c_str());
+  }
+
+  /** Makes a group of users. */
+  Result<Text> create_group(std::string_view group, Parameter options = {}) const {
+    return detail::text(kv_group_create, get(), group.data(), group.size(), options.c_str());
+  }
+  template <typename Done = NoCallback>
+  Result<Request> create_group_async(std::string_view group, Done &&done = {}, Parameter options = {}) const {
+    return detail::start(std::forward<Done>(done), kv_group_create_async, get(), group.data(), group.size(), options.c_str());
+  }
+
+  /** Reads a group of users. */
+  Result<Text> read_group(Parameter id, Parameter options = {}) const {
+    return detail::text(kv_group_read, get(), id.c_str(), options.c_str());
+  }
+  template <typename Done = NoCallback>
+  Result<Request> read_group_async(Parameter id, Done &&done = {}, Parameter options = {}) const {
+    return detail::start(std::forward<Done>(done), kv_group_read_async, get(), id.c_str(), options.c_str());
+  }
+
+  /** The groups of users that the active user may see, as an array. */
+  Result<Text> groups(Parameter options = {}) const {
+    return detail::text(kv_group_list, get(), options.c_str());
+  }
+  template <typename Done = NoCallback>
+  Result<Request> groups_async(Done &&done = {}, Parameter options = {}) const {
+    return detail::start(std::forward<Done>(done), kv_group_list_async, get(), options.c_str());
+  }
+
+  /** Changes a group of users: see kv_group_update(). */
+  Result<Text> update_group(Parameter id, std::string_view change, Parameter options = {}) const {
+    return detail::text(kv_group_update, get(), id.c_str(), change.data(), change.size(), options.c_str());
+  }
+  template <typename Done = NoCallback>
+  Result<Request> update_group_async(Parameter id, std::string_view change, Done &&done = {}, Parameter options = {}) const {
+    return detail::start(std::forward<Done>(done), kv_group_update_async, get(), id.c_str(), change.data(), change.size(), options.c_str());
+  }
+
+  /** Deletes a group of users. */
+  Result<void> delete_group(Parameter id, Parameter options = {}) const {
+    return detail::run(kv_group_delete, get(), id.c_str(), options.c_str());
+  }
+  template <typename Done = NoCallback>
+  Result<Request> delete_group_async(Parameter id, Done &&done = {}, Parameter options = {}) const {
+    return detail::start(std::forward<Done>(done), kv_group_delete_async, get(), id.c_str(), options.c_str());
+  }
+
   /** Begins with live data; Store::subscribe() needs it. */
   Result<void> register_live(Parameter options = {}) const {
     return detail::run(kv_live_register, get(), options.c_str());

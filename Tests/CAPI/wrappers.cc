@@ -232,6 +232,9 @@ void every_template_compiles() {
   CHECK(!notes.subscribe({}));
   CHECK(!client.subscribe_stream("s", nullptr, {}));
   CHECK(client.status() && notes.pending() && notes.indexes() && notes.explain({}));
+  CHECK(!client.lookup_users(R"({"username":"a"})") && !client.groups() && !client.read_group("g"));
+  CHECK(!client.create_group("{}") && !client.update_group("g", "{}") && !client.delete_group("g"));
+  CHECK(!notes.share("a", "{}") && !notes.unshare("a", "{}"));
   CHECK(!client.ping() && !client.user_exists_async("a")->wait());
 }
 

@@ -134,6 +134,24 @@ class Store : public Handle<kv_store, kv_store_close> {
     return detail::start(std::forward<Done>(done), kv_store_sync_async, get(), query.get(), options.c_str());
   }
 
+  /** Gives others rights to an entity: see kv_store_share(). */
+  Result<void> share(Parameter id, std::string_view acl, Parameter options = {}) const {
+    return detail::run(kv_store_share, get(), id.c_str(), acl.data(), acl.size(), options.c_str());
+  }
+  template <typename Done = NoCallback>
+  Result<Request> share_async(Parameter id, std::string_view acl, Done &&done = {}, Parameter options = {}) const {
+    return detail::start(std::forward<Done>(done), kv_store_share_async, get(), id.c_str(), acl.data(), acl.size(), options.c_str());
+  }
+
+  /** Takes rights to an entity back. */
+  Result<void> unshare(Parameter id, std::string_view acl, Parameter options = {}) const {
+    return detail::run(kv_store_unshare, get(), id.c_str(), acl.data(), acl.size(), options.c_str());
+  }
+  template <typename Done = NoCallback>
+  Result<Request> unshare_async(Parameter id, std::string_view acl, Done &&done = {}, Parameter options = {}) const {
+    return detail::start(std::forward<Done>(done), kv_store_unshare_async, get(), id.c_str(), acl.data(), acl.size(), options.c_str());
+  }
+
   /**
    * Groups the entities that match by the keys, a JSON array of names, and calls `function(group, entity)` with each;
    * it gives false to stop. Gives the keys of the groups. What the function throws is thrown here.
