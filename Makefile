@@ -47,6 +47,7 @@ deb: lib
 
 dist:
 	@mkdir -p build
+	@rm -f build/kvstore-*.tar.xz
 	git archive --prefix=kvstore-$(VERSION)/ HEAD | xz > build/kvstore-$(VERSION).tar.xz
 
 packages-check: wheel deb
