@@ -398,6 +398,9 @@ KV_API kv_status kv_subscription_close(KV_OPTIONAL kv_subscription *subscription
  * - `"offline"`, `"online"`: requests go unanswered, or are answered again.
  * - `"loggedOut"`: the session has ended, with the `error` if the backend refused it. Unsent work is kept
  *   unless the application asked for a logout.
+ * - `"overwritten"`: a write has replaced a version of the backend's that was not seen here, with `collection`, `id` and
+ *   `remote`, that version, or null if the entity was deleted there. Told under `clientWins`, by backends that keep
+ *   conditions: see docs/sync.md.
  * - `"quarantined"`: a write will not be sent any more unless the application decides so, with
  *   `collection`, `id` and `error`.
  *
@@ -1025,7 +1028,7 @@ KV_API kv_status kv_store_pull_async(kv_store *store, kv_query *query, const cha
  * aside; the option `conflicts` says what happens to entities that were changed there as well. With the option
  * `"retryQuarantined":true` what was set aside before is sent once more; after a conflict over the version that it met.
  *
- * @param json_out  receives `{"pushed":n,"errors":[{"id":…,"operation":…,…}],"quarantined":n}`; may be NULL.
+ * @param json_out  receives `{"pushed":n,"errors":[{"id":…,"operation":…,…}],"quarantined":n,"overwritten":n}`; may be NULL.
  *                  `quarantined` counts what is set aside now: kv_store_pending() lists it, with the errors
  * @return KV_OK, KV_PARTIAL (some were refused; they stay pending with their error), KV_UNSUPPORTED
  *         (network store, no backend), KV_NO_USER, KV_UNAUTHORIZED (the rest was not sent), network and
@@ -1041,7 +1044,7 @@ KV_API kv_status kv_store_push_async(kv_store *store, const char *options, kv_an
  * Pushes, then pulls what matches the query. What the backend refuses for good holds up nothing; no pull happens if a
  * write that could not be sent waits for the next push.
  *
- * @param json_out  receives `{"pushed":n,"errors":[…],"quarantined":n,"pulled":n,"removed":m}`; may be NULL
+ * @param json_out  receives `{"pushed":n,"errors":[…],"quarantined":n,"overwritten":n,"pulled":n,"removed":m}`; may be NULL
  * @return what kv_store_push() and kv_store_pull() return
  */
 KV_API kv_status kv_store_sync(kv_store *store, kv_query *query, const char *options,

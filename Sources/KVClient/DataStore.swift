@@ -139,6 +139,9 @@ package final class DataStore: Sendable {
     resolved.call.quarantined = { [events = context.events, collection = engine.collection] in
       events.publish(.quarantined(collection: collection, id: $0, $1))
     }
+    resolved.call.overwritten = { [events = context.events, collection = engine.collection] in
+      events.publish(.overwritten(collection: collection, id: $0, theirs: $1))
+    }
     return resolved
   }
 

@@ -23,6 +23,8 @@ package enum SyncEvent: Sendable {
   case loggedOut(StoreError?)
   /// A write will not be sent any more unless the application decides so.
   case quarantined(collection: String, id: String, StoreError?)
+  /// A write has replaced a version of the backend's that was not seen here; `theirs` nil: it was deleted there.
+  case overwritten(collection: String, id: String, theirs: [UInt8]?)
 
   /// See kv_client_observe_sync.
   package var json: JSONObject {
@@ -49,6 +51,11 @@ package enum SyncEvent: Sendable {
       var object: JSONObject = ["event": "loggedOut"]
       object["error"] = error.map { .object($0.jsonObject) }
       return object
+    case .overwritten(let collection, let id, let theirs):
+      return [
+        "event": "overwritten", "collection": .string(collection), "id": .string(id),
+        "remote": theirs.flatMap { try? JSONValue(parsing: $0) } ?? .null,
+      ]
     case .quarantined(let collection, let id, let error):
       var object: JSONObject = [
         "event": "quarantined", "collection": .string(collection), "id": .string(id),

@@ -121,7 +121,8 @@ static void a_sync_store_pushes_and_pulls(void) {
   NUMBER(3, queued(store));
   NUMBER(0, counted(network));
   STATUS(KV_PENDING, kv_store_pull(store, NULL, NULL, NULL, NULL, &error));
-  RETURNS("{\"pushed\":3,\"errors\":[],\"quarantined\":0}", kv_store_push(store, NULL, &json, &length, &error));
+  RETURNS("{\"pushed\":3,\"errors\":[],\"quarantined\":0,\"overwritten\":0}",
+          kv_store_push(store, NULL, &json, &length, &error));
   NUMBER(0, queued(store));
   NUMBER(3, counted(network));
   saved(network, "{\"_id\":\"c\",\"n\":4}");
@@ -129,6 +130,9 @@ static void a_sync_store_pushes_and_pulls(void) {
   OK(kv_store_remove_by_id(network, "a", NULL, NULL, &error));
   RETURNS("\"removed\":1", kv_store_sync(store, NULL, NULL, &json, &length, &error));
   NUMBER(3, counted(store));
+  saved(network, "{\"_id\":\"c\",\"n\":5}");
+  saved(store, "{\"_id\":\"c\",\"n\":6}");
+  RETURNS("\"overwritten\":1", kv_store_push(store, NULL, &json, &length, &error));
   saved(store, "{\"_id\":\"d\"}");
   DONE(KV_OK, kv_store_push_async(store, NULL, QUIET));
   DONE(KV_OK, kv_store_pull_async(store, NULL, NULL, QUIET));

@@ -132,7 +132,7 @@ import Testing
     #expect(try scene.push(.clientWins) == PushResult(pushed: 1))
     try scene.fixture.save(["_id": "a", "n": 3])
     try scene.there(["_id": "a", "n": 4])
-    #expect(try scene.push(.clientWins) == PushResult(pushed: 1))
+    #expect(try scene.push(.clientWins) == PushResult(pushed: 1, overwritten: 1))
     #expect(try scene.both("n") == [3, 3])
   }
 

@@ -9,8 +9,85 @@ import Testing
     let scene = try ConflictScene()
     try scene.here(["_id": "a", "n": 2])
     try scene.there(["_id": "a", "n": 3])
-    #expect(try scene.fixture.engine.push(Call()) == PushResult(pushed: 1))
+    #expect(try scene.fixture.engine.push(Call()) == PushResult(pushed: 1, overwritten: 1))
     #expect(try scene.both("n") == [2, 2])
+  }
+
+  /// Pushes as the client who wins; gives the result, and what was lost.
+  private func overwriting(_ scene: ConflictScene) throws -> (PushResult, [JSONValue?]) {
+    let lost = Monitor<[JSONValue?]>([])
+    var call = Call()
+    call.overwritten = { id, theirs in
+      lost.withLock { $0.append(theirs.flatMap { try? JSONValue(parsing: $0) }) }
+    }
+    return (try scene.fixture.engine.push(call), lost.withLock { $0 })
+  }
+
+  @Test("where the backend keeps conditions, the client who wins is told what was lost")
+  func overwritten() throws {
+    for deletesHere in [false, true] {
+      let scene = try ConflictScene()
+      try deletesHere ? scene.deletedHere() : scene.here(["_id": "a", "n": 2])
+      try scene.there(["_id": "a", "n": 3])
+      let (result, lost) = try overwriting(scene)
+      #expect(result == PushResult(pushed: 1, overwritten: 1))
+      #expect(lost.map { $0?["n"] } == [3])
+      #expect(try scene.both("n") == (deletesHere ? [nil, nil] : [2, 2]))
+    }
+    let gone = try ConflictScene()
+    try gone.here(["_id": "a", "n": 2])
+    gone.deletedThere()
+    let (result, lost) = try overwriting(gone)
+    #expect(result == PushResult(pushed: 1, overwritten: 1))
+    #expect(lost == [nil])
+    #expect(try gone.both("n") == [2, 2])
+  }
+
+  @Test("nothing was lost where both say the same, what was sent is our own, or nobody was faster")
+  func nothingOverwritten() throws {
+    let same = try ConflictScene()
+    try same.here(["_id": "a", "n": 3])
+    try same.there(["_id": "a", "n": 3])
+    #expect(try overwriting(same).0 == PushResult(pushed: 1))
+    let own = try ConflictScene()
+    try own.here(["_id": "a", "n": 2])
+    own.fixture.remote.losesAnswer = { _ in true }
+    #expect(failure { _ = try overwriting(own) }?.kind == .network)
+    own.fixture.remote.losesAnswer = { _ in false }
+    try own.here(["_id": "a", "n": 4])
+    #expect(try overwriting(own).0 == PushResult(pushed: 1))
+    #expect(try own.both("n") == [4, 4])
+    let alone = try ConflictScene()
+    try alone.here(["_id": "a", "n": 2])
+    #expect(try overwriting(alone).0 == PushResult(pushed: 1))
+    #expect(alone.fixture.remote.requests.count == 1)
+  }
+
+  @Test("where others are faster every time, the client wins all the same")
+  func overwrittenInTheEnd() throws {
+    let scene = try ConflictScene()
+    try scene.here(["_id": "a", "n": 0])
+    var number = 10
+    scene.fixture.remote.meanwhile = {
+      number += 1
+      try? scene.there(["_id": "a", "n": .int(Int64(number))])
+    }
+    try scene.there(["_id": "a", "n": 10])
+    let (result, lost) = try overwriting(scene)
+    #expect(result == PushResult(pushed: 1, overwritten: 1))
+    #expect(lost.count == 1)
+    #expect(try scene.fixture.engine.pendingCount() == 0)
+  }
+
+  @Test("where it keeps none, nothing more is asked of it, and nothing is told")
+  func unknownOverwritten() throws {
+    let scene = try ConflictScene(keepsConditions: false)
+    let before = scene.fixture.remote.queries.count
+    try scene.here(["_id": "a", "n": 2])
+    try scene.there(["_id": "a", "n": 3])
+    #expect(try overwriting(scene).0 == PushResult(pushed: 1))
+    #expect(scene.fixture.remote.requests.count == 1)
+    #expect(scene.fixture.remote.queries.count == before)
   }
 
   @Test(

@@ -59,6 +59,26 @@ func TestListenersHearOfPushes(t *testing.T) {
 	}
 }
 
+func TestWhatAPushHasOverwrittenIsTold(t *testing.T) {
+	client := online(t, host)
+	name := unique()
+	notes := collection[kvstore.M](t, client, name, kvstore.Sync)
+	theirs := collection[kvstore.M](t, client, name, kvstore.Network)
+	must(notes.Save(ctx, kvstore.M{"_id": "a", "n": 1}))(t)
+	must(notes.Push(ctx))(t)
+	must(theirs.Save(ctx, kvstore.M{"_id": "a", "n": 2}))(t)
+	must(notes.Save(ctx, kvstore.M{"_id": "a", "n": 3}))(t)
+	events := must(client.SyncEvents(ctx))(t)
+	if result := must(notes.Push(ctx))(t); result.Overwritten != 1 {
+		t.Fatalf("%+v", result)
+	}
+	event := wait(t, events, func(e kvstore.SyncEvent) bool { return e.Event == "overwritten" })
+	var remote kvstore.M
+	if err := json.Unmarshal(event.Remote, &remote); err != nil || event.ID != "a" || remote["n"] != 2.0 {
+		t.Fatalf("%+v, %s, %v", event, event.Remote, err)
+	}
+}
+
 func TestAChannelOfEventsEndsWithItsContextAndItsClient(t *testing.T) {
 	client := online(t, host)
 	notes := collection[kvstore.M](t, client, unique(), kvstore.Sync)

@@ -24,6 +24,9 @@ type PushResult struct {
 	// Quarantined is how many writes are set aside now, those of earlier pushes included: [Collection.Pending] has them,
 	// [WithQuarantined] sends them once more.
 	Quarantined int `json:"quarantined"`
+	// Overwritten is how many accepted writes have replaced a version that was not seen here, as far as the backend lets
+	// it be known.
+	Overwritten int `json:"overwritten"`
 }
 
 // SyncResult is what a push and then a pull did. Nothing is pulled while a write waits that was not sent.

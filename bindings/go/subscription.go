@@ -32,7 +32,7 @@ func (s *Subscription) Close() error {
 
 // A SyncEvent is what happened while a client synchronised. Members that do not apply are zero.
 type SyncEvent struct {
-	// Event is "started", "progress", "finished", "offline", "online", "loggedOut" or "quarantined"; others
+	// Event is "started", "progress", "finished", "offline", "online", "loggedOut", "quarantined" or "overwritten"; others
 	// may follow.
 	Event string
 	// Task tells one push, pull or sync from the other.
@@ -49,6 +49,8 @@ type SyncEvent struct {
 	Error  *Error
 	// ID is the entity concerned.
 	ID string
+	// Remote is the version that was overwritten; null if it was a deletion.
+	Remote json.RawMessage
 }
 
 // ObserveSync tells receive what happens while the client synchronises: pushes, pulls and syncs that start,

@@ -47,6 +47,9 @@ public enum SyncEvent: Sendable {
   case loggedOut(KVStoreError?)
   /// A write will not be sent any more unless the program decides so.
   case quarantined(collection: String, id: String, KVStoreError?)
+  /// A write has replaced a version of the backend's that was not seen here: `remote`, as JSON; nil: it was deleted there.
+  /// Only some backends let that be known.
+  case overwritten(collection: String, id: String, remote: [UInt8]?)
   /// Events were dropped, because nobody read them.
   case missed
 
@@ -66,6 +69,8 @@ public enum SyncEvent: Sendable {
     case .loggedOut(let error): self = .loggedOut(error.map(KVStoreError.init))
     case .quarantined(let collection, let id, let error):
       self = .quarantined(collection: collection, id: id, error.map(KVStoreError.init))
+    case .overwritten(let collection, let id, let theirs):
+      self = .overwritten(collection: collection, id: id, remote: theirs)
     }
   }
 }

@@ -11,11 +11,14 @@ public struct PushResult: Sendable, Equatable {
   public let errors: [KVStoreError]
   /// How many writes of the collection are set aside now.
   public let quarantined: Int
+  /// How many accepted writes have replaced a version that was not seen here, as far as the backend lets it be known.
+  public let overwritten: Int
 
   init(_ result: KVSync.PushResult) {
     pushed = result.pushed
     errors = result.errors.map(KVStoreError.init)
     quarantined = result.quarantined
+    overwritten = result.overwritten
   }
 }
 

@@ -1,7 +1,8 @@
 /// What happens when an entity was changed here, and is another on the backend than the one that was
 /// changed.
 package enum ConflictStrategy: String, Sendable, CaseIterable {
-  /// Ours replaces what is there. Nothing is compared: the backend's own clients do the same.
+  /// Ours replaces what is there, as the backend's own clients do. What it replaced is told where the backend keeps
+  /// conditions.
   case clientWins
   /// The backend's version replaces the local one.
   case serverWins

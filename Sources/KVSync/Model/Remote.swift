@@ -221,6 +221,8 @@ package struct Call: Sendable {
   package var counted: Progress.Part?
   /// Hears of each write that will not be sent any more, and why.
   package var quarantined: @Sendable (_ id: String, StoreError) -> Void = { _, _ in }
+  /// Hears of each version of the backend's that a write has replaced unseen; `theirs` nil: it was deleted there.
+  package var overwritten: @Sendable (_ id: String, _ theirs: [UInt8]?) -> Void = { _, _ in }
   package var conflicts: ConflictStrategy
   /// Whether a push sends what was set aside as well.
   package var retriesQuarantined = false

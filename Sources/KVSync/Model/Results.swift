@@ -41,18 +41,24 @@ package struct PushResult: Sendable, Equatable {
   package var errors: [StoreError]
   /// How many writes of the collection are set aside now, those of earlier pushes included.
   package var quarantined: Int
-  package init(pushed: Int = 0, errors: [StoreError] = [], quarantined: Int = 0) {
+  /// How many accepted writes have replaced a version that was not seen here, as far as the backend lets it be known.
+  package var overwritten: Int
+  package init(
+    pushed: Int = 0, errors: [StoreError] = [], quarantined: Int = 0, overwritten: Int = 0
+  ) {
     self.pushed = pushed
     self.errors = errors
     self.quarantined = quarantined
+    self.overwritten = overwritten
   }
 
-  /// `{"pushed":n,"errors":[…],"quarantined":n}`.
+  /// `{"pushed":n,"errors":[…],"quarantined":n,"overwritten":n}`.
   package var jsonObject: JSONObject {
     JSONObject([
       .init("pushed", .int(Int64(pushed))),
       .init("errors", .array(errors.map { .object($0.jsonObject) })),
       .init("quarantined", .int(Int64(quarantined))),
+      .init("overwritten", .int(Int64(overwritten))),
     ])
   }
 }
@@ -83,7 +89,7 @@ package struct SyncResult: Sendable, Equatable {
     self.pull = pull
   }
 
-  /// `{"pushed":n,"errors":[…],"quarantined":n,"pulled":n,"removed":m}`.
+  /// `{"pushed":n,"errors":[…],"quarantined":n,"overwritten":n,"pulled":n,"removed":m}`.
   package var jsonObject: JSONObject {
     var object = push.jsonObject
     let pull = self.pull ?? PullResult()

@@ -335,6 +335,29 @@ def test_events_are_iterated_over_until_the_end(
     run(main())
 
 
+def test_what_a_push_has_overwritten_is_an_event(
+    server: Server, tmp_path: Path, unique: str
+) -> None:
+    async def main() -> None:
+        async with opened(server.host, tmp_path) as client:
+            await client.signup()
+            notes = client.collection(unique)
+            await notes.save({"_id": "a", "n": 1})
+            await notes.push()
+            await client.collection(unique, "network").save({"_id": "a", "n": 2})
+            await notes.save({"_id": "a", "n": 3})
+            async with client.sync_events() as events:
+                assert (await notes.push()).overwritten == 1
+                async for event in events:
+                    if event.event == "overwritten":
+                        break
+            assert event.id == "a"
+            assert event.remote is not None
+            assert event.remote["n"] == 2
+
+    run(main())
+
+
 def test_events_that_nobody_takes_are_bounded() -> None:
     receivers: list[Callable[[int], object]] = []
 

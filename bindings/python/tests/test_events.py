@@ -43,13 +43,30 @@ def test_a_listener_hears_of_a_push_with_its_progress_and_result(online: kvstore
         notes.push()
         finished = received.wait(lambda event: event.event == "finished")
     assert (finished.operation, finished.collection) == ("push", "heard")
-    assert finished.result == {"pushed": 3, "errors": [], "quarantined": 0}
+    assert finished.result == {"pushed": 3, "errors": [], "quarantined": 0, "overwritten": 0}
     assert received.events[0].event == "started"
     progress = [event.progress for event in received.events if event.progress is not None]
     assert progress[-1].entities_done == progress[-1].entities_total == 3
     count = len(received.events)
     notes.pull()
     assert len(received.events) == count, "nothing is heard after closing"
+
+
+def test_what_a_push_has_overwritten_is_told(online: kvstore.Client, unique: str) -> None:
+    received = Received()
+    notes = online.collection(unique)
+    notes.save({"_id": "a", "n": 1})
+    assert notes.sync().overwritten == 0
+    online.collection(unique, "network").save({"_id": "a", "n": 2})
+    notes.save({"_id": "a", "n": 3})
+    with online.observe_sync(received):
+        assert notes.push().overwritten == 1
+        event = received.wait(lambda event: event.event == "overwritten")
+    assert (event.collection, event.id) == (unique, "a")
+    assert event.remote is not None
+    assert event.remote["n"] == 2
+    notes.pull()
+    assert notes.find_by_id("a")["n"] == 3
 
 
 def test_a_failure_comes_with_its_error(online: kvstore.Client) -> None:

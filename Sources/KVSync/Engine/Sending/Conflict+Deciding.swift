@@ -16,6 +16,8 @@ struct ConflictResolver {
     case done
     /// What is there replaces ours.
     case take
+    /// Ours replaces what is there, whatever that is.
+    case overwrite
     /// Ours is sent over what is there.
     case again(RebasedChange)
     /// Nothing decides it.
@@ -27,7 +29,7 @@ struct ConflictResolver {
     if isDone, !isOthers { return .done }
     if isOurOwn || isUnchanged { return .again(.unchanged) }
     switch strategy {
-    case .clientWins: return .again(.unchanged)
+    case .clientWins: return .overwrite
     case .serverWins: return .take
     case .merge: return merge
     case .optimistic, .handler: return .open

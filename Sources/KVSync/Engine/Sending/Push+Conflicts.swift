@@ -14,14 +14,16 @@ extension Push {
   // MARK: Noticing
 
   /// Gives updates and deletions the condition that the backend still has what they started from: all of them, or with
-  /// `clientWins` those that were made on a condition.
+  /// `clientWins` those that were made on a condition. Where the backend keeps conditions, `clientWins` has them too, to
+  /// know what it replaces, but for the last round: the client wins in any case.
   ///
   /// Of a backend that is not known to keep conditions, what it has is read first: what differs is a
   /// conflict. Between that read and the write somebody may still come in between; nothing notices that.
   func conditioned(
-    _ outgoing: [OutgoingWrite]
+    _ outgoing: [OutgoingWrite], isLast: Bool
   ) throws(StoreError) -> (ready: [OutgoingWrite], conflicts: [Conflicted]) {
-    let comparesAll = call.conflicts != .clientWins
+    let winsAnyway = call.conflicts == .clientWins
+    let comparesAll = !winsAnyway || (remote.keepsConditions && !isLast)
     guard comparesAll || outgoing.contains(where: \.write.isConditional) else {
       return (outgoing, [])
     }
@@ -31,7 +33,10 @@ extension Push {
         // Changed since it was taken up: its turn comes with the next push.
         guard let now = try local.pending(sent.write.id, in: engine.collection),
           now.write.revision == sent.write.revision
-        else { continue }
+        else {
+          if winsAnyway, !sent.write.isConditional { ready.append(sent) }
+          continue
+        }
         sent.condition = RemoteCondition(
           base: now.base, sent.write.operation, format: engine.format)
       }
@@ -77,11 +82,15 @@ extension Push {
         format: engine.format, ours: conflict.sent.body, base: now.base, theirs: theirs,
         tried: now.tried + late.map { .entity($0) },
         isOthers: isOfOthers(conflict, theirs))
-      switch meeting.verdict(call.conflicts.holding(write)) {
+      let verdict = meeting.verdict(call.conflicts.holding(write))
+      switch verdict {
       case .done: round.confirmed.append((write, theirs.bytes))
       case .take: accepted.append((write, theirs))
-      case .again(let change):
+      case .overwrite, .again:
+        let change: RebasedChange =
+          if case .again(let change) = verdict { change } else { .unchanged }
         guard try local.rebase(write, onto: theirs, as: change) else { continue }
+        if verdict == .overwrite { overwriting[key] = theirs }
         if let now = try local.pending(write.id, in: engine.collection) { again.append(now.write) }
       case .open:
         round.theirs[key] = theirs

@@ -10,6 +10,9 @@ struct Push {
   let user: String?
 
   private var pushed = 0
+  /// What writes that were not accepted yet are about to replace unseen.
+  var overwriting: [RecordID: RemoteVersion] = [:]
+  private var overwritten = 0
   private var failures: [StoreError] = []
   /// The indexes in the whole queue of the writes of this page, and of those without an answer.
   private var indices: [RecordID: Int] = [:]
@@ -72,7 +75,8 @@ struct Push {
   func result() throws(StoreError) -> PushResult {
     if let silence = reachability.silence { throw silence }
     return PushResult(
-      pushed: pushed, errors: failures.sorted { ($0.index ?? 0) < ($1.index ?? 0) })
+      pushed: pushed, errors: failures.sorted { ($0.index ?? 0) < ($1.index ?? 0) },
+      overwritten: overwritten)
   }
 
   private mutating func sendSlice(_ slice: [PendingWrite]) throws(StoreError) {
@@ -82,16 +86,18 @@ struct Push {
     var again = try send(outgoing)
     // More rounds: what its batch held up goes alone, what exists already as an update, and what has met
     // another version over that one, unless others are faster every time.
-    for _ in 0..<Self.maxRounds where !again.isEmpty {
-      again = try send(try local.beginSending(again))
+    for round in 1...Self.maxRounds where !again.isEmpty {
+      again = try send(try local.beginSending(again), isLast: round == Self.maxRounds)
     }
     var round = Round()
     for write in again { fail(write, .conflict(write.id, isGone: false), round: &round) }
     try write(round)
   }
 
-  private mutating func send(_ outgoing: [OutgoingWrite]) throws(StoreError) -> [PendingWrite] {
-    let (ready, conflicts) = try conditioned(outgoing)
+  private mutating func send(
+    _ outgoing: [OutgoingWrite], isLast: Bool = false
+  ) throws(StoreError) -> [PendingWrite] {
+    let (ready, conflicts) = try conditioned(outgoing, isLast: isLast)
     let batches = PushBatch.batches(of: ready, remote.limits, alone: alone)
     return try settle(conflicts) + send(batches)
   }
@@ -168,6 +174,11 @@ struct Push {
       try local.confirm(confirmed)
     }
     pushed += confirmed.count
+    for (write, _) in confirmed {
+      guard let theirs = overwriting.removeValue(forKey: RecordID(write.id)) else { continue }
+      overwritten += 1
+      call.overwritten(write.id, theirs.bytes)
+    }
     call.progress.update { $0.entitiesDone += UInt64(confirmed.count) }
   }
 

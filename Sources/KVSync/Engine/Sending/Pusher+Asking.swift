@@ -101,7 +101,8 @@ extension PushResult {
   fileprivate func followed(by next: PushResult, about ids: [String]) -> PushResult {
     let keys = Set(ids.map(RecordID.init))
     var indices: [RecordID: Int] = [:]
-    var merged = PushResult(pushed: pushed + next.pushed)
+    var merged = PushResult(
+      pushed: pushed + next.pushed, overwritten: overwritten + next.overwritten)
     for error in errors {
       guard let key = error.id.map(RecordID.init), keys.contains(key) else {
         merged.errors.append(error)

@@ -54,6 +54,9 @@ class PushResult:
     #: How many writes are set aside now, those of earlier pushes included: ``store.pending`` has
     #: them, ``push(retry_quarantined=True)`` sends them once more.
     quarantined: int = 0
+    #: How many accepted writes have replaced a version that was not seen here, as far as the
+    #: backend lets it be known.
+    overwritten: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,8 @@ class SyncResult:
     removed: int
     #: How many writes are set aside now.
     quarantined: int = 0
+    #: How many accepted writes have replaced a version that was not seen here.
+    overwritten: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +154,8 @@ class Progress:
 class SyncEvent:
     """What happened while a client synchronised. Members that do not apply are None."""
 
-    #: "started", "progress", "finished", "offline", "online", "loggedOut", "quarantined"; others
+    #: "started", "progress", "finished", "offline", "online", "loggedOut", "quarantined",
+    #: "overwritten"; others
     #: may follow.
     event: str
     #: Tells one push, pull or sync from the other.
@@ -165,6 +171,8 @@ class SyncEvent:
     error: KVError | None = None
     #: The entity concerned.
     id: str | None = None
+    #: The version that was overwritten; None also if it was a deletion.
+    remote: Mapping[str, Any] | None = None
 
 
 def decode_sync_event(text: bytes) -> SyncEvent:
@@ -189,6 +197,7 @@ def decode_sync_event(text: bytes) -> SyncEvent:
         result=members.get("result"),
         error=None if error is None else error_from_json(error),
         id=members.get("id"),
+        remote=members.get("remote"),
     )
 
 
@@ -269,7 +278,12 @@ def decode_pull(text: bytes) -> PullResult:
 def decode_push(text: bytes) -> PushResult:
     """Read the result of a push."""
     members = from_json(text)
-    return PushResult(members["pushed"], errors_of(members), members.get("quarantined", 0))
+    return PushResult(
+        members["pushed"],
+        errors_of(members),
+        members.get("quarantined", 0),
+        members.get("overwritten", 0),
+    )
 
 
 def decode_sync(text: bytes) -> SyncResult:
@@ -281,6 +295,7 @@ def decode_sync(text: bytes) -> SyncResult:
         members.get("pulled", 0),
         members.get("removed", 0),
         members.get("quarantined", 0),
+        members.get("overwritten", 0),
     )
 
 
