@@ -1008,7 +1008,8 @@ KV_API kv_status kv_store_distinct_async(kv_store *store, const char *path, kv_q
                                          kv_error **error_out);
 
 /**
- * Fetches the entities that match from the backend into the local store. Memory follows the page.
+ * Fetches the entities that match from the backend into the local store. Memory follows the page. A kv_store_find() of the
+ * same query with the option `"readPolicy":"forceLocal"` gives them then.
  *
  * @param query     NULL: the whole collection, and what the backend no longer has leaves the local
  *                  store. With skip or limit nothing leaves.

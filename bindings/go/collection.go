@@ -114,6 +114,35 @@ func (c *Collection[T]) Pull(
 	return decode[PullResult](c.store.pull(ctx, query, options))
 }
 
+// PullEntities pulls, and gives the entities that match as they are on this machine afterwards; they are fetched while they
+// are iterated over.
+func (c *Collection[T]) PullEntities(
+	ctx context.Context, query *Query, options ...Option,
+) (*Iterator[T], error) {
+	if _, err := c.Pull(ctx, query, options...); err != nil {
+		return nil, err
+	}
+	return c.findHere(ctx, query, options)
+}
+
+// SyncEntities syncs, and gives the entities that match as they are on this machine afterwards, too.
+func (c *Collection[T]) SyncEntities(
+	ctx context.Context, query *Query, options ...Option,
+) (SyncResult, *Iterator[T], error) {
+	result, err := c.Sync(ctx, query, options...)
+	if err != nil {
+		return result, nil, err
+	}
+	found, err := c.findHere(ctx, query, options)
+	return result, found, err
+}
+
+func (c *Collection[T]) findHere(
+	ctx context.Context, query *Query, options []Option,
+) (*Iterator[T], error) {
+	return c.Find(ctx, query, append(append([]Option(nil), options...), WithReadPolicy(ReadLocal))...)
+}
+
 // Push sends all pending writes. If some are refused, the result has their errors, they stay
 // pending, and the call succeeds.
 func (c *Collection[T]) Push(ctx context.Context, options ...Option) (PushResult, error) {

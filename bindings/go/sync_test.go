@@ -88,6 +88,23 @@ func TestSyncPushesAndPulls(t *testing.T) {
 	equal(t, result.Pulled, 2)
 }
 
+func TestAPullAndASyncGiveTheEntities(t *testing.T) {
+	client, name := online(t, host), unique()
+	notes := collection[note](t, client, name, kvstore.Sync)
+	must(notes.Save(ctx, note{ID: "a"}))(t)
+	result, entities, err := notes.SyncEntities(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, result.Pushed, 1)
+	equal(t, must(entities.All())(t)[0].ID, "a")
+	equal(t, len(must(must(notes.PullEntities(ctx, nil))(t).All())(t)), 1)
+	must(notes.Save(ctx, note{ID: "b"}))(t)
+	if _, err := notes.PullEntities(ctx, nil); !errors.Is(err, kvstore.ErrPending) {
+		t.Error(err)
+	}
+}
+
 func TestAPolicyCountsForOneCall(t *testing.T) {
 	notes := collection[note](t, online(t, host), unique(), kvstore.Sync)
 	must(notes.Save(ctx, note{ID: "n1"}, kvstore.WithWritePolicy(kvstore.WriteNetwork)))(t)

@@ -335,6 +335,21 @@ def test_events_are_iterated_over_until_the_end(
     run(main())
 
 
+def test_a_pull_and_a_sync_give_the_entities(server: Server, tmp_path: Path, unique: str) -> None:
+    async def main() -> None:
+        async with opened(server.host, tmp_path) as client:
+            await client.signup()
+            notes = client.collection(unique)
+            await notes.save_many([{"_id": f"n{number}"} for number in range(3)])
+            result, entities = await notes.sync_entities()
+            assert result.pushed == 3
+            assert sorted([entity["_id"] async for entity in entities]) == ["n0", "n1", "n2"]
+            entities = await notes.pull_entities({"_id": "n1"})
+            assert [entity["_id"] async for entity in entities] == ["n1"]
+
+    run(main())
+
+
 def test_what_a_push_has_overwritten_is_an_event(
     server: Server, tmp_path: Path, unique: str
 ) -> None:

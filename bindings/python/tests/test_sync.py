@@ -70,6 +70,22 @@ def test_a_pull_removes_what_is_gone(ana: kvstore.Client, other: kvstore.Client)
     assert (result.pulled, result.removed) == (4, 1)
 
 
+def test_a_pull_and_a_sync_give_the_entities(ana: kvstore.Client, other: kvstore.Client) -> None:
+    mine, theirs = ana.collection("notes"), other.collection("notes")
+    mine.save_many({"_id": f"n{number}", "n": number} for number in range(5))
+    result, entities = mine.sync_entities({"n": {"$lt": 2}})
+    assert (result.pushed, result.pulled) == (5, 2)
+    assert sorted(entity["_id"] for entity in entities) == ["n0", "n1"]
+    assert sorted(entity["n"] for entity in theirs.pull_entities()) == list(range(5))
+    mine.save({"_id": "n5", "n": 5})
+    mine.push()
+    # What had not changed is given, too.
+    assert len(list(theirs.pull_entities(delta_set=True))) == 6
+    theirs.save({"_id": "n6"})
+    with pytest.raises(kvstore.PendingError):
+        theirs.pull_entities()
+
+
 def test_one_refused_write_is_reported_and_the_rest_goes_through(ana: kvstore.Client) -> None:
     notes = ana.collection("notes")
     notes.save_many([{"_id": "good"}, {"_id": "bad", "_geoloc": [500, 500]}, {"_id": "also-good"}])

@@ -14,7 +14,7 @@ from ..conflict import ConflictHandler
 from ..errors import NotFoundError
 from ..live import LiveStream
 from ..query import QueryLike
-from ..results import E
+from ..results import E, SyncResult
 from ..status import FollowStatus
 from ._calls import StoreCalls
 from ._waiting import Closing, in_thread
@@ -41,6 +41,22 @@ class Store(StoreCalls[E], Closing):
     def find(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> Cursor[E]:
         """Find the entities that match, for ``async for``; they are fetched as it goes on."""
         return Cursor(lambda done: self.blocking.find_async(query, on_answer=done, **options))
+
+    async def pull_entities(
+        self, query: QueryLike = None, **options: Unpack[CallOptions]
+    ) -> Cursor[E]:
+        """Pull, and give the entities that match as they are here afterwards, for ``async for``."""
+        await self.pull(query, **options)
+        options["read_policy"] = "forceLocal"
+        return self.find(query, **options)
+
+    async def sync_entities(
+        self, query: QueryLike = None, **options: Unpack[CallOptions]
+    ) -> tuple[SyncResult, Cursor[E]]:
+        """Sync, and give the entities that match as they are here afterwards, too."""
+        result = await self.sync(query, **options)
+        options["read_policy"] = "forceLocal"
+        return result, self.find(query, **options)
 
     async def get(
         self, id: str, default: T | None = None, **options: Unpack[CallOptions]

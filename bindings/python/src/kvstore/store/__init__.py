@@ -6,13 +6,12 @@ from ..results import E
 from .following import Following
 from .grouping import Grouping
 from .indexing import Indexing
-from .reading import Reading
 from .sharing import Sharing
 from .syncing import Syncing
 from .writing import Writing
 
 
-class Store(Reading[E], Grouping[E], Writing[E], Sharing[E], Syncing[E], Following[E], Indexing[E]):
+class Store(Syncing[E], Grouping[E], Writing[E], Sharing[E], Following[E], Indexing[E]):
     """A collection; open it with :meth:`kvstore.Client.collection`. Any thread may use it.
 
     Entities are dictionaries with an ``_id``, or what the store was opened with as its model:

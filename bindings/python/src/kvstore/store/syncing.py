@@ -7,11 +7,12 @@ from typing import Final, Unpack
 from .. import _native
 from .._option_types import CallOptions
 from ..conflict import ConflictHandler, set_handler
+from ..cursor import Cursor
 from ..pending import PendingQueue
 from ..query import QueryLike, as_query, handle_of
 from ..request import OnAnswer, Request, TextReader
 from ..results import E, PullResult, PushResult, SyncResult, decode_pull, decode_push, decode_sync
-from .base import StoreBase
+from .reading import Reading
 
 _purge = _native.function("kv_store_purge")
 
@@ -20,7 +21,7 @@ _PUSH: Final = TextReader(decode_push)
 _SYNC: Final = TextReader(decode_sync)
 
 
-class Syncing(StoreBase[E]):
+class Syncing(Reading[E]):
     """Pulls, pushes, and decides conflicts."""
 
     def pull(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> PullResult:
@@ -37,6 +38,23 @@ class Syncing(StoreBase[E]):
     def sync(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> SyncResult:
         """Push, then pull what matches; nothing is pulled if the push left errors."""
         return self.sync_async(query, **options).finish()
+
+    def pull_entities(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> Cursor[E]:
+        """Pull, and give the entities that match as they are here afterwards.
+
+        They are fetched as they are iterated over.
+        """
+        self.pull(query, **options)
+        options["read_policy"] = "forceLocal"
+        return self.find(query, **options)
+
+    def sync_entities(
+        self, query: QueryLike = None, **options: Unpack[CallOptions]
+    ) -> tuple[SyncResult, Cursor[E]]:
+        """Sync, and give the entities that match as they are here afterwards, too."""
+        result = self.sync(query, **options)
+        options["read_policy"] = "forceLocal"
+        return result, self.find(query, **options)
 
     @property
     def pending(self) -> PendingQueue[E]:
