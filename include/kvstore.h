@@ -682,7 +682,9 @@ typedef struct kv_query kv_query;
  * @param filter_json     such as `{"population":{"$gte":50000}}`; NULL: everything
  * @param modifiers_json  `{"sort":{"name":1,"population":-1},"skip":0,"limit":20,"fields":["name"]}`,
  *                        each optional; NULL: none. With a sort, ties are broken by `_id`. A limit of 0
- *                        is none.
+ *                        is none. `"computed":{"score":{"$meta":"textScore"}}` adds to each result how well it
+ *                        fits a `$text`; `"snippet"` the part that shows why, `"geoNearDistance"` the distance in
+ *                        metres. `"sort":{"score":{"$meta":"textScore"}}` puts the best first.
  * @param query_out       free it with kv_query_free()
  * @return KV_OK, KV_INVALID (the error has a `position`), KV_MISUSE
  */

@@ -50,8 +50,16 @@ import Testing
     "of orders, pages and fields give what it says", arguments: rows(columns: 4, header: "modifier")
   )
   func modifiers(row: [String]) throws {
-    let query = try Query(filter: nil, modifiers: row[1])
-    var entities = try #require(JSONValue(parsing: row[2]).arrayValue).map(\.bytes)
+    try check(Query(filter: nil, modifiers: row[1]), of: row[2], gives: row[3])
+  }
+
+  @Test("of what is computed give what it says", arguments: rows(columns: 5, header: "computed"))
+  func computed(row: [String]) throws {
+    try check(Query(filter: row[1], modifiers: row[2]), of: row[3], gives: row[4])
+  }
+
+  private func check(_ query: Query, of entities: String, gives result: String) throws {
+    var entities = try #require(JSONValue(parsing: entities).arrayValue).map(\.bytes)
     if let sorter = query.sorter {
       let id = Sorter([Query.SortKey(.id)])
       let keyed = entities.map { (sorter.key(of: $0) + id.key(of: $0), $0) }
@@ -60,7 +68,7 @@ import Testing
     let page = entities.dropFirst(query.skip).prefix(query.limit ?? .max)
     let shown = page.map { query.projection?.apply(to: $0) ?? $0 }
     #expect(
-      "[" + shown.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ",") + "]" == row[3]
+      "[" + shown.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ",") + "]" == result
     )
   }
 
@@ -113,6 +121,7 @@ import Testing
     #expect(Self.rows(columns: 4, header: "form").count >= 10)
     #expect(Self.rows(columns: 3, header: "predicate").count >= 9)
     #expect(Self.rows(columns: 4, header: "modifier").count >= 6)
+    #expect(Self.rows(columns: 5, header: "computed").count >= 6)
     #expect(Self.rows(columns: 3, header: "grouping").count >= 11)
   }
 }

@@ -28,7 +28,7 @@ import Testing
         let found = try drain(indexed.find(query, in: "c", writtenSince: nil))
         #expect(found == expected, "\(seed), step \(step), once more: \(query.text)")
       }
-      let (filter, modifiers) = (random.filter(2), random.modifiers())
+      let (filter, modifiers) = random.query()
       let query = try query(filter, modifiers)
       asked.append(query)
       let expected = try drain(plain.find(query, in: "c", writtenSince: nil))
@@ -182,6 +182,25 @@ private struct RandomQueries {
       : #""n":"count","s":{"sum":"\#(number)"},"m":{"avg":"\#(number)"},"#
         + #""least":{"min":"\#(number)"},"most":{"max":"\#(number)"}"#
     return try Grouping(parsing: #"{"keys":["\#(key)"],"aggregates":{\#(aggregates)}}"#)
+  }
+
+  mutating func query() -> (filter: String, modifiers: String?) {
+    chance(20) ? scored() : (filter(2), modifiers())
+  }
+
+  /// Searches, with what is computed of their results.
+  private mutating func scored() -> (filter: String, modifiers: String?) {
+    let searches = [search(), #"{"t":\#(search())}"#]
+    let filters =
+      searches + [
+        #"{"$or":[\#(searches.joined(separator: ","))]}"#,
+        #"{"$and":[\#(searches[0]),\#(filter(1))]}"#,
+      ]
+    let score = #"{"$meta":"textScore"}"#
+    let order = pick([#""s":\#(score)"#, #""s":\#(score),"a":-1"#, #""a":1,"s":\#(score)"#])
+    let computed = #""computed":{"s":\#(score),"t":{"$meta":"snippet","words":2}}"#
+    let limit = chance(50) ? #","limit":\#(random.below(12))"# : ""
+    return (pick(filters), #"{"sort":{\#(order)},\#(computed)\#(limit)}"#)
   }
 
   mutating func modifiers() -> String? {

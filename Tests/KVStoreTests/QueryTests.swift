@@ -32,6 +32,11 @@ import Testing
         == #"{"filter":{"age":{"$gt":30}},"sort":{"name":1,"age":-1},"skip":1,"limit":2}"#)
     #expect(
       text(.where(\.name, isIn: ["a", "b"])) == #"{"filter":{"name":{"$in":["a","b"]}}}"#)
+    #expect(
+      text(.where(\.name, search: "fo* -x", all: true, language: "english").sortedByRelevance())
+        == #"{"filter":{"name":{"$text":{"$search":"fo* -x","$matchCriteria":"all","$language":"english"}}},"sort":{"score":{"$meta":"textScore"}}}"#
+    )
+    #expect(text(.search("fox")) == #"{"filter":{"$text":{"$search":"fox"}}}"#)
     #expect(text(.where(\.tags, contains: "new")) == #"{"filter":{"tags":"new"}}"#)
   }
 

@@ -14,6 +14,28 @@ import Testing
     #expect(shelf.asked == [#"{"filter":{"c":1}}"#])
   }
 
+  @Test("have what is computed added here; the backend selects and orders what it can")
+  func computes() throws {
+    let shelf = Shelf([
+      #"{"_id":"1","t":"fox b","p":[0,2]}"#, #"{"_id":"2","t":"fox","p":[0,1],"c":1}"#,
+      #"{"_id":"3","t":"dog","p":[0,0]}"#,
+    ])
+    let scored = try Query(
+      filter: #"{"$text":{"$search":"fo*"}}"#,
+      modifiers:
+        #"{"sort":{"x":{"$meta":"textScore"}},"fields":["t"],"computed":{"s":{"$meta":"textScore"}}}"#
+    )
+    #expect(
+      try find(scored, on: shelf)
+        == #"[{"_id":"2","t":"fox","s":1.1},{"_id":"1","t":"fox b","s":0.75}]"#)
+    let near = try Query(
+      filter: #"{"p":{"$nearSphere":[0,0]}}"#,
+      modifiers: #"{"limit":1,"fields":["t"],"computed":{"away":{"$meta":"geoNearDistance"}}}"#)
+    #expect(try find(near, on: shelf) == #"[{"_id":"3","t":"dog","away":0.0}]"#)
+    #expect(
+      shelf.asked == ["{}", #"{"filter":{"p":{"$nearSphere":[0.0,0.0]}},"limit":1}"#])
+  }
+
   @Test("are counted and removed by what they select") func countsAndRemoves() throws {
     let shelf = Shelf((0..<30).map { #"{"_id":"\#($0)","a":\#($0),"b":15}"# })
     let remote = LocalFilteringRemote(shelf)

@@ -5,55 +5,47 @@ internal import KVJSON
 /// As MongoDB orders: null and missing first, then numbers, strings (by code point), objects, arrays,
 /// booleans; an array counts as its smallest element, descending as its largest.
 package final class Sorter: Sendable {
-  private let keys: [Query.SortKey]
-  /// Ordered by the distance from a place instead.
-  private let nearest: (path: Path, center: GeoPoint)?
-
-  package init(_ keys: [Query.SortKey]) {
-    self.keys = keys
-    nearest = nil
+  private enum Key: Sendable {
+    case member(Path, ascending: Bool)
+    case distance(NearestPlace)
+    case score(TextScore)
   }
 
-  init(nearest: (path: Path, center: GeoPoint)) {
-    keys = []
-    self.nearest = nearest
+  private let keys: [Key]
+
+  package convenience init(_ keys: [Query.SortKey]) { self.init(keys, by: .everything, .default) }
+
+  /// `filter`: for what is computed; a key that it does not provide leaves all equal.
+  init(_ keys: [Query.SortKey], by filter: Predicate, _ format: RecordFormat) {
+    self.keys = keys.compactMap { key -> Key? in
+      switch key.meta {
+      case nil: .member(key.path, ascending: key.ascending)
+      case .textScore: .score(TextScore(searches: filter.searches, format: format))
+      case .geoNearDistance: filter.nearest.map { .distance($0) }
+      }
+    }
   }
+
+  init(nearest: NearestPlace) { keys = [.distance(nearest)] }
 
   /// Bytes that sort as the entities do. Entities that the order leaves equal have equal keys: compare
   /// their keys then.
   package func key(of entity: UnsafeRawBufferPointer) -> [UInt8] {
-    let scanner = ByteScanner(entity)
-    let start = scanner.skipSpace(0)
-    let isObject = start < scanner.end && scanner.base[start] == UInt8(ascii: "{")
-    let root = isObject ? RawValue(scanner, start..<scanner.end) : nil
+    let root = RawValue(entity: entity)
     var out: [UInt8] = []
     out.reserveCapacity(32)
-    if let nearest {
-      ValueEncoding.append(.double(Sorter.distance(root, nearest)), to: &out)
-    }
     for key in keys {
-      let part = Sorter.extreme(of: root, at: key.path.components[...], smallest: key.ascending)
-      if key.ascending {
-        out.append(contentsOf: part)
-      } else {
-        for byte in part { out.append(~byte) }
+      switch key {
+      case .member(let path, let ascending):
+        let part = Sorter.extreme(of: root, at: path.components[...], smallest: ascending)
+        if ascending { out += part } else { for byte in part { out.append(~byte) } }
+      case .distance(let nearest):
+        ValueEncoding.append(.double(nearest.angle(to: root)), to: &out)
+      case .score(let score):
+        ValueEncoding.append(.double(-score.score(of: root)), to: &out)
       }
     }
     return out
-  }
-
-  /// The angle to the nearest place at the path; infinite without one.
-  private static func distance(
-    _ root: RawValue?, _ nearest: (path: Path, center: GeoPoint)
-  ) -> Double {
-    var smallest = Double.infinity
-    _ = try? RawValue.any(root, at: nearest.path.components[...], expanding: true) { value in
-      if let point = value.flatMap({ GeoPoint($0) }) {
-        smallest = min(smallest, nearest.center.angle(to: point))
-      }
-      return false
-    }
-    return smallest
   }
 
   package func key(of entity: [UInt8]) -> [UInt8] {
@@ -87,7 +79,7 @@ extension Query {
   /// The sorter of the query; nil: the order of storage. Without an order of its own, a query for what is
   /// near a place is ordered by the distance.
   package var sorter: Sorter? {
-    guard sort.isEmpty else { return Sorter(sort) }
+    guard sort.isEmpty else { return Sorter(sort, by: filter, format) }
     return filter.nearest.map { Sorter(nearest: $0) }
   }
 }

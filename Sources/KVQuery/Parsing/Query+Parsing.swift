@@ -1,6 +1,6 @@
 extension Query {
-  /// `filter`: a JSON object in MongoDB's language; `modifiers`: a JSON object with `sort`, `skip`, `limit`
-  /// and `fields`. Nil or an empty text stands for an empty object.
+  /// `filter`: a JSON object in MongoDB's language; `modifiers`: a JSON object with `sort`, `skip`, `limit`,
+  /// `fields` and `computed`. Nil or an empty text stands for an empty object.
   package init(filter: String?, modifiers: String? = nil) throws(QueryError) {
     self.filter = try FilterParser.parse(filter ?? "")
     try apply(modifiers: modifiers ?? "")
@@ -19,7 +19,8 @@ extension Query {
     filter = try parser.parse()
     original = LegacySDKFilter(format, arguments ?? "", keys: keys, now: parser.now)
     try apply(modifiers: modifiers ?? "")
-    sort = sort.map { SortKey(keys.path($0.path), ascending: $0.ascending) }
+    sort = sort.map { $0.renamed(keys.path) }
     fields = fields.map(keys.path)
+    computed = computed.map { $0.renamed(keys.path) }
   }
 }

@@ -32,22 +32,34 @@ package final class Projection: Sendable {
     }
   }
 
-  private let root: Node
+  /// Nil: all members are kept.
+  private let root: Node?
+  private let computed: ComputedMembers?
 
-  package init(_ fields: [Path], _ format: RecordFormat = .default) {
-    let always = format.reservedNames.map { Path($0) }
-    root = Node((always + fields).map { $0.components.prefix(EntityScanner.maximumDepth) })
+  /// The members of these paths and those that the format reserves; all, if there are no paths.
+  package convenience init(_ fields: [Path], _ format: RecordFormat = .default) {
+    self.init(fields, format, nil)
   }
 
-  /// The entity with only the wanted members, in their order; unchanged if it is no entity.
+  init(_ fields: [Path], _ format: RecordFormat, _ computed: ComputedMembers?) {
+    let kept = fields.isEmpty ? [] : format.reservedNames.map { Path($0) } + fields
+    root =
+      kept.isEmpty
+      ? nil : Node(kept.map { $0.components.prefix(EntityScanner.maximumDepth) })
+    self.computed = computed
+  }
+
+  /// The entity with only the wanted members, in their order, and what is computed behind them; unchanged if it is no
+  /// entity.
   package func apply(to entity: UnsafeRawBufferPointer) -> [UInt8] {
-    let scanner = ByteScanner(entity)
-    let start = scanner.skipSpace(0)
-    guard start < scanner.end, scanner.base[start] == UInt8(ascii: "{") else {
-      return Array(entity)
-    }
+    guard let value = RawValue(entity: entity) else { return Array(entity) }
     var out: [UInt8] = []
-    Projection.copy(RawValue(scanner, start..<scanner.end), root, to: &out)
+    Projection.copyMembers(value, root?.members, without: computed?.names, to: &out)
+    if let computed {
+      out.removeLast()
+      computed.append(of: value, to: &out)
+      out.append(UInt8(ascii: "}"))
+    }
     return out
   }
 
@@ -61,23 +73,29 @@ package final class Projection: Sendable {
       ? copyElements(value, node, to: &out) : copyMembers(value, wanted, to: &out)
   }
 
+  /// `wanted`: nil for all. `omitted`: these are left out all the same.
   private static func copyMembers(
-    _ object: RawValue, _ wanted: (names: NameTable, nodes: [Node]), to out: inout [UInt8]
+    _ object: RawValue, _ wanted: (names: NameTable, nodes: [Node])?,
+    without omitted: NameTable? = nil, to out: inout [UInt8]
   ) {
     let scanner = object.scanner
     out.append(UInt8(ascii: "{"))
     var isFirst = true
     var members = TrustedMembers(scanner, at: object.range.lowerBound)
     while let member = members.next() {
-      guard let number = wanted.names.index(of: member.name, in: scanner) else { continue }
-      let node = wanted.nodes[number]
+      guard omitted?.index(of: member.name, in: scanner) == nil else { continue }
+      var node: Node?
+      if let wanted {
+        guard let number = wanted.names.index(of: member.name, in: scanner) else { continue }
+        node = wanted.nodes[number]
+      }
       let value = RawValue(scanner, member.value)
-      guard node.members == nil || value.isContainer else { continue }
+      guard node?.members == nil || value.isContainer else { continue }
       if !isFirst { out.append(UInt8(ascii: ",")) }
       isFirst = false
       append(scanner, member.name.lowerBound &- 1..<member.name.upperBound &+ 1, to: &out)
       out.append(UInt8(ascii: ":"))
-      copy(value, node, to: &out)
+      if let node { copy(value, node, to: &out) } else { append(scanner, value.range, to: &out) }
     }
     out.append(UInt8(ascii: "}"))
   }
@@ -106,6 +124,10 @@ extension RawValue {
 }
 
 extension Query {
-  /// The projection that cuts entities down to the wanted fields; nil: they are returned whole.
-  package var projection: Projection? { fields.isEmpty ? nil : Projection(fields, format) }
+  /// The projection that cuts entities down to the wanted fields and adds what is computed; nil: they are returned as
+  /// they are.
+  package var projection: Projection? {
+    let computed = ComputedMembers(self)
+    return fields.isEmpty && computed == nil ? nil : Projection(fields, format, computed)
+  }
 }

@@ -1,7 +1,7 @@
 internal import KVJSON
 
 extension Query {
-  /// Reads `{"sort":{…},"skip":n,"limit":n,"fields":[…]}`.
+  /// Reads `{"sort":{…},"skip":n,"limit":n,"fields":[…],"computed":{…}}`, for the filter that the query has.
   mutating func apply(modifiers text: String) throws(QueryError) {
     guard !text.isEmpty else { return }
     let value = try parseJSON(text)
@@ -24,15 +24,20 @@ extension Query {
       case "limit":
         limit = member.value.isNull ? nil : Query.limit(try Query.count(member.value, trail))
       case "fields": fields = try Query.paths(member.value, trail)
+      case "computed": computed = try Query.computed(member.value, trail)
       default: throw QueryDecodingError("unknown modifier \(member.name)", trail)
       }
     }
+    try checkMeta()
   }
 
-  /// An order from `{"name":1,"other":-1}`, as text: what arrives in a query string.
-  package static func sortKeys(parsing text: String) throws(QueryError) -> [SortKey] {
+  /// Takes the order from `{"name":1,"other":-1}`, as text: what arrives in a query string.
+  package mutating func sort(parsing text: String) throws(QueryError) {
     let value = try parseJSON(text)
-    do throws(QueryDecodingError) { return try sortKeys(value, []) } catch {
+    do throws(QueryDecodingError) {
+      sort = try Query.sortKeys(value, [])
+      try checkMeta()
+    } catch {
       throw error.located(in: text)
     }
   }
@@ -50,11 +55,15 @@ extension Query {
     }
     var keys: [SortKey] = []
     for member in object.members {
+      let here = trail + [.member(member.name)]
       switch member.value.intValue {
       case 1: keys.append(SortKey(Path(member.name)))
       case -1: keys.append(SortKey(Path(member.name), ascending: false))
       default:
-        throw QueryDecodingError("a sort direction must be 1 or -1", trail + [.member(member.name)])
+        guard let meta = try Meta(member.value, here) else {
+          throw QueryDecodingError("a sort direction must be 1 or -1", here)
+        }
+        keys.append(SortKey(Path(member.name), meta))
       }
     }
     return keys

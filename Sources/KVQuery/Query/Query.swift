@@ -1,3 +1,4 @@
+internal import KVBase
 package import KVJSON
 
 /// A query of a collection: a filter, an order, a page, a projection. An immutable value once
@@ -5,12 +6,32 @@ package import KVJSON
 package struct Query: Sendable, Equatable {
   /// One key of the order. Nulls and missing members come first; strings are ordered by code point.
   package struct SortKey: Sendable, Equatable {
+    /// The member; of a key that is computed, the name that it has in the order.
     package var path: Path
     package var ascending: Bool
-    package init(_ path: Path, ascending: Bool = true) {
-      self.path = path
-      self.ascending = ascending
+    /// What is computed of the entity instead: the best fit and the nearest place come first.
+    let meta: Meta?
+
+    package init(_ path: Path, ascending: Bool = true) { self.init(path, ascending, nil) }
+
+    init(_ name: Path, _ meta: Meta) { self.init(name, true, meta) }
+
+    private init(_ path: Path, _ ascending: Bool, _ meta: Meta?) {
+      (self.path, self.ascending, self.meta) = (path, ascending, meta)
     }
+
+    /// How well entities fit the searches.
+    package static let textScore = SortKey(Path("score"), .textScore)
+
+    /// The member; nil if there is none.
+    var member: Path? { meta == nil ? path : nil }
+
+    /// The key with another name of the member.
+    func renamed(_ rename: (Path) -> Path) -> SortKey {
+      meta == nil ? SortKey(rename(path), ascending: ascending) : self
+    }
+
+    var json: JSONValue { meta?.json ?? .int(ascending ? 1 : -1) }
   }
 
   package var filter: Predicate = .everything { didSet { original = nil } }
@@ -22,6 +43,8 @@ package struct Query: Sendable, Equatable {
   package var limit: Int?
   /// The members that are returned besides those that the format reserves. Empty: all.
   package var fields: [Path] = []
+  /// The members that are computed of each result, instead of those that entities have under these names.
+  package var computed: [ComputedMember] = []
   /// The layout of the records: which of their members are the id, and which are no content.
   package var format = RecordFormat.default
   package var memo = QueryMemo()
@@ -65,7 +88,7 @@ extension Query {
     fields.isEmpty ? nil : fields.map(\.text).joined(separator: ",")
   }
 
-  /// `{"filter":…,"sort":…,"skip":…,"limit":…,"fields":…}`; what was not asked for is left out.
+  /// `{"filter":…,"sort":…,"skip":…,"limit":…,"fields":…,"computed":…}`; what was not asked for is left out.
   package var text: String {
     var object = JSONObject()
     if filter != .everything { object["filter"] = .object(filter.json) }
@@ -73,10 +96,13 @@ extension Query {
     if skip > 0 { object["skip"] = .int(Int64(skip)) }
     if let limit { object["limit"] = .int(Int64(limit)) }
     if !fields.isEmpty { object["fields"] = .array(fields.map { .string($0.text) }) }
+    if !computed.isEmpty {
+      object["computed"] = .object(JSONObject(computed.map { .init($0.name.text, $0.json) }))
+    }
     return object.text
   }
 
   private var sortJSON: JSONObject {
-    JSONObject(sort.map { .init($0.path.text, .int($0.ascending ? 1 : -1)) })
+    JSONObject(sort.map { .init($0.path.text, $0.json) })
   }
 }

@@ -8,8 +8,9 @@ extension Query {
     var query = self
     query.filter = filter.renamed(by: keys)
     query.original = original?.renamed(by: keys)
-    query.sort = sort.map { SortKey(keys.renamed($0.path), ascending: $0.ascending) }
+    query.sort = sort.map { $0.renamed(keys.renamed) }
     query.fields = fields.map(keys.renamed)
+    query.computed = computed.map { $0.renamed(keys.renamed) }
     return query
   }
 }

@@ -47,8 +47,8 @@ extension Test {
 }
 
 extension Query {
-  /// Whether a backend can answer it whole.
-  package var isRemote: Bool { filter.isRemote }
+  /// Whether a backend can answer it whole, but for what is computed.
+  package var isRemote: Bool { filter.isRemote && sort.allSatisfy { $0.meta == nil } }
 
   /// The query to send to a backend when `isRemote` is false: everything the query may select, whole and in
   /// no order. The filter, order, page and projection are then applied locally.

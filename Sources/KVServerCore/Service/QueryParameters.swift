@@ -6,7 +6,7 @@ enum QueryParameters {
     var query: Query
     do throws(QueryError) {
       query = try Query(filter: call["query"])
-      if let sort = call["sort"], !sort.isEmpty { query.sort = try Query.sortKeys(parsing: sort) }
+      if let sort = call["sort"], !sort.isEmpty { try query.sort(parsing: sort) }
     } catch {
       throw ServerError(error)
     }

@@ -1,5 +1,6 @@
 internal import KVJSON
 internal import KVQuery
+internal import KVSync
 
 // Conditions of key paths: `\.age > 30 && \.name != "x"`. `nil` stands for null and for a member that is missing.
 
@@ -65,6 +66,38 @@ extension Query {
     _ keyPath: KeyPath<Entity, [Element]>, contains element: Element
   ) -> Query {
     test(keyPath, with: element) { .equal($0) }
+  }
+
+  /// Entities with these words in a text: `people.find(.where(\.title, search: "fox* -cat"))`. The notation is that of
+  /// `$text`, in docs/queries.md. `all`: all of the words, instead of one. `language`: "english" for its stems.
+  public static func `where`<Value: Encodable>(
+    _ keyPath: KeyPath<Entity, Value>, search text: String, all: Bool = false,
+    language: String = "none"
+  ) -> Query {
+    Query { () throws(KVStoreError) in
+      let name = try MemberTable<Entity>.shared.name(of: keyPath)
+      return try predicate(of: [name: .object(search(text, all, language))])
+    }
+  }
+
+  /// Entities with these words in any of their texts.
+  public static func search(_ text: String, all: Bool = false, language: String = "none") -> Query {
+    Query { () throws(KVStoreError) in try predicate(of: search(text, all, language)) }
+  }
+
+  private static func search(_ text: String, _ all: Bool, _ language: String) -> JSONObject {
+    [
+      "$text": [
+        "$search": .string(text), "$matchCriteria": .string(all ? "all" : "any"),
+        "$language": .string(language),
+      ]
+    ]
+  }
+
+  private static func predicate(of filter: JSONObject) throws(KVStoreError) -> Predicate {
+    do throws(QueryError) { return try KVQuery.Query(filter: filter.text).filter } catch {
+      throw KVStoreError(StoreError(error))
+    }
   }
 
   static func test<Value>(

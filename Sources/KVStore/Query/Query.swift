@@ -55,6 +55,9 @@ public struct Query<Entity: Codable & Sendable>: Sendable {
     }
   }
 
+  /// With what fits the searches best first; behind orders that were named before.
+  public func sortedByRelevance() -> Query { changed { $0.sort.append(.textScore) } }
+
   /// Without the first ones.
   public func skip(_ count: Int) -> Query { changed { $0.skip = max(0, count) } }
 

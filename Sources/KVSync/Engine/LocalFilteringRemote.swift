@@ -36,6 +36,9 @@ package final class LocalFilteringRemote: Remote {
   ) throws(StoreError) -> ReadAnswer {
     switch route(of: query) {
     case .whole:
+      if !query.computed.isEmpty {
+        return try findComputing(query, in: collection, call: call, receive: receive)
+      }
       return try remote.find(query, in: collection, call: call) { (batch) throws(StoreError) in
         try receive(batch.checked())
       }
@@ -45,6 +48,23 @@ package final class LocalFilteringRemote: Remote {
       let (selected, answer) = try select(query, in: collection, call: call)
       try RecordBatch.lend(query.of(format).shown(selected).arrayText, format, to: receive)
       return answer
+    }
+  }
+
+  /// The backend selects and orders; what is computed of its records is added here.
+  private func findComputing(
+    _ query: Query, in collection: String, call: Call,
+    receive: (RecordBatch) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer {
+    let projection = query.of(format).projection
+    return try remote.find(query.whole, in: collection, call: call) {
+      (batch) throws(StoreError) in
+      let batch = try batch.checked()
+      let shown = batch.outlines.map { outline in
+        let record = batch.record(outline)
+        return projection?.apply(to: record) ?? Array(record)
+      }
+      try RecordBatch.lend(shown.arrayText, format, to: receive)
     }
   }
 
@@ -238,7 +258,9 @@ extension RecordBatch {
 
 extension Query {
   /// Whether its records are wanted as they are, in any order.
-  fileprivate var isUnordered: Bool { sort.isEmpty && !isPaged && fields.isEmpty }
+  fileprivate var isUnordered: Bool {
+    sorter == nil && !isPaged && fields.isEmpty && computed.isEmpty
+  }
 
   /// Skip and limit.
   fileprivate func paged(_ entities: ArraySlice<[UInt8]>) -> ArraySlice<[UInt8]> {

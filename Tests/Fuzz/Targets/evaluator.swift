@@ -15,6 +15,7 @@ private let filters = [
   #"{"a":{"$elemMatch":{"$gt":1,"$not":{"$regex":"^(a|b)*c","$options":"i"}}}}"#,
   #"{"a":{"$geoWithin":{"$polygon":[[0.0,0.0],[9.0,0.0],[0.0,9.0]]}}}"#,
   #"{"a":{"$nearSphere":[170.0,-89.0],"$maxDistance":100.0}}"#,
+  #"{"$text":{"$search":"a b* \"a b\" -\"b a*\"","$language":"english"}}"#,
 ]
 
 private let formats = [

@@ -33,7 +33,7 @@ import Testing
       let query = try Query(filter: filter)
       let rows = try RowSelection(query, for: viewer, operation: operation, within: .unlimited)
       var sorted = query
-      sorted.sort = try Query.sortKeys(parsing: #"{"n":1}"#)
+      try sorted.sort(parsing: #"{"n":1}"#)
       let sorter = try #require(sorted.sorter)
       for statement in [
         collection.scan(rows), collection.walk(rows, after: "", to: "9", limit: 1, offset: 0),

@@ -38,6 +38,22 @@ import Testing
     #expect(try server.send(ana, "GET", query(path, "")).ids.count == 4)
   }
 
+  @Test("searches texts as the local store does, and sorts by the score")
+  func texts() throws {
+    for (id, text) in [("1", "fox b c"), ("2", "the foxes"), ("3", "fox"), ("4", "fox, fox b")] {
+      _ = try server.send(ana, "POST", "/appdata/kid/texts", #"{"_id":"\#(id)","t":"\#(text)"}"#)
+    }
+    let filter = #"{"t":{"$text":{"$search":"fox*","$matchCriteria":"all"}}}"#
+    let path = query("/appdata/kid/texts", filter)
+    #expect(try server.send(ana, "GET", path).ids == ["1", "2", "3", "4"])
+    let sort = "&sort=%7B%22s%22%3A%7B%22%24meta%22%3A%22textScore%22%7D%7D"
+    #expect(try server.send(ana, "GET", path + sort).ids == ["4", "3", "2", "1"])
+    let refused = try server.send(ana, "GET", query("/appdata/kid/texts", "{}") + sort)
+    #expect(refused.status == 400)
+    let stems = #"{"$text":{"$search":"fox","$language":"english"}}"#
+    #expect(try server.send(ana, "GET", query("/appdata/kid/texts", stems)).ids.count == 4)
+  }
+
   @Test("sorts, skips and limits, in this order")
   func pages() throws {
     let sorted = target(path, [("sort", #"{"country":1,"n.people":-1}"#)])

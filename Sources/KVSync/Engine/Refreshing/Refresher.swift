@@ -45,8 +45,7 @@ struct Refresher {
     let mark = try local.beginRefresh(of: collection)
     return try settlements.reading(query.isPaged ? nil : query.selection) {
       (reading) throws(StoreError) in
-      var whole = query
-      whole.fields = []
+      let whole = query.whole
       var refreshed = Refreshed(ids: collectingIds ? [] : nil)
       var intake = PageIngestor(self, reading: reading)
       if !query.isPaged { intake.call.counted = intake.progress }
