@@ -145,6 +145,14 @@ func ExampleField() {
 	// Output: {"filter":{"price":{"$gte":5},"text":{"$in":["wine","cheese"]}},"sort":{"price":-1}}
 }
 
+func ExampleSearch() {
+	search := kvstore.Search(`fox* "old harbour"`, kvstore.SearchOptions{Language: "english"}).
+		OrderBy(kvstore.ByScore()).
+		Computing("why", kvstore.Snippet{Words: 6})
+	fmt.Println(search)
+	// Output: {"filter":{"$text":{"$search":"fox* \"old harbour\"","$language":"english"}},"sort":{"score":{"$meta":"textScore"}},"computed":{"why":{"$meta":"snippet","words":6}}}
+}
+
 func ExampleOnProgress() {
 	ctx := context.Background()
 	notes, done := notes()

@@ -5,7 +5,7 @@ import "C"
 
 import "encoding/json"
 
-// JSON gives the query as the library understood it: {"filter":…,"sort":…,"skip":…,"limit":…,"fields":…},
+// JSON gives the query as the library understood it: {"filter":…,"sort":…,"skip":…,"limit":…,"fields":…,"computed":…},
 // without what it has not.
 func (q *Query) JSON() (json.RawMessage, error) {
 	return q.print(func(handle *C.kv_query, text **C.char, length *C.size_t, e **C.kv_error) C.kv_status {

@@ -31,6 +31,8 @@ type Query struct {
 	Skip, Limit int
 	// Fields chooses members; "_id" always comes.
 	Fields []string
+	// Computed are members that results have beside those of the entities, by their names: see [Query.Computing].
+	Computed map[string]Computed
 
 	// combination, if not empty, says how parts make this query.
 	combination string
@@ -53,6 +55,8 @@ func Not(query *Query) *Query { return &Query{combination: "not", parts: []*Quer
 type SortKey struct {
 	Name       string
 	Descending bool
+	// meta, if not empty, is what is computed instead of the member.
+	meta Meta
 }
 
 // Ascending sorts by a member, smallest first.
@@ -163,6 +167,16 @@ func (q *Query) modifiers() ([]byte, error) {
 	if q.Fields != nil {
 		members["fields"] = q.Fields
 	}
+	if q.Computed != nil {
+		computed := M{}
+		for name, value := range q.Computed {
+			if value == nil {
+				return nil, invalid("nothing is computed as %q", name)
+			}
+			computed[name] = value.computation()
+		}
+		members["computed"] = computed
+	}
 	if q.Sort != nil {
 		members["sort"] = sortKeys(q.Sort)
 	}
@@ -187,9 +201,17 @@ func (keys sortKeys) MarshalJSON() ([]byte, error) {
 			return nil, err
 		}
 		text.Write(name)
-		if key.Descending {
+		switch {
+		case key.meta != "":
+			meta, err := marshal(key.meta.computation())
+			if err != nil {
+				return nil, err
+			}
+			text.WriteByte(':')
+			text.Write(meta)
+		case key.Descending:
 			text.WriteString(":-1")
-		} else {
+		default:
 			text.WriteString(":1")
 		}
 	}

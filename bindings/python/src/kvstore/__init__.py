@@ -53,7 +53,16 @@ from .groups import Groups, UserGroup
 from .live import LiveEvent, LiveHandler, LiveStream
 from .model import Model
 from .pending import PendingQueue
-from .query import Query, QueryLike
+from .query import (
+    DISTANCE,
+    TEXT_SCORE,
+    Computed,
+    Query,
+    QueryLike,
+    Sort,
+    snippet,
+    text_search,
+)
 from .request import Request
 from .results import (
     Answer,
@@ -84,6 +93,8 @@ from .values import register_type, to_json_value
 __version__ = "0.2.0"
 
 __all__ = [
+    "DISTANCE",
+    "TEXT_SCORE",
     "Activity",
     "Aggregate",
     "Answer",
@@ -97,6 +108,7 @@ __all__ = [
     "ClientOptions",
     "ClientStatus",
     "CollectionStatus",
+    "Computed",
     "Condition",
     "Conflict",
     "ConflictError",
@@ -147,6 +159,7 @@ __all__ = [
     "SaveManyResult",
     "ServerError",
     "ShareOptions",
+    "Sort",
     "StorageError",
     "Store",
     "StoreOptions",
@@ -170,6 +183,8 @@ __all__ = [
     "register_backend",
     "register_type",
     "salvage",
+    "snippet",
+    "text_search",
     "to_json_value",
     "version",
 ]

@@ -11,10 +11,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, NoReturn
+from typing import Any, Final, Literal, NoReturn
 
 from .errors import invalid
-from .query import Query
+from .query import Query, search_filter
 
 #: A place: longitude and latitude in degrees.
 Place = tuple[float, float]
@@ -107,6 +107,24 @@ class Field:
     def matches(self, pattern: str, *, ignore_case: bool = False) -> Query:
         """Select text that a regular expression matches from its beginning to its end."""
         return self.__format("MATCHES", pattern, ignore_case)
+
+    def search(
+        self,
+        text: str,
+        *,
+        all_words: bool = False,
+        language: Literal["none", "english"] = "none",
+        case_sensitive: bool = False,
+        diacritic_sensitive: bool = False,
+    ) -> Query:
+        """Select text by its words: ``fox*``, ``"a phrase"``, ``-not``; see :func:`text_search`.
+
+        >>> F.title.search("fox dog", all_words=True).to_dict()["filter"]
+        {'title': {'$text': {'$search': 'fox dog', '$matchCriteria': 'all'}}}
+        """
+        return self.__filter(
+            search_filter(text, all_words, language, case_sensitive, diacritic_sensitive)
+        )
 
     # Arrays
 

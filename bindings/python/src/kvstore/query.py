@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final, Literal
 
 from . import _native
 from ._json import from_json
@@ -19,6 +19,35 @@ _json = _native.function("kv_query_json")
 _free = _native.function("kv_query_free")
 
 
+#: What is computed of an entity beside it.
+Computed = Mapping[str, Any]
+#: An order: names with 1, -1, or what is computed.
+Sort = Mapping[str, int | Computed]
+
+#: How well an entity fits the searches of a query, as an order or as a member of results.
+TEXT_SCORE: Final[Computed] = {"$meta": "textScore"}
+#: How far a place is from the one that a query is near to, in metres.
+DISTANCE: Final[Computed] = {"$meta": "geoNearDistance"}
+
+
+def snippet(
+    *,
+    start: str = "<b>",
+    end: str = "</b>",
+    ellipsis: str = "…",
+    words: int = 20,
+    path: str | None = None,
+) -> Computed:
+    """Describe the part of an entity's texts that shows best why a search found it.
+
+    `start` and `end` stand around what was found, `ellipsis` for what was left out; `path` is the
+    member to take it from. Nothing is escaped.
+    """
+    style: dict[str, Any] = {"$meta": "snippet", "start": start, "end": end}
+    style |= {"ellipsis": ellipsis, "words": words}
+    return style if path is None else style | {"path": path}
+
+
 class Query:
     """A query in the backend's language (MongoDB's). It never changes; any thread may use it.
 
@@ -30,21 +59,24 @@ class Query:
         self,
         filter: Query | Mapping[str, Any] | None = None,
         *,
-        sort: Mapping[str, int] | None = None,
+        sort: Sort | None = None,
         skip: int | None = None,
         limit: int | None = None,
         fields: Sequence[str] | None = None,
+        computed: Mapping[str, Computed] | None = None,
     ) -> None:
         """Make a query; :class:`~kvstore.InvalidError` names what is wrong with it.
 
-        The order of `sort`'s members counts: 1 is ascending, -1 descending. Of a query, such as
-        ``F.population > 50_000``, the filter is taken.
+        The order of `sort`'s members counts: 1 is ascending, -1 descending, :data:`TEXT_SCORE` puts
+        the best first. `computed` adds members to the results: ``{"score": TEXT_SCORE}``,
+        :data:`DISTANCE` or a :func:`snippet`. Of a query, such as ``F.population > 50_000``, the
+        filter is taken.
         """
         if isinstance(filter, Query):
-            self._adopt(_combined("and", [filter], _modifiers(sort, skip, limit, fields)))
+            self._adopt(_combined("and", [filter], _modifiers(sort, skip, limit, fields, computed)))
             return
         filter_json = None if filter is None else to_json(filter)
-        modifiers_json = _modifiers(sort, skip, limit, fields)
+        modifiers_json = _modifiers(sort, skip, limit, fields, computed)
         self._adopt(
             _native.call_for_handle(
                 _create,
@@ -61,10 +93,11 @@ class Query:
         format: str,
         *arguments: Any,
         variables: Mapping[str, Any] | None = None,
-        sort: Mapping[str, int] | None = None,
+        sort: Sort | None = None,
         skip: int | None = None,
         limit: int | None = None,
         fields: Sequence[str] | None = None,
+        computed: Mapping[str, Computed] | None = None,
     ) -> Query:
         """Make a query from a predicate format, as NSPredicate has them.
 
@@ -75,7 +108,7 @@ class Query:
         {'state': 'MA', 'population': {'$gte': 50000}}
         """
         values = to_json({"arguments": arguments, "variables": dict(variables or {})})
-        modifiers_json = _modifiers(sort, skip, limit, fields)
+        modifiers_json = _modifiers(sort, skip, limit, fields, computed)
         query = cls.__new__(cls)
         query._adopt(
             _native.call_for_handle(
@@ -108,6 +141,18 @@ class Query:
         """Give only these members, and ``_id``."""
         return self._with(fields=list(names))
 
+    def by_relevance(self) -> Query:
+        """Sort by how well entities fit the searches, the best first."""
+        return self._with(sort={"score": TEXT_SCORE})
+
+    def computing(self, **members: Computed) -> Query:
+        """Add members to the results: :data:`TEXT_SCORE`, :data:`DISTANCE` or a :func:`snippet`.
+
+        >>> text_search("fox*").by_relevance().computing(score=TEXT_SCORE).to_dict()["computed"]
+        {'score': {'$meta': 'textScore'}}
+        """
+        return self._with(computed=members)
+
     def _with(self, **changed: Any) -> Query:
         modifiers = {**self.to_dict(), **changed}
         modifiers.pop("filter", None)
@@ -116,13 +161,14 @@ class Query:
     def with_modifiers(
         self,
         *,
-        sort: Mapping[str, int] | None = None,
+        sort: Sort | None = None,
         skip: int | None = None,
         limit: int | None = None,
         fields: Sequence[str] | None = None,
+        computed: Mapping[str, Computed] | None = None,
     ) -> Query:
         """Make a query of the same filter with these modifiers and no others."""
-        return _adopted(_combined("and", [self], _modifiers(sort, skip, limit, fields)))
+        return _adopted(_combined("and", [self], _modifiers(sort, skip, limit, fields, computed)))
 
     def __and__(self, other: QueryLike) -> Query:
         """Select what both do. The modifiers of the parts are left behind, here and below.
@@ -173,6 +219,39 @@ class Query:
         return f"Query({self.to_dict()})"
 
 
+def text_search(
+    text: str,
+    *,
+    all_words: bool = False,
+    language: Literal["none", "english"] = "none",
+    case_sensitive: bool = False,
+    diacritic_sensitive: bool = False,
+) -> Query:
+    """Select entities by the words in any of their texts: ``fox*``, ``"a phrase"``, ``-not``.
+
+    One of the words has to be there, or all of them; with a `language` words are compared by their
+    stems. The same for one member is ``F.title.search("fox*")``.
+
+    >>> text_search('fox* -"red fox"').to_dict()["filter"]
+    {'$text': {'$search': 'fox* -"red fox"'}}
+    """
+    return Query(search_filter(text, all_words, language, case_sensitive, diacritic_sensitive))
+
+
+def search_filter(
+    text: str, all_words: bool, language: str, case_sensitive: bool, diacritic_sensitive: bool
+) -> dict[str, Any]:
+    """Give the filter of a search."""
+    search: dict[str, Any] = {"$search": text, "$language": language}
+    if all_words:
+        search["$matchCriteria"] = "all"
+    if case_sensitive:
+        search["$caseSensitive"] = True
+    if diacritic_sensitive:
+        search["$diacriticSensitive"] = True
+    return {"$text": search}
+
+
 def _of_dict(members: dict[str, Any]) -> Query:
     return Query(members.pop("filter", None), **members)
 
@@ -196,12 +275,14 @@ def _adopted(handle: int) -> Query:
 
 
 def _modifiers(
-    sort: Mapping[str, int] | None,
+    sort: Sort | None,
     skip: int | None,
     limit: int | None,
     fields: Sequence[str] | None,
+    computed: Mapping[str, Computed] | None,
 ) -> bytes | None:
-    chosen = {"sort": sort, "skip": skip, "limit": limit, "fields": fields}
+    chosen: dict[str, object] = {"sort": sort, "skip": skip, "limit": limit, "fields": fields}
+    chosen["computed"] = computed
     modifiers = {name: value for name, value in chosen.items() if value is not None}
     return to_json(modifiers) if modifiers else None
 
