@@ -19,6 +19,9 @@ VERSION = ".".join(
     )
 )
 
+#: Variables of the environment.
+Variables = dict[str, str] | None
+
 PROGRAM = f"""
 package main
 
@@ -56,14 +59,14 @@ func main() {{
 """
 
 
-def go(place: Path, *words: str, fails: bool = False, **variables: str) -> str:
+def go(place: Path, *words: str, fails: bool = False, variables: Variables = None) -> str:
     """Give what the go command prints; it has to fail, or not to. No network."""
     caches = {"GOCACHE": str(ROOT / "build/go-cache"), "GOPATH": str(place / "gopath")}
     modules = {"GOPROXY": "off", "GONOSUMDB": "*", "GONOSUMCHECK": "1", "GOFLAGS": "-modcacherw"}
     done = subprocess.run(
         ["go", *words],
         cwd=place,
-        env=os.environ | caches | modules | variables,
+        env=os.environ | caches | modules | (variables or {}),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -104,7 +107,7 @@ def test_go_get_finds_the_version_of_a_tag(program: Path, tmp_path: Path) -> Non
         "GIT_CONFIG_KEY_0": f"url.file://{repository}.insteadOf",
         "GIT_CONFIG_VALUE_0": "https://github.com/libkvstore/libkvstore",
     }
-    go(program, "get", f"{MODULE}@v{VERSION}", GOPROXY="direct", GONOSUMDB="*", **instead)
+    go(program, "get", f"{MODULE}@v{VERSION}", variables=instead | {"GOPROXY": "direct"})
     assert f"{MODULE} v{VERSION}" in (program / "go.mod").read_text()
     go(program, "build", "-mod=mod", "-o", "program", ".")
     done = subprocess.run([program / "program", tmp_path / "data"], capture_output=True, check=True)
@@ -114,7 +117,16 @@ def test_go_get_finds_the_version_of_a_tag(program: Path, tmp_path: Path) -> Non
 def test_a_static_program_needs_no_library(program: Path, tmp_path: Path) -> None:
     """It contains ours, SQLite and libcurl; `make go-static` has left them."""
     with_checkout(program)
-    go(program, "build", "-tags", "kvstore_static", "-o", "program", ".", PKG_CONFIG_PATH="")
+    go(
+        program,
+        "build",
+        "-tags",
+        "kvstore_static",
+        "-o",
+        "program",
+        ".",
+        variables={"PKG_CONFIG_PATH": ""},
+    )
     environment = {"PATH": os.environ["PATH"]}
     needed = subprocess.run(
         ["ldd", program / "program"], capture_output=True, text=True, check=True, env=environment
@@ -139,6 +151,6 @@ def test_without_the_archive_the_build_says_what_to_do(program: Path, tmp_path: 
 def test_without_cgo_the_build_says_what_to_do(program: Path) -> None:
     """Nothing else is said: no list of names that are missing."""
     with_checkout(program)
-    said = go(program, "build", ".", fails=True, CGO_ENABLED="0")
+    said = go(program, "build", ".", fails=True, variables={"CGO_ENABLED": "0"})
     assert "set_CGO_ENABLED_to_1_and_install_a_C_compiler" in said
     assert "undefined" not in said
