@@ -96,7 +96,8 @@ enum {
   KV_PROTOCOL = 24,     /**< The backend answered something that is no valid answer. */
   KV_TOO_LARGE = 25,    /**< A body exceeds a limit of the client or of the backend. */
   KV_STORAGE = 30,      /**< The local database refused, or the system has no memory, thread or descriptor left. */
-  KV_CORRUPT = 31,      /**< The file is damaged, or not ours. It was left untouched. */
+  KV_CORRUPT = 31,      /**< The file is damaged, or not ours: it was left untouched. With an entity's id in the error: this
+                             one is damaged and the others can be read; see kv_client_repair(). */
   KV_FULL = 32,         /**< The disk is full. */
   KV_BUSY = 33,         /**< Another process holds the local database for too long. */
   KV_INTERNAL = 90      /**< A defect of this library; please report it. */
@@ -198,6 +199,28 @@ KV_API kv_status kv_client_open(const char *options_json, size_t length, kv_clie
  */
 KV_API kv_status kv_salvage(const char *options_json, size_t length, const char *directory,
                             KV_OPTIONAL char **json_out, size_t *length_out, kv_error **error_out);
+
+/**
+ * Finds entities that are damaged (#KV_CORRUPT, with the entity's id) and takes them out of the way: in all collections of the
+ * client's tag, and of the other tags that stores were opened of. Without a network call; others read and write meanwhile.
+ *
+ * A damaged entity is removed, and the next pull brings it again: without a backend it is lost. One with a pending write stays,
+ * and the write is set aside as quarantined, since what it would send is lost: save the entity again, or remove it. All other
+ * pending writes stay as they are. Indexes are made anew, which takes as long as making them did. What a version without
+ * checksums has stored gets one.
+ *
+ *     {"entities":5000,"damaged":2,"removed":[{"collection":"notes","_id":"a","tag":"kinvey"}],
+ *      "quarantined":[{"collection":"notes","_id":"b","tag":"kinvey"}]}
+ *
+ * `entities` is how many were looked at. `damaged` counts these, and versions that changes started from. Each list names 1,000 of a
+ * tag at the most. Other members may follow.
+ *
+ * @param json_out   owned by the caller: kv_free(). May be NULL
+ * @return KV_OK, KV_MISUSE, KV_CORRUPT (more than entities is damaged: kv_salvage() copies out what can be read), KV_STORAGE,
+ *         KV_FULL, KV_BUSY
+ */
+KV_API kv_status kv_client_repair(kv_client *client, KV_OPTIONAL char **json_out,
+                                  size_t *length_out, kv_error **error_out);
 
 /**
  * Closes a client, its stores, cursors and requests. DESTRUCTOR
@@ -1563,14 +1586,17 @@ KV_API void kv_transaction_close(KV_OPTIONAL kv_transaction *transaction);
 
 /** @defgroup cursor Cursors
  *  The entities of a find, one after the other, as they were when it ran. A cursor that reads the
- *  local store holds a snapshot of it: close it soon. @{ */
+ *  local store holds a snapshot of it: close it soon.
+ *
+ *  An entity whose stored body is damaged is answered by #KV_CORRUPT, once, with its id in the error; the next call goes on
+ *  behind it. Whether a damaged entity matches a filter nobody can tell: it counts as if it did. @{ */
 
 /**
  * Gives the next entity.
  *
  * @param json_out  borrowed until the next call on this cursor, closing it or its client included;
  *                  several threads that share a cursor must therefore take turns
- * @return KV_OK, KV_DONE (no more; json_out receives NULL), KV_MISUSE, KV_STORAGE
+ * @return KV_OK, KV_DONE (no more; json_out receives NULL), KV_MISUSE, KV_STORAGE, KV_CORRUPT (the call may be repeated)
  */
 KV_API kv_status kv_cursor_next(kv_cursor *cursor, const char **json_out, size_t *length_out,
                                 kv_error **error_out);
@@ -1581,7 +1607,7 @@ KV_API kv_status kv_cursor_next(kv_cursor *cursor, const char **json_out, size_t
  * @param limit      how many at the most; 0: all that are left
  * @param json_out   borrowed as by kv_cursor_next()
  * @param count_out  how many; may be NULL
- * @return KV_OK, KV_DONE (none left; json_out receives "[]"), KV_MISUSE, KV_STORAGE
+ * @return KV_OK, KV_DONE (none left; json_out receives "[]"), KV_MISUSE, KV_STORAGE, KV_CORRUPT (the call may be repeated)
  */
 KV_API kv_status kv_cursor_next_page(kv_cursor *cursor, uint32_t limit, const char **json_out,
                                      size_t *length_out, KV_OPTIONAL uint32_t *count_out,

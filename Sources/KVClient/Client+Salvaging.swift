@@ -14,3 +14,15 @@ extension Client {
     return Array(try Salvage.run(file, into: directory).text.utf8)
   }
 }
+
+extension Client {
+  /// Finds what is damaged in the files of all tags of which stores were opened, and takes it out of the way: see
+  /// kv_client_repair.
+  package func repair() throws(StoreError) -> JSONObject {
+    var reports: [(tag: String, report: RepairReport)] = []
+    _ = try storage(options.tag)
+    for (tag, storage) in openStorages { reports.append((tag, try storage.repair())) }
+    statusObservers.didChange()
+    return RepairReport.json(reports)
+  }
+}

@@ -24,6 +24,7 @@ enum IndexFunctions {
     try register("kv_index_shape", 2, on: connection) { IndexFunctions.shape($0, $2) }
     try register("kv_index_words", 2, on: connection) { IndexFunctions.words($0, $2) }
     try register("kv_index_edge", 3, on: connection) { IndexFunctions.edge($0, $2) }
+    try Checksum.register(on: connection)
     try SumFunction.register(on: connection)
     try IndexKeysTable.register(on: connection)
   }

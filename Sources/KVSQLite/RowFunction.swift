@@ -5,6 +5,9 @@ internal import Synchronization
 /// What of a query runs natively inside SQL: `kv_match(body, ?)` is 1 or 0, `kv_sort_key(body, ?)` a blob
 /// that sorts as bytes do.
 ///
+/// `kv_match(body, ?, checksum)` is 1 for a damaged body as well: whether it matches nobody can tell, and whoever reads it
+/// comes upon it.
+///
 /// The parameter travels as an SQLite pointer: SQL text can neither make one nor look into it. It runs
 /// on the thread that steps the statement.
 ///
@@ -46,9 +49,12 @@ final class RowFunction: @unchecked Sendable {
   /// Makes both functions known to a connection. They cannot be used from a schema of the file.
   static func register(on connection: OpaquePointer) throws(SQLiteError) {
     let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
-    for name in ["kv_match", "kv_sort_key"] {
+    for (name, parameters) in [("kv_match", 2), ("kv_match", 3), ("kv_sort_key", 2)]
+      as [(String, Int32)]
+    {
       let status = sqlite3_create_function_v2(
-        connection, name, 2, flags, nil, { RowFunction.evaluate($0, $1, $2) }, nil, nil, nil)
+        connection, name, parameters, flags, nil, { RowFunction.evaluate($0, $1, $2) }, nil, nil,
+        nil)
       guard status == SQLITE_OK else { throw SQLiteError(status: status, on: connection) }
     }
   }
@@ -56,12 +62,13 @@ final class RowFunction: @unchecked Sendable {
   private static func evaluate(
     _ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?
   ) {
-    guard count == 2, let values, let pointer = sqlite3_value_pointer(values[1], tag) else {
+    guard count >= 2, let values, let pointer = sqlite3_value_pointer(values[1], tag) else {
       sqlite3_result_error(context, "not a native row function", -1)
       return
     }
     let start = sqlite3_value_blob(values[0])
     let body = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(values[0])))
+    if count == 3, !Checksum.isOf(body, values[2]) { return sqlite3_result_int(context, 1) }
     Unmanaged<RowFunction>.fromOpaque(pointer)._withUnsafeGuaranteedRef { function in
       if let matcher = function.matcher {
         return matcher._withUnsafeGuaranteedRef { match(body, $0, context: context) }

@@ -86,6 +86,11 @@ package struct SQLFragment: Sendable, ExpressibleByStringInterpolation {
     /// Leaves one value open, for a statement that runs several times, or for bytes that are only borrowed.
     package mutating func appendInterpolation(open: Void) { append(.open) }
 
+    /// The value that was left open, once more. Only in the literal of a whole statement.
+    package mutating func appendInterpolation(openAgain: Void) {
+      fragment.text += "?\(BoundSQL(fragment).openIndex)"
+    }
+
     package mutating func appendInterpolation(bind counter: RowCounter) {
       append(.counter(counter))
     }

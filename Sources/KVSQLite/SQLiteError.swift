@@ -34,8 +34,8 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
   /// SQLite's extended result code; the primary one is its low byte. 0 if SQLite was not asked.
   package var extendedCode: Int32
   package var message: String
-  /// The `_id` of the entity that could not be evaluated.
-  package private(set) var entity: String?
+  /// The `_id` of the entity that could not be evaluated, or is damaged.
+  package internal(set) var entity: String?
 
   package init(_ kind: Kind, extendedCode: Int32 = 0, _ message: String) {
     self.kind = kind

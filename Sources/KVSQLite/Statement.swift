@@ -149,6 +149,9 @@ package struct Statement: ~Copyable {
 
   func type(_ column: Int32) -> Int32 { sqlite3_column_type(raw, column) }
 
+  /// The connection that it is of.
+  var connection: OpaquePointer { sqlite3_db_handle(raw) }
+
   package func int64(_ column: Int32) -> Int64 { sqlite3_column_int64(raw, column) }
 
   package func int(_ column: Int32) -> Int { Int(truncatingIfNeeded: int64(column)) }

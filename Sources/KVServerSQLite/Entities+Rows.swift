@@ -117,6 +117,8 @@ extension Entities {
     let created: Timestamp
     let modified: Timestamp
     let body: [UInt8]
+    /// Whether the body is what was stored.
+    let isIntact: Bool
 
     init(_ look: borrowing Statement) {
       row = look.int64(1)
@@ -124,6 +126,7 @@ extension Entities {
       created = Timestamp(milliseconds: look.int64(3))
       modified = Timestamp(milliseconds: look.int64(4))
       body = look.copy(5)
+      isIntact = look.hasEntity(5)
     }
   }
 
@@ -170,7 +173,8 @@ extension Entities {
     _ stored: StoredRow, _ draft: EntityDraft, collection: EntityCollection, for viewer: Viewer,
     on connection: borrowing Connection, at now: Timestamp
   ) throws(SQLiteError) -> WrittenEntity {
-    var acl = draft.acl ?? ACL(of: stored.body)
+    // A damaged body must not let anybody in.
+    var acl = draft.acl ?? (stored.isIntact ? ACL(of: stored.body) : ACL())
     // Only the administrator may give an entity to somebody else.
     if viewer.principal != .master || acl.creator.isEmpty { acl.creator = stored.creator }
     let modified = clock.time(now, after: stored.modified)

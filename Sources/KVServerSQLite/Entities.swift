@@ -33,7 +33,7 @@ final class Entities: Sendable {
           collection.get(id, RowAccess(rule: rule, user: viewer.user)))
         guard try select.step() else { return .failure(ServerError(.entityNotFound)) }
         guard select.int64(0) != 0 else { return .failure(Self.forbidden(id)) }
-        guard EntityScanner.isEntity(select.bytes(2)) else {
+        guard select.hasEntity(2) else {
           return .failure(Self.damaged(id, in: collection))
         }
         let body = Payload(capacity: select.bytes(2).count)

@@ -5,15 +5,15 @@ internal import KVServerCore
 
 /// The statements on a collection's tables, each with its values.
 extension EntityCollection {
-  /// Whether an entity may be read, its time and its body.
+  /// Whether an entity may be read, its time, its body and the checksum of that.
   func get(_ id: String, _ access: RowAccess) -> SQLFragment {
-    "SELECT \(access.condition(app)), lmt, body FROM \(sql: table) WHERE id = \(bind: id)"
+    "SELECT \(access.condition(app)), lmt, body, checksum FROM \(sql: table) WHERE id = \(bind: id)"
   }
 
   /// Whether an entity may be written, and the columns that `StoredRow` reads.
   func look(_ id: String, _ access: RowAccess) -> SQLFragment {
     """
-    SELECT \(access.condition(app)), n, creator, ect, lmt, body FROM \(sql: table)
+    SELECT \(access.condition(app)), n, creator, ect, lmt, body, checksum FROM \(sql: table)
     WHERE id = \(bind: id)
     """
   }
@@ -23,10 +23,11 @@ extension EntityCollection {
   /// The body is left open.
   func insert(_ id: String, _ row: RowHead) -> SQLFragment {
     """
-    INSERT INTO \(sql: table) (id, creator, gr, gw, readers, writers, ect, lmt, body)
+    INSERT INTO \(sql: table) (id, creator, gr, gw, readers, writers, ect, lmt, body, checksum)
     VALUES (\(bind: id), \(bind: row.acl.creator), \(bind: row.acl.everybodyReads),
       \(bind: row.acl.everybodyWrites), \(bind: row.readers), \(bind: row.writers),
-      \(bind: row.created.milliseconds), \(bind: row.modified.milliseconds), \(open: ()))
+      \(bind: row.created.milliseconds), \(bind: row.modified.milliseconds), \(open: ()),
+      kv_checksum(\(openAgain: ())))
     ON CONFLICT (id) DO NOTHING
     """
   }
@@ -37,14 +38,18 @@ extension EntityCollection {
     UPDATE \(sql: table) SET creator = \(bind: row.acl.creator), gr = \(bind: row.acl.everybodyReads),
       gw = \(bind: row.acl.everybodyWrites), readers = \(bind: row.readers),
       writers = \(bind: row.writers), ect = \(bind: row.created.milliseconds),
-      lmt = \(bind: row.modified.milliseconds), body = \(open: ())
+      lmt = \(bind: row.modified.milliseconds), body = \(open: ()),
+      checksum = kv_checksum(\(openAgain: ()))
     WHERE n = \(bind: number)
     """
   }
 
   /// Replaces the body alone, which is left open.
   func rewrite(_ number: Int64) -> SQLFragment {
-    "UPDATE \(sql: table) SET body = \(open: ()) WHERE n = \(bind: number)"
+    """
+    UPDATE \(sql: table) SET body = \(open: ()), checksum = kv_checksum(\(openAgain: ()))
+    WHERE n = \(bind: number)
+    """
   }
 
   /// The number of the row is left open, as in the next two.
@@ -78,24 +83,24 @@ extension EntityCollection {
 
   // MARK: Reading
 
-  /// The number, the body and the id of what is selected, in the order of numbers. A negative limit is none.
+  /// The number, the body, its checksum and the id of what is selected, in the order of numbers. A negative limit is none.
   func scan(
     _ rows: RowSelection, after number: Int64 = -1, limit: Int = -1, offset: Int = 0
   ) -> SQLFragment {
     """
-    SELECT n, body, id FROM \(sql: table)
+    SELECT n, body, checksum, id FROM \(sql: table)
     WHERE n > \(bind: number) AND \(rows.condition(app))
     ORDER BY n LIMIT \(bind: limit) OFFSET \(bind: offset)
     """
   }
 
-  /// The id and the body of what is selected, in the order of ids after one, perhaps up to another.
+  /// The id, the body and its checksum of what is selected, in the order of ids after one, perhaps up to another.
   func walk(
     _ rows: RowSelection, after id: String, to last: String?, limit: Int, offset: Int
   ) -> SQLFragment {
     let bound: SQLFragment = last.map { " AND id <= \(bind: $0)" } ?? ""
     return """
-      SELECT id, body FROM \(sql: table)
+      SELECT id, body, checksum FROM \(sql: table)
       WHERE id > \(bind: id)\(bound) AND \(rows.condition(app))
       ORDER BY id LIMIT \(bind: limit) OFFSET \(bind: offset)
       """
@@ -121,9 +126,9 @@ extension EntityCollection {
   /// The time of a row, whose number is left open.
   var modified: SQLFragment { "SELECT lmt FROM \(sql: table) WHERE n = \(open: ())" }
 
-  /// The body and the id of a row, whose number is left open, if it is selected.
+  /// The body, its checksum and the id of a row, whose number is left open, if it is selected.
   func body(_ rows: RowSelection) -> SQLFragment {
-    "SELECT body, id FROM \(sql: table) WHERE n = \(open: ()) AND \(rows.condition(app))"
+    "SELECT body, checksum, id FROM \(sql: table) WHERE n = \(open: ()) AND \(rows.condition(app))"
   }
 
   // MARK: Changes

@@ -99,7 +99,15 @@ struct RowSelection: Sendable {
     ids.map { "id IN (SELECT value FROM json_each(\(bind: $0)))" }
   }
 
-  private var matches: SQLFragment? { matcher.map { "kv_match(body, \(bind: $0))" } }
+  /// Whether a damaged body matches nobody can tell. A read leaves it out where it is added to the answer; it must not be
+  /// deleted for what it says now.
+  private var matches: SQLFragment? {
+    matcher.map { matcher in
+      access.isWriting
+        ? "(ifnull(checksum = kv_checksum(body), 1) AND kv_match(body, \(bind: matcher)))"
+        : "kv_match(body, \(bind: matcher))"
+    }
+  }
 
   /// A filter, asked about what the rule lets through and nothing else. `AND` would leave it to SQLite what comes
   /// first, and how long a filter takes, or that it gives up, would tell of entities that the user may not read.

@@ -84,7 +84,7 @@ final class SelectionCursor: EntityCursor, @unchecked Sendable {
       collection.scan(selection, after: row, limit: page.remaining, offset: skip))
     var last = row
     while !page.isFull {
-      guard try select.step(), page.add(select.bytes(1), id: select.text(2)) else {
+      guard try select.step(), Self.add(select, 1, id: 3, to: &page) else {
         plan = .done
         return
       }
@@ -100,7 +100,7 @@ final class SelectionCursor: EntityCursor, @unchecked Sendable {
     let select = try connection.statement(
       collection.walk(selection, after: id, to: last, limit: page.remaining, offset: skip))
     while !page.isFull {
-      guard try select.step(), page.add(select.bytes(1), id: select.text(0)) else {
+      guard try select.step(), Self.add(select, 1, id: 0, to: &page) else {
         plan = .done
         return
       }
@@ -128,12 +128,23 @@ final class SelectionCursor: EntityCursor, @unchecked Sendable {
     while next < rows.count, !page.isFull {
       try select.bind(rows[next], at: bodies.openIndex)
       next += 1
-      if try select.step(), !page.add(select.bytes(0), id: select.text(1)) {
+      if try select.step(), !Self.add(select, 0, id: 2, to: &page) {
         plan = .done
         return
       }
       select.reset()
     }
     plan = next < rows.count ? .rows(rows, next: next) : .done
+  }
+
+  /// Adds the entity whose body is in a column of a row; false if the answer takes no more. `id`: the column of its id.
+  private static func add(
+    _ row: borrowing Statement, _ column: Int32, id: Int32, to page: inout EntityPage
+  ) -> Bool {
+    guard row.hasEntity(column) else {
+      page.leaveOut(row.text(id) ?? "")
+      return true
+    }
+    return page.add(row.bytes(column))
   }
 }

@@ -130,6 +130,16 @@ enum ServerSchema {
         ALTER TABLE account ADD COLUMN rights_since INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE collection ADD COLUMN groups_indexed INTEGER NOT NULL DEFAULT 0;
         """),
+    // Of what is stored already nothing is read: it has none until it is written again.
+    Database.Migration { (connection: borrowing Connection) throws(SQLiteError) in
+      let select = try connection.prepare(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'e[0-9]*'")
+      var tables: [String] = []
+      while try select.step() { tables.append(select.text(0) ?? "") }
+      for table in tables {
+        try connection.execute("ALTER TABLE \(table) ADD COLUMN checksum INTEGER")
+      }
+    },
   ]
 
   /// Puts the groups that access lists name into the columns of rows that were written by a version without groups.
@@ -187,7 +197,8 @@ enum ServerSchema {
   }
 
   /// The table of a collection. `creator` to `writers` repeat the entity's `_acl`, so that SQL can tell
-  /// who may see it; the body comes last, where it costs those nothing who do not read it.
+  /// who may see it; body and checksum come last, where they cost those nothing who do not
+  /// read them.
   static func createEntities(_ table: String) -> String {
     """
     CREATE TABLE IF NOT EXISTS \(table) (
@@ -200,7 +211,9 @@ enum ServerSchema {
       writers TEXT,
       ect INTEGER NOT NULL,
       lmt INTEGER NOT NULL,
-      body TEXT NOT NULL)
+      body TEXT NOT NULL,
+      -- kv_checksum(body); NULL: stored by a version without.
+      checksum INTEGER)
     """
   }
 }

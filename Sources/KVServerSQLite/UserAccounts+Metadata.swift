@@ -63,6 +63,7 @@ extension UserAccounts {
   static func draft(
     of stored: Entities.StoredRow, id: String
   ) throws(SQLiteError) -> EntityDraft {
+    guard stored.isIntact else { throw .damaged(id, in: "users") }
     let draft = stored.body.withUnsafeBytes { bytes -> EntityDraft? in
       guard let outline = try? EntityScanner.outline(of: bytes) else { return nil }
       return try? EntityDraft(stored: bytes, outline, id: id)

@@ -113,7 +113,7 @@ final class Catalog: Sendable {
     let statement = try db.statement(Self.find)
     try statement.bind(collection, at: 1)
     guard try statement.step() else { return nil }
-    let table = Table(number: statement.int64(0), format)
+    let table = Table(number: statement.int64(0), name: collection, format)
     return Entry(
       table: table, generation: statement.int64(1),
       rows: RowNumbers(table))
@@ -125,7 +125,7 @@ final class Catalog: Sendable {
     let statement = try db.statement(Self.add)
     try statement.bind(collection, at: 1)
     try statement.run()
-    let table = Table(number: db.lastInsertRow, format)
+    let table = Table(number: db.lastInsertRow, name: collection, format)
     try db.execute(Schema.createEntities(table.entities, number: table.number))
     return Entry(table: table, generation: 1, rows: RowNumbers(table))
   }

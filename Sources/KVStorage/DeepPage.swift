@@ -19,8 +19,8 @@ struct DeepPage: Sendable {
   let rows: Range<Int>
   let projection: Projection?
 
-  /// The entities of the page.
-  func read(on db: borrowing Connection) throws(SQLiteError) -> RowBuffer {
+  /// The entities of the page; nil if one is damaged.
+  func read(on db: borrowing Connection) throws(SQLiteError) -> RowBuffer? {
     let page = RowBuffer(texts: rows.count)
     let walk = try db.statement(rowsAndKeys)
     var key = [IndexValue](repeating: .null, count: order.count)
@@ -36,19 +36,24 @@ struct DeepPage: Sendable {
         isOnRow = try walk.step()
       }
       let before = isFirst ? try count(key, on: db) - ties : 0
-      if ties == 1 && before == 0 {
-        try append(db.statement(entity(row)), to: page)
-      } else {
-        try append(db.statement(entities(key, from: before, limit: missing)), to: page)
-      }
+      let isWhole =
+        ties == 1 && before == 0
+        ? try append(db.statement(entity(row)), to: page)
+        : try append(db.statement(entities(key, from: before, limit: missing)), to: page)
+      guard isWhole else { return nil }
     }
     return page
   }
 
-  private func append(_ bodies: borrowing Statement, to page: RowBuffer) throws(SQLiteError) {
+  /// Adds what a statement finds; false if one is damaged.
+  private func append(
+    _ bodies: borrowing Statement, to page: RowBuffer
+  ) throws(SQLiteError) -> Bool {
     while try bodies.step() {
-      guard page.append(bodies.bytes(0), projection) else { throw .noMemory }
+      guard let body = bodies.intactBytes(0) else { return false }
+      guard page.append(body, projection) else { throw .noMemory }
     }
+    return true
   }
 
   private func count(
@@ -68,13 +73,13 @@ struct DeepPage: Sendable {
   }
 
   private func entity(_ row: Int64) -> SQLFragment {
-    "SELECT body FROM \(sql: table) WHERE n = \(bind: row)"
+    "SELECT body, checksum FROM \(sql: table) WHERE n = \(bind: row)"
   }
 
   /// Entities of one key, by their ids.
   private func entities(_ key: [IndexValue], from start: Int, limit: Int) -> SQLFragment {
     """
-    SELECT body FROM \(index) CROSS JOIN \(sql: table) AS e ON e.n = x.n
+    SELECT body, checksum FROM \(index) CROSS JOIN \(sql: table) AS e ON e.n = x.n
     WHERE \(condition)\(has(key)) ORDER BY id LIMIT \(bind: limit) OFFSET \(bind: start)
     """
   }

@@ -39,7 +39,7 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
   /// What was read of a page that is anywhere.
   init(_ page: RowBuffer) { self.page = page }
 
-  /// Nil if too many entities have one key. `verify` is called once the first row was read, and says whether what is read
+  /// Nil if too many entities have one key, or one is damaged. `verify` is called once the first row was read, and says whether what is read
   /// may be used; if not, this fails with `.outdated`.
   init?(
     _ walk: Plan.Walk, on db: borrowing Connection,
@@ -67,7 +67,8 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
         ties.close(at: count)
       }
       guard count < end + maxTies else { return nil }
-      guard page.append(statement.bytes(0), walk.projection) else { throw SQLiteError.noMemory }
+      guard let body = statement.intactBytes(0) else { return nil }
+      guard page.append(body, walk.projection) else { throw SQLiteError.noMemory }
       isOnRow = try statement.step()
     }
     ties.close(at: page.count)
@@ -76,10 +77,10 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
     return page
   }
 
-  /// Compares the key with that of the row, behind the body, and takes it over.
+  /// Compares the key with that of the row, behind the columns of the body, and takes it over.
   private static func update(_ key: inout [IndexValue], from row: borrowing Statement) -> Bool {
     var isSame = true
-    for index in key.indices where !row.update(&key[index], from: Int32(index) + 1) {
+    for index in key.indices where !row.update(&key[index], from: Int32(index) + 3) {
       isSame = false
     }
     return isSame

@@ -4,7 +4,7 @@ internal import KVSQLite
 internal import KVSync
 
 /// The entities that a query found, read as they are asked for: the first one alone, which may be all that is
-/// wanted, then more and more at a time.
+/// wanted, then more and more at a time. A damaged one is an error, behind which the next ones come.
 ///
 /// `@unchecked Sendable`: one thread at a time, as `EntityCursor` demands.
 final class EntityRows: EntityCursor, @unchecked Sendable {
@@ -14,14 +14,17 @@ final class EntityRows: EntityCursor, @unchecked Sendable {
   /// Nil: there are none.
   private let rows: Rows?
   private let projection: Projection?
+  /// The table of the rows.
+  private let table: Table?
   private let lent = RowBuffer()
   /// How many entities are read next.
   private var wanted = 1
   /// What came behind the entities of the block.
   private var failure: StoreError?
 
-  init(_ rows: Rows?, _ projection: Projection?) {
+  init(_ rows: Rows?, of table: Table?, _ projection: Projection?) {
     self.rows = rows
+    self.table = table
     self.projection = projection
   }
 
@@ -37,7 +40,11 @@ final class EntityRows: EntityCursor, @unchecked Sendable {
     lent.clear()
     do throws(SQLiteError) {
       try rows.each { [lent, projection] row in
-        let isKept = lent.append(row.bytes(0), projection)
+        guard let entity = row.intactBytes(0) else {
+          failure = table.map { StoreError($0.damage(of: row)) }
+          return false
+        }
+        let isKept = lent.append(entity, projection)
         if !isKept { failure = StoreError.noMemory }
         return isKept && lent.count < maxEntities && lent.size < maxBytes
       }

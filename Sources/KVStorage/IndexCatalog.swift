@@ -146,7 +146,7 @@ final class Plan: Sendable {
     self.version = version
     let selection = Selection(query, table, indexes: indexes, writtenSince: since)
     self.selection = selection
-    bodies = BoundSQL(selection.page("body"))
+    bodies = BoundSQL(selection.page(Table.bodyOfMany))
     walk = selection.walk.map { rows in
       Walk(
         rows: BoundSQL(rows),

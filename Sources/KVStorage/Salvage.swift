@@ -93,9 +93,10 @@ package struct Salvage {
       .map { String(decoding: $0, as: UTF8.self) }.joined(separator: "''")
     for column in ["id", "+id"] {
       let found = database.rows(
-        of: "SELECT body FROM e\(collection) WHERE \(column) = '\(quoted)' LIMIT 1"
-      ) { $0.copy(0) }
-      if let body = found?.first, Self.isEntity(body) { return body }
+        of:
+          "SELECT \(columns(of: "e\(collection)")) FROM e\(collection) WHERE \(column) = '\(quoted)' LIMIT 1"
+      ) { Self.entity($0, at: 0) }
+      if let body = found?.first ?? nil { return body }
     }
     return nil
   }
@@ -103,13 +104,26 @@ package struct Salvage {
   private func saveEntities(of table: String, _ name: String) throws(SQLiteError) -> JSONObject {
     let file = "\(DataDirectory.safe(name)).entities.ndjson"
     var report = try save(file) { lines in
-      database.salvage("body", from: table, key: "n") { row in
-        let body = row.copy(1)
-        if Self.isEntity(body) { lines.add(body) } else { lines.damaged += 1 }
+      database.salvage(columns(of: table), from: table, key: "n") { row in
+        if let body = Self.entity(row, at: 1) { lines.add(body) } else { lines.damaged += 1 }
       }
     }
     report["file"] = .string(file)
     return report
+  }
+
+  /// A body and its checksum; files of before have none.
+  private func columns(of table: String) -> String {
+    let found = database.rows(
+      of: "SELECT 1 FROM pragma_table_info('\(table)') WHERE name = 'checksum'"
+    ) { _ in true }
+    return found?.first == true ? "body, checksum" : "body, NULL"
+  }
+
+  /// The entity of such columns; nil if it is damaged.
+  private static func entity(_ row: borrowing Statement, at column: Int32) -> [UInt8]? {
+    let body = row.copy(column)
+    return row.isIntact(column) && isEntity(body) ? body : nil
   }
 
   private static func isEntity(_ body: [UInt8]) -> Bool {

@@ -159,15 +159,25 @@ package enum Schema {
     Database.Migration { (db: borrowing Connection) throws(SQLiteError) in
       try IndexRepair.refillWords(db)
     },
+    Database.Migration { (db: borrowing Connection) throws(SQLiteError) in
+      // Of what is stored already nothing is read, however much that is: it has none until it is written again.
+      try db.execute("ALTER TABLE pending ADD COLUMN base_checksum INTEGER")
+      for number in try Catalog.numbers(on: db) {
+        try db.execute("ALTER TABLE e\(number) ADD COLUMN checksum INTEGER")
+      }
+    },
   ]
 
-  /// A collection's own table. The body comes last: what is in front of it is read without it. `gen` is the generation
+  /// A collection's own table. Body and checksum come last: what is in front of them is read without them. The checksum
+  /// is behind: if it is lost, the body stays where it was. `gen` is the generation
   /// in which the row was written; negative: it is no version that the backend has had.
   static func createEntities(_ table: String, number: Int64) -> String {
     """
     CREATE TABLE \(table) (
       n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, gen INTEGER NOT NULL,
-      at INTEGER NOT NULL, version INTEGER NOT NULL, body TEXT NOT NULL);
+      at INTEGER NOT NULL, version INTEGER NOT NULL, body TEXT NOT NULL,
+      -- kv_checksum(body); NULL: stored by a version without.
+      checksum INTEGER);
     \(rememberFreedRows(of: table, number: number))
     """
   }

@@ -50,7 +50,7 @@ struct Selection: Sendable {
   var walk: SQLFragment? {
     guard EntityPage.isFor(query), since == nil, !parts.walk.isEmpty else { return nil }
     return """
-      SELECT body,\(sql: parts.walk.map(\.column).joined(separator: ",")) FROM \(sql: parts.pageSource)
+      SELECT \(sql: Table.bodyOfMany),\(sql: parts.walk.map(\.column).joined(separator: ",")) FROM \(sql: parts.pageSource)
       WHERE \(pageCondition) ORDER BY \(sql: SQLSelection.terms(parts.walk))
       """
   }

@@ -41,8 +41,8 @@ extension Storage {
   private static func run(
     _ plan: Plan, counting explanation: inout Explanation, on db: borrowing Connection
   ) throws(SQLiteError) {
-    if plan.walk == nil, let page = plan.deepPage {
-      explanation.returned = try page.read(on: db).count
+    if plan.walk == nil, let page = try plan.deepPage?.read(on: db) {
+      explanation.returned = page.count
       explanation.examined = explanation.returned
       return
     }

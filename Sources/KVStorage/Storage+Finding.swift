@@ -18,8 +18,8 @@ extension Storage {
         if let walk = plan.walk, let page = try EntityPage(walk, on: db, verify: { _ in true }) {
           return page
         }
-        return try plan.deepPage.map { (page) throws(SQLiteError) in
-          EntityPage(try page.read(on: db))
+        return try plan.deepPage.flatMap { (page) throws(SQLiteError) in
+          try page.read(on: db).map { EntityPage($0) }
         }
       }
       if let page { return page }
@@ -59,7 +59,7 @@ extension Storage {
     } verify: { (db) throws(SQLiteError) in
       try mayGive(plan, db)
     }
-    return EntityRows(rows, plan.query.projection)
+    return EntityRows(rows, of: plan.table, plan.query.projection)
   }
 
   /// Whether what was read last by a plan may be given out.
@@ -72,11 +72,12 @@ extension Storage {
     _ query: Query, in collection: String, since: Timestamp?, budget: WorkBudget
   ) throws(StoreError) -> any EntityCursor {
     var isKept = true
+    var table: Table?
     let rows: Rows
     do throws(SQLiteError) {
       rows = try database.rows(within: budget) {
         (db: borrowing Connection) throws(SQLiteError) -> Statement? in
-        let table = try catalog.table(collection, on: db)
+        table = try catalog.table(collection, on: db)
         let plan = try table.map { (table) throws(SQLiteError) in
           try indexes.plan(query, table, writtenSince: since, on: db)
         }
@@ -89,6 +90,6 @@ extension Storage {
       throw StoreError(error, within: budget)
     }
     guard isKept else { throw Ownership.changed }
-    return EntityRows(rows, query.of(format).projection)
+    return EntityRows(rows, of: table, query.of(format).projection)
   }
 }

@@ -17,7 +17,7 @@ extension Storage {
       let plan = try indexes.plan(query.selection, table, writtenSince: writtenSince, on: db)
       let statement = try db.statement(plan.bodies)
       var groups = Groups(grouping)
-      while try statement.step() { groups.add(statement.bytes(0)) }
+      while try statement.step() { groups.add(try table.body(of: statement)) }
       return groups
     }
     return (groups ?? Groups(grouping)).results

@@ -86,9 +86,31 @@ extension Storage {
     return index
   }
 
+  /// Empties all indexes of a collection, which are filled again by `fill`; gives them. Until then no query uses them.
+  static func emptyIndexes(
+    of table: Table, on db: borrowing Connection
+  ) throws(SQLiteError) -> [IndexTable] {
+    let list = try db.statement(Indexes.list)
+    try list.bind(table.number, at: 1)
+    var indexes: [IndexTable] = []
+    while try list.step() {
+      guard let spec = try? IndexSpec(parsing: list.text(1) ?? "") else { continue }
+      indexes.append(IndexTable(number: list.int64(0), spec, on: table))
+    }
+    for index in indexes {
+      try db.execute(
+        """
+        \(index.drop)
+        UPDATE indexes SET shape = 0, progress = 0 WHERE number = \(index.number);
+        \(index.create)
+        """)
+    }
+    return indexes
+  }
+
   /// Adds some more entities; true when all are in it, or it was dropped meanwhile. Several processes may do
   /// this at the same time, and the next one goes on where one was killed.
-  private func fill(_ index: IndexTable) throws(StoreError) -> Bool {
+  func fill(_ index: IndexTable) throws(StoreError) -> Bool {
     try write(durably: false) { (db: borrowing Connection) throws(SQLiteError) in
       let progress = try db.statement(Indexes.progress)
       try progress.bind(index.number, at: 1)

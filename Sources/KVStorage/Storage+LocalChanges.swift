@@ -36,7 +36,12 @@ extension Storage {
   ) throws(SQLiteError) -> StoreError? {
     guard !condition.isNone else { return nil }
     let stored = try id.flatMap { (id) throws(SQLiteError) in try StoredRecord(id, table, on: db) }
-    return condition.failure(of: id, stored.map { ($0.version, $0.body) })
+    return try condition.failure(
+      of: id,
+      stored.map { (stored) throws(SQLiteError) in
+        guard let body = stored.body else { throw .damaged(id ?? "", in: table.name) }
+        return (stored.version, body)
+      })
   }
 
   /// An entity with those members of the stored one that are not known.
@@ -46,7 +51,8 @@ extension Storage {
     let statement = try db.statement(change.table.get)
     try statement.bind(entity.id, at: 1)
     guard try statement.step() else { return entity.bytes }
-    return known.completed(entity.bytes, from: statement.bytes(0), format: change.table.format)
+    let body = try change.table.body(of: statement)
+    return known.completed(entity.bytes, from: body, format: change.table.format)
   }
 
   /// The entities of a buffer, each with an id: one that comes without gets a new one.
@@ -106,7 +112,7 @@ extension Storage {
       var result = UpdateResult(matched: numbers.count)
       for number in numbers {
         try find.bind(number, at: 1)
-        let body = try find.step() ? find.copy(0) : []
+        let body = try find.step() ? [UInt8](change.table.body(of: find)) : []
         find.reset()
         let changed: SavedEntity?
         do throws(StoreError) {
@@ -199,14 +205,18 @@ extension Storage {
     return db.changes > 0
   }
 
-  /// The row numbers of what is selected.
+  /// The row numbers of what is selected. Throws `.corrupt` if an entity is among it of which nobody can tell, because it is
+  /// damaged, whether it is meant.
   func numbers(
     of query: Query, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> [Int64] {
     let selection = try indexes.plan(query, table, on: db).selection
-    let statement = try db.prepare(selection.page("e.n"))
+    let statement = try db.prepare(selection.page("\(Table.body),e.n"))
     var numbers: [Int64] = []
-    while try statement.step() { numbers.append(statement.int64(0)) }
+    while try statement.step() {
+      _ = try table.body(of: statement)
+      numbers.append(statement.int64(3))
+    }
     return numbers
   }
 }

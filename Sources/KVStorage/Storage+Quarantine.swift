@@ -82,8 +82,13 @@ extension Storage {
       try statement.bind(change.table.number, at: 1)
       try statement.bind(id, at: 2)
       guard try statement.step() else { return false }
-      let known = statement.isNull(0) ? nil : RemoteVersion(column: statement.copy(0))
-      let isNoted = statement.int(1) != 0
+      let isNoted = !statement.isNull(3)
+      var known: RemoteVersion?
+      if isNoted {
+        known = RemoteVersion(column: statement.copy(3))
+      } else if !statement.isNull(0) {
+        known = .entity([UInt8](try change.table.body(of: statement)))
+      }
       statement.reset()
       try Self.forgetRequests(change.table, db)
       try Self.expectNothing(of: id, change.table, on: db)
@@ -133,6 +138,7 @@ extension Storage {
   /// What takes a write out of quarantine: the version that it met is what it changes from now on.
   static let releasing = """
     state = 0, base = iif(state = 2 AND remote NOT NULL, nullif(remote, 'null'), base),
+    base_checksum = iif(state = 2 AND remote NOT NULL, kv_checksum(nullif(remote, 'null')), base_checksum),
     operation = iif(state = 2 AND remote NOT NULL, max(operation, 2), operation), remote = NULL
     """
 
@@ -146,14 +152,17 @@ extension Storage {
       """)
     static let rebase = SQL(
       """
-      UPDATE pending SET base = ?4, operation = ?5, revision = ?6, state = 0, remote = NULL,
+      UPDATE pending SET base = ?4, base_checksum = kv_checksum(?4), operation = ?5, revision = ?6, state = 0, remote = NULL,
       tried = NULL \(isUnchanged)
       """)
     static let release = SQL("UPDATE pending SET \(releasing) \(isEntity)")
     static let releaseAll = SQL(
       "UPDATE pending SET \(releasing) WHERE collection = ?1 AND state > 0")
     static let revert = SQL(
-      "DELETE FROM pending \(isEntity) RETURNING ifnull(remote, base), remote NOT NULL")
+      """
+      DELETE FROM pending \(isEntity)
+      RETURNING base, base_checksum, id, remote
+      """)
     static let recordRemote = SQL("UPDATE pending SET remote = ?3 \(isEntity) AND state > 0")
   }
 }

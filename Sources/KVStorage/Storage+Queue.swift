@@ -26,7 +26,7 @@ extension Storage {
       // One statement, so that row and entity are of the same moment.
       let statement = try db.prepare(
         """
-        SELECT \(PendingWrite.columns), e.body, p.base, p.remote, p.tried,
+        SELECT \(PendingWrite.columns), e.body, e.checksum, e.id, p.base, p.base_checksum, p.remote, p.tried,
           (SELECT group_concat(version) FROM unanswered WHERE collection = ?1 AND id = ?2)
         FROM pending AS p LEFT JOIN \(table.entities) AS e ON e.id = p.id
         WHERE p.collection = ?1 AND p.id = ?2
@@ -37,11 +37,13 @@ extension Storage {
       let first = PendingWrite.columnCount
       return PendingDetail(
         write: PendingWrite(row: statement, of: collection),
-        entity: statement.isNull(first) ? nil : statement.copy(first),
-        base: statement.isNull(first + 1) ? nil : statement.copy(first + 1),
-        theirs: statement.isNull(first + 2)
-          ? nil : RemoteVersion(column: statement.copy(first + 2)),
-        tried: [first + 3, first + 4].flatMap { column in
+        entity: statement.isNull(first) ? nil : [UInt8](try table.body(of: statement, at: first)),
+        // A damaged one is as good as none.
+        base: statement.isNull(first + 3) || !statement.isIntact(first + 3)
+          ? nil : statement.copy(first + 3),
+        theirs: statement.isNull(first + 5)
+          ? nil : RemoteVersion(column: statement.copy(first + 5)),
+        tried: [first + 6, first + 7].flatMap { column in
           statement.isNull(column) ? [] : RemoteVersion.list(statement.copy(column))
         })
     }

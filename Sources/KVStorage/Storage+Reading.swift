@@ -23,7 +23,7 @@ extension Storage {
         if let writtenSince { try statement.bind(writtenSince.milliseconds, at: 2) }
         // Nothing of somebody else's is lent, not even for a moment.
         guard try statement.step(), try ownership.isKept(reading: db) else { return false }
-        body(statement.bytes(0))
+        body(try table.body(of: statement))
         return true
       }
     }
@@ -48,7 +48,7 @@ extension Storage {
       (db, table) throws(SQLiteError) -> Void? in
       let plan = try indexes.plan(query.selection, table, writtenSince: writtenSince, on: db)
       let statement = try db.statement(plan.bodies)
-      while try statement.step() { body(statement.bytes(0)) }
+      while try statement.step() { body(try table.body(of: statement)) }
     }
   }
 

@@ -56,6 +56,8 @@ extension Storage {
     let get = try db.statement(table.get)
     try get.bind(write.id, at: 1)
     guard try get.step() else { return nil }
+    // What is damaged is not sent; `pending` says so.
+    guard get.isIntact(0) else { return nil }
     return OutgoingWrite(write: write, body: get.copy(0))
   }
 
@@ -184,7 +186,7 @@ extension Storage {
     static let fail = SQL("UPDATE pending SET error = ?4 \(isUnchanged)")
     static let rebase = SQL(
       """
-      UPDATE pending SET operation = max(operation, 2), base = ?3, tried = NULL,
+      UPDATE pending SET operation = max(operation, 2), base = ?3, base_checksum = kv_checksum(?3), tried = NULL,
       conditional = iif(conditional = 2, 0, conditional) \(isEntity)
       """)
   }

@@ -5,6 +5,8 @@ internal import KVSync
 /// The table of one collection and the statements that work on it, made once.
 final class Table: Sendable {
   let number: Int64
+  /// What the application calls the collection.
+  let name: String
   /// How its records are laid out.
   let format: RecordFormat
   /// The name of the table of entities; safe in SQL, because it is made of a number.
@@ -83,8 +85,9 @@ final class Table: Sendable {
     """
   }
 
-  init(number: Int64, _ format: RecordFormat = .default) {
+  init(number: Int64, name: String = "", _ format: RecordFormat = .default) {
     self.number = number
+    self.name = name
     self.format = format
     let entities = "e\(number)"
     self.entities = entities
@@ -94,23 +97,27 @@ final class Table: Sendable {
       SELECT max(freed, ifnull((SELECT max(n) FROM \(entities)), 0)) FROM collections
       WHERE number = \(number)
       """)
-    record = SQL("SELECT n, version, body FROM \(entities) WHERE id = ?1")
-    bodyOfRow = SQL("SELECT body FROM \(entities) WHERE n = ?1")
+    record = SQL("SELECT n, version, \(Self.body) FROM \(entities) WHERE id = ?1")
+    bodyOfRow = SQL("SELECT \(Self.body) FROM \(entities) WHERE n = ?1")
     version = SQL("SELECT version FROM \(entities) WHERE id = ?1")
-    get = SQL("SELECT body FROM \(entities) WHERE id = ?1")
-    getSince = SQL("SELECT body FROM \(entities) WHERE id = ?1 AND at >= ?2")
+    get = SQL("SELECT \(Self.body) FROM \(entities) WHERE id = ?1")
+    getSince = SQL("SELECT \(Self.body) FROM \(entities) WHERE id = ?1 AND at >= ?2")
 
-    let columns = "INSERT INTO \(entities) (n, id, gen, at, version, body)"
-    let values = "?5, ?1, ?2, ?3, ?6, ?4"
+    let columns = "INSERT INTO \(entities) (n, id, gen, at, version, body, checksum)"
+    let values = "?5, ?1, ?2, ?3, ?6, ?4, kv_checksum(?4)"
     // What is stored again as it is keeps its version.
     let replacing = """
       ON CONFLICT (id) DO UPDATE SET gen = excluded.gen, at = excluded.at,
-      version = version + (body <> excluded.body), body = excluded.body
+      version = version + (body <> excluded.body), body = excluded.body,
+      checksum = excluded.checksum
       """
     let isPending = "SELECT 1 FROM pending WHERE collection = \(number) AND id = ?1"
     insert = SQL("\(columns) VALUES (\(values)) ON CONFLICT (id) DO NOTHING")
     update = SQL(
-      "UPDATE \(entities) SET gen = ?2, at = ?3, version = version + 1, body = ?4 WHERE id = ?1")
+      """
+      UPDATE \(entities) SET gen = ?2, at = ?3, version = version + 1, body = ?4,
+      checksum = kv_checksum(?4) WHERE id = ?1
+      """)
     put = SQL("\(columns) VALUES (\(values)) \(replacing)")
     putUnlessPending = SQL(
       "\(columns) SELECT \(values) WHERE NOT EXISTS (\(isPending)) \(replacing)")
@@ -151,7 +158,7 @@ final class Table: Sendable {
     // update what it is; a deletion takes the place of both, unless a create was never sent (`queued`). What was set aside waits again. What was sent last, if this
     // is it, may be what the backend has, though no answer said so.
     let pending =
-      "INSERT INTO pending (collection, id, operation, revision, created, changed, conditional, base)"
+      "INSERT INTO pending (collection, id, operation, revision, created, changed, conditional, base, base_checksum)"
     let superseding = """
       revision = excluded.revision, changed = excluded.changed, state = 0, remote = NULL,
       conditional = iif(excluded.conditional, 1, conditional),
@@ -160,20 +167,20 @@ final class Table: Sendable {
     let collapsing = """
       ON CONFLICT (collection, id) DO UPDATE SET operation = min(operation, 2), \(superseding)
       """
-    queue = SQL("\(pending) VALUES (\(number), ?1, ?2, ?3, ?4, ?4, ?5, NULL) \(collapsing)")
+    queue = SQL("\(pending) VALUES (\(number), ?1, ?2, ?3, ?4, ?4, ?5, NULL, NULL) \(collapsing)")
     queueWithBase = SQL(
       """
-      \(pending) VALUES (\(number), ?1, ?2, ?3, ?4, ?4, ?5,
-      (SELECT body FROM \(entities) WHERE id = ?1)) \(collapsing)
+      \(pending) SELECT \(number), id, ?2, ?3, ?4, ?4, ?5, body, checksum FROM \(entities) WHERE id = ?1
+      \(collapsing)
       """)
     queueDeletion = SQL(
       """
-      \(pending) SELECT \(number), id, 3, ?2, ?3, ?3, ?4, body FROM \(entities) WHERE id = ?1
+      \(pending) SELECT \(number), id, 3, ?2, ?3, ?3, ?4, body, checksum FROM \(entities) WHERE id = ?1
       ON CONFLICT (collection, id) DO UPDATE SET operation = 3, \(superseding)
       """)
     queueDeletionOfArrived = SQL(
       """
-      \(pending) SELECT \(number), ?1, 3, ?2, ?3, ?3, 0, ?4
+      \(pending) SELECT \(number), ?1, 3, ?2, ?3, ?3, 0, ?4, kv_checksum(?4)
       WHERE NOT EXISTS (SELECT 1 FROM \(entities) WHERE id = ?1) ON CONFLICT DO NOTHING
       """)
     let ofEntity = "FROM pending WHERE collection = \(number) AND id = ?1"
@@ -192,6 +199,30 @@ final class Table: Sendable {
     drop = SQL("DELETE \(ofEntity)")
     dropAll = SQL("DELETE FROM pending WHERE collection = \(number)")
   }
+
+  /// The columns of a body that is handed out, for `isIntact` and `body(of:at:)`: the body, its checksum, the id.
+  static let body = "body, checksum, id"
+
+  /// The same of many rows of a table `e`, with the row number, which costs nothing, in place of the id.
+  static let bodyOfMany = "body, checksum, e.n"
+
+  /// The body in a column of a row, where it is. Throws `.corrupt`, naming the entity, if it is damaged.
+  func body(
+    of row: borrowing Statement, at column: Int32 = 0
+  ) throws(SQLiteError) -> UnsafeRawBufferPointer {
+    guard let body = row.intactBytes(column) else { throw damage(of: row, at: column) }
+    return body
+  }
+
+  /// What a damaged body in a column of a row means.
+  func damage(of row: borrowing Statement, at column: Int32 = 0) -> SQLiteError {
+    let id =
+      row.isInteger(column + 2)
+      ? row.text(of: "SELECT id FROM \(entities) WHERE n = \(row.int64(column + 2))")
+      : row.text(column + 2)
+    return .damaged(id ?? "", in: name)
+  }
+
   /// The condition that an entity was not written since a mark and has no pending write.
   func unseen(since mark: RefreshMark) -> SQLFragment {
     SQLFragment(isUnseen, [.integer(mark.generation)])

@@ -1,5 +1,6 @@
 public import CKVStore
 internal import KVClient
+internal import KVJSON
 internal import KVSync
 
 @_cdecl("kv_client_open") @implementation
@@ -30,6 +31,18 @@ public func kv_salvage(
     let options = try JSONArgument(options, length, named: "options_json").object()
     let directory = try text(directory, named: "directory")
     try out.write(try Client.salvage(options, into: directory))
+  }
+}
+
+@_cdecl("kv_client_repair") @implementation
+public func kv_client_repair(
+  _ client: OpaquePointer?, _ jsonOut: TextOut?, _ lengthOut: LengthOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  let out = TextOutput(jsonOut, lengthOut)
+  return perform(errorOut) { () throws(StoreError) in
+    let client = try ClientObject.borrow(client)
+    let report = try client.during { () throws(StoreError) in try client.core.repair() }
+    try out.write(JSONValue.object(report).bytes)
   }
 }
 

@@ -28,6 +28,7 @@ static kv_status no_kv_transaction_fn(void *context, kv_transaction *transaction
   return 0;
 }
 
+static kv_status handle_kv_client_repair_client(void *a, kv_error **e) { return kv_client_repair(a, &json, &length, e); }
 static kv_status handle_kv_client_close_client(void *a, kv_error **e) { (void)e; return kv_client_close(a); }
 static kv_status handle_kv_client_event_fd_client(void *a, kv_error **e) { return kv_client_event_fd(a, &fd, e); }
 static kv_status handle_kv_client_dispatch_client(void *a, kv_error **e) { return kv_client_dispatch(a, 0, &number, e); }
@@ -332,6 +333,7 @@ typedef struct {
 } misused_call;
 
 static const misused_call handle_calls[] = {
+    {"kv_client_repair", "client", CLIENT, handle_kv_client_repair_client, 0, 1, 0},
     {"kv_client_close", "client", CLIENT, handle_kv_client_close_client, 1, 0, 0},
     {"kv_client_event_fd", "client", CLIENT, handle_kv_client_event_fd_client, 0, 1, 0},
     {"kv_client_dispatch", "client", CLIENT, handle_kv_client_dispatch_client, 0, 1, 0},

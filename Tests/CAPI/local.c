@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 /* A client without a backend: every function that needs none, as it is meant to be used. */
 #include "check.h"
 #include "fixture.h"
@@ -196,6 +197,71 @@ static void has_a_queue(void) {
   close_things();
 }
 
+/* Writes over the first such text in the client's file. */
+static void damage(const char *directory, const char *text, char byte) {
+  char path[512];
+  char *bytes = NULL;
+  FILE *file = NULL;
+  snprintf(path, sizeof path, "%s/kid/kinvey.kvs", directory);
+  file = fopen(path, "r+");
+  CHECK(file != NULL);
+  if (file == NULL) return;
+  fseek(file, 0, SEEK_END);
+  size_t size = (size_t)ftell(file);
+  bytes = malloc(size);
+  rewind(file);
+  NUMBER(size, fread(bytes, 1, size, file));
+  char *found = memmem(bytes, size, text, strlen(text));
+  CHECK(found != NULL);
+  if (found != NULL) {
+    fseek(file, found - bytes, SEEK_SET);
+    fputc(byte, file);
+  }
+  fclose(file);
+  free(bytes);
+}
+
+static void tells_damage(void) {
+  const char *directory = fresh_directory();
+  const char *text = NULL;
+  char *json = NULL;
+  size_t length = 0;
+  kv_cursor *cursor = NULL;
+  client = local_client(directory, "");
+  store = opened_store(client, "things", "sync");
+  saved(store, "{\"_id\":\"a\",\"n\":1}");
+  saved(store, "{\"_id\":\"b\",\"n\":\"damage me\"}");
+  saved(store, "{\"_id\":\"c\",\"n\":3}");
+  close_things();
+  damage(directory, "damage me", 'D');
+  client = local_client(directory, "");
+  store = opened_store(client, "things", "sync");
+  FAILS(KV_CORRUPT, "\"b\" of \"things\"", kv_store_find_by_id(store, "b", NULL, &json, &length, &error));
+  OK(kv_store_find(store, NULL, NULL, &cursor, &error));
+  next_has(cursor, "\"a\"");
+  FAILS(KV_CORRUPT, "\"b\" of \"things\"", kv_cursor_next(cursor, &text, &length, &error));
+  next_has(cursor, "\"c\"");
+  at_end(cursor);
+  kv_cursor_close(cursor);
+  OK(kv_store_find(store, NULL, NULL, &cursor, &error));
+  OK(kv_cursor_next_page(cursor, 10, &text, &length, NULL, &error));
+  TEXT("[{\"_id\":\"a\",\"n\":1}]", text);
+  FAILS(KV_CORRUPT, "\"b\" of", kv_cursor_next_page(cursor, 10, &text, &length, NULL, &error));
+  OK(kv_cursor_next_page(cursor, 10, &text, &length, NULL, &error));
+  TEXT("[{\"_id\":\"c\",\"n\":3}]", text);
+  kv_cursor_close(cursor);
+  OK(kv_client_repair(client, &json, &length, &error));
+  TEXT("{\"entities\":3,\"damaged\":1,\"removed\":[],\"quarantined\":"
+       "[{\"collection\":\"things\",\"_id\":\"b\",\"tag\":\"kinvey\"}]}",
+       json);
+  kv_free(json);
+  saved(store, "{\"_id\":\"b\",\"n\":2}");
+  OK(kv_client_repair(client, &json, &length, &error));
+  CHECK(strstr(json, "\"damaged\":0") != NULL);
+  kv_free(json);
+  close_things();
+}
+
 static void survives_a_restart(void) {
   const char *directory = fresh_directory();
   char *json = NULL;
@@ -281,6 +347,7 @@ int main(void) {
   RUN("what is removed is counted and gone", removes);
   RUN("the queue is listed, looked into, edited, dropped, purged and cleared", has_a_queue);
   RUN("entities and their queue are there after a restart", survives_a_restart);
+  RUN("a damaged entity is told by its id, passed by, and repaired", tells_damage);
   RUN("tags and collections are apart", keeps_tags_and_collections_apart);
   RUN("without a backend, what needs one says so", says_what_it_cannot);
   RUN("durability can be chosen", chooses_durability);

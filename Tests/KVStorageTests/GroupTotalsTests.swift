@@ -144,6 +144,8 @@ import Testing
       ALTER TABLE collections DROP COLUMN synced;
       DROP TABLE gone;
       ALTER TABLE pending DROP COLUMN conditional;
+      ALTER TABLE pending DROP COLUMN base_checksum;
+      ALTER TABLE e1 DROP COLUMN checksum;
       PRAGMA user_version = \(previous);
       """)
     let storage = try Storage(path: path)

@@ -3,6 +3,8 @@ package kvstore
 // #include <kvstore.h>
 import "C"
 
+import "runtime"
+
 // A SalvageReport says what could be read of a damaged file.
 type SalvageReport struct {
 	Pending     SalvagedFile            `json:"pending"`
@@ -36,4 +38,34 @@ func Salvage(options Options, directory string) (SalvageReport, error) {
 	var left *C.kv_error
 	status := C.kv_salvage(characters(text), C.size_t(len(text)), characters(path), &report, &length, &left)
 	return decode[SalvageReport](taken(report, length), check(status, left))
+}
+
+// A RepairReport says what was damaged in the local data, and what became of it.
+type RepairReport struct {
+	// Entities is how many were looked at.
+	Entities int
+	// Damaged is how many of them were, and how many versions that changes started from.
+	Damaged int
+	// Removed are entities that the next pull brings again.
+	Removed []DamagedEntity
+	// Quarantined are entities with a pending write, which was set aside: save them again, or remove them.
+	Quarantined []DamagedEntity
+}
+
+// A DamagedEntity is one that [Client.Repair] has found.
+type DamagedEntity struct {
+	Collection string `json:"collection"`
+	ID         string `json:"_id"`
+	Tag        string `json:"tag"`
+}
+
+// Repair takes what is damaged in the local data, which is [ErrCorrupt] with an entity's ID, out of the way: damaged
+// entities are removed, those with a pending write set aside, and indexes made anew.
+func (c *Client) Repair() (RepairReport, error) {
+	var text *C.char
+	var length C.size_t
+	var left *C.kv_error
+	status := C.kv_client_repair(c.handle, &text, &length, &left)
+	runtime.KeepAlive(c)
+	return decode[RepairReport](taken(text, length), check(status, left))
 }

@@ -1,6 +1,7 @@
 package kvstore
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -186,6 +187,52 @@ func TestUpdatesRaiseVersions(t *testing.T) {
 	}
 	if _, err := accounts.Update(ctx, nil, M{"$foo": M{"x": 1}}); !errors.Is(err, ErrInvalid) {
 		t.Errorf("gave %v", err)
+	}
+}
+
+func TestADamagedEntityIsAnErrorAndTheOthersCanBeRead(t *testing.T) {
+	directory := t.TempDir()
+	options := Options{AppKey: "kid", LocalOnly: true, DataDirectory: directory}
+	begin := func() (*Client, *Collection[M]) {
+		client, err := Open(options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes, err := OpenCollection[M](client, "notes", Sync)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return client, notes
+	}
+	client, notes := begin()
+	for _, id := range []string{"a", "b", "c"} {
+		if _, err := notes.Save(context.Background(), M{"_id": id, "text": "milk " + id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	client.Close()
+	path := filepath.Join(directory, "kid", "kinvey.kvs")
+	stored, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored = bytes.ReplaceAll(stored, []byte("milk b"), []byte("silk b"))
+	if err := os.WriteFile(path, stored, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	client, notes = begin()
+	defer client.Close()
+	_, err = notes.Get(context.Background(), "b")
+	var corrupt *Error
+	if !errors.Is(err, ErrCorrupt) || !errors.As(err, &corrupt) || corrupt.ID != "b" {
+		t.Errorf("gave %v", err)
+	}
+	if _, err := notes.Get(context.Background(), "c"); err != nil {
+		t.Errorf("gave %v", err)
+	}
+	report, err := client.Repair()
+	if err != nil || report.Damaged != 1 || len(report.Quarantined) != 1 || report.Quarantined[0].ID != "b" {
+		t.Errorf("gave %v: %v", report, err)
 	}
 }
 

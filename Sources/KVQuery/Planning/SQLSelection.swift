@@ -91,7 +91,8 @@ package struct SQLSelection: Sendable {
   /// Looks at the rows that are selected so far.
   private mutating func selectNatively(_ query: Query) {
     guard let matcher = query.matcher else { return }
-    condition = condition == "1" ? "kv_match(body,?)" : "\(condition) AND kv_match(body,?)"
+    condition =
+      condition == "1" ? "kv_match(body,?,checksum)" : "\(condition) AND kv_match(body,?,checksum)"
     conditionParameters.append(.matcher(matcher))
     isExact = false
   }
@@ -136,7 +137,7 @@ package struct SQLSelection: Sendable {
     pageCondition = range.condition
     pageParameters = range.parameters
     guard !isExact, let matcher = query.matcher else { return }
-    pageCondition += " AND kv_match(body,?)"
+    pageCondition += " AND kv_match(body,?,checksum)"
     pageParameters.append(.matcher(matcher))
   }
 }

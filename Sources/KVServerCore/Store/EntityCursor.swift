@@ -25,7 +25,7 @@ package final class EmptyCursor: EntityCursor {
 package struct EntityPage {
   /// How many more entities the answer may have.
   package private(set) var remaining: Int
-  /// The ids of entities that are damaged and therefore left out: what is no JSON would spoil the whole answer.
+  /// The ids of entities that are damaged and therefore left out.
   package private(set) var damaged: [String] = []
   package let payload: Payload
   private let projection: Projection?
@@ -51,14 +51,11 @@ package struct EntityPage {
   /// Whether no entity was added, here or before.
   package var isFirst: Bool { !needsComma }
 
+  /// Leaves an entity out because it is damaged.
+  package mutating func leaveOut(_ id: String) { damaged.append(id) }
+
   /// Adds an entity; false if the answer takes no more. The bytes are borrowed.
-  package mutating func add(_ entity: UnsafeRawBufferPointer, id: @autoclosure () -> String?)
-    -> Bool
-  {
-    guard EntityScanner.isEntity(entity) else {
-      damaged.append(id() ?? "")
-      return true
-    }
+  package mutating func add(_ entity: UnsafeRawBufferPointer) -> Bool {
     guard payload.count + entity.count < maxBytes, remaining > 0 else { return false }
     if needsComma { payload.append(byte: UInt8(ascii: ",")) }
     needsComma = true

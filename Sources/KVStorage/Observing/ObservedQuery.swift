@@ -32,7 +32,7 @@ final class ObservedQuery: Observation, @unchecked Sendable {
     matcher = query.matcher
     sorter = query.sorter
     projection = query.projection
-    get = SQL.shared("SELECT n, body FROM \(table.entities) WHERE id = ?1")
+    get = SQL.shared("SELECT n, \(Table.body) FROM \(table.entities) WHERE id = ?1")
   }
 
   func listen(_ signal: @escaping @Sendable () -> Void) {
@@ -104,7 +104,7 @@ final class ObservedQuery: Observation, @unchecked Sendable {
     return try id.withBorrowedBytes { (bytes) throws(SQLiteError) -> ObservedResult.Fresh? in
       try statement.bind(borrowedText: bytes, at: 1)
       guard try statement.step() else { return nil }
-      let body = statement.bytes(1)
+      let body = try table.body(of: statement, at: 1)
       do throws(QueryError) {
         if let matcher, try !matcher.matches(body) { return nil }
       } catch {
@@ -126,13 +126,13 @@ final class ObservedQuery: Observation, @unchecked Sendable {
 
   private func readAll(_ db: borrowing Connection) throws(SQLiteError) -> ResultChanges {
     let plan = try storage.indexes.plan(query, table, on: db)
-    let statement = try db.prepare(plan.selection.page("e.n,e.id,body"))
+    let statement = try db.prepare(plan.selection.page("e.n,\(Table.body)"))
     var rows: [ObservedRow] = []
     var shownRows: [Int: [UInt8]] = [:]
     while try statement.step() {
-      let body = statement.bytes(2)
+      let body = try table.body(of: statement, at: 1)
       let shown = projection?.apply(to: body) ?? [UInt8](body)
-      let row = row(statement.copy(1), statement.int64(0), body: body, shown: shown)
+      let row = row(statement.copy(3), statement.int64(0), body: body, shown: shown)
       if result.row(row.id)?.hash != row.hash { shownRows[rows.count] = shown }
       rows.append(row)
     }

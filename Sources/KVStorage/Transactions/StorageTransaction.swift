@@ -175,7 +175,10 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
     }
     let stored = try stored(id, collection)
     reads.record(id, in: collection, version: stored?.version)
-    return stored.map { ($0.version, $0.body) }
+    return try stored.map { (stored) throws(StoreError) in
+      guard let body = stored.body else { throw StoreError(.damaged(id, in: collection)) }
+      return (stored.version, body)
+    }
   }
 
   private func check(
@@ -226,7 +229,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
         guard let table else { return nil }
         let statement = try db.statement(table.bodyOfRow)
         try statement.bind(number, at: 1)
-        return try statement.step() ? statement.copy(0) : nil
+        return try statement.step() ? [UInt8](table.body(of: statement)) : nil
       }
       guard let body else { throw StoreError(.internal, "A snapshot has lost a row.") }
       return body

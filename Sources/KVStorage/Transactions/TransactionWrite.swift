@@ -29,7 +29,8 @@ struct FoundRow: Sendable, Hashable {
 struct StoredRecord {
   let number: Int64
   let version: Int64
-  let body: [UInt8]
+  /// Nil: it is damaged.
+  let body: [UInt8]?
 
   /// Nil if there is none.
   init?(_ id: String, _ table: Table, on db: borrowing Connection) throws(SQLiteError) {
@@ -37,6 +38,6 @@ struct StoredRecord {
     try statement.bind(id, at: 1)
     guard try statement.step() else { return nil }
     (number, version) = (statement.int64(0), statement.int64(1))
-    body = statement.copy(2)
+    body = statement.isIntact(2) ? statement.copy(2) : nil
   }
 }

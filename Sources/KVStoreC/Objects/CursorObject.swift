@@ -11,11 +11,14 @@ final class CursorObject: HandleObject {
     var cursor: (any EntityCursor)?
     /// The cursor's, with what it gave last.
     var block: RowBuffer?
+    /// What came behind the entities of the last page.
+    var failure: StoreError?
     let page = TextBuffer()
 
     /// The next entity, followed by a NUL; nil at the end.
     mutating func next() throws(StoreError) -> UnsafeBufferPointer<CChar>? {
       if let text = block?.next() { return text }
+      if let failure = failure.take() { throw failure }
       guard let cursor else { return nil }
       block = try cursor.block()
       if block == nil {
@@ -48,10 +51,16 @@ final class CursorObject: HandleObject {
       state.page.clear()
       try state.page.append("[")
       var count = 0
-      while count < limit, let entity = try state.next() {
-        if count > 0 { try state.page.append(",") }
-        try state.page.append(UnsafeRawBufferPointer(entity))
-        count += 1
+      do throws(StoreError) {
+        while count < limit, let entity = try state.next() {
+          if count > 0 { try state.page.append(",") }
+          try state.page.append(UnsafeRawBufferPointer(entity))
+          count += 1
+        }
+      } catch {
+        // What comes before a damaged entity is given first.
+        guard error.kind == .corrupt, count > 0 else { throw error }
+        state.failure = error
       }
       try state.page.append("]")
       return (try state.page.text(), UInt32(clamping: count))

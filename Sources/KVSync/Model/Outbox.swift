@@ -16,7 +16,8 @@ package protocol Outbox: AnyObject, Sendable {
   func waitingCount(in collection: String) throws(StoreError) -> Int
 
   /// Counts an attempt for each row whose revision is unchanged, and gives their entities at this
-  /// moment: what is sent is exactly the revision that is named. Rows that are gone are left out.
+  /// moment: what is sent is exactly the revision that is named. Rows that are gone are left out, and
+  /// those whose entity is damaged: `pending` throws of these.
   func beginSending(_ writes: [PendingWrite]) throws(StoreError) -> [OutgoingWrite]
 
   /// The backend accepted these. For each: if its revision is unchanged the row goes and `stored` (what

@@ -8,8 +8,10 @@ import Testing
 @testable import KVServerSQLite
 
 @Suite("A damaged entity") struct DamageTests {
-  @Test("is left out of pages, is an error by its id, and keeps nobody from reading the others")
-  func damage() throws {
+  @Test(
+    "is left out of pages, is an error by its id, and keeps nobody from reading the others",
+    arguments: [#"replace(body, '"x"', '"x ')"#, #"replace(body, '"x"', '"y"')"#])
+  func damage(change: String) throws {
     let directory = TemporaryDirectory()
     let path = "/appdata/kid/notes"
     let first = try TestServer(in: directory)
@@ -18,7 +20,7 @@ import Testing
       #expect(try first.send(.master, "POST", path, body).status == 201)
     }
     first.stop()
-    try damage("b", in: directory)
+    try damage("b", change, in: directory)
     let server = try TestServer(in: directory)
     for target in [
       path, query(path, #"{"_id":{"$in":["a","b","c"]}}"#), query(path, #"{"_id":{"$gt":""}}"#),
@@ -32,12 +34,16 @@ import Testing
     #expect(one.status == 500 && one.error == "KinveyInternalErrorStop")
     #expect(one.json["debug"]?.stringValue?.contains("b") == true)
     #expect(try server.send(.master, "GET", path + "/a").status == 200)
+    let grouped = #"{"key":{},"initial":{"count":0},"reduce":"function(doc,out){ out.count++; }"}"#
+    #expect(try server.send(.master, "POST", path + "/_group", grouped).json == [["count": 2]])
+    #expect(
+      try server.send(.master, "DELETE", query(path, #"{"_id":"b","n":1}"#)).json["count"] == 0)
     #expect(try server.send(.master, "PUT", path + "/b", #"{"n":2}"#).status == 200)
     #expect(try server.send(.master, "GET", path + "/b").json["n"] == 2)
   }
 
-  /// Changes a byte of an entity, as a bad sector would: a quotation mark goes.
-  private func damage(_ id: String, in directory: TemporaryDirectory) throws {
+  /// Changes a byte of an entity, as a bad sector would: a quotation mark goes, or a value is another one.
+  private func damage(_ id: String, _ change: String, in directory: TemporaryDirectory) throws {
     let database = try Database(
       .init(
         path: directory.path + "/data/kvstored.db", applicationId: ServerSchema.applicationId),
@@ -45,7 +51,7 @@ import Testing
     try database.write { (connection: borrowing Connection) throws(SQLiteError) in
       let table = try connection.integer("SELECT number FROM collection WHERE name = 'notes'") ?? 0
       try connection.execute(
-        "UPDATE e\(table) SET body = replace(body, '\"x\"', '\"x ') WHERE id = '\(id)'")
+        "UPDATE e\(table) SET body = \(change) WHERE id = '\(id)'")
     }
     database.close()
   }

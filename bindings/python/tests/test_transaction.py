@@ -8,9 +8,11 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
-from conftest import APP_KEY
+from conftest import APP_KEY, open_client
+from kvstored import Server
 
 import kvstore
 from kvstore import aio
@@ -130,6 +132,74 @@ def test_the_same_for_asyncio(tmp_path: Path) -> None:
             assert (await notes.find_by_id("a"))["n"] == 7
 
     asyncio.run(work())
+
+
+def damage(data: Path, old: str, new: str) -> None:
+    """Change stored bytes as a bad sector would."""
+    (path,) = data.glob("*/kinvey.kvs")
+    stored = path.read_bytes()
+    assert old.encode() in stored
+    path.write_bytes(stored.replace(old.encode(), new.encode()))
+
+
+def test_a_damaged_entity_is_an_error_and_the_others_can_be_read(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"app_key": APP_KEY, "host": None, "data_directory": tmp_path}
+    with kvstore.Client(**options) as client:
+        for name in "a", "b", "c":
+            client.collection("notes").save({"_id": name, "text": f"milk {name}"})
+    damage(tmp_path, "milk b", "silk b")
+    with kvstore.Client(**options) as client:
+        notes = client.collection("notes")
+        with pytest.raises(kvstore.CorruptError) as caught:
+            notes.find_by_id("b")
+        assert caught.value.id == "b"
+        cursor = notes.find()
+        assert next(cursor)["_id"] == "a"
+        with pytest.raises(kvstore.CorruptError):
+            next(cursor)
+        assert [note["_id"] for note in cursor] == ["c"]
+        report = client.repair()
+        assert report["damaged"] == 1
+        assert [one["_id"] for one in report["quarantined"]] == ["b"]
+        notes.save({"_id": "b", "text": "bread"})
+        assert client.repair()["damaged"] == 0
+        assert len(list(notes.find())) == 3
+
+    async def work() -> None:
+        async with aio.Client(**options) as client:
+            assert (await client.repair())["entities"] == 3
+
+    asyncio.run(work())
+
+
+def test_a_damaged_entity_is_not_sent_and_pulled_again(
+    server: Server, tmp_path: Path, unique: str
+) -> None:
+    with open_client(server.host, tmp_path) as client:
+        client.signup(unique, "a password")
+        notes = client.collection(unique)
+        notes.save_many([{"_id": "a", "text": "milk a"}, {"_id": "b", "text": "milk b"}])
+        notes.sync()
+        notes.save_many([{"_id": "c", "text": "milk c"}, {"_id": "d", "text": "milk d"}])
+    damage(tmp_path, "milk b", "silk b")
+    damage(tmp_path, "milk c", "silk c")
+    with open_client(server.host, tmp_path) as client:
+        notes = client.collection(unique)
+        pushed = notes.push()
+        assert (pushed.pushed, pushed.quarantined) == (1, 1)
+        assert [(type(error), error.id) for error in pushed.errors] == [(kvstore.CorruptError, "c")]
+        report = client.repair()
+        assert [one["_id"] for one in report["removed"]] == ["b"]
+        assert [one["_id"] for one in report["quarantined"]] == ["c"]
+        notes.save({"_id": "c", "text": "bread"})
+        result = notes.sync()
+        assert (result.pushed, result.quarantined) == (1, 0)
+        assert {note["_id"]: note["text"] for note in notes.find()} == {
+            "a": "milk a",
+            "b": "milk b",
+            "c": "bread",
+            "d": "milk d",
+        }
 
 
 def test_a_data_file_is_salvaged_by_call_and_by_command(tmp_path: Path) -> None:

@@ -102,15 +102,25 @@ struct Push {
     return try settle(conflicts) + send(batches)
   }
 
-  /// Entities that were changed after the page was read are sent as they are now.
-  private func beginSendingChanged(
+  /// Entities that were changed after the page was read are sent as they are now; those that are damaged have failed.
+  private mutating func beginSendingChanged(
     _ slice: [PendingWrite], _ outgoing: [OutgoingWrite]
   ) throws(StoreError) -> [OutgoingWrite] {
     let begun = Set(outgoing.map { RecordID($0.write.id) })
     var changed: [PendingWrite] = []
+    var round = Round()
     for write in slice where !begun.contains(RecordID(write.id)) {
-      if let now = try local.pending(write.id, in: engine.collection)?.write { changed.append(now) }
+      do throws(StoreError) {
+        guard let now = try local.pending(write.id, in: engine.collection)?.write else { continue }
+        if now.state == .waiting { changed.append(now) }
+      } catch {
+        guard error.kind == .corrupt, error.id != nil else { throw error }
+        var damage = error
+        damage.statedClass = .refused
+        fail(write, damage, round: &round)
+      }
     }
+    try write(round)
     return changed.isEmpty ? [] : try local.beginSending(changed)
   }
 

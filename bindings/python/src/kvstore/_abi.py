@@ -193,6 +193,7 @@ FUNCTIONS: Final[dict[str, tuple[str, str]]] = {
     "kv_error_free": ("v", "p"),
     "kv_client_open": ("i", "snpp"),
     "kv_salvage": ("i", "snsppp"),
+    "kv_client_repair": ("i", "pppp"),
     "kv_client_close": ("i", "p"),
     "kv_client_event_fd": ("i", "ppp"),
     "kv_client_dispatch": ("i", "pupp"),

@@ -17,6 +17,7 @@ from ._callbacks import (
 )
 from ._certificates import with_fallback
 from ._closing import Closing
+from ._json import from_json
 from ._option_types import ClientOptions, LogoutOptions, NetworkOptions, StoreOptions
 from ._options import StoreType, encode_options, to_json, to_text
 from .errors import KVError, NoUserError, invalid
@@ -50,6 +51,7 @@ _dispatch = _native.function("kv_client_dispatch")
 _set_log = _native.function("kv_client_set_log")
 _active = _native.function("kv_user_active")
 _status = _native.function("kv_client_status")
+_repair = _native.function("kv_client_repair")
 _login_page = _native.function("kv_user_login_page")
 
 _ENTITY: Final = TextReader(decode_entity)
@@ -428,6 +430,16 @@ class Client(Closing):
     def status(self) -> ClientStatus:
         """Tell how the client stands and what it does, without a network call."""
         return decode_status(_native.call_for_text(_status, self.handle))
+
+    def repair(self) -> dict[str, Any]:
+        """Take what is damaged in the local data out of the way, and say what that was.
+
+        A damaged entity (:class:`CorruptError`, with its ``id``) is removed, and the next pull
+        brings it again; one with a pending write is ``quarantined``: save it again, or remove it.
+        Indexes are made anew. ``damaged`` is how many there were, of ``entities``.
+        """
+        report: dict[str, Any] = from_json(_native.call_for_text(_repair, self.handle))
+        return report
 
     def observe_status(
         self,

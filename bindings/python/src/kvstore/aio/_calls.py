@@ -371,6 +371,13 @@ class ClientCalls:
         """Tell how the client stands and what it does, without a network call."""
         return await in_thread(self.blocking.status)
 
+    async def repair(self) -> dict[str, Any]:
+        """Take what is damaged in the local data out of the way, and say what that was.
+
+        See :meth:`kvstore.Client.repair`.
+        """
+        return await in_thread(self.blocking.repair)
+
 
 class UserCalls:
     """The calls of :class:`kvstore.Users`, awaited."""
