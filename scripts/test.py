@@ -131,7 +131,7 @@ SECTIONS = [
         ["Tests/Fuzz/run"],
         limit=1200,
     ),
-    Section("python", "The Python binding", ["pytest bindings/python"]),
+    Section("python", "The Python binding and its tool", ["pytest bindings/python"], limit=900),
     Section(
         "wheel",
         "The Python wheel, made for every Linux, in a fresh environment",
