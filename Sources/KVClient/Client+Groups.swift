@@ -10,10 +10,9 @@ extension Client {
     if let members = group["members"] { _ = try UserGroupChange.ids(members, "members") }
     return try asking("create a group", options, cancellation) { (call) throws(StoreError) in
       let groups = try groups()
-      let create = { () throws(StoreError) in try groups.create(group, call) }
-      // A session that has run out is found out before anything is made.
-      guard let renewal else { return JSONValue.object(try create()).bytes }
-      return JSONValue.object(try renewal.renewing(call, create)).bytes
+      return JSONValue.object(
+        try renewingOnce(call) { () throws(StoreError) in try groups.create(group, call) }
+      ).bytes
     }
   }
 

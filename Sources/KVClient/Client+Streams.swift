@@ -73,12 +73,9 @@ extension Client {
       let remote = try streams()
       let registration = try hasLive().registration()
       let owner = try part(of: owner)
-      let send = { () throws(StoreError) in
+      try renewingOnce(call) { () throws(StoreError) in
         try remote.send(message, to: stream, owner: owner, registration: registration, call: call)
       }
-      // A session that has run out is found out before the message is on its way.
-      guard let renewal else { return try send() }
-      try renewal.renewing(call, send)
     }
   }
 

@@ -213,7 +213,9 @@ extension Client {
     try asking("user delete", leaving.call, cancellation) { (call) throws(StoreError) in
       let user = try active()
       try checkUnsent(leaving)
-      try accounts().delete(id: user.id, isHard: leaving.hard, call: call)
+      try recordingRefusal { () throws(StoreError) in
+        try accounts().delete(id: user.id, isHard: leaving.hard, call: call)
+      }
     }
     try log.measuring("user delete") { () throws(StoreError) in try endSession(leaving) }
   }
@@ -260,9 +262,25 @@ extension Client {
   func renewing<R>(
     _ call: Call, _ body: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    try call.repeating { () throws(StoreError) in
+    try call.repeating { () throws(StoreError) in try renewingOnce(call, body) }
+  }
+
+  /// The same for what must not be sent again when no answer came. A session that has run out is found out before anything
+  /// else happens.
+  func renewingOnce<R>(
+    _ call: Call, _ body: () throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    try recordingRefusal { () throws(StoreError) in
       guard let renewal else { return try body() }
       return try renewal.renewing(call, body)
+    }
+  }
+
+  /// Runs a request of the active user; if the backend refuses the session, that is recorded.
+  func recordingRefusal<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+    do throws(StoreError) { return try body() } catch {
+      if error.kind == .unauthorized { didRefuse(error) }
+      throw error
     }
   }
 

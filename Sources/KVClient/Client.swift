@@ -182,6 +182,15 @@ package final class Client: Sendable {
       state.tags[tag]?.stores[name] =
         others.filter { $0.value != nil } + [WeakStore(value: store)]
     }
+    statusObservers.didChange()
+  }
+
+  /// The names of the collections of a tag that the application has opened stores of, and not closed.
+  func openCollections(ofTag tag: String) -> [String] {
+    state.withLock { state in
+      (state.tags[tag]?.stores ?? [:]).filter { $0.value.contains { $0.value != nil } }
+        .map { $0.key.text }
+    }
   }
 
   /// The store of the application, if it has one, that says what happens to conflicts of a collection.
@@ -206,11 +215,16 @@ package final class Client: Sendable {
         follows.didSave()
         statusObservers.didChange()
       },
-      didRefuse: { [session, events] error in
-        // A session that could not be renewed has told its end already.
-        guard let token = (try? session?.current())??.token else { return }
-        events.publishRefusal(token, error)
-      })
+      didRefuse: didRefuse)
+  }
+
+  /// To be called with a refusal of the active session.
+  var didRefuse: @Sendable (StoreError) -> Void {
+    { [session, events] error in
+      // A session that could not be renewed has told its end already.
+      guard let token = (try? session?.current())??.token else { return }
+      events.publishRefusal(token, error)
+    }
   }
 
   private static func check(collection: String) throws(StoreError) {

@@ -5,13 +5,19 @@ package import KVSync
 
 /// How a client stands and what it does: see kv_client_status.
 package struct ClientStatus: Sendable {
-  /// A collection that was ever written to, of a tag that the application has opened stores of.
+  /// A collection that was ever written to, or that a store is open of, in a tag that the application has opened stores of.
   package struct Collection: Sendable {
     package var name: String
     package var tag: String
     package var pending: Int
     package var quarantined: Int
     package var lastSynced: Timestamp?
+
+    fileprivate init(_ status: CollectionStatus, _ tag: String) {
+      (name, self.tag) = (status.name, tag)
+      (pending, quarantined) = (status.pending, status.quarantined)
+      lastSynced = status.lastSynced
+    }
   }
 
   /// A push, pull or sync that runs.
@@ -69,17 +75,31 @@ extension Client {
   package func status() throws(StoreError) -> ClientStatus {
     var collections: [ClientStatus.Collection] = []
     for (tag, storage) in openStorages {
-      for status in try storage.collectionStatuses() {
-        collections.append(
-          .init(
-            name: status.name, tag: tag, pending: status.pending, quarantined: status.quarantined,
-            lastSynced: status.lastSynced))
-      }
+      collections += try statuses(storage, tag).map { .init($0, tag) }
     }
     return ClientStatus(
-      isOnline: connectivity.isOnline, isSignedIn: (try? session?.current()) != nil,
+      isOnline: connectivity.isOnline, isSignedIn: isSignedIn,
       collections: collections,
       activities: events.running.map { .init(task: $0.task, progress: $0.progress) },
       follows: follows.statuses)
+  }
+
+  /// Whether there is a session that the backend has not refused.
+  private var isSignedIn: Bool {
+    guard let user = (try? session?.current()) ?? nil else { return false }
+    return !events.wasRefused(user.token)
+  }
+
+  /// The collections that there is something of, and those of open stores, by name.
+  private func statuses(
+    _ storage: Storage, _ tag: String
+  ) throws(StoreError) -> [CollectionStatus] {
+    let known = try storage.collectionStatuses()
+    let names = Set(known.map { RecordID($0.name) })
+    let empty = openCollections(ofTag: tag).filter { !names.contains(RecordID($0)) }
+    return known
+      + empty.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map {
+        CollectionStatus(name: $0)
+      }
   }
 }

@@ -91,6 +91,9 @@ package final class Follows: Sendable {
 extension DataStore {
   /// How a query is followed.
   package struct Following: Sendable {
+    /// A shorter one would keep the backend busy with nothing else.
+    private static let minInterval = 0.1
+
     /// Seconds between two reads where there is no live data.
     var interval = 60.0
     /// Whether live data is used, if there is any.
@@ -101,7 +104,7 @@ extension DataStore {
 
     package init(_ object: JSONObject) throws(StoreError) {
       var reader = OptionReader(object)
-      interval = try reader.seconds("interval") ?? interval
+      interval = try reader.seconds("interval", atLeast: Self.minInterval) ?? interval
       usesLive = try reader.bool("live") ?? usesLive
       call = try Options(from: &reader)
       try reader.finish()

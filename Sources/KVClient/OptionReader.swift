@@ -44,10 +44,10 @@ struct OptionReader {
   }
 
   /// A span of time in seconds, more than 0.
-  mutating func seconds(_ key: String) throws(StoreError) -> Double? {
+  mutating func seconds(_ key: String, atLeast least: Double = 0) throws(StoreError) -> Double? {
     guard let value = take(key) else { return nil }
-    guard let seconds = value.doubleValue, seconds > 0, seconds <= 1e9 else {
-      throw wrong(key, "a number of seconds above 0")
+    guard let seconds = value.doubleValue, seconds > 0, seconds >= least, seconds <= 1e9 else {
+      throw wrong(key, "a number of seconds, " + (least > 0 ? "\(least) or more" : "above 0"))
     }
     return seconds
   }

@@ -58,6 +58,11 @@ package final class SyncEvents: Sendable {
     state.withLock { $0.running.values.sorted { $0.task.number < $1.task.number } }
   }
 
+  /// Whether the backend has refused a session.
+  func wasRefused(_ token: String) -> Bool {
+    state.withLock { $0.endedToken?.hasSameBytes(as: token) == true }
+  }
+
   /// Publishes the end of a session that was refused, once for each session.
   func publishRefusal(_ token: String, _ error: StoreError) {
     let isNews = state.withLock { state in

@@ -27,7 +27,8 @@ extension ByteScanner {
     for level in levels {
       switch level {
       case .object(let member):
-        path += (path.isEmpty ? "" : ".") + (member.map { text($0) } ?? "")
+        let name = member.map { text($0) }
+        path += (path.isEmpty ? "" : ".") + (name == "" ? "\"\"" : name ?? "")
       case .array(let index): path += "[\(index)]"
       }
     }

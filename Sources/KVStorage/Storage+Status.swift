@@ -10,6 +10,11 @@ package struct CollectionStatus: Sendable, Equatable {
   /// Pending writes, those included that are set aside.
   package var pending: Int
   package var quarantined: Int
+
+  package init(name: String, lastSynced: Timestamp? = nil, pending: Int = 0, quarantined: Int = 0) {
+    (self.name, self.lastSynced) = (name, lastSynced)
+    (self.pending, self.quarantined) = (pending, quarantined)
+  }
 }
 
 extension Storage {

@@ -47,6 +47,45 @@ import Testing
     #expect(collection(try again.status().jsonObject, "notes")?["lastSynced"] == nil)
   }
 
+  @Test("has the collections of open stores, also as long as there is nothing in them")
+  func openStores() throws {
+    let world = try World()
+    let client = try world.client("ana")
+    defer { client.close() }
+    do {
+      let store = try client.store("notes", type: "sync", nil)
+      defer { withExtendedLifetime(store) {} }
+      let notes = collection(try client.status().jsonObject, "notes")
+      #expect(notes?["pending"] == 0 && notes?["quarantined"] == 0 && notes?["tag"] == "kinvey")
+      #expect(notes?["lastSynced"] == nil)
+    }
+    #expect(try client.status().jsonObject["collections"] == [])
+  }
+
+  @Test("says that nobody is signed in once the backend has refused the session")
+  func refusedSession() throws {
+    let world = try World()
+    for (name, isRefused) in Self.refusedCalls {
+      let client = try world.member(name)
+      defer { client.close() }
+      let id = try #require(try JSONValue(parsing: client.activeUser())["_id"]?.stringValue)
+      try world.administer("DELETE", "/user/kid_test/\(id)/tokens")
+      #expect(try client.status().jsonObject["signedIn"] == true)
+      #expect(failure { try isRefused(client) }?.kind == .unauthorized, "\(name)")
+      #expect(try client.status().jsonObject["signedIn"] == false, "\(name)")
+      _ = try client.login(
+        ["username": .string(name), "password": "pw"], Options(), Cancellation())
+      #expect(try client.status().jsonObject["signedIn"] == true)
+    }
+  }
+
+  /// Calls that meet a session which has ended.
+  private static let refusedCalls: [(String, @Sendable (Client) throws -> Void)] = [
+    ("reads", { _ = try $0.store("notes", type: "network", nil).count(Query(), DataStore.Run()) }),
+    ("me", { _ = try $0.me(Options(), Cancellation()) }),
+    ("groups", { _ = try $0.createGroup([:], Options(), Cancellation()) }),
+  ]
+
   @Test("is told after each change, the last one in any case")
   func observed() throws {
     let world = try World()

@@ -99,7 +99,7 @@ final class World: @unchecked Sendable {
     guard answer.head.isSuccess else {
       throw StoreError(.internal, String(decoding: answer.body, as: UTF8.self))
     }
-    return try JSONValue(parsing: answer.body)
+    return answer.body.isEmpty ? .null : try JSONValue(parsing: answer.body)
   }
 
   /// A client whose user is logged in.

@@ -29,9 +29,9 @@ import Testing
   func statuses() async throws {
     let local = try Local()
     var statuses = try local.client.statuses().makeAsyncIterator()
-    #expect(try await statuses.next()?.collections.isEmpty == true)
+    #expect(try await statuses.next()?.pending == 0)
     try await local.people.save(Person(name: "Ann", age: 31))
-    while let status = try await statuses.next(), status.collections.isEmpty {}
+    while let status = try await statuses.next(), status.pending == 0 {}
     await local.client.close()
     #expect(try await statuses.next() == nil)
     let error = #expect(throws: KVStoreError.self) { try local.client.statuses() }

@@ -108,6 +108,8 @@ def test_a_page_cannot_be_followed_nor_a_network_store(
         local.collection("notes").follow()
     with pytest.raises(kvstore.InvalidError, match="interval"):
         online.collection("notes").follow(interval=0)
+    with pytest.raises(kvstore.InvalidError, match=r"interval.*0\.1 or more"):
+        online.collection("notes").follow(interval=1e-9)
 
 
 def test_asyncio_gives_the_states_of_follows_and_clients(
