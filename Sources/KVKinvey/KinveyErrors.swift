@@ -97,7 +97,7 @@ enum KinveyErrors {
   }
 
   private static func hide(_ text: String, _ secret: String) -> String {
-    guard !secret.isEmpty else { return text }
+    guard !secret.isEmpty, !isWord(secret) else { return text }
     var out = ""
     var rest = text[...]
     while let found = rest.firstRange(ofText: secret) {
@@ -105,6 +105,11 @@ enum KinveyErrors {
       rest = rest[found.upperBound...]
     }
     return out + rest
+  }
+
+  /// Whether a secret is an ordinary word: taking it out of sentences would show it, and hide what they say.
+  private static func isWord(_ secret: String) -> Bool {
+    secret.utf8.count < 16 && secret.utf8.allSatisfy { ($0 | 0x20) &- 0x61 < 26 }
   }
 
   private static func message(for answer: StoreError.ServerAnswer) -> String {

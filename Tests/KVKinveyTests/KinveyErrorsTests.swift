@@ -164,6 +164,20 @@ import Testing
     }
   }
 
+  @Test("A secret that is an ordinary word takes no words out of the error")
+  func words() throws {
+    try withBackend(token: "secret") { request in
+      ScriptedReply(
+        400,
+        #"{"error":"BadRequest","description":"the secret is \#(request["Authorization"] ?? "")","debug":"no secrets"}"#
+      )
+    } run: { backend in
+      let error = backend.remote.outcome(.delete(id: "a"))?.failure
+      #expect(error?.answer?.description?.hasPrefix("the secret is ") == true)
+      #expect(error?.answer?.debug == "no secrets")
+    }
+  }
+
   @Test("Without an answer the kind says what went wrong")
   func transport() {
     let kinds: [(TransportError.Kind, StoreError.Kind)] = [
