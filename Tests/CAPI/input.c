@@ -134,6 +134,9 @@ static void empty_names(void) {
   STATUS(KV_INVALID, kv_client_open("{\"appKey\":\"\",\"host\":null}", KV_NUL_TERMINATED, &no_client,
                                     &error));
   STATUS(KV_INVALID, kv_client_open("{}", KV_NUL_TERMINATED, &no_client, &error));
+  /* Nobody who forgets the host sends credentials to a third party. */
+  FAILS(KV_INVALID, "\"host\"", kv_client_open("{\"appKey\":\"kid\",\"appSecret\":\"s\"}",
+                                             KV_NUL_TERMINATED, &no_client, &error));
   close_things();
 }
 

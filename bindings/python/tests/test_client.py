@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import open_client
@@ -99,3 +100,18 @@ def test_a_closed_client_is_misuse(online: kvstore.Client) -> None:
     online.close()
     with pytest.raises(kvstore.MisuseError):
         online.ping()
+
+
+def test_a_host_is_never_guessed(tmp_path: Path) -> None:
+    with pytest.raises(kvstore.InvalidError, match="host"):
+        kvstore.Client(app_key="kid_test", app_secret="secret", data_directory=tmp_path)
+
+
+def test_what_is_no_id_is_an_error_of_ours(notes: kvstore.Store) -> None:
+    wrong: Any
+    for wrong in (None, 7, b"a"):
+        with pytest.raises(kvstore.InvalidError, match="id must be a str"):
+            notes.find_by_id(wrong)
+    with pytest.raises(kvstore.NotFoundError) as caught:
+        notes.find_by_id("nowhere")
+    assert caught.value.id == "nowhere"
