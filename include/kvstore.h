@@ -94,7 +94,7 @@ enum {
   KV_CANCELLED = 22,    /**< Cancelled by kv_request_cancel() or by closing the client. */
   KV_SERVER = 23,       /**< The backend answered with an error that no other code names. */
   KV_PROTOCOL = 24,     /**< The backend answered something that is no valid answer. */
-  KV_TOO_LARGE = 25,    /**< A body exceeds a limit of the client or of the backend. */
+  KV_TOO_LARGE = 25,    /**< A body, URL or head exceeds a limit of the client or of the backend (HTTP 413, 414, 431). */
   KV_STORAGE = 30,      /**< The local database refused, or the system has no memory, thread or descriptor left. */
   KV_CORRUPT = 31,      /**< The file is damaged, or not ours: it was left untouched. With an entity's id in the error: this
                              one is damaged and the others can be read; see kv_client_repair(). */
@@ -408,6 +408,22 @@ typedef void (*kv_event_fn)(void *context, const kv_event *event);
  * @return KV_OK, KV_MISUSE (closed before, also by closing the client)
  */
 KV_API kv_status kv_subscription_close(KV_OPTIONAL kv_subscription *subscription);
+
+/**
+ * Ends a subscription, and waits for the answer of the backend if it has to be told: live data, when nobody else of this
+ * client listens to the same. After it, whatever it gives, no `receive` is running and none will come, as after
+ * kv_subscription_close(), which is still to be called. Called inside its own `receive`, that call is the last. A
+ * subscription that has ended is KV_OK.
+ *
+ * @return KV_OK, KV_MISUSE, KV_NETWORK (the backend cannot be told now; it forgets who does not come back), and what the
+ *         backend says if it refuses: network and server codes
+ */
+KV_API kv_status kv_subscription_end(kv_subscription *subscription, const char *options,
+                                     kv_error **error_out);
+KV_API kv_status kv_subscription_end_async(kv_subscription *subscription, const char *options,
+                                           kv_answer_fn done, void *context,
+                                           kv_free_fn free_context, kv_request **request_out,
+                                           kv_error **error_out);
 
 /**
  * Tells what happens while a client synchronises. Each event is a JSON object with a member `event`:
@@ -1153,7 +1169,7 @@ KV_API kv_status kv_store_explain(kv_store *store, kv_query *query, char **json_
  * Closing the subscription cancels what runs, and does not wait for its end.
  *
  * @param query         NULL: all; no skip and no limit
- * @param options       NULL or a JSON object: `interval` (seconds between two reads without live data, default 60), `live`
+ * @param options       NULL or a JSON object: `interval` (seconds between two reads without live data, 0.1 or more, default 60), `live`
  *                      (whether live data is used, default true), and the options of a call; `deltaSet` is true unless it
  *                      is said otherwise
  * @param receive       may be NULL; see @ref subscription, for this and what follows

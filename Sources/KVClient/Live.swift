@@ -143,6 +143,9 @@ package final class LiveSubscription: LiveListener {
 
   /// Waits for nothing; a second time is harmless.
   package func end() { feed.unsubscribe(subscriber) }
+
+  /// The same, and waits for what the backend says of it.
+  fileprivate func end(_ call: Call) throws(StoreError) { try feed.unsubscribe(subscriber, call) }
 }
 
 extension Client {
@@ -177,6 +180,16 @@ extension Client {
         let token = session == nil ? nil : try active().token
         try backend?.live?.unregister(registration, token: token, call: call)
       }
+    }
+  }
+
+  /// Ends a subscription, and waits until the backend has heard of it. Throws what it says if it refuses; nothing is told
+  /// any more in any case.
+  package func unsubscribe(
+    _ subscription: LiveSubscription, _ options: Options, _ cancellation: Cancellation
+  ) throws(StoreError) {
+    try asking("unsubscribe", options, cancellation) { (call) throws(StoreError) in
+      try recordingRefusal { () throws(StoreError) in try subscription.end(call) }
     }
   }
 

@@ -13,6 +13,17 @@ public func kv_subscription_close(_ subscription: OpaquePointer?) -> kv_status {
   }
 }
 
+func subscriptionEnd(
+  _ subscription: OpaquePointer?, _ options: CString?
+) throws(StoreError) -> Operation {
+  let subscription = try SubscriptionObject.borrow(subscription)
+  let (options, isInside) = (try callOptions(options) ?? Options(), subscription.isInside)
+  return Operation(on: subscription.client) { (running) throws(StoreError) in
+    try subscription.end(options, running.cancellation, isInside: isInside)
+    return .remote(.nothing)
+  }
+}
+
 @_cdecl("kv_client_observe_sync") @implementation
 public func kv_client_observe_sync(
   _ client: OpaquePointer?, _ receive: kv_event_fn?, _ context: UnsafeMutableRawPointer?,

@@ -38,6 +38,8 @@ static kv_status handle_kv_request_cursor_request(void *a, kv_error **e) { retur
 static kv_status handle_kv_request_cancel_request(void *a, kv_error **e) { (void)e; return kv_request_cancel(a); }
 static kv_status handle_kv_request_progress_request(void *a, kv_error **e) { (void)e; return kv_request_progress(a, &(kv_progress){.size = sizeof(kv_progress)}); }
 static kv_status handle_kv_subscription_close_subscription(void *a, kv_error **e) { (void)e; return kv_subscription_close(a); }
+static kv_status handle_kv_subscription_end_subscription(void *a, kv_error **e) { return kv_subscription_end(a, NULL, e); }
+static kv_status handle_kv_subscription_end_async_subscription(void *a, kv_error **e) { return kv_subscription_end_async(a, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
 static kv_status handle_kv_client_observe_sync_client(void *a, kv_error **e) { return kv_client_observe_sync(a, no_kv_event_fn, &freed, count_free, &made_subscription, e); }
 static kv_status handle_kv_client_status_client(void *a, kv_error **e) { return kv_client_status(a, &json, &length, e); }
 static kv_status handle_kv_client_observe_status_client(void *a, kv_error **e) { return kv_client_observe_status(a, no_kv_event_fn, &freed, count_free, &made_subscription, e); }
@@ -343,6 +345,8 @@ static const misused_call handle_calls[] = {
     {"kv_request_cancel", "request", REQUEST, handle_kv_request_cancel_request, 0, 0, 0},
     {"kv_request_progress", "request", REQUEST, handle_kv_request_progress_request, 0, 0, 0},
     {"kv_subscription_close", "subscription", SUBSCRIPTION, handle_kv_subscription_close_subscription, 1, 0, 0},
+    {"kv_subscription_end", "subscription", SUBSCRIPTION, handle_kv_subscription_end_subscription, 0, 1, 0},
+    {"kv_subscription_end_async", "subscription", SUBSCRIPTION, handle_kv_subscription_end_async_subscription, 0, 1, 1},
     {"kv_client_observe_sync", "client", CLIENT, handle_kv_client_observe_sync_client, 0, 1, 1},
     {"kv_client_status", "client", CLIENT, handle_kv_client_status_client, 0, 1, 0},
     {"kv_client_observe_status", "client", CLIENT, handle_kv_client_observe_status_client, 0, 1, 1},

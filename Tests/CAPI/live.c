@@ -100,6 +100,31 @@ static void handlers_are_told(void) {
   NUMBER(1, received.freed);
 }
 
+static void ends_with_an_answer(void) {
+  diary told = {.client = listener()}, last = {.client = told.client};
+  kv_store *store = opened_store(told.client, "ended", "network");
+  kv_subscription *subscription = NULL, *other = NULL;
+  OK(kv_store_subscribe(store, NULL, ALL, &told, on_free, &subscription, &error));
+  until(&told, CONNECTED);
+  STATUS(KV_INVALID, kv_subscription_end(subscription, "{\"tmeout\":1}", &error));
+  NUMBER(0, told.freed);
+  OK(kv_subscription_end(subscription, "{\"timeout\":20}", &error));
+  NUMBER(1, told.freed);
+  saved(store, "{\"_id\":\"a\"}");
+  OK(kv_store_subscribe(store, NULL, ALL, &last, on_free, &other, &error));
+  until(&last, CONNECTED);
+  TEXT(CONNECTED, told.text);
+  OK(kv_subscription_end(subscription, NULL, &error));
+  OK(kv_subscription_close(subscription));
+  STATUS(KV_MISUSE, kv_subscription_end(subscription, NULL, &error));
+
+  stop_server();
+  STATUS(KV_NETWORK, kv_subscription_end(other, NULL, &error));
+  NUMBER(1, last.freed);
+  OK(kv_client_close(told.client));
+  port = start_server();
+}
+
 static void a_handler_closes_the_client(void) {
   diary received = {.client = listener(), .closes = 1};
   kv_store *store = opened_store(received.client, "closed", "network");
@@ -228,6 +253,7 @@ static void what_is_refused(void) {
 int main(void) {
   port = start_server();
   RUN("handlers are told what happens, each its own; closing one leaves the other", handlers_are_told);
+  RUN("unsubscribing has an answer, after which nothing comes", ends_with_an_answer);
   RUN("a handler may close the client", a_handler_closes_the_client);
   RUN("a handler may call the backend and end itself; it hears nothing more, others do", a_handler_calls_back);
   RUN("a handler that blocks keeps callbacks waiting, and nobody else", a_handler_blocks);

@@ -17,6 +17,9 @@ final class FakeLive: LiveRemote {
     /// The errors of the next requests to join, one for each.
     var joinErrors: [StoreError] = []
     var probeErrors: [StoreError] = []
+    var leaveErrors: [StoreError] = []
+    /// Whether probes fail, however many there are.
+    var isUnreachable = false
     var time = 100
   }
 
@@ -61,11 +64,13 @@ final class FakeLive: LiveRemote {
   ) throws(StoreError) {
     state.withLockNotifyingAll { $0.isLeaving = true }
     let isAnswered: Bool? = wait(call) { $0.lets ? true : nil }
-    state.withLockNotifyingAll { state in
+    let error = state.withLockNotifyingAll { state -> StoreError? in
       state.isLeaving = false
       if isAnswered == nil { state.cutLeaves += 1 }
       state.leaves.append(topic.collection ?? "")
+      return state.leaveErrors.isEmpty ? nil : state.leaveErrors.removeFirst()
     }
+    if let error { throw error }
   }
 
   func poll(
@@ -98,6 +103,7 @@ final class FakeLive: LiveRemote {
   func probe(_ registration: LiveRegistration, _ call: Call) throws(StoreError) {
     let error = state.withLockNotifyingAll { state -> StoreError? in
       state.probes += 1
+      if state.isUnreachable { return StoreError(.network, "") }
       return state.probeErrors.isEmpty ? nil : state.probeErrors.removeFirst()
     }
     if let error { throw error }

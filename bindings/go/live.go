@@ -78,15 +78,28 @@ func (c *Collection[T]) Watch(ctx context.Context, toLocal bool) (<-chan LiveEve
 	})
 }
 
+// Subscribe tells receive what happens to the collection on the backend, as [Collection.Watch] does by a channel, until the
+// subscription is closed; [Subscription.End] also waits for the backend's answer. receive runs on the client's callback
+// thread. If more than 1,024 changes wait for it, what follows becomes a [LiveMissed].
+func (c *Collection[T]) Subscribe(toLocal bool, receive func(LiveEvent[T])) (*Subscription, error) {
+	return c.store.subscribe(toLocal, func(text []byte, err error) { receive(liveEvent[T](text, err)) })
+}
+
+// liveEvent reads an event, or stands for an error in its place.
+func liveEvent[T any](text []byte, err error) LiveEvent[T] {
+	received, wrong := unmarshal[LiveEvent[T]](text)
+	if received.Err = err; err == nil {
+		received.Err = wrong
+	}
+	return received
+}
+
 // watcher brings what a subscription receives to a stream. What comes after a LiveMissed is dropped until
 // everything was read.
 func watcher[T any](s *stream[LiveEvent[T]]) event {
 	isMissing := false
 	return func(text []byte, err error) {
-		received, wrong := unmarshal[LiveEvent[T]](text)
-		if received.Err = err; err == nil {
-			received.Err = wrong
-		}
+		received := liveEvent[T](text, err)
 		if received.Kind != LiveChange && received.Kind != LiveMessage {
 			s.put(received)
 			if received.Status == "disconnected" {

@@ -2,6 +2,7 @@ package kvstore_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -65,6 +66,55 @@ func TestWhatAnotherClientDoesIsToldToAllWhoWatch(t *testing.T) {
 	equal(t, change(next(t, second)), "update a")
 	must(writer.RemoveByID(ctx, "a"))(t)
 	equal(t, change(next(t, second)), "delete a")
+}
+
+func TestUnsubscribingIsAnsweredAndNothingComesAfterIt(t *testing.T) {
+	name := unique()
+	client := listener(t, host)
+	notes := collection[kvstore.M](t, client, name, kvstore.Network)
+	ready, changes := make(chan struct{}), make(chan string, 8)
+	subscription := must(notes.Subscribe(false, func(event kvstore.LiveEvent[kvstore.M]) {
+		switch event.Kind {
+		case kvstore.LiveReady:
+			close(ready)
+		case kvstore.LiveChange:
+			changes <- event.ID
+		}
+	}))(t)
+	<-ready
+	must(notes.Save(ctx, kvstore.M{"_id": "a"}))(t)
+	equal(t, <-changes, "a")
+	if err := subscription.End(ctx); err != nil {
+		t.Fatal(err)
+	}
+	others := watch(t, ctx, notes, false)
+	must(notes.Save(ctx, kvstore.M{"_id": "b"}))(t)
+	equal(t, change(told(t, others)), "create b")
+	equal(t, len(changes), 0)
+	if err := subscription.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestUnsubscribingSaysThatTheBackendCouldNotBeTold(t *testing.T) {
+	own := must(startServer(t.TempDir()))(t)
+	defer own.kill()
+	client := listener(t, own.host())
+	notes := collection[kvstore.M](t, client, unique(), kvstore.Network)
+	ready := make(chan struct{})
+	subscription := must(notes.Subscribe(false, func(event kvstore.LiveEvent[kvstore.M]) {
+		if event.Kind == kvstore.LiveReady {
+			close(ready)
+		}
+	}))(t)
+	<-ready
+	own.kill()
+	if err := subscription.End(ctx); !errors.Is(err, kvstore.ErrNetwork) {
+		t.Fatalf("got %v", err)
+	}
+	if err := subscription.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestOnlyWhoMayReadAnEntityIsToldOfIt(t *testing.T) {

@@ -30,6 +30,21 @@ func (s *Subscription) Close() error {
 	return s.closed
 }
 
+// End ends it like Close, and waits for the answer of the backend where it has to be told: live data that nobody else of
+// this client listens to. What the backend says if it refuses is the error, or [ErrNetwork] if it cannot be told now; nothing
+// is received any more in any case. Close is still to be called.
+func (s *Subscription) End(ctx context.Context, options ...Option) error {
+	gathered := gather(options)
+	text, err := gathered.text()
+	if err != nil {
+		return err
+	}
+	_, err = run(ctx, gathered, func(r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
+		return C.kv_subscription_end_async(s.handle, characters(text), r.done, r.context, r.free, q, e)
+	})
+	return err
+}
+
 // A SyncEvent is what happened while a client synchronised. Members that do not apply are zero.
 type SyncEvent struct {
 	// Event is "started", "progress", "finished", "offline", "online", "loggedOut", "quarantined" or "overwritten"; others

@@ -3,6 +3,26 @@
 public import CKVStore
 internal import KVSync
 
+@_cdecl("kv_subscription_end") @implementation
+public func kv_subscription_end(
+  _ subscription: OpaquePointer?, _ options: CString?, _ errorOut: HandleOut?
+) -> kv_status {
+  status(errorOut) { () throws(StoreError) in
+    try subscriptionEnd(subscription, options).run(into: TextOutput.nowhere)
+  }
+}
+
+@_cdecl("kv_subscription_end_async") @implementation
+public func kv_subscription_end_async(
+  _ subscription: OpaquePointer?, _ options: CString?, _ done: kv_answer_fn?,
+  _ context: UnsafeMutableRawPointer?, _ freeContext: kv_free_fn?, _ requestOut: HandleOut?,
+  _ errorOut: HandleOut?
+) -> kv_status {
+  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
+    () throws(StoreError) in try subscriptionEnd(subscription, options)
+  }
+}
+
 @_cdecl("kv_ping") @implementation
 public func kv_ping(
   _ client: OpaquePointer?, _ options: CString?, _ jsonOut: TextOut?, _ lengthOut: LengthOut?,

@@ -34,13 +34,20 @@ final class LiveSource: EventSource {
     if isTooLate { live.end() }
   }
 
-  func end() {
-    let live = state.withLock { state in
+  func end() { taken()?.end() }
+
+  func end(_ options: Options, _ cancellation: Cancellation) throws(StoreError) {
+    guard let live = taken() else { return }
+    try subscription.client.core.unsubscribe(live, options, cancellation)
+  }
+
+  /// What fed this until now: it does so no longer.
+  private func taken() -> LiveSubscription? {
+    state.withLock { state in
       state.isEnded = true
       defer { state.live = nil }
       return state.live
     }
-    live?.end()
   }
 
   private func receive(_ event: LiveEvent) {

@@ -1,12 +1,21 @@
 internal import CKVStore
 internal import Glibc
 internal import KVBase
+internal import KVClient
 internal import KVSync
 
 /// What keeps a subscription supplied: told once that nobody listens any more.
 protocol EventSource: AnyObject, Sendable {
   /// Stops what feeds the subscription. Must not wait for callbacks.
   func end()
+
+  /// The same, and waits until whoever it was fed by has heard of it; throws if that one refuses.
+  func end(_ options: Options, _ cancellation: Cancellation) throws(StoreError)
+}
+
+extension EventSource {
+  /// What is fed by this machine alone has nobody to ask.
+  func end(_ options: Options, _ cancellation: Cancellation) throws(StoreError) { end() }
 }
 
 /// What is told to a subscriber: JSON, or an error.
@@ -79,18 +88,37 @@ final class SubscriptionObject: HandleObject {
 
   /// Ends it: when this returns, no callback is running, but for the one that it is called from, and none
   /// will come.
-  func close() {
+  func close() { end(isInside: isInside) { $0.end() } }
+
+  /// The same, and waits until whoever feeds it has heard of it. If that one refuses, this throws what it says.
+  /// `isInside`: it was asked for inside the subscription's own callback, which may wait for this.
+  func end(
+    _ options: Options, _ cancellation: Cancellation, isInside: Bool
+  ) throws(StoreError) {
+    try end(isInside: isInside) { (source) throws(StoreError) in
+      try source.end(options, cancellation)
+    }
+  }
+
+  /// Whether this thread is inside the host's function.
+  var isInside: Bool { state.withLock { $0.runner == pthread_self() } }
+
+  private func end<Failure: Error>(
+    isInside: Bool, _ endSource: (any EventSource) throws(Failure) -> Void
+  ) throws(Failure) {
     let source = state.withLockNotifyingAll { state in
       state.isClosed = true
       defer { state.source = nil }
       return state.source
     }
-    source?.end()
-    client.forget(self)
-    let isInside = state.withLock { $0.runner == pthread_self() }
-    guard !isInside else { return }
-    _ = state.wait { $0.runner == nil ? true : nil }
-    retire()
+    defer {
+      client.forget(self)
+      if !isInside {
+        _ = state.wait { $0.runner == nil ? true : nil }
+        retire()
+      }
+    }
+    if let source { try endSource(source) }
   }
 
   private func retire() {

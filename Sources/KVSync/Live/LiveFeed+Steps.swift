@@ -9,11 +9,11 @@ extension LiveFeed {
     case poll
     case reconnect
 
-    /// Into something that is listened to, or out of it.
-    var moves: Bool {
+    /// The topic that it takes us into, or out of.
+    var moving: LiveTopic? {
       switch self {
-      case .join, .leave: true
-      case .catchUp, .poll, .reconnect: false
+      case .join(let topic), .leave(let topic): topic
+      case .catchUp, .poll, .reconnect: nil
       }
     }
 
@@ -45,7 +45,10 @@ extension LiveFeed {
       } catch {
         handle(error, step, cancellation: cancellation)
       }
-      state.withLockNotifyingAll { $0.step = nil }
+      state.withLockNotifyingAll { state in
+        (state.step, state.moving) = (nil, nil)
+        state.settleDepartures()
+      }
     }
   }
 
@@ -57,7 +60,7 @@ extension LiveFeed {
       guard let registration = state.registration, let step = Self.step(state) else { return nil }
       let cancellation = Cancellation()
       state.step = cancellation
-      state.isMoving = step.moves
+      state.moving = step.moving
       state.waitingSince = step.waits ? now() : nil
       return (step, registration, cancellation)
     }
@@ -95,13 +98,24 @@ extension LiveFeed {
     case .leave(let topic):
       // Gone from here in any case: what still comes finds nobody.
       state.withLock { state in if state.step === cancellation { state.joined[topic] = nil } }
-      try? remote.leave(topic, registration, call: call)
+      do throws(StoreError) { try remote.leave(topic, registration, call: call) } catch {
+        refuse(departuresFrom: topic, error)
+      }
     case .catchUp(let topic):
       try catchUp(topic, call, step: cancellation)
     case .poll:
       try poll(registration, cancellation)
     case .reconnect:
       try reconnect(registration, call, step: cancellation)
+    }
+  }
+
+  /// Tells those who have left a topic that the backend still sends what happens there.
+  private func refuse(departuresFrom topic: LiveTopic, _ error: StoreError) {
+    state.withLockNotifyingAll { state in
+      for departure in state.departures.removeValue(forKey: topic) ?? [] {
+        departure.answer = .failure(error)
+      }
     }
   }
 
@@ -186,11 +200,7 @@ extension LiveFeed {
   }
 
   private func failAll(_ error: StoreError) {
-    let failed = state.withLockNotifyingAll { state -> [Subscriber] in
-      defer { state = State(registration: nil, step: state.step, isClosed: state.isClosed) }
-      return Array(state.subscribers.values)
-    }
-    finish(error, failed)
+    finish(error, state.withLockNotifyingAll { $0.reset() })
   }
 
   // MARK: Failures

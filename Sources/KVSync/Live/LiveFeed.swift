@@ -28,6 +28,11 @@ package final class LiveFeed: Sendable {
     func end() { over.withLock { $0 = true } }
   }
 
+  /// Somebody who has left a topic, and what has come of it as soon as that is known.
+  final class Departure {
+    var answer: Result<Void, StoreError>?
+  }
+
   /// A topic that the backend sends us messages about.
   struct Joined {
     /// Before it everything has been told, by the backend's clock; nil: unknown.
@@ -62,15 +67,38 @@ package final class LiveFeed: Sendable {
     var mustHurry = false
     /// Stops the step that runs.
     var step: Cancellation?
-    /// Whether that step takes us into a collection or out of it. It is only stopped with everything: a request
-    /// that is given up may still be carried out, behind the one that follows it.
-    var isMoving = false
+    /// The topic that this step takes us into or out of. It is only stopped with everything: a request that is given up may
+    /// still be carried out, behind the one that follows it.
+    var moving: LiveTopic?
+    /// Those who have left and wait for an answer.
+    var departures: [LiveTopic: [Departure]] = [:]
     var isClosed = false
 
     var wanted: Set<LiveTopic> { Set(subscribers.values.map(\.topic)) }
 
     /// The step that is stopped when something else is wanted.
-    var interruptible: Cancellation? { isMoving ? nil : step }
+    var interruptible: Cancellation? { moving == nil ? step : nil }
+
+    /// Answers those who have left a topic: nil, if others listen to it, or the backend sends nothing of it any more.
+    mutating func settleDepartures() {
+      for (topic, departures) in departures {
+        let isDone = wanted.contains(topic) || joined[topic] == nil && moving != topic
+        guard isDone || isDown else { continue }
+        for departure in departures {
+          departure.answer =
+            isDone
+            ? .success(()) : .failure(StoreError(.network, "The backend could not be told."))
+        }
+        self.departures[topic] = nil
+      }
+    }
+
+    /// Forgets everything but what the loop needs; returns those who listened.
+    mutating func reset() -> [Subscriber] {
+      for departure in departures.values.joined() { departure.answer = .success(()) }
+      defer { self = State(step: step, isClosed: isClosed) }
+      return Array(subscribers.values)
+    }
   }
 
   let remote: any LiveRemote
@@ -112,10 +140,8 @@ package final class LiveFeed: Sendable {
   /// so.
   package func stop() {
     let (step, subscribers) = state.withLockNotifyingAll { state -> (Cancellation?, [Subscriber]) in
-      state.registration = nil
       for subscriber in state.subscribers.values { subscriber.end() }
-      defer { state = State(registration: nil, step: state.step, isClosed: state.isClosed) }
-      return (state.step, Array(state.subscribers.values))
+      return (state.step, state.reset())
     }
     step?.cancel()
     _ = state.wait { $0.step == nil ? true : nil }
@@ -148,16 +174,31 @@ package final class LiveFeed: Sendable {
   }
 
   /// A second time is harmless.
-  package func unsubscribe(_ subscriber: Subscriber) {
+  package func unsubscribe(_ subscriber: Subscriber) { _ = depart(subscriber) }
+
+  /// The same, and waits until the backend sends nothing of the topic any more, unless others listen to it.
+  ///
+  /// Throws what the backend said if it refused, or `.network` if it could not be told: nothing is told to the subscriber
+  /// any more in any case.
+  package func unsubscribe(_ subscriber: Subscriber, _ call: Call) throws(StoreError) {
+    let departure = depart(subscriber)
+    try call.wait(on: state, timeout: "The backend was not told in time.") { _ in
+      departure.answer
+    }.get()
+  }
+
+  private func depart(_ subscriber: Subscriber) -> Departure {
     subscriber.end()
+    let departure = Departure()
     let step = state.withLockNotifyingAll { state -> Cancellation? in
       state.ready.remove(ObjectIdentifier(subscriber))
-      guard state.subscribers.removeValue(forKey: ObjectIdentifier(subscriber)) != nil,
-        !state.wanted.contains(subscriber.topic)
-      else { return nil }
-      return state.interruptible
+      let wasThere = state.subscribers.removeValue(forKey: ObjectIdentifier(subscriber)) != nil
+      state.departures[subscriber.topic, default: []].append(departure)
+      state.settleDepartures()
+      return wasThere && !state.wanted.contains(subscriber.topic) ? state.interruptible : nil
     }
     step?.cancel()
+    return departure
   }
 
   /// Seconds of silence that are doubted once other requests are answered.

@@ -378,7 +378,6 @@ def test_events_that_nobody_takes_are_bounded() -> None:
 
     class Nothing(kvstore.Subscription):
         def __init__(self) -> None:
-            super().__init__(0, None)
             self._handle = None
 
     def subscribe(receive: Callable[[int], object], ended: Callable[[], object]) -> Nothing:

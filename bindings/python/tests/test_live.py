@@ -23,6 +23,8 @@ class Service(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.messages: queue.Queue[dict[str, object]] = queue.Queue()
+        #: Status and body of the answer to whoever unsubscribes.
+        self.farewell: tuple[int, dict[str, object]] = (200, {})
 
     def deliver(self, entity: dict[str, object], token: str, **more: object) -> None:
         """Put a message in."""
@@ -65,6 +67,9 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer({"subscribeKey": "s", "publishKey": "p", "userChannelGroup": "g"})
         if self.path.startswith("/user"):
             return self.answer({"_id": "u1", "username": "ana", "_kmd": {"authtoken": "t"}})
+        if self.path.endswith("/_unsubscribe"):
+            status, body = self.server.farewell
+            return self.answer(body, status)
         return self.answer({})
 
     def answer(self, body: dict[str, object], status: int = 200) -> None:
@@ -126,6 +131,28 @@ def test_iterating_asynchronously(service: Service, client: kvstore.Client) -> N
 
     client.register_live()
     assert asyncio.run(first_change()).id == "a"
+
+
+def test_unsubscribing_says_what_the_backend_refuses(
+    service: Service, client: kvstore.Client
+) -> None:
+    client.register_live()
+    words = {"description": "", "debug": ""}
+    refusals: list[tuple[int, str, type[kvstore.KVError]]] = [
+        (403, "InsufficientCredentials", kvstore.ForbiddenError),
+        (401, "InvalidCredentials", kvstore.UnauthorizedError),
+    ]
+    for status, error, expected in refusals:
+        service.farewell = status, {"error": error, **words}
+        with client.collection("notes").live() as stream:
+            assert [next(stream).event, next(stream).event] == ["status", "ready"]
+            assert client.status().signed_in
+            with pytest.raises(expected):
+                stream.end()
+            assert list(stream) == []
+            # It has ended all the same.
+            stream.end()
+    assert not client.status().signed_in
 
 
 def test_who_iterates_too_slowly_is_told_that_something_is_missing(

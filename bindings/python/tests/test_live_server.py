@@ -265,3 +265,88 @@ def test_a_task_iterates_and_may_be_cancelled(own_server: Server, tmp_path: Path
                 assert [event.status async for event in stream] == ["disconnected"]
 
     asyncio.run(follow())
+
+
+def test_unsubscribing_is_answered_and_nothing_comes_after_it(member: Member) -> None:
+    ana = member("ana")
+    notes, writer = ana.collection("notes"), member("bob").collection("notes", "network")
+    told: list[str] = []
+    ready, over = threading.Event(), threading.Event()
+    subscription = notes.subscribe(
+        lambda event: told.append(event.event), on_ready=lambda _: ready.set()
+    )
+    with notes.live() as other:
+        begin(other)
+        assert ready.wait(30)
+        subscription.end(timeout=30)
+        writer.save({"_id": "a"})
+        assert what(next(other)) == ("create", "a")
+    assert told == []
+    # Nobody else listens now: the backend is told, and answers.
+    with notes.live() as last:
+        begin(last)
+        with last.end_async(on_answer=lambda _: over.set()) as request:
+            request.result(timeout=30)
+        assert list(last) == []
+        last.end()
+        assert over.wait(30)
+    subscription.close()
+    with pytest.raises(kvstore.MisuseError):
+        subscription.end()
+
+
+def test_unsubscribing_says_that_the_backend_could_not_be_told(
+    member: Member, own_server: Server
+) -> None:
+    with member("ana").collection("notes").live() as stream:
+        begin(stream)
+        own_server.stop()
+        with pytest.raises(kvstore.NetworkError):
+            stream.end()
+        assert [event for event in stream if event.event == "change"] == []
+    own_server.start()
+
+
+def test_a_handler_may_end_its_own_subscription(member: Member) -> None:
+    notes = member("ana").collection("notes", "network")
+    with notes.live() as other:
+        begin(other)
+        told: list[str | None] = []
+        ready, ended = threading.Event(), threading.Event()
+
+        def hear(event: kvstore.LiveEvent) -> None:
+            told.append(event.id)
+            subscription.end(timeout=30)
+            ended.set()
+
+        with notes.subscribe(hear, on_ready=lambda _: ready.set()) as subscription:
+            assert ready.wait(30)
+            notes.save({"_id": "a"})
+            assert ended.wait(30)
+            notes.save({"_id": "b"})
+            assert [what(next(other)), what(next(other))] == [("create", "a"), ("create", "b")]
+        assert told == ["a"]
+
+
+def test_unsubscribing_can_be_awaited(own_server: Server, tmp_path: Path) -> None:
+    async def main() -> None:
+        async with aio.Client(
+            app_key=APP_KEY, app_secret=APP_SECRET, host=own_server.host, data_directory=tmp_path
+        ) as client:
+            await client.signup("ana", "a password")
+            await client.register_live()
+            notes = client.collection("notes")
+            async with notes.live() as stream:
+                assert [await anext(stream), await anext(stream)] == READY
+                await stream.end(timeout=30)
+                await notes.save({"_id": "a"})
+                await notes.push()
+                assert [event async for event in stream] == []
+            async with notes.live() as stream:
+                assert [await anext(stream), await anext(stream)] == READY
+                await asyncio.to_thread(own_server.stop)
+                with pytest.raises(kvstore.NetworkError):
+                    await stream.end()
+                await asyncio.to_thread(own_server.start)
+
+    asyncio.run(main())

@@ -205,6 +205,8 @@ FUNCTIONS: Final[dict[str, tuple[str, str]]] = {
     "kv_request_progress": ("i", "pp"),
     "kv_request_free": ("v", "p"),
     "kv_subscription_close": ("i", "p"),
+    "kv_subscription_end": ("i", "psp"),
+    "kv_subscription_end_async": ("i", "psppppp"),
     "kv_client_observe_sync": ("i", "pppppp"),
     "kv_client_status": ("i", "pppp"),
     "kv_client_observe_status": ("i", "pppppp"),

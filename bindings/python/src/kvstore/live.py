@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Any, Generic, Unpack
 
-from ._callbacks import refuse_coroutine
+from ._callbacks import Owner, refuse_coroutine
 from ._json import from_json
+from ._option_types import NetworkOptions
 from .errors import KVError
 from .model import Mapper
+from .request import OnAnswer, Request
 from .results import E
 from .stream import Stream
 from .subscription import Subscription, begin
@@ -62,7 +64,7 @@ Handlers = tuple[
 
 def begin_live(
     function: str,
-    owner: object,
+    owner: Owner,
     *arguments: object,
     handlers: Handlers[E],
     mapper: Mapper[E],
@@ -109,7 +111,7 @@ class LiveStream(Stream[LiveEvent[E]], Generic[E]):
     changes wait, is told ``missed``.
     """
 
-    def __init__(self, function: str, owner: object, *arguments: object, mapper: Mapper[E]) -> None:
+    def __init__(self, function: str, owner: Owner, *arguments: object, mapper: Mapper[E]) -> None:
         super().__init__(_MOST)
         self._subscription = begin_live(
             function,
@@ -131,3 +133,13 @@ class LiveStream(Stream[LiveEvent[E]], Generic[E]):
     def close(self) -> None:
         """End it; whoever waits for an event stops waiting. A second time is harmless."""
         self._subscription.close()
+
+    def end(self, **options: Unpack[NetworkOptions]) -> None:
+        """End it, and wait for the backend's answer: see :meth:`kvstore.Subscription.end`."""
+        self._subscription.end(**options)
+
+    def end_async(
+        self, *, on_answer: OnAnswer[None] | None = None, **options: Unpack[NetworkOptions]
+    ) -> Request[None]:
+        """Start to end it."""
+        return self._subscription.end_async(on_answer=on_answer, **options)

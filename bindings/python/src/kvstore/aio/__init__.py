@@ -18,7 +18,7 @@ those of the blocking calls.
 
 from .client import Client
 from .cursor import Cursor
-from .events import Events, States
+from .events import Events, LiveStream, States
 from .pending import PendingQueue
 from .store import Store
 from .users import Groups, Users
@@ -29,6 +29,7 @@ __all__ = [
     "Cursor",
     "Events",
     "Groups",
+    "LiveStream",
     "PendingQueue",
     "States",
     "Store",

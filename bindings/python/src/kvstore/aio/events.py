@@ -6,10 +6,14 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar, Unpack
 
+from .. import live
+from .._option_types import NetworkOptions
+from ..live import LiveEvent
+from ..results import E
 from ..subscription import Subscription
-from ._waiting import Closing, in_thread
+from ._waiting import Closing, finish, in_thread
 
 T = TypeVar("T")
 
@@ -74,6 +78,27 @@ class Events(Closing, AsyncIterator[T], Generic[T]):
     def _end(self) -> None:
         self._ended = True
         self._changed.set()
+
+
+class LiveStream(Closing, AsyncIterator[LiveEvent[E]], Generic[E]):
+    """What happens in a collection, or is said in a stream: see :class:`kvstore.LiveStream`."""
+
+    def __init__(self, blocking: live.LiveStream[E]) -> None:
+        self.blocking = blocking
+
+    def __aiter__(self) -> LiveStream[E]:
+        return self
+
+    async def __anext__(self) -> LiveEvent[E]:
+        return await anext(self.blocking)
+
+    async def close(self) -> None:
+        """End it; whoever waits for an event stops waiting. A second time is harmless."""
+        await in_thread(self.blocking.close)
+
+    async def end(self, **options: Unpack[NetworkOptions]) -> None:
+        """End it, and wait for the backend's answer: see :meth:`kvstore.Subscription.end`."""
+        await finish(lambda done: self.blocking.end_async(on_answer=done, **options))
 
 
 class States(Events[T]):

@@ -12,14 +12,13 @@ from .._options import FollowOptions
 from ..changes import ChangesStream
 from ..conflict import ConflictHandler
 from ..errors import NotFoundError
-from ..live import LiveStream
 from ..query import QueryLike
 from ..results import E, SyncResult
 from ..status import FollowStatus
 from ._calls import StoreCalls
 from ._waiting import Closing, in_thread
 from .cursor import Cursor
-from .events import States
+from .events import LiveStream, States
 from .pending import PendingQueue
 
 T = TypeVar("T")
@@ -88,7 +87,8 @@ class Store(StoreCalls[E], Closing):
 
         See :meth:`kvstore.Store.live`; :meth:`Client.register_live` comes first.
         """
-        with await in_thread(self.blocking.live, live_to_local=live_to_local) as stream:
+        blocking = await in_thread(self.blocking.live, live_to_local=live_to_local)
+        async with LiveStream(blocking) as stream:
             yield stream
 
     def follow(

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from .. import userstream as blocking
-from ..live import LiveStream
 from ._calls import StreamCalls
 from ._waiting import in_thread
+from .events import LiveStream
 
 
 class UserStream(StreamCalls):
@@ -20,5 +20,5 @@ class UserStream(StreamCalls):
     @asynccontextmanager
     async def live(self, user: str | None = None) -> AsyncIterator[LiveStream]:
         """Give what is said: ``async with``, then ``async for``."""
-        with await in_thread(self.blocking.live, user) as stream:
+        async with LiveStream(await in_thread(self.blocking.live, user)) as stream:
             yield stream
