@@ -36,6 +36,8 @@ ORDER = {
         "Aggregation",
         "Update",
     ],
+    # The files beside the folders come last: the name of the room stands for them.
+    "KVStoreC": ["Handles", "Boundary", "Objects", "EntryPoints", "KVStoreC"],
 }
 
 DECLARATION = re.compile(
