@@ -12,6 +12,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from abi import aio, facade, misuse, native, options, statuses
@@ -26,7 +27,7 @@ MADE: dict[str, Callable[[Header], str]] = {
     "bindings/python/src/kvstore/_abi.py": native.make,
     "bindings/python/src/kvstore/_option_types.py": options.python,
     "Sources/KVSync/Model/StoreError.Kind+Status.swift": statuses.make,
-    "Sources/KVStoreC/EntryPoints/Operations.swift": facade.make,
+    **{f"Sources/KVStoreC/EntryPoints/{file}": partial(facade.make, file) for file in facade.FILES},
     "bindings/python/src/kvstore/aio/_calls.py": aio.make,
     "Tests/CAPI/functions.h": misuse.make,
 }

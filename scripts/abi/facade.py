@@ -34,14 +34,29 @@ internal import KVSync
 """
 
 
-def make(header: Header) -> str:
-    """Make Operations.swift."""
+#: The files, and the nouns of the functions that each has.
+FILES = {
+    "Operations+Stores.swift": ("store",),
+    "Operations+Users.swift": ("ping", "user", "group"),
+    "Operations+Live.swift": ("live", "stream", "subscription"),
+}
+
+
+def make(file: str, header: Header) -> str:
+    """Make one of the files."""
     parts = [_HEAD]
     for blocking, asynchronous in header.pairs():
+        if file != _file(blocking):
+            continue
         if blocking.name not in BY_HAND:
             parts.append(_entry_point(blocking, _blocking(blocking, asynchronous)))
         parts.append(_entry_point(asynchronous, _asynchronous(asynchronous)))
     return "\n".join(parts)
+
+
+def _file(function: Function) -> str:
+    noun = function.name.split("_")[1]
+    return next(file for file, nouns in FILES.items() if noun in nouns)
 
 
 def _entry_point(function: Function, body: str) -> str:
