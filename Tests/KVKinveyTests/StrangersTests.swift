@@ -27,6 +27,7 @@ let strangersReplies: [ScriptedReply] = [
     let backend: Backend
     let live: KinveyLive
     let registration: LiveRegistration
+    var groups: KinveyGroups { KinveyGroups(backend.service) }
 
     func write(_ write: RemoteWrite) throws(StoreError) {
       _ = try backend.remote.outcome(write)?.get()
@@ -123,6 +124,20 @@ let strangersReplies: [ScriptedReply] = [
       }
     ),
     ("exists", { (parts) throws(StoreError) in _ = try parts.backend.users.exists("a", Call()) }),
+    (
+      "lookup",
+      { (parts) throws(StoreError) in
+        _ = try parts.backend.users.lookup(["username": "a"], Call())
+      }
+    ),
+    ("create group", { (parts) throws(StoreError) in _ = try parts.groups.create([:], Call()) }),
+    ("read group", { (parts) throws(StoreError) in _ = try parts.groups.read("g", Call()) }),
+    ("list groups", { (parts) throws(StoreError) in _ = try parts.groups.all(Call()) }),
+    (
+      "replace group",
+      { (parts) throws(StoreError) in _ = try parts.groups.replace([:], id: "g", Call()) }
+    ),
+    ("delete group", { (parts) throws(StoreError) in try parts.groups.delete("g", Call()) }),
     (
       "find by id",
       { (parts) throws(StoreError) in
