@@ -5,8 +5,8 @@
 ///       if case .offline = event { break }
 ///     }
 ///
-/// For one loop. Up to 1,024 events wait for it; what comes then is dropped, and the loop is told that it missed
-/// something. It ends when its task is cancelled, when nobody has it any more, and when the client is closed.
+/// For one loop. Up to 1,024 events wait for it; what comes then is dropped, and the loop gets an event
+/// that says so. It ends when its task is cancelled, when nobody has it any more, and when the client is closed.
 public struct EventSequence<Event: Sendable>: AsyncSequence, Sendable {
   public typealias Element = Event
   public typealias Failure = Never

@@ -1,6 +1,6 @@
 internal import KVSync
 
-/// What a subscriber is told of a collection on the backend: see `DataStore.live`.
+/// An event of a collection on the backend: see `DataStore.live`.
 ///
 ///     for await event in try people.live() {
 ///       switch event {
@@ -15,7 +15,7 @@ public enum LiveEvent<Entity: Codable & Sendable>: Sendable {
   /// What a save was, as far as the backend tells.
   public enum Cause: String, Sendable { case create, update, save }
 
-  /// From now on every change is told.
+  /// From now on every change comes.
   case ready
   case saved(Entity, Cause)
   case deleted(id: String)

@@ -28,7 +28,7 @@ public struct Observed<Entity: Codable & Sendable>: AsyncSequence, Sendable {
     ) async throws(KVStoreError) -> Changes<Entity>? {
       guard let changes = try await source.next() else { return nil }
       do throws(KVStoreError) { return try Changes(changes) } catch {
-        // What follows would change a result that was never told.
+        // What follows would change a result that the loop never got.
         source.end()
         throw error
       }

@@ -26,14 +26,14 @@ extension DataStore {
     return Observed(source)
   }
 
-  /// Tells what happens to the collection on the backend, from the moment of the call on. The client has to be
+  /// The events of the collection on the backend, from the moment of the call on. The client has to be
   /// registered: `KVStoreClient.registerForLiveData`.
   ///
   ///     for await event in try people.live(savingLocally: true) {
   ///       if case .saved(let person, _) = event { print(person.name) }
   ///     }
   ///
-  /// `savingLocally`: what arrives is written to the local store before it is told.
+  /// `savingLocally`: what arrives is written to the local store before its event comes.
   public func live(
     savingLocally: Bool = false
   ) throws(KVStoreError) -> EventSequence<LiveEvent<Entity>> {

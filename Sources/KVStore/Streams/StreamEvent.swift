@@ -1,6 +1,6 @@
 internal import KVSync
 
-/// What a listener is told of a part of a stream: see `UserStream.listen`.
+/// An event of a part of a stream: see `UserStream.listen`.
 ///
 ///     struct Line: Codable, Sendable { var text: String }
 ///     for await event in try client.stream("chat", of: Line.self).listen(to: "bob") {
@@ -11,7 +11,7 @@ internal import KVSync
 ///       }
 ///     }
 public enum StreamEvent<Message: Codable & Sendable>: Sendable {
-  /// From now on every message is told.
+  /// From now on every message comes.
   case ready
   case message(Message)
   /// Something may have been missed; it is kept nowhere.

@@ -1,4 +1,3 @@
-internal import KVBase
 internal import KVClient
 internal import KVSync
 
@@ -30,39 +29,5 @@ extension DataStore {
       try handler.answer(conflict, call)
     }
     client.remember(handler)
-  }
-}
-
-/// Asks a closure of the application's about conflicts, for threads of the library that wait for the answer.
-private final class ConflictAsker<Entity: Codable & Sendable>: EndableStream {
-  typealias Decide = @Sendable (Conflict<Entity>) async -> ConflictDecision<Entity>
-
-  private let decide: Monitor<Decide?>
-
-  init(_ decide: @escaping Decide) { self.decide = Monitor(decide) }
-
-  /// Lets go of the closure, which may hold the client.
-  func end() { decide.withLock { $0 = nil } }
-
-  func answer(_ conflict: KVSync.Conflict, _ call: Call) throws(StoreError) -> ConflictAnswer {
-    guard let decide = decide.withLock({ $0 }), let question = try? Conflict<Entity>(conflict)
-    else { return .leave }
-    let decision = try call.result { await decide(question) }
-    return try decision.answer(about: conflict.id)
-  }
-}
-
-extension Call {
-  /// Runs something asynchronous for a thread that may wait. It is cancelled when the call is, or is out of time.
-  fileprivate func result<Value: Sendable>(
-    of body: @escaping @Sendable () async -> Value
-  ) throws(StoreError) -> Value {
-    let result = Monitor<Value?>(nil)
-    let task = Task {
-      let value = await body()
-      result.withLockNotifyingAll { $0 = value }
-    }
-    defer { task.cancel() }
-    return try wait(on: result, timeout: "The conflict handler took too long.") { $0 }
   }
 }
