@@ -25,7 +25,7 @@ package final class CallbackBackend: Sendable {
 
   /// Carries out one request and waits for its answer: until the call's deadline, or until it is cancelled.
   func exchange(
-    _ operation: BackendOperation, _ request: [UInt8], _ call: Call
+    _ operation: BackendOperation, _ request: [UInt8], call: Call
   ) throws(StoreError) -> BackendAnswer {
     try BackendAnswer(begin(operation, request).wait(call))
   }

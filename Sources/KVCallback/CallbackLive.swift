@@ -46,7 +46,7 @@ final class CallbackLive: LiveRemote {
   func poll(
     _ registration: LiveRegistration, from position: LivePosition?, call: Call
   ) throws(StoreError) -> LivePoll {
-    let answer = try backend.exchange(.live, request(from: position), call)
+    let answer = try backend.exchange(.live, request(from: position), call: call)
     guard let next = answer.text(of: "next") else {
       throw .unfitMember("next", "a position to go on from")
     }
@@ -61,7 +61,7 @@ final class CallbackLive: LiveRemote {
 
   /// Asks for the present position, which is answered at once.
   func probe(_ registration: LiveRegistration, _ call: Call) throws(StoreError) {
-    _ = try backend.exchange(.live, request(from: nil), call)
+    _ = try backend.exchange(.live, request(from: nil), call: call)
   }
 
   private func request(from position: LivePosition?) -> [UInt8] {

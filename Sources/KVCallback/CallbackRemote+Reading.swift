@@ -63,7 +63,7 @@ extension CallbackRemote {
   ) throws(StoreError) -> (count: Int, next: PageToken?, answer: ReadAnswer) {
     var request = fetchRequest(query, size, in: collection)
     request.add("after", json: token.text.utf8)
-    let answer = try backend.exchange(.fetch, request.bytes, call)
+    let answer = try backend.exchange(.fetch, request.bytes, call: call)
     let next = answer.text(of: "next").map { PageToken($0) }
     guard next != token else { throw .badAnswer("The backend sent the same page twice.") }
     let moment = try answer.text("token").map { BackendMoment($0) }
@@ -109,7 +109,7 @@ extension CallbackRemote {
     var token = since.text
     while true {
       let request: JSONObject = ["collection": .string(collection), "since": .string(token)]
-      let answer = try backend.exchange(.changes, JSONValue.object(request).bytes, call)
+      let answer = try backend.exchange(.changes, JSONValue.object(request).bytes, call: call)
       if try answer.bool("unknown") { return nil }
       guard let following = try answer.text("token") else { throw .unfitMember("token", "a text") }
       try changes.add(answer)

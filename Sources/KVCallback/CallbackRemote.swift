@@ -51,7 +51,7 @@ package final class CallbackRemote: Remote {
     var request = JSONObjectWriter()
     request.add("collection", .string(collection))
     request.add("ids", .array(ids.map(description.idValue)))
-    let answer = try backend.exchange(.fetchIDs, request.bytes, call)
+    let answer = try backend.exchange(.fetchIDs, request.bytes, call: call)
     try answer.lendRecords(format) { (batch) throws(StoreError) in
       guard try batch.ids().allSatisfy({ wanted.contains(RecordID($0)) }) else {
         throw .badAnswer("The backend sent a record that was not asked for.")

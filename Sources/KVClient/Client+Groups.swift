@@ -47,12 +47,12 @@ extension Client {
       let groups = try groups()
       for _ in 1..<Self.maxAttempts {
         do throws(StoreError) {
-          return try changed(id, change, groups, call)
+          return try changed(id, change, in: groups, call: call)
         } catch {
           guard error.kind == .conflict else { throw error }
         }
       }
-      return try changed(id, change, groups, call)
+      return try changed(id, change, in: groups, call: call)
     }
   }
 
@@ -69,7 +69,7 @@ extension Client {
   private static let maxAttempts = 5
 
   private func changed(
-    _ id: String, _ change: UserGroupChange, _ groups: any UserGroups, _ call: Call
+    _ id: String, _ change: UserGroupChange, in groups: any UserGroups, call: Call
   ) throws(StoreError) -> [UInt8] {
     try renewing(call) { () throws(StoreError) in
       let group = try groups.read(id, call)

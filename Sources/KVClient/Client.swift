@@ -154,7 +154,7 @@ package final class Client: Sendable {
       collection: collection, type: type, local: local, remote: remote,
       inFlight: type.isLocal ? inFlight(tag ?? self.options.tag, collection) : SendGate(),
       writer: writer(local), validation: validation?.renamed(by: names).filter ?? .everything)
-    let store = DataStore(engine, calls, names, context)
+    let store = DataStore(engine, calls, names: names, context: context)
     if type.isLocal { remember(store, tag ?? self.options.tag) }
     return store
   }
@@ -306,9 +306,9 @@ package final class Client: Sendable {
 
   /// How a call that concerns no store travels.
   func call(
-    _ options: Options, _ cancellation: Cancellation, _ progress: Progress = Progress()
+    _ options: Options, _ cancellation: Cancellation
   ) -> Call {
-    options.over(self.options.calls).call(cancellation, progress)
+    options.over(self.options.calls).call(cancellation, Progress())
   }
 }
 

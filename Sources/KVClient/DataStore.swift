@@ -50,7 +50,7 @@ package final class DataStore: Sendable {
   }
 
   init(
-    _ engine: CollectionEngine, _ defaults: Options, _ names: KeyMap, _ context: StoreContext
+    _ engine: CollectionEngine, _ defaults: Options, names: KeyMap, context: StoreContext
   ) {
     self.engine = engine
     self.defaults = defaults
@@ -96,12 +96,12 @@ package final class DataStore: Sendable {
     defer { if access == .write { context.didSave() } }
     return try context.log.measuring(operation, of: engine.collection) { () throws(StoreError) in
       if staysLocal(access, run.options) {
-        return try body(resolved(options, run, run.cancellation))
+        return try body(resolved(options, run, cancellation: run.cancellation))
       }
       do throws(StoreError) {
         return try context.operations.run(run.cancellation) {
           (cancellation) throws(StoreError) in
-          try body(resolvedForBackend(options, run, cancellation))
+          try body(resolvedForBackend(options, run, cancellation: cancellation))
         }
       } catch {
         if error.kind == .unauthorized { context.didRefuse(error) }
@@ -119,7 +119,7 @@ package final class DataStore: Sendable {
   }
 
   private func resolved(
-    _ options: Options, _ run: Run, _ cancellation: Cancellation
+    _ options: Options, _ run: Run, cancellation: Cancellation
   ) -> CallOptions {
     CallOptions(
       readPolicy: options.readPolicy ?? engine.type.readPolicy,
@@ -130,12 +130,12 @@ package final class DataStore: Sendable {
 
   /// The same for what may send or receive.
   private func resolvedForBackend(
-    _ options: Options, _ run: Run, _ cancellation: Cancellation
+    _ options: Options, _ run: Run, cancellation: Cancellation
   ) -> CallOptions {
     var options = options
     // Who sets a handler wants it to be asked.
     if options.conflicts == nil, engine.hasConflictHandler { options.conflicts = .handler }
-    var resolved = resolved(options, run, cancellation)
+    var resolved = resolved(options, run, cancellation: cancellation)
     resolved.call.quarantined = { [events = context.events, collection = engine.collection] in
       events.publish(.quarantined(collection: collection, id: $0, $1))
     }

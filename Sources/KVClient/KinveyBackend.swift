@@ -48,12 +48,12 @@ struct KinveyBackend {
     configuration.clientAppVersion = calls.clientAppVersion
     configuration.customRequestProperties = calls.customRequestProperties
     return { [configuration, transport] (context) throws(StoreError) in
-      try Self.open(configuration, transport, context)
+      try Self.open(configuration, transport, context: context)
     }
   }
 
   private static func open(
-    _ configuration: KinveyConfiguration, _ options: TransportOptions, _ context: BackendContext
+    _ configuration: KinveyConfiguration, _ options: TransportOptions, context: BackendContext
   ) throws(StoreError) -> Backend {
     let transport: Transport
     do throws(TransportError) {

@@ -36,12 +36,12 @@ final class Renewal: SessionRenewal {
       // Somebody else may have been faster, or have logged out.
       guard let user = try session.current() else { return false }
       guard user.token == refused, let grant = user.grant else { return user.token != refused }
-      return try renew(user, grant, call)
+      return try renew(user, grant, call: call)
     }
   }
 
   private func renew(
-    _ user: Session.User, _ grant: Grant, _ call: Call
+    _ user: Session.User, _ grant: Grant, call: Call
   ) throws(StoreError) -> Bool {
     do throws(StoreError) {
       let new = try authorization.renewed(grant, call)

@@ -13,19 +13,20 @@ package final class KinveyGroups: UserGroups {
     try Self.group(
       in: try service.exchange(
         "POST", service.endpoint.url(.groups, []), body: .once(Self.body(of: group)),
-        as: try service.userCredentials(), for: .list, call))
+        as: try service.userCredentials(), for: .list, call: call))
   }
 
   package func read(_ id: String, _ call: Call) throws(StoreError) -> JSONObject {
     try Self.group(
       in: try service.exchange(
         "GET", try service.endpoint.url(.groups, id: id), as: try service.userCredentials(),
-        for: .list, call))
+        for: .list, call: call))
   }
 
   package func all(_ call: Call) throws(StoreError) -> [JSONObject] {
     let answer = try service.exchange(
-      "GET", service.endpoint.url(.groups, []), as: try service.userCredentials(), for: .list, call)
+      "GET", service.endpoint.url(.groups, []), as: try service.userCredentials(), for: .list,
+      call: call)
     return try answer.entities().map { Self.named($0) }
   }
 
@@ -37,12 +38,13 @@ package final class KinveyGroups: UserGroups {
       in: try service.exchange(
         "PUT", try service.endpoint.url(.groups, id: id), body: .bytes(Self.body(of: group)),
         as: try service.userCredentials(), if: version.map { .version($0) } ?? .none, for: .list,
-        call))
+        call: call))
   }
 
   package func delete(_ id: String, _ call: Call) throws(StoreError) {
     let url = try service.endpoint.url(.groups, id: id)
-    try service.exchange("DELETE", url, as: try service.userCredentials(), call).acknowledged()
+    try service.exchange("DELETE", url, as: try service.userCredentials(), call: call)
+      .acknowledged()
   }
 
   private static func group(in answer: HTTPResponse) throws(StoreError) -> JSONObject {

@@ -10,8 +10,10 @@ extension KinveyLive: UserStreams {
     of stream: String, _ owner: String, call: Call
   ) throws(StoreError) -> JSONValue {
     let url = try service.endpoint.url(.streams, stream, id: owner)
-    return try service.exchange("GET", url, as: try service.userCredentials(), for: .list, call)
-      .object(with: "subscribe")
+    return try service.exchange(
+      "GET", url, as: try service.userCredentials(), for: .list, call: call
+    )
+    .object(with: "subscribe")
   }
 
   package func setACL(
@@ -19,7 +21,7 @@ extension KinveyLive: UserStreams {
   ) throws(StoreError) {
     let url = try service.endpoint.url(.streams, stream, id: owner)
     try service.exchange(
-      "PUT", url, body: .bytes(acl), as: try service.userCredentials(), for: .list, call
+      "PUT", url, body: .bytes(acl), as: try service.userCredentials(), for: .list, call: call
     )
     .acknowledged()
   }
@@ -28,7 +30,7 @@ extension KinveyLive: UserStreams {
   package func owners(of stream: String, _ call: Call) throws(StoreError) -> [JSONValue] {
     let url = service.endpoint.url(.streams, [stream, "_substreams"])
     let answer = try service.exchange(
-      "GET", url, as: try service.userCredentials(), for: .list, call)
+      "GET", url, as: try service.userCredentials(), for: .list, call: call)
     guard let list = try answer.json().arrayValue else {
       throw KinveyErrors.unusable(answer.head, "The backend's answer is no list of substreams.")
     }
@@ -57,7 +59,7 @@ extension KinveyLive: UserStreams {
   ) throws(StoreError) -> String {
     let url = service.endpoint.url(.streams, [stream, owner, "publish"])
     let answer = try service.exchange(
-      "POST", url, body: .bytes(Array("{}".utf8)), as: try service.userCredentials(), call)
+      "POST", url, body: .bytes(Array("{}".utf8)), as: try service.userCredentials(), call: call)
     guard let channel = try answer.json()["substreamChannelName"]?.stringValue else {
       throw KinveyErrors.unusable(answer.head, "The backend's answer names no channel.")
     }
@@ -74,7 +76,7 @@ extension KinveyLive: UserStreams {
     let rights = try LiveRights(registration)
     let names = [rights.publishKey, rights.subscribeKey, "0", channel, "0"]
     let path = "publish/" + names.map { PercentEncoding.segment($0) }.joined(separator: "/")
-    let answer = try fetch(rights, path, query: [.init("auth", token)], body: message, call)
+    let answer = try fetch(rights, path, query: [.init("auth", token)], body: message, call: call)
     if answer.isPubNubSent { return nil }
     guard answer.pubNubRefusal != nil else { throw foreignAnswer(answer, hiding: token) }
     return refusal(answer, "The user may not publish to this stream.")

@@ -30,7 +30,7 @@ package final class KinveyLive: LiveRemote {
     guard let userId else { throw StoreError(.noUser, "Nobody is logged in.") }
     let url = service.endpoint.url(.users, [userId, "register-realtime"])
     let answer = try service.exchange(
-      "POST", url, body: Self.body(device), as: try service.userCredentials(), call)
+      "POST", url, body: Self.body(device), as: try service.userCredentials(), call: call)
     let json = try answer.json()
     guard let publish = json["publishKey"]?.stringValue,
       let subscribe = json["subscribeKey"]?.stringValue,
@@ -53,7 +53,8 @@ package final class KinveyLive: LiveRemote {
     }
     let url = service.endpoint.url(.users, [userId, "unregister-realtime"])
     let body = Self.body(registration.device)
-    try service.exchange("POST", url, body: body, as: .session(token: token), call).acknowledged()
+    try service.exchange("POST", url, body: body, as: .session(token: token), call: call)
+      .acknowledged()
   }
 
   /// The origin that the backend names; else its own address, unless it is the hosted service. Never without TLS where the
@@ -80,7 +81,7 @@ package final class KinveyLive: LiveRemote {
     let url = url(of: topic, collection: "_subscribe", substream: "subscribe")
     let body = Self.body(registration.device)
     let answer = try service.exchange(
-      "POST", url, body: body, as: try service.userCredentials(), call)
+      "POST", url, body: body, as: try service.userCredentials(), call: call)
     try answer.acknowledged()
     return answer.head.requestStart
   }
@@ -90,7 +91,7 @@ package final class KinveyLive: LiveRemote {
   ) throws(StoreError) {
     let url = url(of: topic, collection: "_unsubscribe", substream: "unsubscribe")
     let body = Self.body(registration.device)
-    try service.exchange("POST", url, body: body, as: try service.userCredentials(), call)
+    try service.exchange("POST", url, body: body, as: try service.userCredentials(), call: call)
       .acknowledged()
   }
 
@@ -117,7 +118,7 @@ package final class KinveyLive: LiveRemote {
       .init("pnsdk", "libkvstore/\(service.configuration.version)"),
     ]
     let path = "v2/subscribe/\(PercentEncoding.segment(rights.subscribeKey))/,/0"
-    let answer = try fetch(rights, path, query: items, call)
+    let answer = try fetch(rights, path, query: items, call: call)
     if let payload = answer.pubNubRefusal {
       // The session may have been renewed while the poll was held.
       if case .session(let now) = try service.userCredentials(), now != token {
@@ -137,14 +138,14 @@ package final class KinveyLive: LiveRemote {
   }
 
   package func probe(_ registration: LiveRegistration, _ call: Call) throws(StoreError) {
-    let answer = try fetch(LiveRights(registration), "time/0", query: [], call)
+    let answer = try fetch(LiveRights(registration), "time/0", query: [], call: call)
     guard answer.isPubNubTime else { throw foreignAnswer(answer, hiding: nil) }
   }
 
   /// GET, or with a body POST, at the origin.
   func fetch(
     _ rights: LiveRights, _ path: String, query items: [KinveyEndpoint.QueryItem],
-    body: [UInt8]? = nil, _ call: Call
+    body: [UInt8]? = nil, call: Call
   ) throws(StoreError) -> HTTPResponse {
     // Nothing of the backend's own headers: this may be somebody else's host.
     var headers = [

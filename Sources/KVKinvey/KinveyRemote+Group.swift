@@ -16,7 +16,7 @@ extension KinveyRemote {
     let url = service.endpoint.url(.data, [collection, "_group"])
     let answer = try service.exchange(
       "POST", url, body: .bytes(JSONValue.object(body).bytes),
-      as: try service.userOrAppCredentials(), for: .groups, call)
+      as: try service.userOrAppCredentials(), for: .groups, call: call)
     var groups: [JSONObject] = []
     do throws(JSONError) {
       try answer.body.withBorrowedBytes { bytes throws(JSONError) in

@@ -44,7 +44,7 @@ package final class KinveyRemote: IDPagedRemote {
     }
     let url = try service.endpoint.url(.data, collection, id: id)
     let answer = try service.exchange(
-      "GET", url, as: try service.userOrAppCredentials(), for: .entities, call)
+      "GET", url, as: try service.userOrAppCredentials(), for: .entities, call: call)
     guard try answer.entityId().hasSameBytes(as: id) else {
       throw KinveyErrors.unusable(answer.head, "The backend answered with another entity.")
     }
@@ -57,7 +57,7 @@ package final class KinveyRemote: IDPagedRemote {
   ) throws(StoreError) -> [UInt8] {
     let answer = try service.exchange(
       "GET", url(of: id, in: collection), as: try service.userOrAppCredentials(), for: .entities,
-      call)
+      call: call)
     let found: [EntityOutline]
     do throws(JSONError) { found = try EntityScanner.outlines(ofArray: answer.body) } catch {
       throw KinveyErrors.unusable(
@@ -80,7 +80,8 @@ package final class KinveyRemote: IDPagedRemote {
   ) throws(StoreError) -> CountAnswer {
     let items = filterItems(of: query)
     let url = service.endpoint.url(.data, [collection, "_count"], query: items)
-    let answer = try service.exchange("GET", url, as: try service.userOrAppCredentials(), call)
+    let answer = try service.exchange(
+      "GET", url, as: try service.userOrAppCredentials(), call: call)
     return CountAnswer(count: try answer.count(), startedAt: answer.head.requestStart)
   }
 
@@ -92,7 +93,8 @@ package final class KinveyRemote: IDPagedRemote {
     // A delete without a filter is refused: everything has to be said.
     let items = [KinveyEndpoint.QueryItem("query", filterText(of: query))]
     let url = service.endpoint.url(.data, [collection], query: items)
-    return try service.exchange("DELETE", url, as: try service.userCredentials(), call).count()
+    return try service.exchange("DELETE", url, as: try service.userCredentials(), call: call)
+      .count()
   }
 
   // MARK: Query strings

@@ -73,7 +73,7 @@ package final class KinveyService: Sendable {
   /// Whether it is the backend's shows in its form: see `Provenance`.
   func exchange(
     _ method: String, _ url: String, body: HTTPBody? = nil, as credentials: KinveyCredentials,
-    if condition: RemoteCondition = .none, for answer: AnswerKind = .short, _ call: Call
+    if condition: RemoteCondition = .none, for answer: AnswerKind = .short, call: Call
   ) throws(StoreError) -> HTTPResponse {
     let headers = try headers(credentials, call)
     let request = request(method, url, headers: headers, body: body, for: answer).with(condition)

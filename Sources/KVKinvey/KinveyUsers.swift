@@ -11,7 +11,7 @@ package final class KinveyUsers: Accounts {
   /// `{"version":…,"kinvey":…,…}`.
   package func ping(_ call: Call) throws(StoreError) -> [UInt8] {
     let url = service.endpoint.url(.data, [])
-    let answer = try service.exchange("GET", url, as: service.appCredentials, call)
+    let answer = try service.exchange("GET", url, as: service.appCredentials, call: call)
     _ = try answer.object(with: "kinvey")
     return answer.body
   }
@@ -22,7 +22,7 @@ package final class KinveyUsers: Accounts {
   package func signup(_ user: [UInt8], _ call: Call) throws(StoreError) -> Account {
     let url = service.endpoint.url(.users, [])
     let answer = try service.exchange(
-      "POST", url, body: .once(user), as: service.appCredentials, for: .user, call)
+      "POST", url, body: .once(user), as: service.appCredentials, for: .user, call: call)
     var created = try Account(answer)
     if let credentials = try Self.credentials(in: user) {
       // Some backends repeat the password. Who gave it knows it, and it is not to be kept.
@@ -42,7 +42,7 @@ package final class KinveyUsers: Accounts {
   package func login(_ credentials: [UInt8], _ call: Call) throws(StoreError) -> Account {
     let url = service.endpoint.url(.users, ["login"])
     let answer = try service.exchange(
-      "POST", url, body: .bytes(credentials), as: service.appCredentials, for: .user, call)
+      "POST", url, body: .bytes(credentials), as: service.appCredentials, for: .user, call: call)
     let user = try Account(answer)
     guard user.token != nil else {
       throw KinveyErrors.unusable(answer.head, "The backend's answer has no session token.")
@@ -53,7 +53,7 @@ package final class KinveyUsers: Accounts {
   /// Ends the session of this token, which need not be the active one any more.
   package func logout(token: String, _ call: Call) throws(StoreError) {
     let url = service.endpoint.url(.users, ["_logout"])
-    try service.exchange("POST", url, body: .bytes([]), as: .session(token: token), call)
+    try service.exchange("POST", url, body: .bytes([]), as: .session(token: token), call: call)
       .acknowledged()
   }
 
@@ -61,7 +61,7 @@ package final class KinveyUsers: Accounts {
   package func me(_ call: Call) throws(StoreError) -> Account {
     let url = service.endpoint.url(.users, ["_me"])
     var user = try Account(
-      try service.exchange("GET", url, as: try service.userCredentials(), for: .user, call))
+      try service.exchange("GET", url, as: try service.userCredentials(), for: .user, call: call))
     user.token = nil
     return user
   }
@@ -78,14 +78,15 @@ package final class KinveyUsers: Accounts {
     let url = try service.endpoint.url(.users, id: user.id)
     return try Account(
       try service.exchange(
-        "PUT", url, body: body, as: try service.userCredentials(), for: .user, call))
+        "PUT", url, body: body, as: try service.userCredentials(), for: .user, call: call))
   }
 
   /// Disables a user, or deletes it for good.
   package func delete(id: String, isHard: Bool, call: Call) throws(StoreError) {
     let items = isHard ? [KinveyEndpoint.QueryItem("hard", "true")] : []
     let url = try service.endpoint.url(.users, id: id, query: items)
-    try service.exchange("DELETE", url, as: try service.userCredentials(), call).acknowledged()
+    try service.exchange("DELETE", url, as: try service.userCredentials(), call: call)
+      .acknowledged()
   }
 
   /// Whether a user name is taken.
@@ -93,7 +94,7 @@ package final class KinveyUsers: Accounts {
     let url = service.endpoint.url(.functions, ["check-username-exists"])
     let body = JSONValue.object(["username": .string(username)]).bytes
     let answer = try service.exchange(
-      "POST", url, body: .bytes(body), as: service.appCredentials, call)
+      "POST", url, body: .bytes(body), as: service.appCredentials, call: call)
     guard let exists = try answer.json()["usernameExists"]?.boolValue else {
       throw KinveyErrors.unusable(answer.head, "The backend's answer does not say it.")
     }
@@ -105,7 +106,7 @@ package final class KinveyUsers: Accounts {
     let url = service.endpoint.url(.users, ["_lookup"])
     let answer = try service.exchange(
       "POST", url, body: .bytes(JSONValue.object(members).bytes),
-      as: try service.userCredentials(), for: .list, call)
+      as: try service.userCredentials(), for: .list, call: call)
     return try answer.entities().map { user in
       var user = user
       if var metadata = user["_kmd"]?.objectValue {

@@ -24,7 +24,7 @@ package struct ModelValidator: Sendable {
 
   /// Throws for the first thing that is wrong. `record` is a whole record, without its id if that is to be made.
   package func check(_ record: JSONObject) throws(ModelError) {
-    try check(record, model, [])
+    try check(record, as: model, at: [])
   }
 
   // MARK: Objects
@@ -32,7 +32,7 @@ package struct ModelValidator: Sendable {
   private typealias Trail = [String]
 
   private func check(
-    _ object: JSONObject, _ type: FieldTable, _ trail: Trail
+    _ object: JSONObject, as type: FieldTable, at trail: Trail
   ) throws(ModelError) {
     var missing = type.required
     for member in object.members {
@@ -43,18 +43,18 @@ package struct ModelValidator: Sendable {
         continue
       }
       if !member.value.isNull { missing.remove(member.name) }
-      try check(member.value, field, type, trail + [member.name])
+      try check(member.value, field, of: type, at: trail + [member.name])
     }
     guard let name = missing.min() else { return }
     throw error("\(type.name).\(name) is required", trail + [name])
   }
 
   private func check(
-    _ value: JSONValue, _ field: ModelField, _ type: FieldTable, _ trail: Trail
+    _ value: JSONValue, _ field: ModelField, of type: FieldTable, at trail: Trail
   ) throws(ModelError) {
     if value.isNull { return }
     guard field.isList, field.relation == nil else {
-      return try check(element: value, field, type, trail)
+      return try check(element: value, field, of: type, at: trail)
     }
     guard let elements = value.arrayValue else {
       throw error("\(type.name).\(field.name) has to be an array", trail)
@@ -63,12 +63,12 @@ package struct ModelValidator: Sendable {
       guard !element.isNull || !field.hasRequiredElements else {
         throw error("no element of \(type.name).\(field.name) may be null", trail + ["\(index)"])
       }
-      if !element.isNull { try check(element: element, field, type, trail + ["\(index)"]) }
+      if !element.isNull { try check(element: element, field, of: type, at: trail + ["\(index)"]) }
     }
   }
 
   private func check(
-    element value: JSONValue, _ field: ModelField, _ type: FieldTable, _ trail: Trail
+    element value: JSONValue, _ field: ModelField, of type: FieldTable, at trail: Trail
   ) throws(ModelError) {
     let name = "\(type.name).\(field.name)"
     switch field.kind {
@@ -84,7 +84,7 @@ package struct ModelValidator: Sendable {
       guard let object = value.objectValue, let fields = embedded[inner] else {
         throw error("\(name) has to be an object", trail)
       }
-      try check(object, fields, trail)
+      try check(object, as: fields, at: trail)
     case .relation(let relation):
       let keys = relation.ownKeys.joined(separator: ", ")
       throw error(

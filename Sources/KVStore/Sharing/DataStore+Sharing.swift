@@ -10,7 +10,7 @@ extension DataStore {
   public func share(
     id: String, with others: Sharing, options: CallOptions = CallOptions()
   ) async throws(KVStoreError) {
-    try await share(id, others, options) { $0.giving }
+    try await share(id, others, options: options) { $0.giving }
   }
 
   /// Takes back what `share` gave. Who is named more than once, or is in a group, is to be taken out of each.
@@ -19,11 +19,11 @@ extension DataStore {
   public func unshare(
     id: String, from others: Sharing, options: CallOptions = CallOptions()
   ) async throws(KVStoreError) {
-    try await share(id, others, options) { $0.taking }
+    try await share(id, others, options: options) { $0.taking }
   }
 
   private func share(
-    _ id: String, _ others: Sharing, _ options: CallOptions,
+    _ id: String, _ others: Sharing, options: CallOptions,
     update: (KVClient.Sharing) -> JSONValue
   ) async throws(KVStoreError) {
     let rights = try KVStoreError.mapping { () throws(StoreError) in

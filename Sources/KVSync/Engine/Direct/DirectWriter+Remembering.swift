@@ -9,7 +9,7 @@ extension DirectWriter {
     outcome: (R) -> UnqueuedOutcome? = { _ in .accepted }
   ) throws(StoreError) -> R {
     guard let local, !sent.isEmpty else { return try send() }
-    return try end(try local.beginUnqueued(sent, in: collection), local, send, outcome)
+    return try end(try local.beginUnqueued(sent, in: collection), in: local, send, outcome)
   }
 
   /// Notes what is sent in place of something that is noted already: the answer to that settles this too.
@@ -24,13 +24,14 @@ extension DirectWriter {
   ) throws(StoreError) -> R {
     try engine.inFlight.sendingAny(call) { () throws(StoreError) in
       guard let local else { return try send() }
-      return try end(try local.beginRemoval(of: query, in: collection), local, send) { _ in .removed
+      return try end(try local.beginRemoval(of: query, in: collection), in: local, send) { _ in
+        .removed
       }
     }
   }
 
   private func end<R>(
-    _ request: Int64, _ local: any UnqueuedLog, _ send: () throws(StoreError) -> R,
+    _ request: Int64, in local: any UnqueuedLog, _ send: () throws(StoreError) -> R,
     _ outcome: (R) -> UnqueuedOutcome?
   ) throws(StoreError) -> R {
     let result: R
