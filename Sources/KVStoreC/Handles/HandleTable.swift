@@ -180,13 +180,15 @@ enum HandleTable {
 
   /// A constant: made without the allocator, which another thread of the parent may have had locked at the fork.
   private static var inherited: StoreError {
-    StoreError(.misuse, "The handle is inherited through fork(): a child opens a client of its own.")
+    StoreError(
+      .misuse, "The handle is inherited through fork(): a child opens a client of its own.")
   }
 
   private static func isInherited(_ handle: Handle) -> Bool {
     guard handle.isMarked, let slot = slot(handle.slot) else { return false }
     let word = slot.pointee.state.load(ordering: .relaxed)
-    return word & ~HandleSlot.pinMask == HandleSlot.opened(handle) && !slot.pointee.process.isCurrent
+    let isOpen = word & ~HandleSlot.pinMask == HandleSlot.opened(handle)
+    return isOpen && !slot.pointee.process.isCurrent
   }
 
   private static func defect(_ handle: Handle, of kind: HandleKind) -> String {
