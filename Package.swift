@@ -107,11 +107,10 @@ let package = Package(
     room(
       "KVServerSQLite",
       looksInto: ["KVServerCore", "CSystem", "KVSQLite", "KVQuery", "KVJSON", "KVBase"]),
+    room("KVServerHTTP", looksInto: ["CMicrohttpd", "CSystem", "KVServerCore", "KVBase"]),
     room(
       "KVServer",
-      looksInto: [
-        "KVServerSQLite", "KVServerCore", "CMicrohttpd", "CSystem", "KVJSON", "KVBase",
-      ]),
+      looksInto: ["KVServerHTTP", "KVServerSQLite", "KVServerCore", "KVJSON", "KVBase"]),
     .executableTarget(
       name: "kvstored", dependencies: ["KVServer"], swiftSettings: house,
       linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
@@ -141,12 +140,17 @@ let package = Package(
       of: "KVClient",
       with: [
         "KVKinvey", "KVTransport", "KVSync", "KVQuery", "KVJSON", "KVBase", "KVServer",
-        "KVServerCore",
+        "KVServerHTTP", "KVServerCore",
       ]),
-    tests(of: "KVStore", with: ["KVServer", "KVServerCore", "KVBase"]),
-    tests(of: "KVStoreC", with: ["CKVStore", "KVServer", "KVServerCore", "KVSync", "KVBase"]),
+    tests(of: "KVStore", with: ["KVServer", "KVServerHTTP", "KVServerCore", "KVBase"]),
+    tests(
+      of: "KVStoreC",
+      with: ["CKVStore", "KVServer", "KVServerHTTP", "KVServerCore", "KVSync", "KVBase"]),
     tests(
       of: "KVServer",
-      with: ["KVServerSQLite", "KVServerCore", "KVSQLite", "KVQuery", "KVJSON", "KVBase"]),
+      with: [
+        "KVServerHTTP", "KVServerSQLite", "KVServerCore", "KVSQLite", "KVQuery", "KVJSON",
+        "KVBase",
+      ]),
   ]
 )

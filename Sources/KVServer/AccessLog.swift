@@ -1,7 +1,6 @@
 internal import Glibc
 internal import KVBase
-internal import KVServerCore
-
+internal import KVServerHTTP
 /// One line for each request: time, client, method, path, status, bytes, milliseconds, request id.
 ///
 /// Threads that serve never wait for it: a thread of its own writes. When the reader of a pipe or a disk

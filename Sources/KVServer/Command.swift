@@ -1,5 +1,6 @@
 internal import Glibc
 internal import KVServerCore
+internal import KVServerHTTP
 
 /// The program: reads the command line, serves until a signal tells it to end.
 package enum Command {

@@ -1,5 +1,6 @@
 internal import KVBase
 package import KVServerCore
+package import KVServerHTTP
 
 extension Server {
   /// How a server is started. A value; the defaults are those of the command line.

@@ -1,6 +1,4 @@
 internal import KVJSON
-internal import KVServerCore
-
 /// A JSON object whose members are options of the command line; an array stands for a repeated option.
 enum ConfigurationFile {
   static func options(in text: String) throws(Arguments.Misuse) -> Arguments.Options {

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import KVBase
 internal import KVServerCore
+package import KVServerHTTP
 internal import KVServerSQLite
 
 /// A running server. Safe from any thread.

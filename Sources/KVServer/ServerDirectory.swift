@@ -1,6 +1,4 @@
 internal import Glibc
-internal import KVServerCore
-
 /// The directory that a server keeps its data in, and the lock that keeps a second server out of it.
 struct ServerDirectory: ~Copyable {
   let path: String

@@ -1,4 +1,5 @@
 internal import KVServerCore
+internal import KVServerHTTP
 
 /// One thing that can be set, on the command line as `--name value` and in a configuration file as
 /// `"name": value`.

@@ -1,6 +1,4 @@
 internal import Glibc
-internal import KVServerCore
-
 /// Signals that the program waits for instead of being interrupted by them.
 struct Signals: Sendable {
   private let set: sigset_t

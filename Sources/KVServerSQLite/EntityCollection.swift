@@ -1,5 +1,5 @@
-internal import KVServerCore
 internal import KVBase
+internal import KVServerCore
 
 /// One collection of one app: its tables, and what the administrator set. There is one
 /// object for each, so that what is set holds at once for everybody.

@@ -1,8 +1,8 @@
-internal import KVServerCore
 internal import CSystem
 internal import Glibc
 internal import KVBase
 internal import KVJSON
+internal import KVServerCore
 
 /// A small file beside the database that says which data the server used last, and in which files. It tells a copy that
 /// was put back from the original.

@@ -1,6 +1,4 @@
 internal import KVSQLite
-internal import KVServerCore
-
 /// The tables of the server's database.
 ///
 ///     app ──< collection ──< e<number>   the entities of one collection, one table each

@@ -3,6 +3,7 @@ import KVClient
 import KVJSON
 import KVQuery
 import KVServer
+import KVServerHTTP
 import KVSync
 import KVTestSupport
 import Testing

@@ -3,6 +3,7 @@ import KVJSON
 import KVQuery
 import KVServer
 import KVServerCore
+import KVServerHTTP
 import KVSync
 import KVTestSupport
 import KVTransport

@@ -3,6 +3,7 @@ import Glibc
 import KVBase
 import KVServer
 import KVServerCore
+import KVServerHTTP
 import KVTestSupport
 import Testing
 

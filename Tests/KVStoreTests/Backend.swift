@@ -1,5 +1,6 @@
 import KVServer
 import KVServerCore
+import KVServerHTTP
 import KVStore
 import KVTestSupport
 

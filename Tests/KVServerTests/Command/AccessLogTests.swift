@@ -4,6 +4,7 @@ import Testing
 
 @testable import KVServer
 @testable import KVServerCore
+@testable import KVServerHTTP
 
 @Suite("The access log") struct AccessLogTests {
   @Test("has one line for each request, without parameters and names of people")

@@ -3,6 +3,7 @@ import Testing
 
 @testable import KVServer
 @testable import KVServerCore
+@testable import KVServerHTTP
 
 @Suite("The command line") struct ArgumentsTests {
   @Test("needs nothing but the data directory")

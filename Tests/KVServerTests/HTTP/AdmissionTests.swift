@@ -5,6 +5,7 @@ import Testing
 
 @testable import KVServer
 @testable import KVServerCore
+@testable import KVServerHTTP
 
 @Suite("Requests with a body") struct AdmissionTests {
   @Test(

@@ -2,6 +2,7 @@ import Testing
 
 @testable import KVServer
 @testable import KVServerCore
+@testable import KVServerHTTP
 
 @Suite("Listening addresses") struct ListenAddressTests {
   @Test("are read from text")

@@ -2,6 +2,7 @@ import Testing
 
 @testable import KVServer
 @testable import KVServerCore
+@testable import KVServerHTTP
 
 @Suite("Proxies in front") struct TrustedProxiesTests {
   private let proxies = TrustedProxies(

@@ -5,6 +5,7 @@ import Testing
 
 @testable import KVServer
 @testable import KVServerCore
+@testable import KVServerHTTP
 
 @Suite("Limits and bad input") struct LimitTests {
   @Test("refuse bodies that are too large, announced or not")

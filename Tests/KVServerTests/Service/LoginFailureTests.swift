@@ -4,6 +4,7 @@ import Testing
 
 @testable import KVServer
 @testable import KVServerCore
+@testable import KVServerHTTP
 
 @Suite("Failed logins over HTTP") struct LoginFailureTests {
   /// The fake clock, in seconds.

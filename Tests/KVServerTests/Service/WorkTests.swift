@@ -6,6 +6,7 @@ import Testing
 
 @testable import KVServer
 @testable import KVServerCore
+@testable import KVServerHTTP
 
 @Suite("Work on requests", .serialized) struct WorkTests {
   private static let terms = (0..<8000).map { "{\"a.b\($0)\":\($0)}" }.joined(separator: ",")

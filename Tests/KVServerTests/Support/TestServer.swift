@@ -1,6 +1,7 @@
 internal import KVJSON
 internal import KVServer
 internal import KVServerCore
+internal import KVServerHTTP
 internal import KVTestSupport
 import Testing
 

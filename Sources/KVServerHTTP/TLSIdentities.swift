@@ -1,16 +1,14 @@
 internal import KVBase
-internal import KVServerCore
-
 /// The identity that new connections get. Safe from any thread.
 ///
 /// Handshakes that are under way may still read an earlier one, and nothing says when they have ended: each is kept as
 /// long as the server. That is some kilobytes for each time the certificate is loaded again.
-final class TLSIdentities: Sendable {
+package final class TLSIdentities: Sendable {
   private let identities: Monitor<[TLSIdentity]>
 
-  init(_ first: TLSIdentity) { identities = Monitor([first]) }
+  package init(_ first: TLSIdentity) { identities = Monitor([first]) }
 
   var current: TLSIdentity? { identities.withLock { $0.last } }
 
-  func replace(by identity: TLSIdentity) { identities.withLock { $0.append(identity) } }
+  package func replace(by identity: TLSIdentity) { identities.withLock { $0.append(identity) } }
 }

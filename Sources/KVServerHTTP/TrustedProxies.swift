@@ -1,14 +1,14 @@
-internal import KVServerCore
+package import KVServerCore
 
 /// The proxies in front of the server, whose word on where a request comes from is taken.
-struct TrustedProxies: Sendable {
+package struct TrustedProxies: Sendable {
   private let addresses: Set<IPAddress>
 
-  init(_ addresses: [IPAddress] = []) { self.addresses = Set(addresses) }
+  package init(_ addresses: [IPAddress] = []) { self.addresses = Set(addresses) }
 
   /// Where a request comes from: the other end of the connection, or, if that is one of the proxies, the nearest address
   /// in `X-Forwarded-For` that is none. What stands before it may be anybody's invention.
-  func client(_ peer: String, forwardedFor list: String?) -> String {
+  package func client(_ peer: String, forwardedFor list: String?) -> String {
     guard let list, isTrusted(peer) else { return peer }
     for entry in list.utf8.split(separator: UInt8(ascii: ",")).reversed() {
       let text = String(Substring(entry)).filter { $0 != " " && $0 != "\t" }

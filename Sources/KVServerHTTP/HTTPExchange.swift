@@ -254,17 +254,3 @@ private func readBodyStream(
   let stream = Unmanaged<BodyStream>.fromOpaque(context).takeUnretainedValue()
   return stream.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: size))
 }
-
-/// The entry of one request in the access log.
-struct RequestRecord: Sendable {
-  var startedAt: Timestamp
-  var nanoseconds: Int64
-  var client: String
-  var method: String
-  /// The path as it came: escaped, without parameters.
-  var path: String
-  /// 0 if the connection ended before there was an answer.
-  var status: Int
-  var bytes: Int
-  var requestId: String
-}

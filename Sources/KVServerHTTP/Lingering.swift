@@ -1,7 +1,5 @@
 internal import Glibc
 internal import KVBase
-internal import KVServerCore
-
 /// Reads away what clients still send whose requests were refused before they had arrived.
 ///
 /// A socket that is closed with input unread resets the connection, and the client's system then throws the answer

@@ -1,7 +1,6 @@
 internal import CMicrohttpd
 internal import Glibc
 internal import KVBase
-internal import KVServerCore
 internal import Synchronization
 
 /// One connection: who is at the other end, and until when it must have got on.

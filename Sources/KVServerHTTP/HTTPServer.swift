@@ -1,7 +1,7 @@
 internal import CMicrohttpd
 internal import Glibc
 internal import KVBase
-internal import KVServerCore
+package import KVServerCore
 internal import Synchronization
 
 /// HTTP over libmicrohttpd: a few epoll threads carry all connections, the handler answers.
@@ -10,7 +10,7 @@ internal import Synchronization
 ///
 /// `@unchecked Sendable`: the pointers are set before the first connection comes and cleared after the
 /// last one has gone.
-final class HTTPServer: @unchecked Sendable {
+package final class HTTPServer: @unchecked Sendable {
   let limits: HTTPLimits
   /// Makes the pieces of streamed bodies.
   let pool: WorkerPool
@@ -27,7 +27,7 @@ final class HTTPServer: @unchecked Sendable {
   private var daemon: OpaquePointer?
   private let options = UnsafeMutablePointer<kv_mhd_options>.allocate(capacity: 1)
 
-  init(
+  package init(
     limits: HTTPLimits, proxies: TrustedProxies, pool: WorkerPool, handler: any RequestHandler,
     observer: @escaping @Sendable (RequestRecord) -> Void,
     log: @escaping @Sendable (String) -> Void
@@ -55,7 +55,7 @@ final class HTTPServer: @unchecked Sendable {
 
   /// Begins to serve on a listening socket, which it takes over. False if the library refuses; why is
   /// in the log. `tls` nil: plain HTTP.
-  func start(on socket: Int32, threads: Int, tls: TLSIdentities?) -> Bool {
+  package func start(on socket: Int32, threads: Int, tls: TLSIdentities?) -> Bool {
     peers.show(tls)
     options.pointee = kv_mhd_options(
       listen_socket: socket, threads: UInt32(clamping: threads),
@@ -79,7 +79,7 @@ final class HTTPServer: @unchecked Sendable {
   /// Connections are taken until the end, and told 503: `MHD_quiesce_daemon` would close the door at once,
   /// but in libmicrohttpd 0.9.75 it races with the event threads for taking the listening socket out of
   /// their epoll sets, and whoever comes second ends the process.
-  func stop(graceSeconds: Double) {
+  package func stop(graceSeconds: Double) {
     guard let daemon, !stopping.exchange(true, ordering: .relaxed) else { return }
     let end = Deadline.after(seconds: max(0, graceSeconds - Self.cutOffSeconds))
     _ = requests.wait(until: end) { $0.active == 0 ? true : nil }

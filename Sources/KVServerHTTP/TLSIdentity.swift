@@ -1,13 +1,12 @@
 internal import CMicrohttpd
-internal import KVServerCore
 internal import Glibc
 
 /// A certificate chain and its key, as the TLS library has them. Nobody changes it.
 ///
 /// `@unchecked Sendable`: it is only read once it is made.
-final class TLSIdentity: @unchecked Sendable {
-  struct Failure: Error {
-    var message: String
+package final class TLSIdentity: @unchecked Sendable {
+  package struct Failure: Error {
+    package var message: String
   }
 
   /// More than any chain has.
@@ -18,7 +17,7 @@ final class TLSIdentity: @unchecked Sendable {
   private(set) var key: gnutls_privkey_t?
 
   /// Reads PEM texts. Throws if one is not what it should be, or if the key is not that of the certificate.
-  init(certificate: String, key: String) throws(Failure) {
+  package init(certificate: String, key: String) throws(Failure) {
     chain = .allocate(capacity: Self.maxCertificates)
     try Self.match(certificate, key)
     try Self.with(certificate) { text throws(Failure) in

@@ -1,6 +1,4 @@
 internal import Glibc
-internal import KVServerCore
-
 /// Where to listen: `127.0.0.1:8778`, `[::1]:8778`, `localhost:0`, `:8778` (all addresses).
 package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
   package var host: String
@@ -11,7 +9,7 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     self.port = port
   }
 
-  init?(_ text: String) {
+  package init?(_ text: String) {
     guard let colon = text.lastIndex(of: ":"),
       let port = UInt16(text[text.index(after: colon)...])
     else { return nil }
@@ -30,17 +28,17 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
 }
 
 /// A TCP socket that listens. Closed with the value, unless it was released.
-struct ListenSocket: ~Copyable {
+package struct ListenSocket: ~Copyable {
   let descriptor: Int32
   /// The address it listens on, with the port that the system chose if 0 was asked for.
-  let address: ListenAddress
+  package let address: ListenAddress
   private var isOwned = true
 
-  struct Failure: Error {
-    var message: String
+  package struct Failure: Error {
+    package var message: String
   }
 
-  init(_ wanted: ListenAddress) throws(Failure) {
+  package init(_ wanted: ListenAddress) throws(Failure) {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     hints.ai_flags = AI_PASSIVE
@@ -59,7 +57,7 @@ struct ListenSocket: ~Copyable {
   deinit { if isOwned { close(descriptor) } }
 
   /// Gives up the descriptor: the caller closes it.
-  consuming func release() -> Int32 {
+  package consuming func release() -> Int32 {
     isOwned = false
     return descriptor
   }

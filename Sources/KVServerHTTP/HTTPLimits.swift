@@ -1,5 +1,3 @@
-internal import KVServerCore
-
 /// The limits of what one client may use of a server.
 package struct HTTPLimits: Sendable {
   /// The largest request body.
