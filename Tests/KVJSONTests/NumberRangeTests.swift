@@ -53,7 +53,7 @@ import Testing
     arguments: [
       (#"{"a":1e400}"#, "a"), (#" { "x" : "1e400" , "a" : {"b":[{},[1],1e400]}}"#, "a.b[2]"),
       (#"{"a":[[],{"b":{}},[1,{"c":[1e400]}]]}"#, "a[2][1].c[0]"),
-      (#"{"a,\"]b":1e400}"#, #"a,"]b"#), (#"{"\u00e9":{"":1e400}}"#, "é."),
+      (#"{"a,\"]b":1e400}"#, #"a,"]b"#), (#"{"\u00e9":{"":1e400}}"#, #"é."""#),
     ])
   func path(text: String, path: String) throws {
     #expect(try refusal(text).reason == .numberOutOfRange(path))

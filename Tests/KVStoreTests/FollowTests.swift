@@ -23,7 +23,7 @@ import Testing
     let there = try tablet.store("people", of: Person.self)
     try await here.save(Person(id: "1", name: "Ann", age: 31))
     try await here.push()
-    let follow = try there.follow(\.age > 30, interval: 0.05, usesLive: usesLive)
+    let follow = try there.follow(\.age > 30, interval: 0.1, usesLive: usesLive)
     #expect(follow.status.collection == "people")
     #expect(follow.status.filter == #"{"age":{"$gt":30}}"#)
     for try await status in follow.statuses where status.state == .current {
