@@ -96,6 +96,8 @@ class Client : public Handle<kv_client, kv_client_close> {
   Result<void> remove_log() const { return detail::run(kv_client_set_log, get(), 0, nullptr, nullptr, nullptr); }
   /** How the client stands, as JSON. */
   Result<Text> status() const { return detail::text(kv_client_status, get()); }
+  /** Takes damaged entities out of the way, and gives what was found, as JSON: see kv_client_repair(). */
+  Result<Text> repair() const { return detail::text(kv_client_repair, get()); }
   template <typename Receive>
   Result<Subscription> observe_status(Receive &&receive) const {
     return detail::subscribe(std::forward<Receive>(receive), kv_client_observe_status, get());

@@ -231,6 +231,10 @@ void every_template_compiles() {
   CHECK(!notes.follow({}, [](const Event &) {}));
   CHECK(!notes.subscribe({}));
   CHECK(!client.subscribe_stream("s", nullptr, {}));
+  auto damage = client.repair();
+  CHECK(damage && damage->view().find("\"damaged\":0") != std::string_view::npos);
+  auto changes = notes.observe({}, [](const Event &) {});
+  CHECK(changes && changes->end() && changes->end_async()->wait());
   CHECK(client.status() && notes.pending() && notes.indexes() && notes.explain({}));
   CHECK(!client.lookup_users(R"({"username":"a"})") && !client.groups() && !client.read_group("g"));
   CHECK(!client.create_group("{}") && !client.update_group("g", "{}") && !client.delete_group("g"));

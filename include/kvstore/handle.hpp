@@ -164,6 +164,11 @@ class Request : public Handle<kv_request, kv_request_free> {
 class Subscription : public Handle<kv_subscription, kv_subscription_close> {
  public:
   using Handle::Handle;
+
+  /** Ends it, and waits for the backend's answer: see kv_subscription_end(). */
+  Result<void> end(Parameter options = {}) const { return detail::run(kv_subscription_end, get(), options.c_str()); }
+  template <typename Done = NoCallback>
+  Result<Request> end_async(Done &&done = {}, Parameter options = {}) const;
 };
 
 /** What a find, a count, a removal … selects. Without a handle: everything. */
@@ -230,6 +235,12 @@ Result<Subscription> listen(Listener listener, Function function, Arguments... a
 }
 
 }  // namespace detail
+
+template <typename Done>
+Result<Request> Subscription::end_async(Done &&done, Parameter options) const {
+  return detail::start(std::forward<Done>(done), kv_subscription_end_async, get(), options.c_str());
+}
+
 }  // namespace kvstore
 
 #endif
