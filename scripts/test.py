@@ -227,6 +227,8 @@ def main(arguments: list[str]) -> int:
         print(f"no such section: {', '.join(sorted(unknown))} (see --list)", file=sys.stderr)
         return 2
 
+    # A shell has its background jobs ignore interrupts, and children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     LOGS.mkdir(parents=True, exist_ok=True)
     total = Tally()
     begin = time.monotonic()

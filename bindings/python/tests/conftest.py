@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import signal
 import socket
 import sys
 import threading
@@ -24,6 +25,13 @@ APP_KEY = "kid_test"
 APP_SECRET = "secret_test"
 _APP = f"{APP_KEY}:{APP_SECRET}"
 _numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interrupts() -> None:
+    """Interrupts reach what the tests start, also where a shell has this in the background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
