@@ -89,7 +89,7 @@ func TestUnsubscribingIsAnsweredAndNothingComesAfterIt(t *testing.T) {
 	}
 	others := watch(t, ctx, notes, false)
 	must(notes.Save(ctx, kvstore.M{"_id": "b"}))(t)
-	equal(t, change(told(t, others)), "create b")
+	equal(t, change(next(t, others)), "create b")
 	equal(t, len(changes), 0)
 	if err := subscription.Close(); err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ from .. import __version__, _native
 from ..errors import KVError
 from .failures import Failure
 from .output import counted, human_bytes
-from .settings import Settings, names_of_collections
+from .settings import Settings, status_of
 
 #: How far clocks may be apart, in seconds.
 _APART = 60
@@ -63,14 +63,12 @@ def _store(settings: Settings) -> Iterator[Check]:
     yield Check("disk", "ok" if free > _LEAST_FREE else "warning", f"{human_bytes(free)} free")
     try:
         with settings.local() as client:
-            count = len(names_of_collections(client))
-            status = client.status()
+            status = status_of(client)
     except KVError as error:
         yield Check("store", "failed", str(error))
         return
-    words = (
-        f"{counted(count, 'collection')}, {status.pending} pending, {status.quarantined} set aside"
-    )
+    count = counted(len(status.collections), "collection")
+    words = f"{count}, {status.pending} pending, {status.quarantined} set aside"
     yield Check("store", "warning" if status.quarantined else "ok", words)
 
 

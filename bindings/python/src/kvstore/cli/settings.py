@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +12,7 @@ import click
 
 from ..client import Client
 from ..results import Entity
+from ..status import ClientStatus
 from ..store import Store
 from .failures import Exit, Failure
 from .output import Output
@@ -19,8 +20,8 @@ from .place import Place, locate, locate_or_make
 
 T = TypeVar("T")
 
-#: A collection's name that opens a store to ask about all of them; nothing is written to it.
-_ANY = "any"
+#: A name of no collection, for a store that is open while all of them are asked for.
+_ANY = "(all collections)"
 
 
 @dataclass
@@ -103,10 +104,17 @@ def settings_of(context: click.Context) -> Settings:
 pass_settings = click.make_pass_decorator(Settings, ensure=True)
 
 
+def status_of(client: Client) -> ClientStatus:
+    """Give the status of a client, with all collections that were ever written to."""
+    with client.collection(_ANY):
+        status = client.status()
+    collections = [each for each in status.collections if each.collection != _ANY]
+    return replace(status, collections=collections)
+
+
 def names_of_collections(client: Client) -> list[str]:
     """Give all collections that were ever written to."""
-    with client.collection(_ANY):
-        return [status.collection for status in client.status().collections]
+    return [status.collection for status in status_of(client).collections]
 
 
 def entity_from(text: str, what: str = "an entity") -> Entity:

@@ -17,7 +17,7 @@ from ...store import Store
 from ..failures import Exit
 from ..output import TABLE_LIMIT, Output, human_bytes, note, print_csv, print_table
 from ..parameters import Command, collection_argument, query_of, query_options
-from ..settings import Settings, names_of_collections, pass_settings
+from ..settings import Settings, pass_settings, status_of
 
 
 @click.command("collections", cls=Command)
@@ -32,8 +32,7 @@ def collections(settings: Settings, *, no_sizes: bool) -> None:
     if no_sizes:
         columns.remove("bytes")
     with settings.local() as client:
-        names_of_collections(client)
-        rows = [_row(client, status, no_sizes) for status in client.status().collections]
+        rows = [_row(client, status, no_sizes) for status in status_of(client).collections]
     out = settings.out
     if out.is_for_people and not no_sizes:
         rows = [{**row, "bytes": human_bytes(row["bytes"])} for row in rows]

@@ -17,7 +17,7 @@ from ...subscription import Subscription
 from ..commands.queue import pending_rows
 from ..output import human_bytes
 from ..parameters import query_of
-from ..settings import Settings, names_of_collections
+from ..settings import Settings, status_of
 
 #: How many entities, and how many pending writes, the screen shows.
 PAGE = 200
@@ -57,8 +57,7 @@ class Source:
 
     def overview(self) -> Overview:
         """Look at everything but the entities."""
-        names_of_collections(self.client)
-        status = self.client.status()
+        status = status_of(self.client)
         found = [
             (each.collection, self.store(each.collection).count(), each.pending)
             for each in status.collections
