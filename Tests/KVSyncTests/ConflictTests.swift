@@ -68,9 +68,9 @@ import Testing
     let scene = try ConflictScene()
     try scene.here(["_id": "a", "n": 0])
     var number = 10
-    scene.fixture.remote.meanwhile = {
+    scene.fixture.remote.meanwhile = { [unowned fixture = scene.fixture] in
       number += 1
-      try? scene.there(["_id": "a", "n": .int(Int64(number))])
+      try? fixture.publish(["_id": "a", "n": .int(Int64(number))])
     }
     try scene.there(["_id": "a", "n": 10])
     let (result, lost) = try overwriting(scene)

@@ -55,7 +55,7 @@ import Testing
     scene.publish("a", 1)
     try scene.read("{}")
     var messages = 0
-    scene.network.pause = {
+    scene.network.pause = { [unowned scene] in
       // During the read, and while its end asks about what the first message has settled.
       guard messages < 4 else { return }
       messages += 1
