@@ -108,14 +108,14 @@ SECTIONS = [
         "thread",
         "Swift tests under the thread sanitizer",
         [f"swift test --sanitize=thread {SANITIZED}-thread"],
-        limit=900,
+        limit=1500,
         env={"TSAN_OPTIONS": "halt_on_error=1"},
     ),
     Section(
         "address",
         "Swift tests under the address sanitizer",
         [f"swift test --sanitize=address {SANITIZED}-address"],
-        limit=900,
+        limit=1500,
     ),
     Section("capi", "The C interface, from C and C++", ["scripts/check-capi"], limit=900),
     Section(
