@@ -20,16 +20,14 @@ package enum Checksum {
     Int64(bitPattern: kv_xxh3(bytes.baseAddress, bytes.count))
   }
 
-  /// Whether a value is the checksum of a text.
-  static func isOf(_ bytes: UnsafeRawBufferPointer, _ value: OpaquePointer?) -> Bool {
-    sqlite3_value_int64(value) == of(bytes)
-      || sqlite3_value_type(value) == SQLITE_NULL && isWhole(bytes)
-  }
-
-  /// What can be told of a text without a checksum, which was stored before there were any: it begins and ends as an object
-  /// does. Where the head of a row is damaged, the checksum may be lost with the text.
-  static func isWhole(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    bytes.first == UInt8(ascii: "{") && bytes.last == UInt8(ascii: "}")
+  /// Whether a text is what was stored with a checksum, which is 0 where `isNull`: then the text was stored before there
+  /// were any, and all that can be told is that it begins and ends as an object does. Where the head of a row is damaged,
+  /// the checksum may be lost with the text.
+  static func confirms(
+    _ bytes: UnsafeRawBufferPointer, checksum: Int64, isNull: @autoclosure () -> Bool
+  ) -> Bool {
+    checksum == of(bytes)
+      || isNull() && bytes.first == UInt8(ascii: "{") && bytes.last == UInt8(ascii: "}")
   }
 }
 
@@ -41,8 +39,9 @@ extension Statement {
   /// The text of a column, where it is, if it is what was stored.
   package func intactBytes(_ column: Int32) -> UnsafeRawBufferPointer? {
     let bytes = bytes(column)
-    if int64(column + 1) == Checksum.of(bytes) { return bytes }
-    return isNull(column + 1) && Checksum.isWhole(bytes) ? bytes : nil
+    let isIntact = Checksum.confirms(
+      bytes, checksum: int64(column + 1), isNull: isNull(column + 1))
+    return isIntact ? bytes : nil
   }
 
   /// Whether the current row has an integer in a column.

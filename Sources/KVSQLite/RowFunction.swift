@@ -59,6 +59,14 @@ final class RowFunction: @unchecked Sendable {
     }
   }
 
+  private static func isIntact(
+    _ body: UnsafeRawBufferPointer, _ checksum: OpaquePointer?
+  ) -> Bool {
+    Checksum.confirms(
+      body, checksum: sqlite3_value_int64(checksum),
+      isNull: sqlite3_value_type(checksum) == SQLITE_NULL)
+  }
+
   private static func evaluate(
     _ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?
   ) {
@@ -68,7 +76,7 @@ final class RowFunction: @unchecked Sendable {
     }
     let start = sqlite3_value_blob(values[0])
     let body = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(values[0])))
-    if count == 3, !Checksum.isOf(body, values[2]) { return sqlite3_result_int(context, 1) }
+    if count == 3, !isIntact(body, values[2]) { return sqlite3_result_int(context, 1) }
     Unmanaged<RowFunction>.fromOpaque(pointer)._withUnsafeGuaranteedRef { function in
       if let matcher = function.matcher {
         return matcher._withUnsafeGuaranteedRef { match(body, $0, context: context) }
