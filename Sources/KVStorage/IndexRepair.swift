@@ -71,17 +71,7 @@ enum IndexRepair {
   private static func remake(
     _ index: IndexTable, on db: borrowing Connection
   ) throws(SQLiteError) {
-    try db.execute(
-      """
-      \(index.drop)
-      UPDATE indexes SET shape = 0, progress = NULL WHERE number = \(index.number);
-      \(index.create)
-      """)
-    for case let sql? in [index.fillShape, index.fill] {
-      let statement = try db.prepare(sql)
-      try statement.bind(Int64.min, at: 1)
-      try statement.bind(Int64.max, at: 2)
-      try statement.run()
-    }
+    try db.execute(index.remake(isFilledNext: true))
+    try index.fill(after: .min, through: .max, on: db)
   }
 }

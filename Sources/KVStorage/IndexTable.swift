@@ -87,6 +87,16 @@ struct IndexTable {
     """
   }
 
+  /// Makes the table and the triggers anew, empty. With `isFilledNext` queries use it meanwhile: whoever runs this fills it
+  /// in the same transaction.
+  func remake(isFilledNext: Bool) -> String {
+    """
+    \(drop)
+    UPDATE indexes SET shape = 0, progress = \(isFilledNext ? "NULL" : "0") WHERE number = \(number);
+    \(create)
+    """
+  }
+
   // MARK: Filling
 
   /// The last of the next `?2` rows behind `?1`; NULL if there are none.
@@ -94,11 +104,22 @@ struct IndexTable {
     "SELECT max(n) FROM (SELECT n FROM \(entities) WHERE n > ?1 ORDER BY n LIMIT ?2)"
   }
 
-  /// Adds the entities of the rows from behind `?1` up to `?2`.
-  var fill: String { "\(insert(of: "e")) AND e.n > ?1 AND e.n <= ?2" }
+  /// Adds the entities of the rows from behind one up to another, and notes what they allow to ask of the index.
+  func fill(
+    after first: Int64, through last: Int64, on db: borrowing Connection
+  ) throws(SQLiteError) {
+    for case let sql? in [fillShape, fill] {
+      let statement = try db.prepare(sql)
+      try statement.bind(first, at: 1)
+      try statement.bind(last, at: 2)
+      try statement.run()
+    }
+  }
 
-  /// Notes what these entities allow to ask of the index; nil if nothing depends on it.
-  var fillShape: String? {
+  private var fill: String { "\(insert(of: "e")) AND e.n > ?1 AND e.n <= ?2" }
+
+  /// Nil if nothing depends on what the entities are.
+  private var fillShape: String? {
     guard case .ordered = spec.kind else { return nil }
     return """
       UPDATE indexes SET shape = max(shape, (SELECT max(kv_index_shape(body, \(paths)))

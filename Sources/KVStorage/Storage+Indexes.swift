@@ -97,14 +97,7 @@ extension Storage {
       guard let spec = try? IndexSpec(parsing: list.text(1) ?? "") else { continue }
       indexes.append(IndexTable(number: list.int64(0), spec, on: table))
     }
-    for index in indexes {
-      try db.execute(
-        """
-        \(index.drop)
-        UPDATE indexes SET shape = 0, progress = 0 WHERE number = \(index.number);
-        \(index.create)
-        """)
-    }
+    for index in indexes { try db.execute(index.remake(isFilledNext: false)) }
     return indexes
   }
 
@@ -120,14 +113,7 @@ extension Storage {
       try next.bind(first, at: 1)
       try next.bind(Self.fillStep, at: 2)
       let last = try next.step() && !next.isNull(0) ? next.int64(0) : nil
-      if let last {
-        for case let sql? in [index.fillShape, index.fill] {
-          let statement = try db.prepare(sql)
-          try statement.bind(first, at: 1)
-          try statement.bind(last, at: 2)
-          try statement.run()
-        }
-      }
+      if let last { try index.fill(after: first, through: last, on: db) }
       let reached = try db.statement(Indexes.reach)
       try reached.bind(index.number, at: 1)
       if let last { try reached.bind(last, at: 2) } else { try reached.bindNull(at: 2) }
