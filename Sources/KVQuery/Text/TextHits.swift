@@ -24,7 +24,7 @@ struct TextHits {
     var reader = WordReader(text, search.options.folding)
     var found: [Word] = []
     while reader.next() {
-      search.vocabulary.lookUp(reader.word, search.options.language) {
+      search.vocabulary.lookUp(reader.word, in: search.options.language) {
         found.append(Word(index: wordCount, term: $0))
       }
       wordCount += 1

@@ -43,7 +43,7 @@ struct TextVocabulary: Sendable {
   }
 
   /// Runs `body` with the numbers of all that a word of a text is.
-  func lookUp(_ word: [UInt8], _ language: TextLanguage, _ body: (Int) -> Void) {
+  func lookUp(_ word: [UInt8], in language: TextLanguage, _ body: (Int) -> Void) {
     if let number = TextVocabulary.number(of: word[...], in: whole) { body(number) }
     for length in prefixLengths where length <= word.count {
       if let number = TextVocabulary.number(of: word[..<length], in: prefixes) { body(number) }

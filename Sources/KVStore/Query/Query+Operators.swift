@@ -76,16 +76,20 @@ extension Query {
   ) -> Query {
     Query { () throws(KVStoreError) in
       let name = try MemberTable<Entity>.shared.name(of: keyPath)
-      return try predicate(of: [name: .object(search(text, all, language))])
+      return try predicate(of: [name: .object(search(text, matchingAll: all, language: language))])
     }
   }
 
   /// Entities with these words in any of their texts.
   public static func search(_ text: String, all: Bool = false, language: String = "none") -> Query {
-    Query { () throws(KVStoreError) in try predicate(of: search(text, all, language)) }
+    Query { () throws(KVStoreError) in
+      try predicate(of: search(text, matchingAll: all, language: language))
+    }
   }
 
-  private static func search(_ text: String, _ all: Bool, _ language: String) -> JSONObject {
+  private static func search(
+    _ text: String, matchingAll all: Bool, language: String
+  ) -> JSONObject {
     [
       "$text": [
         "$search": .string(text), "$matchCriteria": .string(all ? "all" : "any"),
