@@ -1,21 +1,24 @@
-"""Runs the tests of every language, one section after the other, and stops at the first that fails.
+"""Runs the tests of every language, two sections at a time, and stops at the first that fails.
 
     scripts/test.py                 everything, as `make test` does
     scripts/test.py swift python    these sections only
     scripts/test.py --list          what sections there are
 
 `make lib` must have run. The output of each section goes to build/test-logs; it is shown when the
-section fails, and while it runs with V=1 in the environment.
+section fails. JOBS=1 in the environment runs one section at a time; so does V=1, which also shows
+the output while it comes.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -53,6 +56,8 @@ class Section:
     #: Seconds after which a command counts as hung.
     limit: int = 300
     env: dict[str, str] = field(default_factory=dict)
+    #: What it builds in: one section at a time does.
+    builds_in: str = ""
 
 
 @dataclass
@@ -77,6 +82,7 @@ VERSION = ".".join(
 )
 SANITIZED = "--disable-xctest --scratch-path build/swift"
 
+# The long ones stand before the many short ones, so that two sections at a time end together.
 SECTIONS = [
     Section(
         "tree",
@@ -103,7 +109,13 @@ SECTIONS = [
             "scripts/check-install",
         ],
     ),
-    Section("swift", "Swift tests", ["swift test --disable-xctest"], limit=900),
+    Section(
+        "swift",
+        "Swift tests",
+        ["swift test --disable-xctest"],
+        limit=1500,
+        builds_in=".build",
+    ),
     Section(
         "thread",
         "Swift tests under the thread sanitizer",
@@ -117,14 +129,35 @@ SECTIONS = [
         [f"swift test --sanitize=address {SANITIZED}-address"],
         limit=1500,
     ),
-    Section("capi", "The C interface, from C and C++", ["scripts/check-capi"], limit=900),
+    Section(
+        "worlds",
+        "10,000 simulated worlds: nothing lost, doubled, wedged or divergent",
+        ["swift test --disable-xctest --filter SimulatedWorldTests"],
+        limit=900,
+        # Sets and dictionaries have the same order each time, so that a seed says everything.
+        env={"KV_WORLDS": "10000", "SWIFT_DETERMINISTIC_HASHING": "1"},
+        builds_in=".build",
+    ),
+    Section(
+        "capi",
+        "The C interface, from C and C++",
+        ["scripts/check-capi"],
+        limit=900,
+        builds_in="build/capi",
+    ),
     Section(
         "sanitized",
         "The C interface, from programs with the sanitizers of addresses and of behaviour",
         ["scripts/check-capi --sanitize"],
         limit=900,
     ),
-    Section("leaks", "The C interface under valgrind", ["scripts/check-capi --leaks"], limit=1200),
+    Section(
+        "leaks",
+        "The C interface under valgrind",
+        ["scripts/check-capi --leaks"],
+        limit=1200,
+        builds_in="build/capi",
+    ),
     Section(
         "fuzz",
         "The parsers, the evaluator, groups and updates, fuzzed: the same inputs each time",
@@ -137,6 +170,7 @@ SECTIONS = [
         "The Python wheel, made for every Linux, in a fresh environment",
         ["scripts/build-wheel", "pytest Tests/Packages/test_wheel.py"],
         limit=600,
+        builds_in="build/portable",
     ),
     Section(
         "deb",
@@ -147,6 +181,7 @@ SECTIONS = [
             "pytest Tests/Packages/test_dist.py",
         ],
         limit=600,
+        builds_in="build/portable",
     ),
     Section(
         "swift-package",
@@ -163,6 +198,8 @@ SECTIONS = [
             "make --no-print-directory go-static",
             "pytest Tests/Packages/test_go.py",
         ],
+        limit=600,
+        builds_in="build/portable",
     ),
     Section(
         "differential",
@@ -200,14 +237,6 @@ SECTIONS = [
         limit=600,
     ),
     Section(
-        "worlds",
-        "10,000 simulated worlds: nothing lost, doubled, wedged or divergent",
-        ["swift test --disable-xctest --filter SimulatedWorldTests"],
-        limit=900,
-        # Sets and dictionaries have the same order each time, so that a seed says everything.
-        env={"KV_WORLDS": "10000", "SWIFT_DETERMINISTIC_HASHING": "1"},
-    ),
-    Section(
         "faults",
         "A minute of bad network and kills, with real processes and a real kvstored",
         [f"{PYTHON} Tests/Torture/faults.py 60"],
@@ -230,74 +259,153 @@ def main(arguments: list[str]) -> int:
     # A shell has its background jobs ignore interrupts, and children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     LOGS.mkdir(parents=True, exist_ok=True)
-    total = Tally()
     begin = time.monotonic()
-    for section in SECTIONS:
-        if arguments and section.name not in arguments:
-            continue
-        total += run(section)
-        if total.failed:
-            break
-    seconds = time.monotonic() - begin
-    print(f"\n== {total} in {seconds:.0f} s", flush=True)
+    total = Suite([each for each in SECTIONS if not arguments or each.name in arguments]).run()
+    print(f"\n== {total} in {time.monotonic() - begin:.0f} s", flush=True)
     return 1 if total.failed else 0
 
 
-def run(section: Section) -> Tally:
-    """Runs a section, prints how it went, and gives its counts: at least one a command."""
-    print(f"\n== {section.name}: {section.title}", flush=True)
-    tally = Tally()
-    begin = time.monotonic()
-    log = LOGS / f"{section.name}.log"
-    log.write_text("")
-    for command in section.commands:
-        code, output = execute(command, section)
-        with log.open("a") as file:
-            file.write(f"$ {command}\n{output}\n")
-        counted = count(output, succeeded=code == 0)
-        tally += counted
-        if counted.failed:
-            if not os.environ.get("V"):
-                print(excerpt(output))
-            reason = (
-                f"took more than {section.limit} s"
-                if code == -signal.SIGKILL
-                else f"exit code {code}"
-                if code
-                else "no test ran"
+class StoppedError(Exception):
+    """Another section failed while this one ran."""
+
+
+class Suite:
+    """Runs sections in their order, several at a time, until one fails."""
+
+    def __init__(self, sections: list[Section]) -> None:
+        self.waiting = list(sections)
+        self.verbose = bool(os.environ.get("V"))
+        # Many sections wait more than they compute: two of them keep two cores busy.
+        self.jobs = 1 if self.verbose else int(os.environ.get("JOBS", "2"))
+        self.total = Tally()
+        self.changed = threading.Condition()
+        self.built_in: set[str] = set()
+        self.running: set[subprocess.Popen[str]] = set()
+        self.stopping = False
+
+    def run(self) -> Tally:
+        """The counts of all sections that ran to their end."""
+        threads = [threading.Thread(target=self.run_sections) for _ in range(self.jobs)]
+        for thread in threads:
+            thread.start()
+        try:
+            for thread in threads:
+                thread.join()
+        finally:
+            self.stop()
+        return self.total
+
+    def stop(self) -> None:
+        """Ends what runs, and lets nothing begin."""
+        with self.changed:
+            self.stopping = True
+            for process in self.running:
+                kill(process)
+            self.changed.notify_all()
+
+    def run_sections(self) -> None:
+        while section := self.next_section():
+            try:
+                self.run_section(section)
+            except StoppedError:
+                return
+            finally:
+                with self.changed:
+                    self.built_in.discard(section.builds_in)
+                    self.changed.notify_all()
+
+    def next_section(self) -> Section | None:
+        """Waits for one that builds where no other does now; None when there are no more."""
+        with self.changed:
+            while self.waiting and not self.stopping:
+                for section in self.waiting:
+                    if section.builds_in not in self.built_in:
+                        self.waiting.remove(section)
+                        self.built_in |= {section.builds_in} - {""}
+                        return section
+                self.changed.wait()
+        return None
+
+    def run_section(self, section: Section) -> None:
+        """Runs a section, prints how it went, and counts it: at least one check a command."""
+        report = [f"\n== {section.name}: {section.title}"]
+        if self.verbose:
+            print(report.pop(), flush=True)
+        begin = time.monotonic()
+        tally = self.run_commands(section, report)
+        report.append(f"   {tally} in {time.monotonic() - begin:.1f} s")
+        with self.changed:
+            if self.stopping:
+                return
+            print("\n".join(report), flush=True)
+            self.total += tally
+        if tally.failed:
+            self.stop()
+
+    def run_commands(self, section: Section, report: list[str]) -> Tally:
+        tally = Tally()
+        log = LOGS / f"{section.name}.log"
+        log.write_text("")
+        for command in section.commands:
+            code, output = self.execute(command, section)
+            with log.open("a") as file:
+                file.write(f"$ {command}\n{output}\n")
+            counted = count(output, succeeded=code == 0)
+            tally += counted
+            if counted.failed:
+                if not self.verbose:
+                    report.append(excerpt(output))
+                reason = (
+                    f"took more than {section.limit} s"
+                    if code == -signal.SIGKILL
+                    else f"exit code {code}"
+                    if code
+                    else "no test ran"
+                )
+                report.append(f"FAILED: {command} ({reason}; {log.relative_to(ROOT)})")
+                break
+        return tally
+
+    def execute(self, command: str, section: Section) -> tuple[int, str]:
+        """Runs one command in a process group of its own: a hung one goes with its children."""
+        process = self.start(command, section)
+        timer = threading.Timer(section.limit, kill, [process])
+        timer.start()
+        output: list[str] = []
+        try:
+            for line in lines(process):
+                output.append(line)
+                if self.verbose:
+                    print(line, end="", flush=True)
+            return process.wait(), "".join(output)
+        finally:
+            timer.cancel()
+            with self.changed:
+                self.running.discard(process)
+
+    def start(self, command: str, section: Section) -> subprocess.Popen[str]:
+        with self.changed:
+            if self.stopping:
+                raise StoppedError
+            process = subprocess.Popen(
+                shlex.split(command),
+                cwd=ROOT,
+                env=environment() | section.env,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                start_new_session=True,
             )
-            print(f"FAILED: {command} ({reason}; {log.relative_to(ROOT)})", flush=True)
-            break
-    print(f"   {tally} in {time.monotonic() - begin:.1f} s", flush=True)
-    return tally
+            self.running.add(process)
+            return process
 
 
-def execute(command: str, section: Section) -> tuple[int, str]:
-    """Runs one command in a process group of its own: a hung one goes with its children."""
-    process = subprocess.Popen(
-        shlex.split(command),
-        cwd=ROOT,
-        env=environment() | section.env,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
-    output: list[str] = []
-    previous = signal.signal(signal.SIGALRM, lambda *_: os.killpg(process.pid, signal.SIGKILL))
-    signal.alarm(section.limit)
-    try:
-        for line in lines(process):
-            output.append(line)
-            if os.environ.get("V"):
-                print(line, end="", flush=True)
-        code = process.wait()
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, previous)
-    return code, "".join(output)
+def kill(process: subprocess.Popen[str]) -> None:
+    """Ends a command and all that it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def excerpt(output: str) -> str:
