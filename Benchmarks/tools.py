@@ -144,6 +144,7 @@ events {{ worker_connections 256; }}
 http {{
   access_log off;
   sendfile on;
+  open_file_cache max=10000;
   keepalive_requests 100000000;
   default_type application/json;
   client_body_temp_path {directory}/body;

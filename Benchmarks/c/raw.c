@@ -43,13 +43,16 @@ static sqlite3_int64 now_in_milliseconds(void) {
   return (sqlite3_int64)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-void raw_open(raw_store *store, const char *file, const char *synchronous) {
-  char pragmas[160];
+void raw_open(raw_store *store, const char *file, const char *synchronous, int checkpoint) {
+  char pragmas[256];
   if (sqlite3_open_v2(file, &store->db,
                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL))
     raw_fail(file, sqlite3_errmsg(store->db));
   snprintf(pragmas, sizeof pragmas,
-           "PRAGMA journal_mode=WAL; PRAGMA synchronous=%s; PRAGMA cache_size=-4096;", synchronous);
+           "PRAGMA journal_mode=WAL; PRAGMA synchronous=%s; PRAGMA cache_size=-4096;"
+           "PRAGMA secure_delete=FAST; PRAGMA journal_size_limit=16777216;"
+           "PRAGMA wal_autocheckpoint=%d;",
+           synchronous, checkpoint);
   check(store, sqlite3_exec(store->db, pragmas, NULL, NULL, NULL), pragmas);
   check(store, sqlite3_exec(store->db, schema, NULL, NULL, NULL), "schema");
   store->begin = prepare(store, "BEGIN IMMEDIATE");
@@ -76,6 +79,10 @@ void raw_close(raw_store *store) {
   sqlite3_finalize(store->put_pending);
   sqlite3_finalize(store->get);
   check(store, sqlite3_close(store->db), "close");
+}
+
+void raw_execute(raw_store *store, const char *sql) {
+  check(store, sqlite3_exec(store->db, sql, NULL, NULL, NULL), sql);
 }
 
 void raw_begin(raw_store *store) { run(store, store->begin, "begin"); }

@@ -14,9 +14,16 @@ typedef struct raw_store {
 /* Ends the program with a message: a benchmark has nobody to report to. */
 void raw_fail(const char *what, const char *why);
 
-/* Opens FILE, making its tables if need be; `synchronous` is "FULL" or "NORMAL". */
-void raw_open(raw_store *store, const char *file, const char *synchronous);
+/* How long the log becomes before it is written back, in pages: what libkvstore uses for small commits that wait for the disk,
+ * and for everything else. */
+enum { CHECKPOINT_SMALL = 1000, CHECKPOINT = 4000 };
+
+/* Opens FILE, making its tables if need be; `synchronous` is "FULL" or "NORMAL". Every setting is libkvstore's. */
+void raw_open(raw_store *store, const char *file, const char *synchronous, int checkpoint);
 void raw_close(raw_store *store);
+
+/* Runs SQL that gives no rows. */
+void raw_execute(raw_store *store, const char *sql);
 
 void raw_begin(raw_store *store);
 void raw_commit(raw_store *store);
