@@ -20,6 +20,7 @@ from pathlib import Path
 
 import live
 import local
+import peers
 import pull
 import query
 import server
@@ -29,6 +30,7 @@ from tools import BUILD, LIBRARY, ROOT, Row
 PARTS: dict[str, Callable[[], list[Row]]] = {
     "local": local.rows,
     "query": query.rows,
+    "peers": peers.rows,
     "pull": pull.rows,
     "server": server.rows,
     "sync": sync.rows,

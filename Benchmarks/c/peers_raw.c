@@ -1,0 +1,171 @@
+/* The work that stores of this kind are compared by, as an expert writes it by hand: one table of text in SQLite, with
+ * prepared statements, and no queue of writes for a backend.
+ *
+ *   peers_raw BOOKS FILE
+ *
+ * Prints "WORK RATE" for each: operations a second. peers_ours.c does the same with libkvstore. */
+#include "books.h"
+#include "data.h"
+#include "raw.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME "json_extract(body,'$.author.name')"
+#define COUNTRY "json_extract(body,'$.author.country')"
+#define PAGES "json_extract(body,'$.pages')"
+#define PRICE "json_extract(body,'$.price')"
+
+static sqlite3 *db;
+
+static sqlite3_stmt *prepare(const char *sql) {
+  sqlite3_stmt *statement = NULL;
+  if (sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL))
+    raw_fail(sql, sqlite3_errmsg(db));
+  return statement;
+}
+
+static void execute(const char *sql) {
+  if (sqlite3_exec(db, sql, NULL, NULL, NULL)) raw_fail(sql, sqlite3_errmsg(db));
+}
+
+static void run(sqlite3_stmt *statement) {
+  if (sqlite3_step(statement) != SQLITE_DONE) raw_fail("step", sqlite3_errmsg(db));
+  sqlite3_reset(statement);
+}
+
+/* Reads the first column of all rows; gives how many. */
+static long read_all(sqlite3_stmt *statement) {
+  long rows = 0;
+  int code;
+  while ((code = sqlite3_step(statement)) == SQLITE_ROW)
+    rows += sqlite3_column_text(statement, 0) != NULL;
+  if (code != SQLITE_DONE) raw_fail("step", sqlite3_errmsg(db));
+  sqlite3_reset(statement);
+  return rows;
+}
+
+static void read_times(const char *work, const char *sql, int times, long expected) {
+  sqlite3_stmt *statement = prepare(sql);
+  double start = data_now();
+  for (int i = 0; i < times; i++)
+    if (read_all(statement) < expected) raw_fail(work, "too few rows");
+  books_rate(work, times, data_now() - start);
+  sqlite3_finalize(statement);
+}
+
+static void open_file(const char *file) {
+  if (sqlite3_open_v2(file, &db,
+                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL))
+    raw_fail(file, sqlite3_errmsg(db));
+  execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-4096;"
+          "PRAGMA secure_delete=FAST; PRAGMA wal_autocheckpoint=4000;"
+          "CREATE TABLE e (_id TEXT PRIMARY KEY NOT NULL, body TEXT NOT NULL)");
+}
+
+static void insert(const lines *from, int each, const char *work) {
+  static const size_t before_id = sizeof "{\"_id\":\"" - 1;
+  sqlite3_stmt *put = prepare("INSERT INTO e VALUES (?1,?2)");
+  double start = data_now();
+  for (int i = 0; i < from->count; i++) {
+    if (i % each == 0) execute("BEGIN IMMEDIATE");
+    sqlite3_bind_text(put, 1, from->text[i] + before_id, BOOK_ID_LENGTH, SQLITE_STATIC);
+    sqlite3_bind_text(put, 2, from->text[i], (int)from->length[i], SQLITE_STATIC);
+    run(put);
+    if ((i + 1) % each == 0 || i + 1 == from->count) execute("COMMIT");
+  }
+  books_rate(work, from->count, data_now() - start);
+  sqlite3_finalize(put);
+}
+
+static void find_each(const books *all) {
+  sqlite3_stmt *get = prepare("SELECT body FROM e WHERE _id=?1");
+  double start = data_now();
+  for (int i = 0; i < all->ids.count; i++) {
+    sqlite3_bind_text(get, 1, all->ids.text[i], BOOK_ID_LENGTH, SQLITE_STATIC);
+    if (read_all(get) != 1) raw_fail("W3", "missing");
+  }
+  books_rate("W3", all->ids.count, data_now() - start);
+  sqlite3_finalize(get);
+}
+
+static void read_ranges(const books *all) {
+  sqlite3_stmt *find = prepare("SELECT body FROM e WHERE " PRICE ">=?1 AND " PRICE "<?2"
+                               " ORDER BY " PRICE " LIMIT 20");
+  double start = data_now();
+  for (int i = 0; i < all->lows.count; i++) {
+    double low = strtod(all->lows.text[i], NULL);
+    sqlite3_bind_double(find, 1, low);
+    sqlite3_bind_double(find, 2, low + 10);
+    read_all(find);
+  }
+  books_rate("W6", all->lows.count, data_now() - start);
+  sqlite3_finalize(find);
+}
+
+static void read_first(void) {
+  sqlite3_stmt *all = prepare("SELECT body FROM e ORDER BY " PRICE);
+  double start = data_now();
+  for (int i = 0; i < 100; i++) {
+    if (sqlite3_step(all) != SQLITE_ROW) raw_fail("first", sqlite3_errmsg(db));
+    sqlite3_reset(all);
+  }
+  books_rate("first", 100, data_now() - start);
+  sqlite3_finalize(all);
+}
+
+static void change_prices(const books *all) {
+  char body[8192];
+  sqlite3_stmt *get = prepare("SELECT body FROM e WHERE _id=?1"),
+               *put = prepare("UPDATE e SET body=?2 WHERE _id=?1");
+  double start = data_now();
+  for (int i = 0; i < all->updates.count; i++) {
+    new_price update = books_update(all, i);
+    if (i % BOOKS_EACH == 0) execute("BEGIN IMMEDIATE");
+    sqlite3_bind_text(get, 1, update.id, BOOK_ID_LENGTH, SQLITE_STATIC);
+    if (sqlite3_step(get) != SQLITE_ROW) raw_fail("W9", "missing");
+    size_t length = (size_t)sqlite3_column_bytes(get, 0);
+    if (length + 64 > sizeof body) raw_fail("W9", "too long");
+    length = books_with_price(body, (const char *)sqlite3_column_text(get, 0), length, update.price);
+    sqlite3_reset(get);
+    sqlite3_bind_text(put, 1, update.id, BOOK_ID_LENGTH, SQLITE_STATIC);
+    sqlite3_bind_text(put, 2, body, (int)length, SQLITE_STATIC);
+    run(put);
+    if ((i + 1) % BOOKS_EACH == 0 || i + 1 == all->updates.count) execute("COMMIT");
+  }
+  books_rate("W9", all->updates.count, data_now() - start);
+  sqlite3_finalize(get);
+  sqlite3_finalize(put);
+}
+
+static void remove_some(void) {
+  double start = data_now();
+  execute("DELETE FROM e WHERE " COUNTRY "='FR'");
+  books_rate("W10", sqlite3_changes(db), data_now() - start);
+}
+
+int main(int count, char **arguments) {
+  if (count != 3) raw_fail(arguments[0], "BOOKS FILE");
+  books all;
+  books_read(&all, arguments[1]);
+  long before = data_peak_kib();
+  open_file(arguments[2]);
+  insert(&all.entities, BOOKS_EACH, "W1");
+  insert(&all.extra, 1, "W2");
+  find_each(&all);
+  read_times("W4", "SELECT body FROM e WHERE " NAME "='Author 043 Novak'", 3, 1);
+  read_times("W7", "SELECT count(*) FROM e WHERE " PAGES ">500 AND " COUNTRY "='US'", 3, 1);
+  read_times("W8", "SELECT " COUNTRY " c, avg(" PRICE ") FROM e GROUP BY c", 3, 10);
+  execute("CREATE INDEX e_name ON e (" NAME "); CREATE INDEX e_price ON e (" PRICE ")");
+  read_times("W5", "SELECT body FROM e WHERE " NAME "='Author 043 Novak'", 50, 1);
+  read_ranges(&all);
+  read_times("page", "SELECT body FROM e ORDER BY " PRICE " LIMIT 100", 100, 100);
+  read_times("deep page", "SELECT body FROM e ORDER BY " PRICE " LIMIT 100 OFFSET 199900", 3, 100);
+  read_first();
+  change_prices(&all);
+  remove_some();
+  printf("peak %ld\n", data_peak_kib() - before);
+  sqlite3_close(db);
+  return 0;
+}
