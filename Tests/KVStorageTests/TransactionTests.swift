@@ -163,7 +163,9 @@ extension LocalTransaction {
           try transaction.save(#"{"_id":"\#(id)","n":\#(random.below(4))}"#)
         }
       }
-      let filter = [#"{}"#, #"{"n":{"$gt":1}}"#, #"{"n":2}"#][random.below(3)]
+      let ids = (0..<random.below(5)).map { _ in #""\#(random.below(14))""# }.joined(separator: ",")
+      let named = #"{"_id":{"$in":[\#(ids)]}}"#
+      let filter = [#"{}"#, #"{"n":{"$gt":1}}"#, #"{"n":2}"#, named][random.below(4)]
       let order = [#""sort":{"n":1}"#, #""sort":{"n":-1,"_id":-1}"#][random.below(2)]
       let modifiers = "{\(order),\"skip\":\(random.below(4)),\"limit\":\(random.below(6) + 1)}"
       let page = try transaction.find(filter, modifiers)

@@ -22,6 +22,8 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
   private let snapshot: Snapshot
   private let lock = Monitor(())
   private var overlays: [RecordID: TransactionOverlay] = [:]
+  /// The collections' tables in the snapshot, as far as they were looked for; nil where there is none.
+  private var tables: [RecordID: Table?] = [:]
   private var reads = TransactionReads()
   /// In the order in which they were asked for.
   private var writes: [TransactionWrite] = []
@@ -192,9 +194,19 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
   /// The entity as the snapshot has it.
   private func stored(_ id: String, _ collection: String) throws(StoreError) -> StoredRecord? {
     try read { (db: borrowing Connection) throws(SQLiteError) -> StoredRecord? in
-      guard let table = try storage.catalog.table(collection, inSnapshot: db) else { return nil }
+      guard let table = try self.table(collection, on: db) else { return nil }
       return try StoredRecord(id, table, on: db)
     }
+  }
+
+  private func table(
+    _ collection: String, on db: borrowing Connection
+  ) throws(SQLiteError) -> Table? {
+    let name = RecordID(collection)
+    if let known = tables[name] { return known }
+    let table = try storage.catalog.table(collection, inSnapshot: db)
+    tables[name] = .some(table)
+    return table
   }
 
   /// Which entities match, in the query's order, and the table of those that are not our own.
@@ -206,9 +218,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
     let asked = overlay.map { $0.widened(query) } ?? query
     let (rows, table) = try read {
       (db: borrowing Connection) throws(SQLiteError) -> ([FoundRow], Table?) in
-      guard let table = try storage.catalog.table(collection, inSnapshot: db) else {
-        return ([], nil)
-      }
+      guard let table = try self.table(collection, on: db) else { return ([], nil) }
       return (try storage.rows(of: asked, table, on: db), table)
     }
     reads.record(asked, in: collection, rows: rows)
@@ -250,10 +260,9 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
     collection: String
   ) throws(StoreError) {
     let key = RecordID(collection)
-    var overlay = overlays[key] ?? TransactionOverlay()
-    let row = overlay.contains(id) ? nil : try stored(id, collection)?.number
-    overlay.set(id, body, row: row)
-    overlays[key] = overlay
+    let isWritten = overlays[key]?.contains(id) ?? false
+    let row = isWritten ? nil : try stored(id, collection)?.number
+    overlays[key, default: TransactionOverlay()].set(id, body, row: row)
     writes.append(
       TransactionWrite(
         collection: collection, id: id, body: body, operation: operation,

@@ -15,6 +15,8 @@ struct TransactionOverlay: Sendable {
   }
 
   private(set) var entries: [RecordID: Entry] = [:]
+  /// The snapshot's rows of what was written.
+  private var hidden: Set<Int64> = []
 
   func contains(_ id: String) -> Bool { entries[RecordID(id)] != nil }
 
@@ -22,6 +24,7 @@ struct TransactionOverlay: Sendable {
   mutating func set(_ id: String, _ body: [UInt8]?, row: Int64?) {
     let new = Entry(body: body, row: row, number: entries.count)
     entries[RecordID(id), default: new].body = body
+    if let row { hidden.insert(row) }
   }
 
   /// A query that finds in the snapshot what is needed to answer this one: its page begins earlier, and ends
@@ -40,7 +43,6 @@ struct TransactionOverlay: Sendable {
   func merged(
     _ rows: [Int64], _ query: Query, _ body: (Int64) throws(StoreError) -> [UInt8]
   ) throws(StoreError) -> [TransactionRecord] {
-    let hidden = Set(entries.values.compactMap(\.row))
     let order = TransactionOrder(query)
     let kept = rows.filter { !hidden.contains($0) }
     var records: [TransactionRecord] = []
@@ -64,7 +66,7 @@ struct TransactionOverlay: Sendable {
   ) throws(StoreError) -> [(key: TransactionOrder.Key, body: [UInt8])] {
     let matcher = query.matcher
     var found: [(key: TransactionOrder.Key, body: [UInt8])] = []
-    for (id, entry) in entries {
+    for (id, entry) in candidates(query) {
       guard let body = entry.body else { continue }
       do throws(QueryError) {
         guard try matcher?.matches(body) ?? true else { continue }
@@ -74,6 +76,14 @@ struct TransactionOverlay: Sendable {
       found.append((order.key(of: body, id: id.text, entry: entry), body))
     }
     return found.sorted { order.precedes($0.key, $1.key) }
+  }
+
+  /// The only entries that can match: a query that names ids is not asked of everything that was written, or a
+  /// transaction of n such queries would take n² steps.
+  private func candidates(_ query: Query) -> [RecordID: Entry] {
+    guard let ids = query.namedIDs?.ids, ids.count < entries.count else { return entries }
+    let named = ids.lazy.map { RecordID($0) }.compactMap { id in entries[id].map { (id, $0) } }
+    return Dictionary(named, uniquingKeysWith: { first, _ in first })
   }
 }
 
