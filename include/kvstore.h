@@ -192,8 +192,9 @@ KV_API kv_status kv_client_open(const char *options_json, size_t length, kv_clie
  *
  * @param options_json  those of kv_client_open(): the file is found by `appKey`, `dataDirectory` and `tag`
  * @param directory     is made; one that is there already must be empty
- * @param json_out      receives `{"pending":{"lines":…,"damaged":…},"collections":{"<name>":{"lines":…,"damaged":…,"file":…}}}`;
- *                      `damaged` counts places that could not be read. May be NULL
+ * @param json_out      receives `{"pending":{"lines":…,"damaged":…},"collections":{"<name>":{"lines":…,"damaged":…,
+ *                      "damagedIds":[…],"file":…}}}`; `damaged` counts places that could not be read and entities whose body
+ *                      is not what was stored. `damagedIds` names the first 1,000 of these; `pending` has it, too. May be NULL
  * @return KV_OK, KV_MISUSE, KV_INVALID, KV_NOT_FOUND (no such file), KV_CORRUPT (not even the list of tables can be read, or
  *         it is no database), KV_STORAGE, KV_FULL
  */

@@ -14,7 +14,7 @@ package struct Salvage {
   private let directory: String
 
   /// Gives `{"pending":{"lines":…,"damaged":…},"collections":{"<name>":{"file":…,"lines":…,"damaged":…}}}`; `damaged` counts
-  /// the places that could not be read and the entities that are no JSON any more.
+  /// the places that could not be read and the entities that are not what was stored, whose ids are in `damagedIds`.
   ///
   /// `.notFound` if there is no such file; `.corrupt` if not even its list of tables can be read; `.invalid` if the
   /// directory is not empty.
@@ -69,7 +69,9 @@ package struct Salvage {
 
   private func savePending(_ names: [Int64: String]) throws(SQLiteError) -> JSONObject {
     try save("pending.ndjson") { lines in
-      database.salvage("collection, id, operation, base", from: "pending", key: "n") { row in
+      let base = columns("base", of: "pending")
+      return database.salvage("collection, id, operation, \(base)", from: "pending", key: "n") {
+        row in
         let (collection, id) = (row.int64(1), row.text(2) ?? "")
         let operation = PendingWrite.Operation(number: row.int64(3))
         var line = Array("{\"collection\":".utf8)
@@ -79,10 +81,10 @@ package struct Salvage {
         let entity = operation == .delete ? nil : entity(id, of: collection)
         line += entity ?? Array("null".utf8)
         line += Array(",\"base\":".utf8)
-        let base = row.isNull(4) ? nil : row.copy(4)
-        line += base.flatMap { Self.isEntity($0) ? $0 : nil } ?? Array("null".utf8)
+        let base = row.isNull(4) ? nil : Self.entity(row, at: 4)
+        line += base ?? Array("null".utf8)
         lines.add(line + Array("}".utf8))
-        if operation != .delete, entity == nil { lines.damaged += 1 }
+        if operation != .delete, entity == nil { lines.addDamaged(id) }
       }
     }
   }
@@ -94,7 +96,7 @@ package struct Salvage {
     for column in ["id", "+id"] {
       let found = database.rows(
         of:
-          "SELECT \(columns(of: "e\(collection)")) FROM e\(collection) WHERE \(column) = '\(quoted)' LIMIT 1"
+          "SELECT \(columns("body", of: "e\(collection)")) FROM e\(collection) WHERE \(column) = '\(quoted)' LIMIT 1"
       ) { Self.entity($0, at: 0) }
       if let body = found?.first ?? nil { return body }
     }
@@ -104,20 +106,25 @@ package struct Salvage {
   private func saveEntities(of table: String, _ name: String) throws(SQLiteError) -> JSONObject {
     let file = "\(DataDirectory.safe(name)).entities.ndjson"
     var report = try save(file) { lines in
-      database.salvage(columns(of: table), from: table, key: "n") { row in
-        if let body = Self.entity(row, at: 1) { lines.add(body) } else { lines.damaged += 1 }
+      database.salvage("\(columns("body", of: table)), id", from: table, key: "n") { row in
+        if let body = Self.entity(row, at: 1) {
+          lines.add(body)
+        } else {
+          lines.addDamaged(row.text(3))
+        }
       }
     }
     report["file"] = .string(file)
     return report
   }
 
-  /// A body and its checksum; files of before have none.
-  private func columns(of table: String) -> String {
+  /// A column of bodies and that of their checksums; files of before have none.
+  private func columns(_ body: String, of table: String) -> String {
+    let checksum = body == "body" ? "checksum" : "\(body)_checksum"
     let found = database.rows(
-      of: "SELECT 1 FROM pragma_table_info('\(table)') WHERE name = 'checksum'"
+      of: "SELECT 1 FROM pragma_table_info('\(table)') WHERE name = '\(checksum)'"
     ) { _ in true }
-    return found?.first == true ? "body, checksum" : "body, NULL"
+    return "\(body), \(found?.first == true ? checksum : "NULL")"
   }
 
   /// The entity of such columns; nil if it is damaged.
@@ -140,6 +147,7 @@ package struct Salvage {
     return JSONObject([
       .init("lines", .int(Int64(lines.count))),
       .init("damaged", .int(Int64(lines.damaged))),
+      .init("damagedIds", .array(lines.damagedIDs.map { .string($0) })),
     ])
   }
 }
@@ -151,6 +159,8 @@ private final class LineFile {
   private var isWhole = true
   private(set) var count = 0
   var damaged = 0
+  /// The first of those that have an id.
+  private(set) var damagedIDs: [String] = []
 
   init(_ path: String) throws(SQLiteError) {
     guard let file = fopen(path, "wxe") else { throw Self.failure(path) }
@@ -162,6 +172,12 @@ private final class LineFile {
     let line = line.map { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") ? 0x20 : $0 }
     isWhole = isWhole && fwrite(line, 1, line.count, file) == line.count && putc(0x0A, file) >= 0
     count += 1
+  }
+
+  /// Counts an entity that is left out, and keeps the ids of the first 1,000.
+  func addDamaged(_ id: String?) {
+    damaged += 1
+    if let id, damagedIDs.count < 1000 { damagedIDs.append(id) }
   }
 
   func close() throws(SQLiteError) {

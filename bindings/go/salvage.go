@@ -19,6 +19,8 @@ type SalvagedFile struct {
 	Lines int `json:"lines"`
 	// Damaged is in how many places something could not be read.
 	Damaged int `json:"damaged"`
+	// DamagedIDs are the first 1,000 entities that were left out because their body is not what was stored.
+	DamagedIDs []string `json:"damagedIds"`
 }
 
 // Salvage copies what can be read of a client's data file, however damaged, into a new directory, as

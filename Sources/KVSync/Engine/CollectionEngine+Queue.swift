@@ -76,12 +76,10 @@ extension CollectionEngine {
     guard outline.id?.hasSameBytes(as: id) ?? true else {
       throw StoreError(.invalid, "The entity has another id than the pending write.")
     }
-    let found = try pending(id)
-    guard found.write.operation != .delete else {
-      throw StoreError(.invalid, "A pending deletion has nothing to edit.")
-    }
+    // What was to be sent is not read: an edit is the way out when that is damaged.
     guard try local.editPending(bytes, outline, id: id, known: known, in: collection) else {
-      throw notFound(id)
+      _ = try pending(id)
+      throw StoreError(.invalid, "A pending deletion has nothing to edit.")
     }
   }
 

@@ -18,7 +18,8 @@ def salvage(directory: str | PathLike[str], **options: Unpack[ClientOptions]) ->
 
     `options` are those with which a client would be opened. Pending writes come first, in
     ``pending.ndjson``; each collection gets a file. The report says how many lines each file has,
-    and in how many places something could not be read. The damaged file stays as it is.
+    in how many places something could not be read, and which entities were damaged. The damaged
+    file stays as it is.
     """
     text = encode_options(options) or b"{}"
     path = to_text(fspath(directory), "directory")
