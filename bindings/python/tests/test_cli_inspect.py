@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from command_line import PROGRAM, Terminal
 from conftest import APP_KEY, APP_SECRET
+from damage import damage
 from kvstored import Server
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Input, Static, TabbedContent, TextArea
@@ -99,6 +100,26 @@ def test_collections_and_entities_are_shown_and_searched(data: Path) -> None:
         await until(pilot, lambda: text(pilot, "#problem") != "", "a problem")
         await pilot.click("#collections", offset=(3, 2))
         await until(pilot, lambda: table(pilot, "#entities") == [["lisbon"]], "the places")
+
+    drive(steps, Settings(directory=data))
+
+
+def test_a_damaged_entity_is_left_out_and_named(data: Path) -> None:
+    damage(data, '"text":"milk"', '"text":"silk"')
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: len(table(pilot, "#entities")) == 2, "the other entities")
+        assert "Damaged and left out: milk." in text(pilot, "#problem")
+        assert [row[0] for row in table(pilot, "#entities")] == ["bread", "wine"]
+        # What its write would send is lost, but can be said again.
+        await pilot.press("2")
+        await until(pilot, lambda: len(table(pilot, "#pending")) == 4, "the queue")
+        await pilot.press("down", "e")
+        await until(pilot, lambda: bool(pilot.app.screen.query(TextArea)), "the editor")
+        pilot.app.screen.query_one(TextArea).text = '{"_id": "milk", "text": "oat milk"}'
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: len(table(pilot, "#entities")) == 3, "all entities")
+        assert text(pilot, "#problem") == ""
 
     drive(steps, Settings(directory=data))
 

@@ -257,7 +257,7 @@ def test_the_doctor_tells_what_a_report_needs(ana: Tool, unique: str) -> None:
     ana("import", unique, stdin=refused("x"))
     checks = {row["check"]: row for row in ana("doctor", "--json").json}
     assert {name: row["result"] for name, row in checks.items()} == dict.fromkeys(
-        ["tool", "library", "system", "file", "disk", "store", "backend", "clock"], "ok"
+        ["tool", "library", "system", "file", "disk", "store", "entities", "backend", "clock"], "ok"
     )
     assert f"{unique} logged in" in checks["backend"]["detail"]
     ana("push")

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from conftest import APP_KEY, open_client
+from damage import damage
 from kvstored import Server
 
 import kvstore
@@ -132,14 +133,6 @@ def test_the_same_for_asyncio(tmp_path: Path) -> None:
             assert (await notes.find_by_id("a"))["n"] == 7
 
     asyncio.run(work())
-
-
-def damage(data: Path, old: str, new: str) -> None:
-    """Change stored bytes as a bad sector would."""
-    (path,) = data.glob("*/kinvey.kvs")
-    stored = path.read_bytes()
-    assert old.encode() in stored
-    path.write_bytes(stored.replace(old.encode(), new.encode()))
 
 
 def test_a_damaged_entity_is_an_error_and_the_others_can_be_read(tmp_path: Path) -> None:

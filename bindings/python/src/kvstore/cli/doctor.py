@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from .. import __version__, _native
 from ..errors import KVError
+from .damage import damage_of, summary
 from .failures import Failure
 from .output import counted, human_bytes
 from .settings import Settings, status_of
@@ -64,12 +65,17 @@ def _store(settings: Settings) -> Iterator[Check]:
     try:
         with settings.local() as client:
             status = status_of(client)
+            damages = list(damage_of(client))
     except KVError as error:
         yield Check("store", "failed", str(error))
         return
     count = counted(len(status.collections), "collection")
     words = f"{count}, {status.pending} pending, {status.quarantined} set aside"
     yield Check("store", "warning" if status.quarantined else "ok", words)
+    if damages:
+        yield Check("entities", "failed", summary(damages))
+    else:
+        yield Check("entities", "ok", "all can be read")
 
 
 def _file(file: Path) -> Check:

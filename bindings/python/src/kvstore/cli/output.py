@@ -239,13 +239,13 @@ def human_bytes(count: int) -> str:
     return f"{count} B" if unit == "B" else f"{size:.1f} {unit}"
 
 
-def counted(count: int, thing: str) -> str:
+def counted(count: int, thing: str, things: str | None = None) -> str:
     """Count things in words.
 
-    >>> counted(1, "pending write"), counted(2, "pending write")
-    ('1 pending write', '2 pending writes')
+    >>> counted(1, "pending write"), counted(2, "pending write"), counted(0, "entity", "entities")
+    ('1 pending write', '2 pending writes', '0 entities')
     """
-    return f"{count} {thing}{'' if count == 1 else 's'}"
+    return f"{count} {thing if count == 1 else things or thing + 's'}"
 
 
 def progress_bar() -> Progress:

@@ -6,7 +6,7 @@ import click
 
 from .accounts import login, logout, signup, users
 from .conflicts import conflicts
-from .health import completion, doctor, salvage, verify
+from .health import completion, doctor, repair, salvage, verify
 from .indexing import indexes
 from .inspecting import inspect, open_
 from .queue import pending
@@ -43,6 +43,7 @@ COMMANDS: list[click.Command] = [
     live,
     watch,
     verify,
+    repair,
     salvage,
     doctor,
     completion,

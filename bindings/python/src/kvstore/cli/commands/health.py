@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections import deque
 from pathlib import Path
+from typing import Any
 
 import click
 
-from ...client import Client
-from ...errors import CorruptError, KVError
+from ...errors import CorruptError
 from ...salvage import salvage as copy_out
+from ..damage import Damage, damage_of
 from ..doctor import examine
 from ..failures import Exit, Failure
-from ..output import note
+from ..output import counted, note
 from ..parameters import Command
 from ..place import Place
-from ..settings import Settings, names_of_collections, pass_settings
+from ..settings import Settings, pass_settings
+
+#: How many problems people are told of one by one.
+_FEW = 20
 
 #: Runs in a process of its own: another copy of SQLite in ours would drop the library's locks.
 _CHECK = """
@@ -35,20 +38,38 @@ except sqlite3.DatabaseError as error:
 @click.command("verify", cls=Command)
 @pass_settings
 def verify(settings: Settings) -> int:
-    """Check the file: its structure as SQLite has it, and that every entity can be read."""
+    """Check the file: its structure as SQLite has it, and the checksum of every entity.
+
+    Damaged entities are named. repair takes them out of the way; where the structure is damaged,
+    salvage copies what can be read.
+    """
     place = settings.place()
-    problems = _structure(place) + _entities(settings)
+    structure = _structure(place)
+    damages = _damages(settings)
+    problems = structure + list(map(str, damages))
     settings.out.done(
         f"{place.file} is sound." if not problems else f"{place.file} is damaged.",
         file=str(place.file),
         sound=not problems,
         problems=problems,
+        damaged=[{"collection": each.collection, "_id": each.id} for each in damages if each.id],
     )
     if problems and settings.out.is_for_people:
-        for problem in problems:
-            note(f"kvstore: {problem}")
-        note(f"kvstore: kvstore --dir {place.file} salvage DIRECTORY copies what can be read.")
+        is_repairable = not structure and all(each.id for each in damages)
+        _tell(place, problems, "repair" if is_repairable else "salvage")
     return int(Exit.DAMAGED if problems else Exit.DONE)
+
+
+def _tell(place: Place, problems: list[str], remedy: str) -> None:
+    for problem in problems[:_FEW]:
+        note(f"kvstore: {problem}")
+    if len(problems) > _FEW:
+        note(f"kvstore: and {counted(len(problems) - _FEW, 'more problem')}; --json names all.")
+    command = f"kvstore: kvstore --dir {place.file}"
+    if remedy == "repair":
+        note(f"{command} repair takes them out of the way: the next pull brings them again.")
+    else:
+        note(f"{command} salvage DIRECTORY copies what can be read.")
 
 
 def _structure(place: Place) -> list[str]:
@@ -58,26 +79,36 @@ def _structure(place: Place) -> list[str]:
     return [] if told == ["ok"] else told
 
 
-def _entities(settings: Settings) -> list[str]:
-    """Read everything once."""
-    problems: list[str] = []
+def _damages(settings: Settings) -> list[Damage]:
     try:
         with settings.local() as client:
-            for name in names_of_collections(client):
-                problems += _collection(client, name)
+            return list(damage_of(client))
     except CorruptError as error:
-        problems.append(str(error))
-    return problems
+        return [Damage("the store", None, str(error))]
 
 
-def _collection(client: Client, name: str) -> list[str]:
-    try:
-        with client.collection(name) as store:
-            for each in (store.find(), iter(store.pending)):
-                deque(each, maxlen=0)
-    except (KVError, ValueError) as error:
-        return [f"{name}: {error}"]
-    return []
+@click.command("repair", cls=Command)
+@pass_settings
+def repair(settings: Settings) -> None:
+    """Take damaged entities out of the way, so that the next pull brings them again.
+
+    Unsent writes are kept. A damaged entity with an unsent write stays, and the write is set aside:
+    pending edit says again what it is to send, pending drop forgets it. What has no backend to be
+    pulled from is lost. Indexes are made anew.
+    """
+    with settings.local() as client:
+        report = client.repair()
+    if not settings.out.is_for_people:
+        settings.out.document(report)
+        return
+    entities = counted(report["entities"], "entity", "entities")
+    settings.out.done(f"{entities} checked, {report['damaged']} damaged.")
+    rows = [{**each, "now": "removed"} for each in report["removed"]]
+    rows += [{**each, "now": "set aside"} for each in report["quarantined"]]
+    if rows:
+        settings.out.rows(rows, ["collection", "_id", "now"])
+    for name in sorted({each["collection"] for each in report["removed"]}):
+        note(f"kvstore: kvstore pull {name} brings again what was removed.")
 
 
 @click.command("salvage", cls=Command)
@@ -87,7 +118,7 @@ def salvage(settings: Settings, destination: Path) -> None:
     """Copy what can be read of a damaged file into a new DIRECTORY, as lines of JSON.
 
     Pending writes come first, in pending.ndjson; each collection gets a file, which import reads.
-    The damaged file stays as it is.
+    Damaged entities are left out and named. The damaged file stays as it is.
     """
     place = settings.place()
     if destination.exists():
@@ -99,15 +130,20 @@ def salvage(settings: Settings, destination: Path) -> None:
         data_directory=place.directory,
         host=None,
     )
-    settings.out.one(report)
+    if not settings.out.is_for_people:
+        settings.out.document(report)
+        return
+    files: list[dict[str, Any]] = [{"file": "pending.ndjson", **report["pending"]}]
+    files += report["collections"].values()
+    settings.out.rows(files, ["file", "lines", "damaged", "damagedIds"])
 
 
 @click.command("doctor", cls=Command)
 @pass_settings
 def doctor(settings: Settings) -> int:
-    """Tell what a defect report needs: versions, file, backend, clock, certificates.
+    """Tell what a defect report needs: versions, file, entities, backend, clock, certificates.
 
-    The exit code is 1 if a check failed.
+    Every entity is read, and damaged ones are named. The exit code is 1 if a check failed.
     """
     checks = list(examine(settings))
     rows = [{"check": each.name, "result": each.result, "detail": each.detail} for each in checks]

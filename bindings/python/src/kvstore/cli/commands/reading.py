@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import itertools
 import json
+import tempfile
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import IO, Any
 
 import click
 
+from ..._json import from_json
 from ...client import Client
+from ...cursor import Cursor
 from ...query import Query
 from ...results import Entity
 from ...status import CollectionStatus
 from ...store import Store
+from ..damage import readable
 from ..failures import Exit
-from ..output import TABLE_LIMIT, Output, human_bytes, note, print_csv, print_table
+from ..output import TABLE_LIMIT, Output, csv_lines, human_bytes, note, print_line, print_table
 from ..parameters import Command, collection_argument, query_of, query_options
 from ..settings import Settings, pass_settings, status_of
+
+#: How many bytes of entities wait in memory for the header of their CSV; more wait on the disk.
+_IN_MEMORY = 8 * 1024 * 1024
 
 
 @click.command("collections", cls=Command)
@@ -50,7 +57,8 @@ def _row(client: Client, status: CollectionStatus, no_sizes: bool) -> dict[str, 
         }
         if not no_sizes:
             with store.find() as found:
-                row["bytes"] = sum(map(len, found.raw()))
+                bodies = (each for each in readable(found) if isinstance(each, bytes))
+                row["bytes"] = sum(map(len, bodies))
     return row
 
 
@@ -71,8 +79,9 @@ def find(settings: Settings, /, collection: str, **options: Any) -> None:
 def print_found(out: Output, store: Store, query: Query, limit: int | None) -> None:
     """Print what a find gives."""
     if out.format == "csv":
-        columns = columns_of(store.find(query))
-        print_csv(_checked(store.find(query), set(columns)), columns)
+        with store.find(query) as found:
+            for line in csv_of(found):
+                print_line(line, end="")
     elif out.is_for_people:
         _print_table(store, query, limit)
     else:
@@ -101,14 +110,18 @@ def columns_of(entities: Iterable[Entity]) -> list[str]:
     return sorted(names, key=lambda name: (name != "_id", name.startswith("_")))
 
 
-def _checked(entities: Iterable[Entity], columns: set[str]) -> Iterator[Entity]:
-    """Say so if a program has meanwhile saved members for which there is no column."""
-    missed: set[str] = set()
-    for entity in entities:
-        missed |= entity.keys() - columns
-        yield entity
-    if missed:
-        note(f"Saved meanwhile and left out: {', '.join(sorted(missed))}.")
+def csv_of(found: Cursor) -> Iterator[str]:
+    """Give the entities as lines of CSV. The header names all members, so they wait in a file."""
+    with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as waiting:
+        columns = columns_of(map(from_json, _written(found.raw(), waiting)))
+        waiting.seek(0)
+        yield from csv_lines(map(from_json, waiting), columns)
+
+
+def _written(texts: Iterable[bytes], file: IO[bytes]) -> Iterator[bytes]:
+    for text in texts:
+        file.write(one_line(text) + b"\n")
+        yield text
 
 
 def one_line(text: bytes) -> bytes:

@@ -17,10 +17,10 @@ from ...query import Query
 from ...results import EntityLike
 from ...store import Store
 from ..failures import Exit
-from ..output import counted, csv_lines, from_csv_cell, note, progress_bar
+from ..output import counted, from_csv_cell, note, progress_bar
 from ..parameters import Command, collection_argument, query_of, query_options
 from ..settings import Settings, pass_settings
-from .reading import columns_of, one_line
+from .reading import csv_of, one_line
 
 #: How many entities are saved in one transaction.
 _BATCH = 1000
@@ -54,7 +54,7 @@ def export(
                 sys.stdout.buffer.write(line)
             sys.stdout.buffer.flush()
             return
-        count = _write(to, lines, store.count(query))
+        count = _write(to, lines, lambda: store.count(query))
     if _kind(kind, to) == "csv":
         count -= 1
     settings.out.done(f"{_entities(count)} exported to {to}.", exported=count, file=str(to))
@@ -73,18 +73,21 @@ def _ndjson(store: Store, query: Query) -> Iterator[bytes]:
 
 
 def _csv(store: Store, query: Query) -> Iterator[bytes]:
-    columns = columns_of(store.find(query))
     with store.find(query) as found:
-        for line in csv_lines(found, columns):
+        for line in csv_of(found):
             yield line.encode(errors="surrogatepass")
 
 
-def _write(to: Path, lines: Iterable[bytes], total: int) -> int:
-    """Write a file that is there as a whole or not at all; count its lines."""
+def _write(to: Path, lines: Iterable[bytes], count_all: Callable[[], int]) -> int:
+    """Write a file that is there as a whole or not at all; count its lines.
+
+    How many there are is asked for a bar only that somebody sees.
+    """
     part = to.with_name(to.name + ".part")
     count = 0
     try:
         with part.open("wb") as file, progress_bar() as bar:
+            total = None if bar.disable else count_all()
             for line in bar.track(lines, total=total, description="export"):
                 file.write(line)
                 count += 1
@@ -95,7 +98,7 @@ def _write(to: Path, lines: Iterable[bytes], total: int) -> int:
 
 
 def _entities(count: int) -> str:
-    return "1 entity" if count == 1 else f"{count} entities"
+    return counted(count, "entity", "entities")
 
 
 @click.command("import", cls=Command)

@@ -13,7 +13,6 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import (
     DataTable,
@@ -26,38 +25,21 @@ from textual.widgets import (
     TabPane,
 )
 
-from ...changes import Changes
-from ...errors import KVError
+from ...errors import CorruptError, KVError
 from ...results import Entity, SyncEvent
 from ...subscription import Subscription
-from ..commands.reading import columns_of
 from ..commands.watching import change_events, live_event
 from ..failures import Failure
 from ..output import cell, printable
 from .dialogs import Confirm, Edit
-from .source import PAGE, Overview, Source
+from .messages import EntitiesChanged, Happened
+from .source import Overview, Source
+from .tables import fill, fill_with_entities
 
 #: How many columns of entities are shown; the entity below has all members.
 _COLUMNS = 10
 #: How many lines the log has.
 _LINES = 1000
-
-
-class EntitiesChanged(Message):
-    """The entities that are shown are others now."""
-
-    def __init__(self, view: int, changes: Changes[Entity] | KVError) -> None:
-        super().__init__()
-        self.view = view
-        self.changes = changes
-
-
-class Happened(Message):
-    """Something to tell, in words."""
-
-    def __init__(self, words: str) -> None:
-        super().__init__()
-        self.words = words
 
 
 class StoreScreen(Screen[None]):
@@ -86,12 +68,15 @@ class StoreScreen(Screen[None]):
         super().__init__()
         self.source = source
         self.collection: str | None = None
+        #: What is shown, and the result that is followed, which is another one if that is damaged.
         self.entities: list[Entity] = []
+        self._followed: list[Entity] = []
         self.overview = Overview([], [], {})
         #: The last lines of the log.
         self.told: deque[str] = deque(maxlen=_LINES)
         self._looking = threading.Lock()
         self._view = 0
+        self._search = ""
         self._following: Subscription | None = None
         self._subscriptions: list[Subscription] = []
 
@@ -156,10 +141,10 @@ class StoreScreen(Screen[None]):
             return
         self.overview = overview
         table = self.query_one("#collections", DataTable)
-        _fill(table, [[name, str(count), str(n)] for name, count, n in overview.collections])
+        fill(table, [[name, str(count), str(n)] for name, count, n in overview.collections])
         names = ("collection", "id", "operation", "state", "attempts", "changedAt", "error")
         rows = [[cell(row[name]) for name in names] for row in overview.pending]
-        _fill(self.query_one("#pending", DataTable), rows)
+        fill(self.query_one("#pending", DataTable), rows)
         width = max(map(len, overview.facts), default=0)
         lines = [f"{name:<{width}}  {printable(text)}" for name, text in overview.facts.items()]
         self.query_one("#facts", Static).update("\n".join(lines))
@@ -194,6 +179,7 @@ class StoreScreen(Screen[None]):
         """Follow the entities that match, in place of those before."""
         if self.collection is None:
             return
+        self._search = search
         self._view += 1
         view = self._view
         problem = self.query_one("#problem", Static)
@@ -213,26 +199,50 @@ class StoreScreen(Screen[None]):
         """Show the entities as they are now, and tell what has changed."""
         if message.view != self._view:
             return
-        if isinstance(message.changes, KVError):
-            self.query_one("#problem", Static).update(printable(str(message.changes)))
+        if isinstance(message.changes, CorruptError):
+            self._show_around_damage(message.view, message.changes)
+        elif isinstance(message.changes, KVError):
+            self._show_problem(str(message.changes))
+        else:
+            message.changes.apply(self._followed)
+            self.entities = list(self._followed)
+            if not message.changes.initial:
+                for _, words in change_events(message.changes):
+                    self._tell(f"{self.collection}: {words}")
+            self._show_problem("")
+            self._show_entities()
+
+    def _show_problem(self, words: str) -> None:
+        self.query_one("#problem", Static).update(printable(words))
+
+    def _show_around_damage(self, view: int, error: CorruptError) -> None:
+        """Show what can be read, and say what is damaged."""
+        name, search = self.collection, self._search
+        if name is None:
             return
-        message.changes.apply(self.entities)
-        if not message.changes.initial:
-            for _, words in change_events(message.changes):
-                self._tell(f"{self.collection}: {words}")
-        names = columns_of(self.entities)[:_COLUMNS]
+
+        def read() -> None:
+            try:
+                entities, damaged = self.source.read_around_damage(name, search)
+            except KVError as other:
+                self.app.call_from_thread(self._show_problem, str(other))
+                return
+            self.app.call_from_thread(show, entities, damaged)
+
+        def show(entities: list[Entity], damaged: list[str]) -> None:
+            if view != self._view:
+                return
+            self.entities = entities
+            what = f"Damaged and left out: {', '.join(damaged)}." if damaged else error.message
+            self._show_problem(f"{what} kvstore repair takes it out of the way.")
+            self._show_entities()
+
+        self.run_worker(read, thread=True)
+
+    def _show_entities(self) -> None:
         table = self.query_one("#entities", DataTable)
-        row = table.cursor_row
-        table.clear(columns=True)
-        table.add_columns(*(Text(printable(name)) for name in names))
-        rows = [
-            [cell(each.get(name)) if name in each else "" for name in names]
-            for each in self.entities
-        ]
-        _fill(table, rows)
-        table.move_cursor(row=row)
+        fill_with_entities(table, self.entities)
         self._show_entity(table.cursor_row)
-        table.border_subtitle = f"the first {PAGE}" if len(self.entities) == PAGE else ""
 
     # What happens
 
@@ -372,12 +382,3 @@ class StoreScreen(Screen[None]):
                 self._attempt(lambda: action(name, id))
 
         self.app.push_screen(Confirm(f"{verb} the pending write {id} of {name}?"), answered)
-
-
-def _fill(table: DataTable[Text], rows: list[list[str]]) -> None:
-    """Show other rows, with the cursor where it was."""
-    row = table.cursor_row
-    table.clear()
-    for cells in rows:
-        table.add_row(*(Text(text, no_wrap=True) for text in (one[:60] for one in cells)))
-    table.move_cursor(row=row)

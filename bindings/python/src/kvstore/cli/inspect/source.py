@@ -7,14 +7,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from ..._json import from_json
 from ...changes import Changes
 from ...client import Client
-from ...errors import KVError
+from ...errors import CorruptError, KVError
 from ...query import Query
 from ...results import Entity
 from ...store import Store
 from ...subscription import Subscription
 from ..commands.queue import pending_rows
+from ..damage import readable
 from ..output import human_bytes
 from ..parameters import query_of
 from ..settings import Settings, status_of
@@ -95,9 +97,24 @@ class Source:
         """Follow the first entities that match."""
         return self.store(name).observe(page_of(search), receive)
 
+    def read_around_damage(self, name: str, search: str) -> tuple[list[Entity], list[str]]:
+        """Give the entities that match and can be read, and the ids of those that are damaged."""
+        entities: list[Entity] = []
+        damaged: list[str] = []
+        with self.store(name).find(page_of(search)) as found:
+            for each in readable(found):
+                if isinstance(each, CorruptError):
+                    damaged.append(str(each.id))
+                else:
+                    entities.append(from_json(each))
+        return entities, damaged
+
     def pending_detail(self, name: str, id: str) -> Entity | None:
-        """Give what a pending write would send."""
-        return self.store(name).pending.get(id).entity
+        """Give what a pending write would send; nothing if that is damaged."""
+        try:
+            return self.store(name).pending.get(id).entity
+        except CorruptError:
+            return None
 
 
 def page_of(search: str) -> Query:

@@ -1,0 +1,87 @@
+"""Finding damaged entities: those whose stored body no longer has its checksum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .._json import from_json
+from ..client import Client
+from ..cursor import Cursor
+from ..errors import CorruptError, KVError
+from ..store import Store
+from .output import counted
+from .settings import names_of_collections
+
+
+@dataclass(frozen=True)
+class Damage:
+    """Something of a collection that cannot be read."""
+
+    collection: str
+    #: The damaged entity; None if it is not known which one it is, or the rest cannot be read.
+    id: str | None
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{self.collection}: {self.problem}"
+
+
+def damage_of(client: Client) -> Iterator[Damage]:
+    """Read each entity and pending write of all collections; give what is damaged."""
+    for name in names_of_collections(client):
+        with client.collection(name) as store:
+            yield from _damage_of(store, name)
+
+
+def _damage_of(store: Store, name: str) -> Iterator[Damage]:
+    try:
+        with store.find() as found:
+            for each in readable(found):
+                if isinstance(each, CorruptError):
+                    yield Damage(name, each.id, str(each))
+                elif (problem := _parsed(each)) is not None:
+                    yield Damage(name, None, problem)
+        for _ in store.pending:
+            pass
+    except (KVError, ValueError) as error:
+        yield Damage(name, None, str(error))
+
+
+def readable(found: Cursor) -> Iterator[bytes | CorruptError]:
+    """Give the entities as JSON, and in place of each one that is damaged its error."""
+    while True:
+        try:
+            yield from found.raw()
+        except CorruptError as error:
+            if error.id is None:
+                raise
+            yield error
+        else:
+            return
+
+
+def _parsed(text: bytes) -> str | None:
+    """Give what is wrong with a body; older versions stored bodies without a checksum."""
+    try:
+        from_json(text)
+    except ValueError as error:
+        return f"An entity is no JSON: {error}"
+    return None
+
+
+def listed(damages: list[Damage], limit: int = 5) -> str:
+    """Name the first damaged entities, in words.
+
+    >>> listed([Damage("notes", id, "") for id in "abc"], 2)
+    'notes "a", notes "b" and 1 more'
+    """
+    names = [f'{each.collection} "{each.id}"' if each.id else str(each) for each in damages]
+    rest = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + rest
+
+
+def summary(damages: list[Damage]) -> str:
+    """Say how many are damaged, and which."""
+    verb = "is" if len(damages) == 1 else "are"
+    return f"{counted(len(damages), 'entity', 'entities')} {verb} damaged: {listed(damages)}"

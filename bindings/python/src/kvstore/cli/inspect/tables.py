@@ -1,0 +1,41 @@
+"""Filling tables of the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+from textual.widgets import DataTable
+
+from ...results import Entity
+from ..commands.reading import columns_of
+from ..output import cell, printable
+from .source import PAGE
+
+#: How many columns of entities are shown; the entity below has all members.
+_COLUMNS = 10
+#: How many characters of a cell are shown.
+_WIDTH = 60
+
+
+def fill(table: DataTable[Text], rows: Sequence[Sequence[str]]) -> None:
+    """Show other rows, with the cursor where it was."""
+    row = table.cursor_row
+    table.clear()
+    for cells in rows:
+        table.add_row(*(Text(text[:_WIDTH], no_wrap=True) for text in cells))
+    table.move_cursor(row=row)
+
+
+def fill_with_entities(table: DataTable[Text], entities: list[Entity]) -> None:
+    """Show entities, with a column for each of their members, and the cursor where it was."""
+    names = columns_of(entities)[:_COLUMNS]
+    row = table.cursor_row
+    table.clear(columns=True)
+    table.add_columns(*(Text(printable(name)) for name in names))
+    fill(
+        table,
+        [[cell(each.get(name)) if name in each else "" for name in names] for each in entities],
+    )
+    table.move_cursor(row=row)
+    table.border_subtitle = f"the first {PAGE}" if len(entities) == PAGE else ""
