@@ -58,6 +58,13 @@ static inline long kvcurl_sent_bytes(CURL *easy) {
   return count;
 }
 
+/* Whether a first byte of the answer has come. */
+static inline int kvcurl_has_answer(CURL *easy) {
+  curl_off_t microseconds = 0;
+  curl_easy_getinfo(easy, CURLINFO_STARTTRANSFER_TIME_T, &microseconds);
+  return microseconds > 0;
+}
+
 /* What CURLOPT_PRIVATE remembers. */
 static inline void *kvcurl_private(CURL *easy) {
   void *value = NULL;

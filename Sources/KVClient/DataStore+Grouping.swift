@@ -62,7 +62,7 @@ extension GroupRequest {
 extension GroupRequest {
   /// Reads a grouping, or `{"keys":[…],"initial":{…},"reduce":"function(doc,out){ … }"}`.
   package init(parsing text: String) throws(StoreError) {
-    if let script = Self.script(text) {
+    if let script = try Self.script(text) {
       self = .script(script)
       return
     }
@@ -72,8 +72,8 @@ extension GroupRequest {
   }
 
   /// What has a function is a script; what else is wrong with it, a backend would say too.
-  private static func script(_ text: String) -> RemoteGroups? {
-    guard let object = (try? JSONValue(parsing: text))?.objectValue,
+  private static func script(_ text: String) throws(StoreError) -> RemoteGroups? {
+    guard let object = try JSONValue.ifValid(text)?.objectValue,
       let reduce = object["reduce"]?.stringValue, object["aggregates"] == nil,
       let initial = (object["initial"] ?? .object([:])).objectValue,
       let keys = (object["keys"] ?? .array([])).arrayValue,

@@ -20,6 +20,14 @@ extension JSONValue {
     self = try bytes.withUnsafeBytes { JSONValue.parse($0) }.get()
   }
 
+  /// Parses a JSON text in UTF-8; nil: it is none. Throws `.noMemory` alone: then it may be JSON or not.
+  package static func ifJSON(_ bytes: [UInt8]) throws(JSONError) -> JSONValue? {
+    do throws(JSONError) { return try JSONValue(parsing: bytes) } catch {
+      guard error.reason == .noMemory else { return nil }
+      throw error
+    }
+  }
+
   private static func parse(_ bytes: UnsafeRawBufferPointer) -> Result<JSONValue, JSONError> {
     guard let base = bytes.baseAddress, bytes.count > 0 else {
       return .failure(JSONError(.truncated, at: 0))
@@ -31,7 +39,7 @@ extension JSONValue {
     var error = json_error_t()
     if let value = load(base, count: bytes.count, error: &error) { return .success(value) }
     if kv_json_error_code(&error) == json_error_numeric_overflow { return parseLargeNumbers(bytes) }
-    return .failure(failure(error, length: bytes.count))
+    return .failure(failure(error, of: bytes))
   }
 
   /// Jansson has integers of 64 bits only: larger ones are given to it as the reals that they become.
@@ -49,7 +57,7 @@ extension JSONValue {
         return .failure(error)
       }
     }
-    return .failure(failure(error, length: bytes.count))
+    return .failure(failure(error, of: bytes))
   }
 
   /// Parses a text with jansson; nil, with the error, if it is not JSON.
@@ -63,18 +71,31 @@ extension JSONValue {
     return JSONValue(parsed)
   }
 
-  private static func failure(_ error: json_error_t, length: Int) -> JSONError {
+  private static func failure(_ error: json_error_t, of bytes: UnsafeRawBufferPointer) -> JSONError
+  {
     let message = withUnsafeBytes(of: error.text) { text in
       String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
     }
-    let position = min(max(Int(error.position), 0), length)
+    let position = min(max(Int(error.position), 0), bytes.count)
     let code = withUnsafePointer(to: error) { kv_json_error_code($0) }
+    // Where an allocation fails, jansson mostly says nothing, or finds a token invalid.
+    guard refusedByJansson.contains(code) || !isValid(bytes) else {
+      return JSONError(.noMemory, at: 0)
+    }
     return switch code {
     case json_error_premature_end_of_input: JSONError(.truncated, at: position)
-    // Where an allocation fails, jansson mostly says nothing.
-    case json_error_out_of_memory, json_error_unknown: JSONError(.noMemory, at: 0)
     default: JSONError(.syntax(message), at: position)
     }
+  }
+
+  /// What jansson refuses, although it is JSON.
+  private static let refusedByJansson = [
+    json_error_duplicate_key, json_error_null_byte_in_key, json_error_null_character,
+  ]
+
+  /// Whether it is JSON, found out without memory.
+  private static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    (try? EntityScanner.validate(bytes, numbers: .finite)) != nil
   }
 
   /// Copies a jansson value. The recursion is bounded by the parser's own limit.

@@ -9,10 +9,26 @@ extension RecordFormat {
     case (1, .integer):
       guard let number = Int64(key) else { return nil }
       values = [.int(number)]
-    default: values = (try? JSONValue(parsing: key))?.arrayValue ?? []
+    default: values = Self.elements(ofKey: key)
     }
     // There is one way to write a key.
     return self.key(of: values)?.hasSameBytes(as: key) == true ? values : nil
+  }
+
+  /// The texts and integers of an array; none if there is anything else. Read without jansson, which fails where there is
+  /// no memory: a key that cannot be read is one of no record.
+  private static func elements(ofKey key: String) -> [JSONValue] {
+    let elements = key.withBorrowedBytes { bytes -> [JSONValue]? in
+      let scanner = ByteScanner(bytes)
+      guard var cursor = try? ElementCursor(scanner, at: 0) else { return nil }
+      var elements: [JSONValue] = []
+      while let range = try? cursor.next() {
+        guard let element = scanner.element(range) else { return nil }
+        elements.append(element)
+      }
+      return elements
+    }
+    return elements ?? []
   }
 
   /// The key that values of the id's members make; nil if one is none that the member can have.
@@ -20,6 +36,18 @@ extension RecordFormat {
     guard values.count == id.count, zip(values, id).allSatisfy({ $0.canBe($1) }) else { return nil }
     guard id.count == 1 else { return JSONValue.array(values).text }
     return values[0].stringValue ?? values[0].text
+  }
+}
+
+extension ByteScanner {
+  /// A text or an integer of 64 bits; nil for anything else.
+  fileprivate func element(_ range: Range<Int>) -> JSONValue? {
+    if base[range.lowerBound] == UInt8(ascii: "\"") {
+      let text = unescaped(range.lowerBound + 1..<range.upperBound - 1)
+      return String(validating: text, as: UTF8.self).map { .string($0) }
+    }
+    let digits = UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count)
+    return Int64(String(decoding: digits, as: UTF8.self)).map { .int($0) }
   }
 }
 

@@ -50,7 +50,7 @@ struct DeltaSplitter: ~Copyable {
 
   /// Says that nothing more comes. Returns the ids of what is gone, and of what does not match any more.
   mutating func finish() throws(StoreError) -> (deleted: [String], left: [String]) {
-    guard (try? JSONValue(parsing: envelope))?.objectValue != nil,
+    guard try JSONValue.ifValid(envelope)?.objectValue != nil,
       seen.filter({ $0 == .changed }).count == 1, seen.filter({ $0 == .deleted }).count == 1,
       seen.filter({ $0 == .left }).count <= 1
     else { throw Self.malformed }

@@ -77,8 +77,8 @@ extension KinveyLive: UserStreams {
     let names = [rights.publishKey, rights.subscribeKey, "0", channel, "0"]
     let path = "publish/" + names.map { PercentEncoding.segment($0) }.joined(separator: "/")
     let answer = try fetch(rights, path, query: [.init("auth", token)], body: message, call: call)
-    if answer.isPubNubSent { return nil }
-    guard answer.pubNubRefusal != nil else { throw foreignAnswer(answer, hiding: token) }
+    if try answer.isPubNubSent() { return nil }
+    guard try answer.pubNubRefusal() != nil else { throw foreignAnswer(answer, hiding: token) }
     return refusal(answer, "The user may not publish to this stream.")
   }
 }

@@ -119,7 +119,7 @@ package final class KinveyLive: LiveRemote {
     ]
     let path = "v2/subscribe/\(PercentEncoding.segment(rights.subscribeKey))/,/0"
     let answer = try fetch(rights, path, query: items, call: call)
-    if let payload = answer.pubNubRefusal {
+    if let payload = try answer.pubNubRefusal() {
       // The session may have been renewed while the poll was held.
       if case .session(let now) = try service.userCredentials(), now != token {
         return try poll(registration, from: position, call: call)
@@ -139,7 +139,7 @@ package final class KinveyLive: LiveRemote {
 
   package func probe(_ registration: LiveRegistration, _ call: Call) throws(StoreError) {
     let answer = try fetch(LiveRights(registration), "time/0", query: [], call: call)
-    guard answer.isPubNubTime else { throw foreignAnswer(answer, hiding: nil) }
+    guard try answer.isPubNubTime() else { throw foreignAnswer(answer, hiding: nil) }
   }
 
   /// GET, or with a body POST, at the origin.

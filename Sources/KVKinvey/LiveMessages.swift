@@ -19,16 +19,24 @@ struct LiveMessages {
     self.appKey = appKey
     self.userId = userId
     let members = try Self.members(body)
-    let position = members["t"].flatMap { try? JSONValue(parsing: $0) }
+    let position = try members["t"].map(JSONValue.init(parsing:))
     guard let time = position?["t"]?.stringValue, !time.isEmpty else {
       throw JSONError(.syntax("it has no time"), at: 0)
     }
     next = LivePosition(time: time, region: position?["r"]?.plainText)
-    let ours = members["kvstore"].flatMap { try? JSONValue(parsing: $0) }
+    let ours = try members["kvstore"].map(JSONValue.init(parsing:))
     isIncomplete = ours?["incomplete"]?.boolValue == true
     guard let list = members["m"] else { return }
     for element in try Self.elements(list) {
-      if let message = try? message(element) { messages.append(message) }
+      if let message = try ifMessage(element) { messages.append(message) }
+    }
+  }
+
+  /// A message; nil for what is none of ours. A message that there is no memory to read is an error: it would be lost.
+  private func ifMessage(_ bytes: [UInt8]) throws(JSONError) -> LiveMessage? {
+    do throws(JSONError) { return try message(bytes) } catch {
+      guard error.reason == .noMemory else { return nil }
+      throw error
     }
   }
 

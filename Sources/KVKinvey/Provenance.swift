@@ -114,21 +114,22 @@ extension HTTPResponse {
 /// What PubNub answers. Its answers have no headers of their own.
 extension HTTPResponse {
   /// `[17102791234567890]`: the time.
-  var isPubNubTime: Bool {
-    guard head.isSuccess, let list = (try? json())?.arrayValue else { return false }
+  func isPubNubTime() throws(StoreError) -> Bool {
+    guard head.isSuccess, let list = try JSONValue.ifValid(body)?.arrayValue else { return false }
     return list.count == 1 && list[0].intValue != nil
   }
 
   /// `[1,"Sent","17102791234567890"]`: a message was published.
-  var isPubNubSent: Bool {
-    guard head.isSuccess, let list = (try? json())?.arrayValue else { return false }
+  func isPubNubSent() throws(StoreError) -> Bool {
+    guard head.isSuccess, let list = try JSONValue.ifValid(body)?.arrayValue else { return false }
     return list.count == 3 && list[0].intValue == 1 && list[2].stringValue != nil
   }
 
   /// `{"status":403,"error":true,"service":"Access Manager","payload":{"channels":[…]},…}`: the payload of a
   /// refusal; nil: it is none.
-  var pubNubRefusal: JSONValue? {
-    guard head.status == 403, body.count <= KinveyErrors.maxBytes, let answer = try? json(),
+  func pubNubRefusal() throws(StoreError) -> JSONValue? {
+    guard head.status == 403, body.count <= KinveyErrors.maxBytes,
+      let answer = try JSONValue.ifValid(body),
       answer["error"]?.boolValue == true, answer["status"]?.intValue == 403
     else { return nil }
     let payload = answer["payload"] ?? [:]

@@ -40,13 +40,23 @@ enum WriteBatch {
         var answers: [HTTPResponse?] = []
         while let element = try elements.next() {
           answers.append(
-            try? answer(UnsafeRawBufferPointer(rebasing: bytes[element]), response.head))
+            try ifAnswer(UnsafeRawBufferPointer(rebasing: bytes[element]), response.head))
         }
         return answers
       }
     } catch {
       throw KinveyErrors.unusable(
         response.head, "The backend's answer is no result", cause: error)
+    }
+  }
+
+  /// An answer; nil for what is none. An answer that there is no memory to read is an error.
+  private static func ifAnswer(
+    _ bytes: UnsafeRawBufferPointer, _ head: HTTPHead
+  ) throws(JSONError) -> HTTPResponse? {
+    do throws(JSONError) { return try answer(bytes, head) } catch {
+      guard error.reason == .noMemory else { return nil }
+      throw error
     }
   }
 

@@ -100,6 +100,7 @@ final class RowFunction: @unchecked Sendable {
     do throws(QueryError) {
       sqlite3_result_int(context, try matcher.matches(body) ? 1 : 0)
     } catch {
+      if error.kind == .noMemory { return sqlite3_result_error_nomem(context) }
       let entity = error.entity.map { "\(entityMark)\($0)" } ?? ""
       sqlite3_result_error(context, error.message + entity, -1)
       // Behind the text: the other way round the text would reset the code.

@@ -45,7 +45,13 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
 
   /// A query that could not be evaluated, outside of SQL.
   package init(_ error: QueryError) {
-    self.init(error.kind == .exhausted ? .interrupted : .evaluation, error.message)
+    let kind: Kind =
+      switch error.kind {
+      case .exhausted: .interrupted
+      case .noMemory: .other
+      case .json, .syntax, .budget, .unsupported: .evaluation
+      }
+    self.init(kind, error.message)
     entity = error.entity
   }
 

@@ -22,12 +22,19 @@ package final class SessionStore: Sendable {
         guard let session = try value(of: "user", db) else { return }
         try run(replace, [user(of: tag), session], on: db)
         try run(delete, ["user"], on: db)
-        guard let id = (try? JSONValue(parsing: session))?["user"]?["_id"]?.stringValue else {
-          return
-        }
+        guard let id = try userId(of: session) else { return }
         try run(replace, [former, id], on: db)
       },
     ]
+  }
+
+  /// The user of a session; nil: there is none in it.
+  private static func userId(of session: String) throws(SQLiteError) -> String? {
+    do throws(JSONError) {
+      return try JSONValue.ifJSON(Array(session.utf8))?["user"]?["_id"]?.stringValue
+    } catch {
+      throw SQLiteError.noMemory
+    }
   }
 
   private static func user(of tag: String) -> String { "user/\(tag)" }

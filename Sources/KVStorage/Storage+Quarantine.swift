@@ -189,7 +189,13 @@ extension RemoteVersion {
   /// Several of them with commas in between.
   static func list(_ column: [UInt8]) -> [RemoteVersion] {
     let array = Array("[".utf8) + column + Array("]".utf8)
-    let items = (try? JSONValue(parsing: array))?.arrayValue ?? []
-    return items.map { $0.isNull ? .gone : .entity($0.bytes) }
+    return array.withBorrowedBytes { bytes in
+      var versions: [RemoteVersion] = []
+      guard var cursor = try? ElementCursor(ByteScanner(bytes), at: 0) else { return versions }
+      while let range = try? cursor.next() {
+        versions.append(RemoteVersion(column: Array(bytes[range])))
+      }
+      return versions
+    }
   }
 }

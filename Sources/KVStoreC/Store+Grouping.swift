@@ -77,7 +77,7 @@ private func entities(
 /// A JSON array of names; none for NULL.
 private func keyPaths(_ keys: JSONArgument) throws(StoreError) -> [Path] {
   guard let text = try keys.optionalText() else { return [] }
-  let names = (try? JSONValue(parsing: text))?.arrayValue
+  let names = try JSONValue.ifValid(text)?.arrayValue
   let keys = names?.compactMap(\.stringValue).filter { !$0.isEmpty }
   guard let keys, keys.count == names?.count else {
     throw StoreError(.invalid, "keys_json is no JSON array of names.")

@@ -67,7 +67,9 @@ final class Transfer {
   /// Which limit of libcurl's an answer exceeds, which reports that as if there were no memory; nil: there is none.
   private var exceededLimit: String? {
     if head.isPacked { return "The answer unpacks to too much at once." }
-    guard !head.isComplete, Memory.isAvailable(Self.headerBytes) else { return nil }
+    // Before anything has come, the memory was missing.
+    guard !head.isComplete, kvcurl_has_answer(easy) != 0, Memory.isAvailable(Self.headerBytes)
+    else { return nil }
     return "A header of the answer has more than \(Self.headerBytes) bytes."
   }
 

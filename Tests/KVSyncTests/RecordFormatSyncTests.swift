@@ -164,9 +164,9 @@ struct Keyed: Sendable, CustomTestStringConvertible {
     #expect(pair.remote.count == 0)
   }
 
-  @Test("keeps permissions that we say nothing about") func permissions() {
+  @Test("keeps permissions that we say nothing about") func permissions() throws {
     let format = Keyed.all[0].format
-    let merged = EntityMerge.merged(
+    let merged = try EntityMerge.merged(
       base: Array(#"{"id":"a","rev":1,"access":{"x":1},"n":1}"#.utf8),
       ours: Array(#"{"id":"a","n":2}"#.utf8),
       theirs: Array(#"{"id":"a","rev":2,"access":{"x":2},"n":1}"#.utf8), format: format)

@@ -287,6 +287,7 @@ enum FilterParser {
     do throws(RegexError) {
       return try Pattern(source, options: letters)
     } catch {
+      if error.isNoMemory { throw QueryDecodingError.noMemory }
       throw QueryDecodingError("$regex: \(error.message), at character \(error.position)", trail)
     }
   }

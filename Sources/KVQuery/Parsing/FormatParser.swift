@@ -141,6 +141,7 @@ struct FormatParser {
             leftSide, operation, right: rightSide.folded, options: options,
             quantifier: quantifier?.quantifier))
     } catch {
+      if error.isNoMemory { throw QueryError.noMemory }
       throw QueryError(
         .syntax, "\(error.message), at character \(error.position) of the expression", at: rightAt)
     }

@@ -128,6 +128,7 @@ package struct Comparison: Sendable, Equatable {
     do throws(RegexError) {
       return try Pattern("^(?:" + text + ")" + Pattern.wholeEnd, options: flags)
     } catch {
+      if error.isNoMemory { throw error }
       throw RegexError(message: error.message, position: max(0, error.position - 4))
     }
   }

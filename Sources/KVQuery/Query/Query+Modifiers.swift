@@ -103,6 +103,7 @@ func parseJSON(_ text: String) throws(QueryError) -> JSONValue {
   do throws(JSONError) {
     return try JSONValue(parsing: text)
   } catch {
+    if error.reason == .noMemory { throw QueryError.noMemory }
     throw QueryError(.json, error.message, at: error.position)
   }
 }

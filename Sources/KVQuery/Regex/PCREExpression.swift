@@ -17,7 +17,7 @@ final class PCREExpression: @unchecked Sendable {
 
   init(_ source: String, _ flags: RegexFlags) throws(RegexError) {
     let text = try PCRESource(source)
-    guard let context = pcre2_compile_context_create_8(nil) else { throw PCREExpression.noMemory }
+    guard let context = pcre2_compile_context_create_8(nil) else { throw RegexError.noMemory }
     defer { pcre2_compile_context_free_8(context) }
     pcre2_set_newline_8(context, UInt32(PCRE2_NEWLINE_LF))
     pcre2_set_bsr_8(context, UInt32(PCRE2_BSR_UNICODE))
@@ -26,6 +26,7 @@ final class PCREExpression: @unchecked Sendable {
       let code = pcre2_compile_8(
         text.bytes, text.bytes.count, PCREExpression.options(flags), &status, &offset, context)
     else {
+      if status == PCRE2_ERROR_HEAP_FAILED { throw RegexError.noMemory }
       throw RegexError(
         message: PCREExpression.message(status), position: text.position(ofByte: offset, in: source)
       )
@@ -37,8 +38,6 @@ final class PCREExpression: @unchecked Sendable {
   }
 
   deinit { pcre2_code_free_8(code) }
-
-  private static let noMemory = RegexError(message: "there is no memory left", position: 0)
 
   /// The compile options: a callout before each item counts the steps; `\C` would match parts of characters.
   private static func options(_ flags: RegexFlags) -> UInt32 {
@@ -62,7 +61,7 @@ final class PCREExpression: @unchecked Sendable {
     _ text: UnsafeBufferPointer<UInt8>, within budget: WorkBudget
   ) throws(QueryError) -> Bool {
     guard let memory = spare.withLock({ $0.take() }) ?? PCREMemory(for: code) else {
-      throw PCRESearch.noMemory
+      throw QueryError.noMemory
     }
     var search = PCRESearch(text, within: budget, weighsCaptures: hasBackreferences)
     let isMatch = try search.run(code, memory)

@@ -6,8 +6,6 @@ internal import KVBase
 /// PCRE2's own limit counts the choices it makes, each of which may look at the whole text. So a function that it
 /// calls before each item of the expression counts how far the search has moved, and ends it in time.
 struct PCRESearch {
-  static let noMemory = QueryError(.budget, "a regular expression takes too much memory")
-
   private let text: UnsafeBufferPointer<UInt8>
   private var effort: SearchEffort
   /// Whether what the groups have matched may be compared anew at each step.
@@ -35,7 +33,9 @@ struct PCRESearch {
     switch status {
     case 0...: return true
     case PCRE2_ERROR_NOMATCH, PCRE2_ERROR_UTF8_ERR21...PCRE2_ERROR_UTF8_ERR1: return false
-    case PCRE2_ERROR_HEAPLIMIT, PCRE2_ERROR_NOMEMORY: throw PCRESearch.noMemory
+    case PCRE2_ERROR_NOMEMORY: throw QueryError.noMemory
+    case PCRE2_ERROR_HEAPLIMIT:
+      throw QueryError(.budget, "a regular expression takes too much memory")
     default:
       throw effort.error ?? QueryError(.budget, "a regular expression takes too many steps")
     }

@@ -49,6 +49,11 @@ package struct RegexError: Error, Sendable, Equatable {
   package var message: String
   /// The position in the expression, counted in Unicode scalars.
   package var position: Int
+  /// The expression may be right: there was no memory to compile it.
+  var isNoMemory = false
+
+  static let noMemory = RegexError(
+    message: "there is no memory left", position: 0, isNoMemory: true)
 }
 
 /// The options of `$options`.

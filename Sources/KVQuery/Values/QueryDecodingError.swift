@@ -11,6 +11,14 @@ struct QueryDecodingError: Error {
 
   let message: String
   let trail: [Step]
+  private var isNoMemory = false
+
+  /// It may be a query: there was no memory to read it.
+  static var noMemory: QueryDecodingError {
+    var error = QueryDecodingError("", [])
+    error.isNoMemory = true
+    return error
+  }
 
   init(_ message: String, _ trail: [Step]) {
     self.message = message
@@ -19,6 +27,7 @@ struct QueryDecodingError: Error {
 
   /// The error with the byte offset of the member name or element that the trail leads to.
   func located(in text: String) -> QueryError {
+    if isNoMemory { return .noMemory }
     var text = text
     let position = text.withUTF8 { utf8 in
       QueryDecodingError.position(of: trail, in: ByteScanner(UnsafeRawBufferPointer(utf8)))

@@ -13,6 +13,8 @@ package struct QueryError: Error, Sendable, Equatable {
     case exhausted
     /// A local store cannot answer this.
     case unsupported
+    /// There is no memory to read or to carry it out.
+    case noMemory
   }
 
   package var kind: Kind
@@ -25,6 +27,8 @@ package struct QueryError: Error, Sendable, Equatable {
 
   /// The error for an exhausted `WorkBudget`.
   package static let exhausted = QueryError(.exhausted, "the query was stopped")
+
+  package static let noMemory = QueryError(.noMemory, "there is no memory left for the query")
 
   package init(_ kind: Kind, _ message: String, at position: Int? = nil) {
     self.kind = kind

@@ -32,6 +32,12 @@ extension ServerError {
   /// The error for a query that a client sent and that cannot be used.
   init(_ error: QueryError) {
     let position = error.position.map { " (byte \($0))" } ?? ""
-    self.init(error.kind == .json ? .jsonParseError : .invalidQuerySyntax, error.message + position)
+    let code: Code =
+      switch error.kind {
+      case .json: .jsonParseError
+      case .noMemory: .internalErrorRetry
+      case .syntax, .budget, .exhausted, .unsupported: .invalidQuerySyntax
+      }
+    self.init(code, error.message + position)
   }
 }

@@ -81,7 +81,7 @@ extension JSONObject {
       self.init()
       return
     }
-    guard let object = (try? JSONValue(parsing: text))?.objectValue else {
+    guard let object = try JSONDecoding.ifValid(text)?.objectValue else {
       throw KVStoreError(.invalid, "The options are no JSON object.")
     }
     self = object

@@ -38,6 +38,11 @@ enum JSONDecoding {
     Result { () throws(KVStoreError) in try decode(type, from: try json(bytes)) }
   }
 
+  /// Reads a JSON text; nil: it is none.
+  static func ifValid(_ text: String) throws(KVStoreError) -> JSONValue? {
+    do throws(StoreError) { return try JSONValue.ifValid(text) } catch { throw KVStoreError(error) }
+  }
+
   static func json(_ bytes: [UInt8]) throws(KVStoreError) -> JSONValue {
     try bytes.withBorrowedBytes { (bytes) throws(KVStoreError) in try json(bytes) }
   }

@@ -11,7 +11,7 @@ public struct Update<Entity: Codable & Sendable>: Sendable {
 
   /// In MongoDB's language, such as `{"$set":{"age":31}}`.
   public init(json: String) throws(KVStoreError) {
-    guard let object = (try? JSONValue(parsing: json))?.objectValue else {
+    guard let object = try JSONDecoding.ifValid(json)?.objectValue else {
       throw KVStoreError(.invalid, "The update is no JSON object.")
     }
     built = .success(object)

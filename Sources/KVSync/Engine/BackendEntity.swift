@@ -11,11 +11,12 @@ struct BackendEntity {
   private let permissions: JSONValue?
   private let members: JSONObject?
 
-  init(_ bytes: [UInt8], _ format: RecordFormat) {
+  /// Throws `.storage` if there is no memory to read it.
+  init(_ bytes: [UInt8], _ format: RecordFormat) throws(StoreError) {
     self.bytes = bytes
     self.format = format
     version = format.version(of: bytes)
-    let object = Self.object(bytes)
+    let object = try Self.object(bytes)
     permissions = object.flatMap { Self.permissions(of: $0, format) }
     members = object.map { Self.content($0, format) }
   }
@@ -28,8 +29,8 @@ struct BackendEntity {
   }
 
   /// Whether it says the same as what we sent, the backend's own members aside.
-  func isSameContent(as bytes: [UInt8]) -> Bool {
-    guard let members, let ours = Self.object(bytes).map({ Self.content($0, format) }) else {
+  func isSameContent(as bytes: [UInt8]) throws(StoreError) -> Bool {
+    guard let members, let ours = try Self.object(bytes).map({ Self.content($0, format) }) else {
       return false
     }
     return members.count == ours.count && members.members.allSatisfy { ours[$0.name] == $0.value }
@@ -37,19 +38,22 @@ struct BackendEntity {
 
   /// Whether nothing would change if this were sent, which started from `base`: neither the content, nor
   /// who may do what with it.
-  func isSame(as bytes: [UInt8], startedFrom base: BackendEntity?) -> Bool {
-    guard isSameContent(as: bytes) else { return false }
-    let ours = Self.object(bytes).flatMap { Self.permissions(of: $0, format) }
+  func isSame(
+    as bytes: [UInt8], startedFrom base: BackendEntity?
+  ) throws(StoreError) -> Bool {
+    guard try isSameContent(as: bytes) else { return false }
+    let ours = try Self.object(bytes).flatMap { Self.permissions(of: $0, format) }
     return ours == nil || ours == permissions || ours == base?.permissions
   }
 
   /// Whether two versions of the backend's differ in nothing but what the backend makes.
-  func isSame(as other: BackendEntity) -> Bool {
-    permissions == other.permissions && isSameContent(as: other.bytes)
+  func isSame(as other: BackendEntity) throws(StoreError) -> Bool {
+    guard permissions == other.permissions else { return false }
+    return try isSameContent(as: other.bytes)
   }
 
-  private static func object(_ bytes: [UInt8]) -> JSONObject? {
-    (try? JSONValue(parsing: bytes))?.objectValue
+  private static func object(_ bytes: [UInt8]) throws(StoreError) -> JSONObject? {
+    try JSONValue.ifValid(bytes)?.objectValue
   }
 
   private static func permissions(of object: JSONObject, _ format: RecordFormat) -> JSONValue? {
@@ -69,10 +73,11 @@ extension CollectionEngine {
     var found: [RecordID: BackendEntity] = [:]
     for some in ids.chunks(of: remote.limits.idsPerQuery) {
       try call.repeating { () throws(StoreError) in
-        _ = try remote.find(ids: Array(some), in: collection, call: call) { batch in
+        _ = try remote.find(ids: Array(some), in: collection, call: call) {
+          (batch) throws(StoreError) in
           for outline in batch.outlines {
             guard let id = outline.id else { continue }
-            found[RecordID(id)] = BackendEntity(Array(batch.record(outline)), format)
+            found[RecordID(id)] = try BackendEntity(Array(batch.record(outline)), format)
           }
         }
       }

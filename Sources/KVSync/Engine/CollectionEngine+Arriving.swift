@@ -127,10 +127,12 @@ extension CollectionEngine {
     _ entity: [UInt8], _ id: String, ifLateBy tombstone: Tombstone, local: any Tombstones
   ) throws(StoreError) -> Bool {
     guard !tombstone.sent.isEmpty else { return false }
-    let theirs = BackendEntity(entity, format)
-    guard theirs.isMade(by: try writer()), tombstone.sent.contains(where: theirs.isSameContent)
-    else { return false }
-    return try local.removeArrived(entity, id, in: collection)
+    let theirs = try BackendEntity(entity, format)
+    guard theirs.isMade(by: try writer()) else { return false }
+    for sent in tombstone.sent where try theirs.isSameContent(as: sent) {
+      return try local.removeArrived(entity, id, in: collection)
+    }
+    return false
   }
 }
 

@@ -18,10 +18,7 @@ extension StoreError {
 extension JSONValue {
   /// Reads a JSON text; nil: it is none. Throws `.storage` if there is no memory to tell.
   package static func ifValid(_ text: [UInt8]) throws(StoreError) -> JSONValue? {
-    do throws(JSONError) { return try JSONValue(parsing: text) } catch {
-      guard error.reason == .noMemory else { return nil }
-      throw StoreError(error)
-    }
+    do throws(JSONError) { return try ifJSON(text) } catch { throw StoreError(error) }
   }
 
   package static func ifValid(_ text: String) throws(StoreError) -> JSONValue? {

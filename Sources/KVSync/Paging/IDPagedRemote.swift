@@ -120,7 +120,7 @@ private enum IDPosition {
   }
 
   init(_ token: PageToken) throws(StoreError) {
-    let values = (try? JSONValue(parsing: token.text))?.arrayValue ?? []
+    let values = try JSONValue.ifValid(token.text)?.arrayValue ?? []
     switch values.count {
     case 1: self = .counted(values[0].intValue.flatMap { Int(exactly: $0) } ?? 0)
     case 2: self = .range(after: values[0].stringValue, through: values[1].stringValue)

@@ -70,7 +70,7 @@ extension DirectWriter {
     var arrived: [RecordID: [UInt8]] = [:]
     for (id, body, _) in doubtful {
       guard let theirs = found[RecordID(id)], theirs.isMade(by: user),
-        theirs.isSameContent(as: body)
+        try theirs.isSameContent(as: body)
       else { continue }
       arrived[RecordID(id)] = theirs.bytes
     }

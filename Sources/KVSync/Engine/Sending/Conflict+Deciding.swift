@@ -25,52 +25,52 @@ struct ConflictResolver {
   }
 
   /// First what is no conflict, then what the strategy says.
-  func verdict(_ strategy: ConflictStrategy) -> Verdict {
-    if isDone, !isOthers { return .done }
-    if isOurOwn || isUnchanged { return .again(.unchanged) }
+  func verdict(_ strategy: ConflictStrategy) throws(StoreError) -> Verdict {
+    if !isOthers, try isDone() { return .done }
+    if try isOurOwn() { return .again(.unchanged) }
+    if try isUnchanged() { return .again(.unchanged) }
     switch strategy {
     case .clientWins: return .overwrite
     case .serverWins: return .take
-    case .merge: return merge
+    case .merge: return try merge()
     case .optimistic, .handler: return .open
     }
   }
 
   /// An earlier attempt was carried out and its answer was lost, or somebody else has done the same.
-  private var isDone: Bool {
+  private func isDone() throws(StoreError) -> Bool {
     switch (ours, theirs) {
-    case (nil, .gone): true
-    case (nil, .entity), (_?, .gone): false
+    case (nil, .gone): return true
+    case (nil, .entity), (_?, .gone): return false
     case (let ours?, .entity(let bytes)):
-      entity(bytes).isSame(as: ours, startedFrom: base.map(entity))
+      return try entity(bytes).isSame(as: ours, startedFrom: base.map(entity))
     }
   }
 
   /// What is there is what we have sent before, and have changed since.
-  private var isOurOwn: Bool {
-    tried.contains { tried in
-      switch (tried, theirs) {
-      case (.gone, .gone): true
-      case (.entity(let sent), .entity(let bytes)): entity(bytes).isSameContent(as: sent)
-      case (.gone, .entity), (.entity, .gone): false
-      }
-    }
+  private func isOurOwn() throws(StoreError) -> Bool {
+    guard let bytes = theirs.bytes else { return tried.contains(.gone) }
+    let there = try entity(bytes)
+    for sent in tried.compactMap(\.bytes) where try there.isSameContent(as: sent) { return true }
+    return false
   }
 
   /// Somebody has saved it there without changing it.
-  private var isUnchanged: Bool {
+  private func isUnchanged() throws(StoreError) -> Bool {
     guard let base, let bytes = theirs.bytes else { return false }
-    return entity(bytes).isSame(as: entity(base))
+    return try entity(bytes).isSame(as: entity(base))
   }
 
-  private var merge: Verdict {
+  private func merge() throws(StoreError) -> Verdict {
     guard let ours, let bytes = theirs.bytes,
-      let merged = EntityMerge.merged(base: base, ours: ours, theirs: bytes, format: format)
+      let merged = try EntityMerge.merged(base: base, ours: ours, theirs: bytes, format: format)
     else { return .open }
     // Whatever we have changed, they have too.
-    if entity(bytes).isSame(as: merged, startedFrom: nil) { return .take }
+    if try entity(bytes).isSame(as: merged, startedFrom: nil) { return .take }
     return .again(.replaced(merged))
   }
 
-  private func entity(_ bytes: [UInt8]) -> BackendEntity { BackendEntity(bytes, format) }
+  private func entity(_ bytes: [UInt8]) throws(StoreError) -> BackendEntity {
+    try BackendEntity(bytes, format)
+  }
 }

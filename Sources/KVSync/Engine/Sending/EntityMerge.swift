@@ -9,10 +9,11 @@ enum EntityMerge {
   /// Objects inside objects are merged to this depth; further down they are taken as a whole.
   private static let maxLevels = 64
 
-  /// Nil if both sides have changed the same member to different values. `base` nil: nothing was there.
+  /// Nil if both sides have changed the same member to different values. `base` nil: nothing was there. Throws `.storage`
+  /// if there is no memory to compare them.
   static func merged(
     base: [UInt8]?, ours: [UInt8], theirs: [UInt8], format: RecordFormat
-  ) -> [UInt8]? {
+  ) throws(StoreError) -> [UInt8]? {
     var ours = Members(ours)
     let theirs = Members(theirs)
     for name in format.backendMembers.map({ Array($0.utf8) }) { ours[name] = theirs[name] }
@@ -20,21 +21,21 @@ enum EntityMerge {
     if let name = format.permissions.map({ Array($0.utf8) }), ours[name] == nil {
       ours[name] = theirs[name]
     }
-    return merged(base.map { Members($0) } ?? Members(), ours, theirs: theirs, level: 0)
+    return try merged(base.map { Members($0) } ?? Members(), ours, theirs: theirs, level: 0)
   }
 
   private static func merged(
     _ base: Members, _ ours: Members, theirs: Members, level: Int
-  ) -> [UInt8]? {
+  ) throws(StoreError) -> [UInt8]? {
     var merged = Members()
     for name in theirs.names + ours.names where merged[name] == nil {
-      switch choice(base[name], ours[name], theirs: theirs[name]) {
+      switch try choice(base[name], ours[name], theirs: theirs[name]) {
       case .value(let value): merged[name] = value
       case .both(let ours, let theirs):
         guard level < maxLevels,
           let base = Members(base[name] ?? Array("{}".utf8), isObject: true),
           let ours = Members(ours, isObject: true), let theirs = Members(theirs, isObject: true),
-          let inner = self.merged(base, ours, theirs: theirs, level: level + 1)
+          let inner = try self.merged(base, ours, theirs: theirs, level: level + 1)
         else { return nil }
         merged[name] = inner
       case .conflict: return nil
@@ -50,19 +51,21 @@ enum EntityMerge {
     case conflict
   }
 
-  private static func choice(_ base: [UInt8]?, _ ours: [UInt8]?, theirs: [UInt8]?) -> Choice {
-    if isSame(ours, theirs) || isSame(ours, base) { return .value(theirs) }
-    if isSame(theirs, base) { return .value(ours) }
+  private static func choice(_ base: [UInt8]?, _ ours: [UInt8]?, theirs: [UInt8]?)
+    throws(StoreError) -> Choice
+  {
+    if try isSame(ours, theirs) { return .value(theirs) }
+    if try isSame(ours, base) { return .value(theirs) }
+    if try isSame(theirs, base) { return .value(ours) }
     guard let ours, let theirs else { return .conflict }
     return .both(ours, theirs)
   }
 
-  private static func isSame(_ left: [UInt8]?, _ right: [UInt8]?) -> Bool {
+  private static func isSame(_ left: [UInt8]?, _ right: [UInt8]?) throws(StoreError) -> Bool {
     guard let left, let right else { return left == nil && right == nil }
     if left == right { return true }
-    guard let left = try? JSONValue(parsing: left), let right = try? JSONValue(parsing: right)
-    else { return false }
-    return left == right
+    guard let left = try JSONValue.ifValid(left) else { return false }
+    return try JSONValue.ifValid(right) == left
   }
 
   /// The members of one object: names and the texts of their values, in their order.

@@ -81,8 +81,8 @@ extension Push {
       let meeting = ConflictResolver(
         format: engine.format, ours: conflict.sent.body, base: now.base, theirs: theirs,
         tried: now.tried + late.map { .entity($0) },
-        isOthers: isOfOthers(conflict, theirs))
-      let verdict = meeting.verdict(call.conflicts.holding(write))
+        isOthers: try isOfOthers(conflict, theirs))
+      let verdict = try meeting.verdict(call.conflicts.holding(write))
       switch verdict {
       case .done: round.confirmed.append((write, theirs.bytes))
       case .take: accepted.append((write, theirs))
@@ -104,14 +104,16 @@ extension Push {
 
   /// Whether what a conditional write has met is others' work, though it may look the same: the write was never sent
   /// before, or it was to insert and what is there is another user's.
-  private func isOfOthers(_ conflict: Conflicted, _ theirs: RemoteVersion) -> Bool {
+  private func isOfOthers(_ conflict: Conflicted, _ theirs: RemoteVersion) throws(StoreError)
+    -> Bool
+  {
     let sent = conflict.sent
     guard sent.write.isConditional else { return false }
     let isFirst =
       sent.write.attempts == 1 && sent.write.isAsFirstSent && !conflict.refusal.followsFailure
     if isFirst { return true }
     guard sent.condition == .isMissing, let there = theirs.bytes else { return false }
-    return !BackendEntity(there, engine.format).isMade(by: user)
+    return try !BackendEntity(there, engine.format).isMade(by: user)
   }
 
   private func acceptRemote(

@@ -278,7 +278,7 @@ struct Push {
 
   /// Whether what is there under the id of a create came of this write, and of no other of ours.
   private func isDone(_ sent: OutgoingWrite, _ existing: BackendEntity) throws(StoreError) -> Bool {
-    if existing.isSameContent(as: sent.body ?? []) { return true }
+    if try existing.isSameContent(as: sent.body ?? []) { return true }
     guard sent.write.isAsFirstSent else { return false }
     return try local.pending(sent.write.id, in: engine.collection)?.tried.isEmpty ?? true
   }
