@@ -1,4 +1,4 @@
-"""Compiles or runs every sample of the README, so that none of them lies.
+"""Compiles or runs every sample of the README and of the pages in docs, so that none of them lies.
 
 * C, C++ and Go samples are whole programs: compiled with every warning an error, and run.
 * Python samples of one page are run one after the other in one interpreter, as a reader would.
@@ -26,13 +26,7 @@ from kvstored import Server
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 #: The README of the Python binding is run by the tests of the binding.
-PAGES = [
-    "README.md",
-    "docs/cpp.md",
-    "docs/development.md",
-    "docs/dates-and-numbers.md",
-    "docs/models.md",
-]
+PAGES = ["README.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md")))]
 BLOCK = re.compile(r"^```([a-z]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ADDRESS = "http://127.0.0.1:8080"
 #: What a page shows for reading only, such as a program's output.

@@ -242,7 +242,11 @@ SECTIONS = [
         [f"{PYTHON} Tests/Torture/faults.py 60"],
         limit=300,
     ),
-    Section("readme", "The README's samples", [f"{PYTHON} scripts/readme_samples.py"]),
+    Section(
+        "readme",
+        "The samples of the README and the documentation",
+        [f"{PYTHON} scripts/readme_samples.py"],
+    ),
 ]
 
 

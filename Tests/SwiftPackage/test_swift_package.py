@@ -54,7 +54,7 @@ def package(tmp_path_factory: pytest.TempPathFactory, server: Server) -> Path:
     shutil.copytree(ROOT / "examples" / "swift", package, ignore=shutil.ignore_patterns(".build"))
     sample = package / "Sources" / "sample"
     sample.mkdir()
-    (sample / "main.swift").write_text(sample_of_readme().replace(ADDRESS, server.host))
+    (sample / "main.swift").write_text(sample_of_documentation().replace(ADDRESS, server.host))
     comments = package / "Sources" / "comments"
     comments.mkdir()
     (comments / "Samples.swift").write_text(samples.program(SOURCES))
@@ -91,10 +91,10 @@ def released(directory: Path) -> None:
     run(directory, "git", "tag", "0.1.0")
 
 
-def sample_of_readme() -> str:
-    """Give the Swift program of the README."""
+def sample_of_documentation() -> str:
+    """Give the first program of docs/swift.md."""
     samples: list[str] = re.findall(
-        r"^```swift\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
+        r"^```swift\n(.*?)^```$", (ROOT / "docs" / "swift.md").read_text(), re.MULTILINE | re.DOTALL
     )
     assert len(samples) == 1
     return samples[0]
@@ -105,7 +105,7 @@ def test_the_example_does_what_it_says(package: Path, server: Server, tmp_path: 
     assert run(tmp_path, str(program), server.host, str(tmp_path)) == OUTPUT
 
 
-def test_the_sample_of_the_readme_runs(package: Path, tmp_path: Path) -> None:
+def test_the_sample_of_the_documentation_runs(package: Path, tmp_path: Path) -> None:
     program = package / ".build" / "debug" / "sample"
     home = {**os.environ, "HOME": str(tmp_path), "XDG_DATA_HOME": ""}
     assert "milk" in run(tmp_path, str(program), env=home)
