@@ -25,6 +25,9 @@ FROM_THE_SYSTEM = {
     "ld-linux-x86-64.so.2",
 }
 
+#: What the wheel offers besides, and a package that each of these brings.
+EXTRAS = {"arrow": "pyarrow", "cli": "click", "pandas": "pandas", "pydantic": "pydantic"}
+
 #: Saves and finds in a local database; the arguments name its directory.
 FIRST = """
 import sys
@@ -141,6 +144,9 @@ def test_the_wheel_says_what_it_is(wheel: Path) -> None:
     assert any(name.endswith("/licenses/LICENSE") for name in names)
     for line in ("License-Expression: MIT", "Author: ", "Project-URL: Homepage, https://"):
         assert f"\n{line}" in text
+    for extra, package in EXTRAS.items():
+        assert f"\nProvides-Extra: {extra}\n" in text
+        assert re.search(rf"^Requires-Dist: {package}.*; extra == \W{extra}\W$", text, re.M), extra
     libraries = ("libssl", "libcurl4", "libsqlite3", "libjansson", "libnghttp2", "libpcre2")
     for inside in ("Swift runtime", *libraries):
         assert f"==== {inside}" in licences

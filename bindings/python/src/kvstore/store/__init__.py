@@ -8,10 +8,11 @@ from .grouping import Grouping
 from .indexing import Indexing
 from .sharing import Sharing
 from .syncing import Syncing
+from .tabular import Tabular
 from .writing import Writing
 
 
-class Store(Syncing[E], Grouping[E], Writing[E], Sharing[E], Following[E], Indexing[E]):
+class Store(Syncing[E], Grouping[E], Writing[E], Sharing[E], Following[E], Indexing[E], Tabular[E]):
     """A collection; open it with :meth:`kvstore.Client.collection`. Any thread may use it.
 
     Entities are dictionaries with an ``_id``, or what the store was opened with as its model:

@@ -1,0 +1,1 @@
+"""Entities as columns: what :meth:`kvstore.Store.to_pandas` and ``to_arrow`` are made with."""
