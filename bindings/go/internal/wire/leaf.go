@@ -25,6 +25,11 @@ func (e *encoder) leaf(v reflect.Value) error {
 		e.text(v.String())
 		return nil
 	}
+	return e.standard(v)
+}
+
+// standard writes a value as encoding/json does, by asking it: it knows how values say themselves what their JSON is.
+func (e *encoder) standard(v reflect.Value) error {
 	if v.CanAddr() {
 		v = v.Addr()
 	}

@@ -124,7 +124,7 @@ func (e *encoder) itself(v reflect.Value) error {
 			}
 		}
 	}
-	return e.leaf(v)
+	return e.standard(v)
 }
 
 func (e *encoder) moment(moment time.Time) error {
@@ -199,7 +199,7 @@ func (e *encoder) quoted(v reflect.Value, depth int) error {
 		}
 		v = v.Elem()
 	}
-	if writesItself(v.Type()) {
+	if writesItself(v.Type()) || v.CanAddr() && writesItself(reflect.PointerTo(v.Type())) {
 		e.out = append(e.out, inner.out...)
 		return nil
 	}

@@ -209,3 +209,46 @@ func BenchmarkEncodingJSONMap(b *testing.B) {
 		}
 	}
 }
+
+// A status is a text, a count a number; both say themselves what their JSON is.
+type status string
+
+func (s status) MarshalJSON() ([]byte, error) { return json.Marshal("is " + string(s)) }
+
+type count int
+
+func (c count) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%d times", int(c)), nil }
+
+type flag bool
+
+func (f *flag) MarshalJSON() ([]byte, error) { return []byte(`"flag"`), nil }
+
+func TestScalarsThatWriteThemselvesDoSoBesideMoments(t *testing.T) {
+	value := struct {
+		At     time.Time
+		Status status
+		Any    any
+		Count  count
+		Counts map[string]count
+		Flag   flag
+		Quoted flag   `json:",string"`
+		Text   status `json:",string"`
+	}{moment, "new", status("old"), 3, map[string]count{"a": 1}, true, true, "set"}
+	text, err := Marshal(&value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expected := `{"At":` + written + `,"Status":"is new","Any":"is old","Count":"3 times",` +
+		`"Counts":{"a":"1 times"},"Flag":"flag","Quoted":"flag","Text":"is set"}`
+	if string(text) != expected {
+		t.Errorf("wrote %s", text)
+	}
+	// The same as encoding/json writes, but for the moment.
+	plain, err := json.Marshal(&value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if theirs := strings.Replace(string(plain), "2026-02-03T09:35:06.789999999+05:30", "2026-02-03T04:05:06.789Z", 1); theirs != expected {
+		t.Errorf("encoding/json wrote %s", theirs)
+	}
+}
