@@ -56,7 +56,9 @@ enum KinveyErrors {
   static func error(ofItem words: JSONObject, _ head: HTTPHead, hiding secrets: [String])
     -> StoreError
   {
-    error(head, words, hiding: secrets)
+    var error = error(head, words, hiding: secrets)
+    if let answer = error.answer { error.message = message(forItem: answer) }
+    return error
   }
 
   /// An answer that claims success and is none.
@@ -116,9 +118,20 @@ enum KinveyErrors {
     guard let error = answer.error else {
       return message(forStranger: answer.status)
     }
-    let what = "The backend answered with status \(answer.status), \(error)"
-    guard let description = answer.description, !description.isEmpty else { return what + "." }
+    return sentence(
+      "The backend answered with status \(answer.status), \(error)", answer.description)
+  }
+
+  private static func sentence(_ what: String, _ description: String?) -> String {
+    guard let description, !description.isEmpty else { return what + "." }
     return "\(what): \(description.prefix(300))"
+  }
+
+  /// The status is that of the whole batch, and says nothing about one entity of it.
+  private static func message(forItem answer: StoreError.ServerAnswer) -> String {
+    let what = "The backend refused this entity of a batch"
+    guard let error = answer.error else { return "\(what), and gave no error of its own." }
+    return sentence("\(what), \(error)", answer.description)
   }
 
   private static func message(forStranger status: Int) -> String {

@@ -68,6 +68,23 @@ import Testing
     #expect(values.sorted() == (["id0=1", "id1=1"] + theirs + ["id4=1"]).sorted())
   }
 
+  @Test("that is refused in part names each entity that was, and why") func refusals() throws {
+    let world = try World()
+    let client = try world.member()
+    defer { client.close() }
+    let network = try client.store("things", type: "network", nil)
+    let result = try network.saveMany([
+      ["_id": "a"], ["_id": "bad", "_geoloc": [-300, 0]], ["_id": "c"],
+    ])
+    let error = try #require(result.errors.first)
+    #expect(result.errors.count == 1)
+    #expect(error.index == 1 && error.id == "bad")
+    #expect(error.message.hasPrefix("The backend refused this entity of a batch, "))
+    #expect(error.answer?.error == "ParameterValueOutOfRange")
+    #expect(error.answer?.debug?.contains("_geoloc") == true, "\(error)")
+    #expect(try network.all().map { $0["_id"] } == ["a", "c"])
+  }
+
   @Test("does nothing twice and loses nothing when the answer to a batch is lost, or half of it")
   func lostAnswers() throws {
     for isHalf in [false, true] {

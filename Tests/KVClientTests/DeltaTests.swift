@@ -52,6 +52,30 @@ import Testing
     #expect(try store.pull(Query(), run()) == PullResult(pulled: 1, removed: 1))
   }
 
+  @Test("each request is in the debug log, and why everything is read instead of changes")
+  func log() throws {
+    let world = try World()
+    let client = try world.member()
+    defer { client.close() }
+    let store = try client.store("notes", type: "sync", nil)
+    _ = try client.store("notes", type: "network", nil).save(["_id": "a", "secret": "value"])
+    _ = try store.pull(Query(), run())
+    let lines = Monitor<[String]>([])
+    client.log.set(level: Log.Level.debug.rawValue) { level, line in
+      lines.withLock { $0.append("\(level) \(line)") }
+    }
+    _ = try store.pull(try Query(filter: "{}"), run())
+    client.log.set(level: 0, nil)
+    let heard = lines.withLock { $0 }
+    #expect(heard.contains("4 changes of notes: MissingConfiguration: everything is read"))
+    let requests = heard.filter { $0.hasPrefix("4 GET /appdata/") }
+    let paths = requests.map { $0.split(separator: " ").prefix(4).joined(separator: " ") }
+    let collection = "4 GET /appdata/kid_test/notes"
+    #expect(paths == ["\(collection)/_deltaset 403,", "\(collection) 200,"], "\(heard)")
+    #expect(requests.allSatisfy { $0.hasSuffix(" bytes") && $0.contains(" ms, ") })
+    #expect(!heard.contains { $0.contains("value") })
+  }
+
   @Test("what has left a query leaves the store with it") func left() throws {
     let world = try World(historyDays: 15)
     let client = try world.member()

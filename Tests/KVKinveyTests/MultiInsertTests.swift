@@ -54,6 +54,25 @@ import Testing
   }
 
   @Test(
+    "The message of an entity of a batch says why that one failed"
+  )
+  func messages() throws {
+    let items = try items(
+      207,
+      """
+      {"errors":[{"index":0,"error":"BadRequest","description":"The body is wrong.","debug":"_geoloc: -300"},
+        {"index":1,"error":"AppProblem","description":""},{"index":2}],"entities":[null,null,null]}
+      """)
+    let refused = "The backend refused this entity of a batch"
+    #expect(
+      items.map { $0.failure?.message } == [
+        "\(refused), BadRequest: The body is wrong.", "\(refused), AppProblem.",
+        "\(refused), and gave no error of its own.",
+      ])
+    #expect(items[0].failure?.answer?.debug == "_geoloc: -300")
+  }
+
+  @Test(
     "A backend that lies gets no entity marked as stored that it did not return",
     arguments: [
       #"{}"#, #"{"entities":[],"errors":[]}"#, #"{"entities":[null,null,null],"errors":[]}"#,
