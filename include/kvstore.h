@@ -474,6 +474,34 @@ KV_API kv_status kv_client_status(kv_client *client, char **json_out, size_t *le
                                   kv_error **error_out);
 
 /**
+ * Gives back the disk space that local data no longer needs: what was deleted, purged, read anew or logged makes room inside
+ * of the file, which does not become smaller by itself. In the files of the client's tag and of the other tags that stores
+ * were opened of; without a network call.
+ *
+ *     {"before":1048576,"after":65536}
+ *
+ * Both are bytes of these files with their logs. Each file is written anew: that takes some seconds for a gigabyte, and twice
+ * the room of its data while it lasts, half of it where SQLite keeps temporary files (`SQLITE_TMPDIR`, `TMPDIR`, else
+ * `/var/tmp`). Finds and open cursors go on meanwhile. Writes of this process wait for the end, those of other processes for ten
+ * seconds, then they fail with #KV_BUSY. Whatever this fails with, or if the process ends, nothing is lost.
+ *
+ * While another process writes, or somebody reads an older state of the data (an open cursor or transaction, of another process as
+ * well), it waits, until the option `timeout` has passed: then it gives #KV_BUSY. The file may have been written anew then, and
+ * become smaller when that reader ends.
+ *
+ * @param options    `timeout` and the other options of a call
+ * @param json_out   owned by the caller: kv_free(). May be NULL
+ * @return KV_OK, KV_MISUSE, KV_INVALID, KV_BUSY, KV_TIMEOUT (while writing the file anew), KV_CANCELLED, KV_FULL, KV_STORAGE,
+ *         KV_CORRUPT
+ */
+KV_API kv_status kv_client_compact(kv_client *client, const char *options,
+                                   KV_OPTIONAL char **json_out, size_t *length_out,
+                                   kv_error **error_out);
+KV_API kv_status kv_client_compact_async(kv_client *client, const char *options,
+                                         kv_answer_fn done, void *context, kv_free_fn free_context,
+                                         kv_request **request_out, kv_error **error_out);
+
+/**
  * Tells the status of a client: what kv_client_status() gives, first as it is now, then whenever it is another one, four
  * times a second at the most. What changes while `receive` is busy becomes one event, and the last status is always
  * told. For `receive`, `context`, `free_context` and `subscription_out` see the group above. CONSTRUCTOR

@@ -96,6 +96,15 @@ class Client : public Handle<kv_client, kv_client_close> {
   Result<void> remove_log() const { return detail::run(kv_client_set_log, get(), 0, nullptr, nullptr, nullptr); }
   /** How the client stands, as JSON. */
   Result<Text> status() const { return detail::text(kv_client_status, get()); }
+  /** Gives disk space back that local data no longer needs, and says how much, as JSON: see kv_client_compact(). */
+  Result<Text> compact(Parameter options = {}) const {
+    return detail::text(kv_client_compact, get(), options.c_str());
+  }
+  template <typename Done = NoCallback>
+  Result<Request> compact_async(Done &&done = {}, Parameter options = {}) const {
+    return detail::start(std::forward<Done>(done), kv_client_compact_async, get(), options.c_str());
+  }
+
   /** Takes damaged entities out of the way, and gives what was found, as JSON: see kv_client_repair(). */
   Result<Text> repair() const { return detail::text(kv_client_repair, get()); }
   template <typename Receive>

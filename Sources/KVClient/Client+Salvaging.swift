@@ -1,3 +1,4 @@
+package import KVBase
 package import KVJSON
 internal import KVStorage
 package import KVSync
@@ -25,4 +26,30 @@ extension Client {
     statusObservers.didChange()
     return RepairReport.json(reports)
   }
+}
+
+extension Client {
+  /// Makes the files of all tags of which stores were opened as small as their data allows: see kv_client_compact.
+  package func compact(
+    _ options: Options, _ cancellation: Cancellation
+  ) throws(StoreError) -> CompactionReport {
+    try log.measuring("compact") { () throws(StoreError) in
+      try operations.run(cancellation) { (cancellation) throws(StoreError) in
+        let budget = call(options, cancellation).budget
+        _ = try storage(self.options.tag)
+        let storages = openStorages.map(\.storage)
+        let before = storages.reduce(0) { $0 + $1.size }
+        for storage in storages { try storage.compact(within: budget) }
+        return CompactionReport(before: before, after: storages.reduce(0) { $0 + $1.size })
+      }
+    }
+  }
+}
+
+/// How many bytes the files of the local data had, with their logs.
+package struct CompactionReport: Sendable, Equatable {
+  package let before: Int64
+  package let after: Int64
+
+  package var json: JSONValue { ["before": .int(before), "after": .int(after)] }
 }

@@ -8,7 +8,9 @@ package import KVBase
 package final class Database: Sendable {
   package let configuration: Configuration
   /// Nil: the file can only be read.
-  private let writer: Writer?
+  let writer: Writer?
+  /// Whether somebody of this process writes the file anew.
+  let isCompacting = Monitor(false)
   private let readers: ReaderPool
   private let generation = ProcessGeneration.current
 
@@ -47,9 +49,7 @@ package final class Database: Sendable {
     _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(SQLiteError) -> R {
     try checkProcess()
-    guard let writer else {
-      throw SQLiteError(.readOnly, "The database file can only be read.")
-    }
+    guard let writer else { throw Self.readOnly }
     do throws(SQLiteError) {
       return try writer.write(durably: durably, repeatable: repeatable, body)
     } catch {
@@ -66,8 +66,10 @@ package final class Database: Sendable {
     return try writer.write(durably: durably, repeatable: repeatable, body)
   }
 
-  /// Gives the space of the log back to the disk, if nobody reads.
-  private func truncateLog() throws(SQLiteError) {
+  static let readOnly = SQLiteError(.readOnly, "The database file can only be read.")
+
+  /// Gives the space of the log back to the disk; `.busy` if somebody reads.
+  func truncateLog() throws(SQLiteError) {
     try withReader { (connection: borrowing Connection) throws(SQLiteError) in
       try connection.checkpoint(truncating: true)
     }
@@ -159,7 +161,7 @@ package final class Database: Sendable {
     writer?.close()
   }
 
-  private func checkProcess() throws(SQLiteError) {
+  func checkProcess() throws(SQLiteError) {
     guard generation.isCurrent else {
       throw SQLiteError(.misuse, "The database was inherited through fork().")
     }

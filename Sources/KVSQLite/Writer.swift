@@ -55,23 +55,44 @@ final class Writer: Sendable {
   func write<R>(
     durably: Bool, repeatable: Bool, _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(SQLiteError) -> R {
+    switch try enter() {
+    case .lead(let seat):
+      defer { handOver([]) }
+      return try seat.connection.transaction(durably ? durability : .normal, body)
+    case .queue:
+      return try queueUp(Job.Kind(isDurable: durably, isRepeatable: repeatable), body)
+    }
+  }
+
+  /// Runs `body` while nobody else of this process writes, outside of a transaction: for what makes its own, or cannot run
+  /// inside of one.
+  func withConnection<R>(
+    _ body: (borrowing Connection) throws(SQLiteError) -> R
+  ) throws(SQLiteError) -> R {
+    switch try enter() {
+    case .lead(let seat):
+      defer { handOver([]) }
+      return try body(seat.connection)
+    case .queue: return try queueUp(Job.Kind(isAlone: true), body)
+    }
+  }
+
+  /// Takes the lead if nobody has it.
+  private func enter() throws(SQLiteError) -> Entry {
     let me = pthread_self()
-    let entry = state.withLock { state -> Entry in
-      guard let seat = state.seat, !state.isClosing else { return .closed }
+    return try state.withLock { (state) throws(SQLiteError) in
+      guard let seat = state.seat, !state.isClosing else {
+        throw SQLiteError(.misuse, "The database is closed.")
+      }
       guard let leader = state.leader else {
         guard state.lastGroup == 1 else { return .queue }
         state.leader = me
         return .lead(seat)
       }
-      return pthread_equal(leader, me) != 0 ? .nested : .queue
-    }
-    switch entry {
-    case .closed: throw SQLiteError(.misuse, "The database is closed.")
-    case .nested: throw SQLiteError(.misuse, "A write transaction cannot contain another one.")
-    case .lead(let seat):
-      defer { handOver([]) }
-      return try seat.connection.transaction(durably ? durability : .normal, body)
-    case .queue: return try queueUp(durably, repeatable, body)
+      guard pthread_equal(leader, me) == 0 else {
+        throw SQLiteError(.misuse, "A write transaction cannot contain another one.")
+      }
+      return .queue
     }
   }
 
@@ -91,19 +112,17 @@ final class Writer: Sendable {
   private enum Entry {
     case lead(PooledConnection)
     case queue
-    case nested
-    case closed
   }
 
   // MARK: Groups
 
   private func queueUp<R>(
-    _ durably: Bool, _ repeatable: Bool, _ body: (borrowing Connection) throws(SQLiteError) -> R
+    _ kind: Job.Kind, _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(SQLiteError) -> R {
     var result: R?
     // The closure does not outlive this call: it returns only when the job is done.
     let error = withoutActuallyEscaping(body) { body -> SQLiteError? in
-      let job = Job(durably, repeatable) { (connection: borrowing Connection) throws(SQLiteError) in
+      let job = Job(kind) { (connection: borrowing Connection) throws(SQLiteError) in
         result = try body(connection)
       }
       return wait(with: job)
@@ -145,7 +164,10 @@ final class Writer: Sendable {
     }
     return state.withLock { state in
       state.isGathering = false
-      let group = Array(state.queue.prefix(Self.maxGroupSize))
+      // The first is this thread's own: so is the connection, if the job wants it for itself.
+      let isAlone = state.queue.first?.kind.isAlone == true
+      let shared = state.queue.prefix(Self.maxGroupSize).prefix { !$0.kind.isAlone }
+      let group = isAlone ? Array(state.queue.prefix(1)) : Array(shared)
       state.queue.removeFirst(group.count)
       state.lastGroup = group.count
       return group
@@ -164,9 +186,13 @@ final class Writer: Sendable {
       for job in group { job.error = closed }
       return
     }
-    let isDurable = group.contains { $0.isDurable }
+    if let job = group.first, job.kind.isAlone {
+      do { try job.run(on: seat.connection, alone: true) } catch { job.error = error }
+      return
+    }
+    let isDurable = group.contains { $0.kind.isDurable }
     let durability = isDurable ? self.durability : .normal
-    if group.count > 1, group.allSatisfy(\.isRepeatable),
+    if group.count > 1, group.allSatisfy(\.kind.isRepeatable),
       runOnce(group, on: seat, durability: durability)
     {
       return
@@ -218,20 +244,25 @@ final class Writer: Sendable {
 private final class Job: @unchecked Sendable {
   enum Turn { case waiting, lead, done }
 
+  /// How a job wants to be run.
+  struct Kind {
+    var isDurable = false
+    var isRepeatable = false
+    /// Outside of a transaction, with nobody else.
+    var isAlone = false
+  }
+
   let thread = pthread_self()
-  let isDurable: Bool
-  let isRepeatable: Bool
+  let kind: Kind
   var error: SQLiteError?
   private var body: ((borrowing Connection) throws(SQLiteError) -> Void)?
   /// Each sleeps in a place of its own: whoever is served wakes, and nobody else.
   private let turn = Monitor(Turn.waiting)
 
   init(
-    _ isDurable: Bool, _ isRepeatable: Bool,
-    _ body: @escaping (borrowing Connection) throws(SQLiteError) -> Void
+    _ kind: Kind, _ body: @escaping (borrowing Connection) throws(SQLiteError) -> Void
   ) {
-    self.isDurable = isDurable
-    self.isRepeatable = isRepeatable
+    self.kind = kind
     self.body = body
   }
 

@@ -56,7 +56,7 @@ enum IndexRepair {
   /// been taken for this one.
   private static func names(of spec: IndexSpec) -> String { IndexKeys.text(of: spec.paths) }
 
-  private static func all(on db: borrowing Connection) throws(SQLiteError) -> [IndexTable] {
+  static func all(on db: borrowing Connection) throws(SQLiteError) -> [IndexTable] {
     let statement = try db.prepare("SELECT number, collection, spec FROM indexes")
     var indexes: [IndexTable] = []
     while try statement.step() {

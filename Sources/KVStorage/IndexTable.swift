@@ -136,6 +136,13 @@ struct IndexTable {
     """
   }
 
+  /// Merges what FTS5 has written of an index of words at different times, so that words of entities that are gone take no
+  /// room; nil for other kinds.
+  var merge: String? {
+    guard case .text = spec.kind else { return nil }
+    return "INSERT INTO \(name) (\(name)) VALUES ('optimize')"
+  }
+
   /// Whether a row is in the index, or would be: rows that it has not got to yet are left for it.
   private func isMine(_ row: String) -> String {
     """

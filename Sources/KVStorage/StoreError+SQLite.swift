@@ -16,7 +16,7 @@ extension StoreError {
     guard error.kind == .interrupted, let exhaustion = budget.exhaustion else { return }
     self =
       exhaustion == .timeIsOver
-      ? StoreError(.timeout, "The local search took too long.")
+      ? StoreError(.timeout, "The local work took too long.")
       : StoreError(.cancelled, "The call was cancelled.")
   }
 

@@ -90,3 +90,15 @@ public func kv_client_set_log(
 private var notPumped: StoreError {
   StoreError(.unsupported, "The client has a callback thread of its own.")
 }
+
+// MARK: Operations
+
+func clientCompact(
+  _ client: OpaquePointer?, _ options: CString?
+) throws(StoreError) -> Operation {
+  let (client, options) = (try ClientObject.borrow(client), try callOptions(options) ?? Options())
+  return Operation(on: client) { (running) throws(StoreError) in
+    let report = try client.core.compact(options, running.cancellation)
+    return Answered(.json(report.json.bytes), isLocal: true)
+  }
+}

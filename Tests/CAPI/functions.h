@@ -42,6 +42,8 @@ static kv_status handle_kv_subscription_end_subscription(void *a, kv_error **e) 
 static kv_status handle_kv_subscription_end_async_subscription(void *a, kv_error **e) { return kv_subscription_end_async(a, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
 static kv_status handle_kv_client_observe_sync_client(void *a, kv_error **e) { return kv_client_observe_sync(a, no_kv_event_fn, &freed, count_free, &made_subscription, e); }
 static kv_status handle_kv_client_status_client(void *a, kv_error **e) { return kv_client_status(a, &json, &length, e); }
+static kv_status handle_kv_client_compact_client(void *a, kv_error **e) { return kv_client_compact(a, NULL, &json, &length, e); }
+static kv_status handle_kv_client_compact_async_client(void *a, kv_error **e) { return kv_client_compact_async(a, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
 static kv_status handle_kv_client_observe_status_client(void *a, kv_error **e) { return kv_client_observe_status(a, no_kv_event_fn, &freed, count_free, &made_subscription, e); }
 static kv_status handle_kv_ping_client(void *a, kv_error **e) { return kv_ping(a, NULL, &json, &length, e); }
 static kv_status handle_kv_ping_async_client(void *a, kv_error **e) { return kv_ping_async(a, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
@@ -349,6 +351,8 @@ static const misused_call handle_calls[] = {
     {"kv_subscription_end_async", "subscription", SUBSCRIPTION, handle_kv_subscription_end_async_subscription, 0, 1, 1},
     {"kv_client_observe_sync", "client", CLIENT, handle_kv_client_observe_sync_client, 0, 1, 1},
     {"kv_client_status", "client", CLIENT, handle_kv_client_status_client, 0, 1, 0},
+    {"kv_client_compact", "client", CLIENT, handle_kv_client_compact_client, 0, 1, 0},
+    {"kv_client_compact_async", "client", CLIENT, handle_kv_client_compact_async_client, 0, 1, 1},
     {"kv_client_observe_status", "client", CLIENT, handle_kv_client_observe_status_client, 0, 1, 1},
     {"kv_ping", "client", CLIENT, handle_kv_ping_client, 0, 1, 0},
     {"kv_ping_async", "client", CLIENT, handle_kv_ping_async_client, 0, 1, 1},

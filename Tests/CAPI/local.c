@@ -262,6 +262,45 @@ static void tells_damage(void) {
   close_things();
 }
 
+static void gives_space_back(void) {
+  kv_cursor *cursor = NULL;
+  kv_request *request = NULL;
+  char body[2100] = "";
+  char *json = NULL;
+  const char *text = NULL;
+  size_t length = 0;
+  long before = 0, after = 0;
+  client = local_client(fresh_directory(), "");
+  store = opened_store(client, "things", "sync");
+  for (int number = 0; number < 200; number++) {
+    snprintf(body, sizeof body, "{\"_id\":\"%03d\",\"text\":\"%02000d\"}", number, number);
+    saved(store, body);
+  }
+  OK(kv_store_find(store, NULL, NULL, &cursor, &error));
+  next_has(cursor, "\"000\"");
+  OK(kv_store_clear(store, NULL, NULL, &error));
+  saved(store, "{\"_id\":\"last\"}");
+  FAILS(KV_BUSY, "older state", kv_client_compact(client, "{\"timeout\":0.05}", NULL, &length, &error));
+  FAILS(KV_INVALID, "nothing", kv_client_compact(client, "{\"nothing\":1}", NULL, &length, &error));
+  for (int number = 1; number < 200; number++) {
+    OK(kv_cursor_next(cursor, &text, &length, &error));
+  }
+  OK(kv_client_compact_async(client, NULL, NULL, NULL, NULL, &request, &error));
+  kv_cursor_close(cursor);
+  OK(kv_request_wait(request, -1, &json, &length, &error));
+  kv_request_free(request);
+  CHECK(sscanf(json, "{\"before\":%ld,\"after\":%ld}", &before, &after) == 2);
+  kv_free(json);
+  CHECK(after > 0 && after < 200000);
+  OK(kv_client_compact(client, NULL, &json, &length, &error));
+  kv_free(json);
+  OK(kv_store_find(store, NULL, NULL, &cursor, &error));
+  next_has(cursor, "\"last\"");
+  at_end(cursor);
+  kv_cursor_close(cursor);
+  close_things();
+}
+
 static void survives_a_restart(void) {
   const char *directory = fresh_directory();
   char *json = NULL;
@@ -347,6 +386,7 @@ int main(void) {
   RUN("what is removed is counted and gone", removes);
   RUN("the queue is listed, looked into, edited, dropped, purged and cleared", has_a_queue);
   RUN("entities and their queue are there after a restart", survives_a_restart);
+  RUN("space that is not needed is given back when nobody reads an older state", gives_space_back);
   RUN("a damaged entity is told by its id, passed by, and repaired", tells_damage);
   RUN("tags and collections are apart", keeps_tags_and_collections_apart);
   RUN("without a backend, what needs one says so", says_what_it_cannot);

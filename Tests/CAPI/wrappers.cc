@@ -231,6 +231,9 @@ void every_template_compiles() {
   CHECK(!notes.follow({}, [](const Event &) {}));
   CHECK(!notes.subscribe({}));
   CHECK(!client.subscribe_stream("s", nullptr, {}));
+  auto sizes = client.compact();
+  CHECK(sizes && sizes->view().find("\"after\":") != std::string_view::npos);
+  CHECK(client.compact_async()->wait());
   auto damage = client.repair();
   CHECK(damage && damage->view().find("\"damaged\":0") != std::string_view::npos);
   auto changes = notes.observe({}, [](const Event &) {});

@@ -25,6 +25,26 @@ import Testing
     await client.close()
   }
 
+  @Test("Disk space that is not needed is given back, once no sequence reads an older state")
+  func compacts() async throws {
+    let local = try Local()
+    try await local.people.save(
+      (0..<500).map { Person(name: String(repeating: "x", count: 1000), age: $0) })
+    var people = local.people.find().makeAsyncIterator()
+    #expect(try await people.next() != nil)
+    try await local.people.clear()
+    var short = CallOptions()
+    short.timeout = 0.05
+    let error = await #expect(throws: KVStoreError.self) {
+      try await local.client.compact(options: short)
+    }
+    #expect(error?.code == .busy)
+    while try await people.next() != nil {}
+    let sizes = try await local.client.compact()
+    #expect(sizes.after > 0 && sizes.after < 300_000)
+    await local.client.close()
+  }
+
   @Test("Statuses come after changes, and end with the client")
   func statuses() async throws {
     let local = try Local()

@@ -3,7 +3,10 @@ package kvstore
 // #include <kvstore.h>
 import "C"
 
-import "runtime"
+import (
+	"context"
+	"runtime"
+)
 
 // A SalvageReport says what could be read of a damaged file.
 type SalvageReport struct {
@@ -70,4 +73,20 @@ func (c *Client) Repair() (RepairReport, error) {
 	status := C.kv_client_repair(c.handle, &text, &length, &left)
 	runtime.KeepAlive(c)
 	return decode[RepairReport](taken(text, length), check(status, left))
+}
+
+// A CompactReport says how many bytes the files of the local data had, with their logs.
+type CompactReport struct {
+	Before int64 `json:"before"`
+	After  int64 `json:"after"`
+}
+
+// Compact gives back the disk space that local data no longer needs. The files are written anew, which needs room for a copy;
+// reading goes on meanwhile. While an iterator, a transaction or another process reads an older state it waits, and is [ErrBusy]
+// after the time of [WithTimeout].
+func (c *Client) Compact(ctx context.Context, options ...Option) (CompactReport, error) {
+	text, err := c.run(ctx, options, func(text *C.char, r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
+		return C.kv_client_compact_async(c.handle, text, r.done, r.context, r.free, q, e)
+	})
+	return decode[CompactReport](text, err)
 }

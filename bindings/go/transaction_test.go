@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 func localAccounts(t *testing.T) (*Client, *Collection[M]) {
@@ -261,5 +262,47 @@ func TestADataFileIsSalvaged(t *testing.T) {
 	}
 	if _, err := Salvage(Options{AppKey: "other", LocalOnly: true, DataDirectory: directory}, directory+"/again"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("gave %v", err)
+	}
+}
+
+func TestSpaceIsGivenBackWhenNobodyReadsAnOlderState(t *testing.T) {
+	ctx := context.Background()
+	client, err := Open(Options{AppKey: "kid", LocalOnly: true, DataDirectory: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	notes, err := OpenCollection[M](client, "notes", Sync)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var many []M
+	for n := 0; n < 500; n++ {
+		many = append(many, M{"n": n, "text": strings.Repeat("x", 2000)})
+	}
+	if _, err := notes.SaveMany(ctx, many); err != nil {
+		t.Fatal(err)
+	}
+	found, err := notes.Find(ctx, nil)
+	if err != nil || !found.Next() {
+		t.Fatal(err)
+	}
+	if _, err := notes.Clear(nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Compact(ctx, WithTimeout(50*time.Millisecond)); !errors.Is(err, ErrBusy) {
+		t.Errorf("gave %v", err)
+	}
+	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	if _, err := client.Compact(short); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("gave %v", err)
+	}
+	if err := found.Close(); err != nil {
+		t.Fatal(err)
+	}
+	report, err := client.Compact(ctx)
+	if err != nil || report.After <= 0 || report.After > 300_000 || report.Before < report.After {
+		t.Errorf("gave %v: %v", report, err)
 	}
 }

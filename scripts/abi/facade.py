@@ -36,6 +36,7 @@ internal import KVSync
 
 #: The files, and the nouns of the functions that each has.
 FILES = {
+    "Operations+Client.swift": ("client",),
     "Operations+Stores.swift": ("store",),
     "Operations+Users.swift": ("ping", "user", "group"),
     "Operations+Live.swift": ("live", "stream", "subscription"),

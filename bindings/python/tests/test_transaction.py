@@ -165,6 +165,30 @@ def test_a_damaged_entity_is_an_error_and_the_others_can_be_read(tmp_path: Path)
     asyncio.run(work())
 
 
+def test_space_is_given_back_when_nobody_reads_an_older_state(
+    local: kvstore.Client, tmp_path: Path
+) -> None:
+    notes = local.collection("notes")
+    notes.save_many({"text": "x" * 2000, "n": number} for number in range(500))
+    cursor = notes.find()
+    assert next(cursor)["n"] == 0
+    notes.clear()
+    with pytest.raises(kvstore.BusyError):
+        local.compact(timeout=0.05)
+    assert sum(1 for _ in cursor) == 499
+    notes.save({"_id": "last"})
+    sizes = local.compact()
+    assert 0 < sizes["after"] < 300_000
+    assert local.compact() == {"before": sizes["after"], "after": sizes["after"]}
+    assert [note["_id"] for note in notes] == ["last"]
+
+    async def work() -> None:
+        async with aio.Client(app_key=APP_KEY, host=None, data_directory=tmp_path) as client:
+            assert set(await client.compact()) == {"before", "after"}
+
+    asyncio.run(work())
+
+
 def test_a_damaged_entity_is_not_sent_and_pulled_again(
     server: Server, tmp_path: Path, unique: str
 ) -> None:

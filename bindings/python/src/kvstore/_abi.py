@@ -209,6 +209,8 @@ FUNCTIONS: Final[dict[str, tuple[str, str]]] = {
     "kv_subscription_end_async": ("i", "psppppp"),
     "kv_client_observe_sync": ("i", "pppppp"),
     "kv_client_status": ("i", "pppp"),
+    "kv_client_compact": ("i", "psppp"),
+    "kv_client_compact_async": ("i", "psppppp"),
     "kv_client_observe_status": ("i", "pppppp"),
     "kv_ping": ("i", "psppp"),
     "kv_ping_async": ("i", "psppppp"),

@@ -55,6 +55,7 @@ _repair = _native.function("kv_client_repair")
 _login_page = _native.function("kv_user_login_page")
 
 _ENTITY: Final = TextReader(decode_entity)
+_SIZES: Final[TextReader[dict[str, int]]] = TextReader(from_json)
 _BOOL: Final = TextReader(decode_bool)
 _NOTHING: Final = TextReader(decode_nothing)
 _LOGGING_LEVELS: Final[Mapping[LogLevel, int]] = {
@@ -430,6 +431,24 @@ class Client(Closing):
     def status(self) -> ClientStatus:
         """Tell how the client stands and what it does, without a network call."""
         return decode_status(_native.call_for_text(_status, self.handle))
+
+    def compact(self, **options: Unpack[NetworkOptions]) -> dict[str, int]:
+        """Give back the disk space that local data no longer needs; say the bytes before and after.
+
+        The files are written anew, which needs room for a copy; reading goes on meanwhile. While a
+        cursor, a transaction or another process reads an older state it waits, and is a
+        :class:`BusyError` after ``timeout``.
+        """
+        return self.compact_async(**options).finish()
+
+    def compact_async(
+        self,
+        *,
+        on_answer: OnAnswer[dict[str, int]] | None = None,
+        **options: Unpack[NetworkOptions],
+    ) -> Request[dict[str, int]]:
+        """Start to give disk space back."""
+        return self._start("kv_client_compact", _SIZES, options=options, on_answer=on_answer)
 
     def repair(self) -> dict[str, Any]:
         """Take what is damaged in the local data out of the way, and say what that was.

@@ -371,6 +371,13 @@ class ClientCalls:
         """Tell how the client stands and what it does, without a network call."""
         return await in_thread(self.blocking.status)
 
+    async def compact(self, **options: Unpack[NetworkOptions]) -> dict[str, int]:
+        """Give back the disk space that local data no longer needs; say the bytes before and after.
+
+        See :meth:`kvstore.Client.compact`.
+        """
+        return await finish(lambda done: self.blocking.compact_async(on_answer=done, **options))
+
     async def repair(self) -> dict[str, Any]:
         """Take what is damaged in the local data out of the way, and say what that was.
 

@@ -1,0 +1,23 @@
+package import KVBase
+internal import KVSQLite
+package import KVSync
+
+extension Storage {
+  /// How many bytes the file and its log have.
+  package var size: Int64 { database.size }
+
+  /// Makes the file as small as its data allows, while others read: see `Database.compact`.
+  ///
+  /// Of the log of changes one entry stays, from which observers see that they have missed some; they then look at everything.
+  /// Tombstones stay, because a read that is under way may need them, and so do the records of what was read.
+  package func compact(within budget: WorkBudget) throws(StoreError) {
+    do throws(SQLiteError) {
+      try database.compact(within: budget) { (db: borrowing Connection) throws(SQLiteError) in
+        try db.execute("DELETE FROM changes WHERE n < (SELECT max(n) FROM changes)")
+        for case let merge? in try IndexRepair.all(on: db).map(\.merge) { try db.execute(merge) }
+      }
+    } catch {
+      throw StoreError(error, within: budget)
+    }
+  }
+}
