@@ -1078,8 +1078,10 @@ KV_API kv_status kv_store_distinct_async(kv_store *store, const char *path, kv_q
                                          kv_error **error_out);
 
 /**
- * Fetches the entities that match from the backend into the local store. Memory follows the page. A kv_store_find() of the
- * same query with the option `"readPolicy":"forceLocal"` gives them then.
+ * Fetches the entities that match from the backend into the local store. Memory follows the page.
+ *
+ * To get the entities, call kv_store_find() afterwards, with the same query and the option `"readPolicy":"forceLocal"`: its cursor
+ * gives all that match here by then, those that had not changed included, and what was saved here meanwhile.
  *
  * @param query     NULL: the whole collection, and what the backend no longer has leaves the local
  *                  store. With skip or limit nothing leaves.
@@ -1113,7 +1115,7 @@ KV_API kv_status kv_store_push_async(kv_store *store, const char *options, kv_an
 
 /**
  * Pushes, then pulls what matches the query. What the backend refuses for good holds up nothing; no pull happens if a
- * write that could not be sent waits for the next push.
+ * write that could not be sent waits for the next push. The entities are to be had as after kv_store_pull().
  *
  * @param json_out  receives `{"pushed":n,"errors":[…],"quarantined":n,"overwritten":n,"pulled":n,"removed":m}`; may be NULL
  * @return what kv_store_push() and kv_store_pull() return

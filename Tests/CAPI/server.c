@@ -108,8 +108,13 @@ static void users_come_and_go_asynchronously(void) {
   OK(kv_client_close(client));
 }
 
+#define LOCALLY "{\"readPolicy\":\"forceLocal\"}"
+
 static void a_sync_store_pushes_and_pulls(void) {
   kv_store *store, *network;
+  kv_cursor *cursor = NULL;
+  const char *text = NULL;
+  size_t length = 0;
   kv_request *request = NULL;
   char *json = NULL;
   open_client("");
@@ -127,6 +132,10 @@ static void a_sync_store_pushes_and_pulls(void) {
   NUMBER(3, counted(network));
   saved(network, "{\"_id\":\"c\",\"n\":4}");
   RETURNS("{\"pulled\":4,\"removed\":0}", kv_store_pull(store, NULL, NULL, &json, &length, &error));
+  OK(kv_store_find(store, NULL, LOCALLY, &cursor, &error));
+  OK(kv_cursor_next_page(cursor, 10, &text, &length, NULL, &error));
+  CHECK(strstr(text, "\"n\":1") && strstr(text, "\"n\":4"));
+  kv_cursor_close(cursor);
   OK(kv_store_remove_by_id(network, "a", NULL, NULL, &error));
   RETURNS("\"removed\":1", kv_store_sync(store, NULL, NULL, &json, &length, &error));
   NUMBER(3, counted(store));

@@ -43,6 +43,27 @@ import Testing
     await ann.close()
   }
 
+  @Test("A pull and a sync can give the entities, those that had not changed included")
+  func entities() async throws {
+    let backend = try Backend()
+    let client = try backend.client("client")
+    try await client.signup(username: "ann", password: "a password")
+    let people = try client.store("people", of: Person.self)
+    try await people.save([Person(name: "Ann", age: 31), Person(name: "Bob", age: 5)])
+    let waiting = await #expect(throws: KVStoreError.self) { try await people.pullEntities() }
+    #expect(waiting?.code == .pending)
+    let (result, synced) = try await people.syncEntities(\.age > 30)
+    #expect(result.push.pushed == 2)
+    #expect(try await synced.all().map(\.name) == ["Ann"])
+    var options = CallOptions()
+    options.readPolicy = .forceNetwork
+    for _ in 0..<2 {
+      let pulled = try await people.pullEntities(options: options)
+      #expect(try await pulled.all().map(\.name).sorted() == ["Ann", "Bob"])
+    }
+    await client.close()
+  }
+
   @Test("A backend's refusal has its words")
   func refusal() async throws {
     let backend = try Backend()

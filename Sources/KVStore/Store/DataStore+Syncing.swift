@@ -24,6 +24,17 @@ extension DataStore {
       })
   }
 
+  /// A pull, and what the query selects here afterwards, entities that had not changed included. They are read a page at a time,
+  /// while they are asked for.
+  ///
+  ///     for try await person in try await people.pullEntities(\.age > 30) { print(person.name) }
+  public func pullEntities(
+    _ query: Query<Entity> = Query(), options: CallOptions = CallOptions()
+  ) async throws(KVStoreError) -> Entities<Entity> {
+    try await pull(query, options: options)
+    return find(query, options: options.local)
+  }
+
   /// A push, and a pull if nothing is left to be pushed.
   @discardableResult
   public func sync(
@@ -36,6 +47,16 @@ extension DataStore {
     return SyncResult(push: PushResult(result.push), pull: result.pull.map(PullResult.init))
   }
 
+  /// A sync, and what the query selects here afterwards: also if there was no pull, because writes still wait.
+  ///
+  ///     let (result, everybody) = try await people.syncEntities()
+  ///     for try await person in everybody { print(person.name, result.push.pushed) }
+  public func syncEntities(
+    _ query: Query<Entity> = Query(), options: CallOptions = CallOptions()
+  ) async throws(KVStoreError) -> (result: SyncResult, entities: Entities<Entity>) {
+    (try await sync(query, options: options), find(query, options: options.local))
+  }
+
   /// Deletes what a query selects from the local data, and the writes of it that wait. How many entities. Nothing is said
   /// to the backend.
   @discardableResult
@@ -44,5 +65,14 @@ extension DataStore {
     return try await performing(isLocal: true) { (core, _) throws(StoreError) in
       try core.clear(query)
     }
+  }
+}
+
+extension CallOptions {
+  /// The same for what is read here only.
+  fileprivate var local: CallOptions {
+    var options = self
+    options.readPolicy = .forceLocal
+    return options
   }
 }
