@@ -18,14 +18,21 @@ package struct ArraySplitter: ~Copyable {
   private var worthScanning = 0
   private var state = State.beforeArray
   private var outlines: [EntityOutline] = []
+  /// Whether there were strings among the elements, which are no entities; an error unless they may be there.
+  package private(set) var hasStrings = false
+  private let allowsStrings: Bool
   private let format: RecordFormat
   private let maximumElement: Int
   /// Bytes that went by before the buffer's first one: for positions in errors.
   private var gone = 0
 
-  /// `maximumElement`: an entity with more bytes is an error.
-  package init(_ format: RecordFormat = .default, maximumElement: Int = 100 << 20) {
+  /// `maximumElement`: an entity with more bytes is an error. `allowsStrings`: strings may stand among the entities, and are
+  /// passed over.
+  package init(
+    _ format: RecordFormat = .default, maximumElement: Int = 100 << 20, allowsStrings: Bool = false
+  ) {
     self.format = format
+    self.allowsStrings = allowsStrings
     self.maximumElement = maximumElement
   }
 
@@ -93,6 +100,10 @@ package struct ArraySplitter: ~Copyable {
       case .beforeFirst where scanner.base[scanned] == UInt8(ascii: "]"):
         scanned &+= 1
         state = .afterArray
+      case .beforeFirst where isString(scanner), .beforeElement where isString(scanner):
+        scanned = try scanner.skipString(scanned)
+        hasStrings = true
+        state = .afterElement
       case .beforeFirst, .beforeElement:
         let outline = try EntityScanner.entity(scanner, at: scanned, format: format)
         guard outline.range.count <= maximumElement else {
@@ -109,6 +120,10 @@ package struct ArraySplitter: ~Copyable {
         throw scanner.unexpected(scanned)
       }
     }
+  }
+
+  private func isString(_ scanner: ByteScanner) -> Bool {
+    allowsStrings && scanner.base[scanned] == UInt8(ascii: "\"")
   }
 
   // MARK: Room

@@ -19,10 +19,11 @@ extension KinveyRemote {
   func records(
     _ url: String, _ call: Call, receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
-    var splitter = ArraySplitter()
+    var splitter = ArraySplitter(allowsStrings: true)
     var count = 0
     var bytes = 0
-    let head = try stream(url, call) { (head, piece) throws(StoreError) in
+    let head = try stream(url, call, headers: [Self.namesDamaged]) {
+      (head, piece) throws(StoreError) in
       bytes += piece.count
       do throws(JSONError) { try splitter.append(piece) } catch {
         throw Self.noRecords(head, error)
@@ -35,8 +36,13 @@ extension KinveyRemote {
     let limit = Self.silentLimit
     return ReadAnswer(
       startedAt: head.requestStart,
-      mayBeCut: count == limit.records || count < limit.records && bytes >= limit.bytes)
+      mayBeCut: count == limit.records || count < limit.records && bytes >= limit.bytes,
+      lacksDamaged: splitter.hasStrings)
   }
+
+  /// kvstored then puts the id of a damaged entity, a string, where the entity would stand, so that nobody takes it for deleted.
+  /// Other backends do not know the header.
+  private static let namesDamaged = HTTPHeader("X-Kvstored-Damaged", "named")
 
   private static func deliver(
     _ splitter: inout ArraySplitter, _ receive: (RecordBatch) throws(StoreError) -> Void

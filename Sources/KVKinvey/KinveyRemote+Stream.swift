@@ -10,13 +10,15 @@ extension KinveyRemote {
     case longError(HTTPHead)
   }
 
-  /// Reads a body in pieces, each with the head of the answer. The body of an error goes into the error instead.
+  /// Reads a body in pieces, each with the head of the answer. The body of an error goes into the error instead. `headers`: of this
+  /// request alone.
   func stream(
-    _ url: String, _ call: Call,
+    _ url: String, _ call: Call, headers more: [HTTPHeader] = [],
     receive: (HTTPHead, UnsafeRawBufferPointer) throws(StoreError) -> Void
   ) throws(StoreError) -> HTTPHead {
     let headers = try service.headers(try service.userOrAppCredentials(), call)
     var request = service.request("GET", url, headers: headers)
+    request.headers += more
     if call.counted != nil { request.headers.append(.init("X-Kinvey-Include-Items-Count", "true")) }
     var hasCount = false
     var errorBody: [UInt8] = []

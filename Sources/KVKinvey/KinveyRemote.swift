@@ -33,7 +33,12 @@ package final class KinveyRemote: IDPagedRemote {
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     let url = service.endpoint.url(.data, [collection], query: items(of: query))
-    return try records(url, call, receive: receive)
+    let answer = try records(url, call, receive: receive)
+    // Whoever asks for certain ids wants to know what there is of these.
+    if answer.lacksDamaged, query.namedIDs != nil {
+      throw StoreError(.server, "The backend's copy of an entity that is asked for is damaged.")
+    }
+    return answer
   }
 
   package func find(

@@ -99,13 +99,13 @@ struct RowSelection: Sendable {
     ids.map { "id IN (SELECT value FROM json_each(\(bind: $0)))" }
   }
 
-  /// Whether a damaged body matches nobody can tell. A read leaves it out where it is added to the answer; it must not be
-  /// deleted for what it says now.
+  /// Whether a damaged body matches nobody can tell. A read selects it, and the answer then names it or leaves it out; it must
+  /// not be deleted for what it says now.
   private var matches: SQLFragment? {
     matcher.map { matcher in
       access.isWriting
         ? "(ifnull(checksum = kv_checksum(body), 1) AND kv_match(body, \(bind: matcher)))"
-        : "kv_match(body, \(bind: matcher))"
+        : "(kv_match(body, \(bind: matcher)) OR ifnull(checksum <> kv_checksum(body), 0))"
     }
   }
 

@@ -1,3 +1,4 @@
+import KVBase
 import KVJSON
 import Testing
 
@@ -15,9 +16,24 @@ import Testing
 
   @Test(
     "refuses an array that does not end",
-    arguments: ["", "[", "[{}", "[{},", "[{\"a\":", "null", "[{}]x", "[1]"])
+    arguments: ["", "[", "[{}", "[{},", "[{\"a\":", "null", "[{}]x", "[1]", "[\"a\"]"])
   func refusesIncomplete(text: String) {
     #expect(throws: JSONError.self) { try split(Array(text.utf8), 1) }
+  }
+
+  @Test(
+    "passes over strings among the entities where they are allowed, and says that there were some",
+    arguments: 1...9)
+  func strings(size: Int) throws {
+    for (text, count) in [
+      (#"["a\"],",{"n":1},"b"]"#, 1), (#"["a"]"#, 0), (#"[{"n":1},{"n":"x"}]"#, 2),
+    ] {
+      var splitter = ArraySplitter(allowsStrings: true)
+      for piece in Array(text.utf8).chunks(of: size) { try feed(&splitter, Array(piece)) }
+      try splitter.finish()
+      splitter.drain { _, outlines in #expect(outlines.count == count) }
+      #expect(splitter.hasStrings == (count < 2))
+    }
   }
 
   @Test("refuses an entity above the limit before all of it has come") func boundsSize() throws {

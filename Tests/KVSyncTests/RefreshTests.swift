@@ -64,6 +64,25 @@ import Testing
   }
 
   @Test(
+    "removes nothing if the backend has left out what is damaged there",
+    arguments: [
+      CollectionEngine.Refreshing(), .init(paging: .pages(of: 1)),
+      .init(comparesVersions: true), .init(paging: .pages(of: 1), comparesVersions: true),
+    ])
+  func damagedThere(how: CollectionEngine.Refreshing) throws {
+    let fixture = try TestEngine()
+    try fixture.publish(["_id": "a", "n": 1], ["_id": "b", "n": 1])
+    let query = Query()
+    _ = try fixture.engine.pull(query, Call(), how: how)
+    _ = fixture.remote.backend.delete("b")
+    fixture.remote.lacksDamaged = true
+    #expect(try fixture.engine.pull(query, Call(), how: how).removed == 0)
+    #expect(try fixture.local("_id") == [#""a""#, #""b""#])
+    fixture.remote.lacksDamaged = false
+    #expect(try fixture.engine.pull(query, Call(), how: how).removed == 1)
+  }
+
+  @Test(
     "removes nothing if the answer is no answer",
     arguments: [
       #"[{"_id":"b"}"#, #"[{"_id":"b"},"#, "<html>down</html>", "", "{}", #"[{"n":1}]"#,

@@ -28,6 +28,8 @@ final class ScriptedRemote: IDPagedRemote, @unchecked Sendable {
   var answer: ((Query, [[UInt8]]) -> [UInt8])?
   /// What breaks a find off once its answer was handed over.
   var readEnd: () -> StoreError? = { nil }
+  /// Whether finds leave something out because it is damaged there.
+  var lacksDamaged = false
   /// What a count answers in place of the truth.
   var counted: Int?
   /// What the next counts answer, one after the other.
@@ -78,7 +80,8 @@ final class ScriptedRemote: IDPagedRemote, @unchecked Sendable {
     }
     if let error = readEnd() { throw error }
     let moment = BackendMoment("2024-03-12T21:00:00.000Z", epoch: epoch)
-    return ReadAnswer(startedAt: moment, mayBeCut: count == limits.recordsPerAnswer)
+    return ReadAnswer(
+      startedAt: moment, mayBeCut: count == limits.recordsPerAnswer, lacksDamaged: lacksDamaged)
   }
 
   func changes(

@@ -58,6 +58,7 @@ package struct Request: Sendable {
 package enum Header: Int, CaseIterable, Sendable {
   case authorization, apiVersion, requestId, includeItemsCount, contentLength, host, ifMatch
   case ifNoneMatch, deleteEntireCollection, retainMetadata, transferEncoding, forwardedFor
+  case damaged
 
   package var name: StaticString {
     switch self {
@@ -73,6 +74,7 @@ package enum Header: Int, CaseIterable, Sendable {
     case .retainMetadata: "X-Kinvey-Retain-Collection-Metadata"
     case .transferEncoding: "Transfer-Encoding"
     case .forwardedFor: "X-Forwarded-For"
+    case .damaged: "X-Kvstored-Damaged"
     }
   }
 
@@ -90,7 +92,7 @@ package enum Header: Int, CaseIterable, Sendable {
     switch self {
     case .authorization, .contentLength, .host, .transferEncoding: true
     case .apiVersion, .requestId, .includeItemsCount, .ifMatch, .ifNoneMatch,
-      .deleteEntireCollection, .retainMetadata, .forwardedFor:
+      .deleteEntireCollection, .retainMetadata, .forwardedFor, .damaged:
       false
     }
   }

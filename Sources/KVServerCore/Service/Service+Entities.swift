@@ -59,6 +59,7 @@ extension Service {
     var response = try stream(
       EntityList(
         found.cursor, query.projection, limit: query.limit,
+        namesDamaged: call.request.headers[.damaged]?.lowercased() == "named",
         reportDamage: reportDamage(in: key.name)), for: call.asker)
     response.headers += moment(found.start)
     if call.request.headers[.includeItemsCount]?.lowercased() == "true" {

@@ -31,18 +31,20 @@ package struct EntityPage {
   private let projection: Projection?
   private let wantedBytes: Int
   private let maxBytes: Int
+  private let namesDamaged: Bool
   private var needsComma: Bool
 
-  /// `bytes`: how many make a full page; `maxBytes`: how many it may have in any case. `isFirst`: no entity was before.
+  /// `namesDamaged`: in place of a damaged entity stands its id, a string. `bytes`: how many make a full page; `maxBytes`: how many it may have in any case. `isFirst`: no entity was before.
   package init(
     _ payload: Payload, _ projection: Projection?, remaining: Int, bytes: Int, maxBytes: Int,
-    isFirst: Bool
+    isFirst: Bool, namesDamaged: Bool = false
   ) {
     self.payload = payload
     self.projection = projection
     self.remaining = remaining
     wantedBytes = bytes
     self.maxBytes = maxBytes
+    self.namesDamaged = namesDamaged
     needsComma = !isFirst
   }
 
@@ -52,13 +54,17 @@ package struct EntityPage {
   package var isFirst: Bool { !needsComma }
 
   /// Leaves an entity out because it is damaged.
-  package mutating func leaveOut(_ id: String) { damaged.append(id) }
+  package mutating func leaveOut(_ id: String) {
+    damaged.append(id)
+    guard namesDamaged else { return }
+    separate()
+    payload.append(JSONValue.string(id).text)
+  }
 
   /// Adds an entity; false if the answer takes no more. The bytes are borrowed.
   package mutating func add(_ entity: UnsafeRawBufferPointer) -> Bool {
     guard payload.count + entity.count < maxBytes, remaining > 0 else { return false }
-    if needsComma { payload.append(byte: UInt8(ascii: ",")) }
-    needsComma = true
+    separate()
     remaining -= 1
     if let projection {
       payload.append(projection.apply(to: entity))
@@ -66,5 +72,10 @@ package struct EntityPage {
       payload.append(entity)
     }
     return true
+  }
+
+  private mutating func separate() {
+    if needsComma { payload.append(byte: UInt8(ascii: ",")) }
+    needsComma = true
   }
 }

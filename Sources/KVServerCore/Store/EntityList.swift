@@ -16,16 +16,18 @@ package final class EntityList: BodySource, @unchecked Sendable {
   /// The text before the entities; `tail` is the text after them.
   private let head: String
   private let tail: String
+  private let namesDamaged: Bool
   private let reportDamage: @Sendable (String) -> Void
   /// How many entities may still be sent.
   private var remaining: Int
   private var isFirst = true
   private var sentBytes = 0
 
-  /// `reportDamage` is called with the id of each entity that is damaged, and therefore left out.
+  /// `reportDamage` is called with the id of each entity that is damaged, and therefore left out. `namesDamaged`: that id stands
+  /// in its place.
   package init(
     _ cursor: any EntityCursor, _ projection: Projection?, limit: Int? = nil, head: String = "[",
-    tail: String = "]", pieceBytes: Int = 256 << 10,
+    tail: String = "]", pieceBytes: Int = 256 << 10, namesDamaged: Bool = false,
     reportDamage: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.cursor = cursor
@@ -33,6 +35,7 @@ package final class EntityList: BodySource, @unchecked Sendable {
     self.head = head
     self.tail = tail
     self.pieceBytes = pieceBytes
+    self.namesDamaged = namesDamaged
     self.reportDamage = reportDamage
     remaining = min(limit ?? Self.maxEntities, Self.maxEntities)
   }
@@ -43,7 +46,7 @@ package final class EntityList: BodySource, @unchecked Sendable {
     if sentBytes == 0 { piece.append(head) }
     var page = EntityPage(
       piece, projection, remaining: remaining, bytes: pieceBytes,
-      maxBytes: Self.maxBytes - sentBytes, isFirst: isFirst)
+      maxBytes: Self.maxBytes - sentBytes, isFirst: isFirst, namesDamaged: namesDamaged)
     isDone = try !cursor.read(into: &page)
     page.damaged.forEach(reportDamage)
     (remaining, isFirst) = (page.remaining, page.isFirst)

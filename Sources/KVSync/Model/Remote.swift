@@ -195,11 +195,19 @@ package struct ReadAnswer: Sendable, Equatable {
   package var startedAt: BackendMoment?
   /// Whether the backend may have left something out, because it answers with so much at the most.
   package var mayBeCut: Bool
+  /// Whether something was left out because the backend's copy of it is damaged.
+  package var lacksDamaged: Bool
 
-  package init(startedAt: BackendMoment? = nil, mayBeCut: Bool = false) {
+  package init(
+    startedAt: BackendMoment? = nil, mayBeCut: Bool = false, lacksDamaged: Bool = false
+  ) {
     self.startedAt = startedAt
     self.mayBeCut = mayBeCut
+    self.lacksDamaged = lacksDamaged
   }
+
+  /// Whether what the answer does not have is not there.
+  package var isComplete: Bool { !mayBeCut && !lacksDamaged }
 }
 
 package struct CountAnswer: Sendable, Equatable {

@@ -30,6 +30,17 @@ import Testing
       let ids = page.json.arrayValue?.compactMap { $0["_id"]?.stringValue }
       #expect(page.status == 200 && ids == ["a", "c"], "\(target): \(page.text)")
     }
+    // Whoever asks for it is told which one is not there, also where nobody can tell whether it matches.
+    for target in [
+      path, query(path, #"{"_id":{"$in":["a","b","c"]}}"#), query(path, #"{"s":"x"}"#),
+      target(path, [("sort", #"{"n":1}"#)]), path + "?fields=n",
+    ] {
+      let page = try server.send(
+        .master, "GET", target, headers: [("X-Kvstored-Damaged", "named")])
+      let ids = page.json.arrayValue?.compactMap { $0["_id"]?.stringValue ?? $0.stringValue }
+      #expect(ids?.sorted() == ["a", "b", "c"], "\(target): \(page.text)")
+      #expect(page.json.arrayValue?.contains("b") == true, "\(target): \(page.text)")
+    }
     let one = try server.send(.master, "GET", path + "/b")
     #expect(one.status == 500 && one.error == "KinveyInternalErrorStop")
     #expect(one.json["debug"]?.stringValue?.contains("b") == true)

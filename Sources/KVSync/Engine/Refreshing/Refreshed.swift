@@ -10,8 +10,8 @@ struct Refreshed {
   var answered = 0
   /// How many pages came.
   var pages = 0
-  /// Whether the backend may have left something out.
-  var mayBeCut = false
+  /// Whether what did not come is not there.
+  var isComplete = true
   /// When the backend began to evaluate the first page.
   var startedAt: BackendMoment?
 }
@@ -21,7 +21,7 @@ extension Refreshed {
     if pages == 0 { startedAt = page.answer.startedAt }
     pages += 1
     answered += page.count
-    if page.answer.mayBeCut { mayBeCut = true }
+    if !page.answer.isComplete { isComplete = false }
   }
 
   mutating func add(_ part: Self) {
@@ -31,6 +31,6 @@ extension Refreshed {
     pulled += part.pulled
     received += part.received
     answered += part.answered
-    mayBeCut = mayBeCut || part.mayBeCut
+    isComplete = isComplete && part.isComplete
   }
 }

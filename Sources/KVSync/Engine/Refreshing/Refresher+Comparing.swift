@@ -20,6 +20,7 @@ extension Refresher {
       let intake = PageIngestor(self, reading: reading)
       if pageSize == nil, try isSmall(query) {
         let (all, answer) = try intake.versions(of: query)
+        if answer.lacksDamaged { return nil }
         if !answer.mayBeCut {
           return try finish(all, answer, intake: intake, query: query, from: mark)
         }
@@ -32,6 +33,7 @@ extension Refresher {
         var next: PageToken? = start
         while let token = next {
           let (page, answer) = try intake.versions(at: token, of: query, wish: wish)
+          if answer.answer.lacksDamaged { return nil }
           next = answer.next
           let differing = try local.differing(page, in: collection)
           if listed == 0, !page.isEmpty, differing.count == page.count { return nil }

@@ -21,7 +21,7 @@ extension Refresher {
           of: pages, query.selection, having: refreshed.answered, in: collection, call: call)
       }
       refreshed.removed = try intake.finish(
-        query, from: mark, isComplete: end.isComplete && !refreshed.mayBeCut,
+        query, from: mark, isComplete: end.isComplete && refreshed.isComplete,
         startedAt: pages.startedAt ?? refreshed.startedAt)
       return refreshed
     }

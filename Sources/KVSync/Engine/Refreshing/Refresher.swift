@@ -50,7 +50,7 @@ struct Refresher {
       var intake = PageIngestor(self, reading: reading)
       if !query.isPaged { intake.call.counted = intake.progress }
       let answer = try intake.ingest(whole, &refreshed)
-      let isComplete = !query.isPaged && !answer.mayBeCut
+      let isComplete = !query.isPaged && answer.isComplete
       refreshed.removed = try intake.finish(
         query, from: mark, isComplete: isComplete, startedAt: answer.startedAt)
       return refreshed
