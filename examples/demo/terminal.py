@@ -1,0 +1,93 @@
+"""The picture of the demo in a terminal, or without one: lanes and columns of characters."""
+
+from __future__ import annotations
+
+from chart import FEW, chapter_of, marks
+from record import Chapter, Event, Kind, Record
+
+SYMBOLS = {
+    Kind.RUNS: "━",
+    Kind.PULLED: "▼",
+    Kind.SAVED: "○",
+    Kind.PUSHED: "▲",
+    Kind.REFUSED: "✗",
+    Kind.LEFT: "→",
+}
+#: The same where characters are ASCII.
+PLAIN = {
+    Kind.RUNS: "=",
+    Kind.PULLED: "v",
+    Kind.SAVED: "o",
+    Kind.PUSHED: "^",
+    Kind.REFUSED: "x",
+    Kind.LEFT: ">",
+}
+_WORDS = {
+    Kind.PULLED: "pulled",
+    Kind.SAVED: "saved",
+    Kind.PUSHED: "pushed",
+    Kind.REFUSED: "refused",
+    Kind.LEFT: "logged out",
+}
+
+
+def text_of(record: Record, width: int = 80, encoding: str | None = "utf-8") -> str:
+    """Draw the story in characters that the encoding has, no line longer than `width`."""
+    symbols = SYMBOLS if _has(encoding, "".join(SYMBOLS.values())) else PLAIN
+    label = max(map(len, record.lanes), default=0) + 2
+    column = min(max((width - label) // max(len(record.chapters), 1), 9), 18)
+    heads = "".join(chapter.title[: column - 1].ljust(column) for chapter in record.chapters)
+    lines = [" " * label + heads]
+    for lane in record.lanes:
+        cells = "".join(_cell(record, lane, each, column, symbols) for each in record.chapters)
+        lines.append(f"{lane:<{label}}{cells}")
+    legend = "  ".join(f"{symbols[kind]} {words}" for kind, words in _WORDS.items())
+    return "\n".join(line.rstrip() for line in [*lines, "", legend]) + "\n"
+
+
+def _has(encoding: str | None, characters: str) -> bool:
+    try:
+        characters.encode(encoding or "ascii")
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def _cell(record: Record, lane: str, chapter: Chapter, width: int, symbols: dict[Kind, str]) -> str:
+    """Draw what a program did in a chapter."""
+    cell = [" "] * width
+    chapters = record.chapters
+    for event in record.events:
+        if event.lane == lane and event.kind is Kind.RUNS:
+            _run(cell, event, chapter, symbols[Kind.RUNS])
+        elif event.count > FEW and (event.lane, chapter_of(chapters, event)) == (lane, chapter):
+            _put(cell, chapter, event.begin, symbols[event.kind] + _short(event.count))
+    for where, who, events in marks(record):
+        if (where, who) == (chapter, lane):
+            row = "".join(symbols[event.kind] * event.count for event in events)
+            _put(cell, chapter, events[0].begin, row)
+    return "".join(cell)
+
+
+def _run(cell: list[str], event: Event, chapter: Chapter, symbol: str) -> None:
+    for place in range(len(cell)):
+        moment = chapter.begin + (chapter.end - chapter.begin) * (place + 0.5) / len(cell)
+        if event.begin <= moment <= event.end:
+            cell[place] = symbol
+
+
+def _put(cell: list[str], chapter: Chapter, moment: float, words: str) -> None:
+    """Write words where the moment is, or where they are whole and over nothing else."""
+    room = len(cell) - 1
+    part = (moment - chapter.begin) / max(chapter.end - chapter.begin, 1e-6)
+    place = max(min(round(part * room), room - len(words)), 0)
+    while place and cell[place] != " ":
+        place -= 1
+    while place < room and cell[place] != " ":
+        place += 1
+    cell[place : place + len(words)] = words
+    del cell[room + 1 :]
+
+
+def _short(count: int) -> str:
+    return f"{count // 1000}k" if count >= 10_000 else str(count)
