@@ -6,11 +6,11 @@ import contextlib
 import sqlite3
 from pathlib import Path
 
-import kvstore
 import pytest
 from conftest import open_client
-
 from kvstored import Server
+
+import kvstore
 
 
 @pytest.mark.parametrize("paged", [False, True])
