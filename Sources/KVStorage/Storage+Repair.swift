@@ -15,14 +15,14 @@ extension Storage {
   /// Throws `.corrupt` if the file's own structure is damaged: then `Salvage` copies out what can be read.
   package func repair() throws(StoreError) -> RepairReport {
     var report = RepairReport()
+    try remakeKeys()
     for status in try collectionStatuses() { try repair(status.name, &report) }
     return report
   }
 
   private func repair(_ collection: String, _ report: inout RepairReport) throws(StoreError) {
     let indexes = try write(to: collection) { (db, change) throws(SQLiteError) in
-      try Self.remakeKeys(change.table, on: db)
-      return try Self.emptyIndexes(of: change.table, on: db)
+      try Self.emptyIndexes(of: change.table, on: db)
     }
     var page = RepairPage()
     repeat {
@@ -164,12 +164,13 @@ extension Storage {
     return db.changes > 0
   }
 
-  /// Forgets damaged versions that changes started from, and writes whose entity is not there.
+  /// Forgets damaged versions that changes started from, and writes whose entity is not there. A deletion of an entity that is
+  /// there was another write: it is set aside, or it would delete what was to be sent.
   private func repairQueue(
     of collection: String, _ report: inout RepairReport
   ) throws(StoreError) {
-    let (bases, lost) = try write(to: collection, makingRoom: true) {
-      (db, change) throws(SQLiteError) -> (Int, [String]) in
+    let (bases, lost, doubtful) = try write(to: collection, makingRoom: true) {
+      (db, change) throws(SQLiteError) -> (Int, [String], [String]) in
       try db.execute(
         """
         UPDATE pending SET base = NULL, base_checksum = NULL WHERE collection = \(change.table.number)
@@ -185,21 +186,38 @@ extension Storage {
       var lost: [String] = []
       while try delete.step() { lost.append(delete.text(0) ?? "") }
       if !lost.isEmpty { try Self.forgetRequests(change.table, db) }
-      return (bases, lost)
+      return (bases, lost, try Self.undelete(change.table, on: db))
     }
-    report.damaged += bases + lost.count
+    report.damaged += bases + lost.count + doubtful.count
     for id in lost { report.addRemoved(id, in: collection) }
+    for id in doubtful { report.addQuarantined(id, in: collection) }
+  }
+
+  /// Makes deletions of entities that are there into changes, and sets these aside; gives their ids.
+  private static func undelete(
+    _ table: Table, on db: borrowing Connection
+  ) throws(SQLiteError) -> [String] {
+    let update = try db.prepare(
+      """
+      UPDATE pending SET operation = 2 WHERE collection = \(table.number) AND operation = 3
+      AND EXISTS (SELECT 1 FROM \(table.entities) AS e WHERE e.id = pending.id)
+      RETURNING id
+      """)
+    var ids: [String] = []
+    while try update.step() { ids.append(update.text(0) ?? "") }
+    for id in ids { _ = try setAside(id, table, on: db) }
+    return ids
   }
 
   // MARK: Indexes
 
-  /// Makes the index of ids anew, which may name rows that are others.
-  private static func remakeKeys(
-    _ table: Table, on db: borrowing Connection
-  ) throws(SQLiteError) {
-    do throws(SQLiteError) { try db.execute("REINDEX \(table.entities)") } catch {
-      guard error.kind == .constraint else { throw error }
-      throw SQLiteError(.corrupt, "Two entities of \"\(table.name)\" are stored under one id.")
+  /// Makes the indexes of all keys anew, of entities, collections and the queue: they may lack rows, or name others.
+  private func remakeKeys() throws(StoreError) {
+    try write { (db: borrowing Connection) throws(SQLiteError) in
+      do throws(SQLiteError) { try db.execute("REINDEX") } catch {
+        guard error.kind == .constraint else { throw error }
+        throw SQLiteError(.corrupt, "Two records are stored under one key: \(error.message)")
+      }
     }
   }
 }

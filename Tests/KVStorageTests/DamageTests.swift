@@ -39,6 +39,15 @@ import Testing
     database.close()
   }
 
+  private func number(_ sql: String) throws -> Int {
+    let database = try Database(
+      .init(path: path, applicationId: Schema.applicationId), migrations: Schema.migrations)
+    defer { database.close() }
+    return try database.write { (db: borrowing Connection) throws(SQLiteError) in
+      Int(try db.integer(sql) ?? 0)
+    }
+  }
+
   /// What a cursor gives: entities, and the ids of those that it says are damaged.
   private func drainAll(
     _ cursor: any EntityCursor
@@ -297,6 +306,36 @@ import Testing
     #expect(report.damaged == 2)
     #expect(try storage.get("o1") == Self.others(0..<3)[1])
     #expect(try storage.queue().isEmpty)
+  }
+
+  @Test("turn a change in the queue into a deletion, and a repair sets it aside") func operation()
+    throws
+  {
+    try makeFile(Self.others(0..<3), saved: true)
+    try tamper("UPDATE pending SET operation = 3")
+    let storage = try openStorage(in: directory)
+    let report = try storage.repair()
+    #expect(report.damaged == 1 && report.quarantined.map(\.id) == ["victim"])
+    let queue = try storage.queue()
+    #expect(queue.map(\.operation) == [.update] && queue.map(\.state) == [.refused])
+    #expect(try storage.get("victim") == Self.victim)
+  }
+
+  @Test("hide a write from the queue's index, and a repair finds it again") func queueKeys() throws
+  {
+    try makeFile(Self.others(0..<3), saved: true)
+    let index = try number(
+      "SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_pending_1'")
+    var file = try #require(contents(of: path))
+    let page = (index - 1) * 4096..<index * 4096
+    let key = try #require(file[page].indices.first { file[$0...].starts(with: "victim".utf8) })
+    file[key] ^= 1
+    write(file, to: path)
+    let storage = try openStorage(in: directory)
+    #expect(try storage.write("victim") == nil)
+    #expect(try storage.repair().damaged == 0)
+    #expect(try storage.write("victim")?.state == .waiting)
+    #expect(try storage.queue().map(\.id) == ["victim"])
   }
 
   // MARK: Files of before
