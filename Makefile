@@ -8,7 +8,7 @@ DESTDIR ?=
 # The header is the one place that knows the version.
 VERSION := $(shell awk '/define KV_VERSION_(MAJOR|MINOR|PATCH)/ { v = v d $$3; d = "." } END { print v }' include/kvstore.h)
 
-.PHONY: help lib wheel go-static deb dist packages-check demo test torture bench install uninstall format lint setup clean
+.PHONY: help docs lib wheel go-static deb dist packages-check demo test torture bench install uninstall format lint setup clean
 
 help:
 	@echo 'make lib        build/lib/libkvstore.so and build/bin/kvstored'
@@ -16,6 +16,7 @@ help:
 	@echo 'make go-static  bindings/go/static: the library to link statically by the build tag kvstore_static'
 	@echo 'make deb        build/deb: libkvstore0, libkvstore-dev, kvstored, python3-kvstore, kvstore-cli'
 	@echo 'make dist       build/kvstore-$(VERSION).tar.xz: the sources'
+	@echo 'make docs       build/docs/site: the documentation, to be read from the disk or any web server'
 	@echo 'make demo       C, Python and Go share a collection of real cities, offline and online'
 	@echo 'make test       every test; ONLY="swift python" runs some (scripts/test.py --list)'
 	@echo 'make packages-check   installs the packages into fresh Debian systems; as root, some minutes'
@@ -53,6 +54,10 @@ dist:
 packages-check: wheel deb
 	@scripts/setup packages
 	@build/venv/bin/python Tests/Packages/roots.py
+
+docs: lib
+	@scripts/setup docs
+	@build/venv/bin/python scripts/build_docs.py
 
 demo: lib
 	@scripts/setup demo

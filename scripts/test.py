@@ -243,6 +243,11 @@ SECTIONS = [
         limit=300,
     ),
     Section(
+        "docs",
+        "The documentation site: every link, and a place for everything that is exported",
+        ["scripts/setup docs", f"{PYTHON} scripts/build_docs.py --check"],
+    ),
+    Section(
         "readme",
         "The samples of the README and the documentation",
         [f"{PYTHON} scripts/readme_samples.py"],

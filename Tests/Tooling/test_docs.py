@@ -1,0 +1,83 @@
+"""What makes the documentation site, and what looks whether it is complete."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from docs import c, completeness, diagrams, go, stage  # noqa: E402
+
+HEADER = """
+/** @defgroup store Stores
+ *  One collection. @{ */
+
+/**
+ * Saves one entity; see kv_store_find() and #KV_OK.
+ *
+ *     {"a":1}
+ *
+ * @param json  an object,
+ *              of JSON
+ * @return KV_OK, KV_FULL
+ */
+KV_API kv_status kv_store_save(kv_store *store, const char *json, size_t length,
+                               kv_error **error_out);
+KV_API kv_status kv_store_save_async(kv_store *store);
+
+/** @} */
+"""
+
+
+def test_a_comment_of_the_header_becomes_markdown() -> None:
+    [group] = c.groups(HEADER)
+    [item] = group.items
+    assert item.names == ["kv_store_save", "kv_store_save_async"]
+    lines = "\n".join(c.item_lines(item, {"kv_store_find"}))
+    assert "[`kv_store_find()`](#kv_store_find) and `KV_OK`" in lines
+    assert '\n    {"a":1}' in lines
+    assert "* `json`: an object,\n  of JSON" in lines
+    assert "**Returns** `KV_OK`, `KV_FULL`" in lines
+    assert "    size_t length,\n    kv_error **error_out);" in lines
+
+
+def test_each_function_of_the_header_is_in_the_reference() -> None:
+    assert list(completeness.functions()) == []
+    page = c.page()
+    assert "### kv_client_open() { #kv_client_open }" in page
+    assert 'id="kv_store_save_async"' in page
+
+
+def test_a_status_without_a_row_is_missed(tmp_path: Path) -> None:
+    (tmp_path / "errors.md").write_text("| `KV_OK` 0 | ")
+    pages, completeness.PAGES = completeness.PAGES, tmp_path
+    try:
+        found = list(completeness.errors())
+    finally:
+        completeness.PAGES = pages
+    assert "docs/errors.md: KV_FULL 32 has no row" in found
+    assert not any("KV_OK " in line for line in found)
+
+
+def test_links_lead_into_the_site_or_to_the_repository() -> None:
+    page = ROOT / "docs" / "architecture.md"
+
+    def moved(link: str) -> str:
+        return stage.LINK.sub(lambda match: stage.relinked(match, page), link)
+
+    assert moved("[c](../include/kvstore.h)") == "[c](reference/c.md)"
+    assert moved("[python](../bindings/python/README.md#a)") == "[python](python.md#a)"
+    assert moved("[conflicts.md](conflicts.md)") == "[Conflicts](conflicts.md)"
+    assert moved("[t](../scripts/test.py)") == f"[t]({stage.REPOSITORY}/scripts/test.py)"
+    assert moved("![r](images/rooms.svg)").count("#only-") == 2
+
+
+def test_go_declarations_end_where_their_brackets_do() -> None:
+    assert not go.ends(["func F("])
+    assert go.ends(["func F(", "\ta int, // (", ") error"])
+
+
+def test_images_are_of_the_diagrams() -> None:
+    assert diagrams.stale() == []

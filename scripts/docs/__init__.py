@@ -1,0 +1,1 @@
+"""The documentation site: see scripts/build_docs.py."""
