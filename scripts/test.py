@@ -228,7 +228,9 @@ SECTIONS = [
         env={"PYTHONPATH": f"{ROOT}/bindings/python/src:{ROOT}/scripts"},
     ),
     Section("appsync", "The stand-in for AppSync", ["pytest Tests/AppSync"]),
-    Section("examples", "The first programs, in C, Python and Go", ["pytest examples/test_examples.py"]),
+    Section(
+        "examples", "The first programs, in C, Python and Go", ["pytest examples/test_examples.py"]
+    ),
     Section("demo", "The demo", ["pytest examples/demo"]),
     Section(
         "torture",
