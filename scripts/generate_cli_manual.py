@@ -15,6 +15,7 @@ from pathlib import Path
 import click
 from kvstore.cli.failures import MEANINGS, Exit
 from kvstore.cli.program import program
+from roff import listed, roff
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "cli.md"
@@ -121,7 +122,7 @@ def man() -> str:
         lines += [f".SS {roff(entry.usage)}", *described(entry), *listed(entry.options)]
     lines += [".SH EXIT STATUS", *listed([(str(int(code)), MEANINGS[code]) for code in Exit])]
     lines += [".SH ENVIRONMENT", *listed(environment())]
-    lines += [".SH SEE ALSO", ".BR kvstored (1)"]
+    lines += [".SH SEE ALSO", ".BR kvstored (1),", ".BR libkvstore (3)"]
     return "\n".join(lines) + "\n"
 
 
@@ -135,17 +136,6 @@ def environment() -> list[tuple[str, str]]:
 def described(entry: Entry) -> list[str]:
     """Write paragraphs."""
     return [line for text in entry.paragraphs for line in (".PP", roff(text))]
-
-
-def listed(rows: list[tuple[str, str]]) -> list[str]:
-    """Write words with their meanings."""
-    return [line for words, text in rows for line in (".TP", f".B {roff(words)}", roff(text))]
-
-
-def roff(text: str) -> str:
-    """Write a text so that roff takes it as it is."""
-    escaped = text.replace("\\", r"\e").replace("-", r"\-")
-    return "\\&" + escaped if escaped.startswith((".", "'")) else escaped
 
 
 if __name__ == "__main__":

@@ -75,6 +75,52 @@ def test_find_prints_a_table_json_lines_and_csv(tool: Tool) -> None:
     assert rows == ["_id,text,price", "a,milk,3", "b,wine,12.5", 'c,"""42""",-1']
 
 
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["ver"], "plain,verify"),
+        (["find", "no"], "plain,notes"),
+        (["find", "notes", "--lim"], "plain,--limit"),
+        (["pending", "edit", "n"], "plain,notes"),
+    ],
+)
+def test_the_shell_completes_commands_collections_and_options(
+    data: Path, words: list[str], found: str
+) -> None:
+    typed = ["kvstore", "--dir", str(data), *words]
+    variables = {"_KVSTORE_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(typed)}
+    done = subprocess.run(
+        PROGRAM,
+        env=os.environ | variables | {"COMP_CWORD": str(len(typed) - 1)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found in done.stdout.splitlines(), done
+
+
+def test_compact_gives_disk_space_back(tool: Tool, data: Path) -> None:
+    with kvstore.Client(app_key=KEY, host=None, data_directory=data) as client:
+        many = client.collection("many")
+        many.save_many([{"text": "x" * 1000} for _ in range(2000)])
+        many.clear()
+    sizes = tool("compact", "--json").json
+    assert sizes["after"] < sizes["before"] / 4
+    assert tool("compact").out.endswith("KiB now.\n")
+    assert tool("count", "notes").out == "3\n"
+
+
+def test_compact_waits_for_who_reads_only_so_long(tool: Tool, data: Path) -> None:
+    with kvstore.Client(app_key=KEY, host=None, data_directory=data) as client:
+        many = client.collection("many")
+        many.save_many([{"text": "x" * 1000} for _ in range(2000)])
+        with many.find() as found:
+            next(found)
+            many.save({"text": "one more"})
+            late = tool("compact", "--timeout", "0.2")
+    assert (late.code, late.err.count("\n")) == (1, 1)
+
+
 def test_a_long_table_says_that_it_was_cut(tool: Tool, data: Path) -> None:
     with kvstore.Client(app_key=KEY, host=None, data_directory=data) as client:
         client.collection("many").save_many([{"n": n} for n in range(150)])

@@ -6,7 +6,7 @@ import click
 
 from .accounts import login, logout, signup, users
 from .conflicts import conflicts
-from .health import completion, doctor, repair, salvage, verify
+from .health import compact, completion, doctor, repair, salvage, verify
 from .indexing import indexes
 from .inspecting import inspect, open_
 from .queue import pending
@@ -44,6 +44,7 @@ COMMANDS: list[click.Command] = [
     watch,
     verify,
     repair,
+    compact,
     salvage,
     doctor,
     completion,

@@ -10,12 +10,13 @@ from typing import Any
 
 import click
 
+from ..._option_types import NetworkOptions
 from ...errors import CorruptError
 from ...salvage import salvage as copy_out
 from ..damage import Damage, damage_of
 from ..doctor import examine
 from ..failures import Exit, Failure
-from ..output import counted, note
+from ..output import counted, human_bytes, note
 from ..parameters import Command
 from ..place import Place
 from ..settings import Settings, pass_settings
@@ -109,6 +110,21 @@ def repair(settings: Settings) -> None:
         settings.out.rows(rows, ["collection", "_id", "now"])
     for name in sorted({each["collection"] for each in report["removed"]}):
         note(f"kvstore: kvstore pull {name} brings again what was removed.")
+
+
+@click.command("compact", cls=Command)
+@pass_settings
+def compact(settings: Settings) -> None:
+    """Give back the disk space that the store no longer needs.
+
+    Its files are written anew, which takes room for a copy; programs go on reading meanwhile. While
+    one of them reads an older state it waits, at most as long as --timeout says.
+    """
+    options: NetworkOptions = {} if settings.timeout is None else {"timeout": settings.timeout}
+    with settings.local() as client:
+        sizes = client.compact(**options)
+    before, after = sizes["before"], sizes["after"]
+    settings.out.done(f"{human_bytes(before)} before, {human_bytes(after)} now.", **sizes)
 
 
 @click.command("salvage", cls=Command)
