@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from abi import aio, facade, misuse, native, options, statuses
+from abi import aio, facade, manual, misuse, native, options, statuses
 from abi.header import Header, read
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,6 +30,7 @@ MADE: dict[str, Callable[[Header], str]] = {
     **{f"Sources/KVStoreC/EntryPoints/{file}": partial(facade.make, file) for file in facade.FILES},
     "bindings/python/src/kvstore/aio/_calls.py": aio.make,
     "Tests/CAPI/functions.h": misuse.make,
+    "docs/man/libkvstore.3": manual.make,
 }
 
 RUFF = [sys.executable, "-m", "ruff"]

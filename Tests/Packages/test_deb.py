@@ -18,6 +18,7 @@ CONTENTS = {
     "libkvstore-dev": [
         "usr/include/kvstore.h",
         "usr/include/kvstore.hpp",
+        "man3/libkvstore.3.gz",
         "usr/include/kvstore/result.hpp",
         "usr/lib/[a-z0-9_-]+/pkgconfig/kvstore.pc",
         "usr/lib/[a-z0-9_-]+/cmake/kvstore/kvstore-config.cmake",
@@ -26,7 +27,7 @@ CONTENTS = {
         "usr/bin/kvstored",
         "lib/systemd/system/kvstored.service",
         "etc/kvstored/kvstored.json",
-        "man8/kvstored.8.gz",
+        "man1/kvstored.1.gz",
     ],
     "python3-kvstore": ["dist-packages/kvstore/__init__.py", "dist-packages/kvstore/py.typed"],
     "kvstore-cli": ["usr/bin/kvstore", "man1/kvstore.1.gz"],
