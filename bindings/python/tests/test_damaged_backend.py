@@ -33,7 +33,7 @@ def test_a_pull_does_not_remove_what_the_backend_can_not_read(
             store.pull({"_id": {"$in": ["a", "b"]}})
 
         # Whoever still has it can mend it.
-        store.save(store.get("b"))
+        store.save(store["b"])
         store.push()
         assert store.pull().pulled == 3
 
