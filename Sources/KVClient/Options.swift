@@ -6,11 +6,11 @@ package import KVSync
 /// What a call may choose. Each may be set for the client, for a store and for one call; the most
 /// specific one counts.
 package struct Options: Sendable, Equatable {
-  /// In seconds: for the whole call, a local search included; a cursor that was given may be read
-  /// for longer; default: 60.
+  /// In seconds: for the whole call, including a local search; a cursor may be read for longer;
+  /// default: 60.
   package var timeout: Double?
-  /// How often a request that failed is sent again where that is safe, within the call's time; 0:
-  /// never; default: 3.
+  /// How often a failed request is sent again, where that is safe and within the timeout; 0: never;
+  /// default: 3.
   package var retries: Int?
   /// `X-Kinvey-Client-App-Version`.
   package var clientAppVersion: String?
@@ -20,24 +20,24 @@ package struct Options: Sendable, Equatable {
   package var readPolicy: ReadPolicy?
   /// Where a write goes; default: by the store's type.
   package var writePolicy: WritePolicy?
-  /// In seconds: local reads ignore entities that were written locally longer ago.
+  /// In seconds: local reads ignore entities that were stored longer ago than this.
   package var ttl: Double?
   /// A pull reads page by page, for collections beyond the backend's limit of one answer.
   package var autoPagination: Bool?
   /// The size of these pages; default: 10,000.
   package var maxSizePerResultSet: Int?
-  /// Where the backend has no history, or `deltaSet` is off: what there is is listed with its
-  /// times, and only what differs from here is fetched.
+  /// For backends without a history: a pull lists ids and versions, and fetches only entities that
+  /// differ from the local ones.
   package var deltaSetCaching: Bool?
   /// The members that your entities have; default: all.
   package var knownMembers: KnownMembers?
   /// What happens when an entity was changed here and on the backend: see sync.md; default:
   /// `"clientWins"`; `"handler"` if the store has one.
   package var conflicts: ConflictStrategy?
-  /// A push, or the push of a sync, sends what was set aside as well.
+  /// A push, or the push of a sync, sends quarantined writes as well.
   package var retryQuarantined: Bool?
-  /// A pull, and a find on the network, asks only for what has changed since it was asked last,
-  /// where the backend can tell.
+  /// A pull, and a find on the network, fetches only the changes since the same query was last
+  /// read, if the backend supports that.
   package var deltaSet: Bool?
 
   package init() {}

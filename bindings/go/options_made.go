@@ -4,12 +4,10 @@ package kvstore
 
 import "time"
 
-// WithTimeout: for the whole call, a local search included; a cursor that was given may be read for longer;
-// default: 60.
+// WithTimeout: for the whole call, including a local search; a cursor may be read for longer; default: 60.
 func WithTimeout(value time.Duration) Option { return with("timeout", value.Seconds()) }
 
-// WithRetries: how often a request that failed is sent again where that is safe, within the call's time; 0: never;
-// default: 3.
+// WithRetries: how often a failed request is sent again, where that is safe and within the timeout; 0: never; default: 3.
 func WithRetries(value int) Option { return with("retries", value) }
 
 // WithClientAppVersion: `X-Kinvey-Client-App-Version`.
@@ -26,17 +24,17 @@ func WithReadPolicy(value ReadPolicy) Option { return with("readPolicy", string(
 // WithWritePolicy: where a write goes; default: by the store's type.
 func WithWritePolicy(value WritePolicy) Option { return with("writePolicy", string(value)) }
 
-// WithTTL: local reads ignore entities that were written locally longer ago.
+// WithTTL: local reads ignore entities that were stored longer ago than this.
 func WithTTL(value time.Duration) Option { return with("ttl", value.Seconds()) }
 
-// WithDeltaSetCaching: where the backend has no history, or `deltaSet` is off: what there is is listed with its times, and only
-// what differs from here is fetched.
+// WithDeltaSetCaching: for backends without a history: a pull lists ids and versions, and fetches only entities that differ from
+// the local ones.
 func WithDeltaSetCaching() Option { return with("deltaSetCaching", true) }
 
 // WithConflicts: what happens when an entity was changed here and on the backend: see sync.md; default: `"clientWins"`;
 // `"handler"` if the store has one.
 func WithConflicts(value ConflictStrategy) Option { return with("conflicts", string(value)) }
 
-// WithDeltaSet: a pull, and a find on the network, asks only for what has changed since it was asked last, where the
-// backend can tell.
+// WithDeltaSet: a pull, and a find on the network, fetches only the changes since the same query was last read, if the
+// backend supports that.
 func WithDeltaSet() Option { return with("deltaSet", true) }
