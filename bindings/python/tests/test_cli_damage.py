@@ -115,7 +115,14 @@ def test_repair_says_in_words_what_it_did(tool: Tool, unique: str) -> None:
         [unique, "d", "set", "aside"],
     ]
     assert f"kvstore pull {unique} brings again what was removed." in done.err
-    assert tool("repair").lines[0].startswith("4 entities checked")
+    assert "pending edit" in done.err
+    told = tool("verify").err
+    assert "pending edit" in told
+    assert "repair takes" not in told
+    assert tool("pending", "drop", unique, "d").code == 0
+    assert "repair takes" in tool("verify").err
+    assert tool("repair").lines[0] == "4 entities checked, 1 damaged."
+    assert tool("verify").code == 0
 
 
 def test_a_body_of_an_older_version_that_is_no_json_is_found(

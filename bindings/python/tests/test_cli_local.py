@@ -13,6 +13,7 @@ import pytest
 from command_line import PROGRAM, Tool
 
 import kvstore
+from kvstore.cli.program import run
 
 KEY = "kid_test"
 NOTES = [
@@ -73,6 +74,16 @@ def test_find_prints_a_table_json_lines_and_csv(tool: Tool) -> None:
     assert [json.loads(line) for line in lines] == NOTES
     rows = tool("find", "notes", "-o", "csv", "-f", "text,price").lines
     assert rows == ["_id,text,price", "a,milk,3", "b,wine,12.5", 'c,"""42""",-1']
+
+
+@pytest.mark.parametrize("words", [[], ["indexes"]])
+def test_where_a_command_is_missing_the_help_is_shown(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(words) == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith("Usage: kvstore")
+    assert "\nCommands:\n" in shown
 
 
 @pytest.mark.parametrize(

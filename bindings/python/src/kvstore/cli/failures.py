@@ -64,6 +64,10 @@ _CODES: list[tuple[type[errors.KVError], Exit]] = [
 ]
 
 
+#: What newer versions of click raise in place of printing the help.
+_NO_COMMAND: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
+
+
 class Failure(click.ClickException):
     """An end of the program that the user is told of, with an exit code of ours."""
 
@@ -78,7 +82,13 @@ def code_of(error: errors.KVError) -> Exit:
 
 
 def report(error: Exception, *, as_json: bool = False) -> int:
-    """Say on standard error what went wrong, as one line; give the exit code."""
+    """Say on standard error what went wrong, as one line; give the exit code.
+
+    Who names no command where there are several gets the help.
+    """
+    if isinstance(error, _NO_COMMAND):
+        print(error.format_message(), file=sys.stderr)
+        return int(Exit.USAGE)
     if isinstance(error, errors.KVError):
         code, text, details = int(code_of(error)), str(error), error.details
     elif isinstance(error, Failure):

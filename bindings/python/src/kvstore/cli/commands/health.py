@@ -23,6 +23,10 @@ from ..settings import Settings, pass_settings
 
 #: How many problems people are told of one by one.
 _FEW = 20
+_SET_ASIDE = (
+    "kvstore: What was set aside waits for you: kvstore pending edit says again what it is to send,"
+    " kvstore pending drop and then repair remove it."
+)
 
 #: Runs in a process of its own: another copy of SQLite in ours would drop the library's locks.
 _CHECK = """
@@ -56,21 +60,23 @@ def verify(settings: Settings) -> int:
         damaged=[{"collection": each.collection, "_id": each.id} for each in damages if each.id],
     )
     if problems and settings.out.is_for_people:
+        _tell(problems)
         is_repairable = not structure and all(each.id for each in damages)
-        _tell(place, problems, "repair" if is_repairable else "salvage")
+        command = f"kvstore: kvstore --dir {place.file}"
+        if not is_repairable:
+            note(f"{command} salvage DIRECTORY copies what can be read.")
+        elif not all(each.is_set_aside for each in damages):
+            note(f"{command} repair takes them out of the way: the next pull brings them again.")
+        else:
+            note(_SET_ASIDE)
     return int(Exit.DAMAGED if problems else Exit.DONE)
 
 
-def _tell(place: Place, problems: list[str], remedy: str) -> None:
+def _tell(problems: list[str]) -> None:
     for problem in problems[:_FEW]:
         note(f"kvstore: {problem}")
     if len(problems) > _FEW:
         note(f"kvstore: and {counted(len(problems) - _FEW, 'more problem')}; --json names all.")
-    command = f"kvstore: kvstore --dir {place.file}"
-    if remedy == "repair":
-        note(f"{command} repair takes them out of the way: the next pull brings them again.")
-    else:
-        note(f"{command} salvage DIRECTORY copies what can be read.")
 
 
 def _structure(place: Place) -> list[str]:
@@ -110,6 +116,8 @@ def repair(settings: Settings) -> None:
         settings.out.rows(rows, ["collection", "_id", "now"])
     for name in sorted({each["collection"] for each in report["removed"]}):
         note(f"kvstore: kvstore pull {name} brings again what was removed.")
+    if report["quarantined"]:
+        note(_SET_ASIDE)
 
 
 @click.command("compact", cls=Command)
