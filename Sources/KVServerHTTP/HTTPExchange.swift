@@ -247,8 +247,8 @@ final class HTTPExchange: Reply, @unchecked Sendable {
 }
 
 private func readBodyStream(
-  _ context: UnsafeMutableRawPointer?, _ position: UInt64, _ buffer: UnsafeMutablePointer<CChar>?,
-  _ size: Int
+  _ context: UnsafeMutableRawPointer?, _ position: UInt64, buffer: UnsafeMutablePointer<CChar>?,
+  size: Int
 ) -> Int {
   guard let context else { return MHD_CONTENT_READER_END_WITH_ERROR_VALUE }
   let stream = Unmanaged<BodyStream>.fromOpaque(context).takeUnretainedValue()

@@ -153,7 +153,7 @@ package final class HTTPServer: @unchecked Sendable {
 // server, a request's own pointer its exchange, a connection's own pointer its peer.
 
 private func requestStarted(
-  _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ connection: OpaquePointer?
+  _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, connection: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {
   guard let context, let target, let connection else { return nil }
   let exchange = HTTPExchange(connection, target: target, server: HTTPServer.at(context))
@@ -161,10 +161,10 @@ private func requestStarted(
 }
 
 private func accessHandler(
-  _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ url: UnsafePointer<CChar>?,
-  _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?,
-  _ piece: UnsafePointer<CChar>?, _ size: UnsafeMutablePointer<Int>?,
-  _ own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+  _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, url: UnsafePointer<CChar>?,
+  method: UnsafePointer<CChar>?, version: UnsafePointer<CChar>?,
+  piece: UnsafePointer<CChar>?, size: UnsafeMutablePointer<Int>?,
+  own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
   guard let pointer = own?.pointee, let method, let version, let size else { return .NO }
   let exchange = Unmanaged<HTTPExchange>.fromOpaque(pointer).takeUnretainedValue()
@@ -176,7 +176,7 @@ private func accessHandler(
 
 private func requestCompleted(
   _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
-  _ own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ why: MHD_RequestTerminationCode
+  own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, why: MHD_RequestTerminationCode
 ) {
   guard let pointer = own?.pointee else { return }
   own?.pointee = nil
@@ -184,11 +184,11 @@ private func requestCompleted(
 }
 
 private func certificateWanted(
-  _ session: gnutls_session_t?, _ authorities: UnsafePointer<gnutls_datum_t>?,
-  _ authorityCount: Int32, _ algorithms: UnsafePointer<gnutls_pk_algorithm_t>?,
-  _ algorithmCount: Int32,
-  _ chain: UnsafeMutablePointer<UnsafeMutablePointer<gnutls_pcert_st>?>?,
-  _ count: UnsafeMutablePointer<UInt32>?, _ key: UnsafeMutablePointer<gnutls_privkey_t?>?
+  _ session: gnutls_session_t?, authorities: UnsafePointer<gnutls_datum_t>?,
+  authorityCount: Int32, algorithms: UnsafePointer<gnutls_pk_algorithm_t>?,
+  algorithmCount: Int32,
+  chain: UnsafeMutablePointer<UnsafeMutablePointer<gnutls_pcert_st>?>?,
+  count: UnsafeMutablePointer<UInt32>?, key: UnsafeMutablePointer<gnutls_privkey_t?>?
 ) -> Int32 {
   guard let session, let pointer = kv_mhd_peer_of_session(session),
     let identity = Unmanaged<Peer>.fromOpaque(pointer).takeUnretainedValue().identities?.current
@@ -201,7 +201,7 @@ private func certificateWanted(
 
 private func connectionChanged(
   _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
-  _ own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ what: MHD_ConnectionNotificationCode
+  own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, what: MHD_ConnectionNotificationCode
 ) {
   guard let context, let connection, let own else { return }
   let server = HTTPServer.at(context)

@@ -69,8 +69,8 @@ struct HeadReader {
 }
 
 private func readHeader(
-  _ reader: UnsafeMutableRawPointer?, _ kind: MHD_ValueKind, _ name: UnsafePointer<CChar>?,
-  _ nameSize: Int, _ value: UnsafePointer<CChar>?, _ valueSize: Int
+  _ reader: UnsafeMutableRawPointer?, _ kind: MHD_ValueKind, name: UnsafePointer<CChar>?,
+  nameSize: Int, value: UnsafePointer<CChar>?, valueSize: Int
 ) -> MHD_Result {
   reader?.assumingMemoryBound(to: HeadReader.self).pointee.add(
     UnsafeRawBufferPointer(start: name, count: nameSize),

@@ -10,7 +10,7 @@ final class SQLiteEntityStore: EntityStore {
   private let histories: Histories
   private var database: Database { entities.database }
 
-  init(_ entities: Entities, _ collections: CollectionRegistry, _ histories: Histories) {
+  init(_ entities: Entities, collections: CollectionRegistry, histories: Histories) {
     self.entities = entities
     self.collections = collections
     self.histories = histories

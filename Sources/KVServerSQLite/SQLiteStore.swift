@@ -59,7 +59,8 @@ package final class SQLiteStore: ServerStore {
       throw Failure(description: "\(file): \(error)")
     }
     do {
-      try self.init(database, EpochFile(in: directory, database: file), settings, log: log)
+      try self.init(
+        database, epochFile: EpochFile(in: directory, database: file), settings: settings, log: log)
     } catch {
       throw Failure(description: "cannot read the data: \(error.cause ?? error.debug)")
     }
@@ -76,7 +77,7 @@ package final class SQLiteStore: ServerStore {
   }
 
   init(
-    _ database: Database, _ epochFile: EpochFile, _ settings: Settings, log: Log
+    _ database: Database, epochFile: EpochFile, settings: Settings, log: Log
   ) throws(ServerError) {
     self.database = database
     self.log = log
@@ -93,7 +94,7 @@ package final class SQLiteStore: ServerStore {
     history = journal
     let rows = Entities(database, clock: dataEpoch.clock, outbox: outbox)
     histories = try Histories(rows, registry, defaultDays: settings.historyDays)
-    entities = SQLiteEntityStore(rows, registry, histories)
+    entities = SQLiteEntityStore(rows, collections: registry, histories: histories)
     let sessions = Sessions(database)
     self.sessions = sessions
     accounts = UserAccounts(rows, registry, sessions: sessions)

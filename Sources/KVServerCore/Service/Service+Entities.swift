@@ -95,7 +95,7 @@ extension Service {
         .create(draft), in: call.collection(name), for: call.principal)
     else { throw ServerError(.internalErrorRetry) }
     var response = Response.json(201, written.body)
-    response.headers.append(("Location", location(call, "appdata", name, written.id)))
+    response.headers.append(("Location", location(call, "appdata", path: name, written.id)))
     response.headers.append(Self.revision(written.modified))
     return response
   }
@@ -125,7 +125,9 @@ extension Service {
     else { throw ServerError(.internalErrorRetry) }
     var response = Response.json(written.isNew ? 201 : 200, written.body)
     response.headers.append(Self.revision(written.modified))
-    if written.isNew { response.headers.append(("Location", location(call, "appdata", name, id))) }
+    if written.isNew {
+      response.headers.append(("Location", location(call, "appdata", path: name, id)))
+    }
     return response
   }
 
@@ -166,7 +168,7 @@ extension Service {
   }
 
   /// The URL of what was created: `service` and `path` are around the key of the app.
-  func location(_ call: AuthenticatedRequest, _ service: String, _ path: String...) -> String {
+  func location(_ call: AuthenticatedRequest, _ service: String, path: String...) -> String {
     let pieces = [service, call.app.key] + path
     let target = pieces.map { "/" + percentEncoded($0) }.joined()
     guard let host = call.request.headers[.host] else { return target }

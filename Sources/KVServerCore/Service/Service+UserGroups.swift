@@ -18,7 +18,7 @@ extension Service {
     let written = try store.groups.perform(
       .create(draft), members: try Self.members(object), for: call.principal, app: call.app.number)
     var response = try answer(written)
-    response.headers.append(("Location", location(call, "group", draft.id)))
+    response.headers.append(("Location", location(call, "group", path: draft.id)))
     return response
   }
 

@@ -42,7 +42,7 @@ extension Service {
       draft, name: name, password: try hash(password), session: session, of: call.app.number)
     if let session { body = Self.adding(session.token, to: body) }
     var response = Response.json(201, Self.prefixing("password", password, to: body))
-    response.headers.append(("Location", location(call, "user", draft.id)))
+    response.headers.append(("Location", location(call, "user", path: draft.id)))
     return response
   }
 

@@ -28,26 +28,28 @@ final class Conversation {
   /// `expected` nil: any.
   @discardableResult
   func ask(
-    _ line: String, _ credentials: Credentials, headers more: String = "", _ status: Int,
-    _ expected: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
+    _ line: String, _ credentials: Credentials, headers more: String = "", status: Int,
+    answer expected: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> HTTPAnswer {
-    let request = request(line, credentials, nil, more)
-    return try compare(line, request, status, expected, sourceLocation)
+    let request = request(line, credentials, body: nil, headers: more)
+    return try compare(
+      line, request, status: status, expected: expected, sourceLocation: sourceLocation)
   }
 
   /// The same with a body.
   @discardableResult
   func ask(
-    _ line: String, _ credentials: Credentials, _ body: String, headers more: String = "",
-    _ status: Int, _ expected: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
+    _ line: String, _ credentials: Credentials, body: String, headers more: String = "",
+    status: Int, answer expected: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> HTTPAnswer {
-    let request = request(line, credentials, body, more)
-    return try compare(line, request, status, expected, sourceLocation)
+    let request = request(line, credentials, body: body, headers: more)
+    return try compare(
+      line, request, status: status, expected: expected, sourceLocation: sourceLocation)
   }
 
   private func compare(
-    _ line: String, _ request: String, _ status: Int, _ expected: String?,
-    _ sourceLocation: SourceLocation
+    _ line: String, _ request: String, status: Int, expected: String?,
+    sourceLocation: SourceLocation
   ) throws -> HTTPAnswer {
     let answer = try receive(request)
     let text = answer.text
@@ -60,14 +62,14 @@ final class Conversation {
 
   /// Expects a header of an answer.
   func expect(
-    _ answer: HTTPAnswer, _ header: String, _ expected: String,
+    _ answer: HTTPAnswer, header: String, is expected: String,
     sourceLocation: SourceLocation = #_sourceLocation
   ) {
     #expect(answer.headers[header] == fill(expected), sourceLocation: sourceLocation)
   }
 
   private func request(
-    _ line: String, _ credentials: Credentials, _ body: String?, _ more: String
+    _ line: String, _ credentials: Credentials, body: String?, headers more: String
   ) -> String {
     let body = body.map { fill($0) }
     var lines = ["\(fill(line)) HTTP/1.1", "Host: baas.test"]

@@ -26,46 +26,52 @@ import Testing
     let net = conversation(version)
     // User.SignupAsync(): the path ends with a slash.
     try net.ask(
-      "POST /user/kid/", .app, #"{"username":"ana","password":"pw","email":"ana@test.org"}"#, 201,
-      #"{"password":"pw","_id":"{id}","email":"ana@test.org","username":"ana","_acl":{"creator":"{id}"},"#
+      "POST /user/kid/", .app, body: #"{"username":"ana","password":"pw","email":"ana@test.org"}"#,
+      status: 201,
+      answer:
+        #"{"password":"pw","_id":"{id}","email":"ana@test.org","username":"ana","_acl":{"creator":"{id}"},"#
         + #""_kmd":{"ect":"{time}","lmt":"{time}","authtoken":"{token2}"}}"#)
     // User.LoginAsync() without a name: an implicit user, from a login without a body.
-    try net.ask("POST /user/kid/", .app, 201)
+    try net.ask("POST /user/kid/", .app, status: 201)
     try net.ask(
-      "POST /user/kid/login", .app, #"{"username":"ana","password":"pw"}"#, 200,
-      #"{"_id":"{id}","email":"ana@test.org","username":"ana","_acl":{"creator":"{id}"},"#
+      "POST /user/kid/login", .app, body: #"{"username":"ana","password":"pw"}"#, status: 200,
+      answer: #"{"_id":"{id}","email":"ana@test.org","username":"ana","_acl":{"creator":"{id}"},"#
         + #""_kmd":{"ect":"{time}","lmt":"{time}","llt":"{time}","authtoken":"{token}"}}"#)
     let user =
       #"{"_id":"{id}","email":"ana@test.org","username":"ana","_acl":{"creator":"{id}"},"#
       + #""_kmd":{"ect":"{time}","lmt":"{time}","llt":"{time}"}}"#
-    try net.ask("GET /user/kid/{id}", .session, 200, user)
+    try net.ask("GET /user/kid/{id}", .session, status: 200, answer: user)
     try net.ask(
       "GET /user/kid/?query=%7B%22username%22%3A%22ana%22%7D&resolve=&resolve_depth=1", .session,
-      200, "[\(user)]")
+      status: 200, answer: "[\(user)]")
     // The user that an update gives becomes the active one.
     try net.ask(
       "PUT /user/kid/{id}", .session,
-      #"{"_id":"{id}","username":"ana","_kmd":{"authtoken":"{token}","ect":"2020-01-01T00:00:00.000Z"},"#
+      body:
+        #"{"_id":"{id}","username":"ana","_kmd":{"authtoken":"{token}","ect":"2020-01-01T00:00:00.000Z"},"#
         + #""_acl":{"creator":"{id}"},"email":"ana@test.org","age":7}"#,
-      200,
-      #"{"_id":"{id}","email":"ana@test.org","age":7,"username":"ana","_acl":{"creator":"{id}"},"#
+      status: 200,
+      answer:
+        #"{"_id":"{id}","email":"ana@test.org","age":7,"username":"ana","_acl":{"creator":"{id}"},"#
         + #""_kmd":{"ect":"{time}","lmt":"{time}","llt":"{time}","authtoken":"{token}"}}"#)
     try net.ask(
-      "POST /user/kid/_lookup", .session, #"{"username":"ana"}"#, 200,
-      #"[{"_id":"{id}","username":"ana","email":"ana@test.org"}]"#)
+      "POST /user/kid/_lookup", .session, body: #"{"username":"ana"}"#, status: 200,
+      answer: #"[{"_id":"{id}","username":"ana","email":"ana@test.org"}]"#)
     try net.ask(
-      "POST /rpc/kid/check-username-exists", .app, #"{"username":"ben"}"#, 200,
-      #"{"usernameExists":false}"#)
-    try net.ask("POST /rpc/kid/user-forgot-username", .app, #"{"email":"ana@test.org"}"#, 204)
-    try net.ask("POST /rpc/kid/{id}/user-password-reset-initiate", .app, 204)
+      "POST /rpc/kid/check-username-exists", .app, body: #"{"username":"ben"}"#, status: 200,
+      answer: #"{"usernameExists":false}"#)
+    try net.ask(
+      "POST /rpc/kid/user-forgot-username", .app, body: #"{"email":"ana@test.org"}"#, status: 204)
+    try net.ask("POST /rpc/kid/{id}/user-password-reset-initiate", .app, status: 204)
     // Users are named by their ids.
-    try net.ask("POST /rpc/kid/{id}/user-email-verification-initiate", .app, 204)
-    let verified = try net.ask("GET /user/kid/{id}", .session, 200)
+    try net.ask("POST /rpc/kid/{id}/user-email-verification-initiate", .app, status: 204)
+    let verified = try net.ask("GET /user/kid/{id}", .session, status: 200)
     #expect(verified.json["_kmd"]?["emailVerification"]?["status"] == "sent")
-    try net.ask("DELETE /user/kid/{id}?hard=True", .session, 204)
+    try net.ask("DELETE /user/kid/{id}?hard=True", .session, status: 204)
     try net.ask(
-      "GET /user/kid/{id}", .master, 404,
-      #"{"error":"UserNotFound","description":"This user does not exist for this app backend.","debug":""}"#
+      "GET /user/kid/{id}", .master, status: 404,
+      answer:
+        #"{"error":"UserNotFound","description":"This user does not exist for this app backend.","debug":""}"#
     )
   }
 
@@ -73,35 +79,42 @@ import Testing
   func data(version: Int) throws {
     let net = conversation(version)
     try net.ask(
-      "POST /user/kid/", .app, #"{"username":"ana","password":"pw"}"#, 201,
-      #"{"password":"pw","_id":"{id}","username":"ana","_acl":{"creator":"{id}"},"#
+      "POST /user/kid/", .app, body: #"{"username":"ana","password":"pw"}"#, status: 201,
+      answer: #"{"password":"pw","_id":"{id}","username":"ana","_acl":{"creator":"{id}"},"#
         + #""_kmd":{"ect":"{time}","lmt":"{time}","authtoken":"{token}"}}"#)
     let book =
       #"{"_id":"{id2}","title":"Emma","pages":3,"_acl":{"creator":"{id}"},"_kmd":{"ect":"{time}","lmt":"{time}"}}"#
     try net.ask(
-      "POST /appdata/kid/books", .session, #"{"title":"Emma","pages":3}"#, 201, book)
+      "POST /appdata/kid/books", .session, body: #"{"title":"Emma","pages":3}"#, status: 201,
+      answer: book)
     try net.ask(
-      "GET /appdata/kid/books?query=%7B%22title%22%3A%22Emma%22%7D&skip=0&limit=10", .session, 200,
-      "[\(book)]")
-    try net.ask("GET /appdata/kid/books/{id2}", .session, 200, book)
+      "GET /appdata/kid/books?query=%7B%22title%22%3A%22Emma%22%7D&skip=0&limit=10", .session,
+      status: 200,
+      answer: "[\(book)]")
+    try net.ask("GET /appdata/kid/books/{id2}", .session, status: 200, answer: book)
     try net.ask(
-      "GET /appdata/kid/books/_count?query=%7B%22title%22%3A%22Emma%22%7D", .session, 200,
-      #"{"count":1}"#)
+      "GET /appdata/kid/books/_count?query=%7B%22title%22%3A%22Emma%22%7D", .session, status: 200,
+      answer: #"{"count":1}"#)
     try net.ask(
       "PUT /appdata/kid/books/{id2}", .session,
-      #"{"_id":"{id2}","title":"Emma","pages":4,"_acl":{"creator":"{id}"},"_kmd":{"ect":"2020-01-01T00:00:00.000Z"}}"#,
-      200,
-      #"{"_id":"{id2}","title":"Emma","pages":4,"_acl":{"creator":"{id}"},"_kmd":{"ect":"{time}","lmt":"{time}"}}"#
+      body:
+        #"{"_id":"{id2}","title":"Emma","pages":4,"_acl":{"creator":"{id}"},"_kmd":{"ect":"2020-01-01T00:00:00.000Z"}}"#,
+      status: 200,
+      answer:
+        #"{"_id":"{id2}","title":"Emma","pages":4,"_acl":{"creator":"{id}"},"_kmd":{"ect":"{time}","lmt":"{time}"}}"#
     )
     let device = #"{"deviceId":"7b1c5d5e-0000-4000-8000-000000000001"}"#
     try net.ask(
-      "POST /user/kid/{id}/register-realtime", .session, device, 200,
-      #"{"subscribeKey":"sub-c-{secret}","publishKey":"pub-c-{secret2}","userChannelGroup":"{secret3}"}"#
+      "POST /user/kid/{id}/register-realtime", .session, body: device, status: 200,
+      answer:
+        #"{"subscribeKey":"sub-c-{secret}","publishKey":"pub-c-{secret2}","userChannelGroup":"{secret3}"}"#
     )
-    try net.ask("POST /appdata/kid/books/_subscribe", .session, device, 200, "{}")
-    try net.ask("POST /user/kid/{id}/unregister-realtime", .session, device, 204)
     try net.ask(
-      "DELETE /appdata/kid/books?query=%7B%22pages%22%3A4%7D", .session, 200, #"{"count":1}"#)
-    try net.ask("DELETE /appdata/kid/books/{id2}", .session, 404)
+      "POST /appdata/kid/books/_subscribe", .session, body: device, status: 200, answer: "{}")
+    try net.ask("POST /user/kid/{id}/unregister-realtime", .session, body: device, status: 204)
+    try net.ask(
+      "DELETE /appdata/kid/books?query=%7B%22pages%22%3A4%7D", .session, status: 200,
+      answer: #"{"count":1}"#)
+    try net.ask("DELETE /appdata/kid/books/{id2}", .session, status: 404)
   }
 }

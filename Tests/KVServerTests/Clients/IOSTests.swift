@@ -32,44 +32,48 @@ import Testing
     let ios = conversation(version)
     // User.signup(username:password:user:) with nothing, and login with what came back.
     let created = try ios.ask(
-      "POST /user/kid", .app, "{}", 201,
-      #"{"password":"{secret}","_id":"{id}","username":"{uuid}","_acl":{"creator":"{id}"},"#
+      "POST /user/kid", .app, body: "{}", status: 201,
+      answer: #"{"password":"{secret}","_id":"{id}","username":"{uuid}","_acl":{"creator":"{id}"},"#
         + #""_kmd":{"ect":"{time}","lmt":"{time}","authtoken":"{token2}"}}"#)
-    ios.expect(created, "x-kinvey-request-id", "5D2D0C4E-4C5B-4E44-9E1B-2C3F4A5B6C7D")
-    ios.expect(created, "x-kinvey-api-version", "\(version)")
+    ios.expect(created, header: "x-kinvey-request-id", is: "5D2D0C4E-4C5B-4E44-9E1B-2C3F4A5B6C7D")
+    ios.expect(created, header: "x-kinvey-api-version", is: "\(version)")
     try ios.ask(
-      "POST /user/kid/login", .app, #"{"password":"{secret}","username":"{uuid}"}"#, 200,
-      #"{"_id":"{id}","username":"{uuid}","_acl":{"creator":"{id}"},"#
+      "POST /user/kid/login", .app, body: #"{"password":"{secret}","username":"{uuid}"}"#,
+      status: 200,
+      answer: #"{"_id":"{id}","username":"{uuid}","_acl":{"creator":"{id}"},"#
         + #""_kmd":{"ect":"{time}","lmt":"{time}","llt":"{time}","authtoken":"{token}"}}"#)
     // user.save(newPassword:)
     try ios.ask(
       "PUT /user/kid/{id}", .session,
-      #"{"email":"ana@test.org","username":"ana","_acl":{"creator":"{id}"},"_kmd":{"lmt":"2020-01-01T00:00:00.000Z","#
+      body:
+        #"{"email":"ana@test.org","username":"ana","_acl":{"creator":"{id}"},"_kmd":{"lmt":"2020-01-01T00:00:00.000Z","#
         + #""ect":"2020-01-01T00:00:00.000Z","authtoken":"{token}"},"_id":"{id}","password":"new"}"#,
-      200,
-      #"{"_id":"{id}","email":"ana@test.org","username":"ana","_acl":{"creator":"{id}"},"#
+      status: 200,
+      answer: #"{"_id":"{id}","email":"ana@test.org","username":"ana","_acl":{"creator":"{id}"},"#
         + #""_kmd":{"ect":"{time}","lmt":"{time}","llt":"{time}","authtoken":"{token}"}}"#)
     let user =
       #"{"_id":"{id}","email":"ana@test.org","username":"ana","_acl":{"creator":"{id}"},"#
       + #""_kmd":{"ect":"{time}","lmt":"{time}","llt":"{time}"}}"#
-    try ios.ask("GET /user/kid/_me", .session, 200, user)
-    try ios.ask("GET /user/kid/{id}", .session, 200, user)
+    try ios.ask("GET /user/kid/_me", .session, status: 200, answer: user)
+    try ios.ask("GET /user/kid/{id}", .session, status: 200, answer: user)
     try ios.ask(
-      "GET /user/kid?query=%7B%22username%22:%22ana%22%7D", .session, 200, "[\(user)]")
+      "GET /user/kid?query=%7B%22username%22:%22ana%22%7D", .session, status: 200,
+      answer: "[\(user)]")
     try ios.ask(
-      "POST /user/kid/_lookup", .session, #"{"username":"ana"}"#, 200,
-      #"[{"_id":"{id}","username":"ana","email":"ana@test.org"}]"#)
+      "POST /user/kid/_lookup", .session, body: #"{"username":"ana"}"#, status: 200,
+      answer: #"[{"_id":"{id}","username":"ana","email":"ana@test.org"}]"#)
     try ios.ask(
-      "POST /rpc/kid/check-username-exists", .app, #"{"username":"ana"}"#, 200,
-      #"{"usernameExists":true}"#)
-    try ios.ask("POST /rpc/kid/ana/user-email-verification-initiate", .session, 204)
-    try ios.ask("POST /rpc/kid/ana@test.org/user-password-reset-initiate", .app, 204)
+      "POST /rpc/kid/check-username-exists", .app, body: #"{"username":"ana"}"#, status: 200,
+      answer: #"{"usernameExists":true}"#)
+    try ios.ask("POST /rpc/kid/ana/user-email-verification-initiate", .session, status: 204)
+    try ios.ask("POST /rpc/kid/ana@test.org/user-password-reset-initiate", .app, status: 204)
     try ios.ask(
-      "POST /rpc/kid/user-forgot-username", .app, #"{"email":"ana@test.org"}"#, 204)
-    try ios.ask("POST /user/kid/_logout", .session, 204)
+      "POST /rpc/kid/user-forgot-username", .app, body: #"{"email":"ana@test.org"}"#, status: 204)
+    try ios.ask("POST /user/kid/_logout", .session, status: 204)
     try ios.ask(
-      "GET /user/kid/_me", .session, 401,
-      #"{"error":"InvalidCredentials","description":"Invalid credentials. Please retry your request with correct credentials.","debug":"the session is unknown or has ended"}"#
+      "GET /user/kid/_me", .session, status: 401,
+      answer:
+        #"{"error":"InvalidCredentials","description":"Invalid credentials. Please retry your request with correct credentials.","debug":"the session is unknown or has ended"}"#
     )
   }
 
@@ -77,46 +81,52 @@ import Testing
   func delete(how: String) throws {
     let ios = conversation(2)
     try ios.ask(
-      "POST /user/kid", .app, #"{"username":"ana","password":"pw"}"#, 201,
-      #"{"password":"pw","_id":"{id}","username":"ana","_acl":{"creator":"{id}"},"#
+      "POST /user/kid", .app, body: #"{"username":"ana","password":"pw"}"#, status: 201,
+      answer: #"{"password":"pw","_id":"{id}","username":"ana","_acl":{"creator":"{id}"},"#
         + #""_kmd":{"ect":"{time}","lmt":"{time}","authtoken":"{token}"}}"#)
-    try ios.ask("DELETE /user/kid/{id}\(how)", .session, 204)
+    try ios.ask("DELETE /user/kid/{id}\(how)", .session, status: 204)
     let error = how.isEmpty ? 409 : 201
-    try ios.ask("POST /user/kid", .app, #"{"username":"ana","password":"pw"}"#, error)
+    try ios.ask("POST /user/kid", .app, body: #"{"username":"ana","password":"pw"}"#, status: error)
   }
 
   @Test("of data are answered as it expects", arguments: versions)
   func data(version: Int) throws {
     let ios = conversation(version)
     try ios.ask(
-      "POST /user/kid", .app, #"{"username":"ana","password":"pw"}"#, 201,
-      #"{"password":"pw","_id":"{id}","username":"ana","_acl":{"creator":"{id}"},"#
+      "POST /user/kid", .app, body: #"{"username":"ana","password":"pw"}"#, status: 201,
+      answer: #"{"password":"pw","_id":"{id}","username":"ana","_acl":{"creator":"{id}"},"#
         + #""_kmd":{"ect":"{time}","lmt":"{time}","authtoken":"{token}"}}"#)
     let book =
       #"{"_id":"{id2}","title":"Emma","pages":3,"_acl":{"creator":"{id}"},"_kmd":{"ect":"{time}","lmt":"{time}"}}"#
     try ios.ask(
-      "POST /appdata/kid/books", .session, #"{"title":"Emma","pages":3}"#, 201, book)
+      "POST /appdata/kid/books", .session, body: #"{"title":"Emma","pages":3}"#, status: 201,
+      answer: book)
     // Queries come behind a slash.
     try ios.ask(
       "GET /appdata/kid/books/?query=%7B%22title%22:%22Emma%22%7D&sort=%7B%22pages%22:1%7D&fields=title,pages",
-      .session, 200, "[\(book)]")
-    try ios.ask("GET /appdata/kid/books/", .session, 200, "[\(book)]")
-    try ios.ask("GET /appdata/kid/books/_count", .session, 200, #"{"count":1}"#)
+      .session, status: 200, answer: "[\(book)]")
+    try ios.ask("GET /appdata/kid/books/", .session, status: 200, answer: "[\(book)]")
+    try ios.ask("GET /appdata/kid/books/_count", .session, status: 200, answer: #"{"count":1}"#)
     try ios.ask(
       "PUT /appdata/kid/books/{id2}", .session,
-      #"{"_id":"{id2}","title":"Emma","pages":4,"_acl":{"creator":"{id}"},"_kmd":{"lmt":"2020-01-01T00:00:00.000Z"}}"#,
-      200,
-      #"{"_id":"{id2}","title":"Emma","pages":4,"_acl":{"creator":"{id}"},"_kmd":{"ect":"{time}","lmt":"{time}"}}"#
+      body:
+        #"{"_id":"{id2}","title":"Emma","pages":4,"_acl":{"creator":"{id}"},"_kmd":{"lmt":"2020-01-01T00:00:00.000Z"}}"#,
+      status: 200,
+      answer:
+        #"{"_id":"{id2}","title":"Emma","pages":4,"_acl":{"creator":"{id}"},"_kmd":{"ect":"{time}","lmt":"{time}"}}"#
     )
     let device = #"{"deviceId":"7B1C5D5E-0000-4000-8000-000000000001"}"#
     try ios.ask(
-      "POST /user/kid/{id}/register-realtime", .session, device, 200,
-      #"{"subscribeKey":"sub-c-{secret}","publishKey":"pub-c-{secret2}","userChannelGroup":"{secret3}"}"#
+      "POST /user/kid/{id}/register-realtime", .session, body: device, status: 200,
+      answer:
+        #"{"subscribeKey":"sub-c-{secret}","publishKey":"pub-c-{secret2}","userChannelGroup":"{secret3}"}"#
     )
-    try ios.ask("POST /appdata/kid/books/_subscribe", .session, device, 200, "{}")
-    try ios.ask("POST /appdata/kid/books/_unsubscribe", .session, device, 204)
-    try ios.ask("POST /user/kid/{id}/unregister-realtime", .session, device, 204)
-    try ios.ask("DELETE /appdata/kid/books/{id2}", .session, 200, #"{"count":1}"#)
-    try ios.ask("DELETE /appdata/kid/books/?query=%7B%7D", .session, 200, #"{"count":0}"#)
+    try ios.ask(
+      "POST /appdata/kid/books/_subscribe", .session, body: device, status: 200, answer: "{}")
+    try ios.ask("POST /appdata/kid/books/_unsubscribe", .session, body: device, status: 204)
+    try ios.ask("POST /user/kid/{id}/unregister-realtime", .session, body: device, status: 204)
+    try ios.ask("DELETE /appdata/kid/books/{id2}", .session, status: 200, answer: #"{"count":1}"#)
+    try ios.ask(
+      "DELETE /appdata/kid/books/?query=%7B%7D", .session, status: 200, answer: #"{"count":0}"#)
   }
 }

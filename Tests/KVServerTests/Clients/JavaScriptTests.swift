@@ -24,60 +24,65 @@ import Testing
     let js = conversation(version)
     let token = version < 6 ? #","authtoken":"{token2}""# : ""
     try js.ask(
-      "GET /appdata/kid", .app, 200,
-      #"{"version":"\#(Version.text)","kinvey":"hello kid","appName":"kvstored","environmentName":"kid"}"#
+      "GET /appdata/kid", .app, status: 200,
+      answer:
+        #"{"version":"\#(Version.text)","kinvey":"hello kid","appName":"kvstored","environmentName":"kid"}"#
     )
     try js.ask(
-      "POST /rpc/kid/check-username-exists", .app, #"{"username":"ana"}"#, 200,
-      #"{"usernameExists":false}"#)
+      "POST /rpc/kid/check-username-exists", .app, body: #"{"username":"ana"}"#, status: 200,
+      answer: #"{"usernameExists":false}"#)
     // Kinvey.User.signup()
     let created = try js.ask(
-      "POST /user/kid", .app, 201,
-      #"{"password":"{secret}","_id":"{id}","username":"{uuid}","_acl":{"creator":"{id}"},"#
+      "POST /user/kid", .app, status: 201,
+      answer: #"{"password":"{secret}","_id":"{id}","username":"{uuid}","_acl":{"creator":"{id}"},"#
         + #""_kmd":{"ect":"{time}","lmt":"{time}"\#(token)}}"#)
-    js.expect(created, "location", "http://baas.test/user/kid/{id}")
+    js.expect(created, header: "location", is: "http://baas.test/user/kid/{id}")
     try js.ask(
-      "POST /user/kid/login", .app, #"{"username":"{uuid}","password":"{secret}"}"#, 200,
-      #"{"_id":"{id}","username":"{uuid}","_acl":{"creator":"{id}"},"#
+      "POST /user/kid/login", .app, body: #"{"username":"{uuid}","password":"{secret}"}"#,
+      status: 200,
+      answer: #"{"_id":"{id}","username":"{uuid}","_acl":{"creator":"{id}"},"#
         + #""_kmd":{"ect":"{time}","lmt":"{time}","llt":"{time}","authtoken":"{token}"}}"#)
     try js.ask(
-      "GET /user/kid/_me", .session, 200,
-      #"{"_id":"{id}","username":"{uuid}","_acl":{"creator":"{id}"},"#
+      "GET /user/kid/_me", .session, status: 200,
+      answer: #"{"_id":"{id}","username":"{uuid}","_acl":{"creator":"{id}"},"#
         + #""_kmd":{"ect":"{time}","lmt":"{time}","llt":"{time}"}}"#)
     // User.update() sends what it has, and keeps the answer as its session.
     try js.ask(
       "PUT /user/kid/{id}", .session,
-      #"{"_id":"{id}","username":"ana","_acl":{"creator":"{id}"},"#
+      body: #"{"_id":"{id}","username":"ana","_acl":{"creator":"{id}"},"#
         + #""_kmd":{"ect":"2020-01-01T00:00:00.000Z","authtoken":"{token}"},"#
         + #""email":"ana@test.org","password":"new"}"#,
-      200,
-      #"{"_id":"{id}","email":"ana@test.org","username":"ana","_acl":{"creator":"{id}"},"#
+      status: 200,
+      answer: #"{"_id":"{id}","email":"ana@test.org","username":"ana","_acl":{"creator":"{id}"},"#
         + #""_kmd":{"ect":"{time}","lmt":"{time}","llt":"{time}","authtoken":"{token}"}}"#)
     try js.ask(
-      "POST /user/kid/_lookup", .session, #"{"email":"ana@test.org"}"#, 200,
-      #"[{"_id":"{id}","username":"ana","email":"ana@test.org"}]"#)
-    try js.ask("POST /rpc/kid/ana/user-email-verification-initiate", .app, 204)
+      "POST /user/kid/_lookup", .session, body: #"{"email":"ana@test.org"}"#, status: 200,
+      answer: #"[{"_id":"{id}","username":"ana","email":"ana@test.org"}]"#)
+    try js.ask("POST /rpc/kid/ana/user-email-verification-initiate", .app, status: 204)
     try js.ask(
-      "GET /user/kid/_me", .session, 200,
-      #"{"_id":"{id}","email":"ana@test.org","username":"ana","_acl":{"creator":"{id}"},"#
+      "GET /user/kid/_me", .session, status: 200,
+      answer: #"{"_id":"{id}","email":"ana@test.org","username":"ana","_acl":{"creator":"{id}"},"#
         + #""_kmd":{"ect":"{time}","lmt":"{time}","llt":"{time}","emailVerification":"#
         + #"{"status":"sent","lastStateChangeAt":"{time}","emailAddress":"ana@test.org"}}}"#)
-    try js.ask("POST /rpc/kid/ana/user-password-reset-initiate", .app, 204)
+    try js.ask("POST /rpc/kid/ana/user-password-reset-initiate", .app, status: 204)
     try js.ask(
-      "POST /rpc/kid/user-forgot-username", .app, #"{"email":"ana@test.org"}"#, 204)
+      "POST /rpc/kid/user-forgot-username", .app, body: #"{"email":"ana@test.org"}"#, status: 204)
     try js.ask(
-      "POST /user/kid/login", .app, #"{"username":"ana","password":"old"}"#, 401,
-      #"{"error":"InvalidCredentials","description":"Invalid credentials. Please retry your request with correct credentials.","debug":""}"#
+      "POST /user/kid/login", .app, body: #"{"username":"ana","password":"old"}"#, status: 401,
+      answer:
+        #"{"error":"InvalidCredentials","description":"Invalid credentials. Please retry your request with correct credentials.","debug":""}"#
     )
-    try js.ask("POST /user/kid/_logout", .session, 204)
+    try js.ask("POST /user/kid/_logout", .session, status: 204)
     try js.ask(
-      "GET /user/kid/_me", .session, 401,
-      #"{"error":"InvalidCredentials","description":"Invalid credentials. Please retry your request with correct credentials.","debug":"the session is unknown or has ended"}"#
+      "GET /user/kid/_me", .session, status: 401,
+      answer:
+        #"{"error":"InvalidCredentials","description":"Invalid credentials. Please retry your request with correct credentials.","debug":"the session is unknown or has ended"}"#
     )
-    try js.ask("DELETE /user/kid/{id}?hard=true", .master, 204)
+    try js.ask("DELETE /user/kid/{id}?hard=true", .master, status: 204)
     try js.ask(
-      "DELETE /user/kid/{id}", .master, 404,
-      #"{"error":"UserNotFound","description":"This user does not exist for this app backend.","debug":""}"#
+      "DELETE /user/kid/{id}", .master, status: 404,
+      answer:
+        #"{"error":"UserNotFound","description":"This user does not exist for this app backend.","debug":""}"#
     )
   }
 
@@ -86,62 +91,71 @@ import Testing
     let js = conversation(version)
     let token = version < 6 ? #","authtoken":"{token}""# : ""
     try js.ask(
-      "POST /user/kid", .app, #"{"username":"ana","password":"pw","email":"a@test.org","age":7}"#,
-      201,
-      #"{"password":"pw","_id":"{id}","email":"a@test.org","age":7,"username":"ana","_acl":{"creator":"{id}"},"#
+      "POST /user/kid", .app,
+      body: #"{"username":"ana","password":"pw","email":"a@test.org","age":7}"#,
+      status: 201,
+      answer:
+        #"{"password":"pw","_id":"{id}","email":"a@test.org","age":7,"username":"ana","_acl":{"creator":"{id}"},"#
         + #""_kmd":{"ect":"{time}","lmt":"{time}"\#(token)}}"#)
     // A password of null is made up.
     try js.ask(
-      "POST /user/kid", .app, #"{"username":"ben","password":null}"#, 201,
-      #"{"password":"{secret}","_id":"{id2}","username":"ben","_acl":{"creator":"{id2}"},"#
+      "POST /user/kid", .app, body: #"{"username":"ben","password":null}"#, status: 201,
+      answer: #"{"password":"{secret}","_id":"{id2}","username":"ben","_acl":{"creator":"{id2}"},"#
         + #""_kmd":{"ect":"{time}","lmt":"{time}"\#(version < 6 ? #","authtoken":"{token2}""# : "")}}"#
     )
     try js.ask(
-      "POST /user/kid", .app, #"{"username":"ana","password":"pw"}"#, 409,
-      #"{"error":"UserAlreadyExists","description":"This user name is taken. Choose another.","debug":""}"#
+      "POST /user/kid", .app, body: #"{"username":"ana","password":"pw"}"#, status: 409,
+      answer:
+        #"{"error":"UserAlreadyExists","description":"This user name is taken. Choose another.","debug":""}"#
     )
   }
 
   @Test("of data are answered as it expects", arguments: 3...6)
   func data(version: Int) throws {
     let js = conversation(version)
-    try js.ask("POST /user/kid", .app, #"{"username":"ana","password":"pw"}"#, 201)
+    try js.ask("POST /user/kid", .app, body: #"{"username":"ana","password":"pw"}"#, status: 201)
     let login = try js.ask(
-      "POST /user/kid/login", .app, #"{"username":"ana","password":"pw"}"#, 200,
-      #"{"_id":"{id}","username":"ana","_acl":{"creator":"{id}"},"#
+      "POST /user/kid/login", .app, body: #"{"username":"ana","password":"pw"}"#, status: 200,
+      answer: #"{"_id":"{id}","username":"ana","_acl":{"creator":"{id}"},"#
         + #""_kmd":{"ect":"{time}","lmt":"{time}","llt":"{time}","authtoken":"{token}"}}"#)
     #expect(login.headers["content-type"] == "application/json; charset=utf-8")
     let book =
       #"{"_id":"{id2}","title":"Emma","pages":3,"_acl":{"creator":"{id}"},"_kmd":{"ect":"{time}","lmt":"{time}"}}"#
     let created = try js.ask(
-      "POST /appdata/kid/books", .session, #"{"title":"Emma","pages":3}"#, 201, book)
-    js.expect(created, "location", "http://baas.test/appdata/kid/books/{id2}")
+      "POST /appdata/kid/books", .session, body: #"{"title":"Emma","pages":3}"#, status: 201,
+      answer: book)
+    js.expect(created, header: "location", is: "http://baas.test/appdata/kid/books/{id2}")
     try js.ask(
       "GET /appdata/kid/books?query=%7B%22title%22%3A%22Emma%22%7D&sort=%7B%22pages%22%3A-1%7D&limit=20",
-      .session, 200, "[\(book)]")
-    try js.ask("GET /appdata/kid/books", .session, 200, "[\(book)]")
-    try js.ask("GET /appdata/kid/books/{id2}", .session, 200, book)
+      .session, status: 200, answer: "[\(book)]")
+    try js.ask("GET /appdata/kid/books", .session, status: 200, answer: "[\(book)]")
+    try js.ask("GET /appdata/kid/books/{id2}", .session, status: 200, answer: book)
     try js.ask(
       "GET /appdata/kid/books/_count?query=%7B%22pages%22%3A%7B%22%24gt%22%3A2%7D%7D", .session,
-      200,
-      #"{"count":1}"#)
+      status: 200,
+      answer: #"{"count":1}"#)
     try js.ask(
       "PUT /appdata/kid/books/{id2}", .session,
-      #"{"_id":"{id2}","title":"Emma","pages":4,"_acl":{"creator":"{id}"},"_kmd":{"ect":"2020-01-01T00:00:00.000Z"}}"#,
-      200,
-      #"{"_id":"{id2}","title":"Emma","pages":4,"_acl":{"creator":"{id}"},"_kmd":{"ect":"{time}","lmt":"{time}"}}"#
+      body:
+        #"{"_id":"{id2}","title":"Emma","pages":4,"_acl":{"creator":"{id}"},"_kmd":{"ect":"2020-01-01T00:00:00.000Z"}}"#,
+      status: 200,
+      answer:
+        #"{"_id":"{id2}","title":"Emma","pages":4,"_acl":{"creator":"{id}"},"_kmd":{"ect":"{time}","lmt":"{time}"}}"#
     )
     try insertMany(js, version)
-    try js.ask("DELETE /appdata/kid/books/{id2}", .session, 200, #"{"count":1}"#)
+    try js.ask("DELETE /appdata/kid/books/{id2}", .session, status: 200, answer: #"{"count":1}"#)
     try js.ask(
-      "DELETE /appdata/kid/books/{id2}", .session, 404,
-      #"{"error":"EntityNotFound","description":"There is no such entity in this collection.","debug":""}"#
+      "DELETE /appdata/kid/books/{id2}", .session, status: 404,
+      answer:
+        #"{"error":"EntityNotFound","description":"There is no such entity in this collection.","debug":""}"#
     )
     try js.ask(
-      "DELETE /appdata/kid/books?query=%7B%7D", .session, 200, "{\"count\":\(version < 5 ? 0 : 2)}")
+      "DELETE /appdata/kid/books?query=%7B%7D", .session, status: 200,
+      answer: "{\"count\":\(version < 5 ? 0 : 2)}")
     try js.ask(
-      "POST /rpc/kid/custom/mine", .session, #"{"a":1}"#, 404,
-      #"{"error":"EndpointDoesNotExist","description":"The custom endpoint you tried to access does not exist. Please configure custom Business Logic endpoints through the Kinvey Console.","debug":""}"#
+      "POST /rpc/kid/custom/mine", .session, body: #"{"a":1}"#, status: 404,
+      answer:
+        #"{"error":"EndpointDoesNotExist","description":"The custom endpoint you tried to access does not exist. Please configure custom Business Logic endpoints through the Kinvey Console.","debug":""}"#
     )
   }
 
@@ -149,67 +163,76 @@ import Testing
     let body = #"[{"title":"Persuasion"},{"title":"Sanditon"}]"#
     guard version >= 5 else {
       try js.ask(
-        "POST /appdata/kid/books", .session, body, 400,
-        #"{"error":"FeatureUnavailable","description":"This feature is not available with this request or server.","debug":"inserting several entities needs X-Kinvey-API-Version 5 or later"}"#
+        "POST /appdata/kid/books", .session, body: body, status: 400,
+        answer:
+          #"{"error":"FeatureUnavailable","description":"This feature is not available with this request or server.","debug":"inserting several entities needs X-Kinvey-API-Version 5 or later"}"#
       )
       return
     }
     let rest = #""_acl":{"creator":"{id}"},"_kmd":{"ect":"{time}","lmt":"{time}"}}"#
     try js.ask(
-      "POST /appdata/kid/books", .session, body, 207,
-      #"{"entities":[{"_id":"{id3}","title":"Persuasion",\#(rest),{"_id":"{id4}","title":"Sanditon",\#(rest)],"errors":[]}"#
+      "POST /appdata/kid/books", .session, body: body, status: 207,
+      answer:
+        #"{"entities":[{"_id":"{id3}","title":"Persuasion",\#(rest),{"_id":"{id4}","title":"Sanditon",\#(rest)],"errors":[]}"#
     )
   }
 
   @Test("of changes since a moment are answered as it expects", arguments: 3...6)
   func deltaSet(version: Int) throws {
     let js = conversation(version)
-    try js.ask("POST /user/kid", .app, #"{"username":"ana","password":"pw"}"#, 201)
+    try js.ask("POST /user/kid", .app, body: #"{"username":"ana","password":"pw"}"#, status: 201)
     try js.ask(
-      "POST /user/kid/login", .app, #"{"username":"ana","password":"pw"}"#, 200,
-      #"{"_id":"{id}","username":"ana","_acl":{"creator":"{id}"},"#
+      "POST /user/kid/login", .app, body: #"{"username":"ana","password":"pw"}"#, status: 200,
+      answer: #"{"_id":"{id}","username":"ana","_acl":{"creator":"{id}"},"#
         + #""_kmd":{"ect":"{time}","lmt":"{time}","llt":"{time}","authtoken":"{token}"}}"#)
     let since = "GET /appdata/kid/books/_deltaset?since="
     try js.ask(
-      since + "2024-03-12T21%3A00%3A00.000Z", .session, 403,
-      #"{"error":"MissingConfiguration","description":"This feature is not configured for this app or collection.","debug":"the collection keeps no history"}"#
+      since + "2024-03-12T21%3A00%3A00.000Z", .session, status: 403,
+      answer:
+        #"{"error":"MissingConfiguration","description":"This feature is not configured for this app or collection.","debug":"the collection keeps no history"}"#
     )
-    try js.ask("PUT /appdata/kid/books/_history", .master, #"{"enabled":true}"#, 200)
-    let first = try js.ask("GET /appdata/kid/books", .session, 200, "[]")
+    try js.ask("PUT /appdata/kid/books/_history", .master, body: #"{"enabled":true}"#, status: 200)
+    let first = try js.ask("GET /appdata/kid/books", .session, status: 200, answer: "[]")
     let start = try #require(first.headers["x-kinvey-request-start"])
     let book =
       #"{"_id":"{id2}","title":"Emma","_acl":{"creator":"{id}"},"_kmd":{"ect":"{time}","lmt":"{time}"}}"#
-    try js.ask("POST /appdata/kid/books", .session, #"{"title":"Emma"}"#, 201, book)
+    try js.ask(
+      "POST /appdata/kid/books", .session, body: #"{"title":"Emma"}"#, status: 201, answer: book)
     let escaped = start.split(separator: ":").joined(separator: "%3A")
-    try js.ask(since + escaped, .session, 200, #"{"changed":[\#(book)],"deleted":[]}"#)
-    try js.ask("DELETE /appdata/kid/books/{id2}", .session, 200, #"{"count":1}"#)
-    try js.ask(since + escaped, .session, 200, #"{"changed":[],"deleted":[{"_id":"{id2}"}]}"#)
+    try js.ask(
+      since + escaped, .session, status: 200, answer: #"{"changed":[\#(book)],"deleted":[]}"#)
+    try js.ask("DELETE /appdata/kid/books/{id2}", .session, status: 200, answer: #"{"count":1}"#)
+    try js.ask(
+      since + escaped, .session, status: 200, answer: #"{"changed":[],"deleted":[{"_id":"{id2}"}]}"#
+    )
   }
 
   @Test("of live data and of cleaning up are answered as it expects", arguments: 3...6)
   func liveAndCleaning(version: Int) throws {
     let js = conversation(version)
-    try js.ask("POST /user/kid", .app, #"{"username":"ana","password":"pw"}"#, 201)
+    try js.ask("POST /user/kid", .app, body: #"{"username":"ana","password":"pw"}"#, status: 201)
     try js.ask(
-      "POST /user/kid/login", .app, #"{"username":"ana","password":"pw"}"#, 200,
-      #"{"_id":"{id}","username":"ana","_acl":{"creator":"{id}"},"#
+      "POST /user/kid/login", .app, body: #"{"username":"ana","password":"pw"}"#, status: 200,
+      answer: #"{"_id":"{id}","username":"ana","_acl":{"creator":"{id}"},"#
         + #""_kmd":{"ect":"{time}","lmt":"{time}","llt":"{time}","authtoken":"{token}"}}"#)
     let device = #"{"deviceId":"7b1c5d5e-0000-4000-8000-000000000001"}"#
     try js.ask(
-      "POST /user/kid/{id}/register-realtime", .session, device, 200,
-      #"{"subscribeKey":"sub-c-{secret}","publishKey":"pub-c-{secret2}","userChannelGroup":"{secret3}"}"#
+      "POST /user/kid/{id}/register-realtime", .session, body: device, status: 200,
+      answer:
+        #"{"subscribeKey":"sub-c-{secret}","publishKey":"pub-c-{secret2}","userChannelGroup":"{secret3}"}"#
     )
-    try js.ask("POST /appdata/kid/books/_subscribe", .session, device, 200, "{}")
-    try js.ask("POST /appdata/kid/books/_unsubscribe", .session, device, 204)
-    try js.ask("POST /user/kid/{id}/unregister-realtime", .session, device, 204)
-    try js.ask("POST /appdata/kid/books", .session, #"{"title":"Emma"}"#, 201)
+    try js.ask(
+      "POST /appdata/kid/books/_subscribe", .session, body: device, status: 200, answer: "{}")
+    try js.ask("POST /appdata/kid/books/_unsubscribe", .session, body: device, status: 204)
+    try js.ask("POST /user/kid/{id}/unregister-realtime", .session, body: device, status: 204)
+    try js.ask("POST /appdata/kid/books", .session, body: #"{"title":"Emma"}"#, status: 201)
     for (name, count) in [("books", 1), ("user", 1)] {
       try js.ask(
-        "POST /rpc/kid/remove-collection", .master, "{\"collectionName\":\"\(name)\"}",
+        "POST /rpc/kid/remove-collection", .master, body: "{\"collectionName\":\"\(name)\"}",
         headers: """
           X-Kinvey-Delete-Entire-Collection: true
           X-Kinvey-Retain-collection-Metadata: true
-          """, 200, "{\"count\":\(count)}")
+          """, status: 200, answer: "{\"count\":\(count)}")
     }
   }
 }

@@ -122,16 +122,18 @@ import Testing
     var seed = Seed()
     for round in 0..<rounds {
       let (program, port) = try start()
-      try check(acknowledged.withLock { $0 }, port, "\(seed), round \(round)")
+      try check(acknowledged.withLock { $0 }, port: port, when: "\(seed), round \(round)")
       let writers = (0..<4).compactMap { thread in
-        Worker("writer-\(thread)") { Self.load(thread, round, port, acknowledged) }
+        Worker("writer-\(thread)") {
+          Self.load(thread, round, port: port, acknowledged: acknowledged)
+        }
       }
       usleep(UInt32.random(in: 1000...150_000, using: &seed))
       program.kill()
       for writer in writers { writer.join() }
     }
     let (program, port) = try start()
-    try check(acknowledged.withLock { $0 }, port, "\(seed), at the end")
+    try check(acknowledged.withLock { $0 }, port: port, when: "\(seed), at the end")
     program.kill()
     let database = try Database(
       .init(path: data + "/kvstored.db", applicationId: ServerSchema.applicationId),
@@ -147,7 +149,7 @@ import Testing
 
   /// Writes until the server is gone; notes what it said it has.
   private static func load(
-    _ thread: Int, _ round: Int, _ port: UInt16, _ acknowledged: Monitor<[String: Int64]>
+    _ thread: Int, _ round: Int, port: UInt16, acknowledged: Monitor<[String: Int64]>
   ) {
     guard let client = HTTPClient(port: port) else { return }
     let headers = [("Authorization", "Basic a2lkOm1hcw==")]
@@ -161,7 +163,7 @@ import Testing
     }
   }
 
-  private func check(_ acknowledged: [String: Int64], _ port: UInt16, _ when: String) throws {
+  private func check(_ acknowledged: [String: Int64], port: UInt16, when: String) throws {
     let client = try #require(HTTPClient(port: port))
     let answer = client.send(
       "GET", "/appdata/kid/c", headers: [("Authorization", "Basic a2lkOm1hcw==")])

@@ -17,7 +17,7 @@ import Testing
     let first = try TestServer(in: directory)
     for id in ["a", "b", "c"] {
       let body = #"{"_id":"\#(id)","n":1,"s":"x"}"#
-      #expect(try first.send(.master, "POST", path, body).status == 201)
+      #expect(try first.send(as: .master, "POST", path, body: body).status == 201)
     }
     first.stop()
     try damage("b", change, in: directory)
@@ -26,7 +26,7 @@ import Testing
       path, query(path, #"{"_id":{"$in":["a","b","c"]}}"#), query(path, #"{"_id":{"$gt":""}}"#),
       query(path, #"{"n":1}"#), target(path, [("sort", #"{"n":1}"#)]), path + "?fields=n",
     ] {
-      let page = try server.send(.master, "GET", target)
+      let page = try server.send(as: .master, "GET", target)
       let ids = page.json.arrayValue?.compactMap { $0["_id"]?.stringValue }
       #expect(page.status == 200 && ids == ["a", "c"], "\(target): \(page.text)")
     }
@@ -36,21 +36,22 @@ import Testing
       target(path, [("sort", #"{"n":1}"#)]), path + "?fields=n",
     ] {
       let page = try server.send(
-        .master, "GET", target, headers: [("X-Kvstored-Damaged", "named")])
+        as: .master, "GET", target, headers: [("X-Kvstored-Damaged", "named")])
       let ids = page.json.arrayValue?.compactMap { $0["_id"]?.stringValue ?? $0.stringValue }
       #expect(ids?.sorted() == ["a", "b", "c"], "\(target): \(page.text)")
       #expect(page.json.arrayValue?.contains("b") == true, "\(target): \(page.text)")
     }
-    let one = try server.send(.master, "GET", path + "/b")
+    let one = try server.send(as: .master, "GET", path + "/b")
     #expect(one.status == 500 && one.error == "KinveyInternalErrorStop")
     #expect(one.json["debug"]?.stringValue?.contains("b") == true)
-    #expect(try server.send(.master, "GET", path + "/a").status == 200)
+    #expect(try server.send(as: .master, "GET", path + "/a").status == 200)
     let grouped = #"{"key":{},"initial":{"count":0},"reduce":"function(doc,out){ out.count++; }"}"#
-    #expect(try server.send(.master, "POST", path + "/_group", grouped).json == [["count": 2]])
     #expect(
-      try server.send(.master, "DELETE", query(path, #"{"_id":"b","n":1}"#)).json["count"] == 0)
-    #expect(try server.send(.master, "PUT", path + "/b", #"{"n":2}"#).status == 200)
-    #expect(try server.send(.master, "GET", path + "/b").json["n"] == 2)
+      try server.send(as: .master, "POST", path + "/_group", body: grouped).json == [["count": 2]])
+    #expect(
+      try server.send(as: .master, "DELETE", query(path, #"{"_id":"b","n":1}"#)).json["count"] == 0)
+    #expect(try server.send(as: .master, "PUT", path + "/b", body: #"{"n":2}"#).status == 200)
+    #expect(try server.send(as: .master, "GET", path + "/b").json["n"] == 2)
   }
 
   /// Changes a byte of an entity, as a bad sector would: a quotation mark goes, or a value is another one.

@@ -29,7 +29,7 @@ import Testing
   func restored(way: Way) throws {
     var server: TestServer? = try start()
     let ana = try #require(try server?.user("ana"))
-    let first = try #require(try save("a", server, ana))
+    let first = try #require(try save("a", on: server, as: ana))
     switch way {
     case .backup, .backupWrittenInto:
       mkdir(copy, 0o700)
@@ -44,40 +44,40 @@ import Testing
       copyFiles(of: copy, to: data)
       server = try start()
     }
-    let lost = try #require(try save("b", server, ana))
+    let lost = try #require(try save("b", on: server, as: ana))
     server?.server.stop()
     server = nil
     putBack(way)
     let again = try start()
-    let now = try #require(try save("c", again, ana))
+    let now = try #require(try save("c", on: again, as: ana))
     // What was told before the copy was made is still true of the original itself.
-    #expect(try delta(first, again, ana) == (way == .aside ? 200 : 400))
-    #expect(try delta(lost, again, ana) == 400)
-    #expect(try delta(now, again, ana) == 200)
+    #expect(try delta(first, on: again, as: ana) == (way == .aside ? 200 : 400))
+    #expect(try delta(lost, on: again, as: ana) == 400)
+    #expect(try delta(now, on: again, as: ana) == 200)
     #expect(now.epoch != lost.epoch)
   }
 
   @Test("is what the administrator says is one") func stated() throws {
     var server: TestServer? = try start()
     let ana = try #require(try server?.user("ana"))
-    let before = try #require(try save("a", server, ana))
+    let before = try #require(try save("a", on: server, as: ana))
     server = nil
     let again = try start { $0.isRestored = true }
-    let after = try #require(try save("b", again, ana))
+    let after = try #require(try save("b", on: again, as: ana))
     #expect(after.epoch != before.epoch)
-    #expect(try delta(before, again, ana) == 400)
+    #expect(try delta(before, on: again, as: ana) == 400)
   }
 
   @Test("is not what was only closed, or ended by force, and started again") func same() throws {
     var server: TestServer? = try start()
     let ana = try #require(try server?.user("ana"))
-    let first = try #require(try save("a", server, ana))
+    let first = try #require(try save("a", on: server, as: ana))
     for _ in 0..<3 {
       server = nil
       server = try start()
-      let next = try #require(try save("b", server, ana))
+      let next = try #require(try save("b", on: server, as: ana))
       #expect(next.epoch == first.epoch)
-      #expect(try delta(first, server, ana) == 200)
+      #expect(try delta(first, on: server, as: ana) == 200)
     }
     server = nil
     var moment: Moment?
@@ -124,14 +124,16 @@ import Testing
   }
 
   /// Gives the moment of a read after it.
-  private func save(_ id: String, _ server: TestServer?, _ who: TestServer.Who) throws -> Moment? {
-    _ = try server?.send(who, "PUT", path + "/" + id, "{}")
-    return try server.flatMap { Moment(try $0.send(who, "GET", path)) }
+  private func save(_ id: String, on server: TestServer?, as who: TestServer.Who) throws -> Moment?
+  {
+    _ = try server?.send(as: who, "PUT", path + "/" + id, body: "{}")
+    return try server.flatMap { Moment(try $0.send(as: who, "GET", path)) }
   }
 
-  private func delta(_ moment: Moment, _ server: TestServer?, _ who: TestServer.Who) throws -> Int?
+  private func delta(_ moment: Moment, on server: TestServer?, as who: TestServer.Who) throws
+    -> Int?
   {
-    try server?.send(who, "GET", target(moment)).status
+    try server?.send(as: who, "GET", target(moment)).status
   }
 
   private func target(_ moment: Moment) -> String {

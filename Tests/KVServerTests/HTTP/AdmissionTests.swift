@@ -97,7 +97,7 @@ import Testing
     }
     let body = "{\"a\":\"\(String(repeating: "x", count: length - 8))\"}"
     for _ in 0..<10 {
-      #expect(try server.send(.master, "POST", "/appdata/kid/notes", body).status == 201)
+      #expect(try server.send(as: .master, "POST", "/appdata/kid/notes", body: body).status == 201)
     }
   }
 
@@ -111,7 +111,8 @@ import Testing
           + "Expect: 100-continue\r\nContent-Length: 1000000\r\n\r\n")
       #expect(connection.line() == "HTTP/1.1 100 Continue")
     }
-    #expect(try server.send(.master, "POST", "/appdata/kid/notes", "{\"a\":1}").status == 201)
+    #expect(
+      try server.send(as: .master, "POST", "/appdata/kid/notes", body: "{\"a\":1}").status == 201)
   }
 
   @Test("that are read as documents have at most a mebibyte")
@@ -119,9 +120,9 @@ import Testing
     let server = try TestServer()
     let body = "{\"a\":\"\(String(repeating: "x", count: 1 << 20))\"}"
     for path in ["/user/kid", "/user/kid/login", "/user/kid/_lookup", "/appdata/kid/n/_group"] {
-      #expect(try server.send(.master, "POST", path, body).status == 413, "\(path)")
+      #expect(try server.send(as: .master, "POST", path, body: body).status == 413, "\(path)")
     }
-    #expect(try server.send(.master, "POST", "/appdata/kid/notes", body).status == 201)
+    #expect(try server.send(as: .master, "POST", "/appdata/kid/notes", body: body).status == 201)
   }
 
   @Test("without credentials take no memory, however many and large they are")

@@ -64,7 +64,7 @@ import Testing
     let answers = try exchange(server, message + Self.get("Host: x\r\n\r\n"))
     #expect(answers.count == 1 && answers.first?.status == 400, "\(name): \(answers.map(\.text))")
     #expect(answers.first?.error == "BadRequest", "\(name): \(answers.map(\.text))")
-    #expect(try server.send(.master, "GET", "/appdata/kid/notes").json == .array([]), "\(name)")
+    #expect(try server.send(as: .master, "GET", "/appdata/kid/notes").json == .array([]), "\(name)")
   }
 
   static let allowed: [(String, String)] = [
@@ -93,7 +93,7 @@ import Testing
   func more() throws {
     let server = try TestServer()
     let parameters = (0..<600).map { "p\($0)=\($0)" }.joined(separator: "&")
-    #expect(try server.send(.master, "GET", "/appdata/kid/notes?\(parameters)").status == 200)
+    #expect(try server.send(as: .master, "GET", "/appdata/kid/notes?\(parameters)").status == 200)
     let old = try #require(RawConnection(port: server.port))
     old.send("GET /healthz HTTP/1.0\r\n\r\n")
     #expect(old.line()?.hasSuffix("200 OK") == true)
@@ -114,7 +114,7 @@ import Testing
     let answers = try exchange(server, message)
     #expect(answers.first?.status == 400)
     #expect(answers.allSatisfy { $0.status == 400 })
-    #expect(try server.send(.master, "GET", "/appdata/kid/notes").json == .array([]))
+    #expect(try server.send(as: .master, "GET", "/appdata/kid/notes").json == .array([]))
   }
 
   /// These the library tolerates, and shows nothing of: docs/kvstored.md says so.
@@ -137,7 +137,7 @@ import Testing
     connection.send(Self.chunked(Self.coding, "7;"))
     connection.send(String(repeating: "x", count: 60_000))
     #expect(connection.line() == "HTTP/1.1 500 Internal Server Error")
-    #expect(try server.send(.master, "GET", "/appdata/kid/notes").json == .array([]))
+    #expect(try server.send(as: .master, "GET", "/appdata/kid/notes").json == .array([]))
   }
 
   /// Sends bytes, and reads answers until the server closes.

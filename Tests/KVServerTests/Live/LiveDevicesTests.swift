@@ -20,26 +20,28 @@ import Testing
   private func pass(days: Int64) { clock.withLockNotifyingAll { $0 += days * Self.day } }
 
   @discardableResult
-  private func register(_ server: TestServer, _ who: TestServer.Who, _ device: String) throws
+  private func register(_ server: TestServer, _ who: TestServer.Who, device: String) throws
     -> JSONValue
   {
     let answer = try server.send(
-      who, "POST", "/user/kid/\(who.id)/register-realtime", #"{"deviceId":"\#(device)"}"#)
+      as: who, "POST", "/user/kid/\(who.id)/register-realtime", body: #"{"deviceId":"\#(device)"}"#)
     #expect(answer.status == 200)
     return answer.json
   }
 
   /// The error of a subscription; nil: it succeeds.
-  private func subscribe(_ server: TestServer, _ who: TestServer.Who, _ device: String) throws
+  private func subscribe(_ server: TestServer, _ who: TestServer.Who, device: String) throws
     -> String?
   {
-    try server.send(who, "POST", "/appdata/kid/notes/_subscribe", #"{"deviceId":"\#(device)"}"#)
-      .error
+    try server.send(
+      as: who, "POST", "/appdata/kid/notes/_subscribe", body: #"{"deviceId":"\#(device)"}"#
+    )
+    .error
   }
 
   /// What a device of our clients polls, or with another `sdk` one of PubNub's.
   private func target(
-    _ registration: JSONValue, _ who: TestServer.Who, _ device: String, position: JSONValue? = nil,
+    _ registration: JSONValue, _ who: TestServer.Who, device: String, position: JSONValue? = nil,
     sdk: String = "libkvstore/1"
   ) -> String {
     let key = registration["subscribeKey"]?.stringValue ?? ""
@@ -55,23 +57,24 @@ import Testing
   func expiry() throws {
     var server = try server()
     let ana = try server.user("ana")
-    let registration = try register(server, ana, "a")
-    for device in ["b", "c"] { try register(server, ana, device) }
+    let registration = try register(server, ana, device: "a")
+    for device in ["b", "c"] { try register(server, ana, device: device) }
     pass(days: 20)
-    #expect(try server.send(.nobody, "GET", target(registration, ana, "b")).status == 200)
-    #expect(try subscribe(server, ana, "c") == nil)
+    #expect(
+      try server.send(as: .nobody, "GET", target(registration, ana, device: "b")).status == 200)
+    #expect(try subscribe(server, ana, device: "c") == nil)
     pass(days: 11)
-    try register(server, ana, "new")
-    #expect(try subscribe(server, ana, "a") == "MissingConfiguration")
+    try register(server, ana, device: "new")
+    #expect(try subscribe(server, ana, device: "a") == "MissingConfiguration")
     server.stop(graceSeconds: 1)
     server = try self.server()
     pass(days: 20)
-    #expect(try subscribe(server, ana, "b") == nil)
+    #expect(try subscribe(server, ana, device: "b") == nil)
     pass(days: 15)
-    try register(server, ana, "newer")
-    #expect(try subscribe(server, ana, "b") == nil)
+    try register(server, ana, device: "newer")
+    #expect(try subscribe(server, ana, device: "b") == nil)
     for device in ["a", "c", "new"] {
-      #expect(try subscribe(server, ana, device) == "MissingConfiguration", "\(device)")
+      #expect(try subscribe(server, ana, device: device) == "MissingConfiguration", "\(device)")
     }
   }
 
@@ -79,34 +82,35 @@ import Testing
   func otherClients() throws {
     let server = try server()
     let (ana, ben) = (try server.user("ana"), try server.user("ben"))
-    let registration = try register(server, ana, "a")
-    try register(server, ben, "b")
+    let registration = try register(server, ana, device: "a")
+    try register(server, ben, device: "b")
     pass(days: 20)
-    let poll = target(registration, ana, "pn-1", sdk: "PubNub-JS-Web/4")
-    #expect(try server.send(.nobody, "GET", poll).status == 200)
+    let poll = target(registration, ana, device: "pn-1", sdk: "PubNub-JS-Web/4")
+    #expect(try server.send(as: .nobody, "GET", poll).status == 200)
     pass(days: 11)
-    try register(server, ana, "new")
-    #expect(try subscribe(server, ana, "a") == nil)
-    #expect(try subscribe(server, ben, "b") == "MissingConfiguration")
+    try register(server, ana, device: "new")
+    #expect(try subscribe(server, ana, device: "a") == nil)
+    #expect(try subscribe(server, ben, device: "b") == "MissingConfiguration")
   }
 
   @Test("and are gone are told so, and the others of the user go on")
   func gone() throws {
     let server = try server()
     let ana = try server.user("ana")
-    let registration = try register(server, ana, "a")
-    try register(server, ana, "b")
-    let first = target(registration, ana, "a")
-    let position = try server.send(.nobody, "GET", first).json["t"]
+    let registration = try register(server, ana, device: "a")
+    try register(server, ana, device: "b")
+    let first = target(registration, ana, device: "a")
+    let position = try server.send(as: .nobody, "GET", first).json["t"]
     let waiting = try #require(RawConnection(port: server.port))
-    let poll = target(registration, ana, "a", position: position)
+    let poll = target(registration, ana, device: "a", position: position)
     waiting.send("GET \(poll) HTTP/1.1\r\nHost: test\r\n\r\n")
     let end = "/user/kid/\(ana.id)/unregister-realtime"
-    #expect(try server.send(ana, "POST", end, #"{"deviceId":"a"}"#).status == 204)
+    #expect(try server.send(as: ana, "POST", end, body: #"{"deviceId":"a"}"#).status == 204)
     #expect(HTTPClient.receive(waiting)?.status == 403)
-    #expect(try server.send(.nobody, "GET", first).status == 403)
-    #expect(try server.send(.nobody, "GET", target(registration, ana, "b")).status == 200)
-    let other = target(registration, ana, "a", sdk: "PubNub-JS-Web/4")
-    #expect(try server.send(.nobody, "GET", other).status == 200)
+    #expect(try server.send(as: .nobody, "GET", first).status == 403)
+    #expect(
+      try server.send(as: .nobody, "GET", target(registration, ana, device: "b")).status == 200)
+    let other = target(registration, ana, device: "a", sdk: "PubNub-JS-Web/4")
+    #expect(try server.send(as: .nobody, "GET", other).status == 200)
   }
 }

@@ -18,7 +18,7 @@ import Testing
       self.server = server
       self.who = who
       let answer = try server.send(
-        who, "POST", "/user/kid/\(who.id)/register-realtime", #"{"deviceId":"device"}"#)
+        as: who, "POST", "/user/kid/\(who.id)/register-realtime", body: #"{"deviceId":"device"}"#)
       guard let key = answer.json["subscribeKey"]?.stringValue,
         let group = answer.json["userChannelGroup"]?.stringValue,
         answer.json["publishKey"]?.stringValue != nil
@@ -28,7 +28,7 @@ import Testing
 
     func subscribe(_ collection: String = "notes") throws -> HTTPAnswer {
       try server.send(
-        who, "POST", "/appdata/kid/\(collection)/_subscribe", #"{"deviceId":"device"}"#)
+        as: who, "POST", "/appdata/kid/\(collection)/_subscribe", body: #"{"deviceId":"device"}"#)
     }
 
     func target(_ position: JSONValue?) -> String {
@@ -40,7 +40,7 @@ import Testing
     }
 
     func poll(_ position: JSONValue?) throws -> HTTPAnswer {
-      try server.send(.nobody, "GET", target(position))
+      try server.send(as: .nobody, "GET", target(position))
     }
 
     /// A poll on a connection of its own, which waits.
@@ -69,22 +69,22 @@ import Testing
     #expect(try device.subscribe().status == 200)
     let position = try device.poll(nil).json["t"]
     let waiting = try device.start(position)
-    _ = try server.send(ana, "POST", "/appdata/kid/notes", #"{"_id":"a"}"#)
+    _ = try server.send(as: ana, "POST", "/appdata/kid/notes", body: #"{"_id":"a"}"#)
     let first = HTTPClient.receive(waiting)
     #expect(changes(first) == ["create a"])
     _ = try server.send(
-      ana, "POST", "/appdata/kid/notes", #"[{"_id":"b"},{"_id":"a"},{"_id":"c"}]"#)
-    _ = try server.send(ana, "PUT", "/appdata/kid/notes/a", #"{"n":1}"#)
-    _ = try server.send(ana, "PUT", "/appdata/kid/notes/d", #"{"n":1}"#)
-    _ = try server.send(ana, "PUT", "/appdata/kid/notes/a", #"{"n":"#)
-    _ = try server.send(ana, "DELETE", "/appdata/kid/notes/b")
-    _ = try server.send(ana, "DELETE", query("/appdata/kid/notes", #"{"n":1}"#))
+      as: ana, "POST", "/appdata/kid/notes", body: #"[{"_id":"b"},{"_id":"a"},{"_id":"c"}]"#)
+    _ = try server.send(as: ana, "PUT", "/appdata/kid/notes/a", body: #"{"n":1}"#)
+    _ = try server.send(as: ana, "PUT", "/appdata/kid/notes/d", body: #"{"n":1}"#)
+    _ = try server.send(as: ana, "PUT", "/appdata/kid/notes/a", body: #"{"n":"#)
+    _ = try server.send(as: ana, "DELETE", "/appdata/kid/notes/b")
+    _ = try server.send(as: ana, "DELETE", query("/appdata/kid/notes", #"{"n":1}"#))
     _ = try server.send(
-      ana, "POST", "/appdata/kid/notes/_batch",
-      #"[{"method":"POST","entity":{"_id":"e"}},{"method":"PUT","id":"c","entity":{}},7]"#)
+      as: ana, "POST", "/appdata/kid/notes/_batch",
+      body: #"[{"method":"POST","entity":{"_id":"e"}},{"method":"PUT","id":"c","entity":{}},7]"#)
     _ = try server.send(
-      ana, "POST", "/appdata/kid/notes/_batch", #"[{"method":"DELETE","id":"e"}]"#)
-    _ = try server.send(ana, "POST", "/appdata/kid/others", #"{"_id":"o"}"#)
+      as: ana, "POST", "/appdata/kid/notes/_batch", body: #"[{"method":"DELETE","id":"e"}]"#)
+    _ = try server.send(as: ana, "POST", "/appdata/kid/others", body: #"{"_id":"o"}"#)
     let later = try device.poll(first?.json["t"])
     #expect(
       changes(later) == [
@@ -102,11 +102,13 @@ import Testing
     let (hers, his) = (try Device(server, ana), try Device(server, ben))
     _ = try (hers.subscribe(), his.subscribe())
     let (her, him) = (try hers.poll(nil).json["t"], try his.poll(nil).json["t"])
-    _ = try server.send(ana, "POST", "/appdata/kid/notes", #"{"_id":"a","_acl":{"gr":false}}"#)
     _ = try server.send(
-      ana, "POST", "/appdata/kid/notes", #"{"_id":"b","_acl":{"gr":false,"r":["\#(ben.id)"]}}"#)
-    _ = try server.send(ana, "DELETE", "/appdata/kid/notes/a")
-    _ = try server.send(ana, "DELETE", "/appdata/kid/notes/b")
+      as: ana, "POST", "/appdata/kid/notes", body: #"{"_id":"a","_acl":{"gr":false}}"#)
+    _ = try server.send(
+      as: ana, "POST", "/appdata/kid/notes",
+      body: #"{"_id":"b","_acl":{"gr":false,"r":["\#(ben.id)"]}}"#)
+    _ = try server.send(as: ana, "DELETE", "/appdata/kid/notes/a")
+    _ = try server.send(as: ana, "DELETE", "/appdata/kid/notes/b")
     #expect(changes(try hers.poll(her)) == ["create a", "create b", "delete a", "delete b"])
     let delivered = try his.poll(him)
     #expect(changes(delivered) == ["create b", "delete b"])
@@ -114,7 +116,8 @@ import Testing
       delivered.json["m"]?.arrayValue?.map { $0["c"]?.stringValue } == [
         "kid.c-notes.u-\(ben.id)", "kid.x-notes.u-\(ben.id)",
       ])
-    _ = try server.send(.master, "PUT", "/appdata/kid/secret/_permissions", #"{"read":"never"}"#)
+    _ = try server.send(
+      as: .master, "PUT", "/appdata/kid/secret/_permissions", body: #"{"read":"never"}"#)
     #expect(try his.subscribe("secret").error == "InsufficientCredentials")
   }
 
@@ -136,27 +139,27 @@ import Testing
     let auth = "auth=\(ana.authorization?.dropFirst(7) ?? "")"
     for time in ["x", "-1", "99999999999999999999", ""] {
       let target = "\(base)/,/0?channel-group=\(device.group)&tt=\(time)&\(auth)"
-      #expect(try server.send(.nobody, "GET", target).status == 400, "tt=\(time)")
+      #expect(try server.send(as: .nobody, "GET", target).status == 400, "tt=\(time)")
     }
-    #expect(try server.send(.nobody, "GET", "/v2/subscribe/none/,/0?\(auth)").status == 400)
-    #expect(try server.send(.nobody, "GET", "\(base)/,/0?\(auth)").status == 400)
+    #expect(try server.send(as: .nobody, "GET", "/v2/subscribe/none/,/0?\(auth)").status == 400)
+    #expect(try server.send(as: .nobody, "GET", "\(base)/,/0?\(auth)").status == 400)
     let many = (0..<1000).map { "kid.c-x\($0)" }.joined(separator: ",")
     for channel in ["kid.c-notes", "garbage", "%00", "kid.", "%F0%9F%A6%86", many] {
-      let answer = try server.send(.nobody, "GET", "\(base)/\(channel)/0?\(auth)")
+      let answer = try server.send(as: .nobody, "GET", "\(base)/\(channel)/0?\(auth)")
       #expect(answer.status == 403 || answer.status == 400, "\(channel.prefix(20))")
     }
     _ = try device.subscribe()
-    #expect(try server.send(.nobody, "GET", "\(base)/kid.c-notes/0?\(auth)").status == 200)
+    #expect(try server.send(as: .nobody, "GET", "\(base)/kid.c-notes/0?\(auth)").status == 200)
   }
 
   @Test("Time, presence and publishing are answered")
   func others() throws {
     let server = try TestServer()
     let device = try Device(server, try server.user("ana"))
-    #expect(try server.send(.nobody, "GET", "/time/0").json.arrayValue?.count == 1)
+    #expect(try server.send(as: .nobody, "GET", "/time/0").json.arrayValue?.count == 1)
     for action in ["leave", "heartbeat"] {
       let target = "/v2/presence/sub-key/\(device.key)/channel/,/\(action)?channel-group=g"
-      #expect(try server.send(.nobody, "GET", target).json["action"]?.stringValue == action)
+      #expect(try server.send(as: .nobody, "GET", target).json["action"]?.stringValue == action)
     }
   }
 
@@ -166,20 +169,25 @@ import Testing
     let (ana, ben) = (try server.user("ana"), try server.user("ben"))
     let path = "/user/kid/\(ana.id)/register-realtime"
     let device = #"{"deviceId":"d"}"#
-    #expect(try server.send(ben, "POST", path, device).error == "InsufficientCredentials")
-    #expect(try server.send(.master, "POST", path, device).error == "InsufficientCredentials")
-    #expect(try server.send(ana, "POST", path, "{}").error == "IncompleteRequestBody")
-    #expect(try server.send(ana, "POST", path, #"{"deviceId":7}"#).error == "IncompleteRequestBody")
-    #expect(try server.send(ana, "GET", path).status == 405)
+    #expect(try server.send(as: ben, "POST", path, body: device).error == "InsufficientCredentials")
+    #expect(
+      try server.send(as: .master, "POST", path, body: device).error == "InsufficientCredentials")
+    #expect(try server.send(as: ana, "POST", path, body: "{}").error == "IncompleteRequestBody")
+    #expect(
+      try server.send(as: ana, "POST", path, body: #"{"deviceId":7}"#).error
+        == "IncompleteRequestBody")
+    #expect(try server.send(as: ana, "GET", path).status == 405)
     let join = "/appdata/kid/notes/_subscribe"
-    #expect(try server.send(ana, "POST", join, device).error == "MissingConfiguration")
-    #expect(try server.send(ana, "POST", path, device).status == 200)
-    #expect(try server.send(ana, "POST", path, device).status == 200)
-    #expect(try server.send(ana, "POST", join, device).status == 200)
-    #expect(try server.send(ana, "POST", "/appdata/kid/notes/_unsubscribe", device).status == 204)
+    #expect(try server.send(as: ana, "POST", join, body: device).error == "MissingConfiguration")
+    #expect(try server.send(as: ana, "POST", path, body: device).status == 200)
+    #expect(try server.send(as: ana, "POST", path, body: device).status == 200)
+    #expect(try server.send(as: ana, "POST", join, body: device).status == 200)
+    #expect(
+      try server.send(as: ana, "POST", "/appdata/kid/notes/_unsubscribe", body: device).status
+        == 204)
     let end = "/user/kid/\(ana.id)/unregister-realtime"
-    #expect(try server.send(ana, "POST", end, device).status == 204)
-    #expect(try server.send(ana, "POST", join, device).error == "MissingConfiguration")
+    #expect(try server.send(as: ana, "POST", end, body: device).status == 204)
+    #expect(try server.send(as: ana, "POST", join, body: device).error == "MissingConfiguration")
   }
 
   @Test("A logout and an unregistration end the poll that waits")
@@ -190,11 +198,11 @@ import Testing
     let position = try device.poll(nil).json["t"]
     let first = try device.start(position)
     _ = try server.send(
-      ana, "POST", "/user/kid/\(ana.id)/unregister-realtime", #"{"deviceId":"device"}"#)
+      as: ana, "POST", "/user/kid/\(ana.id)/unregister-realtime", body: #"{"deviceId":"device"}"#)
     #expect(HTTPClient.receive(first)?.status == 403)
     let again = try Device(server, ana)
     let second = try again.start(position)
-    _ = try server.send(ana, "POST", "/user/kid/_logout")
+    _ = try server.send(as: ana, "POST", "/user/kid/_logout")
     #expect(HTTPClient.receive(second)?.status == 403)
   }
 
@@ -203,7 +211,7 @@ import Testing
     let server = try TestServer()
     let first = try server.user("ana")
     let login = try server.send(
-      .app, "POST", "/user/kid/login", #"{"username":"ana","password":"pass"}"#)
+      as: .app, "POST", "/user/kid/login", body: #"{"username":"ana","password":"pass"}"#)
     let second = TestServer.Who.user(
       id: first.id, token: login.json["_kmd"]?["authtoken"]?.stringValue ?? "")
     for (index, end) in [
@@ -215,21 +223,21 @@ import Testing
       let register = "/user/kid/\(first.id)/register-realtime"
       let join = "/appdata/kid/notes/_subscribe"
       for (who, body) in [(first, device), (second, other)] where index == 0 {
-        #expect(try server.send(who, "POST", register, body).status == 200)
-        #expect(try server.send(who, "POST", join, body).status == 200)
+        #expect(try server.send(as: who, "POST", register, body: body).status == 200)
+        #expect(try server.send(as: who, "POST", join, body: body).status == 200)
       }
-      _ = try server.send(ending, end.0, end.1, end.2)
+      _ = try server.send(as: ending, end.0, end.1, body: end.2)
       // What is left is the first session, with its own device.
-      #expect(try server.send(first, "POST", join, other).error == "MissingConfiguration")
-      #expect(try server.send(first, "POST", join, device).status == 200)
+      #expect(try server.send(as: first, "POST", join, body: other).error == "MissingConfiguration")
+      #expect(try server.send(as: first, "POST", join, body: device).status == 200)
     }
-    #expect(try server.send(.master, "DELETE", "/user/kid/\(first.id)/tokens").status == 204)
+    #expect(try server.send(as: .master, "DELETE", "/user/kid/\(first.id)/tokens").status == 204)
     let again = try server.send(
-      .app, "POST", "/user/kid/login", #"{"username":"ana","password":"new"}"#)
+      as: .app, "POST", "/user/kid/login", body: #"{"username":"ana","password":"new"}"#)
     let third = TestServer.Who.user(
       id: first.id, token: again.json["_kmd"]?["authtoken"]?.stringValue ?? "")
     let join = try server.send(
-      third, "POST", "/appdata/kid/notes/_subscribe", #"{"deviceId":"a"}"#)
+      as: third, "POST", "/appdata/kid/notes/_subscribe", body: #"{"deviceId":"a"}"#)
     #expect(join.error == "MissingConfiguration")
   }
 
@@ -239,12 +247,12 @@ import Testing
     let first = try Device(server, try server.user("ana"))
     _ = try first.subscribe()
     let login = try server.send(
-      .app, "POST", "/user/kid/login", #"{"username":"ana","password":"pass"}"#)
+      as: .app, "POST", "/user/kid/login", body: #"{"username":"ana","password":"pass"}"#)
     let token = login.json["_kmd"]?["authtoken"]?.stringValue ?? ""
     let second = try Device(server, .user(id: first.who.id, token: token))
     let waiting = try second.start(try second.poll(nil).json["t"])
-    #expect(try server.send(first.who, "POST", "/user/kid/_logout").status == 204)
-    _ = try server.send(second.who, "POST", "/appdata/kid/notes", #"{"_id":"a"}"#)
+    #expect(try server.send(as: first.who, "POST", "/user/kid/_logout").status == 204)
+    _ = try server.send(as: second.who, "POST", "/appdata/kid/notes", body: #"{"_id":"a"}"#)
     #expect(changes(HTTPClient.receive(waiting)) == ["create a"])
   }
 
@@ -256,19 +264,19 @@ import Testing
     var device = try Device(server, ana)
     _ = try device.subscribe()
     let position = try device.poll(nil).json["t"]
-    _ = try server.send(ana, "POST", "/appdata/kid/notes", #"{"_id":"before"}"#)
+    _ = try server.send(as: ana, "POST", "/appdata/kid/notes", body: #"{"_id":"before"}"#)
     let waiting = try device.start(try device.poll(position).json["t"])
     server.stop(graceSeconds: 5)
     let last = HTTPClient.receive(waiting)
     #expect(last == nil || last?.status == 200 || last?.status == 503)
     server = try TestServer(in: directory)
     device.server = server
-    _ = try server.send(ana, "POST", "/appdata/kid/notes", #"{"_id":"a"}"#)
+    _ = try server.send(as: ana, "POST", "/appdata/kid/notes", body: #"{"_id":"a"}"#)
     let answer = try device.poll(position)
     #expect(answer.json["kvstore"] == nil)
     #expect(changes(answer) == ["create before", "create a"])
     let next = try device.start(answer.json["t"])
-    _ = try server.send(ana, "POST", "/appdata/kid/notes", #"{"_id":"b"}"#)
+    _ = try server.send(as: ana, "POST", "/appdata/kid/notes", body: #"{"_id":"b"}"#)
     #expect(changes(HTTPClient.receive(next)) == ["create b"])
   }
 

@@ -16,7 +16,7 @@ import Testing
       self.server = server
       who = try server.user(name)
       keys = try server.send(
-        who, "POST", "/user/kid/\(who.id)/register-realtime", #"{"deviceId":"d"}"#
+        as: who, "POST", "/user/kid/\(who.id)/register-realtime", body: #"{"deviceId":"d"}"#
       ).json
     }
 
@@ -25,9 +25,9 @@ import Testing
     func text(_ name: String) -> String { keys[name]?.stringValue ?? "" }
 
     func call(
-      _ method: String, _ owner: Member, _ action: String = "", _ body: String? = nil
+      _ method: String, _ owner: Member, action: String = "", body: String? = nil
     ) throws -> HTTPAnswer {
-      try server.send(who, method, "/stream/kid/chat/\(owner.who.id)\(action)", body)
+      try server.send(as: who, method, "/stream/kid/chat/\(owner.who.id)\(action)", body: body)
     }
 
     /// Lets these in, to one's own stream.
@@ -36,11 +36,11 @@ import Testing
         "subscribe": .array(subscribe.map { .string($0.who.id) }),
         "publish": .array(publish.map { .string($0.who.id) }),
       ]
-      return try call("PUT", self, "", acl.text).status
+      return try call("PUT", self, action: "", body: acl.text).status
     }
 
     func subscribe(_ owner: Member) throws -> HTTPAnswer {
-      try call("POST", owner, "/subscribe", #"{"deviceId":"d"}"#)
+      try call("POST", owner, action: "/subscribe", body: #"{"deviceId":"d"}"#)
     }
 
     private func publishing(_ channel: String, _ message: String = "") -> String {
@@ -49,11 +49,11 @@ import Testing
 
     /// `message` is percent-encoded JSON.
     func send(_ message: String, to channel: String) throws -> HTTPAnswer {
-      try server.send(.nobody, "GET", publishing(channel, "/\(message)"))
+      try server.send(as: .nobody, "GET", publishing(channel, "/\(message)"))
     }
 
     func post(_ message: String, to channel: String) throws -> HTTPAnswer {
-      try server.send(.nobody, "POST", publishing(channel), message)
+      try server.send(as: .nobody, "POST", publishing(channel), body: message)
     }
 
     private func polling(_ position: JSONValue?, _ channel: String?) -> String {
@@ -65,7 +65,7 @@ import Testing
     }
 
     func poll(_ position: JSONValue?, _ channel: String? = nil) throws -> HTTPAnswer {
-      try server.send(.nobody, "GET", polling(position, channel))
+      try server.send(as: .nobody, "GET", polling(position, channel))
     }
 
     /// A poll that waits.
@@ -118,23 +118,24 @@ import Testing
     let server = try TestServer()
     let (ana, ben) = (try Member(server, "ana"), try Member(server, "ben"))
     #expect(try ben.subscribe(ana).error == "InsufficientCredentials")
-    #expect(try ben.call("POST", ana, "/publish").error == "InsufficientCredentials")
+    #expect(try ben.call("POST", ana, action: "/publish").error == "InsufficientCredentials")
     #expect(try ben.call("GET", ana).error == "InsufficientCredentials")
-    #expect(try ben.call("PUT", ana, "", "{}").error == "InsufficientCredentials")
+    #expect(try ben.call("PUT", ana, action: "", body: "{}").error == "InsufficientCredentials")
     #expect(try ben.send("1", to: ana.channel).status == 403)
     #expect(try ben.poll(nil, ana.channel).status == 403)
     #expect(try ana.call("GET", ana).json == ["subscribe": [], "publish": []])
-    #expect(try ana.call("POST", ana, "/publish").status == 200)
+    #expect(try ana.call("POST", ana, action: "/publish").status == 200)
     #expect(try ana.grant(publish: [ben]) == 200)
     #expect(try ana.call("GET", ana).json["publish"]?.arrayValue == [.string(ben.who.id)])
     #expect(try ben.subscribe(ana).error == "InsufficientCredentials")
     #expect(
-      try ben.call("POST", ana, "/publish").json["substreamChannelName"]?.stringValue == ana.channel
+      try ben.call("POST", ana, action: "/publish").json["substreamChannelName"]?.stringValue
+        == ana.channel
     )
     #expect(try ben.send("1", to: ana.channel).status == 200)
-    let list = try server.send(ben.who, "GET", "/stream/kid/chat/_substreams").json
+    let list = try server.send(as: ben.who, "GET", "/stream/kid/chat/_substreams").json
     #expect(list.arrayValue == [["_id": .string(ana.who.id)]])
-    #expect(try server.send(ben.who, "GET", "/stream/kid/other/_substreams").json == [])
+    #expect(try server.send(as: ben.who, "GET", "/stream/kid/other/_substreams").json == [])
   }
 
   @Test("Who is taken out of the ACL is told nothing more, and 403")
@@ -158,7 +159,8 @@ import Testing
     _ = try ben.subscribe(ana)
     _ = try ana.send("4", to: ana.channel)
     #expect(payloads(try ben.poll(position)) == [1, 4])
-    #expect(try ben.call("POST", ana, "/unsubscribe", #"{"deviceId":"d"}"#).status == 204)
+    #expect(
+      try ben.call("POST", ana, action: "/unsubscribe", body: #"{"deviceId":"d"}"#).status == 204)
     #expect(try ben.poll(position, ana.channel).status == 403)
   }
 
@@ -178,8 +180,8 @@ import Testing
       try ana.post("\"\(String(repeating: "x", count: (32 << 10) - 2))\"", to: ana.channel).status
         == 200)
     let path = "/publish/p/\(ana.text("subscribeKey"))/0/\(ana.channel)/0/1"
-    #expect(try server.send(.nobody, "GET", path).status == 400)
-    _ = try server.send(ana.who, "POST", "/user/kid/_logout")
+    #expect(try server.send(as: .nobody, "GET", path).status == 400)
+    _ = try server.send(as: ana.who, "POST", "/user/kid/_logout")
     #expect(try ana.send("1", to: ana.channel).status == 403)
   }
 
@@ -189,12 +191,12 @@ import Testing
     let ana = try Member(server, "ana")
     let own = "/stream/kid/chat/\(ana.who.id)"
     for acl in [#"{"subscribe":7}"#, #"{"publish":[1]}"#, #"{"groups":[]}"#] {
-      #expect(try server.send(ana.who, "PUT", own, acl).error == "InputValidationFailed")
+      #expect(try server.send(as: ana.who, "PUT", own, body: acl).error == "InputValidationFailed")
     }
-    let dotted = try server.send(ana.who, "GET", "/stream/kid/a.b/\(ana.who.id)")
+    let dotted = try server.send(as: ana.who, "GET", "/stream/kid/a.b/\(ana.who.id)")
     #expect(dotted.error == "InvalidIdentifier")
-    #expect(try server.send(.master, "GET", "/stream/kid/chat/nobody").error == "UserNotFound")
-    #expect(try server.send(ana.who, "GET", own + "/publish").status == 405)
+    #expect(try server.send(as: .master, "GET", "/stream/kid/chat/nobody").error == "UserNotFound")
+    #expect(try server.send(as: ana.who, "GET", own + "/publish").status == 405)
   }
 
   @Test("ACLs and subscriptions stand after a restart")

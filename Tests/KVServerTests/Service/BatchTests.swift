@@ -17,7 +17,7 @@ import Testing
   }
 
   private func send(_ body: String, as who: TestServer.Who? = nil) throws -> HTTPAnswer {
-    try server.send(who ?? ana, "POST", path + "/_batch", body)
+    try server.send(as: who ?? ana, "POST", path + "/_batch", body: body)
   }
 
   private func statuses(_ answer: HTTPAnswer) -> [Int64] {
@@ -29,14 +29,14 @@ import Testing
   }
 
   private func revision(_ id: String) throws -> String {
-    let entity = try server.send(ana, "GET", "\(path)/\(id)").expect(200).json
+    let entity = try server.send(as: ana, "GET", "\(path)/\(id)").expect(200).json
     return try #require(entity["_kmd"]?["lmt"]?.stringValue)
   }
 
   @Test("creates, replaces and deletes, and gives each result in its place")
   func eachKind() throws {
-    _ = try server.send(ana, "PUT", path + "/old", #"{"n":1,"_acl":{"gr":false}}"#)
-    _ = try server.send(ana, "PUT", path + "/gone", "{}")
+    _ = try server.send(as: ana, "PUT", path + "/old", body: #"{"n":1,"_acl":{"gr":false}}"#)
+    _ = try server.send(as: ana, "PUT", path + "/gone", body: "{}")
     let answer = try send(
       """
       [{"method":"POST","entity":{"_id":"a","n":1}}, {"method":"PUT","id":"old","entity":{"n":2}},
@@ -55,16 +55,18 @@ import Testing
     for index in [0, 1, 3, 4] {
       let stored = try #require(results[index]["entity"])
       let id = try #require(stored["_id"]?.stringValue)
-      #expect(try server.send(ana, "GET", "\(path)/\(id)").json == stored)
+      #expect(try server.send(as: ana, "GET", "\(path)/\(id)").json == stored)
     }
-    #expect(try server.send(ana, "GET", path + "/gone").status == 404)
+    #expect(try server.send(as: ana, "GET", path + "/gone").status == 404)
   }
 
   @Test("keeps the condition of each write")
   func conditions() throws {
-    for id in ["a", "b", "c", "d"] { _ = try server.send(ana, "PUT", "\(path)/\(id)", #"{"n":1}"#) }
+    for id in ["a", "b", "c", "d"] {
+      _ = try server.send(as: ana, "PUT", "\(path)/\(id)", body: #"{"n":1}"#)
+    }
     let (a, b) = (try revision("a"), try revision("b"))
-    _ = try server.send(ana, "PUT", path + "/b", #"{"n":2}"#)
+    _ = try server.send(as: ana, "PUT", path + "/b", body: #"{"n":2}"#)
     let answer = try send(
       """
       [{"method":"PUT","id":"a","ifMatch":"\\"\(a)\\"","entity":{"n":3}},
@@ -78,14 +80,14 @@ import Testing
       errors(answer) == [
         "", "StaleRequest", "ParameterValueOutOfRange", "", "EntityNotFound", "",
       ])
-    #expect(try server.send(ana, "GET", path + "/b").json["n"] == 2)
-    #expect(try server.send(ana, "GET", path).ids.sorted() == ["a", "b", "c", "f"])
+    #expect(try server.send(as: ana, "GET", path + "/b").json["n"] == 2)
+    #expect(try server.send(as: ana, "GET", path).ids.sorted() == ["a", "b", "c", "f"])
   }
 
   @Test("that is sent again after its answer was lost does nothing twice")
   func again() throws {
-    _ = try server.send(ana, "PUT", path + "/u", #"{"n":1}"#)
-    _ = try server.send(ana, "PUT", path + "/d", #"{"n":1}"#)
+    _ = try server.send(as: ana, "PUT", path + "/u", body: #"{"n":1}"#)
+    _ = try server.send(as: ana, "PUT", path + "/d", body: #"{"n":1}"#)
     let body = """
       [{"method":"POST","entity":{"_id":"c","n":1}},
        {"method":"PUT","id":"u","ifMatch":"\(try revision("u"))","entity":{"n":2}},
@@ -93,10 +95,10 @@ import Testing
        {"method":"PUT","id":"p","ifNoneMatch":"*","entity":{"n":1}}]
       """
     #expect(statuses(try send(body)) == [201, 200, 200, 201])
-    let (before, again) = (try server.send(ana, "GET", path).text, try send(body))
+    let (before, again) = (try server.send(as: ana, "GET", path).text, try send(body))
     #expect(statuses(again) == [500, 409, 404, 409])
     #expect(again.json.arrayValue?.first?["debug"]?.stringValue?.contains("exists") == true)
-    #expect(try server.send(ana, "GET", path).text == before)
+    #expect(try server.send(as: ana, "GET", path).text == before)
   }
 
   @Test("is not held up by a write that is refused")
@@ -118,25 +120,27 @@ import Testing
         "BadRequest", "BadRequest", "BadRequest", "InvalidIdentifier", "InvalidIdentifier",
         "InputValidationFailed", "InputValidationFailed", "InputValidationFailed", "BadRequest", "",
       ])
-    #expect(try server.send(ana, "GET", path).ids == ["a", "z"])
+    #expect(try server.send(as: ana, "GET", path).ids == ["a", "z"])
   }
 
   @Test("may do what its user may, entity by entity")
   func rights() throws {
     let ben = try server.user("ben")
-    _ = try server.send(ben, "PUT", path + "/bens", #"{"n":1}"#)
-    _ = try server.send(ben, "PUT", path + "/open", #"{"n":1,"_acl":{"gw":true}}"#)
+    _ = try server.send(as: ben, "PUT", path + "/bens", body: #"{"n":1}"#)
+    _ = try server.send(as: ben, "PUT", path + "/open", body: #"{"n":1,"_acl":{"gw":true}}"#)
     let body = """
       [{"method":"PUT","id":"bens","entity":{"n":2}}, {"method":"DELETE","id":"bens"},
        {"method":"PUT","id":"open","entity":{"n":2}}, {"method":"POST","entity":{"_id":"anas"}}]
       """
     #expect(
       errors(try send(body)) == ["InsufficientCredentials", "BadRequest", "", ""])
-    #expect(try server.send(ben, "GET", path + "/bens").json["n"] == 1)
-    #expect(try server.send(ben, "GET", path + "/open").json["_acl"]?["creator"] == .string(ben.id))
-    #expect(try server.send(ben, "GET", path + "/anas").json["_acl"]?["creator"] == .string(ana.id))
+    #expect(try server.send(as: ben, "GET", path + "/bens").json["n"] == 1)
+    #expect(
+      try server.send(as: ben, "GET", path + "/open").json["_acl"]?["creator"] == .string(ben.id))
+    #expect(
+      try server.send(as: ben, "GET", path + "/anas").json["_acl"]?["creator"] == .string(ana.id))
     _ = try server.send(
-      .master, "PUT", path + "/_permissions", #"{"create":"never","delete":"never"}"#)
+      as: .master, "PUT", path + "/_permissions", body: #"{"create":"never","delete":"never"}"#)
     let closed = try send(
       """
       [{"method":"POST","entity":{}}, {"method":"PUT","id":"new","entity":{}},
@@ -161,10 +165,10 @@ import Testing
     for broken in ["", "{}", "7", "[", #"[{"method":"POST","entity":{"a":}}]"#] {
       #expect(try send(broken).status == 400)
     }
-    #expect(try server.send(ana, "GET", path + "/_batch").status == 405)
-    #expect(try server.send(ana, "GET", path).text == "[]")
+    #expect(try server.send(as: ana, "GET", path + "/_batch").status == 405)
+    #expect(try server.send(as: ana, "GET", path).text == "[]")
     #expect(try send(many(100)).status == 200)
-    #expect(try server.send(ana, "GET", path + "/_count").text == #"{"count":100}"#)
+    #expect(try server.send(as: ana, "GET", path + "/_count").text == #"{"count":100}"#)
   }
 
   @Test("may be as large as other bodies with entities")
@@ -172,30 +176,31 @@ import Testing
     let text = String(repeating: "x", count: 2 << 20)
     let answer = try send(#"[{"method":"PUT","id":"a","entity":{"t":"\#(text)"}}]"#)
     #expect(statuses(answer) == [201])
-    #expect(try server.send(ana, "GET", path + "/a").json["t"]?.stringValue == text)
+    #expect(try server.send(as: ana, "GET", path + "/a").json["t"]?.stringValue == text)
   }
 
   @Test("that only deletes, or is refused, makes no collection")
   func noCollection() throws {
     #expect(errors(try send(#"[{"method":"DELETE","id":"a"}, 7]"#)).first == "EntityNotFound")
     let remove = try server.send(
-      .master, "POST", "/rpc/kid/remove-collection", #"{"collectionName":"places"}"#,
+      as: .master, "POST", "/rpc/kid/remove-collection", body: #"{"collectionName":"places"}"#,
       headers: [("X-Kinvey-Delete-Entire-Collection", "true")])
     #expect(remove.error == "CollectionNotFound")
     #expect(
-      try server.send(ana, "POST", "/appdata/kid/-x/_batch", "[]").error == "InvalidIdentifier")
+      try server.send(as: ana, "POST", "/appdata/kid/-x/_batch", body: "[]").error
+        == "InvalidIdentifier")
   }
 
   @Test("is told to those who ask what has changed")
   func delta() throws {
-    _ = try server.send(.master, "PUT", path + "/_history", #"{"enabled":true}"#)
-    _ = try server.send(ana, "PUT", path + "/gone", "{}")
-    let read = try server.send(ana, "GET", path)
+    _ = try server.send(as: .master, "PUT", path + "/_history", body: #"{"enabled":true}"#)
+    _ = try server.send(as: ana, "PUT", path + "/gone", body: "{}")
+    let read = try server.send(as: ana, "GET", path)
     let since = try #require(read.headers["x-kinvey-request-start"])
     _ = try send(
       #"[{"method":"DELETE","id":"gone"},{"method":"PUT","id":"a","entity":{}},{"method":"POST","entity":{"_id":"b"}}]"#
     )
-    let changes = try server.send(ana, "GET", target(path + "/_deltaset", [("since", since)]))
+    let changes = try server.send(as: ana, "GET", target(path + "/_deltaset", [("since", since)]))
     #expect(changes.json["deleted"]?.arrayValue?.compactMap { $0["_id"] } == ["gone"])
     let changed = changes.json["changed"]?.arrayValue?.compactMap { $0["_id"]?.stringValue } ?? []
     #expect(Set(changed).isSuperset(of: ["a", "b"]))
@@ -203,8 +208,9 @@ import Testing
 
   @Test("is announced in answers, refusals apart")
   func announced() throws {
-    #expect(try server.send(ana, "GET", path).headers["x-kvstored-batch"] == "100")
-    #expect(try server.send(ana, "PUT", path + "/a", "{}").headers["x-kvstored-batch"] == "100")
-    #expect(try server.send(.nobody, "GET", path).headers["x-kvstored-batch"] == nil)
+    #expect(try server.send(as: ana, "GET", path).headers["x-kvstored-batch"] == "100")
+    #expect(
+      try server.send(as: ana, "PUT", path + "/a", body: "{}").headers["x-kvstored-batch"] == "100")
+    #expect(try server.send(as: .nobody, "GET", path).headers["x-kvstored-batch"] == nil)
   }
 }

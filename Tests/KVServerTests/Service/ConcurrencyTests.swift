@@ -26,7 +26,7 @@ import Testing
       return nil
     }
     #expect(failures == [])
-    #expect(try server.send(ana, "GET", "/appdata/kid/c/_count").text == #"{"count":60}"#)
+    #expect(try server.send(as: ana, "GET", "/appdata/kid/c/_count").text == #"{"count":60}"#)
   }
 
   @Test("create one entity under one id")
@@ -77,12 +77,12 @@ import Testing
     // Whatever a read does not see must have a time that is not before the start of that read.
     var reads: [(start: String, ids: Set<String>)] = []
     for _ in 0..<20 {
-      let answer = try server.send(ana, "GET", "/appdata/kid/c")
+      let answer = try server.send(as: ana, "GET", "/appdata/kid/c")
       reads.append((answer.headers["x-kinvey-request-start"] ?? "", Set(answer.ids)))
     }
     done.withLock { $0 = true }
     for writer in writers { writer.join() }
-    let final = try server.send(ana, "GET", "/appdata/kid/c").json.arrayValue ?? []
+    let final = try server.send(as: ana, "GET", "/appdata/kid/c").json.arrayValue ?? []
     for (start, ids) in reads {
       for entity in final {
         let id = entity["_id"]?.stringValue ?? ""

@@ -18,7 +18,7 @@ import Testing
     ]
     for who in values {
       for path in ["/appdata/kid", "/appdata/kid/notes", "/appdata/kid/notes/1", "/user/kid/_me"] {
-        let answer = try server.send(who, "GET", path)
+        let answer = try server.send(as: who, "GET", path)
         #expect(answer.status == 401 && answer.error == "InvalidCredentials", "\(who) \(path)")
         #expect(answer.headers["www-authenticate"] != nil)
       }
@@ -27,7 +27,7 @@ import Testing
 
   @Test("of the app serve to ping and to log in, not to read data")
   func app() throws {
-    let ping = try server.send(.app, "GET", "/appdata/kid")
+    let ping = try server.send(as: .app, "GET", "/appdata/kid")
     #expect(ping.status == 200 && ping.json["version"]?.stringValue == Version.text)
     for (method, path, body) in [
       ("GET", "/appdata/kid/notes", nil), ("GET", "/appdata/kid/notes/1", nil),
@@ -36,7 +36,7 @@ import Testing
       ("GET", "/appdata/kid/notes/_count", nil), ("GET", "/user/kid/_me", nil),
       ("POST", "/user/kid/_logout", nil), ("GET", "/appdata/kid/notes/_permissions", nil),
     ] as [(String, String, String?)] {
-      let answer = try server.send(.app, method, path, body)
+      let answer = try server.send(as: .app, method, path, body: body)
       #expect(
         answer.status == 401 && answer.error == "InsufficientCredentials", "\(method) \(path)")
     }
@@ -44,7 +44,7 @@ import Testing
 
   @Test("are of no use in an app that there is not")
   func unknownApp() throws {
-    let answer = try server.send(.app, "GET", "/appdata/other")
+    let answer = try server.send(as: .app, "GET", "/appdata/other")
     #expect(answer.status == 404 && answer.error == "AppNotFound")
   }
 
@@ -52,32 +52,32 @@ import Testing
   func expiry() throws {
     let server = try TestServer { $0.sessionDays = 0 }
     let ana = try server.user("ana")
-    #expect(try server.send(ana, "GET", "/user/kid/_me").error == "InvalidCredentials")
+    #expect(try server.send(as: ana, "GET", "/user/kid/_me").error == "InvalidCredentials")
   }
 
   @Test("are followed by the request's id and API version in every answer")
   func marks() throws {
     let id = ("X-Kinvey-Request-Id", "my-request-7")
     for (path, version) in [("/appdata/kid", 3), ("/nowhere", 5), ("/appdata/kid/x/y/z", 6)] {
-      let answer = try server.send(.app, "GET", path, version: version, headers: [id])
+      let answer = try server.send(as: .app, "GET", path, version: version, headers: [id])
       #expect(answer.headers["x-kinvey-request-id"] == "my-request-7")
       #expect(answer.headers["x-kinvey-api-version"] == String(version))
     }
-    let own = try server.send(.app, "GET", "/appdata/kid")
+    let own = try server.send(as: .app, "GET", "/appdata/kid")
     #expect(own.headers["x-kinvey-request-id"]?.utf8.count == 36)
     let long = ("X-Kinvey-Request-Id", String(repeating: "x", count: 500))
-    let replaced = try server.send(.app, "GET", "/appdata/kid", headers: [long])
+    let replaced = try server.send(as: .app, "GET", "/appdata/kid", headers: [long])
     #expect(replaced.headers["x-kinvey-request-id"]?.utf8.count == 36)
   }
 
   @Test("come with an API version that the server knows")
   func versions() throws {
-    let newer = try server.send(.app, "GET", "/appdata/kid", version: 7)
+    let newer = try server.send(as: .app, "GET", "/appdata/kid", version: 7)
     #expect(newer.status == 501 && newer.error == "APIVersionNotImplemented")
-    let older = try server.send(.app, "GET", "/appdata/kid", version: 0)
+    let older = try server.send(as: .app, "GET", "/appdata/kid", version: 0)
     #expect(older.status == 400 && older.error == "APIVersionNotAvailable")
     let none = try server.send(
-      .app, "GET", "/appdata/kid", version: nil, headers: [("X-Kinvey-API-Version", "new")])
+      as: .app, "GET", "/appdata/kid", version: nil, headers: [("X-Kinvey-API-Version", "new")])
     #expect(none.status == 400 && none.error == "APIVersionNotAvailable")
   }
 }
@@ -89,14 +89,14 @@ import Testing
 
   @Test("answers the health check without credentials")
   func health() throws {
-    let answer = try server.send(.nobody, "GET", "/healthz")
+    let answer = try server.send(as: .nobody, "GET", "/healthz")
     #expect(answer.status == 200 && answer.text == #"{"status":"ok"}"#)
   }
 
   @Test("answers paths that lead nowhere with 404")
   func unknown() throws {
     for path in ["/", "/x", "/appdata", "/user", "/rpc/kid/x", "/appdata/kid/a/b/c"] {
-      let answer = try server.send(.app, "GET", path)
+      let answer = try server.send(as: .app, "GET", path)
       #expect(answer.status == 404 && answer.error == "NotFound", "\(path)")
     }
   }
@@ -111,7 +111,7 @@ import Testing
       ("OPTIONS", "/healthz", "GET, HEAD"), ("GET", "/user/kid/u/tokens", "DELETE"),
     ]
     for (method, path, allowed) in cases {
-      let answer = try server.send(.nobody, method, path)
+      let answer = try server.send(as: .nobody, method, path)
       #expect(answer.status == 405 && answer.error == "MethodNotAllowed", "\(method) \(path)")
       #expect(answer.headers["allow"] == allowed, "\(method) \(path)")
     }

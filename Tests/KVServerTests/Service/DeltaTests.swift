@@ -24,7 +24,7 @@ import Testing
     try put("changed", #"{"done":false,"v":2}"#)
     try put("new", #"{"done":false}"#)
     try put("other", #"{"done":true}"#)
-    _ = try server.send(ana, "DELETE", path + "/deleted")
+    _ = try server.send(as: ana, "DELETE", path + "/deleted")
     let answer = try delta(start, #"{"done":false}"#)
     #expect(answer.status == 200)
     #expect(answer.headers["x-kinvey-request-start"] != nil)
@@ -49,7 +49,8 @@ import Testing
     for id in ["a", "b", "c"] { try put(id, "{\"n\":\"\(id)\"}") }
     let start = try now()
     #expect(
-      try server.send(ana, "DELETE", query(path, #"{"n":{"$ne":"c"}}"#)).text == #"{"count":2}"#)
+      try server.send(as: ana, "DELETE", query(path, #"{"n":{"$ne":"c"}}"#)).text == #"{"count":2}"#
+    )
     try put("a", #"{"n":"a"}"#)
     let answer = try delta(start, nil)
     #expect(ids(answer, "changed") == ["a"])
@@ -64,13 +65,13 @@ import Testing
     for round in 0..<20 {
       for _ in 0..<4 {
         try put("a", "{}")
-        let body = try server.send(ana, "GET", path + "/a").json
+        let body = try server.send(as: ana, "GET", path + "/a").json
         let version = body["_kmd"]?["lmt"]?.stringValue ?? ""
         #expect(version > last, "\(round)")
         last = version
       }
       let target = round % 2 == 0 ? path + "/a" : query(path, #"{"_id":"a"}"#)
-      _ = try server.send(ana, "DELETE", target)
+      _ = try server.send(as: ana, "DELETE", target)
     }
   }
 
@@ -82,11 +83,11 @@ import Testing
     let start = try now()
     try put("leaves", #"{"done":true}"#)
     let parameters = [("since", start), ("query", #"{"done":false}"#), ("left", "true")]
-    let answer = try server.send(ana, "GET", target(path + "/_deltaset", parameters))
+    let answer = try server.send(as: ana, "GET", target(path + "/_deltaset", parameters))
     #expect(ids(answer, "left") == ["leaves"])
     #expect(!ids(answer, "changed").contains("leaves"))
     let all = try server.send(
-      ana, "GET", target(path + "/_deltaset", [("since", start), ("left", "true")]))
+      as: ana, "GET", target(path + "/_deltaset", [("since", start), ("left", "true")]))
     #expect(ids(all, "left") == [] && ids(all, "changed").contains("leaves"))
   }
 
@@ -98,8 +99,8 @@ import Testing
     try put("secret", #"{"_acl":{"gr":false}}"#)
     try put("gone", #"{"_acl":{"gr":false}}"#)
     try put("public", "{}")
-    _ = try server.send(ana, "DELETE", path + "/gone")
-    let answer = try server.send(bob, "GET", target(path + "/_deltaset", [("since", start)]))
+    _ = try server.send(as: ana, "DELETE", path + "/gone")
+    let answer = try server.send(as: bob, "GET", target(path + "/_deltaset", [("since", start)]))
     #expect(ids(answer, "changed") == ["public"] && ids(answer, "deleted") == [])
     let own = try delta(start, nil)
     #expect(
@@ -118,18 +119,18 @@ import Testing
     try put("open", letIn)
     try put("untouched", #"{"n":1}"#)
     try put("secret", closed)
-    for id in ["gone", "secret"] { _ = try server.send(ana, "DELETE", path + "/" + id) }
-    let answer = try changes(start, bob, left: true)
+    for id in ["gone", "secret"] { _ = try server.send(as: ana, "DELETE", path + "/" + id) }
+    let answer = try changes(start, as: bob, left: true)
     #expect(ids(answer, "left").sorted() == ["closed", "gone"])
     #expect(ids(answer, "changed").sorted() == ["open", "untouched"])
     #expect(ids(answer, "deleted") == [])
     // The protocol's own clients know no such list: for them it is gone.
-    #expect(ids(try changes(start, bob), "deleted").sorted() == ["closed", "gone"])
+    #expect(ids(try changes(start, as: bob), "deleted").sorted() == ["closed", "gone"])
     for list in ["left", "deleted", "changed"] {
-      #expect(ids(try changes(start, eve, left: true), list) == [])
-      #expect(ids(try changes(start, eve), list) == [])
+      #expect(ids(try changes(start, as: eve, left: true), list) == [])
+      #expect(ids(try changes(start, as: eve), list) == [])
     }
-    #expect(ids(try changes(start, ana, left: true), "left") == [])
+    #expect(ids(try changes(start, as: ana, left: true), "left") == [])
   }
 
   @Test("tell that an entity has left which left the query before it was deleted")
@@ -138,10 +139,10 @@ import Testing
     for id in ["a", "b"] { try put(id, #"{"done":false}"#) }
     let start = try now()
     try put("a", #"{"done":true}"#)
-    for id in ["a", "b"] { _ = try server.send(ana, "DELETE", path + "/" + id) }
-    let answer = try changes(start, ana, #"{"done":false}"#, left: true)
+    for id in ["a", "b"] { _ = try server.send(as: ana, "DELETE", path + "/" + id) }
+    let answer = try changes(start, as: ana, filter: #"{"done":false}"#, left: true)
     #expect(ids(answer, "left") == ["a"] && ids(answer, "deleted") == ["b"])
-    #expect(ids(try changes(start, ana, #"{"done":false}"#), "deleted") == ["b"])
+    #expect(ids(try changes(start, as: ana, filter: #"{"done":false}"#), "deleted") == ["b"])
   }
 
   @Test("are not known from before the collection's read rule was changed, also by a restart")
@@ -150,7 +151,8 @@ import Testing
     try put("x", "{}")
     let start = try now()
     func set(_ rule: String) throws {
-      let answer = try server.send(.master, "PUT", path + "/_permissions", #"{"read":"\#(rule)"}"#)
+      let answer = try server.send(
+        as: .master, "PUT", path + "/_permissions", body: #"{"read":"\#(rule)"}"#)
       #expect(answer.status == 200)
     }
     try set("creator")
@@ -162,14 +164,15 @@ import Testing
     try set("shared")
     #expect(try delta(closed, nil).error == "ParameterValueOutOfRange")
 
-    try server.send(.master, "PUT", "/appdata/kid/plain/_history", #"{"enabled":true}"#).expect(200)
+    try server.send(as: .master, "PUT", "/appdata/kid/plain/_history", body: #"{"enabled":true}"#)
+      .expect(200)
     let plain = try later()
     server.stop()
     let again = try TestServer(in: server.directory) { $0.permissions.read = .acl }
     let since = [("since", plain)]
     for (name, status) in [("notes", 200), ("plain", 400)] {
       let target = target("/appdata/kid/\(name)/_deltaset", since)
-      try again.send(ana, "GET", target).expect(status)
+      try again.send(as: ana, "GET", target).expect(status)
     }
   }
 
@@ -177,12 +180,12 @@ import Testing
   func beginning() throws {
     let server = try TestServer { $0.historyDays = 5 }
     let ana = try server.user("ana")
-    let start = try server.send(ana, "GET", path).headers["x-kinvey-request-start"] ?? ""
+    let start = try server.send(as: ana, "GET", path).headers["x-kinvey-request-start"] ?? ""
     let target = target(path + "/_deltaset", [("since", start), ("left", "true")])
-    let before = try server.send(ana, "GET", target).expect(200)
+    let before = try server.send(as: ana, "GET", target).expect(200)
     #expect(before.json == ["changed": [], "deleted": [], "left": []])
-    try server.send(ana, "POST", path, #"{"_id":"x"}"#).expect(201)
-    #expect(ids(try server.send(ana, "GET", target).expect(200), "changed") == ["x"])
+    try server.send(as: ana, "POST", path, body: #"{"_id":"x"}"#).expect(201)
+    #expect(ids(try server.send(as: ana, "GET", target).expect(200), "changed") == ["x"])
   }
 
   @Test("come with the wanted fields only")
@@ -191,7 +194,7 @@ import Testing
     let start = try now()
     try put("x", #"{"a":1,"b":2}"#)
     let answer = try server.send(
-      ana, "GET", target(path + "/_deltaset", [("since", start), ("fields", "a")]))
+      as: ana, "GET", target(path + "/_deltaset", [("since", start), ("fields", "a")]))
     let entity = try #require(answer.json["changed"]?.arrayValue?.first?.objectValue)
     #expect(entity.members.map(\.name) == ["_id", "a", "_acl", "_kmd"])
   }
@@ -203,7 +206,7 @@ import Testing
     let off = try delta(start, nil)
     #expect(off.status == 403 && off.error == "MissingConfiguration")
     try switchOn()
-    let missing = try server.send(ana, "GET", path + "/_deltaset")
+    let missing = try server.send(as: ana, "GET", path + "/_deltaset")
     #expect(missing.status == 400 && missing.error == "MissingRequestParameter")
     for since in ["yesterday", "", "2024-13-01T00:00:00.000Z", "2000-01-01T00:00:00.000Z"] {
       let answer = try delta(since, nil)
@@ -211,7 +214,8 @@ import Testing
     }
     #expect(try delta(try now(), #"{"a":{"$frob":1}}"#).error == "InvalidQuerySyntax")
     #expect(try delta(try now(), "{").error == "JSONParseError")
-    #expect(try server.send(.app, "GET", path + "/_deltaset").error == "InsufficientCredentials")
+    #expect(
+      try server.send(as: .app, "GET", path + "/_deltaset").error == "InsufficientCredentials")
   }
 
   @Test("are too many above ten thousand")
@@ -231,25 +235,30 @@ import Testing
   @Test("are switched on and off by the administrator, for so many days")
   func administration() throws {
     let target = path + "/_history"
-    #expect(try server.send(.master, "GET", target).json == ["enabled": false])
+    #expect(try server.send(as: .master, "GET", target).json == ["enabled": false])
     #expect(
-      try server.send(ana, "PUT", target, #"{"enabled":true}"#).error == "InsufficientCredentials")
-    let on = try server.send(.master, "PUT", target, #"{"enabled":true}"#)
+      try server.send(as: ana, "PUT", target, body: #"{"enabled":true}"#).error
+        == "InsufficientCredentials")
+    let on = try server.send(as: .master, "PUT", target, body: #"{"enabled":true}"#)
     #expect(on.json["enabled"] == true && on.json["days"] == 15)
-    let longer = try server.send(.master, "PUT", target, #"{"enabled":true,"days":30}"#)
+    let longer = try server.send(as: .master, "PUT", target, body: #"{"enabled":true,"days":30}"#)
     #expect(longer.json["days"] == 30 && longer.json["since"] == on.json["since"])
     for body in [#"{"enabled":true,"days":31}"#, #"{"enabled":true,"days":0}"#] {
-      #expect(try server.send(.master, "PUT", target, body).error == "ParameterValueOutOfRange")
+      #expect(
+        try server.send(as: .master, "PUT", target, body: body).error == "ParameterValueOutOfRange")
     }
     for body in ["{}", #"{"enabled":1}"#, #"{"enabled":true,"x":1}"#] {
-      #expect(try server.send(.master, "PUT", target, body).error == "InputValidationFailed")
+      #expect(
+        try server.send(as: .master, "PUT", target, body: body).error == "InputValidationFailed")
     }
     let start = try now()
     #expect(try delta(start, nil).status == 200)
     #expect(
-      try server.send(.master, "PUT", target, #"{"enabled":false}"#).json == ["enabled": false])
+      try server.send(as: .master, "PUT", target, body: #"{"enabled":false}"#).json == [
+        "enabled": false
+      ])
     #expect(try delta(start, nil).error == "MissingConfiguration")
-    #expect(try server.send(.master, "PUT", target, #"{"enabled":true}"#).status == 200)
+    #expect(try server.send(as: .master, "PUT", target, body: #"{"enabled":true}"#).status == 200)
     #expect(try delta(start, nil).error == "ParameterValueOutOfRange")
   }
 
@@ -258,20 +267,20 @@ import Testing
     try switchOn()
     try put("x", "{}")
     let start = try now()
-    _ = try server.send(ana, "DELETE", path + "/x")
+    _ = try server.send(as: ana, "DELETE", path + "/x")
     let directory = server.directory
     server.stop()
     let again = try TestServer(in: directory) { $0.historyDays = 5 }
-    let answer = try again.send(ana, "GET", target(path + "/_deltaset", [("since", start)]))
+    let answer = try again.send(as: ana, "GET", target(path + "/_deltaset", [("since", start)]))
     #expect(ids(answer, "deleted") == ["x"])
-    _ = try again.send(ana, "POST", "/appdata/kid/fresh", "{}")
-    #expect(try again.send(.master, "GET", "/appdata/kid/fresh/_history").json["days"] == 5)
-    #expect(try again.send(.master, "GET", path + "/_history").json["days"] == 15)
+    _ = try again.send(as: ana, "POST", "/appdata/kid/fresh", body: "{}")
+    #expect(try again.send(as: .master, "GET", "/appdata/kid/fresh/_history").json["days"] == 5)
+    #expect(try again.send(as: .master, "GET", path + "/_history").json["days"] == 15)
     again.server.stop()
     let without = try TestServer(in: directory)
     #expect(
-      try without.send(.master, "GET", "/appdata/kid/fresh/_history").json["enabled"] == false)
-    #expect(try without.send(.master, "GET", path + "/_history").json["enabled"] == true)
+      try without.send(as: .master, "GET", "/appdata/kid/fresh/_history").json["enabled"] == false)
+    #expect(try without.send(as: .master, "GET", path + "/_history").json["enabled"] == true)
   }
 
   @Test("lead a client that asks again and again to what the server has, whatever others write")
@@ -296,7 +305,7 @@ import Testing
         }
       }
     }
-    let first = try server.send(ana, "GET", path)
+    let first = try server.send(as: ana, "GET", path)
     var known = Dictionary(
       uniqueKeysWithValues: (first.json.arrayValue ?? []).map { ($0["_id"]?.stringValue ?? "", $0) }
     )
@@ -313,7 +322,7 @@ import Testing
         known[entity["_id"]?.stringValue ?? ""] = entity
       }
     }
-    let last = try server.send(ana, "GET", path).json.arrayValue ?? []
+    let last = try server.send(as: ana, "GET", path).json.arrayValue ?? []
     #expect(Set(known.keys) == Set(last.compactMap { $0["_id"]?.stringValue }), "\(seed)")
     for entity in last { #expect(known[entity["_id"]?.stringValue ?? ""] == entity, "\(seed)") }
   }
@@ -321,22 +330,25 @@ import Testing
   // MARK: Parts
 
   private func switchOn() throws {
-    #expect(try server.send(.master, "PUT", path + "/_history", #"{"enabled":true}"#).status == 200)
+    #expect(
+      try server.send(as: .master, "PUT", path + "/_history", body: #"{"enabled":true}"#).status
+        == 200)
   }
 
   private func put(_ id: String, _ body: String) throws {
-    #expect(try server.send(ana, "PUT", path + "/" + percentEncoded(id), body).status < 300)
+    #expect(
+      try server.send(as: ana, "PUT", path + "/" + percentEncoded(id), body: body).status < 300)
   }
 
   /// The time of a read, later than anything that was written: changes of the same millisecond would be
   /// reported once more.
   private func now(after id: String? = nil) throws -> String {
-    let last = try server.send(ana, "GET", path).json.arrayValue?.compactMap {
+    let last = try server.send(as: ana, "GET", path).json.arrayValue?.compactMap {
       $0["_kmd"]?["lmt"]?.stringValue
     }.max()
     while true {
       let start =
-        try server.send(ana, "GET", path + "/_count").headers["x-kinvey-request-start"] ?? ""
+        try server.send(as: ana, "GET", path + "/_count").headers["x-kinvey-request-start"] ?? ""
       if start > last ?? "" { return start }
     }
   }
@@ -348,15 +360,15 @@ import Testing
   }
 
   private func delta(_ since: String, _ filter: String?) throws -> HTTPAnswer {
-    try changes(since, ana, filter)
+    try changes(since, as: ana, filter: filter)
   }
 
   private func changes(
-    _ since: String, _ who: TestServer.Who, _ filter: String? = nil, left: Bool = false
+    _ since: String, as who: TestServer.Who, filter: String? = nil, left: Bool = false
   ) throws -> HTTPAnswer {
     var parameters = [("since", since)] + (filter.map { [("query", $0)] } ?? [])
     if left { parameters.append(("left", "true")) }
-    return try server.send(who, "GET", target(path + "/_deltaset", parameters))
+    return try server.send(as: who, "GET", target(path + "/_deltaset", parameters))
   }
 
   private func ids(_ answer: HTTPAnswer, _ list: String) -> [String] {

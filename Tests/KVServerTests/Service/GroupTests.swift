@@ -16,12 +16,12 @@ import Testing
       #"{"country":"PT","age":50}"#, #"{"country":"US","age":23}"#, #"{"country":"PT","age":21.5}"#,
       #"{"country":"US","age":"old"}"#, #"{"age":1}"#,
     ] {
-      _ = try server.send(ana, "POST", path, body)
+      _ = try server.send(as: ana, "POST", path, body: body)
     }
   }
 
   private func group(_ body: String) throws -> HTTPAnswer {
-    try server.send(ana, "POST", path + "/_group", body)
+    try server.send(as: ana, "POST", path + "/_group", body: body)
   }
 
   @Test("count, with the key as an array, an object, or empty")
@@ -115,14 +115,16 @@ import Testing
 
   @Test("hold what the user may read, and nothing else")
   func access() throws {
-    _ = try server.send(ana, "POST", path, #"{"country":"XX","_acl":{"gr":false}}"#)
+    _ = try server.send(as: ana, "POST", path, body: #"{"country":"XX","_acl":{"gr":false}}"#)
     let bob = try server.user("bob")
     let body = #"{"key":[],"initial":{"count":0},"reduce":"function(doc,out){ out.count++; }"}"#
-    #expect(try server.send(bob, "POST", path + "/_group", body).text == #"[{"count":5}]"#)
-    #expect(try group(body).text == #"[{"count":6}]"#)
-    #expect(try server.send(ana, "POST", "/appdata/kid/void/_group", body).text == "[]")
     #expect(
-      try server.send(.app, "POST", path + "/_group", body).error == "InsufficientCredentials")
+      try server.send(as: bob, "POST", path + "/_group", body: body).text == #"[{"count":5}]"#)
+    #expect(try group(body).text == #"[{"count":6}]"#)
+    #expect(try server.send(as: ana, "POST", "/appdata/kid/void/_group", body: body).text == "[]")
+    #expect(
+      try server.send(as: .app, "POST", path + "/_group", body: body).error
+        == "InsufficientCredentials")
   }
 
   @Test("are refused when they are not understood")

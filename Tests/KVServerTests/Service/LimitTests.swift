@@ -14,12 +14,13 @@ import Testing
     let ana = try server.user("ana")
     let fits = "{\"x\":\"\(String(repeating: "x", count: 1992))\"}"
     #expect(fits.utf8.count == 2000)
-    #expect(try server.send(ana, "POST", "/appdata/kid/notes", fits).status == 201)
-    let announced = try server.send(ana, "POST", "/appdata/kid/notes", fits + " ")
+    #expect(try server.send(as: ana, "POST", "/appdata/kid/notes", body: fits).status == 201)
+    let announced = try server.send(as: ana, "POST", "/appdata/kid/notes", body: fits + " ")
     #expect(announced.status == 413 && announced.error == "RequestEntityTooLarge")
     let connection = try #require(RawConnection(port: server.port))
     let chunk = "7d1\r\n\(fits) \r\n0\r\n\r\n"
-    connection.send(head("POST", "/appdata/kid/notes", ana, "Transfer-Encoding: chunked") + chunk)
+    connection.send(
+      head("POST", "/appdata/kid/notes", as: ana, headers: "Transfer-Encoding: chunked") + chunk)
     #expect(HTTPClient.receive(connection)?.status == 413)
   }
 
@@ -28,7 +29,8 @@ import Testing
     let server = try TestServer { $0.limits.bodyBytes = 2000 }
     let ana = try server.user("ana")
     let connection = try #require(RawConnection(port: server.port))
-    connection.send(head("POST", "/appdata/kid/notes", ana, "Transfer-Encoding: chunked"))
+    connection.send(
+      head("POST", "/appdata/kid/notes", as: ana, headers: "Transfer-Encoding: chunked"))
     let chunk = "400\r\n\(String(repeating: " ", count: 1024))\r\n"
     var sent = 0
     while sent < 20_000, connection.send(chunk) { sent += 1 }
@@ -78,7 +80,7 @@ import Testing
       #expect(
         answer.dropFirst("HTTP/1.1".count).hasPrefix(expected) && answer.isEmpty == (status == nil),
         "\(message.prefix(40)): \(answer.prefix(80))")
-      #expect(try server.send(.nobody, "GET", "/healthz").status == 200)
+      #expect(try server.send(as: .nobody, "GET", "/healthz").status == 200)
     }
   }
 
@@ -92,7 +94,7 @@ import Testing
     connection.send("\r\n")
     let answer = String(decoding: connection.drain(), as: UTF8.self)
     #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 431") || answer.hasPrefix("HTTP/1.1 413"))
-    #expect(try server.send(.nobody, "GET", "/healthz").status == 200)
+    #expect(try server.send(as: .nobody, "GET", "/healthz").status == 200)
   }
 
   @Test("refuse bodies that are no JSON, or JSON of the wrong kind")
@@ -110,13 +112,14 @@ import Testing
     let authorization = ("Authorization", try #require(ana.authorization))
     for (body, error) in texts {
       for (method, path) in [("POST", "/appdata/kid/notes"), ("PUT", "/appdata/kid/notes/x")] {
-        let answer = try server.client().send(method, path, headers: [authorization], body: body)
+        let answer = try server.client().send(
+          method, path, headers: [authorization], body: body)
         #expect(answer?.status == 400 && answer?.error == error, "\(method) \(body)")
       }
     }
     for path in ["/user/kid", "/user/kid/login", "/rpc/kid/check-username-exists"] {
-      #expect(try server.send(.app, "POST", path, "{").error == "JSONParseError")
-      #expect(try server.send(.app, "POST", path, "[]").error == "BadRequest")
+      #expect(try server.send(as: .app, "POST", path, body: "{").error == "JSONParseError")
+      #expect(try server.send(as: .app, "POST", path, body: "[]").error == "BadRequest")
     }
   }
 
@@ -129,15 +132,15 @@ import Testing
       let close = String(repeating: "]", count: depth)
       let body = "{\"a\":\(open)\(close)}"
       let path = "/appdata/kid/notes"
-      #expect(try server.send(ana, "POST", path, body).error == "JSONParseError")
-      #expect(try server.send(ana, "POST", path, open).error == "JSONParseError")
+      #expect(try server.send(as: ana, "POST", path, body: body).error == "JSONParseError")
+      #expect(try server.send(as: ana, "POST", path, body: open).error == "JSONParseError")
       let error = body.utf8.count > 1 << 20 ? "RequestEntityTooLarge" : "JSONParseError"
-      #expect(try server.send(.app, "POST", "/user/kid", body).error == error)
+      #expect(try server.send(as: .app, "POST", "/user/kid", body: body).error == error)
       let access = "{\"_acl\":\(String(repeating: "{\"a\":", count: depth))"
-      #expect(try server.send(ana, "POST", path, access).error == "JSONParseError")
+      #expect(try server.send(as: ana, "POST", path, body: access).error == "JSONParseError")
     }
     let filter = String(repeating: "{\"$and\":[", count: 1000)
-    #expect(try server.send(ana, "GET", query("/appdata/kid/notes", filter)).status == 400)
+    #expect(try server.send(as: ana, "GET", query("/appdata/kid/notes", filter)).status == 400)
   }
 
   @Test("let a client send several requests at once on one connection")
@@ -160,7 +163,7 @@ import Testing
   }
 
   private func head(
-    _ method: String, _ path: String, _ who: TestServer.Who, _ more: String
+    _ method: String, _ path: String, as who: TestServer.Who, headers more: String
   ) -> String {
     "\(method) \(path) HTTP/1.1\r\nHost: x\r\nAuthorization: \(who.authorization ?? "")\r\n\(more)\r\n\r\n"
   }

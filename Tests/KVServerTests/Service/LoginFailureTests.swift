@@ -39,7 +39,7 @@ import Testing
     #expect(try logIn("ana", "pass", from: "127.0.0.2").status == 429)
     #expect(try logIn("ana", "pass", from: "127.0.0.3").status == 429)
     #expect(try logIn("ana", "pass").status == 200)
-    #expect(try server.send(ana, "GET", "/user/kid/_me").status == 200)
+    #expect(try server.send(as: ana, "GET", "/user/kid/_me").status == 200)
   }
 
   @Test("behind a proxy belong to the client that it names, and to nobody whom the client names")

@@ -16,7 +16,8 @@ import Testing
 
   @Test("gives them back in their order")
   func all() throws {
-    let answer = try server.send(ana, "POST", path, #" [{"n":"a"},{"_id":"mine","n":"b"}]"#)
+    let answer = try server.send(
+      as: ana, "POST", path, body: #" [{"n":"a"},{"_id":"mine","n":"b"}]"#)
     #expect(answer.status == 207)
     let entities = try #require(answer.json["entities"]?.arrayValue)
     #expect(entities.map { $0["n"] } == ["a", "b"] && entities[1]["_id"] == "mine")
@@ -26,8 +27,8 @@ import Testing
   @Test("reports each that failed, with null in its place, and keeps the others")
   func partial() throws {
     let answer = try server.send(
-      ana, "POST", path,
-      #"[{"_id":"x"},{"_id":"x"},{"_geoloc":[-300,-300]},7,{"_id":1},{"_id":"y"}]"#)
+      as: ana, "POST", path,
+      body: #"[{"_id":"x"},{"_id":"x"},{"_geoloc":[-300,-300]},7,{"_id":1},{"_id":"y"}]"#)
     #expect(answer.status == 207)
     let entities = try #require(answer.json["entities"]?.arrayValue)
     #expect(entities.map(\.isNull) == [false, true, true, true, true, false])
@@ -42,7 +43,7 @@ import Testing
       #expect(error["description"]?.stringValue?.isEmpty == false)
       #expect(error["debug"]?.stringValue?.isEmpty == false)
     }
-    #expect(try server.send(ana, "GET", path).ids == ["x", "y"])
+    #expect(try server.send(as: ana, "GET", path).ids == ["x", "y"])
   }
 
   @Test("takes 1 to 100 entities")
@@ -50,23 +51,23 @@ import Testing
     let many = { (count: Int) in
       "[" + repeatElement("{}", count: count).joined(separator: ",") + "]"
     }
-    #expect(try server.send(ana, "POST", path, "[]").error == "BadRequest")
-    #expect(try server.send(ana, "POST", path, many(100)).status == 207)
-    let tooMany = try server.send(ana, "POST", path, many(101))
+    #expect(try server.send(as: ana, "POST", path, body: "[]").error == "BadRequest")
+    #expect(try server.send(as: ana, "POST", path, body: many(100)).status == 207)
+    let tooMany = try server.send(as: ana, "POST", path, body: many(101))
     #expect(tooMany.status == 413 && tooMany.error == "RequestEntityTooLarge")
-    #expect(try server.send(ana, "GET", path + "/_count").text == #"{"count":100}"#)
+    #expect(try server.send(as: ana, "GET", path + "/_count").text == #"{"count":100}"#)
   }
 
   @Test("needs API version 5", arguments: [nil, 1, 4])
   func versions(version: Int?) throws {
-    let answer = try server.send(ana, "POST", path, "[{}]", version: version)
+    let answer = try server.send(as: ana, "POST", path, body: "[{}]", version: version)
     #expect(answer.status == 400 && answer.error == "FeatureUnavailable")
   }
 
   @Test("of what is not JSON inserts nothing")
   func broken() throws {
-    let answer = try server.send(ana, "POST", path, #"[{"a":1},{"a":]"#)
+    let answer = try server.send(as: ana, "POST", path, body: #"[{"a":1},{"a":]"#)
     #expect(answer.status == 400 && answer.error == "JSONParseError")
-    #expect(try server.send(ana, "GET", path).text == "[]")
+    #expect(try server.send(as: ana, "GET", path).text == "[]")
   }
 }

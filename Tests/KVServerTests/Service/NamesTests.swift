@@ -34,16 +34,16 @@ import Testing
 
   @Test("are not another collection's name in an address") func address() throws {
     let server = try TestServer()
-    #expect(try server.send(.master, "PUT", "/appdata/kid/Kelvin/1", "{}").status == 201)
+    #expect(try server.send(as: .master, "PUT", "/appdata/kid/Kelvin/1", body: "{}").status == 201)
     // The sign for Kelvin, which is equivalent to the letter.
-    #expect(try server.send(.master, "GET", "/appdata/kid/%E2%84%AAelvin").status == 400)
-    #expect(try server.send(.master, "GET", "/appdata/k%E2%84%AA/Kelvin").status == 404)
+    #expect(try server.send(as: .master, "GET", "/appdata/kid/%E2%84%AAelvin").status == 400)
+    #expect(try server.send(as: .master, "GET", "/appdata/k%E2%84%AA/Kelvin").status == 404)
   }
 
   @Test("are two ids, of which a body cannot say one and the path the other") func ids() throws {
     let server = try TestServer()
     let answer = try server.send(
-      .master, "PUT", "/appdata/kid/c/caf%C3%A9", "{\"_id\":\"cafe\u{301}\"}")
+      as: .master, "PUT", "/appdata/kid/c/caf%C3%A9", body: "{\"_id\":\"cafe\u{301}\"}")
     #expect(answer.status == 400)
     #expect(answer.error == "InvalidIdentifier")
   }

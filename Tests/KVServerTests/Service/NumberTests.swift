@@ -25,18 +25,19 @@ import Testing
       ("POST", "/user/kid", #"{"username":"eve","a":{"b":[1,2,\#(number)]}}"#),
     ] {
       let answer = try server.send(
-        method == "POST" && target != path ? .app : ana, method, target, body)
+        as: method == "POST" && target != path ? .app : ana, method, target, body: body)
       #expect(answer.status == 400 && answer.error == "ParameterValueOutOfRange")
       #expect(answer.json["debug"] == debug)
     }
-    let some = try server.send(ana, "POST", path, #"[{"_id":"good"},\#(entity)]"#).expect(207)
+    let some = try server.send(as: ana, "POST", path, body: #"[{"_id":"good"},\#(entity)]"#).expect(
+      207)
     #expect(some.json["errors"]?.arrayValue?.first?["error"] == "ParameterValueOutOfRange")
     #expect(some.json["errors"]?.arrayValue?.first?["debug"] == debug)
-    #expect(try server.send(ana, "GET", path).ids == ["good"])
+    #expect(try server.send(as: ana, "GET", path).ids == ["good"])
   }
 
   @Test("beyond it are refused in a query, by name") func refusedInQuery() throws {
-    let answer = try server.send(ana, "GET", query(path, #"{"n":{"$gt":1e400}}"#))
+    let answer = try server.send(as: ana, "GET", query(path, #"{"n":{"$gt":1e400}}"#))
     #expect(answer.status == 400)
     #expect(
       answer.json["debug"]?.stringValue?
@@ -45,19 +46,20 @@ import Testing
 
   @Test("beyond 64 bits are stored as they were written, and can be asked for")
   func largeIntegers() throws {
-    try server.send(ana, "POST", path, #"{"_id":"small","n":1}"#).expect(201)
-    let stored = try server.send(ana, "POST", path, #"{"_id":"large","n":18446744073709551616}"#)
+    try server.send(as: ana, "POST", path, body: #"{"_id":"small","n":1}"#).expect(201)
+    let stored = try server.send(
+      as: ana, "POST", path, body: #"{"_id":"large","n":18446744073709551616}"#)
     #expect(stored.expect(201).text.contains(#""n":18446744073709551616,"#))
     for filter in [
       #"{"n":18446744073709551616}"#, #"{"n":{"$gte":18446744073709551616}}"#,
       #"{"n":{"$in":[18446744073709551616]}}"#, #"{"n":{"$gt":9223372036854775808}}"#,
     ] {
-      let found = try server.send(ana, "GET", query(path, filter)).expect(200)
+      let found = try server.send(as: ana, "GET", query(path, filter)).expect(200)
       #expect(found.ids == ["large"])
       #expect(found.text.contains(#""n":18446744073709551616,"#))
     }
     let sorted = try server.send(
-      ana, "GET", target(path, [("query", "{}"), ("sort", #"{"n":-1}"#)]))
+      as: ana, "GET", target(path, [("query", "{}"), ("sort", #"{"n":-1}"#)]))
     #expect(sorted.ids == ["large", "small"])
   }
 }

@@ -19,17 +19,17 @@ import Testing
   @Test("is by default: everybody reads, the creator changes and deletes")
   func defaults() throws {
     try create("x")
-    #expect(try server.send(bob, "GET", path + "/x").status == 200)
-    #expect(try server.send(bob, "GET", path).ids == ["x"])
+    #expect(try server.send(as: bob, "GET", path + "/x").status == 200)
+    #expect(try server.send(as: bob, "GET", path).ids == ["x"])
     for (method, target, body) in [("PUT", path + "/x", "{}"), ("DELETE", path + "/x", nil)]
       as [(String, String, String?)]
     {
-      let answer = try server.send(bob, method, target, body)
+      let answer = try server.send(as: bob, method, target, body: body)
       #expect(answer.status == 401 && answer.error == "InsufficientCredentials")
     }
-    #expect(try server.send(bob, "DELETE", query(path, "{}")).text == #"{"count":0}"#)
-    #expect(try server.send(ana, "PUT", path + "/x", "{}").status == 200)
-    #expect(try server.send(ana, "DELETE", path + "/x").status == 200)
+    #expect(try server.send(as: bob, "DELETE", query(path, "{}")).text == #"{"count":0}"#)
+    #expect(try server.send(as: ana, "PUT", path + "/x", body: "{}").status == 200)
+    #expect(try server.send(as: ana, "DELETE", path + "/x").status == 200)
   }
 
   @Test("to an entity can be kept from others, or given to some")
@@ -38,13 +38,13 @@ import Testing
     try create("shared", acl: "{\"gr\":false,\"r\":[\"\(bob.id)\"]}")
     try create("writable", acl: "{\"gr\":false,\"w\":[\"\(bob.id)\"]}")
     try create("open", acl: #"{"gr":false,"gw":true}"#)
-    #expect(try server.send(bob, "GET", path + "/hidden").error == "InsufficientCredentials")
-    #expect(try server.send(bob, "GET", path).ids == ["shared", "writable", "open"])
-    #expect(try server.send(ana, "GET", path).ids.count == 4)
-    #expect(try server.send(bob, "PUT", path + "/shared", "{}").status == 401)
-    #expect(try server.send(bob, "PUT", path + "/writable", "{}").status == 200)
-    #expect(try server.send(bob, "DELETE", query(path, "{}")).text == #"{"count":2}"#)
-    #expect(try server.send(.master, "GET", path).ids == ["hidden", "shared"])
+    #expect(try server.send(as: bob, "GET", path + "/hidden").error == "InsufficientCredentials")
+    #expect(try server.send(as: bob, "GET", path).ids == ["shared", "writable", "open"])
+    #expect(try server.send(as: ana, "GET", path).ids.count == 4)
+    #expect(try server.send(as: bob, "PUT", path + "/shared", body: "{}").status == 401)
+    #expect(try server.send(as: bob, "PUT", path + "/writable", body: "{}").status == 200)
+    #expect(try server.send(as: bob, "DELETE", query(path, "{}")).text == #"{"count":2}"#)
+    #expect(try server.send(as: .master, "GET", path).ids == ["hidden", "shared"])
   }
 
   @Test("is looked at before a page is cut and before anything is counted")
@@ -52,30 +52,34 @@ import Testing
     for number in 0..<10 {
       try create("n\(number)", acl: number % 2 == 0 ? #"{"gr":false}"# : nil)
     }
-    #expect(try server.send(bob, "GET", path + "?skip=1&limit=3").ids == ["n3", "n5", "n7"])
-    #expect(try server.send(bob, "GET", path + "?limit=0").ids == server.send(bob, "GET", path).ids)
+    #expect(try server.send(as: bob, "GET", path + "?skip=1&limit=3").ids == ["n3", "n5", "n7"])
+    #expect(
+      try server.send(as: bob, "GET", path + "?limit=0").ids
+        == server.send(as: bob, "GET", path).ids)
     let sorted = target(path, [("sort", #"{"_id":-1}"#), ("limit", "2")])
-    #expect(try server.send(bob, "GET", sorted).ids == ["n9", "n7"])
-    #expect(try server.send(bob, "GET", path + "/_count").text == #"{"count":5}"#)
-    #expect(try server.send(bob, "GET", query(path, #"{"_id":{"$in":["n2","n3"]}}"#)).ids == ["n3"])
+    #expect(try server.send(as: bob, "GET", sorted).ids == ["n9", "n7"])
+    #expect(try server.send(as: bob, "GET", path + "/_count").text == #"{"count":5}"#)
+    #expect(
+      try server.send(as: bob, "GET", query(path, #"{"_id":{"$in":["n2","n3"]}}"#)).ids == ["n3"])
   }
 
   @Test("a filter is not held against what a user may not read, even if that is an error")
   func unreadable() throws {
     let long = String(repeating: "a", count: 3000)
     _ = try server.send(
-      ana, "POST", path, "{\"_id\":\"x\",\"secret\":\"\(long)\",\"_acl\":{\"gr\":false}}")
+      as: ana, "POST", path, body: "{\"_id\":\"x\",\"secret\":\"\(long)\",\"_acl\":{\"gr\":false}}")
     let slow = query(path, #"{"secret":{"$regex":"[a-z]*[a-z]*[a-z]*[0-9]"}}"#)
-    #expect(try server.send(ana, "GET", slow).status == 400)
-    #expect(try server.send(bob, "GET", slow).text == "[]")
-    #expect(try server.send(bob, "DELETE", slow).text == #"{"count":0}"#)
+    #expect(try server.send(as: ana, "GET", slow).status == 400)
+    #expect(try server.send(as: bob, "GET", slow).text == "[]")
+    #expect(try server.send(as: bob, "DELETE", slow).text == #"{"count":0}"#)
   }
 
   @Test("lets writers change readers and writers, never the creator")
   func writers() throws {
     try create("x", acl: "{\"w\":[\"\(bob.id)\"]}")
     let answer = try server.send(
-      bob, "PUT", path + "/x", "{\"_acl\":{\"creator\":\"\(bob.id)\",\"gr\":false,\"gw\":true}}")
+      as: bob, "PUT", path + "/x",
+      body: "{\"_acl\":{\"creator\":\"\(bob.id)\",\"gr\":false,\"gw\":true}}")
     #expect(answer.status == 200)
     #expect(answer.json["_acl"]?["creator"]?.stringValue == ana.id)
     #expect(answer.json["_acl"]?["gw"] == true && answer.json["_acl"]?["w"] == nil)
@@ -84,24 +88,24 @@ import Testing
   @Test("stays as it was when a PUT does not mention it")
   func kept() throws {
     try create("x", acl: #"{"gr":false,"groups":{"r":["g"]}}"#)
-    let answer = try server.send(ana, "PUT", path + "/x", #"{"v":2}"#)
+    let answer = try server.send(as: ana, "PUT", path + "/x", body: #"{"v":2}"#)
     #expect(answer.json["_acl"]?["gr"] == false)
     #expect(answer.json["_acl"]?["groups"]?["r"] == ["g"])
-    #expect(try server.send(bob, "GET", path + "/x").status == 401)
+    #expect(try server.send(as: bob, "GET", path + "/x").status == 401)
   }
 
   @Test("belongs to whom the administrator names, and nobody else can name a creator")
   func creators() throws {
-    let own = try server.send(ana, "POST", path, "{\"_acl\":{\"creator\":\"\(bob.id)\"}}")
+    let own = try server.send(as: ana, "POST", path, body: "{\"_acl\":{\"creator\":\"\(bob.id)\"}}")
     #expect(own.json["_acl"]?["creator"]?.stringValue == ana.id)
     let given = try server.send(
-      .master, "POST", path, "{\"_id\":\"g\",\"_acl\":{\"creator\":\"\(bob.id)\"}}")
+      as: .master, "POST", path, body: "{\"_id\":\"g\",\"_acl\":{\"creator\":\"\(bob.id)\"}}")
     #expect(given.json["_acl"]?["creator"]?.stringValue == bob.id)
-    #expect(try server.send(bob, "PUT", path + "/g", "{}").status == 200)
+    #expect(try server.send(as: bob, "PUT", path + "/g", body: "{}").status == 200)
     let moved = try server.send(
-      .master, "PUT", path + "/g", "{\"_acl\":{\"creator\":\"\(ana.id)\"}}")
+      as: .master, "PUT", path + "/g", body: "{\"_acl\":{\"creator\":\"\(ana.id)\"}}")
     #expect(moved.json["_acl"]?["creator"]?.stringValue == ana.id)
-    #expect(try server.send(bob, "PUT", path + "/g", "{}").status == 401)
+    #expect(try server.send(as: bob, "PUT", path + "/g", body: "{}").status == 401)
   }
 
   // MARK: Per collection
@@ -109,42 +113,43 @@ import Testing
   @Test("to a collection is set by the administrator alone, and lasts")
   func administration() throws {
     let target = path + "/_permissions"
-    let read = try server.send(.master, "GET", target)
+    let read = try server.send(as: .master, "GET", target)
     #expect(read.json == ["create": "always", "read": "shared", "update": "acl", "delete": "acl"])
-    #expect(try server.send(ana, "PUT", target, "{}").error == "InsufficientCredentials")
-    let set = try server.send(.master, "PUT", target, #"{"read":"creator"}"#)
+    #expect(try server.send(as: ana, "PUT", target, body: "{}").error == "InsufficientCredentials")
+    let set = try server.send(as: .master, "PUT", target, body: #"{"read":"creator"}"#)
     #expect(set.json["read"] == "creator" && set.json["update"] == "acl")
-    let wrong = try server.send(.master, "PUT", target, #"{"read":"maybe"}"#)
+    let wrong = try server.send(as: .master, "PUT", target, body: #"{"read":"maybe"}"#)
     #expect(wrong.status == 400 && wrong.error == "InputValidationFailed")
     let directory = server.directory
     server.stop()
     let again = try TestServer(in: directory)
-    #expect(try again.send(.master, "GET", target).json["read"] == "creator")
+    #expect(try again.send(as: .master, "GET", target).json["read"] == "creator")
   }
 
   @Test("follows the rule of its operation")
   func rules() throws {
     try create("x", acl: #"{"gr":false}"#)
     try set(#"{"read":"always","update":"always","delete":"always"}"#)
-    #expect(try server.send(bob, "GET", path + "/x").status == 200)
+    #expect(try server.send(as: bob, "GET", path + "/x").status == 200)
     #expect(
-      try server.send(bob, "PUT", path + "/x", #"{"_acl":{"gr":true,"gw":true}}"#).status == 200)
+      try server.send(as: bob, "PUT", path + "/x", body: #"{"_acl":{"gr":true,"gw":true}}"#).status
+        == 200)
     try set(#"{"read":"creator","update":"creator","delete":"creator"}"#)
-    #expect(try server.send(bob, "GET", path + "/x").status == 401)
-    #expect(try server.send(bob, "GET", path).text == "[]")
-    #expect(try server.send(bob, "PUT", path + "/x", "{}").status == 401)
-    #expect(try server.send(bob, "DELETE", query(path, "{}")).text == #"{"count":0}"#)
+    #expect(try server.send(as: bob, "GET", path + "/x").status == 401)
+    #expect(try server.send(as: bob, "GET", path).text == "[]")
+    #expect(try server.send(as: bob, "PUT", path + "/x", body: "{}").status == 401)
+    #expect(try server.send(as: bob, "DELETE", query(path, "{}")).text == #"{"count":0}"#)
     try set(#"{"read":"acl"}"#)
-    #expect(try server.send(bob, "GET", path).ids == ["x"])
+    #expect(try server.send(as: bob, "GET", path).ids == ["x"])
     try set(#"{"create":"never","read":"never","update":"never","delete":"never"}"#)
     for (method, target, body) in [
       ("GET", path, nil), ("GET", path + "/x", nil), ("GET", path + "/_count", nil),
       ("POST", path, "{}"), ("POST", path, "[{}]"), ("PUT", path + "/x", "{}"),
       ("DELETE", path + "/x", nil), ("DELETE", query(path, "{}"), nil),
     ] as [(String, String, String?)] {
-      let answer = try server.send(ana, method, target, body)
+      let answer = try server.send(as: ana, method, target, body: body)
       #expect(answer.status == 401 && answer.error == "InsufficientCredentials", "\(method)")
-      #expect(try server.send(.master, method, target, body).status < 300, "\(method)")
+      #expect(try server.send(as: .master, method, target, body: body).status < 300, "\(method)")
     }
   }
 
@@ -152,27 +157,29 @@ import Testing
   func createByPut() throws {
     try create("x")
     try set(#"{"create":"never"}"#)
-    #expect(try server.send(ana, "PUT", path + "/x", "{}").status == 200)
-    #expect(try server.send(ana, "PUT", path + "/y", "{}").error == "InsufficientCredentials")
+    #expect(try server.send(as: ana, "PUT", path + "/x", body: "{}").status == 200)
+    #expect(
+      try server.send(as: ana, "PUT", path + "/y", body: "{}").error == "InsufficientCredentials")
   }
 
   @Test("can be another by default for all collections")
   func startOption() throws {
     let server = try TestServer { $0.permissions.read = .never }
     let ana = try server.user("ana")
-    #expect(try server.send(ana, "POST", path, "{}").status == 201)
-    #expect(try server.send(ana, "GET", path).error == "InsufficientCredentials")
-    #expect(try server.send(ana, "GET", "/appdata/kid/void").error == "InsufficientCredentials")
-    #expect(try server.send(ana, "GET", "/user/kid/_me").status == 200)
+    #expect(try server.send(as: ana, "POST", path, body: "{}").status == 201)
+    #expect(try server.send(as: ana, "GET", path).error == "InsufficientCredentials")
+    #expect(try server.send(as: ana, "GET", "/appdata/kid/void").error == "InsufficientCredentials")
+    #expect(try server.send(as: ana, "GET", "/user/kid/_me").status == 200)
   }
 
   private func create(_ id: String, acl: String? = nil) throws {
     let access = acl.map { ",\"_acl\":\($0)" } ?? ""
-    let answer = try server.send(ana, "POST", path, "{\"_id\":\"\(id)\"\(access)}")
+    let answer = try server.send(as: ana, "POST", path, body: "{\"_id\":\"\(id)\"\(access)}")
     #expect(answer.status == 201)
   }
 
   private func set(_ permissions: String) throws {
-    #expect(try server.send(.master, "PUT", path + "/_permissions", permissions).status == 200)
+    #expect(
+      try server.send(as: .master, "PUT", path + "/_permissions", body: permissions).status == 200)
   }
 }

@@ -10,13 +10,13 @@ import Testing
     let path = "/appdata/kid/notes"
     let entity = #"{"a":{"b":[{"c":1,"d":2,"c":3}]}}"#
     for (method, target) in [("POST", path), ("PUT", path + "/x")] {
-      let answer = try server.send(ana, method, target, entity)
+      let answer = try server.send(as: ana, method, target, body: entity)
       #expect(answer.status == 400)
       #expect(answer.text.contains("a.b[0].c comes twice"), "\(answer.text)")
     }
-    let some = try server.send(ana, "POST", path, #"[{"_id":"good"},\#(entity)]"#)
+    let some = try server.send(as: ana, "POST", path, body: #"[{"_id":"good"},\#(entity)]"#)
     #expect(some.status == 207 || some.status == 400)
-    #expect(try server.send(ana, "GET", path).text.contains("comes twice") == false)
-    #expect(try server.send(ana, "GET", path).text.contains(#""c""#) == false)
+    #expect(try server.send(as: ana, "GET", path).text.contains("comes twice") == false)
+    #expect(try server.send(as: ana, "GET", path).text.contains(#""c""#) == false)
   }
 }

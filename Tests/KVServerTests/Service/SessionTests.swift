@@ -17,14 +17,15 @@ import Testing
       let server = self.server
       let answers = concurrently(5) { thread -> HTTPAnswer? in
         if thread == 2 {
-          return try? server.send(ana, "PUT", "/user/kid/\(ana.id)", #"{"password":"new"}"#)
+          return try? server.send(
+            as: ana, "PUT", "/user/kid/\(ana.id)", body: #"{"password":"new"}"#)
         }
-        return try? Self.logIn(server, "ana\(round)", "old")
+        return try? Self.logIn(server, as: "ana\(round)", password: "old")
       }
       for answer in answers where answer.json["_kmd"]?["authtoken"] != nil {
         try expectEnded(answer, but: ana)
       }
-      #expect(try server.send(ana, "GET", "/user/kid/_me").status == 200)
+      #expect(try server.send(as: ana, "GET", "/user/kid/_me").status == 200)
     }
   }
 
@@ -36,11 +37,13 @@ import Testing
       let ana = try server.user("ana\(round)", password: "old")
       let server = self.server
       let answers = concurrently(5) { thread -> HTTPAnswer? in
-        if thread == 2 { return try? server.send(.master, "DELETE", "/user/kid/\(ana.id)\(how)") }
-        return try? Self.logIn(server, "ana\(round)", "old")
+        if thread == 2 {
+          return try? server.send(as: .master, "DELETE", "/user/kid/\(ana.id)\(how)")
+        }
+        return try? Self.logIn(server, as: "ana\(round)", password: "old")
       }
       for answer in answers where answer.status == 200 { try expectEnded(answer) }
-      #expect(try server.send(ana, "GET", "/user/kid/_me").status == 401)
+      #expect(try server.send(as: ana, "GET", "/user/kid/_me").status == 401)
     }
   }
 
@@ -48,10 +51,10 @@ import Testing
   func spelling() throws {
     let composed = try user(id: "caf\u{E9}")
     let decomposed = try user(id: "cafe\u{301}")
-    #expect(try server.send(.master, "DELETE", "/user/kid/caf%C3%A9/tokens").status == 204)
-    #expect(try server.send(composed, "GET", "/user/kid/_me").status == 401)
-    #expect(try server.send(decomposed, "GET", "/user/kid/_me").status == 200)
-    let others = try server.send(decomposed, "DELETE", "/user/kid/caf%C3%A9/tokens")
+    #expect(try server.send(as: .master, "DELETE", "/user/kid/caf%C3%A9/tokens").status == 204)
+    #expect(try server.send(as: composed, "GET", "/user/kid/_me").status == 401)
+    #expect(try server.send(as: decomposed, "GET", "/user/kid/_me").status == 200)
+    let others = try server.send(as: decomposed, "DELETE", "/user/kid/caf%C3%A9/tokens")
     #expect(others.error == "InsufficientCredentials")
   }
 
@@ -59,44 +62,47 @@ import Testing
   func writers() throws {
     let (ana, bob) = (try server.user("ana"), try server.user("bob"))
     let path = "/user/kid/\(ana.id)"
-    let shared = try server.send(ana, "PUT", path, #"{"_acl":{"w":["\#(bob.id)"]}}"#)
+    let shared = try server.send(as: ana, "PUT", path, body: #"{"_acl":{"w":["\#(bob.id)"]}}"#)
     #expect(shared.json["_acl"]?["w"] == [.string(bob.id)])
-    #expect(try server.send(bob, "PUT", path, #"{"age":8,"username":"ana"}"#).json["age"] == 8)
+    #expect(
+      try server.send(as: bob, "PUT", path, body: #"{"age":8,"username":"ana"}"#).json["age"] == 8)
     for change in [#"{"password":"stolen"}"#, #"{"username":"other"}"#, #"{"password":""}"#] {
-      let answer = try server.send(bob, "PUT", path, change)
+      let answer = try server.send(as: bob, "PUT", path, body: change)
       #expect(answer.status == 401 || answer.error == "InputValidationFailed", "\(change)")
     }
     for how in ["", "?hard=true"] {
-      #expect(try server.send(bob, "DELETE", path + how).error == "InsufficientCredentials")
+      #expect(try server.send(as: bob, "DELETE", path + how).error == "InsufficientCredentials")
     }
-    #expect(try Self.logIn(server, "ana", "pass").status == 200)
-    #expect(try server.send(.master, "PUT", path, #"{"password":"reset"}"#).status == 200)
-    #expect(try Self.logIn(server, "ana", "reset").status == 200)
+    #expect(try Self.logIn(server, as: "ana", password: "pass").status == 200)
+    #expect(try server.send(as: .master, "PUT", path, body: #"{"password":"reset"}"#).status == 200)
+    #expect(try Self.logIn(server, as: "ana", password: "reset").status == 200)
   }
 
   @Test("tell when the user logged in last, without changing when he was changed")
   func lastLogin() throws {
     let ana = try server.user("ana")
-    let before = try server.send(ana, "GET", "/user/kid/_me").json["_kmd"]
+    let before = try server.send(as: ana, "GET", "/user/kid/_me").json["_kmd"]
     #expect(before?["llt"] == nil)
-    let login = try Self.logIn(server, "ana", "pass")
+    let login = try Self.logIn(server, as: "ana", password: "pass")
     let last = try #require(login.json["_kmd"]?["llt"]?.stringValue)
-    let after = try server.send(ana, "PUT", "/user/kid/\(ana.id)", #"{"age":1}"#).json["_kmd"]
+    let after = try server.send(as: ana, "PUT", "/user/kid/\(ana.id)", body: #"{"age":1}"#).json[
+      "_kmd"]
     #expect(after?["llt"]?.stringValue == last)
     #expect(login.json["_kmd"]?["lmt"] == before?["lmt"])
     #expect(after?["lmt"] != before?["lmt"])
   }
 
-  private static func logIn(_ server: TestServer, _ name: String, _ password: String) throws
+  private static func logIn(_ server: TestServer, as name: String, password: String) throws
     -> HTTPAnswer
   {
     try server.send(
-      .app, "POST", "/user/kid/login", "{\"username\":\"\(name)\",\"password\":\"\(password)\"}")
+      as: .app, "POST", "/user/kid/login",
+      body: "{\"username\":\"\(name)\",\"password\":\"\(password)\"}")
   }
 
   private func user(id: String) throws -> TestServer.Who {
     let user: JSONValue = ["username": .string("u-\(id)"), "password": "p", "_id": .string(id)]
-    let answer = try server.send(.master, "POST", "/user/kid", user.text)
+    let answer = try server.send(as: .master, "POST", "/user/kid", body: user.text)
     let token = try #require(answer.json["_kmd"]?["authtoken"]?.stringValue)
     return .user(id: id, token: token)
   }
@@ -104,7 +110,7 @@ import Testing
   private func expectEnded(_ login: HTTPAnswer, but who: TestServer.Who = .nobody) throws {
     let token = try #require(login.json["_kmd"]?["authtoken"]?.stringValue)
     if case .user(_, token) = who { return }
-    let answer = try server.send(.user(id: "", token: token), "GET", "/user/kid/_me")
+    let answer = try server.send(as: .user(id: "", token: token), "GET", "/user/kid/_me")
     #expect(answer.status == 401 && answer.error == "InvalidCredentials")
   }
 }

@@ -30,16 +30,17 @@ import Testing
     let server = try TestServer()
     let ana = try server.user("ana")
     try Self.fill(server, ana, count: 3000)
-    let all = try server.send(ana, "GET", "/appdata/kid/long")
+    let all = try server.send(as: ana, "GET", "/appdata/kid/long")
     #expect(all.headers["transfer-encoding"] == "chunked")
     #expect(all.ids == (0..<3000).map { String($0 + 100_000) })
     let sorted = target("/appdata/kid/long", [("sort", #"{"n":-1}"#), ("skip", "10")])
     #expect(
-      try server.send(ana, "GET", sorted).ids == (0..<2990).reversed().map { String($0 + 100_000) })
+      try server.send(as: ana, "GET", sorted).ids
+        == (0..<2990).reversed().map { String($0 + 100_000) })
     let walk = target("/appdata/kid/long", [("sort", #"{"_id":1}"#), ("skip", "10")])
-    #expect(try server.send(ana, "GET", walk).ids == (10..<3000).map { String($0 + 100_000) })
+    #expect(try server.send(as: ana, "GET", walk).ids == (10..<3000).map { String($0 + 100_000) })
     let some = target("/appdata/kid/long", [("query", #"{"n":{"$gte":500}}"#), ("limit", "2000")])
-    #expect(try server.send(ana, "GET", some).ids == (500..<2500).map { String($0 + 100_000) })
+    #expect(try server.send(as: ana, "GET", some).ids == (500..<2500).map { String($0 + 100_000) })
   }
 
   @Test("end at ten thousand entities, silently")
@@ -50,10 +51,11 @@ import Testing
     let headers = [("Authorization", master.authorization ?? ""), ("X-Kinvey-API-Version", "5")]
     let body = Array(("[" + repeatElement("{}", count: 100).joined(separator: ",") + "]").utf8)
     for _ in 0..<101 { _ = client.send("POST", "/appdata/kid/many", headers: headers, body: body) }
-    #expect(try server.send(master, "GET", "/appdata/kid/many/_count").text == #"{"count":10100}"#)
-    #expect(try server.send(master, "GET", "/appdata/kid/many").ids.count == 10_000)
-    #expect(try server.send(master, "GET", "/appdata/kid/many?limit=20000").ids.count == 10_000)
-    #expect(try server.send(master, "GET", "/appdata/kid/many?skip=10000").ids.count == 100)
+    #expect(
+      try server.send(as: master, "GET", "/appdata/kid/many/_count").text == #"{"count":10100}"#)
+    #expect(try server.send(as: master, "GET", "/appdata/kid/many").ids.count == 10_000)
+    #expect(try server.send(as: master, "GET", "/appdata/kid/many?limit=20000").ids.count == 10_000)
+    #expect(try server.send(as: master, "GET", "/appdata/kid/many?skip=10000").ids.count == 100)
   }
 
   @Test("keep nobody waiting while a client does not take them")
@@ -69,8 +71,9 @@ import Testing
         """)
       return connection
     }
-    #expect(try server.send(ana, "PUT", "/appdata/kid/long/100000", #"{"n":0}"#).status == 200)
-    #expect(try server.send(ana, "GET", "/appdata/kid/long/_count").text == #"{"count":9000}"#)
+    #expect(
+      try server.send(as: ana, "PUT", "/appdata/kid/long/100000", body: #"{"n":0}"#).status == 200)
+    #expect(try server.send(as: ana, "GET", "/appdata/kid/long/_count").text == #"{"count":9000}"#)
     // What was changed meanwhile comes as it is then; nothing comes twice or not at all.
     for connection in lazy.prefix(3) {
       #expect(HTTPClient.receive(connection)?.ids == (0..<9000).map { String($0 + 100_000) })
@@ -90,7 +93,7 @@ import Testing
         """)
       _ = connection.read(1000)
     }
-    #expect(try server.send(ana, "GET", "/appdata/kid/long").ids.count == 3000)
+    #expect(try server.send(as: ana, "GET", "/appdata/kid/long").ids.count == 3000)
   }
 
   @Test("are cut off when the server ends, not taken for whole")

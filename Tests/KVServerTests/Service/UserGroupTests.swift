@@ -21,7 +21,7 @@ import Testing
 
   /// Makes a group of Ana's with these members, and gives its id.
   private func group(_ members: TestServer.Who...) throws -> String {
-    let answer = try server.send(ana, "POST", "/group/kid", users(members))
+    let answer = try server.send(as: ana, "POST", "/group/kid", body: users(members))
     #expect(answer.status == 201)
     return try #require(answer.json["_id"]?.stringValue)
   }
@@ -33,13 +33,14 @@ import Testing
 
   private func create(_ id: String, groups: String) throws {
     let answer = try server.send(
-      ana, "POST", path,
-      "{\"_id\":\"\(id)\",\"n\":1,\"_acl\":{\"gr\":false,\"groups\":\(groups)}}")
+      as: ana, "POST", path,
+      body: "{\"_id\":\"\(id)\",\"n\":1,\"_acl\":{\"gr\":false,\"groups\":\(groups)}}")
     #expect(answer.status == 201)
   }
 
   private func ids(_ who: TestServer.Who, _ target: String) throws -> [String] {
-    try server.send(who, "GET", target).json.arrayValue?.compactMap { $0["_id"]?.stringValue } ?? []
+    try server.send(as: who, "GET", target).json.arrayValue?.compactMap { $0["_id"]?.stringValue }
+      ?? []
   }
 
   @Test("let their members read what an _acl opens to them, in every kind of read")
@@ -48,16 +49,16 @@ import Testing
     let eve = try server.user("eve")
     try create("team", groups: "{\"r\":[\"\(group)\"]}")
     try create("own", groups: "{}")
-    #expect(try server.send(bob, "GET", path + "/team").status == 200)
-    #expect(try server.send(eve, "GET", path + "/team").status == 401)
+    #expect(try server.send(as: bob, "GET", path + "/team").status == 200)
+    #expect(try server.send(as: eve, "GET", path + "/team").status == 401)
     for (who, seen) in [(bob, ["team"]), (eve, [])] {
       #expect(try ids(who, path) == seen)
       #expect(try ids(who, query(path, #"{"n":1}"#)) == seen)
-      let count = try server.send(who, "GET", path + "/_count").json["count"]
+      let count = try server.send(as: who, "GET", path + "/_count").json["count"]
       #expect(count == .int(Int64(seen.count)))
     }
-    #expect(try server.send(bob, "PUT", path + "/team", "{}").status == 401)
-    #expect(try server.send(bob, "DELETE", query(path, "{}")).text == #"{"count":0}"#)
+    #expect(try server.send(as: bob, "PUT", path + "/team", body: "{}").status == 401)
+    #expect(try server.send(as: bob, "DELETE", query(path, "{}")).text == #"{"count":0}"#)
   }
 
   @Test("let their members write what an _acl opens to them for writing")
@@ -65,11 +66,11 @@ import Testing
     let group = try group(bob)
     try create("team", groups: "{\"w\":[\"\(group)\"]}")
     #expect(try ids(bob, path) == ["team"])
-    let answer = try server.send(bob, "PUT", path + "/team", #"{"n":2}"#)
+    let answer = try server.send(as: bob, "PUT", path + "/team", body: #"{"n":2}"#)
     #expect(answer.status == 200)
     // A write that says nothing of the access list keeps it, groups included.
     #expect(answer.json["_acl"]?["groups"]?["w"]?.arrayValue == [.string(group)])
-    #expect(try server.send(bob, "DELETE", path + "/team").status == 200)
+    #expect(try server.send(as: bob, "DELETE", path + "/team").status == 200)
   }
 
   @Test(
@@ -78,16 +79,17 @@ import Testing
     let group = try group()
     try create("team", groups: "{\"r\":[\"\(group)\"]}")
     for (members, seen) in [([bob], ["team"]), ([], [])] {
-      let before = try server.send(bob, "GET", path)
+      let before = try server.send(as: bob, "GET", path)
       let since = try #require(before.headers["x-kinvey-request-start"])
       let delta = target(path + "/_deltaset", [("since", since)])
-      #expect(try server.send(bob, "GET", delta).status == 200)
-      #expect(try server.send(ana, "PUT", "/group/kid/\(group)", users(members)).status == 200)
-      let refused = try server.send(bob, "GET", delta)
+      #expect(try server.send(as: bob, "GET", delta).status == 200)
+      #expect(
+        try server.send(as: ana, "PUT", "/group/kid/\(group)", body: users(members)).status == 200)
+      let refused = try server.send(as: bob, "GET", delta)
       #expect(refused.status == 400 && refused.error == "ParameterValueOutOfRange")
       #expect(try ids(bob, path) == seen)
       // Ana's rights have not changed.
-      #expect(try server.send(ana, "GET", delta).status == 200)
+      #expect(try server.send(as: ana, "GET", delta).status == 200)
     }
   }
 
@@ -95,28 +97,29 @@ import Testing
   func owners() throws {
     let group = try group(bob)
     let target = "/group/kid/\(group)"
-    #expect(try server.send(ana, "GET", target).json["name"] == "team")
+    #expect(try server.send(as: ana, "GET", target).json["name"] == "team")
     for (method, body) in [("GET", nil), ("PUT", users([bob])), ("DELETE", nil)] {
-      #expect(try server.send(bob, method, target, body).status == 401, "\(method)")
+      #expect(try server.send(as: bob, method, target, body: body).status == 401, "\(method)")
     }
     #expect(try ids(ana, "/group/kid") == [group] && ids(bob, "/group/kid") == [])
-    #expect(try server.send(ana, "DELETE", target).status == 204)
-    #expect(try server.send(ana, "GET", target).status == 404)
+    #expect(try server.send(as: ana, "DELETE", target).status == 204)
+    #expect(try server.send(as: ana, "GET", target).status == 404)
     // Nobody takes an id that access lists may name, and nobody makes a group by replacing one.
-    #expect(try server.send(bob, "PUT", target, users([bob])).status == 404)
-    #expect(try server.send(bob, "POST", "/group/kid", "{\"_id\":\"\(group)\"}").status == 401)
-    #expect(try server.send(.master, "PUT", target, users([bob])).status == 201)
+    #expect(try server.send(as: bob, "PUT", target, body: users([bob])).status == 404)
+    #expect(
+      try server.send(as: bob, "POST", "/group/kid", body: "{\"_id\":\"\(group)\"}").status == 401)
+    #expect(try server.send(as: .master, "PUT", target, body: users([bob])).status == 201)
   }
 
   @Test("that are deleted open nothing any more, and neither do those that a user was in")
   func deleting() throws {
     let group = try group(bob)
     try create("team", groups: "{\"r\":[\"\(group)\"]}")
-    #expect(try server.send(ana, "DELETE", "/group/kid/\(group)").status == 204)
+    #expect(try server.send(as: ana, "DELETE", "/group/kid/\(group)").status == 204)
     #expect(try ids(bob, path) == [])
     let other = try self.group(bob)
-    #expect(try server.send(bob, "DELETE", "/user/kid/\(bob.id)?hard=true").status == 204)
-    #expect(try server.send(ana, "GET", "/group/kid/\(other)").status == 200)
+    #expect(try server.send(as: bob, "DELETE", "/user/kid/\(bob.id)?hard=true").status == 204)
+    #expect(try server.send(as: ana, "GET", "/group/kid/\(other)").status == 200)
   }
 
   @Test(
@@ -137,29 +140,31 @@ import Testing
       (#"{"groups":[{"_id":"g"}]}"#, "FeatureUnavailable"),
     ])
   func misuse(body: String, error: String) throws {
-    let answer = try server.send(ana, "POST", "/group/kid", body)
+    let answer = try server.send(as: ana, "POST", "/group/kid", body: body)
     #expect(answer.status == 400 && answer.error == error)
   }
 
   @Test("change only if they are still what was read, if the client asks so")
   func conditions() throws {
     let target = "/group/kid/\(try group(bob))"
-    let revision = try #require(try server.send(ana, "GET", target).headers["etag"])
+    let revision = try #require(try server.send(as: ana, "GET", target).headers["etag"])
     let first = try server.send(
-      ana, "PUT", target, users([]), headers: [("If-Match", revision)])
+      as: ana, "PUT", target, body: users([]), headers: [("If-Match", revision)])
     #expect(first.status == 200 && first.headers["etag"] != revision)
     for (method, body) in [("PUT", users([bob])), ("DELETE", nil)] {
-      let late = try server.send(ana, method, target, body, headers: [("If-Match", revision)])
+      let late = try server.send(
+        as: ana, method, target, body: body, headers: [("If-Match", revision)])
       #expect(late.status == 409 && late.error == "StaleRequest", "\(method)")
     }
-    #expect(try server.send(ana, "GET", target).json["users"]?["list"] == [])
+    #expect(try server.send(as: ana, "GET", target).json["users"]?["list"] == [])
   }
 
   @Test("take references to users as members")
   func references() throws {
     let answer = try server.send(
-      ana, "POST", "/group/kid",
-      "{\"users\":{\"all\":\"false\",\"list\":[{\"_type\":\"KinveyRef\",\"_collection\":\"user\",\"_id\":\"\(bob.id)\"}]}}"
+      as: ana, "POST", "/group/kid",
+      body:
+        "{\"users\":{\"all\":\"false\",\"list\":[{\"_type\":\"KinveyRef\",\"_collection\":\"user\",\"_id\":\"\(bob.id)\"}]}}"
     )
     let group = try #require(answer.json["_id"]?.stringValue)
     try create("team", groups: "{\"r\":[\"\(group)\"]}")
@@ -214,8 +219,8 @@ import Testing
         $0.register(channels, device: "d")
         _ = $0.subscribe(channels, device: "d", collection: "notes")
       }
-      let position = poll(broker, user, nil).position
-      replies[user] = poll(broker, user, position)
+      let position = poll(broker, user, since: nil).position
+      replies[user] = poll(broker, user, since: position)
     }
     let note = try draft("{\"_acl\":{\"gr\":false,\"groups\":{\"r\":[\"\(group.id)\"]}}}")
     let writer = Viewer(principal: .user(id: "ana"), permissions: Permissions())
@@ -225,14 +230,14 @@ import Testing
     #expect(replies["eve"]?.status == nil)
     _ = try entities.perform(
       [.success(.delete(id: note.id, if: .none))], in: notes, for: writer)
-    #expect(poll(broker, "bob", replies["bob"]?.position).ids == [note.id])
+    #expect(poll(broker, "bob", since: replies["bob"]?.position).ids == [note.id])
   }
 
   private func draft(_ text: String) throws -> EntityDraft {
     try Service.draft(Payload(text))
   }
 
-  private func poll(_ broker: LiveBroker, _ user: String, _ since: LivePosition?) -> KeptReply {
+  private func poll(_ broker: LiveBroker, _ user: String, since: LivePosition?) -> KeptReply {
     let reply = KeptReply()
     broker.poll(
       .init(

@@ -18,7 +18,7 @@ import Testing
       let answer = try signUp(who, id: "mine")
       #expect(answer.status == 401 && answer.error == "InsufficientCredentials")
     }
-    #expect(try server.send(.master, "GET", "/user/kid/mine").status == 404)
+    #expect(try server.send(as: .master, "GET", "/user/kid/mine").status == 404)
     let made = try signUp(.master, id: "mine")
     #expect(made.status == 201 && made.json["_id"] == "mine")
     #expect(made.json["_acl"]?["creator"] == "mine")
@@ -39,28 +39,30 @@ import Testing
     let ana = try server.user("ana")
     let id = "0123456789abcdef01234567"
     let note = #"{"_id":"n","_acl":{"gr":false,"r":["\#(id)"],"w":["\#(id)"]}}"#
-    _ = try server.send(ana, "POST", "/appdata/kid/notes", note)
+    _ = try server.send(as: ana, "POST", "/appdata/kid/notes", body: note)
     #expect(try signUp(.app, id: id).status == 401)
   }
 
   @Test("that somebody had is never given again, not after a restart and not by the administrator")
   func former() throws {
     let ana = try server.user("ana")
-    _ = try server.send(ana, "POST", "/appdata/kid/notes", #"{"_id":"n","_acl":{"gr":false}}"#)
-    #expect(try server.send(ana, "DELETE", "/user/kid/\(ana.id)?hard=true").status == 204)
+    _ = try server.send(
+      as: ana, "POST", "/appdata/kid/notes", body: #"{"_id":"n","_acl":{"gr":false}}"#)
+    #expect(try server.send(as: ana, "DELETE", "/user/kid/\(ana.id)?hard=true").status == 204)
     #expect(try signUp(.app, id: ana.id).status == 401)
     #expect(try signUp(.master, id: ana.id).error == "UserAlreadyExists")
     server.stop()
     let again = try TestServer(in: server.directory)
     let body = #"{"username":"x","_id":"\#(ana.id)"}"#
-    #expect(try again.send(.master, "POST", "/user/kid", body).error == "UserAlreadyExists")
+    #expect(
+      try again.send(as: .master, "POST", "/user/kid", body: body).error == "UserAlreadyExists")
     // The name is free again.
     #expect(try again.user("ana").id != ana.id)
   }
 
   @Test("cannot make somebody the owner of what the administrator made")
   func administrator() throws {
-    let note = try server.send(.master, "POST", "/appdata/kid/notes", #"{"_id":"n"}"#)
+    let note = try server.send(as: .master, "POST", "/appdata/kid/notes", body: #"{"_id":"n"}"#)
     let creator = try #require(note.json["_acl"]?["creator"]?.stringValue)
     #expect(try signUp(.app, id: creator).status == 401)
     #expect(try signUp(.master, id: creator).error == "InvalidIdentifier")
@@ -70,10 +72,10 @@ import Testing
   func takenBefore() throws {
     let server = try TestServer(in: try Self.oldData())
     let login = try server.send(
-      .app, "POST", "/user/kid/login", #"{"username":"eve","password":"pass"}"#)
+      as: .app, "POST", "/user/kid/login", body: #"{"username":"eve","password":"pass"}"#)
     #expect(login.status == 401)
     let session = TestServer.Who.user(id: "master", token: "00")
-    #expect(try server.send(session, "GET", "/user/kid/_me").error == "InvalidCredentials")
+    #expect(try server.send(as: session, "GET", "/user/kid/_me").error == "InvalidCredentials")
   }
 
   /// The data of a server from before, where somebody has signed up as `master` and is logged in.
@@ -100,7 +102,7 @@ import Testing
 
   private func signUp(_ who: TestServer.Who, id: String) throws -> HTTPAnswer {
     let user: JSONValue = ["username": "eve", "password": "p", "_id": .string(id)]
-    return try server.send(who, "POST", "/user/kid", user.text)
+    return try server.send(as: who, "POST", "/user/kid", body: user.text)
   }
 }
 

@@ -24,7 +24,7 @@ import Testing
       configure(&$0)
     }
     let ana = try server.user("ana")
-    try Self.fill { try server.send(ana, "POST", "/appdata/kid/notes", $0).status }
+    try Self.fill { try server.send(as: ana, "POST", "/appdata/kid/notes", body: $0).status }
     return (server, ana)
   }
 
@@ -47,12 +47,14 @@ import Testing
   func timeIsOver() throws {
     let (server, ana) = try server { $0.limits.workSeconds = 1 }
     let time = try seconds { () throws in
-      let answer = try server.send(ana, "POST", "/appdata/kid/notes/_group", Self.slowGroup)
+      let answer = try server.send(
+        as: ana, "POST", "/appdata/kid/notes/_group", body: Self.slowGroup)
       #expect(answer.status == 500 && answer.error == "KinveyInternalErrorStop")
       #expect(answer.text.contains("1 s"))
     }
     #expect(time < 20)
-    #expect(try server.send(ana, "GET", "/appdata/kid/notes/_count").json["count"]?.intValue == 500)
+    #expect(
+      try server.send(as: ana, "GET", "/appdata/kid/notes/_count").json["count"]?.intValue == 500)
   }
 
   @Test("of one user leaves threads to the others")
@@ -62,7 +64,7 @@ import Testing
     let connections = try busy.begin(16)
     for _ in 0..<3 {
       let time = try seconds { () throws in
-        let answer = try busy.send(ben, "GET", "/appdata/kid/notes?query={}&limit=1")
+        let answer = try busy.send(as: ben, "GET", "/appdata/kid/notes?query={}&limit=1")
         #expect(answer.status == 200)
       }
       #expect(time < 20)
@@ -75,7 +77,7 @@ import Testing
     let busy = try Busy(workers: 2)
     withExtendedLifetime(try busy.begin(8)) {}
     let time = try seconds { () throws in
-      let answer = try busy.send(.master, "GET", "/appdata/kid/notes?query={}&limit=1")
+      let answer = try busy.send(as: .master, "GET", "/appdata/kid/notes?query={}&limit=1")
       #expect(answer.status == 200)
     }
     #expect(time < 20)
@@ -87,10 +89,10 @@ import Testing
     let ben = try server.user("ben")
     let terms = (0..<1200).map { "{\"a.b\($0)\":1}" }.joined(separator: ",")
     let path = "/appdata/kid/notes?query={\"$nor\":[\(terms)]}"
-    let running = try start(server.port, ana, "DELETE", path)
+    let running = try start(server.port, as: ana, method: "DELETE", path)
     let time = try seconds { () throws in
       for _ in 0..<20 {
-        #expect(try server.send(ben, "POST", "/appdata/kid/x", "{}").status == 201)
+        #expect(try server.send(as: ben, "POST", "/appdata/kid/x", body: "{}").status == 201)
       }
     }
     #expect(time < 20)
@@ -101,12 +103,12 @@ import Testing
     "deletes what matched when the delete began, and what has been changed only if it still does")
   func deletes() throws {
     let (server, ana) = try server { _ in }
-    let kept = try server.send(ana, "POST", "/appdata/kid/notes", "{\"keep\":true}")
+    let kept = try server.send(as: ana, "POST", "/appdata/kid/notes", body: "{\"keep\":true}")
     #expect(kept.status == 201)
     let answer = try server.send(
-      ana, "DELETE", query("/appdata/kid/notes", "{\"keep\":{\"$ne\":true}}"))
+      as: ana, "DELETE", query("/appdata/kid/notes", "{\"keep\":{\"$ne\":true}}"))
     #expect(answer.json["count"]?.intValue == 500)
-    #expect(try server.send(ana, "GET", "/appdata/kid/notes").ids.count == 1)
+    #expect(try server.send(as: ana, "GET", "/appdata/kid/notes").ids.count == 1)
   }
 
   @Test("does not keep the server from ending in time")
@@ -138,18 +140,18 @@ import Testing
           "--app", "kid:sec:mas", "--workers", String(workers), "--work-seconds", "600",
         ]))
       port = try #require(program.port())
-      try WorkTests.fill { try send(.master, "POST", "/appdata/kid/notes", $0).status }
+      try WorkTests.fill { try send(as: .master, "POST", "/appdata/kid/notes", body: $0).status }
     }
 
     func send(
-      _ who: TestServer.Who, _ method: String, _ path: String, _ body: String = ""
+      as who: TestServer.Who, _ method: String, _ path: String, body: String = ""
     ) throws -> HTTPAnswer {
-      try #require(HTTPClient.receive(try start(port, who, method, path, body)))
+      try #require(HTTPClient.receive(try start(port, as: who, method: method, path, body: body)))
     }
 
     func signUp(_ name: String) throws -> TestServer.Who {
       let body = "{\"username\":\"\(name)\",\"password\":\"p\"}"
-      let answer = try send(.app, "POST", "/user/kid", body).json
+      let answer = try send(as: .app, "POST", "/user/kid", body: body).json
       let token = try #require(answer["_kmd"]?["authtoken"]?.stringValue)
       return .user(id: "", token: token)
     }
@@ -158,7 +160,8 @@ import Testing
     func begin(_ count: Int) throws -> [RawConnection] {
       let before = try #require(program.cpuSeconds)
       let connections = try (0..<count).map { _ in
-        try start(port, .master, "POST", "/appdata/kid/notes/_group", WorkTests.slowGroup)
+        try start(
+          port, as: .master, method: "POST", "/appdata/kid/notes/_group", body: WorkTests.slowGroup)
       }
       let end = Deadline.after(seconds: 20)
       while !end.hasPassed, try #require(program.cpuSeconds) < before + 1 { usleep(10_000) }
@@ -169,7 +172,7 @@ import Testing
 
 /// Starts a request whose answer nobody waits for yet.
 private func start(
-  _ port: UInt16, _ who: TestServer.Who, _ method: String, _ path: String, _ body: String = ""
+  _ port: UInt16, as who: TestServer.Who, method: String, _ path: String, body: String = ""
 ) throws -> RawConnection {
   let connection = try #require(RawConnection(port: port))
   connection.send(

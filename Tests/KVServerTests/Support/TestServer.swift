@@ -40,7 +40,7 @@ final class TestServer: Sendable {
 
   /// Sends one request on a connection of its own.
   func send(
-    _ who: Who, _ method: String, _ target: String, _ body: String? = nil, version: Int? = 5,
+    as who: Who, _ method: String, _ target: String, body: String? = nil, version: Int? = 5,
     headers more: [(String, String)] = []
   ) throws -> HTTPAnswer {
     var headers = more
@@ -55,7 +55,8 @@ final class TestServer: Sendable {
   /// Signs a user up.
   func user(_ name: String, password: String = "pass") throws -> Who {
     let answer = try send(
-      .app, "POST", "/user/kid", "{\"username\":\"\(name)\",\"password\":\"\(password)\"}")
+      as: .app, "POST", "/user/kid", body: "{\"username\":\"\(name)\",\"password\":\"\(password)\"}"
+    )
     guard let id = answer.json["_id"]?.stringValue,
       let token = answer.json["_kmd"]?["authtoken"]?.stringValue
     else { throw Missing(what: "user: \(answer.text)") }
