@@ -5,10 +5,11 @@ package import KVSync
 /// Groups of users. Nothing of them is kept here: all of this asks the backend.
 extension Client {
   package func createGroup(
-    _ group: JSONObject, _ options: Options, _ cancellation: Cancellation
+    _ group: JSONObject, options: Options, cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
     if let members = group["members"] { _ = try UserGroupChange.ids(members, "members") }
-    return try asking("create a group", options, cancellation) { (call) throws(StoreError) in
+    return try asking("create a group", options: options, cancellation: cancellation) {
+      (call) throws(StoreError) in
       let groups = try groups()
       return JSONValue.object(
         try renewingOnce(call) { () throws(StoreError) in try groups.create(group, call) }
@@ -17,9 +18,10 @@ extension Client {
   }
 
   package func group(
-    _ id: String, _ options: Options, _ cancellation: Cancellation
+    _ id: String, options: Options, cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
-    try asking("read a group", options, cancellation) { (call) throws(StoreError) in
+    try asking("read a group", options: options, cancellation: cancellation) {
+      (call) throws(StoreError) in
       let groups = try groups()
       return JSONValue.object(
         try renewing(call) { () throws(StoreError) in try groups.read(id, call) }
@@ -29,9 +31,10 @@ extension Client {
 
   /// The groups that the user may read: an array.
   package func allGroups(
-    _ options: Options, _ cancellation: Cancellation
+    options: Options, cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
-    try asking("list groups", options, cancellation) { (call) throws(StoreError) in
+    try asking("list groups", options: options, cancellation: cancellation) {
+      (call) throws(StoreError) in
       let groups = try groups()
       let all = try renewing(call) { () throws(StoreError) in try groups.all(call) }
       return JSONValue.array(all.map { .object($0) }).bytes
@@ -41,9 +44,10 @@ extension Client {
   /// Changes a group on the condition that it is still what was read; if somebody else was faster, it is read again.
   /// `.conflict` if others were faster each time.
   package func updateGroup(
-    _ id: String, _ change: UserGroupChange, _ options: Options, _ cancellation: Cancellation
+    _ id: String, change: UserGroupChange, options: Options, cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
-    try asking("change a group", options, cancellation) { (call) throws(StoreError) in
+    try asking("change a group", options: options, cancellation: cancellation) {
+      (call) throws(StoreError) in
       let groups = try groups()
       for _ in 1..<Self.maxAttempts {
         do throws(StoreError) {
@@ -57,9 +61,10 @@ extension Client {
   }
 
   package func deleteGroup(
-    _ id: String, _ options: Options, _ cancellation: Cancellation
+    _ id: String, options: Options, cancellation: Cancellation
   ) throws(StoreError) {
-    try asking("delete a group", options, cancellation) { (call) throws(StoreError) in
+    try asking("delete a group", options: options, cancellation: cancellation) {
+      (call) throws(StoreError) in
       let groups = try groups()
       try renewing(call) { () throws(StoreError) in try groups.delete(id, call) }
     }

@@ -6,9 +6,9 @@ package import KVSync
 /// user.
 extension Client {
   package func streamACL(
-    _ stream: String, _ owner: String?, _ options: Options, _ cancellation: Cancellation
+    _ stream: String, owner: String?, options: Options, cancellation: Cancellation
   ) throws(StoreError) -> JSONValue {
-    try asking("read the rights of a stream", options, cancellation) {
+    try asking("read the rights of a stream", options: options, cancellation: cancellation) {
       (call) throws(StoreError) in
       let (remote, owner) = try substream(owner)
       return try renewing(call) { () throws(StoreError) in
@@ -20,11 +20,12 @@ extension Client {
   /// `acl`: `{"subscribe":[ids],"publish":[ids],"groups":{"subscribe":[ids],"publish":[ids]}}`, each of which may be left
   /// out. Throws `.invalid` for anything else in it.
   package func setStreamACL(
-    _ stream: String, _ owner: String?, _ acl: JSONObject, _ options: Options,
-    _ cancellation: Cancellation
+    _ stream: String, owner: String?, acl: JSONObject, options: Options,
+    cancellation: Cancellation
   ) throws(StoreError) {
     try Self.checkStreamACL(acl, allowsGroups: true)
-    try asking("set the rights of a stream", options, cancellation) { (call) throws(StoreError) in
+    try asking("set the rights of a stream", options: options, cancellation: cancellation) {
+      (call) throws(StoreError) in
       let (remote, owner) = try substream(owner)
       try renewing(call) { () throws(StoreError) in
         try remote.setACL(of: stream, owner, acl: JSONValue.object(acl).bytes, call: call)
@@ -55,9 +56,10 @@ extension Client {
   }
 
   package func streamOwners(
-    _ stream: String, _ options: Options, _ cancellation: Cancellation
+    _ stream: String, options: Options, cancellation: Cancellation
   ) throws(StoreError) -> JSONValue {
-    try asking("list the parts of a stream", options, cancellation) { (call) throws(StoreError) in
+    try asking("list the parts of a stream", options: options, cancellation: cancellation) {
+      (call) throws(StoreError) in
       let remote = try streams()
       return .array(
         try renewing(call) { () throws(StoreError) in try remote.owners(of: stream, call) })
@@ -66,10 +68,11 @@ extension Client {
 
   /// Sends a message, once: what no answer comes for may have been told.
   package func send(
-    _ message: [UInt8], to stream: String, _ owner: String?, _ options: Options,
-    _ cancellation: Cancellation
+    _ message: [UInt8], to stream: String, owner: String?, options: Options,
+    cancellation: Cancellation
   ) throws(StoreError) {
-    try asking("send to a stream", options, cancellation) { (call) throws(StoreError) in
+    try asking("send to a stream", options: options, cancellation: cancellation) {
+      (call) throws(StoreError) in
       let remote = try streams()
       let registration = try hasLive().registration()
       let owner = try part(of: owner)

@@ -7,9 +7,9 @@ package import KVSync
 extension Client {
   /// What the backend says about itself.
   package func ping(
-    _ options: Options, _ cancellation: Cancellation
+    options: Options, cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
-    try asking("ping", options, cancellation) { (call) throws(StoreError) in
+    try asking("ping", options: options, cancellation: cancellation) { (call) throws(StoreError) in
       let backend = try existing()
       guard let ping = backend.ping else { throw backend.lacks("answer to a ping") }
       return try call.repeating { () throws(StoreError) in try ping(call) }
@@ -19,9 +19,10 @@ extension Client {
   /// Creates a user and makes it the active one. An empty object: the backend makes up name and password.
   /// `.pending`, and nobody is created, while writes of another user wait.
   package func signup(
-    _ user: JSONObject, _ options: Options, _ cancellation: Cancellation
+    _ user: JSONObject, options: Options, cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
-    let created = try asking("signup", options, cancellation) { (call) throws(StoreError) in
+    let created = try asking("signup", options: options, cancellation: cancellation) {
+      (call) throws(StoreError) in
       let users = try accounts()
       try checkUnsent(before: nil)
       return try users.signup(JSONValue.object(user).bytes, call)
@@ -32,9 +33,10 @@ extension Client {
   /// Makes a user the active one. The same user finds the local data as it was; another one finds none, and `.pending`
   /// while writes of the former one wait.
   package func login(
-    _ credentials: JSONObject, _ options: Options, _ cancellation: Cancellation
+    _ credentials: JSONObject, options: Options, cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
-    let user = try asking("login", options, cancellation) { (call) throws(StoreError) in
+    let user = try asking("login", options: options, cancellation: cancellation) {
+      (call) throws(StoreError) in
       let users = try accounts()
       return try call.repeating { () throws(StoreError) in
         try users.login(JSONValue.object(credentials).bytes, call)
@@ -54,7 +56,8 @@ extension Client {
       }
     } catch {
       if let token = user.token {
-        _ = try? asking("logout of the one refused", options, Cancellation()) {
+        _ = try? asking("logout of the one refused", options: options, cancellation: Cancellation())
+        {
           (call) throws(StoreError) in
           try accounts().logout(token: token, call)
         }
@@ -87,7 +90,7 @@ extension Client {
     let clientId = try reader.string("clientId")
     let options = try Options(from: &reader)
     try reader.finish()
-    let (user, grant) = try asking("login by code", options, cancellation) {
+    let (user, grant) = try asking("login by code", options: options, cancellation: cancellation) {
       (call) throws(StoreError) -> (Account, Grant) in
       let users = try accounts()
       let grant = try authorization.grant(
@@ -114,9 +117,9 @@ extension Client {
 
   /// The active user as the backend has it now.
   package func me(
-    _ options: Options, _ cancellation: Cancellation
+    options: Options, cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
-    try asking("me", options, cancellation) { (call) throws(StoreError) in
+    try asking("me", options: options, cancellation: cancellation) { (call) throws(StoreError) in
       let users = try accounts()
       let before = try active()
       let user = try renewing(call) { () throws(StoreError) in try users.me(call) }
@@ -127,9 +130,10 @@ extension Client {
 
   /// Replaces members of the active user; those that are not named stay.
   package func updateUser(
-    _ changes: JSONObject, _ options: Options, _ cancellation: Cancellation
+    _ changes: JSONObject, options: Options, cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
-    try asking("user update", options, cancellation) { (call) throws(StoreError) in
+    try asking("user update", options: options, cancellation: cancellation) {
+      (call) throws(StoreError) in
       let users = try accounts()
       let before = try active()
       let now = try renewing(call) { () throws(StoreError) in try users.me(call) }
@@ -141,22 +145,24 @@ extension Client {
 
   /// Whether a user name is taken.
   package func userExists(
-    _ name: String, _ options: Options, _ cancellation: Cancellation
+    _ name: String, options: Options, cancellation: Cancellation
   ) throws(StoreError) -> Bool {
     guard !name.isEmpty else { throw StoreError(.invalid, "A user name must not be empty.") }
-    return try asking("user exists", options, cancellation) { (call) throws(StoreError) in
+    return try asking("user exists", options: options, cancellation: cancellation) {
+      (call) throws(StoreError) in
       try call.repeating { () throws(StoreError) in try accounts().exists(name, call) }
     }
   }
 
   /// The other users who have all of these members: an array. `.invalid` without one: nobody can list all users.
   package func lookupUsers(
-    _ members: JSONObject, _ options: Options, _ cancellation: Cancellation
+    _ members: JSONObject, options: Options, cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
     guard !members.isEmpty else {
       throw StoreError(.invalid, "A lookup needs a member that the user has: nobody can list all.")
     }
-    return try asking("user lookup", options, cancellation) { (call) throws(StoreError) in
+    return try asking("user lookup", options: options, cancellation: cancellation) {
+      (call) throws(StoreError) in
       let users = try accounts()
       let found = try renewing(call) { () throws(StoreError) in try users.lookup(members, call) }
       return JSONValue.array(found.map { .object($0) }).bytes
@@ -196,13 +202,15 @@ extension Client {
       return (user, listened)
     }
     if let listened {
-      _ = try? asking("unregister on the backend", leaving.call, cancellation) {
+      _ = try? asking(
+        "unregister on the backend", options: leaving.call, cancellation: cancellation
+      ) {
         (call) throws(StoreError) in
         try backend?.live?.unregister(listened, token: user.token, call: call)
       }
     }
     // What it says is in the log.
-    _ = try? asking("logout on the backend", leaving.call, cancellation) {
+    _ = try? asking("logout on the backend", options: leaving.call, cancellation: cancellation) {
       (call) throws(StoreError) in
       try accounts().logout(token: user.token, call)
     }
@@ -210,7 +218,8 @@ extension Client {
 
   /// Deletes the active user on the backend, then ends its session as a logout does.
   package func deleteUser(_ leaving: Leaving, _ cancellation: Cancellation) throws(StoreError) {
-    try asking("user delete", leaving.call, cancellation) { (call) throws(StoreError) in
+    try asking("user delete", options: leaving.call, cancellation: cancellation) {
+      (call) throws(StoreError) in
       let user = try active()
       try checkUnsent(leaving)
       try recordingRefusal { () throws(StoreError) in
@@ -224,8 +233,8 @@ extension Client {
 
   /// Runs something that asks the backend about users.
   func asking<R>(
-    _ operation: StaticString, _ options: Options, _ cancellation: Cancellation,
-    _ body: (Call) throws(StoreError) -> R
+    _ operation: StaticString, options: Options, cancellation: Cancellation,
+    body: (Call) throws(StoreError) -> R
   ) throws(StoreError) -> R {
     try log.measuring(operation) { () throws(StoreError) in
       try operations.run(cancellation) { (cancellation) throws(StoreError) in

@@ -98,7 +98,9 @@ package final class Client: Sendable {
     let remote = layers(around: backend.remote, renewal, connectivity: connectivity)
     self.remote = remote
     live = backend.live.map { [session = self.session, renewal, connectivity] in
-      Live($0, remote, session, renewal, connectivity, isWanted: options.usesLive)
+      Live(
+        $0, entities: remote, session: session, renewal: renewal, connectivity: connectivity,
+        isWanted: options.usesLive)
     }
   }
 
@@ -207,7 +209,7 @@ package final class Client: Sendable {
       follows: follows,
       registerLive: { [weak self] (cancellation) throws(StoreError) in
         guard let self, let live, live.isWanted else { return false }
-        try ensureLive(Options(), cancellation)
+        try ensureLive(options: Options(), cancellation: cancellation)
         return true
       },
       didSave: { [autoPushes, follows, statusObservers] in

@@ -6,7 +6,7 @@ package import KVSync
 extension DataStore {
   /// A JSON array: see kv_store_group.
   package func group(
-    _ wanted: GroupRequest, _ query: Query, _ run: Run, early: ([UInt8]) -> Void = { _ in }
+    _ wanted: GroupRequest, _ query: Query, run: Run, early: ([UInt8]) -> Void = { _ in }
   ) throws(StoreError) -> Answered<[UInt8]> {
     func text(_ groups: [JSONObject]) -> [UInt8] {
       JSONValue.array(groups.map { .object(wanted.result($0, renamedBy: names)) }).bytes
@@ -20,7 +20,7 @@ extension DataStore {
 
   /// A JSON array: see kv_store_distinct.
   package func distinct(
-    _ path: String, _ query: Query, _ run: Run, early: ([UInt8]) -> Void = { _ in }
+    _ path: String, _ query: Query, run: Run, early: ([UInt8]) -> Void = { _ in }
   ) throws(StoreError) -> Answered<[UInt8]> {
     guard !path.isEmpty else { throw StoreError(.invalid, "The path is empty.") }
     let values = try perform("distinct", as: .read, run) { (options) throws(StoreError) in

@@ -6,7 +6,7 @@ extension DataStore {
   /// Changes the rights in one entity by an update of `Sharing`, and never replaces what somebody else has changed.
   /// `.notFound` if there is no such entity where the store writes.
   package func share(
-    _ id: String, _ rights: JSONValue, _ run: Run, early: () -> Void = {}
+    _ id: String, _ rights: JSONValue, run: Run, early: () -> Void = {}
   ) throws(StoreError) -> Answered<UpdateResult> {
     guard engine.format == .default else {
       throw StoreError(.unsupported, "Entities of this backend have no _acl.")

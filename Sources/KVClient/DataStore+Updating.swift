@@ -11,7 +11,7 @@ extension DataStore {
   }
 
   package func update(
-    _ query: Query, _ update: EntityUpdate, _ run: Run,
+    _ query: Query, _ update: EntityUpdate, run: Run,
     early: (UpdateResult) -> Void = { _ in }
   ) throws(StoreError) -> Answered<UpdateResult> {
     try perform("update", as: .write, run) { (options) throws(StoreError) in

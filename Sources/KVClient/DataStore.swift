@@ -269,14 +269,17 @@ package final class DataStore: Sendable {
   private func pull(
     _ run: Run, isAutomatic: Bool, _ body: (CallOptions) throws(StoreError) -> PullResult
   ) throws(StoreError) -> PullResult {
-    let result = try publishing("pull", run, isAutomatic: isAutomatic, { $0.jsonObject }, body)
+    let result = try publishing(
+      "pull", run: run, isAutomatic: isAutomatic, result: { $0.jsonObject }, body: body)
     logCounts("pull", "\(result.pulled) pulled, \(result.removed) removed")
     return result
   }
 
   /// `isAutomatic`: nobody asked for it.
   package func push(_ run: Run, isAutomatic: Bool = false) throws(StoreError) -> PushResult {
-    let result = try publishing("push", run, isAutomatic: isAutomatic, { $0.jsonObject }) {
+    let result = try publishing(
+      "push", run: run, isAutomatic: isAutomatic, result: { $0.jsonObject }
+    ) {
       (options) throws(StoreError) in try engine.push(options.call)
     }
     logCounts(
@@ -286,7 +289,8 @@ package final class DataStore: Sendable {
   }
 
   package func sync(_ query: Query, _ run: Run) throws(StoreError) -> SyncResult {
-    let result = try publishing("sync", run, { $0.jsonObject }) { (options) throws(StoreError) in
+    let result = try publishing("sync", run: run, result: { $0.jsonObject }) {
+      (options) throws(StoreError) in
       try engine.sync(named(query), options.call, how: options.refreshing)
     }
     let (push, pull) = (result.push, result.pull ?? PullResult())
@@ -299,11 +303,12 @@ package final class DataStore: Sendable {
 
   /// Runs a push, pull or sync, and tells the listeners.
   private func publishing<R>(
-    _ operation: StaticString, _ run: Run, isAutomatic: Bool = false,
-    _ result: (R) -> JSONObject, _ body: (CallOptions) throws(StoreError) -> R
+    _ operation: StaticString, run: Run, isAutomatic: Bool = false,
+    result: (R) -> JSONObject, body: (CallOptions) throws(StoreError) -> R
   ) throws(StoreError) -> R {
     try context.events.publishing(
-      operation, of: engine.collection, isAutomatic: isAutomatic, run.progress, result: result
+      operation, of: engine.collection, isAutomatic: isAutomatic, progress: run.progress,
+      result: result
     ) { () throws(StoreError) in try perform(operation, as: .sync, run, body: body) }
   }
 

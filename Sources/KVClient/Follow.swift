@@ -116,7 +116,7 @@ extension DataStore {
   ///
   /// `changed` runs whenever the follow's status is another one, on whichever thread changed it; it must not wait.
   package func follow(
-    _ query: Query, _ how: Following = Following(), _ changed: @escaping @Sendable () -> Void = {}
+    _ query: Query, _ how: Following = Following(), changed: @escaping @Sendable () -> Void = {}
   ) throws(StoreError) -> Follow {
     try engine.checkFollowing(query)
     let selection = query.selection
@@ -175,7 +175,7 @@ private final class ReadPatience: Sendable {
 
   func reading(
     _ options: Options, _ cancellation: Cancellation,
-    _ body: (DataStore.Run) throws(StoreError) -> Void
+    body: (DataStore.Run) throws(StoreError) -> Void
   ) throws(StoreError) {
     var options = options
     options.timeout = min(

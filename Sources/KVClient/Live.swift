@@ -27,8 +27,8 @@ final class Live: Sendable {
 
   /// `session` nil: the backend has no users. `isWanted`: whether follows may use it.
   init(
-    _ remote: any LiveRemote, _ entities: any Remote, _ session: Session?,
-    _ renewal: (any SessionRenewal)?, _ connectivity: Connectivity, isWanted: Bool
+    _ remote: any LiveRemote, entities: any Remote, session: Session?,
+    renewal: (any SessionRenewal)?, connectivity: Connectivity, isWanted: Bool
   ) {
     state = Monitor(State(isWanted: isWanted))
     self.remote = remote
@@ -151,16 +151,17 @@ package final class LiveSubscription: LiveListener {
 extension Client {
   /// Lets the active user listen to collections, until unregistered or logged out.
   package func registerLive(
-    _ options: Options, _ cancellation: Cancellation
+    options: Options, cancellation: Cancellation
   ) throws(StoreError) {
-    try ensureLive(options, cancellation)
+    try ensureLive(options: options, cancellation: cancellation)
     live?.isWanted = true
     follows.receive(.liveWanted)
   }
 
   /// The same for the library's own use, which says nothing about what the application wants.
-  func ensureLive(_ options: Options, _ cancellation: Cancellation) throws(StoreError) {
-    try asking("register for live data", options, cancellation) { (call) throws(StoreError) in
+  func ensureLive(options: Options, cancellation: Cancellation) throws(StoreError) {
+    try asking("register for live data", options: options, cancellation: cancellation) {
+      (call) throws(StoreError) in
       let user = session == nil ? nil : try active().id
       try hasLive().register(user, call)
     }
@@ -169,13 +170,14 @@ extension Client {
   /// Ends all subscriptions here, then says so to the backend; follows poll from now on. No more happens if the user is
   /// not registered.
   package func unregisterLive(
-    _ options: Options, _ cancellation: Cancellation
+    options: Options, cancellation: Cancellation
   ) throws(StoreError) {
     let live = try hasLive()
     live.isWanted = false
     guard let registration = live.registered else { return }
     live.stop()
-    try asking("unregister from live data", options, cancellation) { (call) throws(StoreError) in
+    try asking("unregister from live data", options: options, cancellation: cancellation) {
+      (call) throws(StoreError) in
       try renewing(call) { () throws(StoreError) in
         let token = session == nil ? nil : try active().token
         try backend?.live?.unregister(registration, token: token, call: call)
@@ -186,9 +188,10 @@ extension Client {
   /// Ends a subscription, and waits until the backend has heard of it. Throws what it says if it refuses; nothing is told
   /// any more in any case.
   package func unsubscribe(
-    _ subscription: LiveSubscription, _ options: Options, _ cancellation: Cancellation
+    _ subscription: LiveSubscription, options: Options, cancellation: Cancellation
   ) throws(StoreError) {
-    try asking("unsubscribe", options, cancellation) { (call) throws(StoreError) in
+    try asking("unsubscribe", options: options, cancellation: cancellation) {
+      (call) throws(StoreError) in
       try recordingRefusal { () throws(StoreError) in try subscription.end(call) }
     }
   }

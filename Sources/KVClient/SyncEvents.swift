@@ -74,8 +74,8 @@ package final class SyncEvents: Sendable {
 
   /// Runs a push, pull or sync and tells how it goes. `result`: what it came to, for the listeners.
   func publishing<R>(
-    _ operation: StaticString, of collection: String, isAutomatic: Bool, _ progress: Progress,
-    result: (R) -> JSONObject, _ body: () throws(StoreError) -> R
+    _ operation: StaticString, of collection: String, isAutomatic: Bool, progress: Progress,
+    result: (R) -> JSONObject, body: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
     let task = state.withLock { state in
       state.tasks += 1

@@ -113,8 +113,8 @@ extension Client {
   /// changed meanwhile, after a short random pause, as long as the options allow. What `body` throws comes out, and
   /// nothing is written.
   package func transact<R>(
-    _ options: JSONObject?, _ cancellation: Cancellation,
-    _ body: (Transaction) throws(StoreError) -> R
+    _ options: JSONObject?, cancellation: Cancellation,
+    body: (Transaction) throws(StoreError) -> R
   ) throws(StoreError) -> R {
     let (begin, retries, deadline) = try transaction(options)
     let call = Call(deadline: deadline, cancellation: cancellation)

@@ -8,7 +8,8 @@ internal import CXXHash
 package enum Checksum {
   /// Makes `kv_checksum` known to a connection: the checksum of a text; NULL for NULL.
   static func register(on connection: OpaquePointer) throws(SQLiteError) {
-    try IndexFunctions.register("kv_checksum", 1, on: connection) { context, _, values in
+    try IndexFunctions.register("kv_checksum", parameters: 1, on: connection) {
+      context, _, values in
       guard let values, sqlite3_value_type(values[0]) != SQLITE_NULL else {
         return sqlite3_result_null(context)
       }

@@ -21,9 +21,9 @@ enum IndexFunctions {
   private static let maxKnown = 256
 
   static func register(on connection: OpaquePointer) throws(SQLiteError) {
-    try register("kv_index_shape", 2, on: connection) { IndexFunctions.shape($0, $2) }
-    try register("kv_index_words", 2, on: connection) { IndexFunctions.words($0, $2) }
-    try register("kv_index_edge", 3, on: connection) { IndexFunctions.edge($0, $2) }
+    try register("kv_index_shape", parameters: 2, on: connection) { IndexFunctions.shape($0, $2) }
+    try register("kv_index_words", parameters: 2, on: connection) { IndexFunctions.words($0, $2) }
+    try register("kv_index_edge", parameters: 3, on: connection) { IndexFunctions.edge($0, $2) }
     try Checksum.register(on: connection)
     try SumFunction.register(on: connection)
     try IndexKeysTable.register(on: connection)
@@ -32,8 +32,8 @@ enum IndexFunctions {
   typealias Values = UnsafeMutablePointer<OpaquePointer?>
 
   static func register(
-    _ name: String, _ parameters: Int32, on connection: OpaquePointer,
-    _ function: @escaping @convention(c) (OpaquePointer?, Int32, Values?) -> Void
+    _ name: String, parameters: Int32, on connection: OpaquePointer,
+    function: @escaping @convention(c) (OpaquePointer?, Int32, Values?) -> Void
   ) throws(SQLiteError) {
     let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS
     let status = sqlite3_create_function_v2(

@@ -53,7 +53,8 @@ final class RowFunction: @unchecked Sendable {
       as [(String, Int32)]
     {
       let status = sqlite3_create_function_v2(
-        connection, name, parameters, flags, nil, { RowFunction.evaluate($0, $1, $2) }, nil, nil,
+        connection, name, parameters, flags, nil,
+        { RowFunction.evaluate($0, count: $1, values: $2) }, nil, nil,
         nil)
       guard status == SQLITE_OK else { throw SQLiteError(status: status, on: connection) }
     }
@@ -68,7 +69,7 @@ final class RowFunction: @unchecked Sendable {
   }
 
   private static func evaluate(
-    _ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?
+    _ context: OpaquePointer?, count: Int32, values: UnsafeMutablePointer<OpaquePointer?>?
   ) {
     guard count >= 2, let values, let pointer = sqlite3_value_pointer(values[1], tag) else {
       sqlite3_result_error(context, "not a native row function", -1)

@@ -5,7 +5,9 @@ internal import KVQuery
 /// away if `sign` is negative. What is no number changes nothing.
 enum SumFunction {
   static func register(on connection: OpaquePointer) throws(SQLiteError) {
-    try IndexFunctions.register("kv_sum", 3, on: connection) { SumFunction.call($0, $2) }
+    try IndexFunctions.register("kv_sum", parameters: 3, on: connection) {
+      SumFunction.call($0, $2)
+    }
   }
 
   private static func call(_ context: OpaquePointer?, _ values: IndexFunctions.Values?) {
@@ -35,7 +37,7 @@ enum SumFunction {
   }
 
   private static func change(
-    _ kept: OpaquePointer, _ context: OpaquePointer?, _ body: (inout ExactSum) -> Void
+    _ kept: OpaquePointer, _ context: OpaquePointer?, body: (inout ExactSum) -> Void
   ) {
     guard var sum = ExactSum(kept: value(kept)) else {
       return sqlite3_result_error(context, "no sum of an index", -1)

@@ -98,7 +98,7 @@ extension Storage {
         guard try select.step() else { continue }
         let (state, id) = (try StoredState(select, change.table), select.text(2) ?? "")
         select.reset()
-        try Self.repair(row, id, state, change: change, on: db, report: &found)
+        try Self.repair(row, id, state: state, change: change, on: db, report: &found)
       }
       return found
     }
@@ -106,7 +106,7 @@ extension Storage {
   }
 
   private static func repair(
-    _ row: Int64, _ id: String, _ state: StoredState, change: Change, on db: borrowing Connection,
+    _ row: Int64, _ id: String, state: StoredState, change: Change, on db: borrowing Connection,
     report: inout RepairReport
   ) throws(SQLiteError) {
     let entities = change.table.entities
@@ -120,19 +120,19 @@ extension Storage {
       try rename.bind(row, at: 1)
       try rename.bind(id, at: 2)
       try rename.run()
-      if db.changes == 0 { try remove(row, id, change, on: db, report: &report) }
+      if db.changes == 0 { try remove(row, id, change: change, on: db, report: &report) }
     case .damaged:
       report.damaged += 1
       if try setAside(id, change.table, on: db) {
         report.addQuarantined(id, in: change.table.name)
       } else {
-        try remove(row, id, change, on: db, report: &report)
+        try remove(row, id, change: change, on: db, report: &report)
       }
     }
   }
 
   private static func remove(
-    _ row: Int64, _ id: String, _ change: Change, on db: borrowing Connection,
+    _ row: Int64, _ id: String, change: Change, on db: borrowing Connection,
     report: inout RepairReport
   ) throws(SQLiteError) {
     try run("DELETE FROM \(change.table.entities) WHERE n = ?1", row, on: db)

@@ -17,7 +17,7 @@ public func kv_store_follow(
     let how = try DataStore.Following(options(given) ?? [:])
     let begin = { (subscription: SubscriptionObject) throws(StoreError) -> any EventSource in
       try SignalledSource(subscription) { (signal) throws(StoreError) in
-        let follow = try object.core.follow(wanted, how, signal)
+        let follow = try object.core.follow(wanted, how, changed: signal)
         return .init(
           state: { JSONValue.object(follow.status.jsonObject).bytes }, end: { follow.close() })
       }

@@ -8,7 +8,9 @@ func groupCreate(
   let (client, options) = (try ClientObject.borrow(client), try callOptions(options) ?? Options())
   let group = try group.object()
   return Operation(on: client) { (running) throws(StoreError) in
-    .remote(.json(try client.core.createGroup(group, options, running.cancellation)))
+    .remote(
+      .json(
+        try client.core.createGroup(group, options: options, cancellation: running.cancellation)))
   }
 }
 
@@ -18,14 +20,14 @@ func groupRead(
   let (client, options) = (try ClientObject.borrow(client), try callOptions(options) ?? Options())
   let id = try text(id, named: "id")
   return Operation(on: client) { (running) throws(StoreError) in
-    .remote(.json(try client.core.group(id, options, running.cancellation)))
+    .remote(.json(try client.core.group(id, options: options, cancellation: running.cancellation)))
   }
 }
 
 func groupList(_ client: OpaquePointer?, _ options: CString?) throws(StoreError) -> Operation {
   let (client, options) = (try ClientObject.borrow(client), try callOptions(options) ?? Options())
   return Operation(on: client) { (running) throws(StoreError) in
-    .remote(.json(try client.core.allGroups(options, running.cancellation)))
+    .remote(.json(try client.core.allGroups(options: options, cancellation: running.cancellation)))
   }
 }
 
@@ -35,7 +37,10 @@ func groupUpdate(
   let (client, options) = (try ClientObject.borrow(client), try callOptions(options) ?? Options())
   let (id, change) = (try text(id, named: "id"), try UserGroupChange(change.object()))
   return Operation(on: client) { (running) throws(StoreError) in
-    .remote(.json(try client.core.updateGroup(id, change, options, running.cancellation)))
+    .remote(
+      .json(
+        try client.core.updateGroup(
+          id, change: change, options: options, cancellation: running.cancellation)))
   }
 }
 
@@ -45,7 +50,7 @@ func groupDelete(
   let (client, options) = (try ClientObject.borrow(client), try callOptions(options) ?? Options())
   let id = try text(id, named: "id")
   return Operation(on: client) { (running) throws(StoreError) in
-    try client.core.deleteGroup(id, options, running.cancellation)
+    try client.core.deleteGroup(id, options: options, cancellation: running.cancellation)
     return .remote(.nothing)
   }
 }

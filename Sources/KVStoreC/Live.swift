@@ -30,7 +30,7 @@ func liveRegister(
 ) throws(StoreError) -> Operation {
   let (client, options) = (try ClientObject.borrow(client), try callOptions(options) ?? Options())
   return Operation(on: client) { (running) throws(StoreError) in
-    try client.core.registerLive(options, running.cancellation)
+    try client.core.registerLive(options: options, cancellation: running.cancellation)
     return .remote(.nothing)
   }
 }
@@ -40,7 +40,7 @@ func liveUnregister(
 ) throws(StoreError) -> Operation {
   let (client, options) = (try ClientObject.borrow(client), try callOptions(options) ?? Options())
   return Operation(on: client) { (running) throws(StoreError) in
-    try client.core.unregisterLive(options, running.cancellation)
+    try client.core.unregisterLive(options: options, cancellation: running.cancellation)
     return .remote(.nothing)
   }
 }

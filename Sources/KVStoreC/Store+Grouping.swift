@@ -43,7 +43,7 @@ func storeGroup(
   )
   return Operation(on: store.client, isLocal: store.core.readsLocally(options)) {
     (running) throws(StoreError) in
-    try store.core.group(wanted, query, running.run(options)) { running.early(.json($0)) }
+    try store.core.group(wanted, query, run: running.run(options)) { running.early(.json($0)) }
       .map { .json($0) }
   }
 }
@@ -55,7 +55,7 @@ func storeDistinct(
   let (path, options) = (try text(path, named: "path"), try callOptions(options))
   return Operation(on: store.client, isLocal: store.core.readsLocally(options)) {
     (running) throws(StoreError) in
-    try store.core.distinct(path, query, running.run(options)) { running.early(.json($0)) }
+    try store.core.distinct(path, query, run: running.run(options)) { running.early(.json($0)) }
       .map { .json($0) }
   }
 }

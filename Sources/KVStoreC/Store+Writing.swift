@@ -85,8 +85,10 @@ func storeUpdate(
   let update = try store.core.parsedUpdate(text)
   return Operation(on: store.client, isLocal: store.core.writesLocally(options)) {
     (running) throws(StoreError) in
-    try store.core.update(query, update, running.run(options)) { running.early(.json($0.json)) }
-      .map { .json($0.json) }
+    try store.core.update(query, update, run: running.run(options)) {
+      running.early(.json($0.json))
+    }
+    .map { .json($0.json) }
   }
 }
 
@@ -110,7 +112,7 @@ private func sharing(
   let (options, rights) = (try callOptions(options), update(try Sharing(acl.object())))
   return Operation(on: store.client, isLocal: store.core.writesLocally(options)) {
     (running) throws(StoreError) in
-    try store.core.share(id, rights, running.run(options)) { running.early(.nothing) }
+    try store.core.share(id, rights, run: running.run(options)) { running.early(.nothing) }
       .map { _ in .nothing }
   }
 }

@@ -47,7 +47,9 @@ func streamACL(
   return Operation(on: part.client) { (running) throws(StoreError) in
     .remote(
       .json(
-        try part.client.core.streamACL(part.stream, part.owner, options, running.cancellation).bytes
+        try part.client.core.streamACL(
+          part.stream, owner: part.owner, options: options, cancellation: running.cancellation
+        ).bytes
       ))
   }
 }
@@ -60,7 +62,8 @@ func streamSetACL(
   let acl = try aclJSON.object()
   return Operation(on: part.client) { (running) throws(StoreError) in
     try part.client.core.setStreamACL(
-      part.stream, part.owner, acl, options, running.cancellation)
+      part.stream, owner: part.owner, acl: acl, options: options, cancellation: running.cancellation
+    )
     return .remote(.nothing)
   }
 }
@@ -71,7 +74,10 @@ func streamOwners(
   let (part, options) = (try Part(client, stream, nil), try callOptions(options) ?? Options())
   return Operation(on: part.client) { (running) throws(StoreError) in
     .remote(
-      .json(try part.client.core.streamOwners(part.stream, options, running.cancellation).bytes))
+      .json(
+        try part.client.core.streamOwners(
+          part.stream, options: options, cancellation: running.cancellation
+        ).bytes))
   }
 }
 
@@ -86,7 +92,8 @@ func streamSend(
   }
   return Operation(on: part.client) { (running) throws(StoreError) in
     try part.client.core.send(
-      Array(text.utf8), to: part.stream, part.owner, options, running.cancellation)
+      Array(text.utf8), to: part.stream, owner: part.owner, options: options,
+      cancellation: running.cancellation)
     return .remote(.nothing)
   }
 }

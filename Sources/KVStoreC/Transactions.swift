@@ -182,7 +182,7 @@ extension ClientObject {
     var answer = Status.ok
     do throws(StoreError) {
       try during { () throws(StoreError) in
-        try core.transact(options, cancellation) { (core) throws(StoreError) in
+        try core.transact(options, cancellation: cancellation) { (core) throws(StoreError) in
           let handle = try adopt(TransactionObject(core, client: self))
           // Not closed: it is committed behind the host's function.
           defer {

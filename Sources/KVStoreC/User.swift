@@ -38,7 +38,7 @@ public func kv_user_active(
 func ping(_ client: OpaquePointer?, _ options: CString?) throws(StoreError) -> Operation {
   let (client, options) = (try ClientObject.borrow(client), try callOptions(options) ?? Options())
   return Operation(on: client) { (running) throws(StoreError) in
-    .remote(.json(try client.core.ping(options, running.cancellation)))
+    .remote(.json(try client.core.ping(options: options, cancellation: running.cancellation)))
   }
 }
 
@@ -48,7 +48,8 @@ func userSignup(
   let (client, options) = (try ClientObject.borrow(client), try callOptions(options) ?? Options())
   let user = try user.optionalObject() ?? [:]
   return Operation(on: client) { (running) throws(StoreError) in
-    .remote(.json(try client.core.signup(user, options, running.cancellation)))
+    .remote(
+      .json(try client.core.signup(user, options: options, cancellation: running.cancellation)))
   }
 }
 
@@ -58,7 +59,9 @@ func userLogin(
   let (client, options) = (try ClientObject.borrow(client), try callOptions(options) ?? Options())
   let credentials = try credentials.object()
   return Operation(on: client) { (running) throws(StoreError) in
-    .remote(.json(try client.core.login(credentials, options, running.cancellation)))
+    .remote(
+      .json(
+        try client.core.login(credentials, options: options, cancellation: running.cancellation)))
   }
 }
 
@@ -88,7 +91,7 @@ func userLogout(_ client: OpaquePointer?, _ options: CString?) throws(StoreError
 func userMe(_ client: OpaquePointer?, _ options: CString?) throws(StoreError) -> Operation {
   let (client, options) = (try ClientObject.borrow(client), try callOptions(options) ?? Options())
   return Operation(on: client) { (running) throws(StoreError) in
-    .remote(.json(try client.core.me(options, running.cancellation)))
+    .remote(.json(try client.core.me(options: options, cancellation: running.cancellation)))
   }
 }
 
@@ -98,7 +101,8 @@ func userUpdate(
   let (client, options) = (try ClientObject.borrow(client), try callOptions(options) ?? Options())
   let user = try user.object()
   return Operation(on: client) { (running) throws(StoreError) in
-    .remote(.json(try client.core.updateUser(user, options, running.cancellation)))
+    .remote(
+      .json(try client.core.updateUser(user, options: options, cancellation: running.cancellation)))
   }
 }
 
@@ -117,7 +121,9 @@ func userLookup(
   let (client, options) = (try ClientObject.borrow(client), try callOptions(options) ?? Options())
   let members = try members.object()
   return Operation(on: client) { (running) throws(StoreError) in
-    .remote(.json(try client.core.lookupUsers(members, options, running.cancellation)))
+    .remote(
+      .json(
+        try client.core.lookupUsers(members, options: options, cancellation: running.cancellation)))
   }
 }
 
@@ -127,7 +133,8 @@ func userExists(
   let (client, options) = (try ClientObject.borrow(client), try callOptions(options) ?? Options())
   let name = try text(username, named: "username")
   return Operation(on: client) { (running) throws(StoreError) in
-    let exists = try client.core.userExists(name, options, running.cancellation)
+    let exists = try client.core.userExists(
+      name, options: options, cancellation: running.cancellation)
     return .remote(.count(exists ? 1 : 0))
   }
 }

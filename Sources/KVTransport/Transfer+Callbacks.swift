@@ -5,30 +5,30 @@ internal import Glibc
 // let an error out, so refusals are kept with the transfer.
 
 func receiveBody(
-  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
-  _ context: UnsafeMutableRawPointer?
+  _ bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int,
+  context: UnsafeMutableRawPointer?
 ) -> Int {
   guard let bytes, let transfer = Transfer.from(context) else { return 0 }
   return transfer.receive(UnsafeRawBufferPointer(start: bytes, count: size &* count))
 }
 
 func receiveHeader(
-  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
-  _ context: UnsafeMutableRawPointer?
+  _ bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int,
+  context: UnsafeMutableRawPointer?
 ) -> Int {
   guard let bytes, let transfer = Transfer.from(context) else { return 0 }
   return transfer.receive(header: UnsafeRawBufferPointer(start: bytes, count: size &* count))
 }
 
 func sendBody(
-  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
-  _ context: UnsafeMutableRawPointer?
+  _ bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int,
+  context: UnsafeMutableRawPointer?
 ) -> Int {
   guard let bytes, let transfer = Transfer.from(context) else { return Int(CURL_READFUNC_ABORT) }
   return transfer.send(UnsafeMutableRawBufferPointer(start: bytes, count: size &* count))
 }
 
-func rewindBody(_ context: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ origin: CInt) -> CInt {
+func rewindBody(_ context: UnsafeMutableRawPointer?, offset: curl_off_t, origin: CInt) -> CInt {
   guard let transfer = Transfer.from(context), offset == 0, origin == 0 else {
     return CURL_SEEKFUNC_CANTSEEK
   }
@@ -46,8 +46,8 @@ func beforeSending(
 
 /// Opens a socket that no program inherits which the host runs: it would keep our connections open.
 func openSocket(
-  _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype,
-  _ address: UnsafeMutablePointer<curl_sockaddr>?
+  _ context: UnsafeMutableRawPointer?, purpose: curlsocktype,
+  address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
   guard let address = address?.pointee else { return CURL_SOCKET_BAD }
   return socket(

@@ -106,7 +106,8 @@ import Testing
     let fixture = try TestEngine(type: .network)
     for n in 0..<6 { fixture.backend.put(["_id": .string("\(n)"), "n": .int(Int64(n)), "m": 1]) }
     let found = try fixture.found(
-      #"{"n":{"$gte":1}}"#, #"{"sort":{"n":-1},"skip":1,"limit":2,"fields":["n"]}"#, .forceNetwork)
+      #"{"n":{"$gte":1}}"#, #"{"sort":{"n":-1},"skip":1,"limit":2,"fields":["n"]}"#,
+      policy: .forceNetwork)
     #expect(found == ["4", "3"])
     let request = try #require(fixture.backend.requests.first?.request)
     #expect(request["filter"] == ["n": ["$gte": 1]])
@@ -118,7 +119,10 @@ import Testing
     fixture.backend.intercept { operation, number, _ in
       complete(number, #"{"records":[{"_id":"x","n":3}]}"#) == .accepted
     }
-    #expect(try fixture.found(#"{"n":4}"#, #"{"sort":{"n":-1},"limit":2}"#, .forceNetwork) == ["3"])
+    #expect(
+      try fixture.found(#"{"n":4}"#, #"{"sort":{"n":-1},"limit":2}"#, policy: .forceNetwork) == [
+        "3"
+      ])
     let request = try #require(fixture.backend.requests.first?.request)
     #expect(request["sort"] == ["n": -1] && request["limit"] == 2)
   }
@@ -137,7 +141,10 @@ import Testing
   @Test("is asked for what a query names, not for everything") func namedIDs() throws {
     let fixture = try TestEngine(type: .network)
     for id in ["a", "b", "c"] { fixture.backend.put(["_id": .string(id), "n": 1]) }
-    #expect(try fixture.found(#"{"_id":{"$in":["a","c","a"]}}"#, nil, .forceNetwork) == ["1", "1"])
+    #expect(
+      try fixture.found(#"{"_id":{"$in":["a","c","a"]}}"#, nil, policy: .forceNetwork) == [
+        "1", "1",
+      ])
     #expect(fixture.backend.requests.map(\.operation) == [.fetchIDs])
   }
 

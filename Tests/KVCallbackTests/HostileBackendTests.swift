@@ -166,7 +166,7 @@ import Testing
       (22, .server, true), (11, .invalid, false), (16, .forbidden, false), (25, .tooLarge, false),
       (0x7FFF, .proto, true), (1, .proto, true),
     ])
-  func failures(_ status: Int, _ kind: StoreError.Kind, _ passes: Bool) throws {
+  func failures(_ status: Int, kind: StoreError.Kind, passes: Bool) throws {
     let fixture = try TestEngine()
     try fixture.save(["_id": "a"])
     fixture.backend.intercept { operation, number, _ in

@@ -38,8 +38,8 @@ final class TestEngine {
 
   /// What a find brings, as text of one member each.
   func found(
-    _ filter: String? = nil, _ modifiers: String? = nil, _ policy: ReadPolicy = .forceLocal,
-    _ member: String = "n", _ call: Call = Call()
+    _ filter: String? = nil, _ modifiers: String? = nil, policy: ReadPolicy = .forceLocal,
+    member: String = "n", call: Call = Call()
   ) throws -> [String] {
     let options = CallOptions(readPolicy: policy, writePolicy: .forceLocal, call: call)
     let query = try Query(filter: filter, modifiers: modifiers)

@@ -62,7 +62,7 @@ import Testing
     #expect(try store.pendingCount() == 2)
     try world.start()
     // Somebody else asks, and is answered: that is news enough.
-    _ = try client.ping(Options(), Cancellation())
+    _ = try client.ping(options: Options(), cancellation: Cancellation())
     #expect(received.wait(for: "online"))
     #expect(received.wait(for: "finished", Self.pushed, #""pushed":2"#))
   }
@@ -83,7 +83,8 @@ import Testing
     // Opened as any store of the tag: the collection itself is not.
     let other = try client.store("others", type: "sync", nil)
     #expect(received.wait(for: #""event":"finished""#, "KV_NO_USER"))
-    _ = try client.login(["username": "ana", "password": "pw"], Options(), Cancellation())
+    _ = try client.login(
+      ["username": "ana", "password": "pw"], options: Options(), cancellation: Cancellation())
     #expect(received.wait(for: "finished", #""collection":"notes""#, #""pushed":1"#))
     #expect(try other.pendingCount() == 0)
   }

@@ -89,7 +89,9 @@ import Testing
     let saved = try store.save(["n": 1])
     #expect(try store.find(id: saved["_id"]?.stringValue ?? "", DataStore.Run()).isLocal)
     #expect(failure { _ = try store.push(DataStore.Run()) }?.kind == .unsupported)
-    #expect(failure { _ = try client.ping(Options(), Cancellation()) }?.kind == .unsupported)
+    #expect(
+      failure { _ = try client.ping(options: Options(), cancellation: Cancellation()) }?.kind
+        == .unsupported)
     withExtendedLifetime(directory) {}
   }
 
@@ -113,9 +115,10 @@ import Testing
       there.close()
     }
     let credentials: JSONObject = ["username": "ana", "password": "pw"]
-    _ = try there.login(credentials, Options(), Cancellation())
-    _ = try there.updateUser(["colour": "blue"], Options(), Cancellation())
-    let user = try here.updateUser(["city": "Porto"], Options(), Cancellation())
+    _ = try there.login(credentials, options: Options(), cancellation: Cancellation())
+    _ = try there.updateUser(["colour": "blue"], options: Options(), cancellation: Cancellation())
+    let user = try here.updateUser(
+      ["city": "Porto"], options: Options(), cancellation: Cancellation())
     let members = try JSONValue(parsing: user)
     #expect(members["colour"] == "blue")
     #expect(members["city"] == "Porto")
@@ -135,12 +138,12 @@ import Testing
     let store = try client.store("notes", type: "sync", nil)
     _ = try store.save(["n": 1])
     let credentials: JSONObject = ["username": "ana", "password": "pw"]
-    _ = try other.login(credentials, Options(), Cancellation())
-    _ = try other.updateUser(["password": "new"], Options(), Cancellation())
+    _ = try other.login(credentials, options: Options(), cancellation: Cancellation())
+    _ = try other.updateUser(["password": "new"], options: Options(), cancellation: Cancellation())
     #expect(failure { _ = try store.push(DataStore.Run()) }?.kind == .unauthorized)
     #expect(try store.pendingCount() == 1)
     _ = try client.login(
-      ["username": "ana", "password": "new"], Options(), Cancellation())
+      ["username": "ana", "password": "new"], options: Options(), cancellation: Cancellation())
     #expect(try store.push(DataStore.Run()) == PushResult(pushed: 1))
   }
 
@@ -169,14 +172,14 @@ import Testing
     let store = try client.store("notes", type: "sync", nil)
     _ = try store.save(["n": 1])
     #expect(failure { try client.deleteUser(Client.Leaving(), Cancellation()) }?.kind == .pending)
-    _ = try client.me(Options(), Cancellation())
+    _ = try client.me(options: Options(), cancellation: Cancellation())
     var leaving = Client.Leaving()
     leaving.keepData = true
     leaving.hard = true
     try client.deleteUser(leaving, Cancellation())
     #expect(try store.pendingCount() == 1)
     #expect(failure { _ = try client.activeUser() }?.kind == .noUser)
-    #expect(try client.userExists("ana", Options(), Cancellation()) == false)
+    #expect(try client.userExists("ana", options: Options(), cancellation: Cancellation()) == false)
   }
 
   @Test("without a user nothing is written to the backend, with the master secret it is")
@@ -203,10 +206,10 @@ import Testing
     let lines = Monitor<[String]>([])
     client.log.set(level: 4) { _, line in lines.withLock { $0.append(line) } }
     let user: JSONObject = ["username": "ana", "password": "pass-word"]
-    _ = try client.signup(user, Options(), Cancellation())
+    _ = try client.signup(user, options: Options(), cancellation: Cancellation())
     let store = try client.store("places", type: "network", nil)
     _ = failure { _ = try store.save(["name": "secret-place", "_geoloc": [-300, -300]]) }
-    _ = failure { _ = try client.signup(user, Options(), Cancellation()) }
+    _ = failure { _ = try client.signup(user, options: Options(), cancellation: Cancellation()) }
     let text = lines.withLock { $0.joined(separator: "\n") }
     #expect(text.contains("save places: KV_INVALID: status 400 ParameterValueOutOfRange"))
     // Each request has a line.
@@ -253,7 +256,10 @@ import Testing
     ])
     defer { client.close() }
     func set(_ acl: JSONObject) -> StoreError? {
-      failure { try client.setStreamACL("chat", nil, acl, Options(), Cancellation()) }
+      failure {
+        try client.setStreamACL(
+          "chat", owner: nil, acl: acl, options: Options(), cancellation: Cancellation())
+      }
     }
     for acl: JSONObject in [
       ["subscribers": []], ["subscribe": "ana"], ["publish": [1]], ["groups": []],
@@ -319,7 +325,7 @@ import Testing
       "dataDirectory": .string(directory.path),
     ])
     defer { client.close() }
-    _ = try client.signup([:], Options(), Cancellation())
+    _ = try client.signup([:], options: Options(), cancellation: Cancellation())
     let store = try client.store("notes", type: "sync", nil)
     let ended = Gate()
     let error = Monitor<StoreError?>(nil)

@@ -248,7 +248,7 @@ private struct Scene {
     #expect(failure { _ = try notes.pull(Query(), DataStore.Run()) }?.kind == .pending)
     #expect(failure { try client.logout(.init(), Cancellation()) }?.kind == .pending)
     _ = try client.login(
-      ["username": "client", "password": "pw"], Options(), Cancellation())
+      ["username": "client", "password": "pw"], options: Options(), cancellation: Cancellation())
     #expect(try notes.pending(after: nil, limit: 0) == queue)
     client.close()
     let again = try world.client()

@@ -43,15 +43,17 @@ import Testing
         default: try change(rule: &random, world)
         }
       case 1..<5: try remove(&random, writer)
-      case 5..<14: try save(&random, readers, writer)
+      case 5..<14: try save(&random, for: readers, by: writer)
       default:
         let reader = readers[Int(random.next() % UInt64(readers.count))]
         let filter = Self.filters[Int(random.next() % UInt64(Self.filters.count))]
-        try check(reader, filter, paged, "\(note), step \(step)")
+        try check(reader, filter: filter, paged: paged, note: "\(note), step \(step)")
       }
     }
     for reader in readers {
-      for filter in Self.filters { try check(reader, filter, paged, "\(note), end") }
+      for filter in Self.filters {
+        try check(reader, filter: filter, paged: paged, note: "\(note), end")
+      }
     }
   }
 
@@ -60,7 +62,8 @@ import Testing
   private func change(rule random: inout Seed, _ world: World) throws {
     let rules = ["always", "creator", "acl", "shared", "never"]
     let rule = rules[Int(random.next() % UInt64(rules.count))]
-    try world.administer("PUT", "/appdata/kid_test/notes/_permissions", ["read": .string(rule)])
+    try world.administer(
+      "PUT", "/appdata/kid_test/notes/_permissions", body: ["read": .string(rule)])
   }
 
   private func remove(_ random: inout Seed, _ writer: DataStore) throws {
@@ -73,7 +76,7 @@ import Testing
     }
   }
 
-  private func save(_ random: inout Seed, _ readers: [Reader], _ writer: DataStore) throws {
+  private func save(_ random: inout Seed, for readers: [Reader], by writer: DataStore) throws {
     var acl: JSONObject = [:]
     let (owner, friend) = (random.next() % 3, random.next() % 3)
     acl["creator"] = .string(readers[Int(owner)].id)
@@ -94,7 +97,7 @@ import Testing
 
   // MARK: What must be
 
-  private func check(_ reader: Reader, _ filter: String, _ paged: Bool, _ note: String) throws {
+  private func check(_ reader: Reader, filter: String, paged: Bool, note: String) throws {
     var options = Options()
     options.deltaSet = true
     if paged {

@@ -12,7 +12,7 @@ import Testing
 
   /// A server with 60 entities, all of which were read long enough ago.
   private func scene(
-    _ world: World, _ type: String = "sync", _ more: JSONObject = [:]
+    _ world: World, type: String = "sync", options more: JSONObject = [:]
   ) throws -> (client: Client, writer: DataStore, store: DataStore) {
     let client = try world.member()
     let writer = try client.store("notes", type: "network", nil)
@@ -73,7 +73,7 @@ import Testing
     arguments: ["auto", "cache", "sync"])
   func finds(_ type: String) throws {
     let world = try World(historyDays: 15)
-    let scene = try scene(world, type)
+    let scene = try scene(world, type: type)
     defer { scene.client.close() }
     _ = try scene.writer.save(["_id": "id130", "n": -1])
     _ = try scene.writer.remove(id: "id131", DataStore.Run())
@@ -89,7 +89,8 @@ import Testing
 
   @Test("with autopagination: pages the first time, changes afterwards") func paged() throws {
     let world = try World(historyDays: 15)
-    let scene = try scene(world, "sync", ["autoPagination": true, "maxSizePerResultSet": 7])
+    let scene = try scene(
+      world, type: "sync", options: ["autoPagination": true, "maxSizePerResultSet": 7])
     defer { scene.client.close() }
     _ = try scene.writer.remove(id: "id110", DataStore.Run())
     let result = try scene.store.pull(Query(), DataStore.Run())
@@ -151,7 +152,7 @@ import Testing
     arguments: [false, true])
   func tooMany(_ paged: Bool) throws {
     let world = try World(historyDays: 15)
-    let scene = try scene(world, "sync", ["autoPagination": .bool(paged)])
+    let scene = try scene(world, type: "sync", options: ["autoPagination": .bool(paged)])
     defer { scene.client.close() }
     for start in stride(from: 0, to: 10_100, by: 2_525) {
       _ = try scene.writer.saveMany((start..<start + 2_525).map { ["m": .int(Int64($0))] })
@@ -174,7 +175,7 @@ import Testing
 
   @Test("without a history: delta set caching fetches what differs") func caching() throws {
     let world = try World()
-    let scene = try scene(world, "sync", ["deltaSetCaching": true])
+    let scene = try scene(world, type: "sync", options: ["deltaSetCaching": true])
     defer { scene.client.close() }
     _ = try scene.writer.save(["_id": "id130", "n": -1])
     _ = try scene.writer.remove(id: "id131", DataStore.Run())
@@ -188,7 +189,7 @@ import Testing
     "changes that are given up here: what the server has comes back", arguments: [true, false])
   func givenUp(_ hasHistory: Bool) throws {
     let world = try World(historyDays: hasHistory ? 15 : nil)
-    let scene = try scene(world, "sync", ["deltaSetCaching": true])
+    let scene = try scene(world, type: "sync", options: ["deltaSetCaching": true])
     defer { scene.client.close() }
     for id in ["id110", "id111", "id112", "id113"] {
       let here = try scene.store.find(id: id, DataStore.Run()).value

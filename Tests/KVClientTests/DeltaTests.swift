@@ -103,7 +103,7 @@ import Testing
     let store = try client.store("notes", type: "sync", nil)
     #expect(try store.pull(Query(), run()).pulled == 1)
     _ = try client.login(
-      ["username": "bob", "password": "pw"], Options(), Cancellation())
+      ["username": "bob", "password": "pw"], options: Options(), cancellation: Cancellation())
     #expect(try store.pull(Query(), run()) == PullResult(removed: 1))
   }
 }

@@ -16,7 +16,7 @@ import Testing
     private let observation: any Observation
 
     init(
-      _ client: Client, _ how: JSONObject = [:], filter: String? = nil, _ store: DataStore? = nil
+      _ client: Client, _ how: JSONObject = [:], filter: String? = nil, in store: DataStore? = nil
     ) throws {
       let store = try store ?? client.store("notes", type: "sync", nil)
       let signals = Monitor(0)
@@ -137,19 +137,19 @@ import Testing
     let user: JSONObject = ["username": "ana", "password": "pw"]
     let scene = try Scene(client)
     #expect(try scene.waitForState("behind", .noUser))
-    _ = try client.signup(user, Options(), Cancellation())
+    _ = try client.signup(user, options: Options(), cancellation: Cancellation())
     #expect(try scene.wait(for: "a"))
     #expect(try scene.wait { scene.follow.status.isLive })
     try client.logout(Client.Leaving(), Cancellation())
     #expect(try scene.waitForState("behind", .noUser))
     #expect(try scene.ids().isEmpty)
-    _ = try client.login(user, Options(), Cancellation())
+    _ = try client.login(user, options: Options(), cancellation: Cancellation())
     #expect(try scene.wait(for: "a"))
     #expect(try scene.waitForState("current"))
     try endSession(portal, world)
     #expect(try scene.waitForState("behind", .unauthorized))
     _ = try network(other).save(["_id": "b"])
-    _ = try client.login(user, Options(), Cancellation())
+    _ = try client.login(user, options: Options(), cancellation: Cancellation())
     #expect(try scene.wait(for: "a", "b"))
     #expect(try scene.waitForState("current"))
   }
@@ -202,9 +202,9 @@ import Testing
     _ = try network(other).save(["_id": "a"])
     #expect(try scene.wait(for: "a"))
     #expect(!scene.follow.status.isLive)
-    try client.registerLive(Options(), Cancellation())
+    try client.registerLive(options: Options(), cancellation: Cancellation())
     #expect(try scene.wait { scene.follow.status.isLive })
-    try client.unregisterLive(Options(), Cancellation())
+    try client.unregisterLive(options: Options(), cancellation: Cancellation())
     #expect(try scene.wait { !scene.follow.status.isLive })
     _ = try network(other).save(["_id": "b"])
     #expect(try scene.wait(for: "a", "b"))
@@ -219,7 +219,7 @@ import Testing
     let theirs = try network(other)
     _ = try theirs.save(["_id": "a", "n": 4])
     let low = try Scene(client, filter: #"{"n":{"$lt":6}}"#)
-    let high = try Scene(client, filter: #"{"n":{"$gt":3,"$lt":20}}"#, low.store)
+    let high = try Scene(client, filter: #"{"n":{"$gt":3,"$lt":20}}"#, in: low.store)
     for scene in [low, high] { #expect(try scene.wait { scene.follow.status.isLive }) }
     _ = try theirs.save(["_id": "b", "n": 9])
     _ = try theirs.save(["_id": "c", "n": 99])

@@ -12,17 +12,17 @@ import Testing
     """
 
   private func group(
-    _ store: DataStore, _ text: String, _ query: Query = Query(),
+    _ store: DataStore, _ text: String, of query: Query = Query(),
     early: ([UInt8]) -> Void = { _ in }
   ) throws -> (text: String, isLocal: Bool) {
-    let answer = try store.group(GroupRequest(parsing: text), query, .init(), early: early)
+    let answer = try store.group(GroupRequest(parsing: text), query, run: .init(), early: early)
     return (String(decoding: answer.value, as: UTF8.self), answer.isLocal)
   }
 
-  private func distinct(_ store: DataStore, _ path: String, _ query: Query = Query()) throws
+  private func distinct(_ store: DataStore, _ path: String, of query: Query = Query()) throws
     -> String
   {
-    String(decoding: try store.distinct(path, query, .init()).value, as: UTF8.self)
+    String(decoding: try store.distinct(path, query, run: .init()).value, as: UTF8.self)
   }
 
   @Test("are the same computed locally, by the server, and by both for what no backend can select")
@@ -37,16 +37,18 @@ import Testing
     _ = try local.push(.init())
     for filter in ["{}", #"{"n":{"$gt":3}}"#, #"{"state":null}"#, #"{"state":"nowhere"}"#] {
       let query = try Query(filter: filter)
-      let (mine, isLocal) = try group(local, Self.grouping, query)
-      let (theirs, isTheirs) = try group(remote, Self.grouping, query)
+      let (mine, isLocal) = try group(local, Self.grouping, of: query)
+      let (theirs, isTheirs) = try group(remote, Self.grouping, of: query)
       #expect(mine == theirs && isLocal && !isTheirs, "\(filter), \(seed)")
       for path in ["state", "tags", "tags.0", "parts.x", "parts.0.x", "at", "n"] {
         #expect(
-          try distinct(local, path, query) == distinct(remote, path, query), "\(path), \(seed)")
+          try distinct(local, path, of: query) == distinct(remote, path, of: query),
+          "\(path), \(seed)")
       }
     }
     let odd = try Query(format: "n > at.height")
-    #expect(try group(local, Self.grouping, odd).text == group(remote, Self.grouping, odd).text)
+    #expect(
+      try group(local, Self.grouping, of: odd).text == group(remote, Self.grouping, of: odd).text)
     let named = #"{"aggregates":{"s":{"sum":"sch\u00f6n"}}}"#
     #expect(try group(remote, named).text == #"[{"s":0}]"#)
   }
@@ -99,7 +101,7 @@ import Testing
     world.stop()
     let offline = try group(auto, count)
     #expect(offline.text == #"[{"state":"MA","n":1}]"# && offline.isLocal)
-    #expect(try auto.distinct("state", Query(), .init()).isLocal)
+    #expect(try auto.distinct("state", Query(), run: .init()).isLocal)
   }
 
   @Test("by a function of the caller's go to the backend as they are, which may refuse them")
@@ -125,8 +127,8 @@ import Testing
     defer { client.close() }
     let store = try client.store("things", type: "sync", nil)
     let page = try Query(filter: nil, modifiers: #"{"limit":1}"#)
-    #expect(failure { _ = try group(store, Self.grouping, page) }?.kind == .invalid)
-    #expect(failure { _ = try distinct(store, "a", page) }?.kind == .invalid)
+    #expect(failure { _ = try group(store, Self.grouping, of: page) }?.kind == .invalid)
+    #expect(failure { _ = try distinct(store, "a", of: page) }?.kind == .invalid)
     #expect(failure { _ = try distinct(store, "") }?.kind == .invalid)
     #expect(failure { _ = try group(store, #"{"keys":[1]}"#) }?.position == 9)
   }

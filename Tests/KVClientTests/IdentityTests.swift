@@ -25,7 +25,9 @@ import Testing
     let refused = failure { _ = try client.signUp("bob") }
     #expect(refused?.kind == .pending)
     #expect(refused?.message.contains("push") == true)
-    #expect(try !client.userExists("bob", Options(), Cancellation()), "nobody was made")
+    #expect(
+      try !client.userExists("bob", options: Options(), cancellation: Cancellation()),
+      "nobody was made")
     #expect(try client.activeId() == ana)
 
     #expect(try notes.push(DataStore.Run()).pushed == 1)
@@ -214,7 +216,8 @@ import Testing
     _ = try second.store("notes", type: "sync", nil).save(["_id": "2"])
     let network = try? first.store("notes", type: "network", nil)
     for attempt in [
-      { _ = try first.activeUser() }, { _ = try first.me(Options(), Cancellation()) },
+      { _ = try first.activeUser() },
+      { _ = try first.me(options: Options(), cancellation: Cancellation()) },
       { _ = try notes.all() }, { _ = try notes.find(id: "2", DataStore.Run()) },
       { _ = try notes.save(["_id": "3"]) }, { _ = try notes.push(DataStore.Run()) },
       { _ = try network?.save(["_id": "4"]) },
@@ -256,12 +259,17 @@ extension Client {
   @discardableResult
   fileprivate func signUp(_ name: String) throws -> String {
     try id(
-      signup(["username": .string(name), "password": "pw"], Options(), Cancellation()))
+      signup(
+        ["username": .string(name), "password": "pw"], options: Options(),
+        cancellation: Cancellation()))
   }
 
   @discardableResult
   fileprivate func logIn(_ name: String) throws -> String {
-    try id(login(["username": .string(name), "password": "pw"], Options(), Cancellation()))
+    try id(
+      login(
+        ["username": .string(name), "password": "pw"], options: Options(),
+        cancellation: Cancellation()))
   }
 
   fileprivate func activeId() throws -> String { try id(activeUser()) }

@@ -17,8 +17,8 @@ import Testing
     let other = try world.client("other")
     defer { [client, other].forEach { $0.close() } }
     let user: JSONObject = ["username": "ana", "password": "pw"]
-    _ = try client.signup(user, Options(), Cancellation())
-    _ = try other.login(user, Options(), Cancellation())
+    _ = try client.signup(user, options: Options(), cancellation: Cancellation())
+    _ = try other.login(user, options: Options(), cancellation: Cancellation())
     var options = more
     options["conflicts"] = .string(strategy)
     let store = try client.store("notes", type: "sync", options)

@@ -63,7 +63,7 @@ import Testing
     let second = try world.client("ana")
     defer { second.close() }
     #expect(try second.activeUser() == Array(shown.utf8))
-    _ = try second.me(Options(), Cancellation())
+    _ = try second.me(options: Options(), cancellation: Cancellation())
     _ = try second.store("notes", type: "network", nil).save(["a": 1])
   }
 
@@ -87,7 +87,7 @@ import Testing
     try first.logout(Client.Leaving(), Cancellation())
     #expect(failure { _ = try second.activeUser() }?.kind == .noUser)
     _ = try first.signup(
-      ["username": "bea", "password": "pw"], Options(), Cancellation())
+      ["username": "bea", "password": "pw"], options: Options(), cancellation: Cancellation())
     #expect(failure { _ = try active(second) }?.kind == .noUser, "it acted for ana")
     #expect(failure { _ = try creator() }?.kind == .noUser)
     let third = try world.client("ana")

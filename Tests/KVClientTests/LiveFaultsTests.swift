@@ -35,7 +35,7 @@ import Testing
   private let received = Monitor(ReceivedEvents())
 
   private func listen(_ client: Client) throws {
-    try client.registerLive(Options(), Cancellation())
+    try client.registerLive(options: Options(), cancellation: Cancellation())
     let received = received
     let store = try client.store("notes", type: "network", nil)
     _ = try store.listen(DataStore.Listening([:])) { event in
@@ -72,7 +72,7 @@ import Testing
         expected[id] = number
       }
       guard number % 12 == 0, let fault = faults.popLast() else { continue }
-      try bring(fault, world, relay)
+      try bring(fault, to: world, through: relay)
     }
     _ = try store.save(["_id": "last", "n": 61])
     expected["last"] = 61
@@ -90,7 +90,7 @@ import Testing
     #expect(statuses.isSuperset(of: result.others), "\(seed): \(result.others)")
   }
 
-  private func bring(_ fault: Fault, _ world: World, _ relay: Relay) throws {
+  private func bring(_ fault: Fault, to world: World, through relay: Relay) throws {
     switch fault {
     case .cut: relay.cut()
     case .halfAnswer: relay.halveNextAnswer()
@@ -123,7 +123,7 @@ import Testing
     let other = try world.client("other")
     defer { other.close() }
     let user: JSONObject = ["username": "reader", "password": "pw"]
-    _ = try other.login(user, Options(), Cancellation())
+    _ = try other.login(user, options: Options(), cancellation: Cancellation())
     try other.deleteUser(Client.Leaving(), Cancellation())
     let last = received.wait(until: .after(seconds: 20)) { received in
       received.others.last == "disconnected" ? received.others : nil

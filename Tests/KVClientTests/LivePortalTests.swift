@@ -116,7 +116,7 @@ import Testing
     defer { listener.close() }
     let portal = listener.portal
     try listener.register()
-    portal.answer("/_subscribe", 2, page)
+    portal.answer("/_subscribe", times: 2, with: page)
     let subscriber = try listener.listen()
     let steps = [
       ["/v2/subscribe"], ["/v2/subscribe", "/time/0"], ["/v2/subscribe", "/_deltaset"],
@@ -124,14 +124,14 @@ import Testing
     for (step, paths) in steps.enumerated() {
       // By the clock there was an absence: what came meanwhile is asked for.
       if step == 2 { listener.time.withLockNotifyingAll { $0 += 3600 } }
-      for path in paths { portal.answer(path, 2, page) }
+      for path in paths { portal.answer(path, times: 2, with: page) }
       _ = try store.save(["_id": .string("during \(step)")])
       #expect(portal.waitForEnd(), "\(paths)")
       _ = try store.save(["_id": .string("after \(step)")])
       listener.expect("during \(step)", "\(paths)")
       listener.expect("after \(step)", "\(paths)")
     }
-    portal.answer("/_unsubscribe", 1, page)
+    portal.answer("/_unsubscribe", times: 1, with: page)
     listener.feed.unsubscribe(subscriber)
     #expect(portal.waitForEnd())
     _ = try listener.listen()
@@ -149,7 +149,7 @@ import Testing
     defer { listener.close() }
     try listener.register()
     _ = try listener.listen()
-    listener.portal.answer("/v2/subscribe", 1, nil)
+    listener.portal.answer("/v2/subscribe", times: 1, with: nil)
     _ = try store.save(["_id": "a"])
     #expect(listener.portal.waitForEnd())
     _ = try store.save(["_id": "b"])

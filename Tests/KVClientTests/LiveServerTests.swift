@@ -10,7 +10,7 @@ import Testing
   private let received = Monitor<[String]>([])
 
   private func listen(_ client: Client) throws {
-    try client.registerLive(Options(), Cancellation())
+    try client.registerLive(options: Options(), cancellation: Cancellation())
     let store = try client.store("notes", type: "network", nil)
     _ = try store.listen(DataStore.Listening([:]), note)
     #expect(wait(for: 2) == ["connected", "ready"])
@@ -66,25 +66,33 @@ import Testing
     let owner = try #require(JSONValue(parsing: ana.activeUser())["_id"]?.stringValue)
     let friend = try #require(JSONValue(parsing: ben.activeUser())["_id"]?.stringValue)
     func send(_ text: String, from client: Client) throws {
-      try client.send(Array(text.utf8), to: "chat", owner, options, cancellation)
+      try client.send(
+        Array(text.utf8), to: "chat", owner: owner, options: options, cancellation: cancellation)
     }
     #expect(throws: StoreError.self) { try send("0", from: ben) }
-    for client in [ana, ben] { try client.registerLive(options, cancellation) }
+    for client in [ana, ben] {
+      try client.registerLive(options: options, cancellation: cancellation)
+    }
     #expect(throws: StoreError.self) { try send("1", from: ben) }
     _ = try ana.listen(to: "chat", nil, note)
     #expect(wait(for: 2) == ["connected", "ready"])
     try ana.setStreamACL(
-      "chat", nil, ["publish": .array([.string(friend)])], options, cancellation)
+      "chat", owner: nil, acl: ["publish": .array([.string(friend)])], options: options,
+      cancellation: cancellation)
     try send(#"{"text":"hello"}"#, from: ben)
     try send("[1.50]", from: ben)
     #expect(wait(for: 4) == ["connected", "ready", #"{"text":"hello"}"#, "[1.50]"])
-    let rights = try ana.streamACL("chat", nil, options, cancellation)
+    let rights = try ana.streamACL("chat", owner: nil, options: options, cancellation: cancellation)
     #expect(rights["publish"]?.arrayValue == [.string(friend)])
-    #expect(try ben.streamOwners("chat", options, cancellation).arrayValue == [.string(owner)])
+    #expect(
+      try ben.streamOwners("chat", options: options, cancellation: cancellation).arrayValue == [
+        .string(owner)
+      ])
     // The channel is known, and refused now; asked for anew it is refused as well.
-    try ana.setStreamACL("chat", nil, [:], options, cancellation)
+    try ana.setStreamACL("chat", owner: nil, acl: [:], options: options, cancellation: cancellation)
     #expect(throws: StoreError.self) { try send("2", from: ben) }
-    try ana.send(Array("3".utf8), to: "chat", nil, options, cancellation)
+    try ana.send(
+      Array("3".utf8), to: "chat", owner: nil, options: options, cancellation: cancellation)
     #expect(wait(for: 5).last == "3")
     // Who may not listen is told so, and nothing else.
     let refused = Monitor<[LiveEvent]>([])
@@ -157,7 +165,7 @@ import Testing
     defer { [reader, writer].forEach { $0.close() } }
     let other = try world.client("reader")
     try listen(reader)
-    try other.registerLive(Options(), Cancellation())
+    try other.registerLive(options: Options(), cancellation: Cancellation())
     let isReady = Monitor(false)
     _ = try other.store("notes", type: "network", nil).listen(DataStore.Listening([:])) { event in
       if case .ready = event { isReady.withLockNotifyingAll { $0 = true } }
@@ -181,7 +189,7 @@ import Testing
     defer { portal.stop() }
     for _ in 0..<2 {
       let reader = try world.member("reader", ["host": .string(portal.url)])
-      for _ in 0..<2 { try reader.registerLive(Options(), Cancellation()) }
+      for _ in 0..<2 { try reader.registerLive(options: Options(), cancellation: Cancellation()) }
       reader.close()
     }
     let registered = devices(portal, "register-realtime")

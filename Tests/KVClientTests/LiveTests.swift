@@ -57,7 +57,7 @@ import Testing
       "dataDirectory": .string(directory.path),
     ])
     defer { client.close() }
-    _ = try client.signup([:], Options(), Cancellation())
+    _ = try client.signup([:], options: Options(), cancellation: Cancellation())
     try body(client, service, Monitor([]))
   }
 
@@ -78,7 +78,7 @@ import Testing
   @Test("What arrives is in the local store when it is told, never older over newer")
   func toLocal() throws {
     try withClient { client, service, received in
-      try client.registerLive(Options(), Cancellation())
+      try client.registerLive(options: Options(), cancellation: Cancellation())
       let store = try client.store("notes", type: "sync", nil)
       let subscription = try store.listen(DataStore.Listening(["liveToLocal": true])) { event in
         received.withLockNotifyingAll { $0.append(event) }
@@ -97,7 +97,7 @@ import Testing
   @Test("A pending write stays")
   func pendingStays() throws {
     try withClient { client, service, received in
-      try client.registerLive(Options(), Cancellation())
+      try client.registerLive(options: Options(), cancellation: Cancellation())
       let store = try client.store("notes", type: "sync", nil)
       try Array(#"{"_id":"a","n":9}"#.utf8).withUnsafeBytes { entity in
         _ = try store.save(entity, DataStore.Run())
@@ -115,7 +115,7 @@ import Testing
   @Test("A logout ends the subscription")
   func logout() throws {
     try withClient { client, _, received in
-      try client.registerLive(Options(), Cancellation())
+      try client.registerLive(options: Options(), cancellation: Cancellation())
       let store = try client.store("notes", type: "sync", nil)
       let subscription = try store.listen(DataStore.Listening([:])) { event in
         received.withLockNotifyingAll { $0.append(event) }

@@ -24,8 +24,8 @@ import Testing
       case .count: _ = try store.count(LocalBudgetTests.slow, run)
       case .group:
         let counting = GroupRequest.numbers(Grouping(keys: [Path("kind")], members: []))
-        _ = try store.group(counting, LocalBudgetTests.slow, run)
-      case .distinct: _ = try store.distinct("kind", LocalBudgetTests.slow, run)
+        _ = try store.group(counting, LocalBudgetTests.slow, run: run)
+      case .distinct: _ = try store.distinct("kind", LocalBudgetTests.slow, run: run)
       }
     }
   }

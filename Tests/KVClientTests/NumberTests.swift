@@ -64,7 +64,7 @@ import Testing
       cursor.close()
     }
     let sum = try GroupRequest(parsing: #"{"aggregates":{"sum":{"sum":"n"}}}"#)
-    let groups = try store.group(sum, Query(), DataStore.Run()).value
+    let groups = try store.group(sum, Query(), run: DataStore.Run()).value
     #expect(try JSONValue(parsing: groups) == [["sum": .double(18_446_744_073_709_551_616)]])
   }
 
@@ -73,7 +73,8 @@ import Testing
     _ = try store.save(["_id": "x", "n": 1e308, "i": .int(.max)])
     for text in [#"{"$mul":{"n":10}}"#, #"{"$inc":{"n":1.7e308}}"#] {
       let update = try EntityUpdate(text)
-      #expect(failure { _ = try store.update(Query(), update, DataStore.Run()) }?.kind == .invalid)
+      #expect(
+        failure { _ = try store.update(Query(), update, run: DataStore.Run()) }?.kind == .invalid)
     }
     let error = #expect(throws: QueryError.self) { try EntityUpdate(#"{"$set":{"n":1e400}}"#) }
     #expect(

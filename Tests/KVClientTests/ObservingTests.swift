@@ -76,7 +76,8 @@ private final class Watch {
       world = try World(historyDays: 5)
       here = try world.member("ana")
       there = try world.client("elsewhere")
-      _ = try there.login(["username": "ana", "password": "pw"], Options(), Cancellation())
+      _ = try there.login(
+        ["username": "ana", "password": "pw"], options: Options(), cancellation: Cancellation())
       local = try here.store("notes", type: "sync", nil)
       remote = try there.store("notes", type: "network", nil)
     }
@@ -85,7 +86,7 @@ private final class Watch {
 
     /// Lets live data into the local store.
     func listen() throws {
-      try here.registerLive(Options(), Cancellation())
+      try here.registerLive(options: Options(), cancellation: Cancellation())
       let isReady = Gate()
       _ = try local.listen(DataStore.Listening(["liveToLocal": true])) { event in
         if case .ready = event { isReady.open() }

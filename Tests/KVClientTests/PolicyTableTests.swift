@@ -49,7 +49,7 @@ enum Outcome: Equatable {
     defer { scene.close() }
     try scene.prepareReads()
     try scene.turn(weather)
-    try check(scene.store, DataStore.Run(), type, weather)
+    try check(scene.store, DataStore.Run(), type: type, weather: weather)
   }
 
   @Test("a policy does the same for one call of another type", arguments: StoreType.allCases)
@@ -62,12 +62,12 @@ enum Outcome: Equatable {
       try scene.turn(weather)
       var options = Options()
       options.readPolicy = like.readPolicy
-      try check(scene.store, DataStore.Run(options), like, weather)
+      try check(scene.store, DataStore.Run(options), type: like, weather: weather)
     }
   }
 
   private func check(
-    _ store: DataStore, _ run: DataStore.Run, _ type: StoreType, _ weather: Weather
+    _ store: DataStore, _ run: DataStore.Run, type: StoreType, weather: Weather
   ) throws {
     let expected = Self.readExpected(type, weather)
     // Counted first: the others bring what they find.
@@ -245,8 +245,9 @@ private final class Scene {
       let other = try world.client("elsewhere")
       defer { other.close() }
       _ = try other.login(
-        ["username": "ana", "password": "pw"], Options(), Cancellation())
-      _ = try other.updateUser(["password": "new"], Options(), Cancellation())
+        ["username": "ana", "password": "pw"], options: Options(), cancellation: Cancellation())
+      _ = try other.updateUser(
+        ["password": "new"], options: Options(), cancellation: Cancellation())
     }
   }
 

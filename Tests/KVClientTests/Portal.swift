@@ -25,7 +25,7 @@ final class Portal: Sendable {
         connection.send(reply)
         return
       }
-      guard let answer = Self.ask(request, url, transport, stopped) else {
+      guard let answer = Self.ask(request, url, over: transport, until: stopped) else {
         return connection.close()
       }
       connection.send(answer)
@@ -47,7 +47,7 @@ final class Portal: Sendable {
   }
 
   /// Answers the next requests whose target contains `path` in the server's place; nil: lets them wait for ever.
-  func answer(_ path: String, _ count: Int, _ reply: ScriptedReply?) {
+  func answer(_ path: String, times count: Int, with reply: ScriptedReply?) {
     rules.withLockNotifyingAll { $0[path] = Rule(count: count, reply: reply) }
   }
 
@@ -70,7 +70,8 @@ final class Portal: Sendable {
   }
 
   private static func ask(
-    _ request: ScriptedRequest, _ url: String, _ transport: Transport, _ stopped: Cancellation
+    _ request: ScriptedRequest, _ url: String, over transport: Transport,
+    until stopped: Cancellation
   ) -> ScriptedReply? {
     let own = ["host", "content-length", "connection", "accept-encoding", "transfer-encoding"]
     let headers = request.headers.filter { !own.contains($0.name.lowercased()) }

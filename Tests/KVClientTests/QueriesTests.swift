@@ -25,11 +25,12 @@ import Testing
     #expect(try store.all(byFormat).map { $0["t"] } == ["b2"])
     #expect(try store.count(byFormat, DataStore.Run()).value == 1)
     let grouping = #"{"keys":["title"],"aggregates":{"t2":{"max":"pages"}}}"#
-    let groups = try store.group(GroupRequest(parsing: grouping), byFilter, DataStore.Run())
+    let groups = try store.group(GroupRequest(parsing: grouping), byFilter, run: DataStore.Run())
     #expect(
       try JSONValue(parsing: groups.value)
         == [["title": "b2", "t2": 2], ["title": "b3", "t2": 3]])
-    #expect(try store.distinct("title", byFormat, DataStore.Run()).value == Array(#"["b2"]"#.utf8))
+    #expect(
+      try store.distinct("title", byFormat, run: DataStore.Run()).value == Array(#"["b2"]"#.utf8))
     #expect(try store.remove(byFilter, DataStore.Run()).value == 2)
     #expect(try store.all().map { $0["t"] } == ["b1"])
   }

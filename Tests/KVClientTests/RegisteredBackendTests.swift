@@ -120,13 +120,19 @@ private final class Shelf: Remote {
       let errors = [
         (
           "users",
-          failure { _ = try client.login(["username": "a", "password": "b"], Options(), no) }
+          failure {
+            _ = try client.login(
+              ["username": "a", "password": "b"], options: Options(), cancellation: no)
+          }
         ),
         ("users", failure { _ = try client.activeUser() }),
         ("login pages", failure { _ = try client.loginPage(redirectURI: "app://", [:]) }),
-        ("live data", failure { try client.registerLive(Options(), no) }),
-        ("user-to-user streams", failure { _ = try client.streamOwners("s", Options(), no) }),
-        ("answer to a ping", failure { _ = try client.ping(Options(), no) }),
+        ("live data", failure { try client.registerLive(options: Options(), cancellation: no) }),
+        (
+          "user-to-user streams",
+          failure { _ = try client.streamOwners("s", options: Options(), cancellation: no) }
+        ),
+        ("answer to a ping", failure { _ = try client.ping(options: Options(), cancellation: no) }),
       ]
       for (what, error) in errors {
         #expect(error?.kind == .unsupported, "\(what)")

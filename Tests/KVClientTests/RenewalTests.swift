@@ -205,7 +205,7 @@ private final class AuthorizedBackend: Sendable {
     }
     _ = try login(client)
     let received = Monitor<[LiveEvent]>([])
-    try client.registerLive(Options(), Cancellation())
+    try client.registerLive(options: Options(), cancellation: Cancellation())
     for (round, collection) in ["notes", "others"].enumerated() {
       _ = try client.store(collection, type: "network", nil).listen(DataStore.Listening([:])) {
         event in received.withLockNotifyingAll { $0.append(event) }

@@ -19,7 +19,8 @@ import Testing
     let before = try client.status().jsonObject
     #expect(before["online"]?.isNull == true && before["signedIn"] == false)
     #expect(before["activity"] == [] && before["collections"] == [] && before["follows"] == [])
-    _ = try client.signup(["username": "ana", "password": "pw"], Options(), Cancellation())
+    _ = try client.signup(
+      ["username": "ana", "password": "pw"], options: Options(), cancellation: Cancellation())
     let store = try client.store("notes", type: "sync", nil)
     _ = try store.save(["_id": "a"])
     let saved = try client.status().jsonObject
@@ -74,7 +75,8 @@ import Testing
       #expect(failure { try isRefused(client) }?.kind == .unauthorized, "\(name)")
       #expect(try client.status().jsonObject["signedIn"] == false, "\(name)")
       _ = try client.login(
-        ["username": .string(name), "password": "pw"], Options(), Cancellation())
+        ["username": .string(name), "password": "pw"], options: Options(),
+        cancellation: Cancellation())
       #expect(try client.status().jsonObject["signedIn"] == true)
     }
   }
@@ -82,8 +84,8 @@ import Testing
   /// Calls that meet a session which has ended.
   private static let refusedCalls: [(String, @Sendable (Client) throws -> Void)] = [
     ("reads", { _ = try $0.store("notes", type: "network", nil).count(Query(), DataStore.Run()) }),
-    ("me", { _ = try $0.me(Options(), Cancellation()) }),
-    ("groups", { _ = try $0.createGroup([:], Options(), Cancellation()) }),
+    ("me", { _ = try $0.me(options: Options(), cancellation: Cancellation()) }),
+    ("groups", { _ = try $0.createGroup([:], options: Options(), cancellation: Cancellation()) }),
   ]
 
   @Test("is told after each change, the last one in any case")

@@ -108,7 +108,8 @@ import Testing
       "dataDirectory": .string(directory.file("client")),
     ])
     defer { client.close() }
-    _ = try client.login(["username": "u", "password": "p"], Options(), Cancellation())
+    _ = try client.login(
+      ["username": "u", "password": "p"], options: Options(), cancellation: Cancellation())
     let store = try client.store("notes", type: "sync", nil)
     _ = try store.save(["n": 1])
     let received = events(of: client) {

@@ -20,8 +20,8 @@ import Testing
       found = try store.all(query, run).map { $0["_id"]?.stringValue ?? "" }.sorted()
       count = try store.count(query, run).value
       let grouping = try GroupRequest(parsing: UnsentTests.sums)
-      groups = String(decoding: try store.group(grouping, query, run).value, as: UTF8.self)
-      values = String(decoding: try store.distinct("n", query, run).value, as: UTF8.self)
+      groups = String(decoding: try store.group(grouping, query, run: run).value, as: UTF8.self)
+      values = String(decoding: try store.distinct("n", query, run: run).value, as: UTF8.self)
     }
 
     private static var online: DataStore.Run {

@@ -85,7 +85,7 @@ final class World: @unchecked Sendable {
 
   /// A request with the master secret, which must succeed.
   @discardableResult
-  func administer(_ method: String, _ path: String, _ body: JSONValue? = nil) throws -> JSONValue {
+  func administer(_ method: String, _ path: String, body: JSONValue? = nil) throws -> JSONValue {
     let transport = try Transport()
     defer { transport.close() }
     let secret = Base64.encode("\(Self.app.key):\(Self.app.masterSecret ?? "")")
@@ -110,9 +110,9 @@ final class World: @unchecked Sendable {
     let client = try client(name, more, pushes: pushes)
     let user: JSONObject = ["username": .string(name), "password": "pw"]
     do throws(StoreError) {
-      _ = try client.signup(user, Options(), Cancellation())
+      _ = try client.signup(user, options: Options(), cancellation: Cancellation())
     } catch {
-      _ = try client.login(user, Options(), Cancellation())
+      _ = try client.login(user, options: Options(), cancellation: Cancellation())
     }
     return client
   }

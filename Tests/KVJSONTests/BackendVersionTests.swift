@@ -15,7 +15,7 @@ import Testing
       (.text, "10", "9"), (.integer, "9", "10"), (.integer, "-10", "-9"), (.integer, "-1", "0"),
       (.integer, "0099", "100"), (.integer, "99999999999999999998", "99999999999999999999"),
     ])
-  func order(_ order: VersionOrder, _ older: String, _ newer: String) {
+  func order(_ order: VersionOrder, older: String, newer: String) {
     let (older, newer) = (RecordVersion(older), RecordVersion(newer))
     #expect(order.isOlder(older, than: newer))
     #expect(!order.isOlder(newer, than: older))
@@ -30,7 +30,7 @@ import Testing
       (VersionOrder.unordered, "1", "2"), (.integer, "a", "b"), (.integer, "1", "b"),
       (.integer, "", "1"), (.integer, "-", "1"), (.integer, "-0", "0"), (.integer, "1.5", "2"),
     ])
-  func unknown(_ order: VersionOrder, _ one: String, _ other: String) {
+  func unknown(_ order: VersionOrder, one: String, other: String) {
     #expect(!order.isOlder(RecordVersion(one), than: RecordVersion(other)))
     #expect(order.newer(RecordVersion(one), RecordVersion(other)) == RecordVersion(other))
   }

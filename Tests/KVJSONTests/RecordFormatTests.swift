@@ -49,7 +49,7 @@ import Testing
       (#"{"tenant":"a"}"#, byBoth, "number is missing, which is a part of the id"),
       (#"{"number":1}"#, byBoth, "tenant is missing, which is a part of the id"),
     ])
-  func refusals(_ text: String, _ format: RecordFormat, _ message: String) {
+  func refusals(_ text: String, format: RecordFormat, message: String) {
     let error = #expect(throws: JSONError.self) {
       try EntityScanner.outline(of: Array(text.utf8), format)
     }

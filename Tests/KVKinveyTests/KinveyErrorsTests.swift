@@ -82,7 +82,7 @@ import Testing
       (405, "MethodNotAllowed", .unknown, true),
     ])
   func classes(
-    _ status: Int, _ code: String, _ failureClass: FailureClass, _ changedNothing: Bool
+    _ status: Int, code: String, failureClass: FailureClass, changedNothing: Bool
   ) throws {
     try withBackend { _ in
       ScriptedReply(status, #"{"error":"\#(code)","description":"what","debug":"why"}"#)

@@ -53,7 +53,7 @@ import Testing
       ("TERNARY(", "a = 1", ", 1, 2) = 1"), ("1 + (", "a", ")"),
     ] as [(String, String, String)])
   func deepFormats(opening: String, inner: String, closing: String) throws {
-    let format = nested(opening, inner, closing)
+    let format = nested(opening, inner: inner, closing: closing)
     let error = try #require(throws: QueryError.self) { try Query(format: format) }
     #expect(error.kind == .syntax && error.position != nil, "\(error.message)")
   }
@@ -66,7 +66,7 @@ import Testing
       (#"{"a":{"$in":["#, "1", "]}}"), (#"{"a":["#, "1", "]}"),
     ] as [(String, String, String)])
   func deepFilters(opening: String, inner: String, closing: String) throws {
-    let filter = nested(opening, inner, closing)
+    let filter = nested(opening, inner: inner, closing: closing)
     let error = try #require(throws: QueryError.self) { try Query(filter: filter) }
     #expect(error.position != nil, "\(error.message)")
   }
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  private func nested(_ opening: String, _ inner: String, _ closing: String) -> String {
+  private func nested(_ opening: String, inner: String, closing: String) -> String {
     String(repeating: opening, count: 10_000) + inner + String(repeating: closing, count: 10_000)
   }
 }

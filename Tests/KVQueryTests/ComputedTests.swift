@@ -6,7 +6,7 @@ import Testing
 
 /// Scores, snippets and distances: as members of results and as orders.
 @Suite("What is computed of an entity") struct ComputedTests {
-  private func shown(_ filter: String, _ modifiers: String, _ entity: String) throws -> String {
+  private func shown(_ filter: String, modifiers: String, of entity: String) throws -> String {
     let query = try Query(filter: filter, modifiers: modifiers)
     #expect(try Query(filter: query.filterText, modifiers: modifiers).text == query.text)
     let projection = try #require(query.projection)
@@ -32,9 +32,9 @@ import Testing
       ("shops", #","$language":"english""#, #"{"a":"Coffee Shopping"}"#, "0.75"),
       ("tea -milk", "", #"{"a":"tea milk"}"#, "0.75"),
     ])
-  func score(_ text: String, _ options: String, _ entity: String, _ score: String) throws {
+  func score(_ text: String, options: String, entity: String, score: String) throws {
     let found = try shown(
-      search(text, options), #"{"computed":{"s":{"$meta":"textScore"}}}"#, entity)
+      search(text, options), modifiers: #"{"computed":{"s":{"$meta":"textScore"}}}"#, of: entity)
     #expect(found == entity.dropLast() + #","s":\#(score)}"#)
   }
 
@@ -52,9 +52,9 @@ import Testing
       ("東京", "", "大東京都", "大<b>東京</b>都"), ("x", "", "<x>", "<<b>x</b>>"),
       ("run", #","words":2"#, "he runs, run", "…runs, <b>run</b>"),
     ])
-  func snippet(_ text: String, _ style: String, _ body: String, _ snippet: String) throws {
+  func snippet(_ text: String, style: String, body: String, snippet: String) throws {
     let modifiers = #"{"computed":{"s":{"$meta":"snippet"\#(style)}}}"#
-    let found = try shown(search(text), modifiers, #"{"a":"\#(body)"}"#)
+    let found = try shown(search(text), modifiers: modifiers, of: #"{"a":"\#(body)"}"#)
     #expect(found == #"{"a":"\#(body)","s":\#(JSONValue.string(snippet).text)}"#)
   }
 
@@ -63,14 +63,17 @@ import Testing
   {
     let entity = #"{"title":"a fox","body":["no","the fox and the dog"]}"#
     let best = try shown(
-      search("fox dog"), #"{"fields":["none"],"computed":{"s":{"$meta":"snippet"}}}"#, entity)
+      search("fox dog"), modifiers: #"{"fields":["none"],"computed":{"s":{"$meta":"snippet"}}}"#,
+      of: entity)
     #expect(best == #"{"s":"the <b>fox</b> and the <b>dog</b>"}"#)
     let named = try shown(
       search("fox dog"),
-      #"{"fields":["none"],"computed":{"s":{"$meta":"snippet","path":"title"}}}"#, entity)
+      modifiers: #"{"fields":["none"],"computed":{"s":{"$meta":"snippet","path":"title"}}}"#,
+      of: entity)
     #expect(named == #"{"s":"a <b>fox</b>"}"#)
     let none = try shown(
-      search("cat"), #"{"fields":["none"],"computed":{"s":{"$meta":"snippet"}}}"#, entity)
+      search("cat"), modifiers: #"{"fields":["none"],"computed":{"s":{"$meta":"snippet"}}}"#,
+      of: entity)
     #expect(none == #"{"s":null}"#)
   }
 
@@ -78,13 +81,14 @@ import Testing
   func distance() throws {
     let near = #"{"_geoloc":{"$nearSphere":[0,0]}}"#
     let computed = #"{"fields":["a"],"computed":{"a":{"$meta":"geoNearDistance"}}}"#
-    let found = try shown(near, computed, #"{"a":1,"_id":"x","_geoloc":[[9,9],[0.0,1.0]],"b":2}"#)
+    let found = try shown(
+      near, modifiers: computed, of: #"{"a":1,"_id":"x","_geoloc":[[9,9],[0.0,1.0]],"b":2}"#)
     #expect(found.hasPrefix(#"{"_id":"x","a":111194.92"#))
-    #expect(try shown(near, computed, #"{"b":2}"#) == #"{"a":null}"#)
+    #expect(try shown(near, modifiers: computed, of: #"{"b":2}"#) == #"{"a":null}"#)
   }
 
   @Test("orders by the score, by the distance, and by several") func orders() throws {
-    func order(_ filter: String, _ sort: String, _ entities: [String]) throws -> [Int] {
+    func order(_ filter: String, sort: String, entities: [String]) throws -> [Int] {
       let query = try Query(filter: filter, modifiers: #"{"sort":{\#(sort)}}"#)
       let sorter = try #require(query.sorter)
       #expect(!query.isRemote)
@@ -93,17 +97,19 @@ import Testing
     }
     let score = #""s":{"$meta":"textScore"}"#
     let texts = [#"{"a":"fox b c","n":2}"#, #"{"a":"fox","n":1}"#, #"{"a":"b fox c","n":1}"#]
-    #expect(try order(search("fox"), "\(score),\"n\":1", texts) == [1, 2, 0])
-    #expect(try order(search("fox"), "\"n\":-1,\(score)", texts) == [0, 1, 2])
+    #expect(try order(search("fox"), sort: "\(score),\"n\":1", entities: texts) == [1, 2, 0])
+    #expect(try order(search("fox"), sort: "\"n\":-1,\(score)", entities: texts) == [0, 1, 2])
     let either = #"{"$or":[{"a":{"$text":{"$search":"fox"}}},{"b":{"$text":{"$search":"fox"}}}]}"#
     #expect(
-      try order(either, score, [#"{"c":"fox"}"#, #"{"b":"fox"}"#, #"{"a":"fox","b":"fox"}"#])
+      try order(
+        either, sort: score,
+        entities: [#"{"c":"fox"}"#, #"{"b":"fox"}"#, #"{"a":"fox","b":"fox"}"#])
         == [2, 1, 0])
     let distance = #""d":{"$meta":"geoNearDistance"}"#
     #expect(
       try order(
-        #"{"p":{"$nearSphere":[0,0]}}"#, "\(distance),\"n\":1",
-        [#"{"p":[5,5]}"#, #"{"p":[0,1],"n":2}"#, #"{"p":[0,1],"n":1}"#]) == [2, 1, 0])
+        #"{"p":{"$nearSphere":[0,0]}}"#, sort: "\(distance),\"n\":1",
+        entities: [#"{"p":[5,5]}"#, #"{"p":[0,1],"n":2}"#, #"{"p":[0,1],"n":1}"#]) == [2, 1, 0])
   }
 
   @Test(

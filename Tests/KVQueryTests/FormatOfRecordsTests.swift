@@ -23,7 +23,7 @@ import Testing
       (#"{"tenant":"x","number":7,"n":1}"#, byBoth, [#"["x",7]"#], false),
       (#"{"tenant":{"$in":["x","y"]},"number":7}"#, byBoth, nil, false),
     ] as [(String, RecordFormat, [String]?, Bool)])
-  func named(_ filter: String, _ format: RecordFormat, _ ids: [String]?, _ isExact: Bool) throws {
+  func named(_ filter: String, format: RecordFormat, ids: [String]?, isExact: Bool) throws {
     let named = try Query(filter: filter).of(format).namedIDs
     #expect(named == ids.map { Query.NamedIDs(ids: $0, isExact: isExact) })
   }
@@ -35,7 +35,7 @@ import Testing
       (["7", "x", "08"], byInteger, #"{"number":{"$in":[7]}}"#),
       ([#"["x",7]"#], byBoth, #"{"tenant":"x","number":7}"#),
     ])
-  func keys(_ keys: [String], _ format: RecordFormat, _ filter: String) throws {
+  func keys(_ keys: [String], format: RecordFormat, filter: String) throws {
     let wanted = try Matcher(Query(filter: filter).filter)
     let (found, others) = (Matcher(.keys(keys, format)), Matcher(.noKeys(keys, format)))
     for record in [

@@ -15,7 +15,7 @@ import Testing
         Issue.record("\(seed): \(filter)")
         continue
       }
-      try expectSame(query, entities, "\(seed): \(filter)")
+      try expectSame(query, on: entities, what: "\(seed): \(filter)")
     }
   }
 
@@ -31,7 +31,7 @@ import Testing
   func formats(format: String) throws {
     var random = Seed()
     let entities = (0..<60).map { _ in Array(Self.entity(&random).utf8) }
-    try expectSame(Query(format: format), entities, format)
+    try expectSame(Query(format: format), on: entities, what: format)
   }
 
   @Test(
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  private func expectSame(_ query: Query, _ entities: [[UInt8]], _ what: String) throws {
+  private func expectSame(_ query: Query, on entities: [[UInt8]], what: String) throws {
     let (text, arguments) = query.filter.format
     #expect(!text.utf8.contains(0), "\(what)")
     let again: Query

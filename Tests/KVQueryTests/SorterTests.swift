@@ -23,10 +23,14 @@ import Testing
   }
 
   @Test("takes the smallest element of an array, descending the largest") func takesExtremes() {
-    #expect(key(#"{"v":[3,1,2]}"#, true) == key(#"{"v":1}"#, true))
-    #expect(key(#"{"v":[3,1,2]}"#, false) == key(#"{"v":3}"#, false))
-    #expect(key(#"{"v":[{"w":5},{"w":4}]}"#, true, "v.w") == key(#"{"v":{"w":4}}"#, true, "v.w"))
-    #expect(key(#"{"v":[7,8]}"#, true, "v.1") == key(#"{"v":{"1":8}}"#, true, "v.1"))
+    #expect(key(#"{"v":[3,1,2]}"#, ascending: true) == key(#"{"v":1}"#, ascending: true))
+    #expect(key(#"{"v":[3,1,2]}"#, ascending: false) == key(#"{"v":3}"#, ascending: false))
+    #expect(
+      key(#"{"v":[{"w":5},{"w":4}]}"#, ascending: true, path: "v.w")
+        == key(#"{"v":{"w":4}}"#, ascending: true, path: "v.w"))
+    #expect(
+      key(#"{"v":[7,8]}"#, ascending: true, path: "v.1")
+        == key(#"{"v":{"1":8}}"#, ascending: true, path: "v.1"))
   }
 
   /// As MongoDB makes the keys of a sort.
@@ -40,29 +44,32 @@ import Testing
     ])
   func findsNothing(entity: String, path: String) {
     for isAscending in [true, false] {
-      #expect(key(entity, isAscending, path) == key("{}", isAscending))
+      #expect(key(entity, ascending: isAscending, path: path) == key("{}", ascending: isAscending))
     }
   }
 
   @Test("takes a number behind an array's end as a name in its elements") func namesInElements() {
-    #expect(key(#"{"v":[{"1":5}]}"#, true, "v.1") == key(#"{"v":5}"#, true))
-    #expect(key(#"{"v":[{"1":5},{"1":6}]}"#, true, "v.1") == key(#"{"v":{"1":6}}"#, true))
+    #expect(
+      key(#"{"v":[{"1":5}]}"#, ascending: true, path: "v.1") == key(#"{"v":5}"#, ascending: true))
+    #expect(
+      key(#"{"v":[{"1":5},{"1":6}]}"#, ascending: true, path: "v.1")
+        == key(#"{"v":{"1":6}}"#, ascending: true))
   }
 
   @Test("takes an empty array among others as one below null") func emptyAmongOthers() {
     let entity = #"{"v":[{"w":[]},{"w":1},{}]}"#
-    #expect(key(entity, true, "v.w") == key(#"{"v":[]}"#, true))
-    #expect(key(entity, false, "v.w") == key(#"{"v":1}"#, false))
-    #expect(key(#"{"v":[[]]}"#, true) != key(#"{"v":[]}"#, true))
+    #expect(key(entity, ascending: true, path: "v.w") == key(#"{"v":[]}"#, ascending: true))
+    #expect(key(entity, ascending: false, path: "v.w") == key(#"{"v":1}"#, ascending: false))
+    #expect(key(#"{"v":[[]]}"#, ascending: true) != key(#"{"v":[]}"#, ascending: true))
   }
 
   @Test("treats missing and null alike, and equal numbers of two kinds") func treatsAlike() {
-    #expect(key("{}", true) == key(#"{"v":null}"#, true))
-    #expect(key(#"{"v":1}"#, true) == key(#"{"v":1.0}"#, true))
-    #expect(key(#"{"v":0}"#, true) == key(#"{"v":-0.0}"#, true))
+    #expect(key("{}", ascending: true) == key(#"{"v":null}"#, ascending: true))
+    #expect(key(#"{"v":1}"#, ascending: true) == key(#"{"v":1.0}"#, ascending: true))
+    #expect(key(#"{"v":0}"#, ascending: true) == key(#"{"v":-0.0}"#, ascending: true))
   }
 
-  private func key(_ entity: String, _ ascending: Bool, _ path: String = "v") -> [UInt8] {
+  private func key(_ entity: String, ascending: Bool, path: String = "v") -> [UInt8] {
     Sorter([.init(Path(path), ascending: ascending)]).key(of: Array(entity.utf8))
   }
 }

@@ -61,7 +61,7 @@ import Testing
       (#""running","$language":"none""#, [#"{"a":"running"}"#], [#"{"a":"runs"}"#]),
       (#""runn*","$language":"english""#, [#"{"a":"running"}"#], [#"{"a":"runs"}"#]),
     ] as [(String, [String], [String])])
-  func finds(_ search: String, _ selected: [String], _ others: [String]) throws {
+  func finds(_ search: String, selected: [String], others: [String]) throws {
     let query = try Query(filter: #"{"$text":{"$search":\#(search)}}"#)
     let matcher = try #require(query.matcher)
     for entity in selected { #expect(try matcher.matches(Array(entity.utf8)), "\(entity)") }
@@ -83,7 +83,7 @@ import Testing
         "neither case"
       ),
     ] as [(String, Int, String)])
-  func refuses(_ filter: String, _ position: Int, _ message: String) throws {
+  func refuses(_ filter: String, position: Int, message: String) throws {
     let error = #expect(throws: QueryError.self) { try Query(filter: filter) }
     #expect(error?.position == position)
     #expect(error?.message.contains(message) == true, "\(String(describing: error))")

@@ -88,7 +88,7 @@ import Testing
     var failures = 0
     for count in 0..<200 {
       do {
-        try DiskFault.after(count, ENOSPC) { try database.compact() }
+        try DiskFault.after(count, with: ENOSPC) { try database.compact() }
       } catch let error as SQLiteError {
         #expect(error.kind == .full, "after \(count) writes: \(error)")
         failures += 1

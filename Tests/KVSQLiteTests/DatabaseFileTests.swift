@@ -25,7 +25,7 @@ import Testing
 
   @Test("is carried forward by the steps it lacks") func migrates() throws {
     let path = directory.file("data.kvs")
-    let old = try open(path, [migrations[0]])
+    let old = try open(path, migrations: [migrations[0]])
     try old.add("one")
     old.close()
     let new = try open(path)
@@ -35,12 +35,12 @@ import Testing
 
   @Test("stays at its version when a step fails") func failedMigration() throws {
     let path = directory.file("data.kvs")
-    try open(path, [migrations[0]]).close()
+    try open(path, migrations: [migrations[0]]).close()
     let failing = [
       migrations[0], .init(sql: "CREATE TABLE half (n); CREATE TABLE words (n)"),
     ]
-    #expect(throws: SQLiteError.self) { try open(path, failing) }
-    let database = try open(path, [migrations[0]])
+    #expect(throws: SQLiteError.self) { try open(path, migrations: failing) }
+    let database = try open(path, migrations: [migrations[0]])
     #expect(try database.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'half'") == 0)
   }
 
@@ -63,11 +63,12 @@ import Testing
     case "short": write([UInt8](repeating: 65, count: 50), to: path)
     case "foreign":
       try Database(.init(path: path, applicationId: 7), migrations: migrations).add("one")
-    case "newer": try open(path, migrations + [.init(sql: "CREATE TABLE more (n)")]).add("one")
+    case "newer":
+      try open(path, migrations: migrations + [.init(sql: "CREATE TABLE more (n)")]).add("one")
     case "newer in the log":
       try open(path).add("one")
       // A process that died leaves its log behind: keep copies while it is open.
-      let newer = try open(path, migrations + [.init(sql: "CREATE TABLE more (n)")])
+      let newer = try open(path, migrations: migrations + [.init(sql: "CREATE TABLE more (n)")])
       let (file, log) = (contents(of: path), contents(of: path + "-wal"))
       newer.close()
       write(file ?? [], to: path)

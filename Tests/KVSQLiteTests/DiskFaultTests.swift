@@ -16,7 +16,7 @@ import Testing
     for count in 0..<40 {
       let words = (0..<5).map { "\(count)-\($0)" + String(repeating: "x", count: 3000) }
       do {
-        try DiskFault.after(count, number) {
+        try DiskFault.after(count, with: number) {
           try database.write { (db: borrowing Connection) throws(SQLiteError) in
             for word in words { try Database.insert(word, db) }
           }
@@ -50,7 +50,7 @@ import Testing
     var failures = 0
     for count in 0..<100 {
       do {
-        try DiskFault.afterReads(count, EIO) {
+        try DiskFault.afterReads(count, with: EIO) {
           let database = try open(path)
           defer { database.close() }
           _ = try database.words()
@@ -73,7 +73,7 @@ import Testing
     for number in 0..<50 { try database.add("\(number)" + String(repeating: "x", count: 2000)) }
     for count in 0..<10 {
       #expect(throws: SQLiteError.self) {
-        try DiskFault.after(count, ENOSPC) { try database.checkpoint() }
+        try DiskFault.after(count, with: ENOSPC) { try database.checkpoint() }
       }
       #expect(try database.integer("SELECT count(*) FROM words") == 50)
     }
@@ -84,7 +84,7 @@ import Testing
   @Test("a database that could not be made can be made later") func opening() throws {
     for count in 0..<60 {
       let path = directory.file("\(count).kvs")
-      let opened = DiskFault.after(count, ENOSPC) { () -> Result<Database, any Error> in
+      let opened = DiskFault.after(count, with: ENOSPC) { () -> Result<Database, any Error> in
         Result { try open(path) }
       }
       if case .failure(let error) = opened {

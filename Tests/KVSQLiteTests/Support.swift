@@ -11,8 +11,8 @@ let migrations = [
 ]
 
 func open(
-  _ path: String, _ steps: [Database.Migration] = migrations,
-  _ adjust: (inout Database.Configuration) -> Void = { _ in }
+  _ path: String, migrations steps: [Database.Migration] = migrations,
+  adjust: (inout Database.Configuration) -> Void = { _ in }
 ) throws(SQLiteError) -> Database {
   var configuration = Database.Configuration(path: path, applicationId: applicationId)
   configuration.durability = .normal

@@ -74,7 +74,7 @@ import Testing
   }
 
   private func find(
-    _ storage: Storage, _ filter: String, _ modifiers: String? = nil
+    _ storage: Storage, filter: String, modifiers: String? = nil
   ) throws -> (entities: [String], damaged: [String]) {
     try drainAll(storage.find(query(filter, modifiers), in: "c", writtenSince: nil))
   }
@@ -104,7 +104,7 @@ import Testing
       }
       #expect(error?.kind == .corrupt && error?.id == "victim")
       #expect(error?.message.contains("\"c\"") == true)
-      let all = try find(storage, "{}")
+      let all = try find(storage, filter: "{}")
       #expect(all.entities == Self.others(0..<6) && all.damaged == ["victim"])
     }
   }
@@ -157,10 +157,10 @@ import Testing
       if isIndexed {
         try storage.createIndex(IndexSpec(parsing: #"{"name":"n","keys":{"n":1}}"#), in: "c")
       }
-      let found = try find(storage, filter, modifiers)
+      let found = try find(storage, filter: filter, modifiers: modifiers)
       #expect(Set(found.entities) == Set(Self.others(0..<3)) && found.damaged == ["victim"])
       // Once more, with the plan that is known by now.
-      #expect(try find(storage, filter, modifiers).damaged == ["victim"])
+      #expect(try find(storage, filter: filter, modifiers: modifiers).damaged == ["victim"])
     }
   }
 
@@ -186,7 +186,7 @@ import Testing
     #expect(Set(found.entities) == Set(Self.others(0..<3)) && found.damaged == ["victim"])
     transaction.close()
     #expect(try storage.queue().isEmpty)
-    #expect(try find(storage, "{}").entities.count == 3)
+    #expect(try find(storage, filter: "{}").entities.count == 3)
   }
 
   @Test("are mended by what is saved or stored over them, and can be removed by their id")
@@ -209,7 +209,7 @@ import Testing
     try tamper(Self.damage)
     storage = try openStorage(in: directory)
     #expect(try storage.remove("victim", in: "c") == 1)
-    #expect(try find(storage, "{}").damaged == [])
+    #expect(try find(storage, filter: "{}").damaged == [])
   }
 
   @Test("are not sent: the write says why") func unsent() throws {
@@ -283,7 +283,7 @@ import Testing
     storage.close()
     try tamper("\(Self.damage); UPDATE x1 SET k0 = 1816 WHERE k0 = 1815")
     let opened = try openStorage(in: directory)
-    #expect(try find(opened, #"{"n":1815}"#).damaged == [])
+    #expect(try find(opened, filter: #"{"n":1815}"#).damaged == [])
     let report = try opened.repair()
     #expect(report.removed.map(\.id) == ["victim"])
     #expect(try opened.indexes(in: "c").allSatisfy(\.isReady))
@@ -354,6 +354,6 @@ import Testing
     opened.close()
     try tamper(Self.damage)
     opened = try openStorage(in: directory)
-    #expect(try find(opened, "{}").damaged == ["victim"])
+    #expect(try find(opened, filter: "{}").damaged == ["victim"])
   }
 }

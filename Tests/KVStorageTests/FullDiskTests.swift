@@ -14,7 +14,7 @@ import Testing
     for count in 0..<30 {
       let collection = "c\(count)"
       do {
-        _ = try DiskFault.after(count, ENOSPC) {
+        _ = try DiskFault.after(count, with: ENOSPC) {
           try storage.save(#"{"_id":"a","n":1}"#, in: collection)
         }
       } catch let error as StoreError {

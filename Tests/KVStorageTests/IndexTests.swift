@@ -63,7 +63,7 @@ extension Storage {
       (#"{"$or":[{"n":7},{"other":1}]}"#, nil, [], 500),
       (#"{"n":{"$ne":7}}"#, nil, [], 500),
     ] as [(String, String?, [String], Int)])
-  func choice(_ filter: String, _ modifiers: String?, _ indexes: [String], _ examined: Int) throws {
+  func choice(_ filter: String, modifiers: String?, indexes: [String], examined: Int) throws {
     let before = try storage.find(filter, modifiers)
     for keys in [#"{"country":1,"n":-1}"#, #"{"n":1}"#, #"{"tags":1}"#] {
       try storage.createIndex(keys)

@@ -85,7 +85,7 @@ struct Model {
     }
   }
 
-  private mutating func change(_ id: String, _ new: PendingWrite.Operation, _ body: String?) {
+  private mutating func change(_ id: String, by new: PendingWrite.Operation, to body: String?) {
     clock += 1
     let old = writes[id]
     let queued = old.map { ($0.operation, $0.isSent ? 1 : 0) }
@@ -104,13 +104,13 @@ struct Model {
     let id = someId
     let body = body(id)
     try store.save(body)
-    change(id, .update, body)
+    change(id, by: .update, to: body)
     return "save \(id)"
   }
 
   private mutating func create(on store: Storage) throws -> String {
     let saved = try store.save(#"{"n":1,"v":0}"#)[0]
-    change(saved.id, .create, String(saved.bytes))
+    change(saved.id, by: .create, to: String(saved.bytes))
     return "create \(saved.id)"
   }
 
@@ -118,7 +118,7 @@ struct Model {
     let id = rows.keys.sorted().randomElement(using: &random) ?? someId
     let count = try store.remove(id, in: "c")
     #expect(count == (rows[id] == nil ? 0 : 1))
-    if rows[id] != nil { change(id, .delete, nil) }
+    if rows[id] != nil { change(id, by: .delete, to: nil) }
     return "remove \(id)"
   }
 
@@ -128,7 +128,7 @@ struct Model {
     let ids = try store.find(#"{"n":\#(number)}"#).compactMap { try? id(of: $0) }
     #expect(Set(ids) == Set(matching(number)))
     #expect(try store.remove(query(#"{"n":\#(number)}"#), in: "c") == ids.count)
-    for id in ids { change(id, .delete, nil) }
+    for id in ids { change(id, by: .delete, to: nil) }
     return "remove n = \(number)"
   }
 

@@ -121,15 +121,15 @@ private let decomposed = "cafe\u{301}"
         try db.execute(IndexTable(number: Int64(index) + 1, spec, on: table).create)
       }
       for (id, name) in [("1", composed), ("2", decomposed)] {
-        try Self.insert(#"{"_id":"\#(id)","\#(name)":\#(kind.value)}"#, id, db)
+        try Self.insert(#"{"_id":"\#(id)","\#(name)":\#(kind.value)}"#, id: id, into: db)
       }
-      for n in 0..<10 { try Self.insert(#"{"_id":"p\#(n)","plain":\#(n)}"#, "p\(n)", db) }
+      for n in 0..<10 { try Self.insert(#"{"_id":"p\#(n)","plain":\#(n)}"#, id: "p\(n)", into: db) }
       try Self.damage(kind, db)
     }
   }
 
   private static func insert(
-    _ body: String, _ id: String, _ db: borrowing Connection
+    _ body: String, id: String, into db: borrowing Connection
   ) throws(SQLiteError) {
     let insert = try db.prepare("INSERT INTO e1 (id, gen, at, body) VALUES (?1, 1, 0, ?2)")
     try insert.bind(id, at: 1)

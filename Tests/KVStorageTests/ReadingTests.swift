@@ -39,7 +39,7 @@ import Testing
       (#"{"_id":"4"}"#, nil, "4"),
       (#"{"_id":{"$in":["7","none","3"]}}"#, nil, "37"),
     ])
-  func queries(_ filter: String, _ modifiers: String?, _ expected: String) throws {
+  func queries(_ filter: String, modifiers: String?, expected: String) throws {
     #expect(try ids(storage.find(filter, modifiers)) == expected)
     let count = try storage.count(query(filter, modifiers), in: "c", writtenSince: nil)
     #expect(count == expected.count)

@@ -96,7 +96,7 @@ struct Keying: Sendable, CustomTestStringConvertible {
       try storage.createIndex(IndexSpec(parsing: #"{"keys":{"a":1}}"#), in: "c")
     }
     for _ in 0..<200 {
-      let query = try randomQuery(records, keying, &seed)
+      let query = try randomQuery(records, keying: keying, using: &seed)
       let found = try Set(storage.rows(query).map(\.text))
       let matcher = Matcher(query.filter, of: keying.format)
       let wanted = try records.map { JSONValue.object($0) }.filter { try matcher.matches($0.bytes) }
@@ -117,7 +117,7 @@ struct Keying: Sendable, CustomTestStringConvertible {
 
   /// About the members of the id and another one.
   private func randomQuery(
-    _ records: [JSONObject], _ keying: Keying, _ seed: inout Seed
+    _ records: [JSONObject], keying: Keying, using seed: inout Seed
   ) throws -> Query {
     var parts: [String] = []
     for member in keying.format.id where Int.random(in: 0..<4, using: &seed) > 0 {

@@ -42,7 +42,7 @@ private func tally(_ context: UnsafeMutableRawPointer?) -> Tally? {
       let workers = (0..<4).compactMap { number in
         Worker("entry") {
           hasBegun.withLockNotifyingAll { $0 += 1 }
-          while use(store, number, tally) {}
+          while use(store, number: number, tally: tally) {}
         }
       }
       _ = hasBegun.wait { $0 == 4 ? true : nil }
@@ -58,7 +58,7 @@ private func tally(_ context: UnsafeMutableRawPointer?) -> Tally? {
 }
 
 /// One use of a store; false once it is closed.
-private func use(_ store: Handle, _ number: Int, _ tally: Tally) -> Bool {
+private func use(_ store: Handle, number: Int, tally: Tally) -> Bool {
   var status: kv_status
   switch number {
   case 0: status = kv_store_save(store.pointer, "{}", 2, nil, nil, nil, nil)

@@ -62,8 +62,8 @@ private final class LiveScene: Sendable {
     configuration.passwordCost = 1
     configuration.isDurable = false
     server = try Server(configuration)
-    reader = try Self.client("reader", directory, server)
-    writer = try Self.client("writer", directory, server)
+    reader = try Self.client("reader", in: directory, of: server)
+    writer = try Self.client("writer", in: directory, of: server)
     try #require(kv_live_register(reader.pointer, nil, nil) == Status.ok)
   }
 
@@ -74,7 +74,7 @@ private final class LiveScene: Sendable {
   }
 
   private static func client(
-    _ name: String, _ directory: TemporaryDirectory, _ server: Server
+    _ name: String, in directory: TemporaryDirectory, of server: Server
   ) throws -> Handle {
     let options = """
       {"appKey":"kid","appSecret":"secret","host":"http://\(server.address)","durability":"normal",

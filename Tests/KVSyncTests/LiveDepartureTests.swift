@@ -13,7 +13,7 @@ import Testing
 
   /// What unsubscribing throws, on a thread of its own; `body` runs while the backend has not answered yet.
   private func unsubscribing(
-    _ feed: LiveFeed, _ subscriber: LiveFeed.Subscriber, _ call: Call, during body: () -> Void
+    _ feed: LiveFeed, subscriber: LiveFeed.Subscriber, call: Call, during body: () -> Void
   ) throws -> StoreError? {
     live.state.withLockNotifyingAll { $0.lets = false }
     let thrown = Monitor<StoreError??>(nil)
@@ -36,7 +36,9 @@ import Testing
   @Test("is answered when the backend has answered")
   func answered() throws {
     try base.withFeed(live) { feed in
-      let error = try unsubscribing(feed, try base.listening(feed, received), call()) {
+      let error = try unsubscribing(
+        feed, subscriber: try base.listening(feed, received), call: call()
+      ) {
         live.state.withLockNotifyingAll { $0.lets = true }
       }
       #expect(error == nil)
@@ -89,12 +91,14 @@ import Testing
   func stopped() throws {
     try base.withFeed(live) { feed in
       let subscriber = try base.listening(feed, received)
-      #expect(try unsubscribing(feed, subscriber, call()) { feed.stop() } == nil)
+      #expect(try unsubscribing(feed, subscriber: subscriber, call: call()) { feed.stop() } == nil)
     }
     try base.withFeed(live) { feed in
       let cancellation = Cancellation()
       let subscriber = try base.listening(feed, ReceivedEvents())
-      let error = try unsubscribing(feed, subscriber, call(cancellation)) { cancellation.cancel() }
+      let error = try unsubscribing(feed, subscriber: subscriber, call: call(cancellation)) {
+        cancellation.cancel()
+      }
       #expect(error?.kind == .cancelled)
     }
   }

@@ -30,7 +30,7 @@ extension LiveFeedTests {
       }
     }
     live.state.withLockNotifyingAll { $0.joinErrors = Self.strangers }
-    try withFeed(live, remote) { feed in
+    try withFeed(live, remote: remote) { feed in
       try listening(feed, received)
       live.state.withLockNotifyingAll { $0.probeErrors = Self.strangers }
       for error in Self.strangers { live.put(.failure(error)) }
@@ -57,7 +57,7 @@ extension LiveFeedTests {
     let received = ReceivedEvents()
     let remote = ScriptedRemote()
     remote.changes = { _, _ in "<html>" }
-    try withFeed(live, remote) { feed in
+    try withFeed(live, remote: remote) { feed in
       try listening(feed, received)
       live.send(isIncomplete: true)
       live.send(Self.message("a", token: "1"))
@@ -89,7 +89,7 @@ extension LiveFeedTests {
     let live = FakeLive()
     let received = ReceivedEvents()
     let clock = FakeRetryClock()
-    try withFeed(live, ScriptedRemote(), clock) { feed in
+    try withFeed(live, remote: ScriptedRemote(), clock: clock) { feed in
       try listening(feed, received)
       live.put(.failure(StoreError(.network, "cut")))
       live.put(.failure(StoreError(.network, "cut again")))
@@ -140,7 +140,8 @@ extension LiveFeedTests {
       time.withLockNotifyingAll { $0 += 31 }
       answered.withLock { $0 }?.recordAnswer()
     })
-    try withFeed(live, ScriptedRemote(), clock, now: { time.withLock { $0 } }) { feed in
+    try withFeed(live, remote: ScriptedRemote(), clock: clock, now: { time.withLock { $0 } }) {
+      feed in
       answered.withLockNotifyingAll { $0 = feed }
       defer { answered.withLockNotifyingAll { $0 = nil } }
       try listening(feed, received)
@@ -173,7 +174,7 @@ extension LiveFeedTests {
     remote.changes = { _, since in
       #"{"changed":[{"_id":"since \#(since)"}],"deleted":[]}"#
     }
-    try withFeed(live, remote) { feed in
+    try withFeed(live, remote: remote) { feed in
       try listening(feed, received)
       live.state.withLockNotifyingAll { $0.joins = [] }
       var registration = Self.registration
@@ -232,7 +233,7 @@ extension LiveFeedTests {
       let changed = [old, new].map { String(decoding: $0, as: UTF8.self) }.joined(separator: ",")
       return #"{"changed":[\#(changed)],"deleted":[{"_id":"z"}]}"#
     }
-    try withFeed(live, remote) { feed in
+    try withFeed(live, remote: remote) { feed in
       try listening(feed, received)
       live.send(Self.message("a", token: "1"), isIncomplete: true)
       #expect(
@@ -265,7 +266,7 @@ extension LiveFeedTests {
     let remote = ScriptedRemote()
     remote.epoch = "other"
     remote.changes = { _, _ in #"{"changed":[{"_id":"lie"}],"deleted":[]}"# }
-    try withFeed(live, remote) { feed in
+    try withFeed(live, remote: remote) { feed in
       try listening(feed, received)
       live.send(isIncomplete: true)
       #expect(received.first(3).last == .missed)

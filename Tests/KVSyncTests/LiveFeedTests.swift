@@ -27,9 +27,9 @@ import Testing
   }
 
   func withFeed(
-    _ live: FakeLive, _ remote: ScriptedRemote = ScriptedRemote(),
-    _ clock: FakeRetryClock = FakeRetryClock(), now: @escaping @Sendable () -> Double = { 0 },
-    _ body: (LiveFeed) throws -> Void
+    _ live: FakeLive, remote: ScriptedRemote = ScriptedRemote(),
+    clock: FakeRetryClock = FakeRetryClock(), now: @escaping @Sendable () -> Double = { 0 },
+    body: (LiveFeed) throws -> Void
   ) throws {
     let feed = LiveFeed(live, entities: layers(around: remote), clock: clock, now: now)
     let worker = try #require(Worker("test-live") { feed.run() })

@@ -20,7 +20,7 @@ import Testing
   }
 
   private func pushes(
-    _ entity: JSONObject, _ fixture: TestEngine, _ strategy: ConflictStrategy
+    _ entity: JSONObject, from fixture: TestEngine, conflicts strategy: ConflictStrategy
   ) throws {
     try fixture.save(entity, .forceLocal)
     #expect(try fixture.engine.push(Call(conflicts: strategy)) == PushResult(pushed: 1))
@@ -38,7 +38,7 @@ import Testing
     _ = try? fixture.engine.remove(group, fixture.options(write: policy))
     fixture.remote.losesRemovals = false
     #expect(fixture.remote.backend.ids.isEmpty)
-    try pushes(["_id": "x", "g": 1, "n": 2], fixture, strategy)
+    try pushes(["_id": "x", "g": 1, "n": 2], from: fixture, conflicts: strategy)
   }
 
   @Test("a deletion by query that meets a version which was changed here", arguments: strategies)
@@ -49,7 +49,7 @@ import Testing
       fixture.remote.losesRemovals = losesAnswer
       _ = try fixture.engine.remove(group, fixture.options())
       #expect(fixture.remote.backend.ids.isEmpty)
-      try pushes(["_id": "x", "g": 2, "n": 3], fixture, strategy)
+      try pushes(["_id": "x", "g": 2, "n": 3], from: fixture, conflicts: strategy)
     }
   }
 
@@ -63,7 +63,7 @@ import Testing
     try fixture.save(["_id": "x", "g": 2, "n": 3], .forceLocal)
     _ = try fixture.engine.remove(group, fixture.options())
     #expect(fixture.remote.backend.ids.isEmpty)
-    try pushes(["_id": "x", "g": 2, "n": 4], fixture, strategy)
+    try pushes(["_id": "x", "g": 2, "n": 4], from: fixture, conflicts: strategy)
   }
 
   @Test(
@@ -79,7 +79,7 @@ import Testing
     // Its answer tells nothing of x, which does not match here.
     let count = try fixture.engine.remove(group, fixture.options(write: .forceNetwork)).value
     #expect(count == (arrives ? 1 : 0))
-    try pushes(["_id": "x", "g": 2, "n": 3], fixture, strategy)
+    try pushes(["_id": "x", "g": 2, "n": 3], from: fixture, conflicts: strategy)
   }
 
   @Test(
@@ -93,7 +93,7 @@ import Testing
     fixture.remote.losesRemovals = true
     _ = try? fixture.engine.remove(group, fixture.options(write: .forceNetwork))
     #expect(fixture.remote.backend.ids.isEmpty)
-    try pushes(["_id": "x", "g": 2, "n": 3], fixture, strategy)
+    try pushes(["_id": "x", "g": 2, "n": 3], from: fixture, conflicts: strategy)
   }
 
   @Test("a deletion past the queue that is refused when it is sent again", arguments: strategies)
@@ -110,7 +110,7 @@ import Testing
     fixture.remote.refusal = { _ in nil }
     fixture.remote.losesAnswer = { _ in false }
     #expect(fixture.remote.backend.ids.isEmpty)
-    try pushes(["_id": "x", "n": 2], fixture, strategy)
+    try pushes(["_id": "x", "n": 2], from: fixture, conflicts: strategy)
   }
 
   @Test("a deletion past the queue", arguments: strategies)
@@ -121,7 +121,7 @@ import Testing
       try fixture.engine.remove(id: "x", options: fixture.options(write: .forceNetwork))
     }
     fixture.remote.losesAnswer = { _ in false }
-    try pushes(["_id": "x", "n": 2], fixture, strategy)
+    try pushes(["_id": "x", "n": 2], from: fixture, conflicts: strategy)
   }
 
   @Test("a save past the queue, alone or with others", arguments: strategies, [true, false])
@@ -136,7 +136,7 @@ import Testing
         _ = try? fixture.saveMany([forced, ["_id": "z"]], .forceNetwork)
       }
       fixture.remote.losesAnswer = { _ in false }
-      try pushes(["_id": "x", "n": 2], fixture, strategy)
+      try pushes(["_id": "x", "n": 2], from: fixture, conflicts: strategy)
     }
   }
 
@@ -148,7 +148,7 @@ import Testing
     #expect(throws: StoreError.self) { try fixture.save(["_id": "x", "n": 5], .forceNetwork) }
     fixture.remote.losesAnswer = { _ in false }
     #expect(fixture.backendValue("x", "m") == 1)
-    try pushes(["_id": "x", "n": 2], fixture, strategy)
+    try pushes(["_id": "x", "n": 2], from: fixture, conflicts: strategy)
     #expect(fixture.backendValue("x", "m") == 1)
   }
 

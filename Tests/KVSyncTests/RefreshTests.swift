@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A pull") struct RefreshTests {
   private func pull(
-    _ fixture: TestEngine, _ filter: String? = nil, _ modifiers: String? = nil,
+    _ fixture: TestEngine, _ filter: String? = nil, modifiers: String? = nil,
     paging: CollectionEngine.Paging = .off
   ) throws -> PullResult {
     try fixture.engine.pull(
@@ -30,7 +30,7 @@ import Testing
     for id in ["a", "c"] { _ = fixture.remote.backend.delete(id) }
     #expect(try pull(fixture, #"{"n":1}"#) == PullResult(pulled: 1, removed: 1))
     #expect(try fixture.local("_id") == [#""b""#, #""c""#])
-    #expect(try pull(fixture, nil, #"{"limit":5}"#) == PullResult(pulled: 1))
+    #expect(try pull(fixture, nil, modifiers: #"{"limit":5}"#) == PullResult(pulled: 1))
     #expect(try fixture.local("_id") == [#""b""#, #""c""#])
     #expect(try pull(fixture) == PullResult(pulled: 1, removed: 1))
   }
@@ -38,7 +38,7 @@ import Testing
   @Test("stores whole entities, whatever fields are asked for") func fields() throws {
     let fixture = try TestEngine()
     try fixture.publish(["_id": "a", "n": 1, "text": "whole"])
-    _ = try pull(fixture, nil, #"{"fields":["n"]}"#)
+    _ = try pull(fixture, nil, modifiers: #"{"fields":["n"]}"#)
     #expect(try fixture.local("text") == [#""whole""#])
     let shown = try fixture.found(
       try Query(filter: nil, modifiers: #"{"fields":["n"]}"#), .forceNetwork)

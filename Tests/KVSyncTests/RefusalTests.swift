@@ -81,7 +81,7 @@ import Testing
       (.server, 500, false), (.server, 429, false), (.proto, 404, false),
       (.unsupported, 403, false),
     ])
-  func kinds(_ kind: StoreError.Kind, _ status: Int, _ isForGood: Bool) throws {
+  func kinds(_ kind: StoreError.Kind, status: Int, isForGood: Bool) throws {
     let fixture = try TestEngine()
     try fixture.save(["_id": "a"])
     try fixture.save(["_id": "b"])

@@ -92,7 +92,8 @@ private final class SimulatedWorld {
         speaksJSON
         ? try JSONNetwork(network, pageSize: Int(1 + random.next() % 4)).remote : network
       let member = try Member(
-        number, path, network, remote, strategy, ids: Seed(random.next()),
+        number, at: path, network: network, remote: remote, strategy: strategy,
+        ids: Seed(random.next()),
         answers: Seed(random.next()))
       network.before = { [unowned self, unowned member] random in interrupt(member, &random) }
       network.deliver = { [unowned self, unowned member] random in
@@ -212,8 +213,8 @@ private final class Member {
   private let answers: Monitor<Seed>
 
   init(
-    _ number: Int, _ path: String, _ network: FakeNetwork, _ remote: any Remote,
-    _ strategy: ConflictStrategy, ids: Seed, answers: Seed
+    _ number: Int, at path: String, network: FakeNetwork, remote: any Remote,
+    strategy: ConflictStrategy, ids: Seed, answers: Seed
   ) throws {
     self.number = number
     self.path = path
@@ -224,7 +225,7 @@ private final class Member {
     self.answers = Monitor(answers)
     takesInLiveData = number % 3 != 0
     store = try Self.open(path, self.ids)
-    engine = Member.engine(store, remote, number)
+    engine = Member.engine(store, remote: remote, number: number)
     engine.setConflictHandler(handler)
     network.meanwhile = { [unowned self] random in
       random.next() % 2 == 0
@@ -233,7 +234,7 @@ private final class Member {
   }
 
   private static func engine(
-    _ store: DyingStore, _ remote: any Remote, _ number: Int
+    _ store: DyingStore, remote: any Remote, number: Int
   ) -> CollectionEngine {
     CollectionEngine(
       collection: "things", type: .sync, local: store, remote: layers(around: remote),
@@ -243,7 +244,7 @@ private final class Member {
 
   func restart() throws {
     store = try Self.open(path, ids)
-    engine = Member.engine(store, remote, number)
+    engine = Member.engine(store, remote: remote, number: number)
     engine.setConflictHandler(handler)
   }
 

@@ -13,14 +13,14 @@ package struct DiskFault {
   private let number: Int32
 
   /// Runs `body`; after so many writes each further one fails with `error`, such as `ENOSPC`.
-  package static func after<R>(_ writes: Int, _ error: Int32, _ body: () throws -> R) rethrows -> R
+  package static func after<R>(_ writes: Int, with error: Int32, body: () throws -> R) rethrows -> R
   {
     try DiskFault(operation: .write, left: writes, number: error).run(body)
   }
 
   /// Runs `body`; after so many reads each further one fails with `error`, such as `EIO`.
   package static func afterReads<R>(
-    _ reads: Int, _ error: Int32, _ body: () throws -> R
+    _ reads: Int, with error: Int32, body: () throws -> R
   ) rethrows -> R {
     try DiskFault(operation: .read, left: reads, number: error).run(body)
   }

@@ -17,8 +17,8 @@ struct Relation {
   func holds(_ left: JSONValue?, _ right: JSONValue?) throws(QueryError) -> Bool {
     let (left, right) = (present(left), present(right))
     switch comparison.operator {
-    case .equal: return spread(left, right, isEqual)
-    case .notEqual: return !spread(left, right, isEqual)
+    case .equal: return spread(left, right, relate: isEqual)
+    case .notEqual: return !spread(left, right, relate: isEqual)
     case .less: return spread(left, right) { self.order($0, $1).map { $0 < 0 } ?? false }
     case .greater: return spread(left, right) { self.order($0, $1).map { $0 > 0 } ?? false }
     case .lessOrEqual:
@@ -38,7 +38,7 @@ struct Relation {
 
   /// Relates elements if one side is an array and the other is not.
   private func spread(
-    _ left: JSONValue?, _ right: JSONValue?, _ relate: (JSONValue?, JSONValue?) -> Bool
+    _ left: JSONValue?, _ right: JSONValue?, relate: (JSONValue?, JSONValue?) -> Bool
   ) -> Bool {
     switch (left, right) {
     case (.array(let elements)?, let other) where other?.arrayValue == nil:

@@ -71,21 +71,22 @@ struct FormatParser {
     depth += 1
     defer { depth -= 1 }
     guard depth <= FormatParser.maximumDepth else { throw tooDeep() }
-    return try chain(["OR", "||"], { parser throws(QueryError) in try parser.conjunction() }) {
+    return try chain(["OR", "||"], part: { parser throws(QueryError) in try parser.conjunction() })
+    {
       Predicate.any($0)
     }
   }
 
   private mutating func conjunction() throws(QueryError) -> Node {
-    try chain(["AND", "&&"], { parser throws(QueryError) in try parser.negation() }) {
+    try chain(["AND", "&&"], part: { parser throws(QueryError) in try parser.negation() }) {
       Predicate.all($0)
     }
   }
 
   /// Parts joined by one operator. A single part stays what it is.
   private mutating func chain(
-    _ words: [String], _ part: (inout FormatParser) throws(QueryError) -> Node,
-    _ join: ([Predicate]) -> Predicate
+    _ words: [String], part: (inout FormatParser) throws(QueryError) -> Node,
+    join: ([Predicate]) -> Predicate
   ) throws(QueryError) -> Node {
     let first = try part(&self)
     guard words.contains(where: isNext) else { return first }

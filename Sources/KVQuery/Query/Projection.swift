@@ -38,10 +38,10 @@ package final class Projection: Sendable {
 
   /// The members of these paths and those that the format reserves; all, if there are no paths.
   package convenience init(_ fields: [Path], _ format: RecordFormat = .default) {
-    self.init(fields, format, nil)
+    self.init(fields, format, computed: nil)
   }
 
-  init(_ fields: [Path], _ format: RecordFormat, _ computed: ComputedMembers?) {
+  init(_ fields: [Path], _ format: RecordFormat, computed: ComputedMembers?) {
     let kept = fields.isEmpty ? [] : format.reservedNames.map { Path($0) } + fields
     root =
       kept.isEmpty
@@ -128,6 +128,6 @@ extension Query {
   /// they are.
   package var projection: Projection? {
     let computed = ComputedMembers(self)
-    return fields.isEmpty && computed == nil ? nil : Projection(fields, format, computed)
+    return fields.isEmpty && computed == nil ? nil : Projection(fields, format, computed: computed)
   }
 }

@@ -12,11 +12,13 @@ package struct Query: Sendable, Equatable {
     /// What is computed of the entity instead: the best fit and the nearest place come first.
     let meta: Meta?
 
-    package init(_ path: Path, ascending: Bool = true) { self.init(path, ascending, nil) }
+    package init(_ path: Path, ascending: Bool = true) {
+      self.init(path, ascending: ascending, meta: nil)
+    }
 
-    init(_ name: Path, _ meta: Meta) { self.init(name, true, meta) }
+    init(_ name: Path, _ meta: Meta) { self.init(name, ascending: true, meta: meta) }
 
-    private init(_ path: Path, _ ascending: Bool, _ meta: Meta?) {
+    private init(_ path: Path, ascending: Bool, meta: Meta?) {
       (self.path, self.ascending, self.meta) = (path, ascending, meta)
     }
 

@@ -16,7 +16,8 @@ extension EditableValue {
     guard let component = path.first else { return }
     if var members {
       self = .null
-      try Self.update(&members, component, rest: path.dropFirst(), creating: creating, change)
+      try Self.update(
+        &members, at: component, rest: path.dropFirst(), creating: creating, with: change)
       self = .object(members)
     } else if var elements {
       guard let index = component.index else {
@@ -24,7 +25,8 @@ extension EditableValue {
         throw UpdateError("the member \(component.quoted) cannot be made in an array")
       }
       self = .null
-      try Self.update(&elements, index, rest: path.dropFirst(), creating: creating, change)
+      try Self.update(
+        &elements, at: index, rest: path.dropFirst(), creating: creating, with: change)
       self = .array(elements)
     } else if creating {
       throw UpdateError("the member \(component.quoted) cannot be made in \(kind.article)")
@@ -40,8 +42,8 @@ extension EditableValue {
   }
 
   private static func update(
-    _ members: inout [Member], _ component: Path.Component, rest: ArraySlice<Path.Component>,
-    creating: Bool, _ change: Change
+    _ members: inout [Member], at component: Path.Component, rest: ArraySlice<Path.Component>,
+    creating: Bool, with change: Change
   ) throws(UpdateError) {
     let index = members.firstIndex { $0.name == component.name }
     var value = index.map { members[$0].value }
@@ -55,8 +57,8 @@ extension EditableValue {
   }
 
   private static func update(
-    _ elements: inout [EditableValue], _ index: Int, rest: ArraySlice<Path.Component>,
-    creating: Bool, _ change: Change
+    _ elements: inout [EditableValue], at index: Int, rest: ArraySlice<Path.Component>,
+    creating: Bool, with change: Change
   ) throws(UpdateError) {
     var value = index < elements.count ? elements[index] : nil
     try step(into: &value, rest, creating: creating, change)

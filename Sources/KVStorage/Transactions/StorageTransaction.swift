@@ -223,7 +223,8 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
     }
     reads.record(asked, in: collection, rows: rows)
     guard let overlay else { return (rows.map { .row($0.number) }, table) }
-    let records = try overlay.merged(rows.map(\.number), query) { (number) throws(StoreError) in
+    let records = try overlay.merged(rows.map(\.number), for: query) {
+      (number) throws(StoreError) in
       try body(of: .row(number), table)
     }
     return (records, table)

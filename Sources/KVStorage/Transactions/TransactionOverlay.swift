@@ -41,7 +41,7 @@ struct TransactionOverlay: Sendable {
   ///
   /// `body` reads a row: of as many as finding the positions takes.
   func merged(
-    _ rows: [Int64], _ query: Query, _ body: (Int64) throws(StoreError) -> [UInt8]
+    _ rows: [Int64], for query: Query, reading body: (Int64) throws(StoreError) -> [UInt8]
   ) throws(StoreError) -> [TransactionRecord] {
     let order = TransactionOrder(query)
     let kept = rows.filter { !hidden.contains($0) }

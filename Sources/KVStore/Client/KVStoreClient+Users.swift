@@ -8,7 +8,7 @@ extension KVStoreClient {
   /// What the backend says about itself, as JSON. Throws `.network` if it cannot be reached.
   public func ping(options: CallOptions = CallOptions()) async throws(KVStoreError) -> String {
     let bytes = try await asking(options) { (core, options, cancellation) throws(StoreError) in
-      try core.ping(options, cancellation)
+      try core.ping(options: options, cancellation: cancellation)
     }
     return String(decoding: bytes, as: UTF8.self)
   }
@@ -33,7 +33,7 @@ extension KVStoreClient {
     _ properties: JSONObject, _ options: CallOptions
   ) async throws(KVStoreError) -> User {
     try await user(options) { (core, options, cancellation) throws(StoreError) in
-      try core.signup(properties, options, cancellation)
+      try core.signup(properties, options: options, cancellation: cancellation)
     }
   }
 
@@ -44,7 +44,7 @@ extension KVStoreClient {
   ) async throws(KVStoreError) -> User {
     let credentials = Self.credentials(username, password)
     return try await user(options) { (core, options, cancellation) throws(StoreError) in
-      try core.login(credentials, options, cancellation)
+      try core.login(credentials, options: options, cancellation: cancellation)
     }
   }
 
@@ -60,7 +60,7 @@ extension KVStoreClient {
   @discardableResult
   public func refreshUser(options: CallOptions = CallOptions()) async throws(KVStoreError) -> User {
     try await user(options) { (core, options, cancellation) throws(StoreError) in
-      try core.me(options, cancellation)
+      try core.me(options: options, cancellation: cancellation)
     }
   }
 
@@ -71,7 +71,7 @@ extension KVStoreClient {
   ) async throws(KVStoreError) -> User {
     let changes = try Self.object(changes)
     return try await user(options) { (core, options, cancellation) throws(StoreError) in
-      try core.updateUser(changes, options, cancellation)
+      try core.updateUser(changes, options: options, cancellation: cancellation)
     }
   }
 
@@ -80,7 +80,7 @@ extension KVStoreClient {
     _ username: String, options: CallOptions = CallOptions()
   ) async throws(KVStoreError) -> Bool {
     try await asking(options) { (core, options, cancellation) throws(StoreError) in
-      try core.userExists(username, options, cancellation)
+      try core.userExists(username, options: options, cancellation: cancellation)
     }
   }
 
@@ -93,7 +93,7 @@ extension KVStoreClient {
   ) async throws(KVStoreError) -> [User] {
     let members = try Self.object(members)
     let bytes = try await asking(options) { (core, options, cancellation) throws(StoreError) in
-      try core.lookupUsers(members, options, cancellation)
+      try core.lookupUsers(members, options: options, cancellation: cancellation)
     }
     var users: [User] = []
     for json in try JSONDecoding.json(bytes).arrayValue ?? [] { users.append(try User(json)) }
@@ -134,7 +134,7 @@ extension KVStoreClient {
   /// Lets the active user listen to collections, until unregistered or logged out: see `DataStore.live`.
   public func registerForLiveData(options: CallOptions = CallOptions()) async throws(KVStoreError) {
     try await asking(options) { (core, options, cancellation) throws(StoreError) in
-      try core.registerLive(options, cancellation)
+      try core.registerLive(options: options, cancellation: cancellation)
     }
   }
 
@@ -143,7 +143,7 @@ extension KVStoreClient {
     options: CallOptions = CallOptions()
   ) async throws(KVStoreError) {
     try await asking(options) { (core, options, cancellation) throws(StoreError) in
-      try core.unregisterLive(options, cancellation)
+      try core.unregisterLive(options: options, cancellation: cancellation)
     }
   }
 

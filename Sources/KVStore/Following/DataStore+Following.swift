@@ -24,7 +24,7 @@ extension DataStore {
     object["live"] = .bool(usesLive)
     let signals = EventBuffer<Void>.signals()
     let follow = try KVStoreError.mapping { () throws(StoreError) in
-      try core.follow(query, .init(object), signals.signal)
+      try core.follow(query, .init(object), changed: signals.signal)
     }
     let source = SignalledSource(signals, of: client) {
       FollowStatus(follow.status)

@@ -31,7 +31,7 @@ extension DataStore {
     }
     let change = update(rights)
     _ = try await writing(options) { (core, run) throws(StoreError) in
-      try core.share(id, change, run).value.matched
+      try core.share(id, change, run: run).value.matched
     }
   }
 }

@@ -21,7 +21,7 @@ public struct UserGroups: Sendable {
   ) async throws(KVStoreError) -> UserGroup {
     let group: JSONObject = ["name": .string(name), "members": Self.ids(members)]
     return try await asking(options) { (core, options, cancellation) throws(StoreError) in
-      try core.createGroup(group, options, cancellation)
+      try core.createGroup(group, options: options, cancellation: cancellation)
     }
   }
 
@@ -29,7 +29,7 @@ public struct UserGroups: Sendable {
     id: String, options: CallOptions = CallOptions()
   ) async throws(KVStoreError) -> UserGroup {
     try await asking(options) { (core, options, cancellation) throws(StoreError) in
-      try core.group(id, options, cancellation)
+      try core.group(id, options: options, cancellation: cancellation)
     }
   }
 
@@ -37,7 +37,7 @@ public struct UserGroups: Sendable {
   public func all(options: CallOptions = CallOptions()) async throws(KVStoreError) -> [UserGroup] {
     let bytes = try await client.asking(options) {
       (core, options, cancellation) throws(StoreError) in
-      try core.allGroups(options, cancellation)
+      try core.allGroups(options: options, cancellation: cancellation)
     }
     var groups: [UserGroup] = []
     for json in try JSONDecoding.json(bytes).arrayValue ?? [] { groups.append(try UserGroup(json)) }
@@ -57,7 +57,7 @@ public struct UserGroups: Sendable {
       try UserGroupChange(json)
     }
     return try await asking(options) { (core, options, cancellation) throws(StoreError) in
-      try core.updateGroup(id, change, options, cancellation)
+      try core.updateGroup(id, change: change, options: options, cancellation: cancellation)
     }
   }
 
@@ -66,7 +66,7 @@ public struct UserGroups: Sendable {
     id: String, options: CallOptions = CallOptions()
   ) async throws(KVStoreError) {
     try await client.asking(options) { (core, options, cancellation) throws(StoreError) in
-      try core.deleteGroup(id, options, cancellation)
+      try core.deleteGroup(id, options: options, cancellation: cancellation)
     }
   }
 

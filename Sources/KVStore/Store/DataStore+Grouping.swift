@@ -20,7 +20,7 @@ extension DataStore {
     let query = try query.built.get()
     let wanted = GroupRequest.numbers(Grouping(keys: paths, members: members))
     let groups = try await reading(options) { (core, run) throws(StoreError) in
-      try core.group(wanted, query, run).value
+      try core.group(wanted, query, run: run).value
     }
     return try JSONDecoding.decode([Group].self, from: groups)
   }
@@ -33,7 +33,7 @@ extension DataStore {
     let path = try MemberTable<Entity>.shared.name(of: keyPath)
     let query = try query.built.get()
     let values = try await reading(options) { (core, run) throws(StoreError) in
-      try core.distinct(path, query, run).value
+      try core.distinct(path, query, run: run).value
     }
     return try JSONDecoding.decode([Value].self, from: values)
   }

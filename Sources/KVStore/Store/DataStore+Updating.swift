@@ -11,7 +11,7 @@ extension DataStore {
     let query = try query.built.get()
     let text = try update.built.get().text
     let result = try await writing(options) { (core, run) throws(StoreError) in
-      try core.update(query, try core.parsedUpdate(text), run).value
+      try core.update(query, try core.parsedUpdate(text), run: run).value
     }
     return UpdateResult(result)
   }

@@ -30,7 +30,7 @@ public struct UserStream<Message: Codable & Sendable>: Sendable {
   ) async throws(KVStoreError) {
     let bytes = try JSONEncoding.value(of: message).bytes
     try await client.asking(options) { [name] (core, options, cancellation) throws(StoreError) in
-      try core.send(bytes, to: name, user, options, cancellation)
+      try core.send(bytes, to: name, owner: user, options: options, cancellation: cancellation)
     }
   }
 
@@ -54,7 +54,7 @@ public struct UserStream<Message: Codable & Sendable>: Sendable {
   ) async throws(KVStoreError) -> StreamACL {
     let json = try await client.asking(options) {
       [name] (core, options, cancellation) throws(StoreError) in
-      try core.streamACL(name, user, options, cancellation)
+      try core.streamACL(name, owner: user, options: options, cancellation: cancellation)
     }
     return try JSONDecoding.decode(StreamACL.self, from: json)
   }
@@ -65,7 +65,8 @@ public struct UserStream<Message: Codable & Sendable>: Sendable {
   ) async throws(KVStoreError) {
     guard let object = try JSONEncoding.value(of: acl).objectValue else { return }
     try await client.asking(options) { [name] (core, options, cancellation) throws(StoreError) in
-      try core.setStreamACL(name, user, object, options, cancellation)
+      try core.setStreamACL(
+        name, owner: user, acl: object, options: options, cancellation: cancellation)
     }
   }
 
@@ -73,7 +74,7 @@ public struct UserStream<Message: Codable & Sendable>: Sendable {
   public func owners(options: CallOptions = CallOptions()) async throws(KVStoreError) -> [String] {
     let json = try await client.asking(options) {
       [name] (core, options, cancellation) throws(StoreError) in
-      try core.streamOwners(name, options, cancellation)
+      try core.streamOwners(name, options: options, cancellation: cancellation)
     }
     return try JSONDecoding.decode([String].self, from: json)
   }

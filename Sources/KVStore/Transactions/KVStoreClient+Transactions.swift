@@ -53,7 +53,8 @@ extension KVStoreClient {
       var thrown: Failure?
       do throws(StoreError) {
         return .success(
-          try core.transact(options, cancellation) { (transaction) throws(StoreError) in
+          try core.transact(options, cancellation: cancellation) {
+            (transaction) throws(StoreError) in
             do throws(Failure) { return try body(Transaction(transaction)) } catch {
               thrown = error
               throw StoreError(.cancelled, "The transaction was given up.")

@@ -38,7 +38,7 @@ final class LiveSource: EventSource {
 
   func end(_ options: Options, _ cancellation: Cancellation) throws(StoreError) {
     guard let live = taken() else { return }
-    try subscription.client.core.unsubscribe(live, options, cancellation)
+    try subscription.client.core.unsubscribe(live, options: options, cancellation: cancellation)
   }
 
   /// What fed this until now: it does so no longer.

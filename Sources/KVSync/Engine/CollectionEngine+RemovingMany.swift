@@ -20,12 +20,12 @@ extension CollectionEngine {
       }
       return Answered(count, isLocal: false)
     case .silentLocalThenNetwork, .localThenNetwork:
-      return try removeBoth(query, options, early)
+      return try removeBoth(query, options: options, early: early)
     }
   }
 
   private func removeBoth(
-    _ query: Query, _ options: CallOptions, _ early: (Int) -> Void
+    _ query: Query, options: CallOptions, early: (Int) -> Void
   ) throws(StoreError) -> Answered<Int> {
     let isSilent = options.writePolicy == .silentLocalThenNetwork
     let call = isSilent ? options.impatient.call : options.call

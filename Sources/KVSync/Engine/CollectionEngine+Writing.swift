@@ -79,12 +79,12 @@ extension CollectionEngine {
       return Answered(
         try DirectWriter(self, options.call).remove(id, if: condition), isLocal: false)
     case .silentLocalThenNetwork, .localThenNetwork:
-      return try removeBoth(id, condition, options: options, early)
+      return try removeBoth(id, if: condition, options: options, early: early)
     }
   }
 
   private func removeBoth(
-    _ id: String, _ condition: WriteCondition, options: CallOptions, _ early: (Int) -> Void
+    _ id: String, if condition: WriteCondition, options: CallOptions, early: (Int) -> Void
   ) throws(StoreError) -> Answered<Int> {
     let isSilent = options.writePolicy == .silentLocalThenNetwork
     let local = try localStore(for: "remove locally")

@@ -14,15 +14,16 @@ public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let options = zip("imsx", [1, 2, 4, 8]).filter { flags & $1 != 0 }.map { String($0.0) }.joined()
   let source = String(decoding: input[1..<end], as: UTF8.self)
   let text = String(decoding: input[(end + 1)...], as: UTF8.self)
-  check(source, options, text)
+  check(source, options: options, in: text)
   return 0
 }
 
-private func check(_ source: String, _ options: String, _ text: String) {
+private func check(_ source: String, options: String, in text: String) {
   let entity = JSONValue.object(["a": .string(text)]).bytes
   // What begins with a look ahead is left to PCRE2. Verbs, which have to come first, may make a difference.
-  guard let found = matches(source, options, entity), !Array(source.utf8).contains(verb),
-    let again = matches("(?=)(?:\(source))", options, entity)
+  guard let found = matches(source, options: options, entity: entity),
+    !Array(source.utf8).contains(verb),
+    let again = matches("(?=)(?:\(source))", options: options, entity: entity)
   else { return }
   guard found == again else { fatalError("\(source) is found by one search, and not by the other") }
 }
@@ -36,7 +37,7 @@ extension [UInt8] {
 }
 
 /// Nil for what is no expression, and for what takes too many steps.
-private func matches(_ source: String, _ options: String, _ entity: [UInt8]) -> Bool? {
+private func matches(_ source: String, options: String, entity: [UInt8]) -> Bool? {
   let test: JSONObject = ["$regex": .string(source), "$options": .string(options)]
   let filter: JSONValue = .object(["a": .object(test)])
   guard let query = try? Query(filter: filter.text) else { return nil }

@@ -9,7 +9,7 @@ extension DirectWriter {
     outcome: (R) -> UnqueuedOutcome? = { _ in .accepted }
   ) throws(StoreError) -> R {
     guard let local, !sent.isEmpty else { return try send() }
-    return try end(try local.beginUnqueued(sent, in: collection), in: local, send, outcome)
+    return try end(try local.beginUnqueued(sent, in: collection), in: local, send: send, outcome: outcome)
   }
 
   /// Notes what is sent in place of something that is noted already: the answer to that settles this too.
@@ -24,15 +24,16 @@ extension DirectWriter {
   ) throws(StoreError) -> R {
     try engine.inFlight.sendingAny(call) { () throws(StoreError) in
       guard let local else { return try send() }
-      return try end(try local.beginRemoval(of: query, in: collection), in: local, send) { _ in
+      return try end(try local.beginRemoval(of: query, in: collection), in: local, send: send) {
+        _ in
         .removed
       }
     }
   }
 
   private func end<R>(
-    _ request: Int64, in local: any UnqueuedLog, _ send: () throws(StoreError) -> R,
-    _ outcome: (R) -> UnqueuedOutcome?
+    _ request: Int64, in local: any UnqueuedLog, send: () throws(StoreError) -> R,
+    outcome: (R) -> UnqueuedOutcome?
   ) throws(StoreError) -> R {
     let result: R
     do throws(StoreError) { result = try send() } catch {

@@ -26,7 +26,7 @@ package final class SendGate: Sendable {
   ///
   /// Throws `.timeout` or `.cancelled` if that does not come to pass in time.
   package func sending<R>(
-    _ ids: [String], _ call: Call, _ body: () throws(StoreError) -> R
+    _ ids: [String], _ call: Call, body: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
     let keys = ids.map(RecordID.init)
     try wait(call) { state in
