@@ -33,28 +33,30 @@ package final class DamagedDatabase {
   package func salvage(
     _ columns: String, from table: String, key: String, _ body: (borrowing Statement) -> Void
   ) -> Int {
-    let select =
-      "SELECT \(key), \(columns) FROM \(table) WHERE \(key) BETWEEN ?1 AND ?2 ORDER BY \(key)"
+    let select = { (range: ClosedRange<Int64>) -> SQLFragment in
+      """
+      SELECT \(sql: key), \(sql: columns) FROM \(sql: table)
+      WHERE \(sql: key) BETWEEN \(bind: range.lowerBound) AND \(bind: range.upperBound) ORDER BY \(sql: key)
+      """
+    }
     // Row numbers begin with 1.
-    let front = walk(select, over: 1 ... .max, body: body)
+    let front = walk(select(1 ... .max), body)
     guard !front.isWhole else { return 0 }
     let (lower, isAtEnd) = (front.last ?? 0).addingReportingOverflow(1)
     guard !isAtEnd else { return 1 }
-    let back = walk(select + " DESC", over: lower ... .max, body: body)
+    let back = walk("\(select(lower ... .max)) DESC", body)
     let upper = back.last.map { $0 - 1 } ?? .max
     guard !back.isWhole, lower <= upper else { return 1 }
     return probe(select, over: lower...upper, body: body)
   }
 
-  /// Reads a range of rows until its end, or until something is damaged. Gives the key of the last row that could be read.
+  /// Reads rows until their end, or until something is damaged. Gives the key of the last row that could be read.
   private func walk(
-    _ sql: String, over range: ClosedRange<Int64>, body: (borrowing Statement) -> Void
+    _ rows: SQLFragment, _ body: (borrowing Statement) -> Void
   ) -> (isWhole: Bool, last: Int64?) {
     var last: Int64?
     do throws(SQLiteError) {
-      let statement = try connection.prepare(sql)
-      try statement.bind(range.lowerBound, at: 1)
-      try statement.bind(range.upperBound, at: 2)
+      let statement = try connection.prepare(rows)
       while try statement.step() {
         last = statement.int64(0)
         body(statement)
@@ -67,7 +69,8 @@ package final class DamagedDatabase {
 
   /// Reads what can be read of a range in which something is damaged.
   private func probe(
-    _ select: String, over range: ClosedRange<Int64>, body: (borrowing Statement) -> Void
+    _ select: (ClosedRange<Int64>) -> SQLFragment, over range: ClosedRange<Int64>,
+    body: (borrowing Statement) -> Void
   ) -> Int {
     var ranges = [range]
     var damaged = 0
@@ -75,7 +78,7 @@ package final class DamagedDatabase {
     var left = 200_000
     while left > 0, let range = ranges.popLast() {
       left -= 1
-      let found = walk(select, over: range, body: body)
+      let found = walk(select(range), body)
       guard !found.isWhole else { continue }
       guard (found.last ?? 0) < range.upperBound - 1, range.count > 1 else {
         damaged += 1

@@ -35,8 +35,6 @@ final class Catalog: Sendable {
 
   init(_ format: RecordFormat) { self.format = format }
 
-  private static let find = SQL("SELECT number, generation FROM collections WHERE name = ?1")
-  private static let add = SQL("INSERT INTO collections (name) VALUES (?1)")
   private static let all = SQL("SELECT number FROM collections")
 
   /// The table of a collection, for reading; nil if nothing was ever written to it.
@@ -110,8 +108,8 @@ final class Catalog: Sendable {
   private func look(
     for collection: String, on db: borrowing Connection
   ) throws(SQLiteError) -> Entry? {
-    let statement = try db.statement(Self.find)
-    try statement.bind(collection, at: 1)
+    let statement = try db.statement(
+      "SELECT number, generation FROM collections WHERE name = \(bind: collection)")
     guard try statement.step() else { return nil }
     let table = Table(number: statement.int64(0), name: collection, format)
     return Entry(
@@ -122,9 +120,7 @@ final class Catalog: Sendable {
   private func make(
     _ collection: String, on db: borrowing Connection
   ) throws(SQLiteError) -> Entry {
-    let statement = try db.statement(Self.add)
-    try statement.bind(collection, at: 1)
-    try statement.run()
+    try db.run("INSERT INTO collections (name) VALUES (\(bind: collection))")
     let table = Table(number: db.lastInsertRow, name: collection, format)
     try db.execute(Schema.createEntities(table.entities, number: table.number))
     return Entry(table: table, generation: 1, rows: RowNumbers(table))

@@ -17,7 +17,7 @@ struct EntitySaver: ~Copyable {
     let insert = try db.statement(change.table.insert)
     let queue = try db.statement(change.table.queue)
     try change.bindConstants(to: insert)
-    try queue.bind(change.now, at: 4)
+    try queue.bind(change.now, at: .time)
     self.change = change
     self.insert = insert
     self.queue = queue
@@ -29,8 +29,8 @@ struct EntitySaver: ~Copyable {
   ) throws(SQLiteError) {
     try entity.id.withBorrowedBytes { (id) throws(SQLiteError) in
       try entity.bytes.withBorrowedBytes { (body) throws(SQLiteError) in
-        try insert.bind(borrowedText: id, at: 1)
-        try insert.bind(borrowedText: body, at: 4)
+        try insert.bind(borrowedText: id, at: .id)
+        try insert.bind(borrowedText: body, at: .body)
         try change.insert(with: insert, on: db)
         guard db.changes == 0 else { return try enqueue(id, operation, statement: queue) }
         try replace(id, body, operation: operation, on: db)
@@ -44,13 +44,13 @@ struct EntitySaver: ~Copyable {
     operation: PendingWrite.Operation, on db: borrowing Connection
   ) throws(SQLiteError) {
     let queue = try db.statement(change.table.queueWithBase)
-    try queue.bind(change.now, at: 4)
+    try queue.bind(change.now, at: .time)
     try enqueue(id, operation, statement: queue)
     let update = try db.statement(change.table.update)
-    try update.bind(borrowedText: id, at: 1)
-    try update.bind(change.generation, at: 2)
-    try update.bind(change.now, at: 3)
-    try update.bind(borrowedText: body, at: 4)
+    try update.bind(borrowedText: id, at: .id)
+    try update.bind(change.generation, at: .generation)
+    try update.bind(change.now, at: .time)
+    try update.bind(borrowedText: body, at: .body)
     try update.run()
   }
 
@@ -58,11 +58,11 @@ struct EntitySaver: ~Copyable {
     _ id: UnsafeRawBufferPointer, _ operation: PendingWrite.Operation,
     statement: borrowing Statement
   ) throws(SQLiteError) {
-    try statement.bind(borrowedText: id, at: 1)
-    try statement.bind(operation.number, at: 2)
-    try statement.bind(Identifier.revision(), at: 3)
+    try statement.bind(borrowedText: id, at: .id)
+    try statement.bind(operation.number, at: .operation)
+    try statement.bind(Identifier.revision(), at: .revision)
     // The id of a create is new: there is nothing that it could overwrite.
-    try statement.bind(isConditional && operation != .create ? 1 : 0, at: 5)
+    try statement.bind(isConditional && operation != .create ? 1 : 0, at: .isConditional)
     try statement.run()
   }
 }

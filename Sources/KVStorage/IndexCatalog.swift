@@ -22,9 +22,6 @@ final class IndexCatalog: Sendable {
   /// By the number of the collection.
   private let known = Monitor<[Int64: Known]>([:])
 
-  private static let list = SQL(
-    "SELECT number, spec, shape FROM indexes WHERE collection = ?1 AND progress IS NULL")
-
   /// How a query is carried out, in the transaction that is open on `db`.
   func plan(
     _ query: Query, _ table: Table, writtenSince since: Timestamp? = nil,
@@ -84,8 +81,11 @@ final class IndexCatalog: Sendable {
   private static func list(
     of table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> [UsableIndex] {
-    let statement = try db.statement(list)
-    try statement.bind(table.number, at: 1)
+    let statement = try db.statement(
+      """
+      SELECT number, spec, shape FROM indexes
+      WHERE collection = \(bind: table.number) AND progress IS NULL
+      """)
     var indexes: [UsableIndex] = []
     while try statement.step() {
       guard let spec = try? IndexSpec(parsing: statement.text(1) ?? ""),

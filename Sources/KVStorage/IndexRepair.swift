@@ -27,15 +27,14 @@ enum IndexRepair {
 
   /// Fills the indexes of words again: before, texts in scripts without spaces had other words.
   static func refillWords(_ db: borrowing Connection) throws(SQLiteError) {
-    let text = try db.prepare("SELECT sql FROM sqlite_schema WHERE name = ?1")
     for index in try all(on: db) {
       guard case .text = index.spec.kind else { continue }
-      try text.bind("\(index.name)_insert", at: 1)
+      let trigger = index.name + "_insert"
+      let text = try db.prepare("SELECT sql FROM sqlite_schema WHERE name = \(bind: trigger)")
       // Which words are in it depends on the layout of the records, which only the trigger knows.
       if try text.step(), let trigger = text.text(0), let words = indexedWords(in: trigger) {
         try db.execute(index.refill(words: words))
       }
-      text.reset()
     }
   }
 

@@ -99,32 +99,29 @@ struct IndexTable {
 
   // MARK: Filling
 
-  /// The last of the next `?2` rows behind `?1`; NULL if there are none.
-  var nextRows: String {
-    "SELECT max(n) FROM (SELECT n FROM \(entities) WHERE n > ?1 ORDER BY n LIMIT ?2)"
+  /// Gives the last of the next so many rows behind one; NULL if there are none.
+  func lastRow(after row: Int64, limit: Int64) -> SQLFragment {
+    """
+    SELECT max(n) FROM (SELECT n FROM \(sql: entities) WHERE n > \(bind: row) ORDER BY n LIMIT \(bind: limit))
+    """
   }
 
   /// Adds the entities of the rows from behind one up to another, and notes what they allow to ask of the index.
   func fill(
     after first: Int64, through last: Int64, on db: borrowing Connection
   ) throws(SQLiteError) {
-    for case let sql? in [fillShape, fill] {
-      let statement = try db.prepare(sql)
-      try statement.bind(first, at: 1)
-      try statement.bind(last, at: 2)
-      try statement.run()
+    // Only of an ordered index it matters what the entities are.
+    if case .ordered = spec.kind {
+      try db.prepare(
+        """
+        UPDATE indexes SET shape = max(shape, (SELECT max(kv_index_shape(body, \(sql: paths)))
+          FROM \(sql: entities) WHERE n > \(bind: first) AND n <= \(bind: last))) WHERE number = \(bind: number)
+        """
+      ).run()
     }
-  }
-
-  private var fill: String { "\(insert(of: "e")) AND e.n > ?1 AND e.n <= ?2" }
-
-  /// Nil if nothing depends on what the entities are.
-  private var fillShape: String? {
-    guard case .ordered = spec.kind else { return nil }
-    return """
-      UPDATE indexes SET shape = max(shape, (SELECT max(kv_index_shape(body, \(paths)))
-        FROM \(entities) WHERE n > ?1 AND n <= ?2)) WHERE number = \(number)
-      """
+    try db.prepare(
+      "\(sql: insert(of: "e")) AND e.n > \(bind: first) AND e.n <= \(bind: last)"
+    ).run()
   }
 
   /// Empties an index of words and fills it again. `words`: which ones, as `kv_index_words` reads it.

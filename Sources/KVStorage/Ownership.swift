@@ -24,7 +24,6 @@ final class Ownership: Sendable {
   private let epoch = Atomic<Int>(-1)
 
   private static let find = SQL("SELECT user FROM owner")
-  private static let replace = SQL("INSERT OR REPLACE INTO owner VALUES (1, ?1)")
 
   static let changed = StoreError(
     .noUser,
@@ -77,8 +76,6 @@ final class Ownership: Sendable {
   }
 
   static func set(_ user: RecordID, on db: borrowing Connection) throws(SQLiteError) {
-    let statement = try db.statement(replace)
-    try statement.bind(user.text, at: 1)
-    try statement.run()
+    try db.run("INSERT OR REPLACE INTO owner VALUES (1, \(bind: user.text))")
   }
 }

@@ -20,10 +20,10 @@ package final class SessionStore: Sendable {
       // remembered.
       Database.Migration { (db: borrowing Connection) throws(SQLiteError) in
         guard let session = try value(of: "user", db) else { return }
-        try run(replace, [user(of: tag), session], on: db)
-        try run(delete, ["user"], on: db)
+        try set(user(of: tag), to: session, on: db)
+        try delete("user", on: db)
         guard let id = try userId(of: session) else { return }
-        try run(replace, [former, id], on: db)
+        try set(former, to: id, on: db)
       },
     ]
   }
@@ -39,10 +39,6 @@ package final class SessionStore: Sendable {
 
   private static func user(of tag: String) -> String { "user/\(tag)" }
   private static let former = "former"
-
-  private static let find = SQL("SELECT value FROM facts WHERE name = ?1")
-  private static let replace = SQL("INSERT OR REPLACE INTO facts VALUES (?1, ?2)")
-  private static let delete = SQL("DELETE FROM facts WHERE name = ?1")
 
   /// "KVU1": a tag's file is no session, and the other way round.
   private static let applicationId: Int32 = 0x4B56_5531
@@ -77,14 +73,14 @@ package final class SessionStore: Sendable {
   /// Makes somebody the active user.
   package func save(user json: String) throws(StoreError) {
     try write { (db: borrowing Connection) throws(SQLiteError) in
-      try Self.run(Self.replace, [Self.user(of: tag), json], on: db)
+      try Self.set(Self.user(of: tag), to: json, on: db)
     }
   }
 
   /// Forgets the active user.
   package func clearUser() throws(StoreError) {
     try write { (db: borrowing Connection) throws(SQLiteError) in
-      try Self.run(Self.delete, [Self.user(of: tag)], on: db)
+      try Self.delete(Self.user(of: tag), on: db)
     }
   }
 
@@ -111,16 +107,17 @@ package final class SessionStore: Sendable {
   private static func value(
     of name: String, _ db: borrowing Connection
   ) throws(SQLiteError) -> String? {
-    let statement = try db.statement(find)
-    try statement.bind(name, at: 1)
+    let statement = try db.statement("SELECT value FROM facts WHERE name = \(bind: name)")
     return try statement.step() ? statement.text(0) : nil
   }
 
-  private static func run(
-    _ sql: SQL, _ values: [String], on db: borrowing Connection
+  private static func set(
+    _ name: String, to value: String, on db: borrowing Connection
   ) throws(SQLiteError) {
-    let statement = try db.statement(sql)
-    for (index, value) in values.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
-    try statement.run()
+    try db.run("INSERT OR REPLACE INTO facts VALUES (\(bind: name), \(bind: value))")
+  }
+
+  private static func delete(_ name: String, on db: borrowing Connection) throws(SQLiteError) {
+    try db.run("DELETE FROM facts WHERE name = \(bind: name)")
   }
 }

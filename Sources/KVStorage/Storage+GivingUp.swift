@@ -37,8 +37,8 @@ extension Storage {
     of id: String, _ change: Change, on db: borrowing Connection
   ) throws(SQLiteError) {
     let statement = try db.statement(change.table.forgetVersion)
-    try statement.bind(id, at: 1)
-    try statement.bind(change.generation, at: 2)
+    try statement.bind(id, at: .id)
+    try statement.bind(change.generation, at: .generation)
     try statement.run()
   }
 
@@ -59,11 +59,11 @@ extension Storage {
     let drop = try db.prepare(
       """
       DELETE FROM pending WHERE collection = \(table.number)
-      AND id = (SELECT id FROM \(table.entities) WHERE n = ?1)
+      AND id = (SELECT id FROM \(table.entities) WHERE n = \(Parameter.row))
       """)
     var dropped = 0
     for number in numbers {
-      try drop.bind(number, at: 1)
+      try drop.bind(number, at: .row)
       try drop.run()
       dropped += db.changes
     }

@@ -26,17 +26,14 @@ extension Storage {
     try write(to: collection) { (db, change) throws(SQLiteError) in
       guard let found = try Self.find(name, change.table, on: db) else { return false }
       try db.execute(IndexTable(number: found.number, found.spec, on: change.table).drop)
-      let statement = try db.statement(Indexes.forget)
-      try statement.bind(found.number, at: 1)
-      try statement.run()
+      try db.run("DELETE FROM indexes WHERE number = \(bind: found.number)")
       return true
     }
   }
 
   package func indexes(in collection: String) throws(StoreError) -> [StoredIndex] {
     try readSnapshot(of: collection) { (db, table) throws(SQLiteError) in
-      let statement = try db.statement(Indexes.list)
-      try statement.bind(table.number, at: 1)
+      let statement = try db.statement(Self.list(of: table))
       var indexes: [StoredIndex] = []
       while try statement.step() {
         guard let spec = try? IndexSpec(parsing: statement.text(1) ?? "") else { continue }
@@ -53,9 +50,7 @@ extension Storage {
   private static func find(
     _ name: String, _ table: Table, on db: borrowing Connection, text: String
   ) throws(SQLiteError) -> Int64?? {
-    let statement = try db.statement(Indexes.find)
-    try statement.bind(table.number, at: 1)
-    try statement.bind(name, at: 2)
+    let statement = try db.statement(find(name, table))
     guard try statement.step() else { return nil }
     let isSame = statement.text(1).map { $0.utf8.elementsEqual(text.utf8) } ?? false
     return .some(isSame ? statement.int64(0) : nil)
@@ -64,9 +59,7 @@ extension Storage {
   private static func find(
     _ name: String, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> (number: Int64, spec: IndexSpec)? {
-    let statement = try db.statement(Indexes.find)
-    try statement.bind(table.number, at: 1)
-    try statement.bind(name, at: 2)
+    let statement = try db.statement(find(name, table))
     guard try statement.step(), let spec = try? IndexSpec(parsing: statement.text(1) ?? "") else {
       return nil
     }
@@ -76,11 +69,11 @@ extension Storage {
   private static func add(
     _ spec: IndexSpec, _ text: String, table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> IndexTable {
-    let statement = try db.statement(Indexes.add)
-    try statement.bind(table.number, at: 1)
-    try statement.bind(spec.name, at: 2)
-    try statement.bind(text, at: 3)
-    try statement.run()
+    try db.run(
+      """
+      INSERT INTO indexes (collection, name, spec)
+      VALUES (\(bind: table.number), \(bind: spec.name), \(bind: text))
+      """)
     let index = IndexTable(number: db.lastInsertRow, spec, on: table)
     try db.execute(index.create)
     return index
@@ -90,8 +83,7 @@ extension Storage {
   static func emptyIndexes(
     of table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> [IndexTable] {
-    let list = try db.statement(Indexes.list)
-    try list.bind(table.number, at: 1)
+    let list = try db.statement(list(of: table))
     var indexes: [IndexTable] = []
     while try list.step() {
       guard let spec = try? IndexSpec(parsing: list.text(1) ?? "") else { continue }
@@ -105,32 +97,27 @@ extension Storage {
   /// this at the same time, and the next one goes on where one was killed.
   func fill(_ index: IndexTable) throws(StoreError) -> Bool {
     try write(durably: false) { (db: borrowing Connection) throws(SQLiteError) in
-      let progress = try db.statement(Indexes.progress)
-      try progress.bind(index.number, at: 1)
+      let progress = try db.statement(
+        "SELECT progress FROM indexes WHERE number = \(bind: index.number)")
       guard try progress.step(), !progress.isNull(0) else { return true }
       let first = progress.int64(0)
-      let next = try db.prepare(index.nextRows)
-      try next.bind(first, at: 1)
-      try next.bind(Self.fillStep, at: 2)
+      let next = try db.prepare(index.lastRow(after: first, limit: Self.fillStep))
       let last = try next.step() && !next.isNull(0) ? next.int64(0) : nil
       if let last { try index.fill(after: first, through: last, on: db) }
-      let reached = try db.statement(Indexes.reach)
-      try reached.bind(index.number, at: 1)
-      if let last { try reached.bind(last, at: 2) } else { try reached.bindNull(at: 2) }
-      try reached.run()
+      try db.run(
+        "UPDATE indexes SET progress = \(bind: last) WHERE number = \(bind: index.number)")
       return last == nil
     }
   }
 
-  private enum Indexes {
-    private static let isIndex = "WHERE number = ?1"
-    static let add = SQL("INSERT INTO indexes (collection, name, spec) VALUES (?1, ?2, ?3)")
-    static let find = SQL(
-      "SELECT number, spec FROM indexes WHERE collection = ?1 AND name = ?2")
-    static let list = SQL(
-      "SELECT number, spec, shape, progress FROM indexes WHERE collection = ?1 ORDER BY number")
-    static let forget = SQL("DELETE FROM indexes \(isIndex)")
-    static let progress = SQL("SELECT progress FROM indexes \(isIndex)")
-    static let reach = SQL("UPDATE indexes SET progress = ?2 \(isIndex)")
+  private static func find(_ name: String, _ table: Table) -> SQLFragment {
+    "SELECT number, spec FROM indexes WHERE collection = \(bind: table.number) AND name = \(bind: name)"
+  }
+
+  private static func list(of table: Table) -> SQLFragment {
+    """
+    SELECT number, spec, shape, progress FROM indexes WHERE collection = \(bind: table.number)
+    ORDER BY number
+    """
   }
 }

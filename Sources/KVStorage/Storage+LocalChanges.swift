@@ -49,7 +49,7 @@ extension Storage {
     _ entity: SavedEntity, _ known: KnownMembers, change: Change, on db: borrowing Connection
   ) throws(SQLiteError) -> [UInt8] {
     let statement = try db.statement(change.table.get)
-    try statement.bind(entity.id, at: 1)
+    try statement.bind(entity.id, at: .id)
     guard try statement.step() else { return entity.bytes }
     let body = try change.table.body(of: statement)
     return known.completed(entity.bytes, from: body, format: change.table.format)
@@ -90,9 +90,10 @@ extension Storage {
     try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
       // Found first, then removed: a statement should not read the table that it changes.
       let numbers = try numbers(of: query, change.table, on: db)
-      let find = try db.prepare("SELECT id FROM \(change.table.entities) WHERE n = ?1")
+      let find = try db.prepare(
+        "SELECT id FROM \(change.table.entities) WHERE n = \(Parameter.row)")
       for number in numbers {
-        try find.bind(number, at: 1)
+        try find.bind(number, at: .row)
         let id = try find.step() ? find.text(0) : nil
         find.reset()
         if let id { _ = try Self.remove(id, change: change, on: db) }
@@ -111,7 +112,7 @@ extension Storage {
       let saver = try EntitySaver(change, isConditional: isConditional, on: db)
       var result = UpdateResult(matched: numbers.count)
       for number in numbers {
-        try find.bind(number, at: 1)
+        try find.bind(number, at: .row)
         let body = try find.step() ? [UInt8](change.table.body(of: find)) : []
         find.reset()
         let changed: SavedEntity?
@@ -137,8 +138,8 @@ extension Storage {
     try body.withBorrowedBytes { (bytes) throws(SQLiteError) in
       let statement = try db.statement(change.table.put)
       try change.bindConstants(to: statement)
-      try statement.bind(id, at: 1)
-      try statement.bind(borrowedText: bytes, at: 4)
+      try statement.bind(id, at: .id)
+      try statement.bind(borrowedText: bytes, at: .body)
       try change.insert(with: statement, on: db)
     }
     try expectNothing(of: id, change.table, on: db)
@@ -150,10 +151,10 @@ extension Storage {
   ) throws(SQLiteError) {
     try body.withBorrowedBytes { (bytes) throws(SQLiteError) in
       let statement = try db.statement(change.table.update)
-      try statement.bind(id, at: 1)
-      try statement.bind(change.generation, at: 2)
-      try statement.bind(change.now, at: 3)
-      try statement.bind(borrowedText: bytes, at: 4)
+      try statement.bind(id, at: .id)
+      try statement.bind(change.generation, at: .generation)
+      try statement.bind(change.now, at: .time)
+      try statement.bind(borrowedText: bytes, at: .body)
       try statement.run()
     }
   }
@@ -177,7 +178,7 @@ extension Storage {
     _ id: String, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> (isCreate: Bool, isUnsent: Bool) {
     let queued = try db.statement(table.queued)
-    try queued.bind(id, at: 1)
+    try queued.bind(id, at: .id)
     guard try queued.step() else { return (false, true) }
     return (PendingWrite.Operation(number: queued.int64(0)) == .create, queued.int64(1) != 0)
   }
@@ -187,10 +188,10 @@ extension Storage {
     of id: String, _ isConditional: Bool, change: Change, on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     let queue = try db.statement(change.table.queueDeletion)
-    try queue.bind(id, at: 1)
-    try queue.bind(Identifier.revision(), at: 2)
-    try queue.bind(change.now, at: 3)
-    try queue.bind(isConditional ? 1 : 0, at: 4)
+    try queue.bind(id, at: .id)
+    try queue.bind(Identifier.revision(), at: .revision)
+    try queue.bind(change.now, at: .time)
+    try queue.bind(isConditional ? 1 : 0, at: .isConditional)
     try queue.run()
     return db.changes > 0
   }
@@ -200,7 +201,7 @@ extension Storage {
     _ sql: SQL, _ id: String, on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     let statement = try db.statement(sql)
-    try statement.bind(id, at: 1)
+    try statement.bind(id, at: .id)
     try statement.run()
     return db.changes > 0
   }

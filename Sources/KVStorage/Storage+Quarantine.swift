@@ -9,12 +9,13 @@ extension Storage {
     try write { (db: borrowing Connection) throws(SQLiteError) in
       for entry in refused {
         let table = try catalog.entry(entry.write.collection, on: db).table
-        let statement = try db.statement(Quarantine.enter)
-        try Self.bind(entry.write, table, to: statement)
-        try statement.bind(entry.error.json, at: 4)
-        try statement.bind(entry.state.number, at: 5)
-        try Self.bind(entry.theirs?.column, at: 6, to: statement)
-        try statement.run()
+        let theirs = entry.theirs.map { String(decoding: $0.column, as: UTF8.self) }
+        try db.run(
+          """
+          UPDATE pending SET error = \(bind: entry.error.json), state = \(bind: entry.state.number),
+          remote = \(bind: theirs), tried = iif(\(bind: entry.state.number) = 2, NULL, tried)
+          WHERE \(table.isUnchanged(entry.write))
+          """)
       }
     }
   }
@@ -41,12 +42,14 @@ extension Storage {
     _ write: PendingWrite, onto theirs: RemoteVersion, as new: RebasedChange
   ) throws(StoreError) -> Bool {
     try self.write(to: write.collection) { (db, change) throws(SQLiteError) in
-      let statement = try db.statement(Quarantine.rebase)
-      try Self.bind(write, change.table, to: statement)
-      try Self.bind(theirs.bytes, at: 4, to: statement)
-      try statement.bind(new.operation(of: write).number, at: 5)
-      try statement.bind(new == .unchanged ? write.revision : Identifier.revision(), at: 6)
-      try statement.run()
+      let base = theirs.bytes.map { String(decoding: $0, as: UTF8.self) }
+      let revision = new == .unchanged ? write.revision : Identifier.revision()
+      try db.run(
+        """
+        UPDATE pending SET base = \(bind: base), base_checksum = kv_checksum(\(bind: base)),
+        operation = \(bind: new.operation(of: write).number), revision = \(bind: revision),
+        state = 0, remote = NULL, tried = NULL WHERE \(change.table.isUnchanged(write))
+        """)
       guard db.changes > 0 else { return false }
       try Self.settleUnqueued(write.id, change.table, on: db)
       switch new {
@@ -60,27 +63,27 @@ extension Storage {
 
   package func releasePending(_ id: String, in collection: String) throws(StoreError) -> Bool {
     try write(to: collection) { (db, change) throws(SQLiteError) in
-      let statement = try db.statement(Quarantine.release)
-      try statement.bind(change.table.number, at: 1)
-      try statement.bind(id, at: 2)
-      try statement.run()
+      try db.run("UPDATE pending SET \(sql: Self.releasing) WHERE \(change.table.isEntity(id))")
       return db.changes > 0
     }
   }
 
   package func releaseQuarantined(in collection: String) throws(StoreError) {
     try write(to: collection) { (db, change) throws(SQLiteError) in
-      let statement = try db.statement(Quarantine.releaseAll)
-      try statement.bind(change.table.number, at: 1)
-      try statement.run()
+      try db.run(
+        """
+        UPDATE pending SET \(sql: Self.releasing)
+        WHERE collection = \(bind: change.table.number) AND state > 0
+        """)
     }
   }
 
   package func revertPending(_ id: String, in collection: String) throws(StoreError) -> Bool {
     try write(to: collection) { (db, change) throws(SQLiteError) in
-      let statement = try db.statement(Quarantine.revert)
-      try statement.bind(change.table.number, at: 1)
-      try statement.bind(id, at: 2)
+      let statement = try db.statement(
+        """
+        DELETE FROM pending WHERE \(change.table.isEntity(id)) RETURNING base, base_checksum, id, remote
+        """)
       guard try statement.step() else { return false }
       let isNoted = !statement.isNull(3)
       var known: RemoteVersion?
@@ -116,23 +119,15 @@ extension Storage {
   static func record(
     _ theirs: UnsafeRawBufferPointer?, of id: String, table: Table, on db: borrowing Connection
   ) throws(SQLiteError) {
-    let statement = try db.statement(Quarantine.recordRemote)
-    try statement.bind(table.number, at: 1)
-    try statement.bind(id, at: 2)
+    let update = BoundSQL(
+      "UPDATE pending SET remote = \(open: ()) WHERE \(table.isEntity(id)) AND state > 0")
+    let statement = try db.statement(update)
     if let theirs {
-      try statement.bind(borrowedText: theirs, at: 3)
-      try statement.run()
+      try statement.bind(borrowedText: theirs, at: update.openIndex)
     } else {
-      try statement.bind("null", at: 3)
-      try statement.run()
+      try statement.bind("null", at: update.openIndex)
     }
-  }
-
-  private static func bind(
-    _ text: [UInt8]?, at index: Int32, to statement: borrowing Statement
-  ) throws(SQLiteError) {
-    guard let text else { return try statement.bindNull(at: index) }
-    try statement.bind(String(decoding: text, as: UTF8.self), at: index)
+    try statement.run()
   }
 
   /// What takes a write out of quarantine: the version that it met is what it changes from now on.
@@ -141,30 +136,6 @@ extension Storage {
     base_checksum = iif(state = 2 AND remote NOT NULL, kv_checksum(nullif(remote, 'null')), base_checksum),
     operation = iif(state = 2 AND remote NOT NULL, max(operation, 2), operation), remote = NULL
     """
-
-  private enum Quarantine {
-    private static let isEntity = "WHERE collection = ?1 AND id = ?2"
-    private static let isUnchanged = "\(isEntity) AND revision = ?3"
-    static let enter = SQL(
-      """
-      UPDATE pending SET error = ?4, state = ?5, remote = ?6, tried = iif(?5 = 2, NULL, tried)
-      \(isUnchanged)
-      """)
-    static let rebase = SQL(
-      """
-      UPDATE pending SET base = ?4, base_checksum = kv_checksum(?4), operation = ?5, revision = ?6, state = 0, remote = NULL,
-      tried = NULL \(isUnchanged)
-      """)
-    static let release = SQL("UPDATE pending SET \(releasing) \(isEntity)")
-    static let releaseAll = SQL(
-      "UPDATE pending SET \(releasing) WHERE collection = ?1 AND state > 0")
-    static let revert = SQL(
-      """
-      DELETE FROM pending \(isEntity)
-      RETURNING base, base_checksum, id, remote
-      """)
-    static let recordRemote = SQL("UPDATE pending SET remote = ?3 \(isEntity) AND state > 0")
-  }
 }
 
 extension RebasedChange {

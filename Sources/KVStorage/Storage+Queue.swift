@@ -9,10 +9,13 @@ extension Storage {
     in collection: String, after order: Int64, limit: Int, onlyWaiting: Bool
   ) throws(StoreError) -> [PendingWrite] {
     try read(from: collection) { (db, table) throws(SQLiteError) in
-      let statement = try db.statement(onlyWaiting ? Queue.listWaiting : Queue.list)
-      try statement.bind(table.number, at: 1)
-      try statement.bind(order, at: 2)
-      try statement.bind(limit, at: 3)
+      // By the order of the rows, also where an index of the collection's ids looks shorter.
+      let statement = try db.statement(
+        """
+        SELECT \(sql: PendingWrite.columns) FROM pending AS p NOT INDEXED
+        WHERE p.collection = \(bind: table.number) AND p.n > \(bind: order)
+        \(sql: onlyWaiting ? "AND p.state = 0" : "") ORDER BY p.n LIMIT \(bind: limit)
+        """)
       var writes: [PendingWrite] = []
       while try statement.step() { writes.append(PendingWrite(row: statement, of: collection)) }
       return writes
@@ -26,13 +29,11 @@ extension Storage {
       // One statement, so that row and entity are of the same moment.
       let statement = try db.prepare(
         """
-        SELECT \(PendingWrite.columns), e.body, e.checksum, e.id, p.base, p.base_checksum, p.remote, p.tried,
-          (SELECT group_concat(version) FROM unanswered WHERE collection = ?1 AND id = ?2)
-        FROM pending AS p LEFT JOIN \(table.entities) AS e ON e.id = p.id
-        WHERE p.collection = ?1 AND p.id = ?2
+        SELECT \(sql: PendingWrite.columns), e.body, e.checksum, e.id, p.base, p.base_checksum, p.remote, p.tried,
+          (SELECT group_concat(version) FROM unanswered WHERE \(table.isEntity(id)))
+        FROM pending AS p LEFT JOIN \(sql: table.entities) AS e ON e.id = p.id
+        WHERE p.collection = \(bind: table.number) AND p.id = \(bind: id)
         """)
-      try statement.bind(table.number, at: 1)
-      try statement.bind(id, at: 2)
       guard try statement.step() else { return nil }
       let first = PendingWrite.columnCount
       return PendingDetail(
@@ -56,16 +57,16 @@ extension Storage {
       }
     }
     return try read(from: collection) { (db, table) throws(SQLiteError) in
-      let statement = try db.statement(Queue.count)
-      try statement.bind(table.number, at: 1)
+      let statement = try db.statement(
+        "SELECT count(*) FROM pending WHERE collection = \(bind: table.number)")
       return try statement.step() ? statement.int(0) : 0
     } ?? 0
   }
 
   package func waitingCount(in collection: String) throws(StoreError) -> Int {
     try read(from: collection) { (db, table) throws(SQLiteError) in
-      let statement = try db.statement(Queue.countWaiting)
-      try statement.bind(table.number, at: 1)
+      let statement = try db.statement(
+        "SELECT count(*) FROM pending WHERE collection = \(bind: table.number) AND state = 0")
       return try statement.step() ? statement.int(0) : 0
     } ?? 0
   }
@@ -73,7 +74,7 @@ extension Storage {
   /// The collections that have something to send.
   package func collectionsWaiting() throws(StoreError) -> [String] {
     try read { (db: borrowing Connection) throws(SQLiteError) in
-      let statement = try db.statement(Queue.collections)
+      let statement = try db.statement(Self.waitingCollections)
       var names: [String] = []
       while try statement.step() { if let name = statement.text(0) { names.append(name) } }
       return names
@@ -82,10 +83,8 @@ extension Storage {
 
   package func turnIntoUpdate(_ id: String, in collection: String) throws(StoreError) {
     try write(to: collection) { (db, change) throws(SQLiteError) in
-      let statement = try db.statement(Queue.turnIntoUpdate)
-      try statement.bind(change.table.number, at: 1)
-      try statement.bind(id, at: 2)
-      try statement.run()
+      try db.run(
+        "UPDATE pending SET operation = 2 WHERE \(change.table.isEntity(id)) AND operation = 1")
     }
   }
 
@@ -101,17 +100,13 @@ extension Storage {
       ? EntityEditing.inserting(id: id, into: bytes, outline: outline, format: format)
       : [UInt8](bytes[outline.range])
     return try write(to: collection) { (db, change) throws(SQLiteError) in
-      let statement = try db.prepare(
+      let stored = "(SELECT e.body FROM \(change.table.entities) AS e WHERE e.id = pending.id)"
+      try db.run(
         """
-        UPDATE pending SET revision = ?3, changed = ?4, attempts = 0, error = NULL, \(Self.releasing),
-        tried = \(Table.tried(with: "(SELECT body FROM \(change.table.entities) WHERE id = ?2)"))
-        WHERE collection = ?1 AND id = ?2 AND operation < 3
+        UPDATE pending SET revision = \(bind: Identifier.revision()), changed = \(bind: change.now),
+        attempts = 0, error = NULL, \(sql: Self.releasing), tried = \(sql: Table.tried(with: stored))
+        WHERE \(change.table.isEntity(id)) AND operation < 3
         """)
-      try statement.bind(change.table.number, at: 1)
-      try statement.bind(id, at: 2)
-      try statement.bind(Identifier.revision(), at: 3)
-      try statement.bind(change.now, at: 4)
-      try statement.run()
       guard db.changes > 0 else { return false }
       var entity = SavedEntity(id: id, bytes: body)
       if let known { entity.bytes = try Self.completed(entity, known, change: change, on: db) }
@@ -131,9 +126,9 @@ extension Storage {
       }
       let numbers = try numbers(of: query, table, on: db)
       _ = try Self.dropPending(of: numbers, table, on: db)
-      let delete = try db.prepare("DELETE FROM \(table.entities) WHERE n = ?1")
+      let delete = try db.prepare("DELETE FROM \(table.entities) WHERE n = \(Parameter.row)")
       for number in numbers {
-        try delete.bind(number, at: 1)
+        try delete.bind(number, at: .row)
         try delete.run()
       }
       return numbers.count
@@ -173,34 +168,13 @@ extension Storage {
   // MARK: Steps
 
   static func hasPending(_ table: Table, _ db: borrowing Connection) throws(SQLiteError) -> Bool {
-    let statement = try db.statement(Queue.hasAny)
-    try statement.bind(table.number, at: 1)
-    return try statement.step()
+    try db.statement("SELECT 1 FROM pending WHERE collection = \(bind: table.number) LIMIT 1")
+      .step()
   }
 
-  private enum Queue {
-    private static let isEntity = "WHERE collection = ?1 AND id = ?2"
-    // By the order of the rows, also where an index of the collection's ids looks shorter.
-    static let list = SQL(
-      """
-      SELECT \(PendingWrite.columns) FROM pending AS p NOT INDEXED
-      WHERE p.collection = ?1 AND p.n > ?2 ORDER BY p.n LIMIT ?3
-      """)
-    static let listWaiting = SQL(
-      """
-      SELECT \(PendingWrite.columns) FROM pending AS p NOT INDEXED
-      WHERE p.collection = ?1 AND p.n > ?2 AND p.state = 0 ORDER BY p.n LIMIT ?3
-      """)
-    static let countWaiting = SQL(
-      "SELECT count(*) FROM pending WHERE collection = ?1 AND state = 0")
-    static let collections = SQL(
-      """
-      SELECT name FROM collections AS c
-      WHERE EXISTS (SELECT 1 FROM pending WHERE collection = c.number AND state = 0)
-      """)
-    static let count = SQL("SELECT count(*) FROM pending WHERE collection = ?1")
-    static let hasAny = SQL("SELECT 1 FROM pending WHERE collection = ?1 LIMIT 1")
-    static let turnIntoUpdate = SQL(
-      "UPDATE pending SET operation = 2 \(isEntity) AND operation = 1")
-  }
+  private static let waitingCollections = SQL(
+    """
+    SELECT name FROM collections AS c
+    WHERE EXISTS (SELECT 1 FROM pending WHERE collection = c.number AND state = 0)
+    """)
 }

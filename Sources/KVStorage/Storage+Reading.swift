@@ -19,8 +19,8 @@ extension Storage {
     let isFound = try read(from: collection) { (db, table) throws(SQLiteError) -> Bool in
       try id.withBorrowedBytes { (id) throws(SQLiteError) -> Bool in
         let statement = try db.statement(writtenSince == nil ? table.get : table.getSince)
-        try statement.bind(borrowedText: id, at: 1)
-        if let writtenSince { try statement.bind(writtenSince.milliseconds, at: 2) }
+        try statement.bind(borrowedText: id, at: .id)
+        if let writtenSince { try statement.bind(writtenSince.milliseconds, at: .time) }
         // Nothing of somebody else's is lent, not even for a moment.
         guard try statement.step(), try ownership.isKept(reading: db) else { return false }
         body(try table.body(of: statement))
@@ -35,7 +35,7 @@ extension Storage {
   ) throws(StoreError) -> Int64? {
     try read(from: collection) { (db, table) throws(SQLiteError) -> Int64? in
       let statement = try db.statement(table.version)
-      try statement.bind(id, at: 1)
+      try statement.bind(id, at: .id)
       return try statement.step() ? statement.int64(0) : nil
     }
   }

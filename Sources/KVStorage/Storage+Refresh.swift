@@ -27,8 +27,8 @@ extension Storage {
       var stored = 0
       for outline in outlines {
         let body = UnsafeRawBufferPointer(rebasing: bytes[outline.range])
-        try statement.bind(outline.id, at: 1)
-        try statement.bind(borrowedText: body, at: 4)
+        try statement.bind(outline.id, at: .id)
+        try statement.bind(borrowedText: body, at: .body)
         try change.insert(with: statement, on: db)
         let isStored = db.changes > 0
         stored += db.changes
@@ -89,10 +89,9 @@ extension Storage {
     _ change: Change, _ mark: RefreshMark, moment: String, on db: borrowing Connection
   ) throws(SQLiteError) {
     let statement = try db.statement(change.table.insertTombstonesOfUnseen)
-    try statement.bind(mark.generation, at: 1)
-    try statement.bind(moment, at: 2)
-    try statement.bind(change.now, at: 3)
-    try statement.bind(Tombstones.maxCount, at: 4)
+    try statement.bind(mark.generation, at: .generation)
+    try statement.bind(moment, at: .version)
+    try statement.bind(change.now, at: .time)
     try statement.run()
   }
 
@@ -117,7 +116,7 @@ extension Storage {
   ) throws(StoreError) -> [String] {
     try write(to: collection, durably: false) { (db, change) throws(SQLiteError) in
       let see = try db.statement(change.table.see)
-      try see.bind(change.generation, at: 2)
+      try see.bind(change.generation, at: .generation)
       var differing: [String] = []
       for version in versions {
         guard let theirs = version.version,
@@ -126,7 +125,7 @@ extension Storage {
           differing.append(version.id)
           continue
         }
-        try see.bind(version.id, at: 1)
+        try see.bind(version.id, at: .id)
         try see.run()
       }
       return differing
@@ -138,7 +137,7 @@ extension Storage {
     of id: String, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> RecordVersion? {
     let get = try db.statement(table.getVersioned)
-    try get.bind(id, at: 1)
+    try get.bind(id, at: .id)
     return try get.step() ? table.format.version(of: get.copy(0)) : nil
   }
 
@@ -146,7 +145,7 @@ extension Storage {
     _ table: Table, _ mark: RefreshMark, on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     let statement = try db.statement(table.mayHaveOlder)
-    try statement.bind(mark.generation, at: 1)
+    try statement.bind(mark.generation, at: .generation)
     return try statement.step()
   }
 
@@ -155,10 +154,10 @@ extension Storage {
   ) throws(StoreError) -> [String] {
     try read(from: collection) { (db, table) throws(SQLiteError) in
       let statement = try db.statement(table.writtenSince)
-      try statement.bind(mark.generation, at: 2)
+      try statement.bind(mark.generation, at: .generation)
       var written: [String] = []
       for id in ids {
-        try statement.bind(id, at: 1)
+        try statement.bind(id, at: .id)
         if try statement.step() { written.append(id) }
         statement.reset()
       }
@@ -191,8 +190,8 @@ extension Storage {
     _ key: RequestKey, in collection: String
   ) throws(StoreError) -> BackendMoment? {
     try read(from: collection) { (db, table) throws(SQLiteError) in
-      let statement = try db.statement(Requests.find)
-      try Self.bind(key, table, to: statement)
+      let statement = try db.statement(
+        "SELECT started, epoch FROM requests WHERE \(Self.isRequest(key, table))")
       guard try statement.step(), let text = statement.text(0) else { return nil }
       return BackendMoment(text, epoch: statement.text(1))
     }
@@ -200,8 +199,8 @@ extension Storage {
 
   package func requests(in collection: String) throws(StoreError) -> [RequestKey] {
     try read(from: collection) { (db, table) throws(SQLiteError) in
-      let statement = try db.statement(Requests.list)
-      try statement.bind(table.number, at: 1)
+      let statement = try db.statement(
+        "SELECT filter, fields FROM requests WHERE collection = \(bind: table.number)")
       var keys: [RequestKey] = []
       while try statement.step() {
         keys.append(RequestKey(filter: statement.text(0) ?? "", fields: statement.text(1) ?? ""))
@@ -212,17 +211,12 @@ extension Storage {
 
   package func reviseRequests(in collection: String, to moment: String) throws(StoreError) {
     let isAnyLater = try read(from: collection) { (db, table) throws(SQLiteError) in
-      let statement = try db.statement(Requests.findLater)
-      try statement.bind(table.number, at: 1)
-      try statement.bind(moment, at: 2)
-      return try statement.step()
+      try db.statement("SELECT 1 FROM requests WHERE \(Self.isLater(moment, table))").step()
     }
     guard isAnyLater == true else { return }
     try write(to: collection) { (db, change) throws(SQLiteError) in
-      let statement = try db.statement(Requests.revise)
-      try statement.bind(change.table.number, at: 1)
-      try statement.bind(moment, at: 2)
-      try statement.run()
+      try db.run(
+        "UPDATE requests SET started = \(bind: moment) WHERE \(Self.isLater(moment, change.table))")
     }
   }
 
@@ -236,20 +230,16 @@ extension Storage {
   package func forgetRequest(_ key: RequestKey?, in collection: String) throws(StoreError) {
     try write(to: collection) { (db, change) throws(SQLiteError) in
       guard let key else { return try Self.forgetRequests(change.table, db) }
-      let statement = try db.statement(Requests.forget)
-      try Self.bind(key, change.table, to: statement)
-      try statement.run()
+      try db.run("DELETE FROM requests WHERE \(Self.isRequest(key, change.table))")
     }
   }
 
   static func forgetRequests(
     _ table: Table, _ db: borrowing Connection
   ) throws(SQLiteError) {
-    for sql in [Requests.forgetAll, Requests.recordForgotten] {
-      let statement = try db.statement(sql)
-      try statement.bind(table.number, at: 1)
-      try statement.run()
-    }
+    try db.run("DELETE FROM requests WHERE collection = \(bind: table.number)")
+    try db.run(
+      "UPDATE collections SET forgotten = generation WHERE number = \(bind: table.number)")
   }
 
   /// Nothing is recorded of a read that began before the records were forgotten: it may have missed why they were.
@@ -257,37 +247,24 @@ extension Storage {
     _ request: (key: RequestKey, startedAt: BackendMoment), readFrom mark: RefreshMark,
     table: Table, on db: borrowing Connection
   ) throws(SQLiteError) {
-    let statement = try db.statement(Requests.record)
-    try bind(request.key, table, to: statement)
-    try statement.bind(request.startedAt.text, at: 4)
-    try statement.bind(request.startedAt.epoch, at: 5)
-    try statement.bind(mark.generation, at: 6)
-    try statement.run()
-  }
-
-  private static func bind(
-    _ key: RequestKey, _ table: Table, to statement: borrowing Statement
-  ) throws(SQLiteError) {
-    try statement.bind(table.number, at: 1)
-    try statement.bind(key.filter, at: 2)
-    try statement.bind(key.fields, at: 3)
-  }
-
-  private enum Requests {
-    private static let isKey = "WHERE collection = ?1 AND filter = ?2 AND fields = ?3"
-    static let find = SQL("SELECT started, epoch FROM requests \(isKey)")
-    static let list = SQL("SELECT filter, fields FROM requests WHERE collection = ?1")
-    static let forget = SQL("DELETE FROM requests \(isKey)")
-    private static let isLater = "WHERE collection = ?1 AND started > ?2"
-    static let findLater = SQL("SELECT 1 FROM requests \(isLater)")
-    static let revise = SQL("UPDATE requests SET started = ?2 \(isLater)")
-    static let forgetAll = SQL("DELETE FROM requests WHERE collection = ?1")
-    static let recordForgotten = SQL(
-      "UPDATE collections SET forgotten = generation WHERE number = ?1")
-    static let record = SQL(
+    let (key, moment) = (request.key, request.startedAt)
+    try db.run(
       """
-      INSERT OR REPLACE INTO requests SELECT ?1, ?2, ?3, ?4, ?5 FROM collections
-      WHERE number = ?1 AND forgotten < ?6
+      INSERT OR REPLACE INTO requests
+      SELECT number, \(bind: key.filter), \(bind: key.fields), \(bind: moment.text), \(bind: moment.epoch)
+      FROM collections WHERE number = \(bind: table.number) AND forgotten < \(bind: mark.generation)
       """)
+  }
+
+  /// The condition that a record is of this request.
+  private static func isRequest(_ key: RequestKey, _ table: Table) -> SQLFragment {
+    """
+    collection = \(bind: table.number) AND filter = \(bind: key.filter) AND fields = \(bind: key.fields)
+    """
+  }
+
+  /// The condition that a record is of a read that began after a moment.
+  private static func isLater(_ moment: String, _ table: Table) -> SQLFragment {
+    "collection = \(bind: table.number) AND started > \(bind: moment)"
   }
 }

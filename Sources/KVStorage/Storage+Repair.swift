@@ -49,9 +49,10 @@ extension Storage {
   ) throws(StoreError) -> RepairPage {
     try read(from: collection) { (db, table) throws(SQLiteError) in
       let select = try db.prepare(
-        "SELECT \(Table.body), n FROM \(table.entities) WHERE n > ?1 ORDER BY n LIMIT \(Self.repairStep)"
-      )
-      try select.bind(row, at: 1)
+        """
+        SELECT \(sql: Table.body), n FROM \(sql: table.entities)
+        WHERE n > \(bind: row) ORDER BY n LIMIT \(bind: Self.repairStep)
+        """)
       var page = RepairPage(last: row)
       while try select.step() {
         (page.last, page.count) = (select.int64(3), page.count + 1)
@@ -92,9 +93,9 @@ extension Storage {
       (db, change) throws(SQLiteError) -> RepairReport in
       var found = RepairReport()
       let select = try db.prepare(
-        "SELECT \(Table.body) FROM \(change.table.entities) WHERE n = ?1")
+        "SELECT \(Table.body) FROM \(change.table.entities) WHERE n = \(Parameter.row)")
       for row in rows {
-        try select.bind(row, at: 1)
+        try select.bind(row, at: .row)
         guard try select.step() else { continue }
         let (state, id) = (try StoredState(select, change.table), select.text(2) ?? "")
         select.reset()
@@ -113,13 +114,12 @@ extension Storage {
     switch state {
     case .whole: return
     case .unchecked:
-      try run("UPDATE \(entities) SET checksum = kv_checksum(body) WHERE n = ?1", row, on: db)
+      try db.run(
+        "UPDATE \(sql: entities) SET checksum = kv_checksum(body) WHERE n = \(bind: row)")
     case .misnamed(let id):
       report.damaged += 1
-      let rename = try db.prepare("UPDATE OR IGNORE \(entities) SET id = ?2 WHERE n = ?1")
-      try rename.bind(row, at: 1)
-      try rename.bind(id, at: 2)
-      try rename.run()
+      try db.run(
+        "UPDATE OR IGNORE \(sql: entities) SET id = \(bind: id) WHERE n = \(bind: row)")
       if db.changes == 0 { try remove(row, id, change: change, on: db, report: &report) }
     case .damaged:
       report.damaged += 1
@@ -135,17 +135,9 @@ extension Storage {
     _ row: Int64, _ id: String, change: Change, on db: borrowing Connection,
     report: inout RepairReport
   ) throws(SQLiteError) {
-    try run("DELETE FROM \(change.table.entities) WHERE n = ?1", row, on: db)
+    try db.run("DELETE FROM \(sql: change.table.entities) WHERE n = \(bind: row)")
     try forgetRequests(change.table, db)
     report.addRemoved(id, in: change.table.name)
-  }
-
-  private static func run(
-    _ sql: String, _ number: Int64, on db: borrowing Connection
-  ) throws(SQLiteError) {
-    let statement = try db.statement(SQL.shared(sql))
-    try statement.bind(number, at: 1)
-    try statement.run()
   }
 
   // MARK: The queue
@@ -154,13 +146,12 @@ extension Storage {
   private static func setAside(
     _ id: String, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
-    let update = try db.prepare(
-      "UPDATE pending SET state = 1, error = ?3 WHERE collection = ?1 AND id = ?2 AND operation < 3"
-    )
-    try update.bind(table.number, at: 1)
-    try update.bind(id, at: 2)
-    try update.bind(StoreError(.damaged(id, in: table.name)).json, at: 3)
-    try update.run()
+    let error = StoreError(.damaged(id, in: table.name)).json
+    try db.run(
+      """
+      UPDATE pending SET state = 1, error = \(bind: error)
+      WHERE \(table.isEntity(id)) AND operation < 3
+      """)
     return db.changes > 0
   }
 

@@ -32,10 +32,8 @@ extension Storage {
     try write { (db: borrowing Connection) throws(SQLiteError) in
       for (write, error) in failed {
         let table = try catalog.entry(write.collection, on: db).table
-        let statement = try db.statement(Sending.fail)
-        try Self.bind(write, table, to: statement)
-        try statement.bind(error.json, at: 4)
-        try statement.run()
+        try db.run(
+          "UPDATE pending SET error = \(bind: error.json) WHERE \(table.isUnchanged(write))")
       }
     }
   }
@@ -45,8 +43,12 @@ extension Storage {
   private static func beginSending(
     _ write: PendingWrite, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> OutgoingWrite? {
-    let count = try db.statement(Sending.begin)
-    try bind(write, table, to: count)
+    let count = try db.statement(
+      """
+      UPDATE pending SET attempts = attempts + 1, sent = iif(sent = 0, revision, sent), last = revision,
+      conditional = min(conditional * 2, 2) WHERE \(table.isUnchanged(write))
+      RETURNING operation, attempts, sent
+      """)
     guard try count.step() else { return nil }
     var write = write
     write.operation = .init(number: count.int64(0))
@@ -54,7 +56,7 @@ extension Storage {
     write.isAsFirstSent = count.int64(2) == write.revision
     guard write.operation != .delete else { return OutgoingWrite(write: write, body: nil) }
     let get = try db.statement(table.get)
-    try get.bind(write.id, at: 1)
+    try get.bind(write.id, at: .id)
     guard try get.step() else { return nil }
     // What is damaged is not sent; `pending` says so.
     guard get.isIntact(0) else { return nil }
@@ -104,8 +106,7 @@ extension Storage {
   static func baseVersion(
     of write: PendingWrite, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> RecordVersion? {
-    let statement = try db.statement(Sending.base)
-    try bind(write, table, to: statement)
+    let statement = try db.statement("SELECT base FROM pending WHERE \(table.isUnchanged(write))")
     guard try statement.step(), !statement.isNull(0) else { return nil }
     return table.format.version(of: statement.copy(0))
   }
@@ -114,9 +115,7 @@ extension Storage {
   static func removeUnchanged(
     _ write: PendingWrite, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
-    let done = try db.statement(Sending.done)
-    try bind(write, table, to: done)
-    try done.run()
+    try db.run("DELETE FROM pending WHERE \(table.isUnchanged(write))")
     return db.changes > 0
   }
 
@@ -137,13 +136,17 @@ extension Storage {
     _ base: UnsafeRawBufferPointer?, _ write: PendingWrite, table: Table,
     on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
-    let statement = try db.statement(Sending.rebase)
-    try statement.bind(table.number, at: 1)
-    try statement.bind(write.id, at: 2)
+    let update = BoundSQL(
+      """
+      UPDATE pending SET operation = max(operation, 2), base = \(open: ()),
+      base_checksum = kv_checksum(\(openAgain: ())), tried = NULL,
+      conditional = iif(conditional = 2, 0, conditional) WHERE \(table.isEntity(write.id))
+      """)
+    let statement = try db.statement(update)
     if let base {
-      try statement.bind(borrowedText: base, at: 3)
+      try statement.bind(borrowedText: base, at: update.openIndex)
     } else {
-      try statement.bindNull(at: 3)
+      try statement.bindNull(at: update.openIndex)
     }
     try statement.run()
     return db.changes > 0
@@ -155,39 +158,12 @@ extension Storage {
     _ stored: [UInt8], than id: String, table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     let get = try db.statement(table.get)
-    try get.bind(id, at: 1)
+    try get.bind(id, at: .id)
     guard try get.step() else { return false }
     let format = table.format
     guard let ours = format.version(of: get.copy(0)), let theirs = format.version(of: stored) else {
       return true
     }
     return !format.isOlder(theirs, than: ours)
-  }
-
-  /// Collection, id and revision, as the first three parameters.
-  static func bind(
-    _ write: PendingWrite, _ table: Table, to statement: borrowing Statement
-  ) throws(SQLiteError) {
-    try statement.bind(table.number, at: 1)
-    try statement.bind(write.id, at: 2)
-    try statement.bind(write.revision, at: 3)
-  }
-
-  private enum Sending {
-    private static let isEntity = "WHERE collection = ?1 AND id = ?2"
-    private static let isUnchanged = "\(isEntity) AND revision = ?3"
-    static let begin = SQL(
-      """
-      UPDATE pending SET attempts = attempts + 1, sent = iif(sent = 0, revision, sent), last = revision,
-      conditional = min(conditional * 2, 2) \(isUnchanged) RETURNING operation, attempts, sent
-      """)
-    static let base = SQL("SELECT base FROM pending \(isUnchanged)")
-    static let done = SQL("DELETE FROM pending \(isUnchanged)")
-    static let fail = SQL("UPDATE pending SET error = ?4 \(isUnchanged)")
-    static let rebase = SQL(
-      """
-      UPDATE pending SET operation = max(operation, 2), base = ?3, base_checksum = kv_checksum(?3), tried = NULL,
-      conditional = iif(conditional = 2, 0, conditional) \(isEntity)
-      """)
   }
 }

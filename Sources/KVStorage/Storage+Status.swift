@@ -45,11 +45,8 @@ extension Storage {
 
   /// A read of the collection from the backend has ended.
   static func noteSynced(_ change: Change, on db: borrowing Connection) throws(SQLiteError) {
-    let statement = try db.statement(synced)
-    try statement.bind(change.table.number, at: 1)
-    try statement.bind(change.now, at: 2)
-    try statement.run()
+    try db.run(
+      "UPDATE collections SET synced = \(bind: change.now) WHERE number = \(bind: change.table.number)"
+    )
   }
-
-  private static let synced = SQL("UPDATE collections SET synced = ?2 WHERE number = ?1")
 }

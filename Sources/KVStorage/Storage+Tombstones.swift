@@ -9,9 +9,8 @@ extension Storage {
     of id: String, in collection: String
   ) throws(StoreError) -> Tombstone? {
     try read(from: collection) { (db, table) throws(SQLiteError) in
-      let statement = try db.statement(Tombstones.find)
-      try statement.bind(table.number, at: 1)
-      try statement.bind(id, at: 2)
+      let statement = try db.statement(
+        "SELECT version, sent FROM gone WHERE \(table.isEntity(id))")
       guard try statement.step() else { return nil }
       let sent = statement.isNull(1) ? [] : RemoteVersion.list(statement.copy(1))
       return Tombstone(
@@ -30,10 +29,10 @@ extension Storage {
   ) throws(StoreError) -> Bool {
     try write(to: collection) { (db, change) throws(SQLiteError) in
       let statement = try db.statement(change.table.queueDeletionOfArrived)
-      try statement.bind(id, at: 1)
-      try statement.bind(Identifier.revision(), at: 2)
-      try statement.bind(change.now, at: 3)
-      try statement.bind(String(decoding: entity, as: UTF8.self), at: 4)
+      try statement.bind(id, at: .id)
+      try statement.bind(Identifier.revision(), at: .revision)
+      try statement.bind(change.now, at: .time)
+      try statement.bind(String(decoding: entity, as: UTF8.self), at: .body)
       try statement.run()
       return db.changes > 0
     }
@@ -44,9 +43,9 @@ extension Storage {
   static func expectsLateCreates(
     _ table: Table, _ db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
-    let statement = try db.statement(Tombstones.expectsLateCreates)
-    try statement.bind(table.number, at: 1)
-    return try statement.step()
+    try db.statement(
+      "SELECT 1 FROM gone WHERE collection = \(bind: table.number) AND sent NOT NULL LIMIT 1"
+    ).step()
   }
 
   /// Notes that a version of an entity has gone, unless a write of it is pending. An older one than is known adds
@@ -56,25 +55,30 @@ extension Storage {
   ) throws(SQLiteError) {
     guard var version else { return }
     let table = change.table
-    // Texts are compared by the statement; of others, the one that goes in is chosen here.
-    if table.format.versionOrder != .text, let known = try tombstoneVersion(id, table, on: db) {
-      version = table.format.versionOrder.newer(known, version)
+    let newest: SQLFragment
+    if table.format.versionOrder == .text {
+      newest = "max(\(bind: version.text), ifnull(g.version, ''))"
+    } else {
+      if let known = try tombstoneVersion(id, table, on: db) {
+        version = table.format.versionOrder.newer(known, version)
+      }
+      newest = "\(bind: version.text)"
     }
-    let statement = try db.statement(
-      table.format.versionOrder == .text ? Tombstones.insert : Tombstones.replace)
-    try statement.bind(change.table.number, at: 1)
-    try statement.bind(id, at: 2)
-    try statement.bind(version.text, at: 3)
-    try statement.bind(change.now, at: 4)
-    try statement.run()
+    // Replacing makes it the latest.
+    try db.run(
+      """
+      INSERT OR REPLACE INTO gone (collection, id, version, sent, noted)
+      SELECT \(bind: table.number), \(bind: id), \(newest), g.sent, \(bind: change.now)
+      FROM (SELECT 1)
+      LEFT JOIN gone AS g ON g.collection = \(bind: table.number) AND g.id = \(bind: id)
+      WHERE NOT EXISTS (SELECT 1 FROM pending WHERE \(table.isEntity(id)))
+      """)
   }
 
   private static func tombstoneVersion(
     _ id: String, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> RecordVersion? {
-    let statement = try db.statement(Tombstones.find)
-    try statement.bind(table.number, at: 1)
-    try statement.bind(id, at: 2)
+    let statement = try db.statement("SELECT version FROM gone WHERE \(table.isEntity(id))")
     return try statement.step() ? statement.text(0).map { RecordVersion($0) } : nil
   }
 
@@ -83,8 +87,8 @@ extension Storage {
     of id: String, _ change: Change, on db: borrowing Connection
   ) throws(SQLiteError) {
     let statement = try db.statement(change.table.expectLateCreate)
-    try statement.bind(id, at: 1)
-    try statement.bind(change.now, at: 2)
+    try statement.bind(id, at: .id)
+    try statement.bind(change.now, at: .time)
     try statement.run()
   }
 
@@ -92,47 +96,21 @@ extension Storage {
   static func expectNothing(
     of id: String, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) {
-    let statement = try db.statement(Tombstones.expectNothing)
-    try statement.bind(table.number, at: 1)
-    try statement.bind(id, at: 2)
-    try statement.run()
+    try db.run("UPDATE gone SET sent = NULL WHERE \(table.isEntity(id)) AND sent NOT NULL")
   }
 
   /// The same for all entities whose deletion is pending.
   static func expectNothingPending(
     _ table: Table, _ db: borrowing Connection
   ) throws(SQLiteError) {
-    let statement = try db.statement(Tombstones.expectNothingPending)
-    try statement.bind(table.number, at: 1)
-    try statement.run()
+    try db.run(
+      """
+      UPDATE gone SET sent = NULL WHERE collection = \(bind: table.number) AND sent NOT NULL
+      AND id IN (SELECT id FROM pending WHERE collection = \(bind: table.number))
+      """)
   }
 
   enum Tombstones {
-    private static let isEntity = "WHERE collection = ?1 AND id = ?2"
-    static let find = SQL("SELECT version, sent FROM gone \(isEntity)")
-    static let expectsLateCreates = SQL(
-      "SELECT 1 FROM gone WHERE collection = ?1 AND sent NOT NULL LIMIT 1")
-    static let insert = insert(as: "max(?3, ifnull(g.version, ''))")
-    /// The same, whatever version is known.
-    static let replace = insert(as: "?3")
-
-    // Replacing makes it the latest.
-    private static func insert(as version: String) -> SQL {
-      SQL(
-        """
-        INSERT OR REPLACE INTO gone (collection, id, version, sent, noted)
-        SELECT ?1, ?2, \(version), g.sent, ?4
-        FROM (SELECT 1) LEFT JOIN gone AS g ON g.collection = ?1 AND g.id = ?2
-        WHERE NOT EXISTS (SELECT 1 FROM pending \(isEntity))
-        """)
-    }
-    static let expectNothing = SQL(
-      "UPDATE gone SET sent = NULL \(isEntity) AND sent NOT NULL")
-    static let expectNothingPending = SQL(
-      """
-      UPDATE gone SET sent = NULL WHERE collection = ?1 AND sent NOT NULL
-      AND id IN (SELECT id FROM pending WHERE collection = ?1)
-      """)
     /// How many are noted at once: there are no more.
     static let maxCount = 16_384
   }

@@ -18,8 +18,9 @@ extension Storage {
     let isDeletion = versions.allSatisfy { $0.sent == .gone }
     return try write(to: collection, makingRoom: isDeletion) { (db, change) throws(SQLiteError) in
       let request = try Self.newRequest(change, db)
-      let statement = try Self.recordStatement(request, change.table, on: db)
-      for (id, sent) in versions { try Self.record(sent, of: id, with: statement) }
+      for (id, sent) in versions {
+        try Self.record(sent, of: id, request: request, table: change.table, on: db)
+      }
       return request
     }
   }
@@ -30,10 +31,9 @@ extension Storage {
     try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
       let request = try Self.newRequest(change, db)
       try recordMatches(of: query, request, table: change.table, on: db)
-      let statement = try Self.recordStatement(request, change.table, on: db)
       let sent = try Self.unanswered(matching: query, change.table, on: db)
       for id in try sent + Self.pending(matching: query, change.table, on: db) {
-        try Self.record(.gone, of: id, with: statement)
+        try Self.record(.gone, of: id, request: request, table: change.table, on: db)
       }
       return request
     }
@@ -44,9 +44,7 @@ extension Storage {
   ) throws(StoreError) {
     try write(durably: false, makingRoom: true) {
       (db: borrowing Connection) throws(SQLiteError) in
-      let end = try db.statement(Unqueued.end(outcome))
-      try end.bind(request, at: 1)
-      try end.run()
+      try db.run(Self.deletion(of: request, outcome))
     }
   }
 
@@ -56,37 +54,31 @@ extension Storage {
   static func settleUnqueued(
     _ id: String, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) {
-    let settle = try db.statement(Unqueued.settle)
-    try settle.bind(table.number, at: 1)
-    try settle.bind(id, at: 2)
-    try settle.run()
+    try db.run("DELETE FROM unanswered WHERE \(table.isEntity(id))")
   }
 
   /// A number that no other request has; forgets the oldest.
   private static func newRequest(
     _ change: Change, _ db: borrowing Connection
   ) throws(SQLiteError) -> Int64 {
-    let expire = try db.statement(Unqueued.expire)
-    try expire.bind(change.now * 1000 - lifetime, at: 1)
-    try expire.run()
+    let expired = change.now * 1000 - lifetime
+    try db.run(
+      "DELETE FROM unanswered WHERE request < \(bind: expired) AND NOT \(sql: Self.isPending)")
     return max(change.now * 1000, (try db.integer("SELECT max(request) FROM unanswered") ?? 0) + 1)
   }
 
-  private static func recordStatement(
-    _ request: Int64, _ table: Table, on db: borrowing Connection
-  ) throws(SQLiteError) -> Statement {
-    let statement = try db.prepare("INSERT OR REPLACE INTO unanswered VALUES (?1, ?2, ?3, ?4)")
-    try statement.bind(table.number, at: 1)
-    try statement.bind(request, at: 3)
-    return statement
-  }
-
   private static func record(
-    _ version: RemoteVersion, of id: String, with statement: borrowing Statement
+    _ version: RemoteVersion, of id: String, request: Int64, table: Table,
+    on db: borrowing Connection
   ) throws(SQLiteError) {
-    try statement.bind(id, at: 2)
+    let insertion = BoundSQL(
+      """
+      INSERT OR REPLACE INTO unanswered
+      VALUES (\(bind: table.number), \(bind: id), \(bind: request), \(open: ()))
+      """)
+    let statement = try db.statement(insertion)
     try version.column.withBorrowedBytes { (bytes) throws(SQLiteError) in
-      try statement.bind(borrowedText: bytes, at: 4)
+      try statement.bind(borrowedText: bytes, at: insertion.openIndex)
       try statement.run()
     }
   }
@@ -109,8 +101,10 @@ extension Storage {
   ) throws(SQLiteError) -> [String] {
     let matcher = query.of(table.format).matcher
     let find = try db.prepare(
-      "SELECT id, base, tried, remote FROM pending WHERE collection = ?1 AND base NOT NULL")
-    try find.bind(table.number, at: 1)
+      """
+      SELECT id, base, tried, remote FROM pending
+      WHERE collection = \(bind: table.number) AND base NOT NULL
+      """)
     var ids: [String] = []
     while try find.step() {
       let versions = (1...3).flatMap { find.isNull($0) ? [] : RemoteVersion.list(find.copy($0)) }
@@ -126,8 +120,10 @@ extension Storage {
   ) throws(SQLiteError) -> [String] {
     let matcher = query.of(table.format).matcher
     let find = try db.prepare(
-      "SELECT id, version FROM unanswered WHERE collection = ?1 AND version <> 'null'")
-    try find.bind(table.number, at: 1)
+      """
+      SELECT id, version FROM unanswered
+      WHERE collection = \(bind: table.number) AND version <> 'null'
+      """)
     var ids: [String] = []
     while try find.step() {
       if mayMatch(find.copy(1), matcher), let id = find.text(0) { ids.append(id) }
@@ -140,32 +136,27 @@ extension Storage {
     (try? matcher?.matches(body)) ?? true
   }
 
-  private enum Unqueued {
-    private static let isPending = """
-      EXISTS (SELECT 1 FROM pending AS p
-        WHERE p.collection = unanswered.collection AND p.id = unanswered.id)
-      """
-    private static let isUncertain = """
-      EXISTS (SELECT 1 FROM unanswered AS u
-        WHERE u.collection = unanswered.collection AND u.id = unanswered.id AND u.request <> ?1)
-      """
-    private static let refused = SQL("DELETE FROM unanswered WHERE request = ?1")
-    private static let removed = SQL(
-      "DELETE FROM unanswered WHERE request = ?1 AND NOT \(isPending) AND NOT \(isUncertain)")
-    private static let accepted = SQL(
-      """
-      DELETE FROM unanswered WHERE (collection, id) IN
-        (SELECT collection, id FROM unanswered WHERE request = ?1)
-      """)
-    static let expire = SQL("DELETE FROM unanswered WHERE request < ?1 AND NOT \(isPending)")
-    static let settle = SQL("DELETE FROM unanswered WHERE collection = ?1 AND id = ?2")
-
-    static func end(_ outcome: UnqueuedOutcome) -> SQL {
-      switch outcome {
-      case .accepted: accepted
-      case .removed: removed
-      case .refused: refused
-      }
+  /// Deletes the notes that the end of a request makes superfluous.
+  private static func deletion(of request: Int64, _ outcome: UnqueuedOutcome) -> SQLFragment {
+    let isRequest: SQLFragment = "request = \(bind: request)"
+    switch outcome {
+    case .accepted:
+      return """
+        DELETE FROM unanswered WHERE (collection, id) IN
+          (SELECT collection, id FROM unanswered WHERE \(isRequest))
+        """
+    case .removed:
+      return """
+        DELETE FROM unanswered WHERE \(isRequest) AND NOT \(sql: isPending) AND NOT EXISTS (
+          SELECT 1 FROM unanswered AS u WHERE u.collection = unanswered.collection
+          AND u.id = unanswered.id AND u.request <> \(bind: request))
+        """
+    case .refused: return "DELETE FROM unanswered WHERE \(isRequest)"
     }
   }
+
+  private static let isPending = """
+    EXISTS (SELECT 1 FROM pending AS p
+      WHERE p.collection = unanswered.collection AND p.id = unanswered.id)
+    """
 }

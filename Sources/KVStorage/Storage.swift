@@ -83,16 +83,16 @@ package final class Storage: LocalStore {
 
     /// Gives a statement that inserts what is the same for all rows of the transaction.
     func bindConstants(to statement: borrowing Statement) throws(SQLiteError) {
-      try statement.bind(generation, at: 2)
-      try statement.bind(now, at: 3)
-      try statement.bind(firstVersion, at: 6)
+      try statement.bind(generation, at: .generation)
+      try statement.bind(now, at: .time)
+      try statement.bind(firstVersion, at: .version)
     }
 
     /// Runs a statement that inserts, with the next row number.
     func insert(
       with statement: borrowing Statement, on db: borrowing Connection
     ) throws(SQLiteError) {
-      try statement.bind(try rows.next(on: db), at: 5)
+      try statement.bind(try rows.next(on: db), at: .row)
       try statement.run()
       rows.use(db.lastInsertRow)
     }

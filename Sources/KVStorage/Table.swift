@@ -23,22 +23,21 @@ final class Table: Sendable {
   let record: SQL
   let bodyOfRow: SQL
   let getSince: SQL
-  /// Inserts, unless the id is there already. Parameters of what inserts: id, generation, time, body, row number,
-  /// first version; see `Storage.Change.bind`.
+  /// Inserts, unless the id is there already. `Storage.Change` binds what is the same for all rows.
   let insert: SQL
-  /// Replaces, with the first four of these parameters.
+  /// Replaces.
   let update: SQL
   /// Inserts or replaces.
   let put: SQL
   /// The same, unless a write is pending for the id.
   let putUnlessPending: SQL
-  /// Says that a row is of the generation that is its second parameter.
+  /// Says that a row is of a generation.
   let see: SQL
-  /// Says that the version of a row is unknown; parameters: its id, the generation.
+  /// Says that the version of a row is unknown.
   let forgetVersion: SQL
   /// The same of all rows that were written before; see `Storage.purge`.
   let recordPurge: SQL
-  /// Gives a row if an entity was written in the generation that is the second parameter, or later.
+  /// Gives a row if an entity was written in a generation or later.
   let writtenSince: SQL
   /// The body, if it is known which version that is.
   let getVersioned: SQL
@@ -47,28 +46,26 @@ final class Table: Sendable {
 
   /// Raises the generation and gives it.
   let raiseGeneration: SQL
-  /// A condition: that an entity was not written since the mark whose generation is the parameter `?`, and has no
-  /// pending write.
-  private let isUnseen: String
-  /// Makes tombstones of such entities. Parameters: the generation, the moment, the local time, how many at the most.
+  /// A condition: that an entity has no pending write.
+  private let isSettled: String
+  /// Makes tombstones, of a version, of entities without a pending write that were written before a generation.
   let insertTombstonesOfUnseen: SQL
-  /// Gives a row if entities of an older generation than the parameter are possible, and none of them was written and
+  /// Gives a row if entities of an older generation than this one are possible, and none of them was written and
   /// purged since.
   let mayHaveOlder: SQL
 
-  /// Queues a write of an entity that was not there. Parameters, here and below: id, operation, revision, time,
-  /// whether it is conditional.
+  /// Queues a write of an entity that was not there.
   let queue: SQL
   /// Queues a write of an entity that is there; what it was becomes the base.
   let queueWithBase: SQL
-  /// Queues a deletion of an entity that is there. Parameters: id, revision, time, whether it is conditional.
+  /// Queues a deletion of an entity that is there.
   let queueDeletion: SQL
-  /// Queues the deletion of an entity that is not here and has no pending write; the last parameter is its body.
+  /// Queues the deletion of an entity that is not here and has no pending write; its body becomes the base.
   let queueDeletionOfArrived: SQL
   /// What is queued for an entity: its operation, and whether nothing of the entity was ever sent.
   let queued: SQL
-  /// Notes that a create may still arrive, in the versions that were sent; the last parameter is the local time. To be
-  /// run before the create leaves the queue or becomes a deletion.
+  /// Notes that a create may still arrive, in the versions that were sent. To be run before the create leaves the
+  /// queue or becomes a deletion.
   let expectLateCreate: SQL
   /// Forgets a pending write.
   let drop: SQL
@@ -97,42 +94,52 @@ final class Table: Sendable {
       SELECT max(freed, ifnull((SELECT max(n) FROM \(entities)), 0)) FROM collections
       WHERE number = \(number)
       """)
-    record = SQL("SELECT n, version, \(Self.body) FROM \(entities) WHERE id = ?1")
-    bodyOfRow = SQL("SELECT \(Self.body) FROM \(entities) WHERE n = ?1")
-    version = SQL("SELECT version FROM \(entities) WHERE id = ?1")
-    get = SQL("SELECT \(Self.body) FROM \(entities) WHERE id = ?1")
-    getSince = SQL("SELECT \(Self.body) FROM \(entities) WHERE id = ?1 AND at >= ?2")
+    record = SQL("SELECT n, version, \(Self.body) FROM \(entities) WHERE id = \(Parameter.id)")
+    bodyOfRow = SQL("SELECT \(Self.body) FROM \(entities) WHERE n = \(Parameter.row)")
+    version = SQL("SELECT version FROM \(entities) WHERE id = \(Parameter.id)")
+    get = SQL("SELECT \(Self.body) FROM \(entities) WHERE id = \(Parameter.id)")
+    getSince = SQL(
+      "SELECT \(Self.body) FROM \(entities) WHERE id = \(Parameter.id) AND at >= \(Parameter.time)"
+    )
 
     let columns = "INSERT INTO \(entities) (n, id, gen, at, version, body, checksum)"
-    let values = "?5, ?1, ?2, ?3, ?6, ?4, kv_checksum(?4)"
+    let values = """
+      \(Parameter.row), \(Parameter.id), \(Parameter.generation), \(Parameter.time),
+      \(Parameter.version), \(Parameter.body), kv_checksum(\(Parameter.body))
+      """
     // What is stored again as it is keeps its version.
     let replacing = """
       ON CONFLICT (id) DO UPDATE SET gen = excluded.gen, at = excluded.at,
       version = version + (body <> excluded.body), body = excluded.body,
       checksum = excluded.checksum
       """
-    let isPending = "SELECT 1 FROM pending WHERE collection = \(number) AND id = ?1"
+    let isEntity = "collection = \(number) AND id = \(Parameter.id)"
+    let isPending = "EXISTS (SELECT 1 FROM pending WHERE \(isEntity))"
     insert = SQL("\(columns) VALUES (\(values)) ON CONFLICT (id) DO NOTHING")
     update = SQL(
       """
-      UPDATE \(entities) SET gen = ?2, at = ?3, version = version + 1, body = ?4,
-      checksum = kv_checksum(?4) WHERE id = ?1
+      UPDATE \(entities) SET gen = \(Parameter.generation), at = \(Parameter.time),
+      version = version + 1, body = \(Parameter.body),
+      checksum = kv_checksum(\(Parameter.body)) WHERE id = \(Parameter.id)
       """)
     put = SQL("\(columns) VALUES (\(values)) \(replacing)")
     putUnlessPending = SQL(
-      "\(columns) SELECT \(values) WHERE NOT EXISTS (\(isPending)) \(replacing)")
-    see = SQL("UPDATE \(entities) SET gen = ?2 WHERE id = ?1")
-    forgetVersion = SQL("UPDATE \(entities) SET gen = -?2 WHERE id = ?1")
+      "\(columns) SELECT \(values) WHERE NOT \(isPending) \(replacing)")
+    see = SQL("UPDATE \(entities) SET gen = \(Parameter.generation) WHERE id = \(Parameter.id)")
+    forgetVersion = SQL(
+      "UPDATE \(entities) SET gen = -\(Parameter.generation) WHERE id = \(Parameter.id)")
     recordPurge = SQL("UPDATE collections SET purged = generation WHERE number = \(number)")
-    writtenSince = SQL("SELECT 1 FROM \(entities) WHERE id = ?1 AND abs(gen) >= ?2")
+    writtenSince = SQL(
+      "SELECT 1 FROM \(entities) WHERE id = \(Parameter.id) AND abs(gen) >= \(Parameter.generation)"
+    )
     getVersioned = SQL(
       """
-      SELECT body FROM \(entities) WHERE id = ?1
+      SELECT body FROM \(entities) WHERE id = \(Parameter.id)
       AND gen > (SELECT purged FROM collections WHERE number = \(number))
       """)
-    delete = SQL("DELETE FROM \(entities) WHERE id = ?1")
+    delete = SQL("DELETE FROM \(entities) WHERE id = \(Parameter.id)")
     deleteUnlessPending = SQL(
-      "DELETE FROM \(entities) WHERE id = ?1 AND NOT EXISTS (\(isPending))")
+      "DELETE FROM \(entities) WHERE id = \(Parameter.id) AND NOT \(isPending)")
 
     raiseGeneration = SQL(
       """
@@ -140,19 +147,24 @@ final class Table: Sendable {
       oldest = iif(EXISTS (SELECT 1 FROM \(entities)), oldest, generation + 1)
       WHERE number = \(number) RETURNING generation
       """)
-    isUnseen = """
-      abs(gen) < ? AND NOT EXISTS (SELECT 1 FROM pending AS p
-      WHERE p.collection = \(number) AND p.id = \(entities).id)
+    isSettled = """
+      NOT EXISTS (SELECT 1 FROM pending AS p WHERE p.collection = \(number) AND p.id = \(entities).id)
       """
     insertTombstonesOfUnseen = SQL(
       """
-      WITH unseen AS (SELECT id FROM \(entities) WHERE \(isUnseen))
+      WITH unseen AS (SELECT id FROM \(entities)
+        WHERE abs(gen) < \(Parameter.generation) AND \(isSettled))
       INSERT OR REPLACE INTO gone (collection, id, version, sent, noted)
-      SELECT \(number), unseen.id, max(?2, ifnull(g.version, '')), g.sent, ?3
-      FROM unseen LEFT JOIN gone AS g ON g.collection = \(number) AND g.id = unseen.id LIMIT ?4
+      SELECT \(number), unseen.id, max(\(Parameter.version), ifnull(g.version, '')), g.sent,
+        \(Parameter.time)
+      FROM unseen LEFT JOIN gone AS g ON g.collection = \(number) AND g.id = unseen.id
+      LIMIT \(Storage.Tombstones.maxCount)
       """)
     mayHaveOlder = SQL(
-      "SELECT 1 FROM collections WHERE number = \(number) AND oldest < ?1 AND purged < ?1")
+      """
+      SELECT 1 FROM collections WHERE number = \(number)
+      AND oldest < \(Parameter.generation) AND purged < \(Parameter.generation)
+      """)
 
     // How a change joins what is queued: one more change makes an update of a deletion, and leaves a create or an
     // update what it is; a deletion takes the place of both, unless a create was never sent (`queued`). What was set aside waits again. What was sent last, if this
@@ -167,36 +179,46 @@ final class Table: Sendable {
     let collapsing = """
       ON CONFLICT (collection, id) DO UPDATE SET operation = min(operation, 2), \(superseding)
       """
-    queue = SQL("\(pending) VALUES (\(number), ?1, ?2, ?3, ?4, ?4, ?5, NULL, NULL) \(collapsing)")
+    let change = """
+      \(Parameter.revision), \(Parameter.time), \(Parameter.time), \(Parameter.isConditional)
+      """
+    queue = SQL(
+      """
+      \(pending) VALUES (\(number), \(Parameter.id), \(Parameter.operation), \(change), NULL, NULL)
+      \(collapsing)
+      """)
     queueWithBase = SQL(
       """
-      \(pending) SELECT \(number), id, ?2, ?3, ?4, ?4, ?5, body, checksum FROM \(entities) WHERE id = ?1
+      \(pending) SELECT \(number), id, \(Parameter.operation), \(change), body, checksum
+      FROM \(entities) WHERE id = \(Parameter.id)
       \(collapsing)
       """)
     queueDeletion = SQL(
       """
-      \(pending) SELECT \(number), id, 3, ?2, ?3, ?3, ?4, body, checksum FROM \(entities) WHERE id = ?1
+      \(pending) SELECT \(number), id, 3, \(change), body, checksum
+      FROM \(entities) WHERE id = \(Parameter.id)
       ON CONFLICT (collection, id) DO UPDATE SET operation = 3, \(superseding)
       """)
     queueDeletionOfArrived = SQL(
       """
-      \(pending) SELECT \(number), ?1, 3, ?2, ?3, ?3, 0, ?4, kv_checksum(?4)
-      WHERE NOT EXISTS (SELECT 1 FROM \(entities) WHERE id = ?1) ON CONFLICT DO NOTHING
+      \(pending) SELECT \(number), \(Parameter.id), 3, \(Parameter.revision), \(Parameter.time),
+        \(Parameter.time), 0, \(Parameter.body), kv_checksum(\(Parameter.body))
+      WHERE NOT EXISTS (SELECT 1 FROM \(entities) WHERE id = \(Parameter.id)) ON CONFLICT DO NOTHING
       """)
-    let ofEntity = "FROM pending WHERE collection = \(number) AND id = ?1"
     queued = SQL(
       """
       SELECT operation, sent = 0
-      AND NOT EXISTS (SELECT 1 FROM unanswered WHERE collection = \(number) AND id = ?1) \(ofEntity)
+      AND NOT EXISTS (SELECT 1 FROM unanswered WHERE \(isEntity)) FROM pending WHERE \(isEntity)
       """)
     expectLateCreate = SQL(
       """
       INSERT OR REPLACE INTO gone (collection, id, sent, noted)
-      SELECT \(number), ?1, group_concat(version), ?2 FROM (
-        SELECT \(Table.tried(with: "(SELECT body FROM \(entities) WHERE id = ?1)")) AS version \(ofEntity)
-        UNION ALL SELECT version FROM unanswered WHERE collection = \(number) AND id = ?1)
+      SELECT \(number), \(Parameter.id), group_concat(version), \(Parameter.time) FROM (
+        SELECT \(Table.tried(with: "(SELECT body FROM \(entities) WHERE id = \(Parameter.id))"))
+          AS version FROM pending WHERE \(isEntity)
+        UNION ALL SELECT version FROM unanswered WHERE \(isEntity))
       """)
-    drop = SQL("DELETE \(ofEntity)")
+    drop = SQL("DELETE FROM pending WHERE \(isEntity)")
     dropAll = SQL("DELETE FROM pending WHERE collection = \(number)")
   }
 
@@ -225,6 +247,14 @@ final class Table: Sendable {
 
   /// The condition that an entity was not written since a mark and has no pending write.
   func unseen(since mark: RefreshMark) -> SQLFragment {
-    SQLFragment(isUnseen, [.integer(mark.generation)])
+    "abs(gen) < \(bind: mark.generation) AND \(sql: isSettled)"
+  }
+
+  /// The condition that a row about an entity, of any table but the entities', is of this one.
+  func isEntity(_ id: String) -> SQLFragment { "collection = \(bind: number) AND id = \(bind: id)" }
+
+  /// The condition that a row of the queue is this write, and was not changed since it was read.
+  func isUnchanged(_ write: PendingWrite) -> SQLFragment {
+    "\(isEntity(write.id)) AND revision = \(bind: write.revision)"
   }
 }

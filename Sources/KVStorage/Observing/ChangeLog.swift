@@ -8,7 +8,6 @@ internal import KVSQLite
 struct ChangeLog: Sendable {
   private let number: Int64
   private let entities: String
-  private let changed: SQL
 
   /// More changes than this are not followed one by one.
   private static let maxIDs = 256
@@ -18,11 +17,6 @@ struct ChangeLog: Sendable {
   init(_ table: Table) {
     number = table.number
     entities = table.entities
-    changed = SQL(
-      """
-      SELECT DISTINCT id FROM changes WHERE n > ?1 AND collection = \(table.number)
-      LIMIT \(Self.maxIDs + 1)
-      """)
   }
 
   /// Makes the triggers, unless they are there. `isFirst`: something is changed even then.
@@ -50,8 +44,11 @@ struct ChangeLog: Sendable {
   func ids(since position: Int64, on db: borrowing Connection) throws(SQLiteError) -> [[UInt8]]? {
     let first = try db.statement(Self.first)
     guard try first.step(), first.int64(0) <= position &+ 1 else { return nil }
-    let changed = try db.statement(self.changed)
-    try changed.bind(position, at: 1)
+    let changed = try db.statement(
+      """
+      SELECT DISTINCT id FROM changes WHERE n > \(bind: position) AND collection = \(bind: number)
+      LIMIT \(bind: Self.maxIDs + 1)
+      """)
     var ids: [[UInt8]] = []
     while try changed.step() { ids.append(changed.copy(0)) }
     return ids.count > Self.maxIDs ? nil : ids

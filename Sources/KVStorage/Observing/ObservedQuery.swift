@@ -32,7 +32,7 @@ final class ObservedQuery: Observation, @unchecked Sendable {
     matcher = query.matcher
     sorter = query.sorter
     projection = query.projection
-    get = SQL.shared("SELECT n, \(Table.body) FROM \(table.entities) WHERE id = ?1")
+    get = SQL.shared("SELECT n, \(Table.body) FROM \(table.entities) WHERE id = \(Parameter.id)")
   }
 
   func listen(_ signal: @escaping @Sendable () -> Void) {
@@ -102,7 +102,7 @@ final class ObservedQuery: Observation, @unchecked Sendable {
   ) throws(SQLiteError) -> ObservedResult.Fresh? {
     let statement = try db.statement(get)
     return try id.withBorrowedBytes { (bytes) throws(SQLiteError) -> ObservedResult.Fresh? in
-      try statement.bind(borrowedText: bytes, at: 1)
+      try statement.bind(borrowedText: bytes, at: .id)
       guard try statement.step() else { return nil }
       let body = try table.body(of: statement, at: 1)
       do throws(QueryError) {

@@ -239,7 +239,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
       let body = try read { (db: borrowing Connection) throws(SQLiteError) -> [UInt8]? in
         guard let table else { return nil }
         let statement = try db.statement(table.bodyOfRow)
-        try statement.bind(number, at: 1)
+        try statement.bind(number, at: .row)
         return try statement.step() ? [UInt8](table.body(of: statement)) : nil
       }
       guard let body else { throw StoreError(.internal, "A snapshot has lost a row.") }

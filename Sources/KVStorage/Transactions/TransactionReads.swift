@@ -60,7 +60,7 @@ struct TransactionReads: Sendable {
       return nil
     }
     let statement = try db.statement(table.version)
-    try statement.bind(key.id.text, at: 1)
+    try statement.bind(key.id.text, at: .id)
     return try statement.step() ? statement.int64(0) : nil
   }
 }

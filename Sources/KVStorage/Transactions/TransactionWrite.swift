@@ -35,7 +35,7 @@ struct StoredRecord {
   /// Nil if there is none.
   init?(_ id: String, _ table: Table, on db: borrowing Connection) throws(SQLiteError) {
     let statement = try db.statement(table.record)
-    try statement.bind(id, at: 1)
+    try statement.bind(id, at: .id)
     guard try statement.step() else { return nil }
     (number, version) = (statement.int64(0), statement.int64(1))
     body = statement.isIntact(2) ? statement.copy(2) : nil
