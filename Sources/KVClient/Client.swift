@@ -18,7 +18,7 @@ package final class Client: Sendable {
   /// The local data of one tag and what is on its way from there.
   private struct Tag {
     var storage: Storage
-    var inFlight: SharedInFlight
+    var sendGates: SharedSendGates
     /// The application's stores by their collections, as long as it has them.
     var stores: [RecordID: [WeakStore]] = [:]
   }
@@ -154,7 +154,7 @@ package final class Client: Sendable {
     let local = type.isLocal ? try storage(tag ?? self.options.tag) : nil
     let engine = CollectionEngine(
       collection: collection, type: type, local: local, remote: remote,
-      inFlight: type.isLocal ? inFlight(tag ?? self.options.tag, collection) : SendGate(),
+      sendGate: type.isLocal ? sendGate(tag ?? self.options.tag, collection) : SendGate(),
       writer: writer(local), validation: validation?.renamed(by: names).filter ?? .everything)
     let store = DataStore(engine, calls, names: names, context: context)
     if type.isLocal { remember(store, tag ?? self.options.tag) }
@@ -257,10 +257,10 @@ package final class Client: Sendable {
         storage.close()
         throw error
       }
-      let inFlight = SharedInFlight.of(path: directory.file(tag: tag))
-      state.tags[tag] = Tag(storage: storage, inFlight: inFlight)
+      let sendGates = SharedSendGates.of(path: directory.file(tag: tag))
+      state.tags[tag] = Tag(storage: storage, sendGates: sendGates)
       if options.pushesAutomatically, remote != nil {
-        try autoPushes.add(inFlight.election, work(of: storage, tag))
+        try autoPushes.add(sendGates.election, work(of: storage, tag))
       }
       return storage
     }
@@ -285,8 +285,8 @@ package final class Client: Sendable {
       })
   }
 
-  private func inFlight(_ tag: String, _ collection: String) -> SendGate {
-    state.withLock { $0.tags[tag]?.inFlight.of(collection) } ?? SendGate()
+  private func sendGate(_ tag: String, _ collection: String) -> SendGate {
+    state.withLock { $0.tags[tag]?.sendGates.of(collection) } ?? SendGate()
   }
 
   /// The local data of the tags that the application has opened stores of, by tag.

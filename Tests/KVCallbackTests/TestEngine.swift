@@ -23,7 +23,7 @@ final class TestEngine {
     let storage = try Storage(path: directory.file("data.kvs"), durability: .normal)
     engine = CollectionEngine(
       collection: "things", type: type, local: storage, remote: layers(around: remote),
-      inFlight: SendGate(),
+      sendGate: SendGate(),
       writer: { nil })
   }
 

@@ -48,7 +48,7 @@ struct Model {
   private var purgedGeneration = 0
   private var clock = 0
   private var marks: [(mark: RefreshMark, generation: Int)] = []
-  private var inFlight: [(write: PendingWrite, version: Int)] = []
+  private var sendGate: [(write: PendingWrite, version: Int)] = []
 
   init(random: Seed) { self.random = random }
 
@@ -171,14 +171,14 @@ struct Model {
       writes[write.id]?.attempts += 1
       writes[write.id]?.isSent = true
       #expect(sent.body.map { String($0) } == rows[write.id]?.body)
-      inFlight.append((sent.write, writes[write.id]?.version ?? 0))
+      sendGate.append((sent.write, writes[write.id]?.version ?? 0))
     }
     return "send \(write.id)"
   }
 
   private mutating func confirm(on store: Storage) throws -> String {
-    guard !inFlight.isEmpty else { return "nothing" }
-    let (write, version) = inFlight.remove(at: random.below(inFlight.count))
+    guard !sendGate.isEmpty else { return "nothing" }
+    let (write, version) = sendGate.remove(at: random.below(sendGate.count))
     let stored = write.operation == .delete ? nil : body(write.id)
     try store.confirm([(write, stored.map { Array($0.utf8) })])
     let answer = stored.map { Row(body: $0, generation: generation) }

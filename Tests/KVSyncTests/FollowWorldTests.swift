@@ -78,7 +78,7 @@ private final class FollowWorld: @unchecked Sendable {
     engine = CollectionEngine(
       collection: "notes", type: .sync,
       local: try Storage(path: directory.file("data.kvs"), durability: .normal),
-      remote: layers(around: network), inFlight: SendGate(), writer: { "ana" })
+      remote: layers(around: network), sendGate: SendGate(), writer: { "ana" })
     members = try Self.filters.shuffled(using: &random).prefix(Int(2 + random.next() % 3)).map {
       Member(try Query(filter: $0))
     }

@@ -120,7 +120,7 @@ private final class OverlappingReads: @unchecked Sendable {
     engine = CollectionEngine(
       collection: "notes", type: .sync,
       local: try Storage(path: directory.file("data.kvs"), durability: .normal),
-      remote: layers(around: network), inFlight: SendGate(), writer: { "ana" })
+      remote: layers(around: network), sendGate: SendGate(), writer: { "ana" })
   }
 
   /// Somebody else saves.

@@ -54,7 +54,7 @@ struct Keyed: Sendable, CustomTestStringConvertible {
       remote = KeyedRemote(keyed.format)
       engine = CollectionEngine(
         collection: "c", type: type, local: storage, remote: layers(around: remote),
-        inFlight: SendGate(), writer: { "ana" })
+        sendGate: SendGate(), writer: { "ana" })
     }
 
     @discardableResult

@@ -104,7 +104,7 @@ import Testing
     let engine = CollectionEngine(
       collection: TestEngine.collection, type: .network, local: nil,
       remote: layers(around: fixture.remote),
-      inFlight: SendGate(), writer: { () throws(StoreError) in "ana" })
+      sendGate: SendGate(), writer: { () throws(StoreError) in "ana" })
     fixture.remote.answer = { _, _ in Array(#"[{"_id":"a"},{"n":1}]"#.utf8) }
     let error = failure { _ = try engine.find(Query(), fixture.options(read: .forceNetwork)) }
     #expect(error?.kind == .proto)

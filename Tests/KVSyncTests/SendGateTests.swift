@@ -71,7 +71,7 @@ import Testing
     let fixture = try TestEngine(.auto)
     let other = CollectionEngine(
       collection: TestEngine.collection, type: .network, local: nil,
-      remote: layers(around: fixture.remote), inFlight: fixture.inFlight, writer: { "ana" })
+      remote: layers(around: fixture.remote), sendGate: fixture.sendGate, writer: { "ana" })
     try fixture.save(["_id": "x", "n": 1], .forceLocal)
     struct UnderWay {
       var now = 0

@@ -238,7 +238,7 @@ private final class Member {
   ) -> CollectionEngine {
     CollectionEngine(
       collection: "things", type: .sync, local: store, remote: layers(around: remote),
-      inFlight: SendGate(),
+      sendGate: SendGate(),
       writer: { "user\(number)" })
   }
 

@@ -10,7 +10,7 @@ final class TestEngine {
   let directory = TemporaryDirectory(inMemory: true)
   let storage: Storage
   let remote = ScriptedRemote()
-  let inFlight = SendGate()
+  let sendGate = SendGate()
   let engine: CollectionEngine
   static let collection = "notes"
 
@@ -18,7 +18,7 @@ final class TestEngine {
     storage = try Storage(path: directory.file("data.kvs"), durability: .normal)
     engine = CollectionEngine(
       collection: Self.collection, type: type, local: storage, remote: layers(around: remote),
-      inFlight: inFlight,
+      sendGate: sendGate,
       writer: { () throws(StoreError) in
         guard isLoggedIn else { throw StoreError(.noUser, "Nobody.") }
         return "ana"

@@ -81,7 +81,7 @@ import Testing
     let engine = CollectionEngine(
       collection: TestEngine.collection, type: .sync, local: file,
       remote: layers(around: fixture.remote),
-      inFlight: SendGate(), writer: { "ana" })
+      sendGate: SendGate(), writer: { "ana" })
     try engine.apply(.saved(message, id: id, .create))
     #expect(try engine.count(Query(), fixture.options()).value == 0)
   }

@@ -59,16 +59,16 @@ struct Evaluation {
   mutating func holds(_ comparison: Comparison) throws(QueryError) -> Bool {
     let left = try value(of: comparison.left)
     let right = try value(of: comparison.right)?.json
-    let relation = Relation(comparison, within: budget)
+    let evaluator = ComparisonEvaluator(comparison, within: budget)
     switch comparison.quantifier {
-    case nil: return try relation.holds(left?.json, right)
+    case nil: return try evaluator.holds(left?.json, right)
     case .any?:
-      for element in elements(of: left) where try relation.holds(element.json, right) {
+      for element in elements(of: left) where try evaluator.holds(element.json, right) {
         return true
       }
       return false
     case .all?:
-      for element in elements(of: left) where try !relation.holds(element.json, right) {
+      for element in elements(of: left) where try !evaluator.holds(element.json, right) {
         return false
       }
       return true

@@ -19,8 +19,8 @@ extension Expression {
   /// The path, as MongoDB writes it, of an expression that only walks down from the entity, the same way in every
   /// entity.
   var path: Path? {
-    guard let routes, routes.count == 1 else { return nil }
-    return routes[0].path
+    guard let conditionalPaths, conditionalPaths.count == 1 else { return nil }
+    return conditionalPaths[0].path
   }
 
   /// The backend's name of the member this ends in, if it is at the top of the entity.

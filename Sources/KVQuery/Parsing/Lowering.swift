@@ -33,9 +33,9 @@ enum Lowering {
     }
     if let constant = comparison.right.constant {
       if case .aggregate(.count, let counted) = comparison.left {
-        return counted.routesToCount?.predicate { size($0, comparison.operator, value: constant) }
+        return counted.pathsToCount?.predicate { size($0, comparison.operator, value: constant) }
       }
-      return comparison.left.routes?.predicate { test($0, comparison, value: constant) }
+      return comparison.left.conditionalPaths?.predicate { test($0, comparison, value: constant) }
     }
     // `"x" IN tags`: the array has an element that is equal.
     guard comparison.operator == .isIn, let path = comparison.right.path,

@@ -28,7 +28,7 @@ package final class ServerClock: Sendable {
     /// No read is given a later time.
     var covered: Int64
     /// Times of writes whose commit is not known to be visible, oldest first.
-    var inFlight: [Int64] = []
+    var sendGate: [Int64] = []
     /// When something was deleted last, or what may have been deleted before the start.
     var lastDeletion: Int64
     /// Writes that were committed.
@@ -57,7 +57,7 @@ package final class ServerClock: Sendable {
     let now = now().milliseconds
     return state.withLock { state in
       state.last = max(state.last, now)
-      state.inFlight.append(state.last)
+      state.sendGate.append(state.last)
       return Timestamp(milliseconds: state.last)
     }
   }
@@ -87,8 +87,8 @@ package final class ServerClock: Sendable {
   package func endWrite(_ time: Timestamp) {
     state.withLock { state in
       state.writes += 1
-      guard let index = state.inFlight.firstIndex(of: time.milliseconds) else { return }
-      state.inFlight.remove(at: index)
+      guard let index = state.sendGate.firstIndex(of: time.milliseconds) else { return }
+      state.sendGate.remove(at: index)
     }
   }
 
@@ -102,7 +102,7 @@ package final class ServerClock: Sendable {
     let now = now().milliseconds
     return state.withLock { state in
       state.last = max(state.last, now)
-      return Timestamp(milliseconds: min(state.inFlight.first ?? state.last, state.covered))
+      return Timestamp(milliseconds: min(state.sendGate.first ?? state.last, state.covered))
     }
   }
 

@@ -52,7 +52,7 @@ extension CollectionEngine {
     in local: any EntityReader & Replica & Tombstones, of reading: ReadWriteFence.Reading
   ) throws(StoreError) -> Int {
     try validate(bytes, outlines)
-    return try inFlight.settlements.storing(reading) { (isSettled) throws(StoreError) in
+    return try sendGate.fence.storing(reading) { (isSettled) throws(StoreError) in
       let outlines = try withoutLateCreates(bytes, outlines, local: local)
       guard let isSettled else { return try local.store(bytes, outlines, in: collection) }
       var current: [EntityOutline] = []
@@ -88,7 +88,7 @@ extension CollectionEngine {
   ) throws(StoreError) -> Int {
     guard !ids.isEmpty else { return 0 }
     var count = 0
-    try inFlight.settlements.forgetting(ids, of: reading) { (unsettled) throws(StoreError) in
+    try sendGate.fence.forgetting(ids, of: reading) { (unsettled) throws(StoreError) in
       let later = try mark.map { (mark) throws(StoreError) in
         try local.written(unsettled, since: mark, in: collection)
       }

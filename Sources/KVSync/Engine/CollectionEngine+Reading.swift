@@ -107,7 +107,7 @@ extension CollectionEngine {
       try validate(entity, [try accepted(entity, as: id)])
       return entity
     }
-    return try inFlight.settlements.reading { (reading) throws(StoreError) in
+    return try sendGate.fence.reading { (reading) throws(StoreError) in
       var missing = notFound(id)
       do throws(StoreError) {
         let entity = try remote.find(id: id, in: collection, call: call)

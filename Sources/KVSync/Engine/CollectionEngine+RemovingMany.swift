@@ -69,7 +69,7 @@ extension CollectionEngine {
       }
       let left = try backendEntities(deletions.map(\.id), remote, call: call)
       let gone = deletions.filter { left[RecordID($0.id)] == nil }
-      try inFlight.settlements.settling(gone.map(\.id)) { () throws(StoreError) in
+      try sendGate.fence.settling(gone.map(\.id)) { () throws(StoreError) in
         try local.confirm(gone.map { ($0, nil) })
       }
       let result = try Pusher(self, call).send(left.keys.map(\.text))
@@ -88,7 +88,7 @@ extension CollectionEngine {
     {
       if let id { ids.append(id) }
     }
-    try inFlight.settlements.settling(ids) { () throws(StoreError) in
+    try sendGate.fence.settling(ids) { () throws(StoreError) in
       _ = try local.forget(ids, in: collection)
     }
   }

@@ -18,7 +18,7 @@ package final class CollectionEngine: Sendable {
   /// Nil for a store without a backend.
   let remote: LocalFilteringRemote?
   /// Which entities are on their way to the backend; shared by all engines of the tag and collection.
-  let inFlight: SendGate
+  let sendGate: SendGate
   /// Who writes to the backend: its user id, nil if unknown. Throws `.noUser` if nobody may.
   let writer: @Sendable () throws(StoreError) -> String?
   let clock: @Sendable () -> Timestamp
@@ -34,7 +34,7 @@ package final class CollectionEngine: Sendable {
 
   package init(
     collection: String, type: StoreType, local: (any LocalStore)?, remote: LocalFilteringRemote?,
-    inFlight: SendGate, writer: @escaping @Sendable () throws(StoreError) -> String?,
+    sendGate: SendGate, writer: @escaping @Sendable () throws(StoreError) -> String?,
     validation: Predicate = .everything, format: RecordFormat? = nil,
     clock: @escaping @Sendable () -> Timestamp = { .now() }
   ) {
@@ -43,7 +43,7 @@ package final class CollectionEngine: Sendable {
     self.format = format ?? remote?.format ?? .default
     self.local = type.isLocal ? local : nil
     self.remote = remote
-    self.inFlight = inFlight
+    self.sendGate = sendGate
     self.writer = writer
     self.clock = clock
     self.validation = validation == .everything ? nil : Matcher(validation, of: self.format)

@@ -16,7 +16,7 @@ package final class LocalFilteringRemote: Remote {
   package var keepsConditions: Bool { remote.keepsConditions }
 
   /// How a query is put to the backend.
-  private enum Route {
+  private enum RemoteForm {
     /// As it is.
     case whole
     /// By the ids that it names, in several requests.
@@ -25,7 +25,7 @@ package final class LocalFilteringRemote: Remote {
     case superset
   }
 
-  private func route(of query: Query) -> Route {
+  private func remoteForm(of query: Query) -> RemoteForm {
     if let named = longIDList(of: query) { return .ids(named) }
     return query.isRemote ? .whole : .superset
   }
@@ -34,7 +34,7 @@ package final class LocalFilteringRemote: Remote {
     _ query: Query, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
-    switch route(of: query) {
+    switch remoteForm(of: query) {
     case .whole:
       if !query.computed.isEmpty {
         return try findComputing(query, in: collection, call: call, receive: receive)
@@ -82,7 +82,7 @@ package final class LocalFilteringRemote: Remote {
     of query: Query, since: BackendMoment, in collection: String, call: Call,
     receive: (ChangeBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer? {
-    guard case .whole = route(of: query) else { return nil }
+    guard case .whole = remoteForm(of: query) else { return nil }
     return try remote.changes(of: query, since: since, in: collection, call: call) {
       (batch) throws(StoreError) in
       if case .saved(let records) = batch { return try receive(.saved(records.checked())) }
@@ -94,7 +94,7 @@ package final class LocalFilteringRemote: Remote {
   package func pages(
     of query: Query, _ wish: PageWish, in collection: String, call: Call
   ) throws(StoreError) -> Pages {
-    if case .ids = route(of: query) { return Pages(starts: [PageToken("0")], wish) }
+    if case .ids = remoteForm(of: query) { return Pages(starts: [PageToken("0")], wish) }
     return try remote.pages(of: query.remoteSuperset, wish, in: collection, call: call)
   }
 
@@ -121,7 +121,7 @@ package final class LocalFilteringRemote: Remote {
   package func end(
     of pages: Pages, _ query: Query, having received: Int, in collection: String, call: Call
   ) throws(StoreError) -> PagesEnd {
-    if case .ids = route(of: query) { return .complete }
+    if case .ids = remoteForm(of: query) { return .complete }
     return try remote.end(
       of: pages, query.remoteSuperset, having: received, in: collection, call: call)
   }
@@ -135,7 +135,7 @@ package final class LocalFilteringRemote: Remote {
   package func count(
     _ query: Query, in collection: String, call: Call
   ) throws(StoreError) -> CountAnswer {
-    switch route(of: query) {
+    switch remoteForm(of: query) {
     case .whole: return try remote.count(query, in: collection, call: call)
     case .ids(let named) where named.isExact:
       return try count(named.ids, in: collection, call: call)
@@ -158,7 +158,7 @@ package final class LocalFilteringRemote: Remote {
   package func remove(
     _ query: Query, in collection: String, call: Call
   ) throws(StoreError) -> Int {
-    switch route(of: query) {
+    switch remoteForm(of: query) {
     case .whole: return try remote.remove(query, in: collection, call: call)
     case .ids(let named) where named.isExact:
       return try remove(named.ids, in: collection, call: call)

@@ -22,7 +22,7 @@ extension CollectionEngine {
     do throws(JSONError) { outline = try EntityScanner.outline(of: entity, format) } catch {
       throw .badAnswer(error)
     }
-    try inFlight.settlements.settling(id) { () throws(StoreError) -> Bool in
+    try sendGate.fence.settling(id) { () throws(StoreError) -> Bool in
       // Without a version nobody knows which is newer: what is here stays, and what has gone stays away.
       let theirs = outline.version(in: entity)
       if let ours = try local.entity(id, in: collection, writtenSince: nil) {
@@ -51,7 +51,7 @@ extension CollectionEngine {
   private func forget(
     _ id: String, at version: RecordVersion?, in local: any EntityReader & Replica
   ) throws(StoreError) {
-    try inFlight.settlements.settling(id) { () throws(StoreError) -> Bool in
+    try sendGate.fence.settling(id) { () throws(StoreError) -> Bool in
       // It may have been made again meanwhile.
       if let version, let ours = try local.entity(id, in: collection, writtenSince: nil),
         !ours.isOlder(than: version, format)

@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test("gives reads no time later than a write that they may not see yet")
-  func inFlight() {
+  func sendGate() {
     let clock = clock()
     let write = clock.beginWrite()
     wall.withLock { $0 = 2000 }

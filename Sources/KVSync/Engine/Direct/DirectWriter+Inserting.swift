@@ -16,7 +16,7 @@ extension DirectWriter {
     }
     let ids = named.map(\.id)
     let sent = named.map { ($0.id, RemoteVersion.entity(Array(bytes[outlines[$0.index].range]))) }
-    return try engine.inFlight.sending(ids, call) { () throws(StoreError) in
+    return try engine.sendGate.sending(ids, call) { () throws(StoreError) in
       try unqueued(sent) { () throws(StoreError) in
         let queued = try queued(ids)
         remote.send(writes, in: collection, call: call) { request, outcome in

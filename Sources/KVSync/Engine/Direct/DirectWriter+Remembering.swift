@@ -9,7 +9,8 @@ extension DirectWriter {
     outcome: (R) -> UnqueuedOutcome? = { _ in .accepted }
   ) throws(StoreError) -> R {
     guard let local, !sent.isEmpty else { return try send() }
-    return try end(try local.beginUnqueued(sent, in: collection), in: local, send: send, outcome: outcome)
+    return try end(
+      try local.beginUnqueued(sent, in: collection), in: local, send: send, outcome: outcome)
   }
 
   /// Notes what is sent in place of something that is noted already: the answer to that settles this too.
@@ -22,7 +23,7 @@ extension DirectWriter {
   func removing<R>(
     _ query: Query, _ send: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    try engine.inFlight.sendingAny(call) { () throws(StoreError) in
+    try engine.sendGate.sendingAny(call) { () throws(StoreError) in
       guard let local else { return try send() }
       return try end(try local.beginRemoval(of: query, in: collection), in: local, send: send) {
         _ in

@@ -48,7 +48,7 @@ extension DirectWriter {
   private func replace(
     _ entity: SavedEntity, _ condition: RemoteCondition
   ) throws(StoreError) {
-    try engine.inFlight.sending([entity.id], call) { () throws(StoreError) in
+    try engine.sendGate.sending([entity.id], call) { () throws(StoreError) in
       let queued = try queued([entity.id])
       let write = RemoteWrite.update(id: entity.id, entity.bytes, if: condition)
       let stored = try outcome(of: write).storedEntity()

@@ -35,7 +35,7 @@ struct DirectWriter {
       try settle([stored], queued: [:])
       return stored
     }
-    return try engine.inFlight.sending([id], call) { () throws(StoreError) in
+    return try engine.sendGate.sending([id], call) { () throws(StoreError) in
       let write = try conditioned(id, body, condition: condition)
       return try unqueued([(id, .entity(body))]) { () throws(StoreError) in
         let queued = try queued([id])
@@ -50,13 +50,13 @@ struct DirectWriter {
 
   /// Removes an entity without queuing it; gives 1, or 0 if the backend had none.
   func remove(_ id: String, if condition: WriteCondition) throws(StoreError) -> Int {
-    return try engine.inFlight.sending([id], call) { () throws(StoreError) in
+    return try engine.sendGate.sending([id], call) { () throws(StoreError) in
       let write = try conditioned(id, nil, condition: condition)
       return try unqueued([(id, .gone)]) { () throws(StoreError) in
         let queued = try queued([id])
         let count = try conditionalOutcome(of: write, id).deletedCount()
         if let local {
-          try engine.inFlight.settlements.settling([id]) { () throws(StoreError) in
+          try engine.sendGate.fence.settling([id]) { () throws(StoreError) in
             if var write = try answered(id, queued, local: local) {
               write.operation = .delete
               try local.confirm([(write, nil)])
@@ -112,7 +112,7 @@ struct DirectWriter {
     let indices = Dictionary(
       outlines.enumerated().map { (RecordID($0.element.id ?? ""), $0.offset) },
       uniquingKeysWith: { _, last in last })
-    try engine.inFlight.settlements.settling(indices.keys.map(\.text)) { () throws(StoreError) in
+    try engine.sendGate.fence.settling(indices.keys.map(\.text)) { () throws(StoreError) in
       var done: [(write: PendingWrite, stored: [UInt8]?)] = []
       for (id, index) in indices {
         if let write = try answered(id.text, queued, local: local) {

@@ -6,12 +6,12 @@ extension PageIngestor {
   func ingest(_ pages: Pages, of selection: Query) throws(StoreError) -> Refreshed {
     let stop = Cancellation()
     let first = Monitor<StoreError?>(nil)
-    var intake = self
-    intake.call.cancellation = stop
-    let each: @Sendable (Int) -> Refreshed = { [intake] number in
+    var ingestor = self
+    ingestor.call.cancellation = stop
+    let each: @Sendable (Int) -> Refreshed = { [ingestor] number in
       var refreshed = Refreshed()
       do throws(StoreError) {
-        try intake.ingestPart(
+        try ingestor.ingestPart(
           from: pages.starts[number], pages.wish, of: selection, refreshed: &refreshed)
       } catch {
         first.withLock { $0 = $0 ?? error }

@@ -13,16 +13,16 @@ extension Refresher {
     // First: a record that is forgotten from now on is not made anew by this read.
     let mark = try local.beginRefresh(of: collection)
     guard let since = try local.lastRequest(key, in: collection) else { return nil }
-    return try settlements.reading(query.selection) { (reading) throws(StoreError) -> Refreshed? in
-      let intake = PageIngestor(self, reading: reading)
+    return try fence.reading(query.selection) { (reading) throws(StoreError) -> Refreshed? in
+      let ingestor = PageIngestor(self, reading: reading)
       var refreshed = Refreshed()
       var left: [String] = []
-      let answer = try intake.repeating(&refreshed) { (refreshed) throws(StoreError) in
+      let answer = try ingestor.repeating(&refreshed) { (refreshed) throws(StoreError) in
         left = []
         return try remote.changes(of: query.selection, since: since, in: collection, call: call) {
           (batch) throws(StoreError) in
           switch batch {
-          case .saved(let records): try intake.store(records, &refreshed)
+          case .saved(let records): try ingestor.store(records, &refreshed)
           case .deleted(let gone): refreshed.removed += try forget(gone, since: mark, of: reading)
           case .left(let ids): left += ids
           }
@@ -32,7 +32,7 @@ extension Refresher {
         try local.forgetRequest(key, in: collection)
         return nil
       }
-      left = try intake.settle(left, heldBy: try heldQueries(but: key, during: reading))
+      left = try ingestor.settle(left, heldBy: try heldQueries(but: key, during: reading))
       refreshed.removed += try engine.forget(left, in: local, of: reading, since: mark)
       try recheckSettled(during: reading)
       _ = try local.finishRefresh(

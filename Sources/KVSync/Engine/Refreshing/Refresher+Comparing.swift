@@ -16,13 +16,13 @@ extension Refresher {
   func refreshByComparing(_ query: Query, _ pageSize: Int?) throws(StoreError) -> Refreshed? {
     guard query.isRemote, try hasAny(query) else { return nil }
     let mark = try local.beginRefresh(of: collection)
-    return try settlements.reading(query.selection) { (reading) throws(StoreError) -> Refreshed? in
-      let intake = PageIngestor(self, reading: reading)
+    return try fence.reading(query.selection) { (reading) throws(StoreError) -> Refreshed? in
+      let ingestor = PageIngestor(self, reading: reading)
       if pageSize == nil, try isSmall(query) {
-        let (all, answer) = try intake.versions(of: query)
+        let (all, answer) = try ingestor.versions(of: query)
         if answer.lacksDamaged { return nil }
         if !answer.mayBeCut {
-          return try finish(all, answer, intake: intake, query: query, from: mark)
+          return try finish(all, answer, ingestor: ingestor, query: query, from: mark)
         }
       }
       let wish = PageWish(size: pageSize ?? remote.limits.recordsPerAnswer)
@@ -32,19 +32,19 @@ extension Refresher {
       for start in pages.starts {
         var next: PageToken? = start
         while let token = next {
-          let (page, answer) = try intake.versions(at: token, of: query, wish: wish)
+          let (page, answer) = try ingestor.versions(at: token, of: query, wish: wish)
           if answer.answer.lacksDamaged { return nil }
           next = answer.next
           let differing = try local.differing(page, in: collection)
           if listed == 0, !page.isEmpty, differing.count == page.count { return nil }
           listed += page.count
-          try intake.fetch(differing, &refreshed)
+          try ingestor.fetch(differing, &refreshed)
         }
       }
       let end = try remote.end(
         of: pages, query.selection, having: listed, in: collection, call: call)
       guard end.isComplete else { return nil }
-      refreshed.removed = try intake.finish(
+      refreshed.removed = try ingestor.finish(
         query, from: mark, isComplete: true, startedAt: pages.startedAt)
       return refreshed
     }
@@ -52,14 +52,14 @@ extension Refresher {
 
   /// Compares what has come as a whole.
   private func finish(
-    _ all: [EntityVersion], _ answer: ReadAnswer, intake: PageIngestor, query: Query,
+    _ all: [EntityVersion], _ answer: ReadAnswer, ingestor: PageIngestor, query: Query,
     from mark: RefreshMark
   ) throws(StoreError) -> Refreshed? {
     let differing = try local.differing(all, in: collection)
     if !all.isEmpty, differing.count == all.count { return nil }
     var refreshed = Refreshed()
-    try intake.fetch(differing, &refreshed)
-    refreshed.removed = try intake.finish(
+    try ingestor.fetch(differing, &refreshed)
+    refreshed.removed = try ingestor.finish(
       query, from: mark, isComplete: true, startedAt: answer.startedAt)
     return refreshed
   }

@@ -5,22 +5,22 @@ extension Refresher {
   /// is deleted unless the backend is sure that all has come.
   func refreshPaged(_ query: Query, _ wish: PageWish) throws(StoreError) -> Refreshed {
     let mark = try local.beginRefresh(of: collection)
-    return try settlements.reading(query.selection) { (reading) throws(StoreError) in
+    return try fence.reading(query.selection) { (reading) throws(StoreError) in
       var pages = try remote.pages(of: query.selection, wish, in: collection, call: call)
-      let intake = PageIngestor(self, reading: reading)
+      let ingestor = PageIngestor(self, reading: reading)
       // What the backend has of a query that it cannot answer is more than is taken in.
-      if query.isRemote, let expected = pages.expected { intake.progress.expect(expected) }
-      var refreshed = try intake.ingest(pages, of: query.selection)
+      if query.isRemote, let expected = pages.expected { ingestor.progress.expect(expected) }
+      var refreshed = try ingestor.ingest(pages, of: query.selection)
       var end = try remote.end(
         of: pages, query.selection, having: refreshed.answered, in: collection, call: call)
       if case .again(let more) = end {
         pages = more
-        intake.progress.subtract(refreshed.received)
-        refreshed = try intake.ingest(pages, of: query.selection)
+        ingestor.progress.subtract(refreshed.received)
+        refreshed = try ingestor.ingest(pages, of: query.selection)
         end = try remote.end(
           of: pages, query.selection, having: refreshed.answered, in: collection, call: call)
       }
-      refreshed.removed = try intake.finish(
+      refreshed.removed = try ingestor.finish(
         query, from: mark, isComplete: end.isComplete && refreshed.isComplete,
         startedAt: pages.startedAt ?? refreshed.startedAt)
       return refreshed

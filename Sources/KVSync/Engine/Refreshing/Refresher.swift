@@ -20,7 +20,7 @@ struct Refresher {
   }
 
   var collection: String { engine.collection }
-  var settlements: ReadWriteFence { engine.inFlight.settlements }
+  var fence: ReadWriteFence { engine.sendGate.fence }
 
   /// Brings what matches up to date: by its changes if that is wanted and possible, else by reading all.
   func refresh(_ query: Query, _ how: CollectionEngine.Refreshing) throws(StoreError) -> Refreshed {
@@ -43,15 +43,15 @@ struct Refresher {
   func refreshWhole(_ query: Query, collectingIds: Bool = false) throws(StoreError) -> Refreshed {
     // First: what is settled from now on, and not taken from the answer, counts as seen.
     let mark = try local.beginRefresh(of: collection)
-    return try settlements.reading(query.isPaged ? nil : query.selection) {
+    return try fence.reading(query.isPaged ? nil : query.selection) {
       (reading) throws(StoreError) in
       let whole = query.whole
       var refreshed = Refreshed(ids: collectingIds ? [] : nil)
-      var intake = PageIngestor(self, reading: reading)
-      if !query.isPaged { intake.call.counted = intake.progress }
-      let answer = try intake.ingest(whole, &refreshed)
+      var ingestor = PageIngestor(self, reading: reading)
+      if !query.isPaged { ingestor.call.counted = ingestor.progress }
+      let answer = try ingestor.ingest(whole, &refreshed)
       let isComplete = !query.isPaged && answer.isComplete
-      refreshed.removed = try intake.finish(
+      refreshed.removed = try ingestor.finish(
         query, from: mark, isComplete: isComplete, startedAt: answer.startedAt)
       return refreshed
     }
@@ -60,7 +60,7 @@ struct Refresher {
   /// Asks once more for what was settled while a read was under way. Its answer, which is not taken for these,
   /// may have been the newer one: what it shows is not told again, once the read's moment is recorded.
   func recheckSettled(during reading: ReadWriteFence.Reading) throws(StoreError) {
-    for some in settlements.settled(since: reading).chunks(of: Self.recheckedAtOnce) {
+    for some in fence.settled(since: reading).chunks(of: Self.recheckedAtOnce) {
       var ids = Array(some)
       while !ids.isEmpty { ids = try recheck(ids) }
     }
@@ -70,7 +70,7 @@ struct Refresher {
   /// backend has had them: a write that was given up while it was sent may have been accepted after another read had
   /// deleted the entity.
   private func recheck(_ ids: [String]) throws(StoreError) -> [String] {
-    try settlements.reading { (again) throws(StoreError) in
+    try fence.reading { (again) throws(StoreError) in
       let found = try engine.backendEntities(ids, remote, call: call)
       for (id, entity) in found {
         let outline = try engine.accepted(entity.bytes, as: id.text)
@@ -78,7 +78,7 @@ struct Refresher {
       }
       _ = try engine.forget(ids.filter { found[RecordID($0)] == nil }, in: local, of: again)
       var missing: [String] = []
-      for id in settlements.settled(since: again) where found[RecordID(id)] != nil {
+      for id in fence.settled(since: again) where found[RecordID(id)] != nil {
         let isHere = try local.lend(id, in: collection, writtenSince: nil) { _ in }
         if !isHere { missing.append(id) }
       }
@@ -93,6 +93,6 @@ struct Refresher {
   ) throws(StoreError) -> [Query] {
     let recorded = try local.requests(in: collection).filter { $0 != key }
     return recorded.compactMap { try? Query(filter: $0.filter) }
-      + settlements.queries(besides: reading)
+      + fence.queries(besides: reading)
   }
 }

@@ -119,7 +119,7 @@ extension Push {
   private func acceptRemote(
     _ accepted: [(write: PendingWrite, theirs: RemoteVersion)]
   ) throws(StoreError) {
-    try engine.inFlight.settlements.settling(accepted.map(\.write.id)) { () throws(StoreError) in
+    try engine.sendGate.fence.settling(accepted.map(\.write.id)) { () throws(StoreError) in
       try local.acceptRemote(accepted)
     }
     call.progress.update { $0.entitiesDone += UInt64(accepted.count) }

@@ -179,7 +179,7 @@ struct Push {
   private mutating func settle(
     _ confirmed: [(write: PendingWrite, stored: [UInt8]?)]
   ) throws(StoreError) {
-    try engine.inFlight.settlements.settling(confirmed.map(\.write.id)) {
+    try engine.sendGate.fence.settling(confirmed.map(\.write.id)) {
       () throws(StoreError) in
       try local.confirm(confirmed)
     }

@@ -60,7 +60,7 @@ extension Pusher {
   private func settle(
     _ write: PendingWrite, _ theirs: RemoteVersion
   ) throws(StoreError) -> Answered {
-    try engine.inFlight.settlements.settling([write.id]) { () throws(StoreError) in
+    try engine.sendGate.fence.settling([write.id]) { () throws(StoreError) in
       try local.acceptRemote([(write, theirs)])
     }
     return .settled

@@ -23,7 +23,7 @@ struct Pusher {
   /// Sends all waiting writes, oldest first, each at most once; see `CollectionEngine.push`.
   func push() throws(StoreError) -> PushResult {
     if call.retriesQuarantined { try local.releaseQuarantined(in: engine.collection) }
-    let result = try engine.inFlight.pushing(call) { () throws(StoreError) in try sendWaiting() }
+    let result = try engine.sendGate.pushing(call) { () throws(StoreError) in try sendWaiting() }
     var asked = try asking(result)
     asked.quarantined = max(
       0,
@@ -75,7 +75,7 @@ struct Pusher {
   /// Sends a page as its entities are once nobody else sends them.
   private func send(_ page: [PendingWrite], _ push: inout Push) throws(StoreError) {
     guard !page.isEmpty else { return }
-    try engine.inFlight.sending(page.map(\.id), push.call) { () throws(StoreError) in
+    try engine.sendGate.sending(page.map(\.id), push.call) { () throws(StoreError) in
       try push.send(page)
     }
   }

@@ -16,7 +16,7 @@ package final class SendGate: Sendable {
 
   private let state = Monitor(State())
   /// What writes have settled while reads are under way.
-  let settlements = ReadWriteFence()
+  let fence = ReadWriteFence()
   private let turn: (any SendingTurn)?
 
   /// `turn`: keeps other processes from sending meanwhile; nil: there are none.

@@ -5,7 +5,7 @@ internal import KVJSON
 ///
 /// A scalar is related to an array if it is to one of its elements, as everywhere in queries; to be
 /// unequal, it has to be unequal to all.
-struct Relation {
+struct ComparisonEvaluator {
   private let comparison: Comparison
   private let budget: WorkBudget
 

@@ -1,10 +1,10 @@
 internal import KVBase
 internal import KVSync
 
-/// What is on its way to the backend from one file's collections: the same for all clients of this process
-/// that have the file open, so that one push runs at a time. Other processes take turns with us.
-final class SharedInFlight: Sendable {
-  private static let all = Shared<SharedInFlight>()
+/// The send gates of one file's collections: the same for all clients of this process that have the file open, so that
+/// one push runs at a time. Other processes take turns with us.
+final class SharedSendGates: Sendable {
+  private static let all = Shared<SharedSendGates>()
 
   private let collections = Monitor<[RecordID: SendGate]>([:])
 
@@ -17,9 +17,9 @@ final class SharedInFlight: Sendable {
     election = ProcessLock(path: path + ".push.lock")
   }
 
-  /// That of the file at a path.
-  static func of(path: String) -> SharedInFlight {
-    all.of(path: path) { SharedInFlight(path: path) }
+  /// The gates of the file at a path.
+  static func of(path: String) -> SharedSendGates {
+    all.of(path: path) { SharedSendGates(path: path) }
   }
 
   func of(_ collection: String) -> SendGate {
