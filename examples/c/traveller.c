@@ -7,6 +7,8 @@
 
 #define NAME "carla"
 #define COUNTRY "CL"
+// Reykjavik, whose guest book everybody signs.
+#define MEETING "{\"geonameid\":3413829}"
 
 static void fail(const char *what) {
   fprintf(stderr, "%s: %s\n", NAME, what);
@@ -81,6 +83,21 @@ static void visit(kv_store *cities) {
   kv_query_free(query);
 }
 
+// Gives the city with the guest book.
+static json_t *meeting(kv_store *cities) {
+  kv_query *query;
+  kv_cursor *cursor;
+  const char *text;
+  size_t length;
+  check(kv_query_create(MEETING, KV_NUL_TERMINATED, NULL, 0, &query, &error));
+  check(kv_store_find(cities, query, NULL, &cursor, &error));
+  check(kv_cursor_next(cursor, &text, &length, &error));
+  json_t *city = json_loadb(text, length, 0, NULL);
+  kv_cursor_close(cursor);
+  kv_query_free(query);
+  return city;
+}
+
 // Looks at the pending writes.
 static void print_pending(kv_store *cities) {
   char *text;
@@ -104,6 +121,9 @@ static void work_offline(kv_store *cities) {
   printf("large: %lld\n", (long long)count(cities, "{\"population\":{\"$gte\":1000000}}"));
   visit(cities);
   save(cities, json_pack("{ss ss}", "name", "Camp of Carla", "visitedBy", NAME));
+  json_t *signed_city = meeting(cities);
+  json_object_set_new(signed_city, "guests", json_pack("[s]", NAME));
+  save(cities, signed_city);
   save(cities, json_pack("{ss s[ii]}", "name", "A place that can not be", "_geoloc", 0, 200));
   print_pending(cities);
   kv_status status = kv_store_push(cities, NULL, NULL, NULL, &error);
@@ -111,13 +131,27 @@ static void work_offline(kv_store *cities) {
   kv_error_free(error);
 }
 
+// Signs the guest book below those who have signed it meanwhile.
+static int32_t merge(void *context, const kv_conflict *conflict, char **merged_out) {
+  ++*(int *)context;
+  if (!conflict->remote) return KV_CONFLICT_KEEP;
+  json_t *city = json_loadb(conflict->remote, conflict->remote_length, 0, NULL);
+  json_array_append_new(json_object_get(city, "guests"), json_string(NAME));
+  *merged_out = json_dumps(city, JSON_COMPACT);
+  json_decref(city);
+  return KV_CONFLICT_MERGED;
+}
+
 // Pushes; what is refused is told and then forgotten.
 static void push(kv_store *cities) {
   char *result;
   size_t index;
   json_t *refused;
+  int conflicts = 0;
+  check(kv_store_set_conflict_handler(cities, merge, &conflicts, NULL, &error));
   check(kv_store_push(cities, NULL, &result, NULL, &error));
   print_member(result, "pushed");
+  printf("conflicts: %d\n", conflicts);
   json_t *members = json_loads(result, 0, NULL);
   json_array_foreach(json_object_get(members, "errors"), index, refused) {
     printf("refused: %s\n", json_string_value(json_object_get(refused, "error")));
@@ -133,6 +167,9 @@ static void look(kv_store *cities) {
   pull(cities);
   printf("visited: %lld\n", (long long)count(cities, "{\"visitedBy\":{\"$exists\":true}}"));
   printf("mine: %lld\n", (long long)count(cities, "{\"visitedBy\":\"" NAME "\"}"));
+  json_t *city = meeting(cities);
+  printf("guests: %zu\n", json_array_size(json_object_get(city, "guests")));
+  json_decref(city);
 }
 
 static void logout(kv_client *client, kv_store *cities) {

@@ -23,13 +23,13 @@ _PAD = 10
 
 _STYLE = """
 svg { --page:#ffffff; --band:#f5f7fa; --line:#d9dfe7; --ink:#1d2733; --soft:#667485;
-  --pulled:#2f7de1; --saved:#b97a00; --pushed:#1d9a5f; --refused:#d8344a; --runs:#8fa1b5;
-  --off:#fdf0f1;
+  --pulled:#2f7de1; --saved:#b97a00; --pushed:#1d9a5f; --merged:#8a4fd3; --refused:#d8344a;
+  --runs:#8fa1b5; --off:#fdf0f1;
   font: 13px system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif }
 @media (prefers-color-scheme: dark) {
   svg { --page:#11161d; --band:#171e27; --line:#2c3643; --ink:#e6ebf1; --soft:#93a1b1;
-    --pulled:#5aa2f5; --saved:#e5ab3d; --pushed:#41c787; --refused:#ff6b7d; --runs:#5d6e80;
-    --off:#2a191d }
+    --pulled:#5aa2f5; --saved:#e5ab3d; --pushed:#41c787; --merged:#b78af0; --refused:#ff6b7d;
+    --runs:#5d6e80; --off:#2a191d }
 }
 text { fill: var(--ink) }
 .soft { fill: var(--soft); font-size: 11px }
@@ -42,6 +42,7 @@ text { fill: var(--ink) }
 .saved { fill: var(--page); stroke: var(--saved); stroke-width: 2 }
 rect.saved { fill: var(--saved); stroke: none }
 .pushed { fill: var(--pushed) }
+.merged { fill: var(--merged) }
 .refused { stroke: var(--refused); stroke-width: 2.4; stroke-linecap: round; fill: none }
 .left { fill: none; stroke: var(--soft); stroke-width: 1.8; stroke-linecap: round }
 """
@@ -50,6 +51,7 @@ _LEGEND = [
     (Kind.PULLED, "pulled", True),
     (Kind.SAVED, "saved, not sent yet", False),
     (Kind.PUSHED, "pushed", False),
+    (Kind.MERGED, "conflict, merged", False),
     (Kind.REFUSED, "refused by the server", False),
     (Kind.LEFT, "logged out", False),
     (Kind.RUNS, "server runs", True),
@@ -212,6 +214,8 @@ def _crosses(place: Place, record: Record) -> Iterator[str]:
 
 
 def _mark(kind: Kind, x: float, y: float) -> str:
+    if kind is Kind.MERGED:
+        return f'<path class="mark merged" d="M{x:.1f} {y - 6}l6 6l-6 6l-6 -6z"/>'
     if kind is Kind.REFUSED:
         arms = f"M{x - 4:.1f} {y - 4}l8 8m0 -8l-8 8"
         return f'<path class="mark refused" d="{arms}"/>'

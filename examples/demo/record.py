@@ -14,6 +14,7 @@ class Kind(Enum):
     PULLED = "pulled"
     SAVED = "saved"
     PUSHED = "pushed"
+    MERGED = "merged"
     REFUSED = "refused"
     LEFT = "left"
 
@@ -35,6 +36,8 @@ class Event:
             return f"{self.lane} runs for {self.end - self.begin:.1f} s"
         if self.kind is Kind.LEFT:
             return f"{self.lane} logged out {seconds}"
+        if self.kind is Kind.MERGED:
+            return f"{self.lane} met {self.count} changed by others, and merged them"
         if self.kind is Kind.REFUSED:
             return f"{self.lane}: the server refused {self.count}"
         return f"{self.lane} {self.kind.value} {self.count:,} {seconds}"
@@ -74,6 +77,8 @@ class Record:
 
     def add(self, lane: object, kind: Kind, seconds: float, count: int = 1) -> None:
         """Keep something that has just ended."""
+        if count == 0:
+            return
         end = self.now()
         self.events.append(Event(str(lane), kind, end - seconds, end, count))
 

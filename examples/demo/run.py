@@ -42,7 +42,7 @@ from terminal import text_of  # noqa: E402
 Results = Mapping[str, str]
 
 #: How many entities each traveller changes while offline; the server refuses one of these.
-CHANGES = 5
+CHANGES = 6
 LOADER = "loader (Python)"
 
 
@@ -61,6 +61,8 @@ class Traveller:
     pending: str
     #: What the backend says to the one write that it refuses.
     refused: str
+    #: How often somebody else has signed the guest book before.
+    conflicts: int = 1
 
     def __str__(self) -> str:
         return f"{self.name} ({self.language})"
@@ -181,23 +183,28 @@ class Story:
         wanted = {"pushed": CHANGES - 1, "pending": "0 create, 0 update"}
         for traveller, seconds in self._each("push", wanted):
             self.record.add(traveller, Kind.PUSHED, seconds, CHANGES - 1)
+            self.record.add(traveller, Kind.MERGED, seconds, traveller.conflicts)
             self.record.add(traveller, Kind.REFUSED, seconds)
-            self.record.note(
-                traveller,
-                f"pushed {CHANGES - 1} in {seconds:.2f} s; refused: 1 ({traveller.refused})",
-            )
+            merged = f"; conflicts merged: {traveller.conflicts}" if traveller.conflicts else ""
+            refused = f"; refused: 1 ({traveller.refused})"
+            self.record.note(traveller, f"pushed {CHANGES - 1} in {seconds:.2f} s{merged}{refused}")
 
     def look(self) -> None:
         """Everybody sees the camps and the visits of all."""
         self.record.heading("They see each other's changes", "Look")
         camps, visits = len(self.travellers), 4 * len(self.travellers)
-        wanted = {"pulled": self.total + camps, "visited": visits, "mine": 4}
+        wanted = {
+            "pulled": self.total + camps,
+            "visited": visits,
+            "mine": 4,
+            "guests": len(self.travellers),
+        }
         for traveller, seconds in self._each("look", wanted):
             self.record.add(traveller, Kind.PULLED, seconds, self.total + camps)
             self.record.note(
                 traveller,
                 f"pulled {self.total + camps:,} in {seconds:.2f} s;"
-                f" sees {visits} visits, 4 of them its own",
+                f" sees {visits} visits, 4 of them its own, and {len(self.travellers)} guests",
             )
 
     def logout(self) -> None:
@@ -211,7 +218,12 @@ class Story:
         """Let each traveller do a step, check what it printed, and measure its seconds."""
         for traveller in self.travellers:
             results, seconds = traveller.do(step, self.server, self.directory)
-            expected = {"pending": traveller.pending, "refused": traveller.refused, **wanted}
+            expected = {
+                "pending": traveller.pending,
+                "refused": traveller.refused,
+                "conflicts": traveller.conflicts,
+                **wanted,
+            }
             for name, value in results.items():
                 expect(f"{traveller.name}, {step}, {name}", value, expected[name])
             expect(f"{traveller.name}, {step}", set(wanted) - set(results), set())
@@ -249,10 +261,10 @@ def build_travellers(record: Record, directory: Path) -> list[Traveller]:
     record.note("", "built the programs in C and Go")
     python = [sys.executable, str(examples / "python/traveller.py")]
     os.environ["PYTHONPATH"] = str(ROOT / "bindings" / "python" / "src")
-    places = "2 create, 3 update"
+    places = "2 create, 4 update"
     return [
-        Traveller("carla", "C", [str(c)], places, "ParameterValueOutOfRange"),
-        Traveller("pia", "Python", python, "1 create, 4 update", "InsufficientCredentials"),
+        Traveller("carla", "C", [str(c)], places, "ParameterValueOutOfRange", conflicts=0),
+        Traveller("pia", "Python", python, "1 create, 5 update", "InsufficientCredentials"),
         Traveller("gustav", "Go", [str(go)], places, "ParameterValueOutOfRange"),
     ]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 from chart import FEW, chapter_of, marks
 from record import Chapter, Event, Kind, Record
 
@@ -10,6 +12,7 @@ SYMBOLS = {
     Kind.PULLED: "▼",
     Kind.SAVED: "○",
     Kind.PUSHED: "▲",
+    Kind.MERGED: "◆",
     Kind.REFUSED: "✗",
     Kind.LEFT: "→",
 }
@@ -19,6 +22,7 @@ PLAIN = {
     Kind.PULLED: "v",
     Kind.SAVED: "o",
     Kind.PUSHED: "^",
+    Kind.MERGED: "*",
     Kind.REFUSED: "x",
     Kind.LEFT: ">",
 }
@@ -26,6 +30,7 @@ _WORDS = {
     Kind.PULLED: "pulled",
     Kind.SAVED: "saved",
     Kind.PUSHED: "pushed",
+    Kind.MERGED: "merged",
     Kind.REFUSED: "refused",
     Kind.LEFT: "logged out",
 }
@@ -56,17 +61,21 @@ def _has(encoding: str | None, characters: str) -> bool:
 def _cell(record: Record, lane: str, chapter: Chapter, width: int, symbols: dict[Kind, str]) -> str:
     """Draw what a program did in a chapter."""
     cell = [" "] * width
-    chapters = record.chapters
+    words: list[tuple[float, str]] = []
     for event in record.events:
-        if event.lane == lane and event.kind is Kind.RUNS:
+        if event.lane != lane:
+            continue
+        if event.kind is Kind.RUNS:
             _run(cell, event, chapter, symbols[Kind.RUNS])
-        elif event.count > FEW and (event.lane, chapter_of(chapters, event)) == (lane, chapter):
-            _put(cell, chapter, event.begin, symbols[event.kind] + _short(event.count))
+        elif event.count > FEW and chapter_of(record.chapters, event) == chapter:
+            words.append((event.begin, symbols[event.kind] + _short(event.count)))
     for where, who, events in marks(record):
         if (where, who) == (chapter, lane):
             row = "".join(symbols[event.kind] * event.count for event in events)
-            _put(cell, chapter, events[0].begin, row)
-    return "".join(cell)
+            words.append((events[0].begin, row))
+    for place, word in _placed(sorted(words, key=itemgetter(0)), chapter, width - 1):
+        cell[place : place + len(word)] = word
+    return "".join(cell[:width])
 
 
 def _run(cell: list[str], event: Event, chapter: Chapter, symbol: str) -> None:
@@ -76,17 +85,19 @@ def _run(cell: list[str], event: Event, chapter: Chapter, symbol: str) -> None:
             cell[place] = symbol
 
 
-def _put(cell: list[str], chapter: Chapter, moment: float, words: str) -> None:
-    """Write words where the moment is, or where they are whole and over nothing else."""
-    room = len(cell) - 1
-    part = (moment - chapter.begin) / max(chapter.end - chapter.begin, 1e-6)
-    place = max(min(round(part * room), room - len(words)), 0)
-    while place and cell[place] != " ":
-        place -= 1
-    while place < room and cell[place] != " ":
-        place += 1
-    cell[place : place + len(words)] = words
-    del cell[room + 1 :]
+def _placed(words: list[tuple[float, str]], chapter: Chapter, room: int) -> list[tuple[int, str]]:
+    """Give each word a place at its moment, but behind the one before it and not cut."""
+    places: list[int] = []
+    end = 0
+    for moment, word in words:
+        part = (moment - chapter.begin) / max(chapter.end - chapter.begin, 1e-6)
+        places.append(max(round(part * room), end))
+        end = places[-1] + len(word)
+    limit = room
+    for number in reversed(range(len(words))):
+        limit = max(min(places[number], limit - len(words[number][1])), 0)
+        places[number] = limit
+    return [(place, word) for place, (_, word) in zip(places, words, strict=True)]
 
 
 def _short(count: int) -> str:

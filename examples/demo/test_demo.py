@@ -54,15 +54,17 @@ def test_the_demo_runs_and_its_pictures_show_what_happened(tmp_path: Path) -> No
     saved = sum(map(int, re.findall(r"changed (\d+)", story)))
     pushed = sum(map(int, re.findall(r"pushed (\d+) in", story)))
     refused = sum(map(int, re.findall(r"refused: (\d+)", story)))
+    merged = sum(map(int, re.findall(r"conflicts merged: (\d+)", story)))
     pulled = len(re.findall(r"\) +pulled", story))
-    assert (saved, pushed, refused, pulled) == (15, 12, 3, 6)
+    assert (saved, pushed, merged, refused, pulled) == (18, 15, 2, 3, 6)
     wanted = {"saved": saved + 1, "pushed": pushed + 1, "refused": refused, "pulled": pulled}
+    wanted["merged"] = merged
     assert classes(root) == {**wanted, "left": 3}
     numbers = [each.text for each in root.iter(f"{SVG}text") if each.get("class") == "number"]
     total = re.findall(r"saved ([\d,]+) cities locally", story)
     assert numbers[:2] == total * 2
     counted = Counter(chart.rpartition("\n\n▼")[0])
-    for kind in (Kind.SAVED, Kind.PUSHED, Kind.REFUSED, Kind.PULLED):
+    for kind in (Kind.SAVED, Kind.PUSHED, Kind.MERGED, Kind.REFUSED, Kind.PULLED):
         assert counted[SYMBOLS[kind]] == wanted[kind.value], chart
 
 
@@ -85,6 +87,20 @@ def test_names_are_escaped_and_each_entity_of_a_few_is_a_mark(record: Record) ->
     root = ET.fromstring(svg_of(record))
     assert lanes(root)[1].startswith("ana <C>")
     assert classes(root) == {"pulled": 1, "saved": 3, "refused": 1}
+
+
+def test_what_happens_at_the_same_time_is_drawn_side_by_side(record: Record) -> None:
+    begin, end = record.chapters[0].begin, record.chapters[0].end
+    record.events += [
+        Event("bo", Kind.SAVED, end - 0.1, end, 34_000),
+        Event("bo", Kind.PUSHED, end - 0.1, end, 34_000),
+        Event("di", Kind.SAVED, begin, begin, 34_000),
+        Event("di", Kind.PUSHED, begin, begin, 34_000),
+    ]
+    lines = text_of(record, 10).splitlines()
+    for name in ("bo", "di"):
+        (line,) = (line for line in lines if line.startswith(name))
+        assert line.split()[1].replace(" ", "") == "○34k▲34k"
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", None, "unknown"])

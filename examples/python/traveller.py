@@ -9,6 +9,8 @@ import kvstore
 
 NAME = "pia"
 COUNTRY = "PT"
+#: Reykjavik, whose guest book everybody signs.
+MEETING = {"geonameid": 3413829}
 
 
 def main(step: str, host: str, directory: str) -> None:
@@ -50,6 +52,8 @@ def work_offline(cities: kvstore.Store) -> None:
     for city in list(cities.find(here)):
         cities.save({**city, "visitedBy": NAME})
     cities.save({"name": "Camp of Pia", "visitedBy": NAME})
+    [meeting] = cities.find(MEETING)
+    cities.save({**meeting, "guests": [NAME]})
     # The largest city of all belongs to its creator alone.
     [largest] = cities.find(kvstore.Query(sort=largest_first, limit=1))
     cities.save({**largest, "visitedBy": NAME})
@@ -62,8 +66,19 @@ def work_offline(cities: kvstore.Store) -> None:
 
 def push(cities: kvstore.Store) -> None:
     """Push; what is refused is told and then forgotten."""
+    conflicts: list[kvstore.Conflict] = []
+
+    def merge(conflict: kvstore.Conflict) -> kvstore.Decision | kvstore.Entity:
+        """Sign the guest book below those who have signed it meanwhile."""
+        conflicts.append(conflict)
+        if conflict.remote is None:
+            return kvstore.Decision.KEEP
+        return {**conflict.remote, "guests": [*conflict.remote["guests"], NAME]}
+
+    cities.set_conflict_handler(merge)
     result = cities.push()
     print("pushed:", result.pushed)
+    print("conflicts:", len(conflicts))
     for error in result.errors:
         print("refused:", error.error)
         cities.pending.drop(error.id or "")
@@ -81,6 +96,8 @@ def look(cities: kvstore.Store) -> None:
     pull(cities)
     print("visited:", cities.count({"visitedBy": {"$exists": True}}))
     print("mine:", cities.count({"visitedBy": NAME}))
+    [meeting] = cities.find(MEETING)
+    print("guests:", len(meeting["guests"]))
 
 
 if __name__ == "__main__":

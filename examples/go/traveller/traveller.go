@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -93,6 +94,14 @@ func workOffline(all cities) error {
 	if err := visit(all); err != nil {
 		return err
 	}
+	city, err := guestBook(all)
+	if err != nil {
+		return err
+	}
+	city["guests"] = []string{name}
+	if _, err := all.Save(ctx, city); err != nil {
+		return err
+	}
 	places := []kvstore.M{
 		{"name": "Camp of Gustav", "visitedBy": name},
 		{"name": "Another place that can not be", "_geoloc": []int{0, -200}},
@@ -103,7 +112,7 @@ func workOffline(all cities) error {
 	if err := pending(all); err != nil {
 		return err
 	}
-	_, err := all.Push(ctx)
+	_, err = all.Push(ctx)
 	if !errors.Is(err, kvstore.ErrNetwork) {
 		return fmt.Errorf("the push did not fail as it should: %w", err)
 	}
@@ -130,13 +139,33 @@ func visit(all cities) error {
 	return nil
 }
 
+// guestBook gives Reykjavik, whose guest book everybody signs.
+func guestBook(all cities) (kvstore.M, error) {
+	found, err := all.All(ctx, where(kvstore.M{"geonameid": 3413829}))
+	if err != nil {
+		return nil, err
+	}
+	if len(found) != 1 {
+		return nil, fmt.Errorf("there are %d cities with the guest book", len(found))
+	}
+	return found[0], nil
+}
+
 // push pushes; what is refused is told and then forgotten.
 func push(all cities) error {
+	conflicts := 0
+	if err := all.SetConflictHandler(func(conflict kvstore.Conflict) kvstore.Decision {
+		conflicts++
+		return merge(conflict)
+	}); err != nil {
+		return err
+	}
 	result, err := all.Push(ctx)
 	if err != nil {
 		return err
 	}
 	fmt.Println("pushed:", result.Pushed)
+	fmt.Println("conflicts:", conflicts)
 	for _, refused := range result.Errors {
 		fmt.Println("refused:", refused.Code)
 		if err := all.Pending().Drop(refused.ID); err != nil {
@@ -144,6 +173,20 @@ func push(all cities) error {
 		}
 	}
 	return pending(all)
+}
+
+// merge signs the guest book below those who have signed it meanwhile.
+func merge(conflict kvstore.Conflict) kvstore.Decision {
+	var city kvstore.M
+	if conflict.Remote == nil {
+		return kvstore.KeepLocal()
+	}
+	if err := json.Unmarshal(conflict.Remote, &city); err != nil {
+		return kvstore.LeaveOpen()
+	}
+	guests, _ := city["guests"].([]any)
+	city["guests"] = append(guests, name)
+	return kvstore.Merged(city)
 }
 
 // pending looks at the pending writes.
@@ -165,5 +208,14 @@ func look(all cities) error {
 	if err := count(all, "visited", visited); err != nil {
 		return err
 	}
-	return count(all, "mine", where(kvstore.M{"visitedBy": name}))
+	if err := count(all, "mine", where(kvstore.M{"visitedBy": name})); err != nil {
+		return err
+	}
+	city, err := guestBook(all)
+	if err != nil {
+		return err
+	}
+	guests, _ := city["guests"].([]any)
+	fmt.Println("guests:", len(guests))
+	return nil
 }
