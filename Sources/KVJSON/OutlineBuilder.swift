@@ -48,8 +48,7 @@ struct OutlineBuilder: ~Copyable {
         .notAnEntity("\(reserved.entries[missing].text) is missing, which is a part of the id"),
         at: outline.range.lowerBound)
     }
-    let key = Array("[".utf8) + known.joined(separator: Array(",".utf8)) + Array("]".utf8)
-    outline.id = String(decoding: key, as: UTF8.self)
+    outline.id = String(decoding: known.jsonArray, as: UTF8.self)
     return outline
   }
 

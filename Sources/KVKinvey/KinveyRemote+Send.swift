@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVJSON
 package import KVSync
 internal import KVTransport
 
@@ -48,7 +49,7 @@ extension KinveyRemote {
     case .createMany(let entities):
       service.request(
         "POST", url(), headers: headers,
-        body: Self.body(entities.arrayText, creating: write.created))
+        body: Self.body(entities.jsonArray, creating: write.created))
     case .update(let id, let entity, let condition):
       service.request("PUT", url(id), headers: headers, body: .bytes(entity)).with(condition)
     case .delete(let id, _) where KinveyEndpoint.Family.data.hasOperation(id):
@@ -177,7 +178,7 @@ extension RemoteWrite {
     }
   }
 
-  /// Bytes of its entities.
+  /// How many bytes its entities have.
   var byteCount: Int {
     switch self {
     case .create(let entity), .update(_, let entity, _): entity.count

@@ -6,7 +6,7 @@ internal import KVTransport
 /// Many writes in one request, an extension of our server: the body, and what the answer says about each.
 enum WriteBatch {
   /// `[{"method":"PUT","id":"…","ifMatch":"\"…\"","entity":{…}},…]`. The entities are JSON objects.
-  static func body(of writes: [RemoteWrite]) -> [UInt8] { writes.map(element).arrayText }
+  static func body(of writes: [RemoteWrite]) -> [UInt8] { writes.map(element).jsonArray }
 
   private static func element(of write: RemoteWrite) -> [UInt8] {
     var element = JSONObjectWriter(reservingCapacity: write.byteCount + 128)

@@ -74,16 +74,15 @@ package struct Salvage {
         row in
         let (collection, id) = (row.int64(1), row.text(2) ?? "")
         let operation = PendingWrite.Operation(number: row.int64(3))
-        var line = Array("{\"collection\":".utf8)
-        line += JSONValue.string(names[collection] ?? "e\(collection)").bytes
-        line += Array(",\"id\":".utf8) + JSONValue.string(id).bytes
-        line += Array(",\"operation\":\"\(operation.rawValue)\",\"entity\":".utf8)
         let entity = operation == .delete ? nil : entity(id, of: collection)
-        line += entity ?? Array("null".utf8)
-        line += Array(",\"base\":".utf8)
         let base = row.isNull(4) ? nil : Self.entity(row, at: 4)
-        line += base ?? Array("null".utf8)
-        lines.add(line + Array("}".utf8))
+        var line = JSONObjectWriter()
+        line.add("collection", .string(names[collection] ?? "e\(collection)"))
+        line.add("id", .string(id))
+        line.add("operation", .string(operation.rawValue))
+        line.add("entity", json: entity ?? JSONValue.null.bytes)
+        line.add("base", json: base ?? JSONValue.null.bytes)
+        lines.add(line.bytes)
         if operation != .delete, entity == nil { lines.addDamaged(id) }
       }
     }

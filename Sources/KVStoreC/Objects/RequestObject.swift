@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVJSON
 internal import KVSync
 
 /// A running or finished operation. Safe from any thread.
@@ -68,10 +69,8 @@ extension EntityCursor {
   /// All that is left as one JSON array. Closes the cursor.
   func array() throws(StoreError) -> [UInt8] {
     defer { close() }
-    var array: [UInt8] = [UInt8(ascii: "[")]
-    while try next({ array.append(contentsOf: $0) }) != nil { array.append(UInt8(ascii: ",")) }
-    if array.count > 1 { array.removeLast() }
-    array.append(UInt8(ascii: "]"))
-    return array
+    var array = JSONArrayWriter()
+    while try next({ array.add(json: $0) }) != nil {}
+    return array.bytes
   }
 }

@@ -46,7 +46,7 @@ package final class LocalFilteringRemote: Remote {
       return try find(named, of: query, in: collection, call: call, receive: receive)
     case .ids, .superset:
       let (selected, answer) = try select(query, in: collection, call: call)
-      try RecordBatch.lend(query.of(format).shown(selected).arrayText, format, to: receive)
+      try RecordBatch.lend(query.of(format).shown(selected).jsonArray, format, to: receive)
       return answer
     }
   }
@@ -64,7 +64,7 @@ package final class LocalFilteringRemote: Remote {
         let record = batch.record(outline)
         return projection?.apply(to: record) ?? Array(record)
       }
-      try RecordBatch.lend(shown.arrayText, format, to: receive)
+      try RecordBatch.lend(shown.jsonArray, format, to: receive)
     }
   }
 
@@ -262,7 +262,7 @@ extension Query {
     sorter == nil && !isPaged && fields.isEmpty && computed.isEmpty
   }
 
-  /// Skip and limit.
+  /// The page that skip and limit select.
   fileprivate func paged(_ entities: ArraySlice<[UInt8]>) -> ArraySlice<[UInt8]> {
     let rest = entities.dropFirst(skip)
     return limit.map { rest.prefix($0) } ?? rest
@@ -285,18 +285,5 @@ extension [UInt8] {
   /// What ties are broken by.
   fileprivate func idKey(_ format: RecordFormat) -> [UInt8] {
     format.key(of: self).map { Array($0.utf8) } ?? []
-  }
-}
-
-extension [[UInt8]] {
-  /// The entities as one JSON array.
-  package var arrayText: [UInt8] {
-    var text: [UInt8] = [UInt8(ascii: "[")]
-    for (index, entity) in enumerated() {
-      if index > 0 { text.append(UInt8(ascii: ",")) }
-      text += entity
-    }
-    text.append(UInt8(ascii: "]"))
-    return text
   }
 }

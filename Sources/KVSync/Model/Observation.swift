@@ -63,34 +63,32 @@ package struct ResultChanges: Sendable {
 
   /// See kv_store_observe.
   package var json: [UInt8] {
-    var out = Array("{\"initial\":\(isInitial),\"count\":\(count),\"deletions\":[".utf8)
-    for (index, deletion) in deletions.enumerated() {
-      if index > 0 { out.append(UInt8(ascii: ",")) }
-      out += "{\"index\":\(deletion.index),\"id\":".utf8
-      out += JSONValue.string(deletion.id).bytes
-      out.append(UInt8(ascii: "}"))
-    }
-    out += "],\"moves\":[".utf8
-    for (index, move) in moves.enumerated() {
-      if index > 0 { out.append(UInt8(ascii: ",")) }
-      out += "{\"from\":\(move.from),\"to\":\(move.to),\"id\":".utf8
-      out += JSONValue.string(move.id).bytes
-      out.append(UInt8(ascii: "}"))
-    }
-    out += "],\"insertions\":[".utf8
-    Self.append(insertions, to: &out)
-    out += "],\"modifications\":[".utf8
-    Self.append(modifications, to: &out)
-    out += "]}".utf8
-    return out
+    var object = JSONObjectWriter()
+    object.add("initial", .bool(isInitial))
+    object.add("count", .int(Int64(count)))
+    object.add("deletions", .array(deletions.map(\.json)))
+    object.add("moves", .array(moves.map(\.json)))
+    object.add("insertions", json: insertions.map(\.json).jsonArray)
+    object.add("modifications", json: modifications.map(\.json).jsonArray)
+    return object.bytes
   }
+}
 
-  private static func append(_ entities: [IndexedEntity], to out: inout [UInt8]) {
-    for (index, indexed) in entities.enumerated() {
-      if index > 0 { out.append(UInt8(ascii: ",")) }
-      out += "{\"index\":\(indexed.index),\"entity\":".utf8
-      out += indexed.entity
-      out.append(UInt8(ascii: "}"))
-    }
+extension ResultChanges.Deletion {
+  fileprivate var json: JSONValue { ["index": .int(Int64(index)), "id": .string(id)] }
+}
+
+extension ResultChanges.Move {
+  fileprivate var json: JSONValue {
+    ["from": .int(Int64(from)), "to": .int(Int64(to)), "id": .string(id)]
+  }
+}
+
+extension ResultChanges.IndexedEntity {
+  fileprivate var json: [UInt8] {
+    var object = JSONObjectWriter()
+    object.add("index", .int(Int64(index)))
+    object.add("entity", json: entity)
+    return object.bytes
   }
 }

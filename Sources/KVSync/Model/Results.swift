@@ -21,15 +21,10 @@ package struct SaveManyResult: Sendable {
 
   /// `{"entities":[…],"errors":[…]}`.
   package var json: [UInt8] {
-    var out = Array("{\"entities\":[".utf8)
-    for (index, entity) in entities.enumerated() {
-      if index > 0 { out.append(UInt8(ascii: ",")) }
-      out.append(contentsOf: entity ?? Array("null".utf8))
-    }
-    out.append(contentsOf: "],\"errors\":".utf8)
-    out.append(contentsOf: errors.jsonText.utf8)
-    out.append(UInt8(ascii: "}"))
-    return out
+    var object = JSONObjectWriter()
+    object.add("entities", json: entities.map { $0 ?? JSONValue.null.bytes }.jsonArray)
+    object.add("errors", json: errors.jsonText.utf8)
+    return object.bytes
   }
 }
 

@@ -104,7 +104,7 @@ struct DirectWriter {
   /// queued for them then is done with; what was queued since stays.
   func settle(_ stored: [[UInt8]], queued: [RecordID: PendingWrite]) throws(StoreError) {
     guard let local, !stored.isEmpty else { return }
-    let array = stored.arrayText
+    let array = stored.jsonArray
     let outlines: [EntityOutline]
     do throws(JSONError) { outlines = try EntityScanner.outlines(ofArray: array, format) } catch {
       throw .badAnswer(error)

@@ -110,15 +110,11 @@ enum EntityMerge {
     }
 
     var text: [UInt8] {
-      var out: [UInt8] = [UInt8(ascii: "{")]
-      for (index, member) in members.enumerated() {
-        if index > 0 { out.append(UInt8(ascii: ",")) }
-        JSONValue.write(String(decoding: member.name, as: UTF8.self), to: &out)
-        out.append(UInt8(ascii: ":"))
-        out.append(contentsOf: member.value)
+      var object = JSONObjectWriter()
+      for member in members {
+        object.add(String(decoding: member.name, as: UTF8.self), json: member.value)
       }
-      out.append(UInt8(ascii: "}"))
-      return out
+      return object.bytes
     }
   }
 }
