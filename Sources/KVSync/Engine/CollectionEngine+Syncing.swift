@@ -34,15 +34,26 @@ extension CollectionEngine {
   package func pull(_ query: Query, _ call: Call, how: Refreshing = Refreshing())
     throws(StoreError) -> PullResult
   {
-    let local = try localStore(for: "pull")
-    let remote = try backend(for: "pull")
-    let waiting = try local.waitingCount(in: collection)
+    let refresher = try refresher(for: "pull", call)
+    let waiting = try refresher.local.waitingCount(in: collection)
     guard waiting == 0 else {
       throw StoreError(
         .pending, "\(waiting) pending writes must be pushed or purged before a pull.")
     }
-    let refreshed = try Refresher(self, local, remote: remote, call: call).refresh(query, how)
-    return PullResult(pulled: refreshed.pulled, removed: refreshed.removed)
+    return try refresher.refresh(query, how).pullResult
+  }
+
+  /// Brings what matches up to date, as a pull does, but beside writes that wait: their entities are left as they are
+  /// here.
+  package func catchUp(
+    _ query: Query, _ call: Call, how: Refreshing
+  ) throws(StoreError) -> PullResult {
+    try refresher(for: "follow", call).refresh(query, how).pullResult
+  }
+
+  private func refresher(for operation: String, _ call: Call) throws(StoreError) -> Refresher {
+    Refresher(
+      self, try localStore(for: operation), remote: try backend(for: operation), call: call)
   }
 
   /// Pushes, then pulls what matches. What the backend has refused for good holds up nothing; no pull if a write that

@@ -4,7 +4,7 @@ struct Refreshed {
   var removed = 0
   /// What the answer had, in its order; only if asked for.
   var ids: [String]?
-  /// How many were taken in.
+  /// How many entities were received.
   var received = 0
   /// How many the backend sent in pages: more, if it cannot select as the query does.
   var answered = 0
@@ -33,4 +33,7 @@ extension Refreshed {
     answered += part.answered
     isComplete = isComplete && part.isComplete
   }
+
+  /// What a pull says of it.
+  var pullResult: PullResult { PullResult(pulled: pulled, removed: removed) }
 }
