@@ -20,8 +20,8 @@ package final class Database: Sendable {
   /// untouched. A file that the system lets us only read is opened for reading, if it lacks no migration.
   package init(_ configuration: Configuration, migrations: [Migration]) throws(SQLiteError) {
     self.configuration = configuration
-    let seat = try Self.openWriter(configuration, migrations: migrations)
-    writer = seat.map { Writer($0, configuration.durability) }
+    let pooled = try Self.openWriter(configuration, migrations: migrations)
+    writer = pooled.map { Writer($0, configuration.durability) }
     readers = ReaderPool(configuration)
   }
 
@@ -94,10 +94,10 @@ package final class Database: Sendable {
     _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(SQLiteError) -> R {
     try checkProcess()
-    let seat = try readers.acquire()
-    defer { readers.release(seat) }
-    return try seat.connection.within(budget) { () throws(SQLiteError) in
-      try body(seat.connection)
+    let pooled = try readers.acquire()
+    defer { readers.release(pooled) }
+    return try pooled.connection.within(budget) { () throws(SQLiteError) in
+      try body(pooled.connection)
     }
   }
 

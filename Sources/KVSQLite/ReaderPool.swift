@@ -30,27 +30,27 @@ final class ReaderPool: @unchecked Sendable {
     guard !isClosed.load(ordering: .acquiring) else {
       throw SQLiteError(.misuse, "The database is closed.")
     }
-    if let seat = popNearest() { return seat }
-    if let seat = idle.withLock({ $0.popLast() }) { return seat }
+    if let pooled = popNearest() { return pooled }
+    if let pooled = idle.withLock({ $0.popLast() }) { return pooled }
     return try Database.openReader(configuration)
   }
 
   /// Takes a connection back, ending what it left open.
-  func release(_ seat: PooledConnection) {
-    guard generation.isCurrent else { return leak(seat) }
+  func release(_ pooled: PooledConnection) {
+    guard generation.isCurrent else { return leak(pooled) }
     // An error may have left a transaction open; one that cannot be ended closes with its connection.
-    if seat.connection.isInTransaction {
-      guard (try? seat.connection.run(Connection.Control.rollback)) != nil else { return }
+    if pooled.connection.isInTransaction {
+      guard (try? pooled.connection.run(Connection.Control.rollback)) != nil else { return }
     }
     guard !isClosed.load(ordering: .acquiring) else { return }
-    let kept = Unmanaged.passRetained(seat)
+    let kept = Unmanaged.passRetained(pooled)
     let (isKept, _) = nearest.compareExchange(
       expected: nil, desired: UnsafeRawPointer(kept.toOpaque()),
       ordering: .acquiringAndReleasing)
     guard !isKept else { return }
     kept.release()
     // Kept or not, the last reference goes outside the lock: closing takes time.
-    idle.withLock { if $0.count < Self.maxIdle { $0.append(seat) } }
+    idle.withLock { if $0.count < Self.maxIdle { $0.append(pooled) } }
   }
 
   /// Closes the idle connections. One that is given back at this moment closes with the pool.

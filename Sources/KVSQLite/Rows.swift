@@ -9,7 +9,7 @@ internal import KVBase
 package final class Rows: @unchecked Sendable {
   private let readers: ReaderPool
   private let generation = ProcessGeneration.current
-  private var seat: PooledConnection?
+  private var pooled: PooledConnection?
   private var statement: Statement?
   /// The statement stands on a row that was not handed out yet.
   private var isOnRow = false
@@ -21,20 +21,20 @@ package final class Rows: @unchecked Sendable {
     verify: ((borrowing Connection) throws(SQLiteError) -> Bool)? = nil
   ) throws(SQLiteError) {
     self.readers = readers
-    let seat = try readers.acquire()
+    let pooled = try readers.acquire()
     do {
-      if verify == nil { try seat.connection.run(Connection.Control.beginRead) }
-      self.seat = seat
-      try seat.connection.within(budget) { () throws(SQLiteError) in
-        guard let statement = try prepare(seat.connection) else { return }
+      if verify == nil { try pooled.connection.run(Connection.Control.beginRead) }
+      self.pooled = pooled
+      try pooled.connection.within(budget) { () throws(SQLiteError) in
+        guard let statement = try prepare(pooled.connection) else { return }
         isOnRow = try statement.step()
         self.statement = consume statement
-        guard try verify?(seat.connection) ?? true else { throw .outdated }
+        guard try verify?(pooled.connection) ?? true else { throw .outdated }
       }
     } catch {
       statement = nil
-      self.seat = nil
-      readers.release(seat)
+      self.pooled = nil
+      readers.release(pooled)
       throw error
     }
     if !isOnRow { close() }
@@ -86,13 +86,13 @@ package final class Rows: @unchecked Sendable {
 
   /// Gives the snapshot back. There is no next row then.
   package func close() {
-    guard let seat else { return }
-    self.seat = nil
+    guard let pooled else { return }
+    self.pooled = nil
     guard generation.isCurrent else {
       statement.take()?.abandon()
-      return leak(seat)
+      return leak(pooled)
     }
     statement = nil
-    readers.release(seat)
+    readers.release(pooled)
   }
 }

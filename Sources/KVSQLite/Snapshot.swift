@@ -8,22 +8,22 @@ package final class Snapshot: @unchecked Sendable {
   private let readers: ReaderPool
   private let generation = ProcessGeneration.current
   /// Nil once the snapshot was given back.
-  private var seat: PooledConnection?
+  private var pooled: PooledConnection?
 
   /// A transaction that has read nothing has no snapshot yet.
   private static let begin = SQL("SELECT 1 FROM sqlite_schema LIMIT 1")
 
   init(_ readers: ReaderPool) throws(SQLiteError) {
     self.readers = readers
-    let seat = try readers.acquire()
+    let pooled = try readers.acquire()
     do {
-      try seat.connection.run(Connection.Control.beginRead)
-      try seat.connection.run(Self.begin)
+      try pooled.connection.run(Connection.Control.beginRead)
+      try pooled.connection.run(Self.begin)
     } catch {
-      readers.release(seat)
+      readers.release(pooled)
       throw error
     }
-    self.seat = seat
+    self.pooled = pooled
   }
 
   deinit { close() }
@@ -32,17 +32,17 @@ package final class Snapshot: @unchecked Sendable {
   package func read<R>(
     _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(SQLiteError) -> R {
-    guard generation.isCurrent, let seat else {
+    guard generation.isCurrent, let pooled else {
       throw SQLiteError(.misuse, "The transaction has ended.")
     }
-    return try body(seat.connection)
+    return try body(pooled.connection)
   }
 
   /// Gives the snapshot back.
   package func close() {
-    guard let seat else { return }
-    self.seat = nil
-    guard generation.isCurrent else { return leak(seat) }
-    readers.release(seat)
+    guard let pooled else { return }
+    self.pooled = nil
+    guard generation.isCurrent else { return leak(pooled) }
+    readers.release(pooled)
   }
 }

@@ -111,12 +111,6 @@ package struct Statement: ~Copyable {
       })
   }
 
-  /// The number of a named parameter (`:name`); nil if the statement has none of that name.
-  package func parameterIndex(of name: String) -> Int32? {
-    let index = sqlite3_bind_parameter_index(raw, name)
-    return index > 0 ? index : nil
-  }
-
   // MARK: Running
 
   /// Goes to the next row; false when there is none.

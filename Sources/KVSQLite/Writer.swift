@@ -25,7 +25,7 @@ final class Writer: Sendable {
   private static let longestWait: Int64 = 5_000_000
 
   private struct State {
-    var seat: PooledConnection?
+    var pooled: PooledConnection?
     /// Nobody new is let in; those in the queue still have their turn.
     var isClosing = false
     /// The thread that leads; nil: the writer is free, and then the queue is empty.
@@ -46,8 +46,8 @@ final class Writer: Sendable {
   /// What a commit waits for that is to be durable.
   private let durability: Database.Durability
 
-  init(_ seat: PooledConnection, _ durability: Database.Durability) {
-    state = Monitor(State(seat: seat))
+  init(_ pooled: PooledConnection, _ durability: Database.Durability) {
+    state = Monitor(State(pooled: pooled))
     self.durability = durability
   }
 
@@ -56,9 +56,9 @@ final class Writer: Sendable {
     durably: Bool, repeatable: Bool, _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(SQLiteError) -> R {
     switch try enter() {
-    case .lead(let seat):
+    case .lead(let pooled):
       defer { handOver([]) }
-      return try seat.connection.transaction(durably ? durability : .normal, body)
+      return try pooled.connection.transaction(durably ? durability : .normal, body)
     case .queue:
       return try queueUp(Job.Kind(isDurable: durably, isRepeatable: repeatable), body)
     }
@@ -70,9 +70,9 @@ final class Writer: Sendable {
     _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(SQLiteError) -> R {
     switch try enter() {
-    case .lead(let seat):
+    case .lead(let pooled):
       defer { handOver([]) }
-      return try body(seat.connection)
+      return try body(pooled.connection)
     case .queue: return try queueUp(Job.Kind(isAlone: true), body)
     }
   }
@@ -81,13 +81,13 @@ final class Writer: Sendable {
   private func enter() throws(SQLiteError) -> Entry {
     let me = pthread_self()
     return try state.withLock { (state) throws(SQLiteError) in
-      guard let seat = state.seat, !state.isClosing else {
+      guard let pooled = state.pooled, !state.isClosing else {
         throw SQLiteError(.misuse, "The database is closed.")
       }
       guard let leader = state.leader else {
         guard state.lastGroup == 1 else { return .queue }
         state.leader = me
-        return .lead(seat)
+        return .lead(pooled)
       }
       guard pthread_equal(leader, me) == 0 else {
         throw SQLiteError(.misuse, "A write transaction cannot contain another one.")
@@ -100,13 +100,13 @@ final class Writer: Sendable {
   func close() {
     let me = pthread_self()
     state.withLock { $0.isClosing = true }
-    let seat = state.wait { state -> PooledConnection?? in
+    let pooled = state.wait { state -> PooledConnection?? in
       // From inside a body there is nothing to wait for: the body holds its connection itself.
       if let leader = state.leader, pthread_equal(leader, me) == 0 { return nil }
-      defer { state.seat = nil }
-      return .some(state.seat)
+      defer { state.pooled = nil }
+      return .some(state.pooled)
     }
-    withExtendedLifetime(seat) {}
+    withExtendedLifetime(pooled) {}
   }
 
   private enum Entry {
@@ -181,24 +181,24 @@ final class Writer: Sendable {
   }
 
   private func run(_ group: [Job]) {
-    guard let seat = state.withLock({ $0.seat }) else {
+    guard let pooled = state.withLock({ $0.pooled }) else {
       let closed = SQLiteError(.misuse, "The database is closed.")
       for job in group { job.error = closed }
       return
     }
     if let job = group.first, job.kind.isAlone {
-      do { try job.run(on: seat.connection, alone: true) } catch { job.error = error }
+      do { try job.run(on: pooled.connection, alone: true) } catch { job.error = error }
       return
     }
     let isDurable = group.contains { $0.kind.isDurable }
     let durability = isDurable ? self.durability : .normal
     if group.count > 1, group.allSatisfy(\.kind.isRepeatable),
-      runOnce(group, on: seat, durability: durability)
+      runOnce(group, on: pooled, durability: durability)
     {
       return
     }
     do {
-      try seat.connection.transaction(durability) { (connection) throws(SQLiteError) in
+      try pooled.connection.transaction(durability) { (connection) throws(SQLiteError) in
         for job in group { try job.run(on: connection, alone: group.count == 1) }
       }
     } catch {
@@ -208,12 +208,12 @@ final class Writer: Sendable {
   }
 
   /// Runs a group without savepoints; false if a body failed, and everything was undone.
-  private func runOnce(_ group: [Job], on seat: PooledConnection, durability: Database.Durability)
+  private func runOnce(_ group: [Job], on pooled: PooledConnection, durability: Database.Durability)
     -> Bool
   {
     var failsInBody = false
     do {
-      try seat.connection.transaction(durability) { (connection) throws(SQLiteError) in
+      try pooled.connection.transaction(durability) { (connection) throws(SQLiteError) in
         failsInBody = true
         for job in group { try job.run(on: connection, alone: true) }
         failsInBody = false

@@ -27,7 +27,7 @@ final class Lingering: Sendable {
   private let maxBytes: Int
   private let worker: Worker?
 
-  /// `mostBytes`: how much of one connection is read.
+  /// `maxBytes`: how much of one connection is read.
   init(maxBytes: Int) {
     self.maxBytes = maxBytes
     guard let wakeUp else {

@@ -3,7 +3,7 @@ import KVQuery
 import Testing
 
 /// The table of what the original client makes of predicates, row by row, broken rows included.
-@Suite("What the original client sends") struct OriginalFormTests {
+@Suite("What the original client sends") struct LegacySDKFilterTests {
   @Test(
     "is available for every kind of predicate",
     arguments: [

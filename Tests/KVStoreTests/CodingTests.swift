@@ -38,7 +38,9 @@ import Testing
 
   @Test("What does not fit is an error that names the entity and the member")
   func misfits() async throws {
-    func expectMisfit<A: Codable & Sendable, B: Codable & Sendable>(_ value: A, _ type: B.Type)
+    func expectDecodingError<A: Codable & Sendable, B: Codable & Sendable>(
+      _ value: A, _ type: B.Type
+    )
       async
     {
       let error = await #expect(throws: KVStoreError.self) { try await read(value, as: type) }
@@ -46,15 +48,15 @@ import Testing
       #expect(error?.id == "1")
       #expect(error?.message.contains("value") == true, "\(error?.message ?? "")")
     }
-    await expectMisfit("1", Int.self)
-    await expectMisfit(1, String.self)
-    await expectMisfit(1, Bool.self)
-    await expectMisfit(300, Int8.self)
-    await expectMisfit(-1, UInt64.self)
-    await expectMisfit(Int64(1 << 53 + 1), Double.self)
-    await expectMisfit(0.5, Int.self)
-    await expectMisfit("tomorrow", Timestamp.self)
-    await expectMisfit([1], [String].self)
+    await expectDecodingError("1", Int.self)
+    await expectDecodingError(1, String.self)
+    await expectDecodingError(1, Bool.self)
+    await expectDecodingError(300, Int8.self)
+    await expectDecodingError(-1, UInt64.self)
+    await expectDecodingError(Int64(1 << 53 + 1), Double.self)
+    await expectDecodingError(0.5, Int.self)
+    await expectDecodingError("tomorrow", Timestamp.self)
+    await expectDecodingError([1], [String].self)
   }
 
   @Test("Numbers that JSON does not have are refused", arguments: [Double.nan, .infinity])

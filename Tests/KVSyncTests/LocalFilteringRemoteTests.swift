@@ -5,7 +5,7 @@ import Testing
 
 @testable import KVSync
 
-@Suite("Queries that a backend cannot answer whole") struct FinishingRemoteTests {
+@Suite("Queries that a backend cannot answer whole") struct LocalFilteringRemoteTests {
   @Test("are finished here: filtered, ordered, paged, projected") func finishesFind() throws {
     let shelf = Shelf((0..<30).map { #"{"_id":"\#($0)","a":\#($0),"b":\#(30 - $0),"c":1}"# })
     let query = try Query(

@@ -82,7 +82,7 @@ func (c Changes[T]) Apply(result []T) []T {
 	return made
 }
 
-// mostChanges is how many changes may wait for who receives them.
+// maxChanges is how many changes may wait for who receives them.
 const maxChanges = 100
 
 // Observe follows a query over the local data: its result first, then what changes it, whoever causes

@@ -89,7 +89,7 @@ func (c *Client) ObserveSync(receive func(SyncEvent)) (*Subscription, error) {
 	return subscription, nil
 }
 
-// mostSyncEvents is how many may wait for who receives them.
+// maxSyncEvents is how many may wait for who receives them.
 const maxSyncEvents = 10000
 
 // SyncEvents gives what [Client.ObserveSync] tells by a channel, which is closed when the context has ended or

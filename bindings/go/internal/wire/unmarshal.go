@@ -88,7 +88,7 @@ func settled(value any) (any, bool) {
 	return value, false
 }
 
-// mostDigits is how long a number may be that a float64 surely gives back.
+// maxDigits is how long a number may be that a float64 surely gives back.
 const maxDigits = 15
 
 func number(text json.Number) any {

@@ -5,7 +5,7 @@ import KVSync
 import Testing
 
 /// "Subscribe, then pull": messages arrive while the answer of a read is on its way.
-@Suite("Live data during a read") struct LiveIntakeTests {
+@Suite("Live data during a read") struct LiveDuringReadTests {
   enum Read: CaseIterable {
     case pull, pages, comparing, comparingPages, changes, find, findOne
 

@@ -2,7 +2,7 @@ import KVBase
 import KVTestSupport
 import Testing
 
-@Suite("Work done together") struct TogetherTests {
+@Suite("Work done together") struct ConcurrentMapTests {
   @Test("gives each result in its place, with however many threads", arguments: [-1, 0, 1, 2, 9])
   func places(threads: Int) {
     #expect(concurrentMap(7, threads: threads) { $0 * $0 } == [0, 1, 4, 9, 16, 25, 36])
