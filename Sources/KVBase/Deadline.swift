@@ -23,7 +23,7 @@ package struct Deadline: Sendable, Equatable {
     return max(0, Double(nanoseconds - monotonicNanoseconds()) / 1e9)
   }
 
-  /// The earlier of two.
+  /// The earlier of two deadlines.
   package func earlier(_ other: Deadline) -> Deadline {
     guard let mine = nanoseconds else { return other }
     guard let theirs = other.nanoseconds else { return self }

@@ -1,4 +1,4 @@
-/// First in, first out. Adding and taking cost O(1) on average.
+/// A queue: first in, first out. Adding and taking cost O(1) on average.
 package struct FIFO<Element> {
   private var elements: [Element?] = []
   private var first = 0

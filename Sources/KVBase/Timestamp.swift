@@ -4,7 +4,7 @@ internal import Glibc
 ///
 /// In this form (years 0000 to 9999) moments compare as their texts do.
 package struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible {
-  /// Since 1970-01-01T00:00:00Z.
+  /// Milliseconds since 1970-01-01T00:00:00Z.
   package var milliseconds: Int64
 
   package init(milliseconds: Int64) { self.milliseconds = milliseconds }

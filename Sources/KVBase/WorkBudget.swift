@@ -68,7 +68,7 @@ package final class WorkBudget: Sendable {
     deadline.store(monotonicNanoseconds() &+ left, ordering: .relaxed)
   }
 
-  /// Stops the time.
+  /// Stops counting the time.
   package func pause() {
     guard left.load(ordering: .relaxed) != Self.never else { return }
     let end = deadline.exchange(Self.never, ordering: .relaxed)

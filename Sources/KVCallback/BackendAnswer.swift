@@ -78,7 +78,7 @@ struct BackendAnswer {
     return text
   }
 
-  /// False if it is missing.
+  /// A member that is true or false; false if it is missing.
   func bool(_ name: String) throws(StoreError) -> Bool {
     guard let value = try value(name) else { return false }
     guard case .bool(let flag) = value else { throw .unfitMember(name, "true or false") }

@@ -22,7 +22,7 @@ extension StoreError {
     }
   }
 
-  /// The backend's last word.
+  /// The error of what the backend refuses for good.
   static func refused(_ kind: Kind, _ message: String) -> StoreError {
     var error = StoreError(kind, message)
     error.answer = ServerAnswer(status: 400, error: "Refused")
@@ -35,7 +35,7 @@ extension StoreError {
     return error
   }
 
-  /// Neither carried out nor refused.
+  /// The error of what was neither carried out nor refused: it may succeed later.
   private static func later(_ message: String?, after: JSONValue?) -> StoreError {
     var error = StoreError(.server, message ?? "The backend asks to try again later.")
     let pause = after?.doubleValue.flatMap { $0 >= 0 ? min($0, 3_600) : nil }

@@ -7,7 +7,7 @@ package import KVSync
 /// more or that never was is told so, and nothing else happens.
 package enum PendingRequests {
   private struct State {
-    /// 0 is no request.
+    /// The number of the latest request; 0 is no request.
     var last: UInt64 = 0
     var waiting: [UInt64: PendingRequest] = [:]
   }

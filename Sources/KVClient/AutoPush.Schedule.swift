@@ -26,7 +26,7 @@ extension AutoPush {
       case refused
       /// Nobody answered, or nobody may push.
       case failed
-      /// Another process pushes.
+      /// Another process pushes for all.
       case notElected
     }
 

@@ -42,7 +42,7 @@ final class AutoPush: Sendable {
   /// Whether this is called from its thread.
   var isOwnThread: Bool { worker.withLock { $0 }?.isCurrent ?? false }
 
-  /// Something was saved here.
+  /// Says that something was saved here.
   func didSave() { state.withLockNotifyingAll { $0.isSaved = true } }
 
   /// The network is back, or somebody has logged in.

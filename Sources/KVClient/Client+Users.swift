@@ -243,7 +243,7 @@ extension Client {
     }
   }
 
-  /// The backend. What an operation needs of it and it lacks is `.unsupported`, naming that.
+  /// Gives the backend; `.unsupported` if there is none.
   func existing() throws(StoreError) -> Backend {
     guard let backend else { throw StoreError(.unsupported, "This client has no backend.") }
     return backend

@@ -45,7 +45,7 @@ struct ClientOptions {
     try reader.finish()
   }
 
-  /// Letters, digits and hyphens.
+  /// Reads the tag: letters, digits and hyphens.
   static func tag(_ reader: inout OptionReader) throws(StoreError) -> String? {
     guard let tag = try reader.string("tag") else { return nil }
     let isPlain = tag.utf8.allSatisfy { byte in

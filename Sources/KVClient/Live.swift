@@ -59,7 +59,7 @@ final class Live: Sendable {
     if !parts.feed.begin(registration) { endOnBackend(registration) }
   }
 
-  /// The same as `registered`. Throws `.misuse` without one.
+  /// The registration of the user. Throws `.misuse` without one.
   func registration() throws(StoreError) -> LiveRegistration {
     guard let registered else {
       throw StoreError(.misuse, "The user is not registered for live data.")

@@ -60,7 +60,7 @@ struct OptionReader {
     return number
   }
 
-  /// A JSON object, as text.
+  /// Reads a JSON object, as text.
   mutating func object(_ key: String) throws(StoreError) -> String? {
     guard let value = take(key) else { return nil }
     guard let object = value.objectValue else { throw wrong(key, "an object") }
@@ -85,7 +85,7 @@ struct OptionReader {
     return known
   }
 
-  /// A filter.
+  /// Reads a filter: a JSON object.
   mutating func filter(_ key: String) throws(StoreError) -> Query? {
     guard let text = try object(key) else { return nil }
     do throws(QueryError) { return try Query(filter: text) } catch {

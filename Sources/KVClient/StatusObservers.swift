@@ -35,7 +35,7 @@ final class StatusObservers: Sendable {
     state.withLock { _ = $0.signals.removeValue(forKey: ObjectIdentifier(observer)) }
   }
 
-  /// Cheap enough for each save.
+  /// Says that a status may be another one. Cheap enough for each save.
   func didChange() {
     let isNews = state.withLock { !$0.isChanged && !$0.signals.isEmpty }
     if isNews { state.withLockNotifyingAll { $0.isChanged = true } }
@@ -75,7 +75,7 @@ package final class StatusObserver: Sendable {
 
   fileprivate init(_ observers: StatusObservers) { self.observers = observers }
 
-  /// A second time is harmless. Does not wait for a signal that is under way.
+  /// Ends it; a second time nothing happens. Does not wait for a signal that is under way.
   package func end() { observers.remove(self) }
 }
 

@@ -43,7 +43,7 @@ private enum Level {
   case object(member: Range<Int>?)
   case array(index: Int)
 
-  /// Behind a comma.
+  /// The level after a comma.
   var next: Level {
     switch self {
     case .object: .object(member: nil)

@@ -3,7 +3,7 @@ internal import KVSync
 internal import KVTransport
 
 extension Account {
-  /// Throws `.storage` only.
+  /// Takes the password out. Throws `.storage` only.
   mutating func removePassword() throws(StoreError) {
     guard var user = try JSONValue.ifValid(json)?.objectValue, user["password"] != nil else {
       return

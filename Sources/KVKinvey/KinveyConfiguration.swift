@@ -22,7 +22,7 @@ package struct KinveyConfiguration: Sendable {
   package var connections: Int
   /// Whether queries made from formats are sent as the original client sends them, also where that is broken.
   package var sendsOriginalForms = false
-  /// Of this library.
+  /// The version of this library.
   package var version: String
 
   package init(

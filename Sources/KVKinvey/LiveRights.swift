@@ -5,7 +5,7 @@ internal import KVSync
 struct LiveRights: Equatable {
   var publishKey: String
   var subscribeKey: String
-  /// All channels of this user.
+  /// The channel group: all channels of this user.
   var group: String
   /// Where to poll, such as `https://ps.pndsn.com`.
   var origin: String
@@ -19,7 +19,7 @@ extension LiveRights {
     self.init(publishKey: texts[0], subscribeKey: texts[1], group: texts[2], origin: texts[3])
   }
 
-  /// As a registration carries it.
+  /// The rights as a registration carries them.
   var bytes: [UInt8] {
     JSONValue.array([publishKey, subscribeKey, group, origin].map { .string($0) }).bytes
   }

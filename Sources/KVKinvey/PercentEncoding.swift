@@ -1,7 +1,7 @@
 /// Percent-encoding as RFC 3986 has it: everything but letters, digits and `-._~` is encoded, so that
 /// `+`, `/`, `&` and `=` can be part of a name or a value.
 enum PercentEncoding {
-  /// One segment of a path. `.` and `..` are encoded too: a server or a proxy would walk by them.
+  /// Encodes one segment of a path. `.` and `..` are encoded too: a server or a proxy would walk by them.
   static func segment(_ text: String) -> String {
     text == "." || text == ".." ? text.map { _ in "%2E" }.joined() : value(text)
   }

@@ -37,7 +37,7 @@ enum DatabaseFile {
 
   /// What a file's first bytes say.
   enum Header: Equatable {
-    /// No bytes: a new database.
+    /// The file has no bytes: a new database.
     case empty
     /// A database of this program, of that schema version.
     case ours(version: Int32)

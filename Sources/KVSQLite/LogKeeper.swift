@@ -93,6 +93,6 @@ final class LogKeeper {
     _ = try? connection.integer("PRAGMA max_page_count = \(limit)")
   }
 
-  /// SQLite's own limit.
+  /// The largest number of pages that SQLite allows.
   private static let maximumPageCount: Int64? = 4_294_967_294
 }

@@ -16,7 +16,7 @@ final class RowFunction: @unchecked Sendable {
   enum Kind: Sendable {
     case match(Matcher)
     case sortKey(Sorter)
-    /// Always 1.
+    /// Counts rows; its value is always 1.
     case count(RowCounter)
   }
 

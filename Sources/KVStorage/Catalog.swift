@@ -2,7 +2,7 @@ internal import KVBase
 internal import KVJSON
 internal import KVSQLite
 
-/// Which collections there are. Tables are made when they are first written to, by whichever process
+/// The collections of a file, and their tables. Tables are made when they are first written to, by whichever process
 /// that is, and never go away.
 final class Catalog: Sendable {
   /// A collection as the running write transaction sees it.

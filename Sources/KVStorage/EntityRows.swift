@@ -11,7 +11,7 @@ final class EntityRows: EntityCursor, @unchecked Sendable {
   /// How much is read at a time at the most.
   private static let limit = (entities: 128, bytes: 64 << 10)
 
-  /// Nil: there are none.
+  /// The rows that are left; nil: there are none.
   private let rows: Rows?
   private let projection: Projection?
   /// The table of the rows.

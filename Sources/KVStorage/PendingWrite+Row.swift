@@ -46,7 +46,7 @@ extension PendingWrite {
     """
     p.id, p.operation, p.revision, p.n, p.created, p.changed, p.attempts, p.error, p.sent, p.state, p.conditional
     """
-  /// How many these are.
+  /// How many columns these are.
   static let columnCount: Int32 = 11
 
   /// Reads the first columns of the current row.

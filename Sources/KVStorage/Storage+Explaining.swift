@@ -28,7 +28,7 @@ extension Storage {
       returned: 0)
   }
 
-  /// What SQLite's planner says.
+  /// Adds the steps in which SQLite carries the query out.
   private static func addSteps(
     of plan: Plan, to explanation: inout Explanation, on db: borrowing Connection
   ) throws(SQLiteError) {

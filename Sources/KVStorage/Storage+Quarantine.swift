@@ -139,7 +139,7 @@ extension Storage {
 }
 
 extension RebasedChange {
-  /// What is sent then. A create whose id is taken can only be an update.
+  /// What is sent after the rebase. A create whose id is taken can only be an update.
   fileprivate func operation(of write: PendingWrite) -> PendingWrite.Operation {
     switch self {
     case .unchanged: write.operation == .delete ? .delete : .update

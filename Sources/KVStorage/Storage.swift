@@ -46,7 +46,7 @@ package final class Storage: LocalStore {
 
   /// What an acknowledged save survives.
   package enum Durability: Sendable {
-    /// A power failure.
+    /// A power failure, too.
     case full
     /// The end of the process; after a power failure the last saves may be gone, never a part of one.
     case normal

@@ -25,9 +25,9 @@ final class Table: Sendable {
   let getSince: SQL
   /// Inserts, unless the id is there already. `Storage.Change` binds what is the same for all rows.
   let insert: SQL
-  /// Replaces.
+  /// Replaces an entity that is there.
   let update: SQL
-  /// Inserts or replaces.
+  /// Inserts an entity, or replaces the one that is there.
   let put: SQL
   /// The same, unless a write is pending for the id.
   let putUnlessPending: SQL
@@ -69,7 +69,7 @@ final class Table: Sendable {
   let expectLateCreate: SQL
   /// Forgets a pending write.
   let drop: SQL
-  /// Forgets all of them.
+  /// Forgets all pending writes.
   let dropAll: SQL
 
   /// What was sent without an answer, once the entity is changed again: with this body, if it is what was

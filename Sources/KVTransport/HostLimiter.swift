@@ -10,7 +10,7 @@ struct HostLimiter {
   }
 
   private let limit: Int
-  /// By `Exchange.host`. Two names that only look the same would share a limit, which does no harm.
+  /// The hosts by `Exchange.host`. Two names that only look the same would share a limit, which does no harm.
   private var hosts: [String: Host] = [:]
 
   init(limit: Int) { self.limit = max(1, limit) }

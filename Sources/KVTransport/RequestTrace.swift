@@ -10,7 +10,7 @@ package struct RequestTrace: Sendable, Equatable {
   /// Why there is no complete answer.
   package var failure: TransportError.Kind?
   package var milliseconds: Int
-  /// Of the answer's body, unpacked.
+  /// The size of the answer's body, unpacked.
   package var bytes: Int
 
   /// One line, such as `GET /appdata/kid/things 200, 12 ms, 345 bytes`.

@@ -12,7 +12,7 @@ protocol Sink: AnyObject, Sendable {
 
 enum SinkVerdict {
   case accepted
-  /// Try again after a resumption.
+  /// There is no room: the bytes come again after a resumption.
   case full
   case tooLarge
   /// Nobody wants it any more.

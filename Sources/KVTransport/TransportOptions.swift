@@ -4,7 +4,7 @@ package struct TransportOptions: Sendable, Equatable {
   package var caFile: String?
   /// The same, for a machine where the system has none: nil or a PEM file.
   package var caFallback: String?
-  /// Such as `http://127.0.0.1:3128`. Nil: what the environment says (`https_proxy`, `no_proxy`), as for
+  /// The proxy, such as `http://127.0.0.1:3128`. Nil: what the environment says (`https_proxy`, `no_proxy`), as for
   /// every program that uses libcurl; empty: none.
   package var proxy: String?
   /// Connections to one host at the most; further exchanges wait for one.

@@ -16,7 +16,7 @@ package struct IndexedGrouping: Sendable {
     case values
   }
 
-  /// No parameters.
+  /// The statement; it has no parameters.
   package let sql: String
   package let rows: Rows
   /// The number of key columns.

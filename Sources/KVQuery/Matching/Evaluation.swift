@@ -190,7 +190,7 @@ extension Evaluation.Item {
 }
 
 extension RawValue {
-  /// The value decoded.
+  /// The value as decoded JSON.
   var json: JSONValue { json(levels: EntityScanner.maximumDepth) }
 
   /// `levels`: how deep it looks; entities are never deeper, unless somebody has changed the database.

@@ -33,7 +33,7 @@ package indirect enum Predicate: Sendable, Equatable {
     return kept.isEmpty ? .nothing : kept.count == 1 ? kept[0] : .or(kept)
   }
 
-  /// Both.
+  /// A predicate that holds where both do.
   package func and(_ other: Predicate) -> Predicate {
     switch (self, other) {
     case (.everything, _): other
@@ -42,7 +42,7 @@ package indirect enum Predicate: Sendable, Equatable {
     }
   }
 
-  /// The opposite.
+  /// A predicate that holds where this one does not.
   package var negated: Predicate {
     switch self {
     case .everything: .nothing

@@ -32,7 +32,7 @@ package final class Projection: Sendable {
     }
   }
 
-  /// Nil: all members are kept.
+  /// The members that are kept; nil: all.
   private let root: Node?
   private let computed: ComputedMembers?
 

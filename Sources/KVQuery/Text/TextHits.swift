@@ -4,7 +4,7 @@ struct TextHits {
   private struct Word {
     /// The number of the word in the text.
     let index: Int
-    /// Its number in the vocabulary.
+    /// The number of the term in the vocabulary.
     let term: Int
   }
 

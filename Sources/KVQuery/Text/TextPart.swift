@@ -20,7 +20,7 @@ struct TextPart: Sendable, Hashable {
   }
 
   let role: Role
-  /// At least one.
+  /// The terms of the part: at least one.
   let terms: [Term]
 
   /// The parts of a text that is searched for, each once. Any text has some meaning: what is neither a word nor a sign

@@ -37,7 +37,7 @@ struct TextScore: Sendable {
 /// A search of a filter, and where it searches.
 struct PlacedSearch: Sendable {
   let search: TextSearch
-  /// Nil: in all texts.
+  /// The path that is searched; nil: all texts.
   let path: Path?
 
   func eachText(

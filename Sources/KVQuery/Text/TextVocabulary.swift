@@ -2,13 +2,13 @@
 struct TextVocabulary: Sendable {
   private typealias Entry = (word: [UInt8], number: Int)
 
-  /// In order.
+  /// The whole words, in order.
   private var whole: [Entry] = []
-  /// In order.
+  /// The prefixes, in order.
   private var prefixes: [Entry] = []
-  /// The different lengths of these.
+  /// The different lengths of the prefixes.
   private var prefixLengths: [Int] = []
-  /// In order.
+  /// The stems, in order.
   private var stems: [Entry] = []
   /// The numbers of the words of each part.
   private(set) var parts: [[Int]] = []

@@ -55,7 +55,7 @@ extension ArrayPush.Order {
 
 /// `$pull`: removes the elements that are equal to a value, or meet a condition.
 enum ArrayPull: Sendable {
-  /// The value's sort key.
+  /// Elements equal to a value, which is given by its sort key.
   case equal([UInt8])
   /// Conditions of the element itself.
   case checks(Checks)

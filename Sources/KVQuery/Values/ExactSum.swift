@@ -61,7 +61,7 @@ package struct ExactSum: Sendable {
     rest = exact
   }
 
-  /// All of it in one.
+  /// The whole sum as one number.
   private var total: FixedPoint {
     var total = rest ?? FixedPoint()
     total.add(high)

@@ -60,7 +60,7 @@ struct FixedPoint: Sendable {
     while first + limbs.count <= high { limbs.append(sign) }
   }
 
-  /// Returns the carry.
+  /// Adds one limb; returns the carry.
   private mutating func add(_ part: UInt64, _ at: Int, carry: Bool = false) -> Bool {
     let (sum, isOver) = limbs[at].addingReportingOverflow(part)
     let (result, isOverToo) = sum.addingReportingOverflow(carry ? 1 : 0)
@@ -79,7 +79,7 @@ struct FixedPoint: Sendable {
 
   private var isNegative: Bool { sign == .max }
 
-  /// Without its sign.
+  /// The number without its sign.
   private var magnitude: [UInt64] {
     guard isNegative else { return limbs }
     var carry = true

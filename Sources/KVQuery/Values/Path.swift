@@ -4,7 +4,7 @@ internal import KVBase
 /// array.
 package struct Path: Sendable, Hashable {
   package struct Component: Sendable, Hashable {
-    /// UTF-8.
+    /// The name as UTF-8.
     package let name: [UInt8]
     /// The array index that the name stands for, if it is a number without leading zeros.
     package let index: Int?
@@ -17,7 +17,7 @@ package struct Path: Sendable, Hashable {
   }
 
   package let text: String
-  /// Never empty.
+  /// The parts of the path: never empty.
   package let components: [Component]
 
   package init(_ text: String) {

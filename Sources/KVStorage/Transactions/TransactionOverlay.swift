@@ -6,7 +6,7 @@ internal import KVSync
 /// What a transaction has written to one collection, seen on top of its snapshot.
 struct TransactionOverlay: Sendable {
   struct Entry: Sendable {
-    /// Nil: deleted.
+    /// The text of the entity; nil: deleted.
     var body: [UInt8]?
     /// Its row in the snapshot; nil: it is new.
     let row: Int64?

@@ -5,7 +5,7 @@ internal import KVSync
 struct TransactionWrite: Sendable {
   let collection: String
   let id: String
-  /// Nil: the entity is deleted.
+  /// The text of the entity; nil: it is deleted.
   let body: [UInt8]?
   let operation: PendingWrite.Operation
   let isConditional: Bool
@@ -29,7 +29,7 @@ struct FoundRow: Sendable, Hashable {
 struct StoredRecord {
   let number: Int64
   let version: Int64
-  /// Nil: it is damaged.
+  /// The text of the entity; nil: it is damaged.
   let body: [UInt8]?
 
   /// Nil if there is none.

@@ -60,7 +60,7 @@ extension CollectionEngine {
 
   // MARK: Find by id
 
-  /// One entity. `.notFound` if it is not there.
+  /// Gives one entity. `.notFound` if it is not there.
   package func find(
     id: String, _ options: CallOptions, early: ([UInt8]) -> Void = { _ in }
   ) throws(StoreError) -> Answered<[UInt8]> {

@@ -24,7 +24,7 @@ package final class CollectionEngine: Sendable {
   let clock: @Sendable () -> Timestamp
   let handler = Monitor(Handler())
 
-  /// Who decides conflicts. A structure for the reason that `Progress` has.
+  /// The function that decides conflicts. A structure for the reason that `Progress` has.
   struct Handler {
     var decide: ConflictHandler?
   }

@@ -20,7 +20,7 @@ package struct FollowMachine: Sendable {
     case push
     /// Read from the backend what has changed, or everything.
     case read
-    /// Nothing for so many seconds.
+    /// Wait for so many seconds.
     case wait(Double)
   }
 
@@ -34,7 +34,7 @@ package struct FollowMachine: Sendable {
     case failed(StoreError)
   }
 
-  /// What happened outside.
+  /// Something that happens while a step is taken or waited for.
   package enum Signal: Sendable, Equatable {
     /// Something was saved here.
     case saved

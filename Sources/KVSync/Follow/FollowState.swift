@@ -9,7 +9,7 @@ package enum FollowState: Sendable, Equatable {
   case current
   /// It is not, and is being read; or the error says why it cannot be.
   case behind(StoreError?)
-  /// Nobody answers.
+  /// The backend does not answer, for this reason.
   case offline(StoreError)
   /// Closed: nothing happens any more.
   case closed

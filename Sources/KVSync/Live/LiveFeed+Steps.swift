@@ -1,6 +1,6 @@
 internal import KVBase
 
-/// The loop.
+/// What the thread of the feed does: it finds the step that is due, and takes it.
 extension LiveFeed {
   private enum Step {
     case join(LiveTopic)

@@ -65,7 +65,7 @@ package final class LiveFeed: Sendable {
     var waitingSince: Double?
     /// The next probe needs no pause before it.
     var mustHurry = false
-    /// Stops the step that runs.
+    /// Cancels the step that is being taken.
     var step: Cancellation?
     /// The topic that this step takes us into or out of. It is only stopped with everything: a request that is given up may
     /// still be carried out, behind the one that follows it.
@@ -173,7 +173,7 @@ package final class LiveFeed: Sendable {
     return subscriber
   }
 
-  /// A second time is harmless.
+  /// Ends a subscription; a second time nothing happens.
   package func unsubscribe(_ subscriber: Subscriber) { _ = depart(subscriber) }
 
   /// The same, and waits until the backend sends nothing of the topic any more, unless others listen to it.

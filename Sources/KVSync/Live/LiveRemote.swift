@@ -10,7 +10,7 @@ package protocol LiveRemote: AnyObject, Sendable {
     _ userId: String?, device: String, call: Call
   ) throws(StoreError) -> LiveRegistration
 
-  /// Ends that. `token`: of the session that was registered, which need not be the active one any more; nil: the
+  /// Ends a registration. `token`: of the session that was registered, which need not be the active one any more; nil: the
   /// backend has no users.
   func unregister(
     _ registration: LiveRegistration, token: String?, call: Call

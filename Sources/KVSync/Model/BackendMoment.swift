@@ -2,7 +2,7 @@ internal import KVBase
 
 /// When a backend evaluated a read, by its own clock: what "changed since" is asked with the next time.
 package struct BackendMoment: Sendable {
-  /// In the backend's notation.
+  /// The moment, in the backend's notation.
   package var text: String
   /// Which data that was; nil: the backend does not say. Data that was restored from an older copy has another epoch,
   /// and a moment says nothing about it.

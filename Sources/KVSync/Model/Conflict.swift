@@ -20,9 +20,9 @@ package struct Conflict: Sendable, Equatable {
   package var id: String
   /// What both started from; nil: there was none, or it is unknown.
   package var base: [UInt8]?
-  /// Nil: deleted here.
+  /// The local version; nil: deleted here.
   package var local: [UInt8]?
-  /// Nil: not there.
+  /// The backend's version; nil: not there.
   package var remote: [UInt8]?
 }
 
@@ -30,9 +30,9 @@ package struct Conflict: Sendable, Equatable {
 package enum ConflictAnswer: Sendable, Equatable {
   /// Leaves the conflict open.
   case leave
-  /// Ours wins.
+  /// The local version wins: it is sent once more.
   case keep
-  /// Theirs wins.
+  /// The backend's version wins: it replaces the local one.
   case take
   /// This is the entity, here and there.
   case merged([UInt8])

@@ -16,7 +16,7 @@ package protocol IndexAdmin: AnyObject, Sendable {
 }
 
 extension IndexAdmin {
-  /// For stores that have no indexes.
+  /// Throws `.unsupported`: the store has no indexes.
   package func createIndex(_ spec: IndexSpec, in collection: String) throws(StoreError) {
     throw StoreError(.unsupported, "This store has no indexes.")
   }

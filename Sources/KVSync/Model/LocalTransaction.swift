@@ -28,7 +28,7 @@ package protocol LocalTransaction: AnyObject, Sendable {
 
   func remove(_ query: Query, in collection: String) throws(StoreError) -> Int
 
-  /// As `EntityStore.update`.
+  /// Changes what matches, as `EntityStore.update` does.
   func update(
     _ query: Query, _ update: EntityUpdate, in collection: String
   ) throws(StoreError) -> UpdateResult

@@ -20,7 +20,7 @@ package protocol Outbox: AnyObject, Sendable {
   /// those whose entity is damaged: `pending` throws of these.
   func beginSending(_ writes: [PendingWrite]) throws(StoreError) -> [OutgoingWrite]
 
-  /// The backend accepted these. For each: if its revision is unchanged the row goes and `stored` (what
+  /// Notes that the backend has accepted these writes. For each: if its revision is unchanged the row goes and `stored` (what
   /// the backend answered) replaces the entity; else the row stays, a create becomes an update, and
   /// `stored` becomes its base. One transaction for all.
   func confirm(_ done: [(write: PendingWrite, stored: [UInt8]?)]) throws(StoreError)
@@ -35,7 +35,7 @@ package protocol Outbox: AnyObject, Sendable {
   /// and are not sent until they are changed, edited or released.
   func quarantine(_ refused: [QuarantinedWrite]) throws(StoreError)
 
-  /// The backend's versions win. Where the revision is unchanged, the row goes and the entity becomes
+  /// Replaces what was changed here by the backend's versions. Where the revision is unchanged, the row goes and the entity becomes
   /// theirs; else it stays, and what the backend has is its base.
   func acceptRemote(_ settled: [(write: PendingWrite, theirs: RemoteVersion)]) throws(StoreError)
 

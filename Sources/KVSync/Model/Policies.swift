@@ -38,13 +38,13 @@ package enum ReadPolicy: String, Sendable, CaseIterable {
 
 /// The side that a write goes to.
 package enum WritePolicy: String, Sendable, CaseIterable {
-  /// Saved and queued.
+  /// Saved locally, and queued for the next push.
   case forceLocal
   /// Saved and queued, then sent; being offline is a success.
   case silentLocalThenNetwork
   /// Saved and queued (first answer), then sent (second answer, which may be a failure).
   case localThenNetwork
-  /// Sent only.
+  /// Sent to the backend; nothing is queued.
   case forceNetwork
 }
 

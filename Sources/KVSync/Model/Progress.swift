@@ -53,7 +53,7 @@ package final class Progress: Sendable {
       self.start = start
     }
 
-    /// The part has so many entities.
+    /// Says how many entities the part has.
     package func expect(_ count: Int) {
       whole.update { $0.entitiesTotal = start + UInt64(max(0, count)) }
     }

@@ -5,7 +5,7 @@ package import KVJSON
 /// call that it came with.
 package struct RecordBatch {
   package let bytes: UnsafeRawBufferPointer
-  /// Each with an id.
+  /// Where the records are, each with its id.
   package private(set) var outlines: [EntityOutline]
 
   package init(_ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline]) {
@@ -35,7 +35,7 @@ package struct RecordBatch {
     return self
   }
 
-  /// Of all its records. Throws `.proto` if one has none.
+  /// The ids of all records. Throws `.proto` if one has none.
   package func ids() throws(StoreError) -> [String] {
     try outlines.map { (outline) throws(StoreError) in
       guard let id = outline.id else { throw .entityWithoutId }

@@ -61,11 +61,11 @@ extension StoreError {
 package protocol RetryClock: Sendable {
   /// From 0 to 1.
   func random() -> Double
-  /// Waits. False, and at once, if the deadline comes first. Throws `.cancelled` the moment the call is.
+  /// Waits for some seconds. False, and at once, if the deadline comes first. Throws `.cancelled` the moment the call is.
   func wait(_ seconds: Double, _ call: Call) throws(StoreError) -> Bool
 }
 
-/// The real one.
+/// The clock and the random numbers of the system.
 package struct SystemRetryClock: RetryClock {
   package init() {}
 

@@ -27,7 +27,7 @@ package struct StoredIndex: Sendable, Equatable {
 /// How a find is carried out, and what it looked at.
 package struct Explanation: Sendable, Equatable {
   package enum Access: String, Sendable {
-    /// By `_id`.
+    /// By the ids that the query names.
     case ids
     case index
     /// Every entity is looked at.

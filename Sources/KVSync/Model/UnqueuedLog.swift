@@ -14,6 +14,6 @@ package protocol UnqueuedLog: AnyObject, Sendable {
   /// write and matches in a version that the backend may have.
   func beginRemoval(of query: Query, in collection: String) throws(StoreError) -> Int64
 
-  /// Such a request was answered.
+  /// Notes what the answer to such a request says.
   func endUnqueued(_ request: Int64, _ outcome: UnqueuedOutcome) throws(StoreError)
 }

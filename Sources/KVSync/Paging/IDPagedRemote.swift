@@ -88,7 +88,7 @@ extension IDPagedRemote {
     return bounds
   }
 
-  /// The id behind so many.
+  /// The first id of a page: the one after so many others.
   private func firstId(
     of query: Query, skipping skip: Int, in collection: String, call: Call
   ) throws(StoreError) -> String? {

@@ -13,7 +13,7 @@ extension PageIngestor {
     }
   }
 
-  /// The same of one page.
+  /// The versions of one page.
   func versions(
     at token: PageToken, of query: Query, wish: PageWish
   ) throws(StoreError) -> ([EntityVersion], PageAnswer) {

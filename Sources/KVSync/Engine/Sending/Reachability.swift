@@ -17,7 +17,7 @@ struct Reachability {
   /// Why the writes without an answer had none; nil: there are none.
   var silence: StoreError? { unanswered.last?.error }
 
-  /// Somebody answered. Gives the writes that had no answer before: it was because of themselves.
+  /// Notes that the backend has answered. Gives the writes that had no answer before: it was because of themselves.
   mutating func recordAnswer() -> [(write: PendingWrite, error: StoreError)] {
     defer { self = Reachability() }
     return unanswered

@@ -83,7 +83,7 @@ package final class SendGate: Sendable {
 
 /// The right of one process among several to send what their common file has queued.
 package protocol SendingTurn: AnyObject, Sendable {
-  /// Waits for it. Threads that have it may be several. Throws `.timeout` or `.cancelled` if it does not come
+  /// Waits for the turn. Threads that have it may be several. Throws `.timeout` or `.cancelled` if it does not come
   /// in time; `end` must follow otherwise.
   func begin(_ call: Call) throws(StoreError)
   func end()
