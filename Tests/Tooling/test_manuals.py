@@ -17,14 +17,14 @@ import generate_server_manual  # noqa: E402
 from abi import header, manual  # noqa: E402
 
 
-def shown(name: str) -> str:
+def shown(name: str, width: int = 300) -> str:
     """Give a page as man shows it; it must have nothing to complain of."""
     done = subprocess.run(
         ["man", "--warnings", "-l", str(ROOT / "docs" / "man" / name)],
         capture_output=True,
         text=True,
         check=True,
-        env=os.environ | {"LC_ALL": "C.UTF-8", "MANWIDTH": "300", "MAN_KEEP_FORMATTING": ""},
+        env=os.environ | {"LC_ALL": "C.UTF-8", "MANWIDTH": str(width), "MAN_KEEP_FORMATTING": ""},
     )
     assert done.stderr == ""
     return done.stdout
@@ -36,7 +36,7 @@ def test_the_page_of_the_server_is_made_of_what_it_says() -> None:
 
 @pytest.mark.parametrize("name", ["kvstored.1", "libkvstore.3"])
 def test_a_page_has_its_sections_and_pleases_man(name: str) -> None:
-    text = shown(name)
+    text = shown(name, width=80)
     for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "EXAMPLE", "SEE ALSO"):
         assert re.search(rf"^{section}", text, re.MULTILINE), section
 

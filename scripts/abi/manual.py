@@ -27,9 +27,13 @@ class Group:
 def make(_: Header) -> str:
     """Write the page: it has the words of the header, and not only what the header declares."""
     header = HEADER.read_text()
-    about = re.split(r"^Rules that hold", uncommented(header), flags=re.MULTILINE)[0]
+    about, rules = re.split(
+        r"^Rules that hold.*\n(?:.+\n)*", first_comment(header), flags=re.MULTILINE
+    )
     lines = [
         '.TH LIBKVSTORE 3 "" "libkvstore" "Library Functions Manual"',
+        # Long names of functions leave gaps where lines are made equally long.
+        ".ad l",
         ".SH NAME",
         r"libkvstore \- an embeddable, offline\-first data store that synchronises",
         ".SH SYNOPSIS",
@@ -38,14 +42,12 @@ def make(_: Header) -> str:
         ".SH DESCRIPTION",
         marked(" ".join(about.strip().split("\n\n")[-1].split())),
         ".SH CONVENTIONS",
-        *_rules(uncommented(header)),
+        *described(rules),
         ".SH FUNCTIONS",
         roff("What each does, gives and needs is told in kvstore.h, of which this is the list."),
     ]
     for group in groups(header):
-        about, *points = re.split(r" - (?=`)", group.about)
-        lines += [f".SS {roff(group.title)}", marked(about)]
-        lines += [line for point in points for line in (_POINT, marked(point))]
+        lines += [f".SS {roff(group.title)}", *described(group.about)]
         for name, text in group.functions:
             lines += [".TP", f".BR {name} ()", marked(text)]
     lines += [".SH RETURN VALUE", *_statuses(header)]
@@ -54,15 +56,43 @@ def make(_: Header) -> str:
     return "\n".join(lines) + "\n"
 
 
-def uncommented(header: str) -> str:
+def first_comment(header: str) -> str:
     """Give the text of the header's first comment."""
-    comment = header[header.index("/**") + 3 : header.index("*/")]
-    return re.sub(r"^ \* ?", "", comment, flags=re.MULTILINE)
+    return uncommented(header[header.index("/**") + 3 : header.index("*/")])
 
 
-def _rules(text: str) -> Iterator[str]:
-    for rule in re.findall(r"^- ((?:.*\n)(?:  .*\n)*)", text, re.MULTILINE):
-        yield from (_POINT, marked(" ".join(rule.split())))
+def uncommented(comment: str) -> str:
+    """Give the text of a comment."""
+    return re.sub(r"^ \*(?:  ?|$)", "", comment, flags=re.MULTILINE)
+
+
+def described(text: str) -> Iterator[str]:
+    """Write paragraphs, items and tables of Markdown."""
+    for number, block in enumerate(blocks(text)):
+        words = " ".join(" ".join(block).split())
+        if words.startswith("- "):
+            yield from (_POINT, marked(words[2:]))
+        elif words.startswith("|"):
+            yield from verbatim("\n".join(line for line in block if not line.startswith("|-")))
+        else:
+            yield from ([".PP"] if number else [])
+            yield marked(words)
+
+
+def blocks(text: str) -> Iterator[list[str]]:
+    """Split a text into paragraphs, items and tables.
+
+    >>> list(blocks("One\\nand two:\\n- a\\n  b\\n- c\\n\\n| d |\\n| e |"))
+    [['One', 'and two:'], ['- a', '  b'], ['- c'], ['| d |', '| e |']]
+    """
+    block: list[str] = []
+    for line in text.splitlines():
+        if not line.strip() or line.startswith("- "):
+            yield from ([block] if block else [])
+            block = []
+        if line.strip():
+            block.append(line)
+    yield from ([block] if block else [])
 
 
 def groups(header: str) -> Iterator[Group]:
@@ -70,7 +100,7 @@ def groups(header: str) -> Iterator[Group]:
     parts = re.split(r"/\*\* @defgroup \w+ ", header)[1:]
     for part in parts:
         title, _, rest = part.partition("\n")
-        about = " ".join(rest.partition("@{")[0].replace("*", " ").split())
+        about = uncommented(rest.partition("@{")[0])
         found = re.findall(
             r"(?:/\*\*((?:(?!\*/).)*)\*/\s*)?KV_API [^;(]*?\b(kv_\w+)\(", part, re.DOTALL
         )
