@@ -47,7 +47,7 @@ type FollowStatus struct {
 // CollectionStatus is how a collection stands.
 type CollectionStatus struct {
 	Collection, Tag string
-	// Pending counts the writes that the backend has not confirmed, those included that are set aside.
+	// Pending counts the writes that the backend has not confirmed, including quarantined ones.
 	Pending, Quarantined int
 	// LastSynced is when it was last read from the backend; zero: never.
 	LastSynced time.Time

@@ -185,7 +185,7 @@ const (
 	AskHandler ConflictStrategy = "handler"
 )
 
-// WithQuarantined makes a push, or the push of a sync, send what was set aside as well.
+// WithQuarantined makes a push, or the push of a sync, send quarantined writes as well.
 func WithQuarantined() Option { return with("retryQuarantined", true) }
 
 // WithClientID says who asks the authorization server: the app key, perhaps with a service's id behind a
@@ -226,7 +226,7 @@ func WithKnownMembers(names M) Option {
 //
 // Like [IfVersion] and [IfMatches] it is for saves and removals by id, in transactions too. The check and
 // the write are one, and nothing is changed if the condition does not hold. A write that waits for the
-// backend stays conditional: what it started from must be there, or it is set aside as a conflict. Of
+// backend stays conditional: what it started from must be there, or it is quarantined as a conflict. Of
 // several conditions the last one counts.
 func IfMissing() Option { return with("if", nil) }
 

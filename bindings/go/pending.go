@@ -10,7 +10,7 @@ import (
 )
 
 // Pending is the queue of a collection: the writes that are not sent, at most one for each entity.
-// What the backend refuses for good, and conflicts that are left open, are set aside: see
+// Writes that the backend refuses for good, and conflicts that are left open, are quarantined: see
 // [PendingState]. Nothing here waits for the network but Retry.
 type Pending struct {
 	store *store

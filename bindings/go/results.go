@@ -21,7 +21,7 @@ type PullResult struct {
 type PushResult struct {
 	Pushed int      `json:"pushed"`
 	Errors []*Error `json:"errors"`
-	// Quarantined is how many writes are set aside now, those of earlier pushes included: [Collection.Pending] has them,
+	// Quarantined is how many writes are quarantined now, including those of earlier pushes: [Collection.Pending] has them,
 	// [WithQuarantined] sends them once more.
 	Quarantined int `json:"quarantined"`
 	// Overwritten is how many accepted writes have replaced a version that was not seen here, as far as the backend lets
@@ -70,7 +70,7 @@ func (r *SaveManyResult[T]) UnmarshalJSON(text []byte) error {
 type PendingState string
 
 // A write waits until a push has sent it. What the backend refuses for good, and what has met another
-// version there, is set aside until it is retried, edited, reverted, dropped or changed.
+// version there, is quarantined until it is retried, edited, reverted, dropped or changed.
 const (
 	Waiting    PendingState = "waiting"
 	Refused    PendingState = "refused"
@@ -90,7 +90,7 @@ type PendingWrite struct {
 }
 
 // PendingDetail is a pending write with what would be sent, the backend's version that it changes
-// and, if it was set aside, what the backend has; each nil if there is none, or it is unknown.
+// and, if it is quarantined, what the backend has; each nil if there is none, or it is unknown.
 type PendingDetail struct {
 	PendingWrite
 	Entity json.RawMessage `json:"entity"`

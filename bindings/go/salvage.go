@@ -53,7 +53,7 @@ type RepairReport struct {
 	Damaged int
 	// Removed are entities that the next pull brings again.
 	Removed []DamagedEntity
-	// Quarantined are entities with a pending write, which was set aside: save them again, or remove them.
+	// Quarantined are entities with a pending write, which is now quarantined: save them again, or remove them.
 	Quarantined []DamagedEntity
 }
 
@@ -65,7 +65,7 @@ type DamagedEntity struct {
 }
 
 // Repair takes what is damaged in the local data, which is [ErrCorrupt] with an entity's ID, out of the way: damaged
-// entities are removed, those with a pending write set aside, and indexes made anew.
+// entities are removed, those with a pending write quarantined, and indexes rebuilt.
 func (c *Client) Repair() (RepairReport, error) {
 	var text *C.char
 	var length C.size_t

@@ -74,7 +74,7 @@ struct Conflict {
 /** How a conflict is decided. */
 class Decision {
  public:
-  /** The write is set aside, in conflict. */
+  /** The conflict stays open: the write is quarantined. */
   static Decision leave() { return Decision(KV_CONFLICT_LEAVE); }
   /** Ours replaces theirs. */
   static Decision keep() { return Decision(KV_CONFLICT_KEEP); }

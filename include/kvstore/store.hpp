@@ -224,7 +224,7 @@ class Store : public Handle<kv_store, kv_store_close> {
     return detail::text(kv_store_pending, get(), after.c_str(), limit);
   }
   Result<Text> pending_get(Parameter id) const { return detail::text(kv_store_pending_get, get(), id.c_str()); }
-  /** Sends a write again that was set aside. */
+  /** Sends a quarantined write again. */
   Result<void> pending_retry(Parameter id, Parameter options = {}) const {
     return detail::run(kv_store_pending_retry, get(), id.c_str(), options.c_str());
   }

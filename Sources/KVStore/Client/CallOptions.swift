@@ -43,7 +43,7 @@ public struct CallOptions: Sendable, Equatable {
   /// Seconds after which local reads ignore what was written locally.
   public var ttl: Double?
   public var conflicts: Conflicts?
-  /// Whether a push sends what was set aside as well.
+  /// Whether a push sends quarantined writes as well.
   public var retriesQuarantined: Bool?
   /// Whether a pull asks only for what has changed since the last one, where the backend can tell.
   public var deltaSet: Bool?

@@ -11,7 +11,7 @@ public struct ClientStatus: Sendable, Equatable {
   public struct Collection: Sendable, Equatable {
     public let name: String
     public let tag: String
-    /// Writes that the backend has not confirmed, those included that are set aside.
+    /// Writes that the backend has not confirmed, including quarantined ones.
     public let pending: Int
     public let quarantined: Int
     /// When it was last read from the backend; nil: never.
@@ -62,7 +62,7 @@ extension KVStoreClient {
   /// The status as it is now, and after each change: four times a second at the most, and the last one in any case.
   ///
   ///     for try await status in try client.statuses() {
-  ///       print(status.pending, "waiting,", status.quarantined, "set aside")
+  ///       print(status.pending, "waiting,", status.quarantined, "quarantined")
   ///     }
   public func statuses() throws(KVStoreError) -> States<ClientStatus> {
     let signals = EventBuffer<Void>.signals()

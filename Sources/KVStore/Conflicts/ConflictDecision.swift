@@ -7,7 +7,7 @@ internal import KVSync
 ///       conflict.theirs == nil ? .keepOurs : .takeTheirs
 ///     }
 public enum ConflictDecision<Entity: Codable & Sendable>: Sendable {
-  /// The write is set aside, in conflict: see `DataStore.pending`.
+  /// The conflict stays open and the write is quarantined: see `DataStore.pending`.
   case leaveOpen
   /// Ours replaces theirs.
   case keepOurs

@@ -5,7 +5,7 @@ internal import KVSync
 
 /// The queue of a store: the writes that the backend has not confirmed, oldest first. `DataStore.pending` gives it.
 ///
-/// What the backend refuses for good, and conflicts that are left open, are set aside and wait for a decision:
+/// Writes that the backend refuses for good, and conflicts that are left open, are quarantined and wait for a decision:
 ///
 ///     for try await write in people.pending where write.state != .waiting {
 ///       switch write.error?.code {
@@ -62,7 +62,7 @@ public struct PendingWrites<Entity: Codable & Sendable>: AsyncSequence, Sendable
     }
   }
 
-  /// How many there are, those included that are set aside.
+  /// How many there are, including quarantined ones.
   public func count() async throws(KVStoreError) -> Int {
     try await store.performing(isLocal: true) { (core, _) throws(StoreError) in
       try core.pendingCount()
@@ -79,7 +79,7 @@ public struct PendingWrites<Entity: Codable & Sendable>: AsyncSequence, Sendable
 
   // MARK: Deciding
 
-  /// Sends the write of one entity now, also if it was set aside: after a conflict over the version that it met, so ours
+  /// Sends the write of one entity now, also a quarantined one: after a conflict over the version that it met, so ours
   /// wins. It stays pending if that fails.
   public func retry(id: String, options: CallOptions = CallOptions()) async throws(KVStoreError) {
     try await store.performing(isLocal: false, options) { (core, run) throws(StoreError) in
@@ -87,7 +87,7 @@ public struct PendingWrites<Entity: Codable & Sendable>: AsyncSequence, Sendable
     }
   }
 
-  /// A push that sends what was set aside as well.
+  /// A push that sends quarantined writes as well.
   @discardableResult
   public func retryAll(
     options: CallOptions = CallOptions()

@@ -1,7 +1,7 @@
 /// States of something, each as it is when the loop asks for the next: see `KVStoreClient.statuses` and `Follow.statuses`.
 ///
 ///     for try await status in try client.statuses() {
-///       print(status.pending, "waiting,", status.quarantined, "set aside")
+///       print(status.pending, "waiting,", status.quarantined, "quarantined")
 ///     }
 ///
 /// For one loop. A state that nobody has asked for gives way to the next. It ends when its task is cancelled, when nobody

@@ -9,7 +9,7 @@ public struct PushResult: Sendable, Equatable {
   public let pushed: Int
   /// Of the others, each with the `id` of its entity.
   public let errors: [KVStoreError]
-  /// How many writes of the collection are set aside now.
+  /// How many writes of the collection are quarantined now.
   public let quarantined: Int
   /// How many accepted writes have replaced a version that was not seen here, as far as the backend lets it be known.
   public let overwritten: Int

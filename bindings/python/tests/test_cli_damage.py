@@ -112,7 +112,7 @@ def test_repair_says_in_words_what_it_did(tool: Tool, unique: str) -> None:
     assert done.lines[0] == "5 entities checked, 3 damaged."
     assert [line.split() for line in done.lines[2:]] == [
         [unique, "b", "removed"],
-        [unique, "d", "set", "aside"],
+        [unique, "d", "quarantined"],
     ]
     assert f"kvstore pull {unique} brings again what was removed." in done.err
     assert "pending edit" in done.err

@@ -33,7 +33,7 @@ class Conflict(Generic[E]):
 class Decision(enum.Enum):
     """What a conflict handler says, if it gives no entity."""
 
-    #: Nothing: the write is set aside, in conflict.
+    #: The conflict stays open: the write is quarantined.
     LEAVE = _abi.KV_CONFLICT_LEAVE
     #: Ours replaces theirs.
     KEEP = 1

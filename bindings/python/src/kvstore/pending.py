@@ -37,8 +37,8 @@ _PAGE: Final = 500
 class PendingQueue(Generic[E]):
     """The pending writes of a store: ``len(queue)``, ``for write in queue``, ``queue.get(id)``.
 
-    What the backend refuses for good, and conflicts that are left open, are set aside: see
-    :attr:`kvstore.PendingWrite.state`. Nothing here waits for the network but :meth:`retry`.
+    Writes that the backend refuses for good, and conflicts that are left open, are quarantined: see
+    :attr:`kvstore.PendingWrite.state`. Only :meth:`retry` waits for the network.
     """
 
     def __init__(self, store: Owner, mapper: Mapper[E]) -> None:

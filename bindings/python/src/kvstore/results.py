@@ -51,7 +51,7 @@ class PushResult:
 
     pushed: int
     errors: list[KVError] = field(default_factory=list)
-    #: How many writes are set aside now, those of earlier pushes included: ``store.pending`` has
+    #: How many writes are quarantined now, including those of earlier pushes: ``store.pending`` has
     #: them, ``push(retry_quarantined=True)`` sends them once more.
     quarantined: int = 0
     #: How many accepted writes have replaced a version that was not seen here, as far as the
@@ -67,7 +67,7 @@ class SyncResult:
     errors: list[KVError]
     pulled: int
     removed: int
-    #: How many writes are set aside now.
+    #: How many writes are quarantined now.
     quarantined: int = 0
     #: How many accepted writes have replaced a version that was not seen here.
     overwritten: int = 0
@@ -91,8 +91,8 @@ class PendingWrite:
     changed_at: datetime
     attempts: int
     last_error: KVError | None
-    #: "waiting" until a push has sent it; "refused" or in "conflict": set aside, and not sent again
-    #: until it is retried, edited, reverted, dropped or changed.
+    #: "waiting" until a push has sent it; "refused" or in "conflict": quarantined, and not sent
+    #: again until it is retried, edited, reverted, dropped or changed.
     state: PendingState
 
 
@@ -102,7 +102,7 @@ class PendingDetail(PendingWrite, Generic[E]):
 
     entity: E | None
     base: E | None
-    #: What the backend has, of a write that was set aside; None if that is unknown or, in a
+    #: The backend's version, for a quarantined write; None if that is unknown or, in a
     #: conflict, if it was deleted there.
     remote: E | None
 

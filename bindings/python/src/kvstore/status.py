@@ -36,7 +36,7 @@ class CollectionStatus:
 
     collection: str
     tag: str
-    #: Writes that the backend has not confirmed, those included that are set aside.
+    #: Writes that the backend has not confirmed, including quarantined ones.
     pending: int
     quarantined: int
     #: When it was last read from the backend.

@@ -23,8 +23,8 @@ from ..settings import Settings, pass_settings
 
 #: How many problems people are told of one by one.
 _FEW = 20
-_SET_ASIDE = (
-    "kvstore: What was set aside waits for you: kvstore pending edit says again what it is to send,"
+_QUARANTINED = (
+    "kvstore: Quarantined writes wait for you: kvstore pending edit gives one a new content,"
     " kvstore pending drop and then repair remove it."
 )
 
@@ -68,7 +68,7 @@ def verify(settings: Settings) -> int:
         elif not all(each.is_set_aside for each in damages):
             note(f"{command} repair takes them out of the way: the next pull brings them again.")
         else:
-            note(_SET_ASIDE)
+            note(_QUARANTINED)
     return int(Exit.DAMAGED if problems else Exit.DONE)
 
 
@@ -97,11 +97,11 @@ def _damages(settings: Settings) -> list[Damage]:
 @click.command("repair", cls=Command)
 @pass_settings
 def repair(settings: Settings) -> None:
-    """Take damaged entities out of the way, so that the next pull brings them again.
+    """Remove damaged entities, so that the next pull fetches them again.
 
-    Unsent writes are kept. A damaged entity with an unsent write stays, and the write is set aside:
-    pending edit says again what it is to send, pending drop forgets it. What has no backend to be
-    pulled from is lost. Indexes are made anew.
+    Unsent writes are kept. A damaged entity with an unsent write stays, and the write is
+    quarantined: pending edit gives it a new content, pending drop deletes it. Entities of a client
+    without a backend are lost. Indexes are rebuilt.
     """
     with settings.local() as client:
         report = client.repair()
@@ -111,13 +111,13 @@ def repair(settings: Settings) -> None:
     entities = counted(report["entities"], "entity", "entities")
     settings.out.done(f"{entities} checked, {report['damaged']} damaged.")
     rows = [{**each, "now": "removed"} for each in report["removed"]]
-    rows += [{**each, "now": "set aside"} for each in report["quarantined"]]
+    rows += [{**each, "now": "quarantined"} for each in report["quarantined"]]
     if rows:
         settings.out.rows(rows, ["collection", "_id", "now"])
     for name in sorted({each["collection"] for each in report["removed"]}):
         note(f"kvstore: kvstore pull {name} brings again what was removed.")
     if report["quarantined"]:
-        note(_SET_ASIDE)
+        note(_QUARANTINED)
 
 
 @click.command("compact", cls=Command)

@@ -1,4 +1,4 @@
-"""The writes that the backend has not confirmed, and those that were set aside."""
+"""The writes that the backend has not confirmed, and the quarantine."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ ids_argument = click.argument("ids", nargs=-1, metavar="[ID]...")
 def pending(context: click.Context) -> None:
     """List the pending writes; retry, edit, revert and drop them.
 
-    A write waits until a push has sent it. One that the backend has refused for good, or a conflict
-    that nobody has decided, is set aside: the quarantine.
+    A write waits until a push has sent it. It is quarantined if the backend has refused it for
+    good, or if it is in a conflict that nobody has decided.
     """
     if context.invoked_subcommand is None:
         context.invoke(list_)

@@ -32,7 +32,7 @@ conflicts_option = click.option(
     help="What happens when an entity was changed on both sides. [default: clientWins]",
 )
 retry_option = click.option(
-    "--retry-quarantined", is_flag=True, help="Send what was set aside as well."
+    "--retry-quarantined", is_flag=True, help="Send quarantined writes as well."
 )
 
 

@@ -77,7 +77,7 @@ class Source:
             "backend": self.host or "none: start with --host to synchronise",
             "online": online if self.has_backend else "",
             "user": self._user(),
-            "pending": f"{status.pending}, {status.quarantined} of them set aside",
+            "pending": f"{status.pending}, {status.quarantined} of them quarantined",
         }
         for activity in status.activity:
             done = f"{activity.progress.entities_done} of {activity.progress.entities_total or '?'}"
