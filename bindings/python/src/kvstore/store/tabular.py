@@ -13,7 +13,7 @@ from .reading import Reading
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
+    import pyarrow as pa  # type: ignore[import-untyped]  # it has no types
 
 
 class Tabular(Reading[E]):
