@@ -163,7 +163,7 @@ extension EntityCollection {
     return """
       \(closed(to: rows.access, since: time))
       UNION SELECT id FROM \(sql: tombstones) AS was INDEXED BY \(sql: tombstones)_at
-        WHERE at >= \(bind: time.milliseconds) AND \(rows.unmatched(app))
+        WHERE at >= \(bind: time.milliseconds) AND \(rows.ofTombstones.unmatched(app))
           AND \(isUnreadable(rows.access))
       EXCEPT \(deleted(rows, since: time))
       UNION SELECT id FROM \(sql: table) INDEXED BY \(sql: table)_lmt
@@ -175,7 +175,7 @@ extension EntityCollection {
   private func deleted(_ rows: RowSelection, since time: Timestamp) -> SQLFragment {
     """
     SELECT DISTINCT id FROM \(sql: tombstones) INDEXED BY \(sql: tombstones)_at
-    WHERE at >= \(bind: time.milliseconds) AND \(rows.condition(app))
+    WHERE at >= \(bind: time.milliseconds) AND \(rows.ofTombstones.condition(app))
     """
   }
 

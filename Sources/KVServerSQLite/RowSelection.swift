@@ -50,6 +50,8 @@ struct RowSelection: Sendable {
   /// The ids that the filter names, as a JSON array.
   private var ids: String?
   private let matcher: Matcher?
+  /// Whether the rows have the checksum of their body.
+  private var hasChecksums = true
   /// The time that looking for them may take.
   let budget: WorkBudget
 
@@ -70,6 +72,13 @@ struct RowSelection: Sendable {
     var known = self
     known.ids = nil
     return known
+  }
+
+  /// The same for the bodies of what was deleted, which have no checksums.
+  var ofTombstones: RowSelection {
+    var tombstones = self
+    tombstones.hasChecksums = false
+    return tombstones
   }
 
   /// Whether the filter leaves anything out.
@@ -102,11 +111,12 @@ struct RowSelection: Sendable {
   /// Whether a damaged body matches nobody can tell. A read selects it, and the answer then names it or leaves it out; it must
   /// not be deleted for what it says now.
   private var matches: SQLFragment? {
-    matcher.map { matcher in
-      access.isWriting
-        ? "(ifnull(checksum = kv_checksum(body), 1) AND kv_match(body, \(bind: matcher)))"
-        : "(kv_match(body, \(bind: matcher)) OR ifnull(checksum <> kv_checksum(body), 0))"
-    }
+    guard let matcher else { return nil }
+    let matches: SQLFragment = "kv_match(body, \(bind: matcher))"
+    guard hasChecksums else { return matches }
+    return access.isWriting
+      ? "(ifnull(checksum = kv_checksum(body), 1) AND \(matches))"
+      : "(\(matches) OR ifnull(checksum <> kv_checksum(body), 0))"
   }
 
   /// A filter, asked about what the rule lets through and nothing else. `AND` would leave it to SQLite what comes
