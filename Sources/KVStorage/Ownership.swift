@@ -27,8 +27,8 @@ final class Ownership: Sendable {
 
   static let changed = StoreError(
     .noUser,
-    "The local data belongs to another user now, who has logged in with another client: log in again, or open a"
-      + " new client.")
+    "The local data is not this user's any more: another client has logged out, or has logged in another user. Log in"
+      + " again, or open a new client.")
 
   // MARK: For whom the file is open
 
@@ -58,12 +58,18 @@ final class Ownership: Sendable {
     return true
   }
 
-  /// What was nobody's may have become somebody's, and the other way round. Only another user is a stranger.
+  /// What was nobody's may have become somebody's. What was somebody's stays theirs: if another client has deleted it since,
+  /// what is written now would be the next one's who logs in.
   private func isKept(on db: borrowing Connection) throws(SQLiteError) -> Bool {
-    guard case .user(let owner) = try Self.owner(on: db) else { return true }
+    let owner = try Self.owner(on: db)
     return user.withLock { user in
-      if user == nil { user = owner }
-      return user == owner
+      switch owner {
+      case .unknown: return true
+      case .nobody: return user == nil
+      case .user(let owner):
+        if user == nil { user = owner }
+        return user == owner
+      }
     }
   }
 

@@ -36,8 +36,10 @@ extension Storage {
         try Self.handOver(to: user, takeover, former: former, on: db)
       }
       guard unsent == 0 else { throw Self.unsent(unsent) }
+      if takeover == .deleting { eraseDeleted() }
     }
-    ownership.claim(for: user)
+    // What can only be read, and is nobody's, stays so.
+    ownership.claim(for: database.isReadOnly ? try owner(former: former) : user)
   }
 
   /// Another user's writes are in the way of a login.

@@ -138,7 +138,7 @@ extension Storage {
   package func wipe() throws(StoreError) { try wipe(discardingPending: true) }
 
   /// Deletes everything, or throws `.pending` and deletes nothing if there are pending writes that must
-  /// not be lost. One transaction. Then the data is nobody's.
+  /// not be lost. One transaction. Then the data is nobody's, and out of the file.
   package func wipe(discardingPending: Bool) throws(StoreError) {
     let unsent = try write(makingRoom: true) {
       (db: borrowing Connection) throws(SQLiteError) -> Int in
@@ -151,6 +151,7 @@ extension Storage {
       throw StoreError(.pending, "\(unsent) pending writes would be lost.")
     }
     ownership.release()
+    eraseDeleted()
   }
 
   /// All entities, pending writes and marks of what was read; whose they are.

@@ -251,7 +251,9 @@ import Testing
     #expect(try notes.push(DataStore.Run()).pushed == 1)
     try second.logout(Client.Leaving(), Cancellation())
     #expect(failure { _ = try first.activeUser() }?.kind == .noUser)
-    #expect(try notes.all().isEmpty)
+    #expect(failure { _ = try notes.all() }?.kind == .noUser)
+    #expect(failure { _ = try notes.save(["_id": "2"]) }?.kind == .noUser)
+    #expect(try second.store("notes", type: "sync", nil).all().isEmpty)
   }
 }
 
