@@ -6,7 +6,7 @@ package kvstore
 //	query := large.And(kvstore.Field("address.city").Equals("Boston")).OrderBy(kvstore.Descending("population"))
 //
 // Where an array is compared, an element that fits is enough. A [time.Time] is compared as it
-// is written in entities: in UTC, with milliseconds. What is wrong with a query is told by the call that gets it, as ErrInvalid.
+// is written in entities: in UTC, with milliseconds. The call that uses an invalid query returns ErrInvalid.
 type Path struct{ name string }
 
 // Field begins a query with a member, nested ones ("address.city") and elements ("tags.0") included.

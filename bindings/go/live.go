@@ -27,7 +27,7 @@ const (
 	LiveChange LiveKind = "change"
 	// LiveMessage: see the Message of the event.
 	LiveMessage LiveKind = "message"
-	// LiveMissed: changes were lost; whoever wants to know them pulls.
+	// LiveMissed: changes were lost; pull to get them.
 	LiveMissed LiveKind = "missed"
 )
 

@@ -75,7 +75,7 @@ func (s *UserStream) Owners(ctx context.Context, options ...Option) ([]string, e
 	return decode[[]string](text, err)
 }
 
-// Send sends something, any JSON of up to 32 KB, to whoever listens now. It is sent once: after [ErrNetwork] it may
+// Send sends a message, any JSON of up to 32 KB, to the present subscribers. It is sent once: after [ErrNetwork] it may
 // have been told or not.
 func (s *UserStream) Send(ctx context.Context, user string, message any, options ...Option) error {
 	name, of, err := s.part(user)

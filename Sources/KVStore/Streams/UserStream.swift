@@ -24,7 +24,7 @@ public struct UserStream<Message: Codable & Sendable>: Sendable {
     self.client = client
   }
 
-  /// Sends a message to whoever listens to a part now. It is sent once: after `.network` it may have been heard or not.
+  /// Sends a message to the present subscribers of a part. It is sent once: after `.network` it may have been heard or not.
   public func send(
     _ message: Message, to user: String? = nil, options: CallOptions = CallOptions()
   ) async throws(KVStoreError) {

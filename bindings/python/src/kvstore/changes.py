@@ -170,7 +170,7 @@ class ChangesStream(Stream[Changes[E]], Generic[E]):
                 raise
 
     def close(self) -> None:
-        """End it; whoever waits for a change stops waiting. A second time is harmless."""
+        """End the stream and any wait for a change. A second call is harmless."""
         with self._changing:
             self._closed = True
             self._subscription.close()

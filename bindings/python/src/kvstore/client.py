@@ -120,7 +120,7 @@ class Client(Closing):
     ) -> Store[Any]:
         """Open a collection.
 
-        "sync" reads and writes locally until it is told to pull and push; "auto" goes to the
+        "sync" reads and writes locally, and synchronises when asked to; "auto" goes to the
         network and falls back to local data; "cache" answers locally, then from the network;
         "network" keeps no local data.
 
@@ -455,7 +455,7 @@ class Client(Closing):
 
         A damaged entity (:class:`CorruptError`, with its ``id``) is removed, and the next pull
         brings it again; one with a pending write is ``quarantined``: save it again, or remove it.
-        Indexes are made anew. ``damaged`` is how many there were, of ``entities``.
+        Indexes are rebuilt. ``damaged`` of ``entities`` were damaged.
         """
         report: dict[str, Any] = from_json(_native.call_for_text(_repair, self.handle))
         return report

@@ -22,7 +22,7 @@ _MOST = 1024
 
 @dataclass(frozen=True)
 class LiveEvent(Generic[E]):
-    """Something that a subscriber is told.
+    """An event for a subscriber.
 
     ``event`` is ``"ready"``, ``"status"`` (see ``status``), ``"change"`` (see ``change``, ``id``
     and ``entity``), ``"message"`` (see ``message``) or ``"missed"``: changes were lost, and whoever
@@ -107,8 +107,8 @@ def begin_live(
 class LiveStream(Stream[LiveEvent[E]], Generic[E]):
     """What happens in a collection, or is said in a stream: see :meth:`kvstore.Store.live`.
 
-    It ends after ``disconnected`` too. Whoever takes events too slowly, so that more than 1,024
-    changes wait, is told ``missed``.
+    It ends after ``disconnected`` too. If the loop is too slow and more than 1,024 changes wait,
+    it receives ``missed``.
     """
 
     def __init__(self, function: str, owner: Owner, *arguments: object, mapper: Mapper[E]) -> None:
@@ -131,7 +131,7 @@ class LiveStream(Stream[LiveEvent[E]], Generic[E]):
         return LiveEvent("missed")
 
     def close(self) -> None:
-        """End it; whoever waits for an event stops waiting. A second time is harmless."""
+        """End the stream and any wait for an event. A second call is harmless."""
         self._subscription.close()
 
     def end(self, **options: Unpack[NetworkOptions]) -> None:

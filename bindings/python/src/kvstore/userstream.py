@@ -57,7 +57,7 @@ class UserStream:
     def send(
         self, message: object, *, user: str | None = None, **options: Unpack[NetworkOptions]
     ) -> None:
-        """Send something to whoever listens now: any JSON of up to 32 KB.
+        """Send a message to the present subscribers: any JSON of up to 32 KB.
 
         It is sent once: after a :class:`kvstore.NetworkError` it may have been told or not.
         """

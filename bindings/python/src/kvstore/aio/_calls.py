@@ -506,7 +506,7 @@ class StreamCalls:
     async def send(
         self, message: object, *, user: str | None = None, **options: Unpack[NetworkOptions]
     ) -> None:
-        """Send something to whoever listens now: any JSON of up to 32 KB.
+        """Send a message to the present subscribers: any JSON of up to 32 KB.
 
         See :meth:`kvstore.UserStream.send`.
         """

@@ -85,7 +85,7 @@ class Client(ClientCalls, Closing):
     async def close(self) -> None:
         """Close the client, its stores, cursors and requests; a second time is harmless.
 
-        Whoever waits gets :class:`kvstore.CancelledError`. Pending writes stay.
+        Waiting calls get :class:`kvstore.CancelledError`. Pending writes stay.
         """
         await in_thread(self.blocking.close)
 

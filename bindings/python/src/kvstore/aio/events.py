@@ -93,7 +93,7 @@ class LiveStream(Closing, AsyncIterator[LiveEvent[E]], Generic[E]):
         return await anext(self.blocking)
 
     async def close(self) -> None:
-        """End it; whoever waits for an event stops waiting. A second time is harmless."""
+        """End the stream and any wait for an event. A second call is harmless."""
         await in_thread(self.blocking.close)
 
     async def end(self, **options: Unpack[NetworkOptions]) -> None:

@@ -74,7 +74,7 @@ class Following(StoreBase[E]):
     def observe(self, query: QueryLike, receive: OnChanges[E]) -> Subscription:
         """Follow a query over the local data, until the subscription is closed.
 
-        ``receive`` gets the result first, then what changes it, whoever causes that, or an error.
+        ``receive`` gets the result first, then each change of it from any source, or an error.
         It runs where callbacks do. :meth:`Changes.apply` keeps a list up to date. An entity that
         does not fit the store's model is an error, after which nothing follows.
         """
