@@ -22,8 +22,8 @@ class Damage:
     #: The damaged entity; None if it is not known which one it is, or the rest cannot be read.
     id: str | None
     problem: str
-    #: Whether a repair has set its unsent write aside.
-    is_set_aside: bool = False
+    #: Whether its unsent write is quarantined already.
+    is_quarantined: bool = False
 
     def __str__(self) -> str:
         return f"{self.collection}: {self.problem}"
@@ -38,11 +38,11 @@ def damage_of(client: Client) -> Iterator[Damage]:
 
 def _damage_of(store: Store, name: str) -> Iterator[Damage]:
     try:
-        set_aside = {write.id for write in store.pending if write.state == "refused"}
+        quarantined = {write.id for write in store.pending if write.state == "refused"}
         with store.find() as found:
             for each in readable(found):
                 if isinstance(each, CorruptError):
-                    yield Damage(name, each.id, str(each), each.id in set_aside)
+                    yield Damage(name, each.id, str(each), each.id in quarantined)
                 elif (problem := _parsed(each)) is not None:
                     yield Damage(name, None, problem)
     except (KVError, ValueError) as error:

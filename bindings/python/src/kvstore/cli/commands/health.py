@@ -65,7 +65,7 @@ def verify(settings: Settings) -> int:
         command = f"kvstore: kvstore --dir {place.file}"
         if not is_repairable:
             note(f"{command} salvage DIRECTORY copies what can be read.")
-        elif not all(each.is_set_aside for each in damages):
+        elif not all(each.is_quarantined for each in damages):
             note(f"{command} repair takes them out of the way: the next pull brings them again.")
         else:
             note(_QUARANTINED)
