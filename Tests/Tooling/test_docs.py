@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -48,6 +49,8 @@ def test_each_function_of_the_header_is_in_the_reference() -> None:
     page = c.page()
     assert "### kv_client_open() { #kv_client_open }" in page
     assert 'id="kv_store_save_async"' in page
+    headings = [line for line in page.splitlines() if re.match("#(?:KV|kv)_", line)]
+    assert headings == [], "a constant at the start of a line would be a heading"
 
 
 def test_a_status_without_a_row_is_missed(tmp_path: Path) -> None:

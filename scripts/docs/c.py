@@ -173,7 +173,7 @@ def linked(text: str, known: set[str]) -> str:
 
     parts = re.split(r"(`[^`]*`|^    .*$)", text, flags=re.MULTILINE)
     for at in range(0, len(parts), 2):
+        parts[at] = re.sub(r"(?:#|::)?\b(KV_[A-Z_]+|kv_\w+)\b(?!\(\))", r"`\1`", parts[at])
         parts[at] = re.sub(r"\b(kv_\w+)\(\)", function, parts[at])
-        parts[at] = re.sub(r"(?:#|::)?\b(KV_[A-Z_]+|kv_\w+)\b(?!\(\)|`|\))", r"`\1`", parts[at])
         parts[at] = re.sub(r"docs/([\w-]+)\.md", r"[\1](../\1.md)", parts[at])
     return "".join(parts)
