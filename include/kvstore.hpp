@@ -8,11 +8,12 @@
  *     if (auto saved = notes->save(R"({"text":"milk"})")) std::puts(saved->c_str());
  *
  * Everything is inline over the C functions of kvstore.h, which says what each call does; get() of each object gives
- * the handle for what has no wrapper: backends of your own (kv_backend_register()). docs/cpp.md has the rules.
+ * the handle. docs/cpp.md has the rules.
  */
 #ifndef KVSTORE_HPP
 #define KVSTORE_HPP
 
+#include <kvstore/backend.hpp>
 #include <kvstore/store.hpp>
 #include <kvstore/transaction.hpp>
 

@@ -245,6 +245,75 @@ void every_template_compiles() {
   CHECK(!client.ping() && !client.user_exists_async("a")->wait());
 }
 
+// One collection of records in memory, which answers on a thread of its own.
+class Memory : public kvstore::Backend {
+ public:
+  explicit Memory(bool &is_gone) : is_gone_(is_gone) {}
+  ~Memory() override { is_gone_ = true; }
+
+  void fetch(kvstore::BackendRequest request, std::string_view) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    std::string answer = "{\"records\":[" + record_ + "]}";
+    std::thread([request, answer] { CHECK(request.complete(answer)); }).join();
+    CHECK(request.complete(answer).error().status() == KV_NOT_FOUND);
+  }
+
+  void fetch_ids(kvstore::BackendRequest request, std::string_view) override {
+    CHECK(request.fail(KV_SERVER, "{\"message\":\"Not now.\"}"));
+  }
+
+  // Every write is one of one record.
+  void write(kvstore::BackendRequest request, std::string_view json) override {
+    auto start = json.find("\"record\":");
+    CHECK(start != std::string_view::npos);
+    start += 9;
+    std::lock_guard<std::mutex> lock(mutex_);
+    record_ = json.substr(start, json.find('}', start) + 1 - start);
+    CHECK(request.complete("{\"results\":[{\"stored\":" + record_ + "}]}"));
+  }
+
+  std::string record() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return record_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string record_;
+  bool &is_gone_;
+};
+
+Client client_of_memory() {
+  return std::move(*Client::open(std::string(R"({"appKey":"kid","backend":"memory","retries":0,"dataDirectory":")") +
+                                 fresh_directory() + "\"}"));
+}
+
+void a_backend_is_a_class() {
+  bool is_gone = false;
+  auto memory = std::make_shared<Memory>(is_gone);
+  CHECK(kvstore::register_backend("memory", memory));
+  CHECK(kvstore::register_backend("memory", memory).error().status() == KV_CONFLICT);
+  CHECK(kvstore::register_backend("nothing", nullptr).error().status() == KV_INVALID);
+  CHECK(kvstore::register_backend("other", memory, "[]").error().status() == KV_INVALID);
+  {
+    Client one = client_of_memory(), other = client_of_memory();
+    Store ours = std::move(*one.open_store("notes")), theirs = std::move(*other.open_store("notes"));
+    CHECK(ours.save(R"({"_id":"a","text":"milk"})"));
+    auto pushed = ours.push();
+    CHECK(pushed && pushed->view().find("\"pushed\":1") != std::string_view::npos);
+    CHECK(memory->record().find("milk") != std::string::npos);
+    CHECK(theirs.pull({}));
+    CHECK(theirs.find_by_id("a")->view().find("milk") != std::string_view::npos);
+    auto refused = theirs.find_by_id("a", R"({"readPolicy":"forceNetwork"})");
+    CHECK(!refused && refused.error().status() == KV_SERVER && refused.error().message().find("Not now.") != std::string::npos);
+    CHECK(theirs.subscribe({}).error().status() == KV_UNSUPPORTED);
+  }
+  CHECK(kvstore::unregister_backend("memory"));
+  CHECK(kvstore::unregister_backend("memory").error().status() == KV_NOT_FOUND);
+  memory.reset();
+  CHECK(is_gone);
+}
+
 }  // namespace
 
 int main() {
@@ -258,6 +327,7 @@ int main() {
   RUN("transactions commit or leave nothing", transactions_commit_or_leave_nothing);
   RUN("exceptions pass by C", exceptions_pass_by_c);
   RUN("conflicts are decided by a lambda", conflicts_are_decided_by_a_lambda);
+  RUN("a backend is a class", a_backend_is_a_class);
   RUN("every template compiles", every_template_compiles);
   stop_server();
   return finish();
