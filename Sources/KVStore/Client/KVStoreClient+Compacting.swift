@@ -22,6 +22,9 @@ extension KVStoreClient {
 }
 
 /// What came of `KVStoreClient.compact`: bytes of the files of the local data, with their logs.
+///
+///     let sizes = try await client.compact()
+///     print("from", sizes.before, "to", sizes.after)
 public struct CompactionResult: Sendable, Equatable {
   /// How many there were.
   public let before: Int
