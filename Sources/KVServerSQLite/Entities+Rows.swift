@@ -11,122 +11,68 @@ extension Entities {
     _ write: EntityWrite, in collection: EntityCollection, for viewer: Viewer,
     on connection: borrowing Connection, at now: Timestamp, changes: inout LiveChanges
   ) throws(SQLiteError) -> Result<WrittenEntity?, ServerError> {
-    let rule: Permissions.Rule
-    do throws(ServerError) { rule = try viewer.rule(for: write.operation) } catch {
-      return .failure(error)
+    var stored = StoredEntity.missing
+    var row: Int64 = 0
+    let step: WriteStep
+    switch viewer.access(for: write) {
+    case .failure(let error): return .failure(error)
+    case .success(let access?):
+      let look = try connection.statement(collection.look(write.id, access))
+      (stored, row) = try Self.stored(look, isDelete: write.isDelete)
+    case .success(nil): break
     }
-    let result: Result<WrittenEntity?, ServerError>
-    switch write {
-    case .create(let draft):
-      let acl = Self.owned(draft.acl ?? ACL(), by: viewer)
-      result = try Self.insert(
-        draft, acl, collection: collection, on: connection, at: clock.creationTime(now)
-      ).map { $0 }
-    case .put(let draft, let condition):
-      let found = try Self.look(draft.id, in: collection, rule: rule, for: viewer, on: connection) {
-        StoredRow($0)
-      }
-      result = try put(
-        draft, over: found, if: condition, in: collection, for: viewer, on: connection, at: now)
-    case .delete(let id, let condition):
-      let found = try Self.look(id, in: collection, rule: rule, for: viewer, on: connection) {
-        (row: $0.int64(1), modified: Timestamp(milliseconds: $0.int64(4)))
-      }
-      return try delete(
-        id, found, if: condition, from: collection, on: connection, at: now, changes: &changes)
-    }
-    if case .success(let written?) = result {
-      try Self.record(
-        written.id, written.isNew ? .create(body: written.body) : .update(body: written.body),
-        for: written.acl, in: collection, on: connection, changes: &changes)
-    }
-    return result
-  }
-
-  /// The result of looking up an id in order to write to it.
-  private enum Found<Row> {
-    case nothing
-    case forbidden
-    case row(Row)
-  }
-
-  private static func look<Row>(
-    _ id: String, in collection: EntityCollection, rule: Permissions.Rule, for viewer: Viewer,
-    on connection: borrowing Connection, read: (borrowing Statement) -> Row
-  ) throws(SQLiteError) -> Found<Row> {
-    let look = try connection.statement(
-      collection.look(id, RowAccess(rule: rule, isWriting: true, user: viewer.user)))
-    guard try look.step() else { return .nothing }
-    return look.int64(0) != 0 ? .row(read(look)) : .forbidden
-  }
-
-  /// Creates the entity or replaces it.
-  private func put(
-    _ draft: EntityDraft, over found: Found<StoredRow>, if condition: Precondition,
-    in collection: EntityCollection, for viewer: Viewer, on connection: borrowing Connection,
-    at now: Timestamp
-  ) throws(SQLiteError) -> Result<WrittenEntity?, ServerError> {
-    var stored: StoredRow?
     do throws(ServerError) {
-      switch found {
-      case .nothing:
-        try condition.check(nil)
-        _ = try viewer.rule(for: .create)
-      case .forbidden: throw Self.forbidden(draft.id)
-      case .row(let row):
-        try condition.check(row.modified)
-        stored = row
-      }
+      step = try write.step(over: stored, for: viewer, at: RowTimes(clock: clock, now: now))
     } catch {
       return .failure(error)
     }
-    guard let stored else {
-      let acl = Self.owned(draft.acl ?? ACL(), by: viewer)
-      return try Self.insert(
-        draft, acl, collection: collection, on: connection, at: clock.creationTime(now)
-      ).map { $0 }
-    }
-    return .success(
-      try update(stored, draft, collection: collection, for: viewer, on: connection, at: now))
+    return try carryOut(step, write.id, row: row, in: collection, on: connection, changes: &changes)
   }
 
-  private func delete(
-    _ id: String, _ found: Found<(row: Int64, modified: Timestamp)>, if condition: Precondition,
-    from collection: EntityCollection, on connection: borrowing Connection, at now: Timestamp,
-    changes: inout LiveChanges
+  /// What a look-up in order to write has found, and the number of its row.
+  private static func stored(
+    _ look: borrowing Statement, isDelete: Bool
+  ) throws(SQLiteError) -> (StoredEntity, row: Int64) {
+    guard try look.step() else { return (.missing, 0) }
+    guard look.int64(0) != 0 else { return (.forbidden, 0) }
+    return (.found(isDelete ? StoredVersion(deleting: look) : StoredVersion(look)), look.int64(1))
+  }
+
+  private func carryOut(
+    _ step: WriteStep, _ id: String, row: Int64, in collection: EntityCollection,
+    on connection: borrowing Connection, changes: inout LiveChanges
   ) throws(SQLiteError) -> Result<WrittenEntity?, ServerError> {
-    switch found {
-    case .nothing: return .failure(ServerError(.entityNotFound))
-    case .forbidden: return .failure(Self.forbidden(id))
-    case .row(let stored):
-      do throws(ServerError) { try condition.check(stored.modified) } catch {
-        return .failure(error)
+    let (record, what): (EntityRecord, LiveChange.What)
+    switch step {
+    case .insert(let new):
+      guard try Self.insert(new, collection: collection, on: connection) else {
+        return .failure(.alreadyExists)
       }
-      let time = clock.deletionTime(now, after: stored.modified)
-      try Self.remove([stored.row], from: collection, on: connection, at: time, changes: &changes)
+      (record, what) = (new, .create(body: new.body))
+    case .update(let new, let changesAccess):
+      try Self.update(
+        row, new, changesAccess: changesAccess, collection: collection, on: connection)
+      (record, what) = (new, .update(body: new.body))
+    case .delete(let time):
+      try Self.remove([row], from: collection, on: connection, at: time, changes: &changes)
       return .success(nil)
     }
+    try Self.record(id, what, for: record.acl, in: collection, on: connection, changes: &changes)
+    if case .insert = step { return .success(record.written(isNew: true)) }
+    return .success(record.written(isNew: false))
   }
 
   // MARK: Rows
 
-  /// The stored version of an entity that is about to be replaced.
-  struct StoredRow {
-    let row: Int64
-    let creator: String
-    let created: Timestamp
-    let modified: Timestamp
-    let body: [UInt8]
-    /// Whether the body is what was stored.
-    let isIntact: Bool
+  /// The times of a transaction that began at `now`.
+  struct RowTimes: WriteTimes {
+    let clock: ServerClock
+    let now: Timestamp
 
-    init(_ look: borrowing Statement) {
-      row = look.int64(1)
-      creator = look.text(2) ?? ""
-      created = Timestamp(milliseconds: look.int64(3))
-      modified = Timestamp(milliseconds: look.int64(4))
-      body = look.copy(5)
-      isIntact = look.hasEntity(5)
+    func creation() -> Timestamp { clock.creationTime(now) }
+    func change(after previous: Timestamp) -> Timestamp { clock.time(now, after: previous) }
+    func deletion(after previous: Timestamp) -> Timestamp {
+      clock.deletionTime(now, after: previous)
     }
   }
 
@@ -153,39 +99,25 @@ extension Entities {
     }
   }
 
+  /// False: there is one of this id.
   static func insert(
-    _ draft: EntityDraft, _ acl: ACL, collection: EntityCollection,
-    on connection: borrowing Connection,
-    at now: Timestamp
-  ) throws(SQLiteError) -> Result<WrittenEntity, ServerError> {
-    let body = draft.body(acl, created: now, modified: now)
-    let head = RowHead(acl: acl, created: now, modified: now)
-    try run(collection.insert(draft.id, head), with: body, on: connection)
-    guard connection.changes == 1 else {
-      return .failure(
-        ServerError(
-          .internalErrorRetry, "An entity with that _id already exists in this collection"))
-    }
-    return .success(WrittenEntity(id: draft.id, body: body, acl: acl, modified: now, isNew: true))
+    _ record: EntityRecord, collection: EntityCollection, on connection: borrowing Connection
+  ) throws(SQLiteError) -> Bool {
+    try run(
+      collection.insert(record.id, RowHead(record)), with: record.body, on: connection)
+    return connection.changes == 1
   }
 
-  func update(
-    _ stored: StoredRow, _ draft: EntityDraft, collection: EntityCollection, for viewer: Viewer,
-    on connection: borrowing Connection, at now: Timestamp
-  ) throws(SQLiteError) -> WrittenEntity {
-    // A damaged body must not let anybody in.
-    var acl = draft.acl ?? (stored.isIntact ? ACL(of: stored.body) : ACL())
-    // Only the administrator may give an entity to somebody else.
-    if viewer.principal != .master || acl.creator.isEmpty { acl.creator = stored.creator }
-    let modified = clock.time(now, after: stored.modified)
-    let body = draft.body(acl, created: stored.created, modified: modified)
-    let head = RowHead(acl: acl, created: stored.created, modified: modified)
+  static func update(
+    _ row: Int64, _ record: EntityRecord, changesAccess: Bool, collection: EntityCollection,
+    on connection: borrowing Connection
+  ) throws(SQLiteError) {
+    let head = RowHead(record)
     // Looked up here, inside the transaction, as `remove` does it.
-    if draft.acl != nil, collection.history != .off {
-      try connection.run(collection.recordAccess(stored.row, replacedBy: head))
+    if changesAccess, collection.history != .off {
+      try connection.run(collection.recordAccess(row, replacedBy: head))
     }
-    try Self.run(collection.update(stored.row, head), with: body, on: connection)
-    return WrittenEntity(id: draft.id, body: body, acl: acl, modified: modified, isNew: false)
+    try run(collection.update(row, head), with: record.body, on: connection)
   }
 
   /// Adds a change for live data, with the present members of groups among those who may read.
@@ -195,21 +127,12 @@ extension Entities {
     changes: inout LiveChanges
   ) throws(SQLiteError) {
     guard !changes.isFull else { return changes.cut() }
-    var acl = acl
-    acl.readers = try users(acl.readers, acl.groupReaders, of: collection.app, on: connection)
-    acl.writers = try users(acl.writers, acl.groupWriters, of: collection.app, on: connection)
-    changes.add(LiveChange(id: id, what, acl: acl))
-  }
-
-  /// Users, and the members of groups.
-  private static func users(
-    _ ids: [String], _ groups: [String], of app: Int64, on connection: borrowing Connection
-  ) throws(SQLiteError) -> [String] {
-    var users = ids.filter { ACL.group(in: $0) == nil }
-    for group in ids.compactMap({ ACL.group(in: $0) }) + groups {
-      users += try UserGroups.members(of: group, app: app, on: connection)
+    var members: [RecordID: [String]] = [:]
+    for group in acl.groups {
+      members[RecordID(group)] = try UserGroups.members(
+        of: group, app: collection.app, on: connection)
     }
-    return users
+    changes.add(LiveChange(id: id, what, acl: acl.resolvingGroups { members[RecordID($0)] ?? [] }))
   }
 
   /// Runs a statement that leaves a body open.
@@ -233,12 +156,20 @@ extension Entities {
     try statement.bind(row, at: sql.openIndex)
     try statement.run()
   }
+}
 
-  /// The `_acl` of a new entity: its creator is who creates it, unless the administrator names one.
-  private static func owned(_ acl: ACL, by viewer: Viewer) -> ACL {
-    var acl = acl
-    if viewer.principal != .master || acl.creator.isEmpty { acl.creator = viewer.owner }
-    return acl
+extension StoredVersion {
+  /// Reads what `EntityCollection.look` selects.
+  init(_ look: borrowing Statement) {
+    self.init(
+      creator: look.text(2) ?? "", created: Timestamp(milliseconds: look.int64(3)),
+      modified: Timestamp(milliseconds: look.int64(4)), body: look.copy(5),
+      isIntact: look.hasEntity(5))
+  }
+
+  /// As much of it as a deletion needs.
+  init(deleting look: borrowing Statement) {
+    self.init(modified: Timestamp(milliseconds: look.int64(4)))
   }
 }
 
@@ -251,20 +182,6 @@ extension ACL {
     everybodyWrites = row.isNull(column + 2) ? nil : row.int64(column + 2) != 0
     readers = Self.ids(row.text(column + 3))
     writers = Self.ids(row.text(column + 4))
-  }
-
-  /// The character that tells ids of groups from those of users in columns. No id has it.
-  private static let groupMark = "\u{1}"
-
-  /// The text of a column `readers` or `writers`; nil: nobody.
-  static func column(_ users: [String], groups: [String]) -> String? {
-    let ids = users.filter { group(in: $0) == nil } + groups.map { groupMark + $0 }
-    return ids.isEmpty ? nil : list(ids)
-  }
-
-  /// The group that a marked id names; nil: it is a user's.
-  fileprivate static func group(in id: String) -> String? {
-    id.utf8.first == groupMark.utf8.first ? String(Substring(id.utf8.dropFirst())) : nil
   }
 
   private static func ids(_ list: String?) -> [String] {

@@ -32,9 +32,9 @@ final class Entities: Sendable {
         let select = try connection.statement(
           collection.get(id, RowAccess(rule: rule, user: viewer.user)))
         guard try select.step() else { return .failure(ServerError(.entityNotFound)) }
-        guard select.int64(0) != 0 else { return .failure(Self.forbidden(id)) }
+        guard select.int64(0) != 0 else { return .failure(.forbidden(id)) }
         guard select.hasEntity(2) else {
-          return .failure(Self.damaged(id, in: collection))
+          return .failure(.damaged(id, in: collection.name))
         }
         let body = Payload(capacity: select.bytes(2).count)
         body.append(select.bytes(2))
@@ -122,17 +122,6 @@ final class Entities: Sendable {
         return result
       }
     }
-  }
-
-  /// The error for an entity whose stored body is no JSON any more.
-  static func damaged(_ id: String, in collection: EntityCollection) -> ServerError {
-    ServerError(
-      .internalErrorStop, "the entity \(id) is damaged in the server's database",
-      cause: "the entity \(id) of \(collection.name) is damaged")
-  }
-
-  static func forbidden(_ id: String) -> ServerError {
-    ServerError(.insufficientCredentials, "the entity's _acl does not allow this")
   }
 
   /// Turns errors of the database into what a client may know.

@@ -202,7 +202,17 @@ struct RowHead {
   let created: Timestamp
   let modified: Timestamp
 
-  /// Who may read, as the column has it.
-  var readers: String? { ACL.column(acl.readers, groups: acl.groupReaders) }
-  var writers: String? { ACL.column(acl.writers, groups: acl.groupWriters) }
+  init(_ record: EntityRecord) {
+    acl = record.acl
+    created = record.created
+    modified = record.modified
+  }
+
+  /// Who may read, as the column has it: nil for nobody.
+  var readers: String? { Self.column(acl.readerNames) }
+  var writers: String? { Self.column(acl.writerNames) }
+
+  private static func column(_ names: [String]) -> String? {
+    names.isEmpty ? nil : ACL.list(names)
+  }
 }

@@ -3,35 +3,26 @@ internal import KVQuery
 internal import KVSQLite
 internal import KVServerCore
 
-/// What a rule lets a user do with rows.
-struct RowAccess: Sendable {
-  let rule: Permissions.Rule
-  /// Whether it is about writing: then only writers' lists count.
-  var isWriting = false
-  let user: String
-
-  /// Everything.
-  static let unrestricted = RowAccess(rule: .always, user: "")
-
+extension RowAccess {
   /// Tells whether a row may be read or written. `app`: whose groups count.
   func condition(_ app: Int64) -> SQLFragment {
-    switch rule {
-    case .always: "1"
-    case .never: "0"
-    case .creator: isCreator
-    case .acl where isWriting, .shared where isWriting:
-      "(\(isCreator) OR gw = 1 OR \(names("writers", app)))"
-    case .acl: "(\(isNamed(app)))"
-    case .shared: "(gr IS NOT 0 OR \(isNamed(app)))"
+    guard let ways else { return "1" }
+    guard let first = ways.first else { return "0" }
+    let condition = ways.dropFirst().reduce(self.condition(first, app)) {
+      "\($0) OR \(self.condition($1, app))"
     }
+    return "(\(condition))"
   }
 
-  private var isCreator: SQLFragment { "creator = \(bind: user)" }
-
-  private func isNamed(_ app: Int64) -> SQLFragment {
-    """
-    \(isCreator) OR gr = 1 OR gw = 1 OR \(names("readers", app)) OR \(names("writers", app))
-    """
+  private func condition(_ way: Way, _ app: Int64) -> SQLFragment {
+    switch way {
+    case .isCreator: "creator = \(bind: user)"
+    case .everybodyReads: "gr = 1"
+    case .nobodySaysNo: "gr IS NOT 0"
+    case .everybodyWrites: "gw = 1"
+    case .isReader: names("readers", app)
+    case .isWriter: names("writers", app)
+    }
   }
 
   /// Tells whether a list of ids, and of groups behind a mark, names the user.

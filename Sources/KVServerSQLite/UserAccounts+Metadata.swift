@@ -15,38 +15,28 @@ extension UserAccounts {
       guard isStarted, let stored = try Self.look(account.id, in: users, on: connection) else {
         return nil
       }
-      return try Self.changeMetadata(stored, of: account.id, in: users, on: connection) {
-        $0["llt"] = .string(now.description)
-      }
+      return try Self.record(.login, stored, id: account.id, in: users, on: connection, at: now)
     }
   }
 
   func recordVerification(of account: Account, app: Int64) throws(ServerError) {
     let users = try users(of: app)
     _ = try entities.write { (connection, now) throws(SQLiteError) in
-      guard let stored = try Self.look(account.id, in: users, on: connection),
-        let user = try? JSONValue(parsing: stored.body), let address = user["email"]?.stringValue
-      else { return }
-      _ = try Self.changeMetadata(stored, of: account.id, in: users, on: connection) {
-        $0["emailVerification"] = [
-          "status": "sent", "lastStateChangeAt": .string(now.description),
-          "emailAddress": .string(address),
-        ]
-      }
+      guard let stored = try Self.look(account.id, in: users, on: connection) else { return }
+      _ = try Self.record(.verification, stored, id: account.id, in: users, on: connection, at: now)
     }
   }
 
-  /// Changes what `_kmd` says of a user. That is no change of the user himself: his `lmt` stays.
-  static func changeMetadata(
-    _ stored: Entities.StoredRow, of id: String, in users: EntityCollection,
-    on connection: borrowing Connection, change: (inout UserMetadata) -> Void
+  /// Records what is no change of the user himself: his `lmt` stays. Gives what is stored of him then.
+  private static func record(
+    _ event: UserEvent, _ stored: StoredUser, id: String, in users: EntityCollection,
+    on connection: borrowing Connection, at now: Timestamp
   ) throws(SQLiteError) -> [UInt8] {
-    var draft = try draft(of: stored, id: id)
-    var metadata = UserMetadata(of: stored.body)
-    change(&metadata)
-    draft.metadata = metadata.text
-    let body = draft.body(
-      ACL(of: stored.body), created: stored.created, modified: stored.modified)
+    guard stored.version.isIntact else { throw .damaged(id, in: "users") }
+    guard let draft = EntityDraft(id, stored: stored.version, after: event, at: now) else {
+      return stored.version.body
+    }
+    let body = draft.body(keeping: stored.version)
     try Entities.run(users.rewrite(stored.row), with: body, on: connection)
     return body
   }
@@ -54,21 +44,19 @@ extension UserAccounts {
   /// A user as he is stored, whoever looks.
   static func look(
     _ id: String, in users: EntityCollection, on connection: borrowing Connection
-  ) throws(SQLiteError) -> Entities.StoredRow? {
+  ) throws(SQLiteError) -> StoredUser? {
     let look = try connection.statement(users.look(id, .unrestricted))
-    return try look.step() ? Entities.StoredRow(look) : nil
+    return try look.step() ? StoredUser(look) : nil
   }
+}
 
-  /// A stored user, to be written again.
-  static func draft(
-    of stored: Entities.StoredRow, id: String
-  ) throws(SQLiteError) -> EntityDraft {
-    guard stored.isIntact else { throw .damaged(id, in: "users") }
-    let draft = stored.body.withUnsafeBytes { bytes -> EntityDraft? in
-      guard let outline = try? EntityScanner.outline(of: bytes) else { return nil }
-      return try? EntityDraft(stored: bytes, outline, id: id)
-    }
-    guard let draft else { throw SQLiteError.rollback }
-    return draft
+/// A user as he is stored.
+struct StoredUser {
+  let row: Int64
+  let version: StoredVersion
+
+  init(_ look: borrowing Statement) {
+    row = look.int64(1)
+    version = StoredVersion(look)
   }
 }

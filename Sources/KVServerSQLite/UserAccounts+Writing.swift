@@ -25,10 +25,12 @@ extension UserAccounts {
       if let session {
         _ = try Sessions.insert(session, app: app, user: draft.id, generation: 0, on: connection)
       }
-      let written = try Entities.insert(draft, acl, collection: users, on: connection, at: now)
-      if case .success(let written) = written { return written.body }
+      let record = draft.record(acl, created: now, modified: now)
       // An entity without an account is left over from nothing we do; refuse the whole.
-      throw SQLiteError.rollback
+      guard try Entities.insert(record, collection: users, on: connection) else {
+        throw SQLiteError.rollback
+      }
+      return record.body
     }
     guard let body else { throw ServerError(.userAlreadyExists) }
     return body
@@ -47,17 +49,16 @@ extension UserAccounts {
       let look = try connection.statement(
         users.look(account.id, RowAccess(rule: rule, isWriting: true, user: viewer.user)))
       guard try look.step() else { return .failure(ServerError(.userNotFound)) }
-      guard look.int64(0) != 0 else { return .failure(Entities.forbidden(account.id)) }
-      let stored = Entities.StoredRow(look)
+      guard look.int64(0) != 0 else { return .failure(.forbidden(account.id)) }
+      let stored = StoredUser(look)
       look.reset()
       guard try Self.apply(change, to: account.id, app: app, on: connection) else {
         return .failure(ServerError(.userAlreadyExists))
       }
       var draft = draft
-      draft.metadata = UserMetadata(of: stored.body).text
+      draft.metadata = UserMetadata(of: stored.version.body).text
       return .success(
-        try entities.update(stored, draft, collection: users, for: viewer, on: connection, at: now)
-          .body)
+        try rewrite(stored, draft, in: users, for: viewer, on: connection, at: now))
     }
     if change.password != nil { sessions.forget(app: app, user: account.id) }
     return try result.get()
@@ -122,7 +123,7 @@ extension UserAccounts {
   }
 
   private static func remove(
-    _ stored: Entities.StoredRow, _ id: String, users: EntityCollection, app: Int64,
+    _ stored: StoredUser, _ id: String, users: EntityCollection, app: Int64,
     on connection: borrowing Connection
   ) throws(SQLiteError) {
     try connection.run(
@@ -135,13 +136,25 @@ extension UserAccounts {
   }
 
   private func markDisabled(
-    _ stored: Entities.StoredRow, _ id: String, users: EntityCollection, for viewer: Viewer,
+    _ stored: StoredUser, _ id: String, users: EntityCollection, for viewer: Viewer,
     on connection: borrowing Connection, at now: Timestamp
   ) throws(SQLiteError) {
-    var draft = try Self.draft(of: stored, id: id)
-    var metadata = UserMetadata(of: stored.body)
-    metadata["status"] = ["val": "disabled", "lastChange": .string(now.description)]
-    draft.metadata = metadata.text
-    _ = try entities.update(stored, draft, collection: users, for: viewer, on: connection, at: now)
+    guard stored.version.isIntact else { throw SQLiteError.damaged(id, in: "users") }
+    guard let draft = EntityDraft(id, stored: stored.version, after: .disabling, at: now) else {
+      throw SQLiteError.rollback
+    }
+    _ = try rewrite(stored, draft, in: users, for: viewer, on: connection, at: now)
+  }
+
+  /// Stores the next version of a user; gives its body.
+  private func rewrite(
+    _ stored: StoredUser, _ draft: EntityDraft, in users: EntityCollection, for viewer: Viewer,
+    on connection: borrowing Connection, at now: Timestamp
+  ) throws(SQLiteError) -> [UInt8] {
+    let time = entities.clock.time(now, after: stored.version.modified)
+    let record = draft.record(replacing: stored.version, for: viewer, at: time)
+    try Entities.update(
+      stored.row, record, changesAccess: draft.acl != nil, collection: users, on: connection)
+    return record.body
   }
 }

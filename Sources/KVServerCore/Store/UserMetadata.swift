@@ -1,3 +1,4 @@
+package import KVBase
 package import KVJSON
 
 /// What `_kmd` says of a user besides the times of his entity: his state, his last login, what is known of his
@@ -20,5 +21,52 @@ package struct UserMetadata: Sendable {
   /// The members as JSON, each with a comma before it.
   package var text: String {
     members.members.map { ",\(JSONValue.string($0.name).text):\($0.value.text)" }.joined()
+  }
+}
+
+/// What happens to a user besides changes of his entity.
+package enum UserEvent: Sendable {
+  case login
+  /// His address, if he has one, is to be verified.
+  case verification
+  case disabling
+
+  /// Changes `_kmd` of a stored user; false: there is nothing to change.
+  fileprivate func apply(
+    to metadata: inout UserMetadata, of body: [UInt8], at now: Timestamp
+  ) -> Bool {
+    let time = JSONValue.string(now.description)
+    switch self {
+    case .login: metadata["llt"] = time
+    case .disabling: metadata["status"] = ["val": "disabled", "lastChange": time]
+    case .verification:
+      guard let address = (try? JSONValue(parsing: body))?["email"]?.stringValue else {
+        return false
+      }
+      metadata["emailVerification"] = [
+        "status": "sent", "lastStateChangeAt": time, "emailAddress": .string(address),
+      ]
+    }
+    return true
+  }
+}
+
+extension EntityDraft {
+  /// A stored user, to be written again after an event. Nil: there is nothing to write, or he is damaged.
+  package init?(_ id: String, stored: StoredVersion, after event: UserEvent, at now: Timestamp) {
+    var metadata = UserMetadata(of: stored.body)
+    guard stored.isIntact, event.apply(to: &metadata, of: stored.body, at: now) else { return nil }
+    let draft = stored.body.withUnsafeBytes { bytes -> EntityDraft? in
+      guard let outline = try? EntityScanner.outline(of: bytes) else { return nil }
+      return try? EntityDraft(stored: bytes, outline, id: id)
+    }
+    guard let draft else { return nil }
+    self = draft
+    self.metadata = metadata.text
+  }
+
+  /// The body of a stored user to which an event is no change of his entity: his times and his access list stay.
+  package func body(keeping stored: StoredVersion) -> [UInt8] {
+    body(ACL(of: stored.body), created: stored.created, modified: stored.modified)
   }
 }

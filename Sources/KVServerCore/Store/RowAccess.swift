@@ -1,0 +1,46 @@
+/// What a rule lets a user do with the entities of a collection, by their access lists.
+package struct RowAccess: Sendable {
+  package let rule: Permissions.Rule
+  /// Whether it is about writing: then only writers' lists count.
+  package let isWriting: Bool
+  package let user: String
+
+  package init(rule: Permissions.Rule, isWriting: Bool = false, user: String) {
+    self.rule = rule
+    self.isWriting = isWriting
+    self.user = user
+  }
+
+  /// Everything.
+  package static let unrestricted = RowAccess(rule: .always, user: "")
+
+  /// A condition on an entity's access list; each is enough. Stores translate them.
+  package enum Way: Sendable {
+    case isCreator
+    /// `gr` is true.
+    case everybodyReads
+    /// `gr` is not false.
+    case nobodySaysNo
+    /// `gw` is true.
+    case everybodyWrites
+    /// The list, or a group of it, names the user.
+    case isReader
+    case isWriter
+  }
+
+  /// By what an entity is open to the user: by any of these. Nil: everything is.
+  package var ways: [Way]? {
+    switch rule {
+    case .always: nil
+    case .never: []
+    case .creator: [.isCreator]
+    case .acl where isWriting, .shared where isWriting: [.isCreator, .everybodyWrites, .isWriter]
+    case .acl: Self.named
+    case .shared: [.nobodySaysNo] + Self.named
+    }
+  }
+
+  private static let named: [Way] = [
+    .isCreator, .everybodyReads, .everybodyWrites, .isReader, .isWriter,
+  ]
+}
