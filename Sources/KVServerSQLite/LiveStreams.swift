@@ -20,14 +20,7 @@ final class LiveStreams: StreamStore {
       }
     }
     guard let text else { return nil }
-    return try Self.acl(text)
-  }
-
-  private static func acl(_ text: String) throws(ServerError) -> LiveStreamACL {
-    guard let object = try? JSONValue(parsing: text).objectValue else {
-      throw ServerError(.internalErrorStop, cause: "the ACL of a stream is not JSON")
-    }
-    return try LiveStreamACL(object)
+    return try LiveStreamACL(stored: text)
   }
 
   func acls(
@@ -45,7 +38,9 @@ final class LiveStreams: StreamStore {
         return rows
       }
     }
-    return try rows.map { (row) throws(ServerError) in (row.owner, try Self.acl(row.acl)) }
+    return try rows.map { (row) throws(ServerError) in
+      (row.owner, try LiveStreamACL(stored: row.acl))
+    }
   }
 
   func set(_ acl: LiveStreamACL, of stream: LiveStream, app: Int64) throws(ServerError) -> Bool {

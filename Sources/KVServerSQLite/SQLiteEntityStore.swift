@@ -4,7 +4,7 @@ internal import KVSQLite
 internal import KVServerCore
 
 /// The entities in tables of SQLite, one for each collection. Safe from any thread.
-final class SQLiteEntityStore: EntityStore {
+final class SQLiteEntityStore: ServerEntityStore {
   private let entities: Entities
   private let collections: CollectionRegistry
   private let histories: Histories
@@ -16,7 +16,7 @@ final class SQLiteEntityStore: EntityStore {
     self.histories = histories
   }
 
-  func readStart() -> Timestamp { entities.readStart() }
+  func readStart(in app: Int64) -> Timestamp { entities.readStart() }
 
   /// Stores nothing, so that it waits for no writer.
   func get(
@@ -31,7 +31,7 @@ final class SQLiteEntityStore: EntityStore {
   func find(
     _ query: Query, in key: CollectionKey, for principal: Principal, within budget: WorkBudget
   ) throws(ServerError) -> (cursor: any EntityCursor, start: Timestamp) {
-    let start = readStart()
+    let start = entities.readStart()
     let viewer = viewer(of: key, for: principal)
     guard let collection = collections.find(key) else {
       _ = try viewer.rule(for: .read)
@@ -45,7 +45,7 @@ final class SQLiteEntityStore: EntityStore {
   func count(
     _ query: Query, in key: CollectionKey, for principal: Principal, within budget: WorkBudget
   ) throws(ServerError) -> (count: Int, start: Timestamp) {
-    let start = readStart()
+    let start = entities.readStart()
     let count = try entities.count(
       query, in: collections.find(key), for: viewer(of: key, for: principal), within: budget)
     return (count, start)
@@ -96,7 +96,7 @@ final class SQLiteEntityStore: EntityStore {
     for principal: Principal, within budget: WorkBudget
   ) throws(ServerError) -> EntityChanges {
     // First: what happens from now on is told the next time, a change of the rule included.
-    let start = readStart()
+    let start = entities.readStart()
     let rows = try RowSelection(
       query, for: viewer(of: key, for: principal), operation: .read, within: budget)
     let collection = collections.find(key)

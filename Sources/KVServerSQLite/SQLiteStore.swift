@@ -26,13 +26,14 @@ package final class SQLiteStore: ServerStore {
     package let description: String
   }
 
-  package let entities: any EntityStore
+  package let entities: any ServerEntityStore
   package let accounts: any AccountStore
   package let sessions: any SessionStore
   package let groups: any UserGroupStore
   package let registrations: any RegistrationStore
   package let streams: any StreamStore
   package let history: any LiveHistoryStore
+  package var isLocal: Bool { true }
   package var collections: any CollectionStore { histories }
   package var epoch: String { dataEpoch.text }
   private let database: Database
@@ -112,6 +113,9 @@ package final class SQLiteStore: ServerStore {
     histories.start(log)
     dataEpoch.start(log)
   }
+
+  /// A commit that has returned has reached the feed, and nobody else commits.
+  package func catchUp() {}
 
   package func publish(
     _ message: [UInt8], to topic: String, from user: String, audience: Audience, in app: Int64

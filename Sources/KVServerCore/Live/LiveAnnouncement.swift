@@ -16,6 +16,16 @@ package struct LiveAnnouncement: Sendable {
   /// Whether somebody was subscribed when it was written, so that it is in the journal.
   package let isJournaled: Bool
 
+  package init(
+    app: Int64, topic: String, content: Content, time: Int64, isJournaled: Bool
+  ) {
+    self.app = app
+    self.topic = topic
+    self.content = content
+    self.time = time
+    self.isJournaled = isJournaled
+  }
+
   /// Whether the changes were more than can be published.
   package var isCut: Bool {
     if case .changes(let changes) = content { changes.isCut } else { false }

@@ -70,7 +70,7 @@ final class LiveBroker: Sendable {
 
   let wire: LiveWire
   private let state: Monitor<State>
-  private let now: @Sendable () -> Timestamp
+  let now: @Sendable () -> Timestamp
   /// Has somebody else `deliver` a collection soon; false: there is nobody.
   private let deliverLater: @Sendable (String) -> Bool
 
@@ -242,10 +242,56 @@ final class LiveBroker: Sendable {
     guard let response, let removed = state.removePoll(number) else {
       // Of what came until now there is nothing for it.
       let completeUntil = state.completeUntil
-      state.waiting[number]?.since = completeUntil
+      state.waiting[number]?.since = max(waiting.since, completeUntil)
       return nil
     }
     return (removed.reply, response)
+  }
+
+  // MARK: Changes that a shared store tells of
+
+  /// Forgets everything up to a time unless it is an earlier one than the last; whether it has.
+  func cut(at floor: Int64) -> Bool {
+    state.withLock { state in
+      guard floor > state.history.last else { return false }
+      state.history.cut(at: floor)
+      state.history.advance(to: floor)
+      return true
+    }
+  }
+
+  /// Adds messages that are new; gives what they are about.
+  func add(_ messages: [LiveMessage], until position: Int64) -> Set<RecordID> {
+    state.withLock { state in
+      var topics: Set<RecordID> = []
+      for message in messages where message.time > state.history.last {
+        state.history.add(message)
+        topics.insert(RecordID(message.collection))
+      }
+      state.history.advance(to: position)
+      return topics
+    }
+  }
+
+  func announce(_ topic: String) {
+    announce(topic, to: state.withLock { $0.members.groups(subscribedTo: topic) })
+  }
+
+  func deliverToAll() { deliver(state.withLock { Array($0.waiting.keys) }) }
+
+  /// The tokens of the sessions in which polls of a user wait.
+  func waitingSessions(of user: String) -> Set<String> {
+    state.withLock { state in
+      let numbers = state.waitingOf[wire.group(of: user)] ?? []
+      return Set(numbers.compactMap { state.waiting[$0]?.poll.token })
+    }
+  }
+
+  /// Refuses the polls of a group for which `isOver` holds.
+  func refuse(group: String, where isOver: (Poll) -> Bool) {
+    end(where: { $0.poll.group == group && isOver($0.poll) }) { waiting, _ in
+      wire.refusal(ofGroup: waiting.poll.group)
+    }
   }
 
   // MARK: Endings
@@ -257,7 +303,7 @@ final class LiveBroker: Sendable {
       waiting.until <= ticks || waiting.reply.isAbandoned
         || waiting.poll.expires.map { $0 <= now.milliseconds } == true
     }) { waiting, state in
-      wire.answer([], to: waiting.poll, next: state.current(now))
+      wire.answer([], to: waiting.poll, next: max(waiting.since, state.current(now)))
     }
   }
 

@@ -21,16 +21,28 @@ package struct LiveHistory: Sendable {
   package private(set) var last: Int64
   /// Everything after this is known.
   package private(set) var floor: Int64
+  /// Whether several servers have this history: then times come with the messages, and `advance` says how far they are
+  /// complete. None is given out here.
+  private let isShared: Bool
 
   /// `since`: everything after this will be added before anything else; nil: nothing was before.
   package init(at now: Timestamp, since floor: Int64? = nil) {
     last = max(Self.ticks(now), floor ?? .min)
     self.floor = floor ?? last
+    isShared = false
   }
+
+  /// A history that several servers have. Everything after `floor` will be added before anything else.
+  package init(sharedSince floor: Int64) {
+    (last, self.floor, isShared) = (floor, floor, true)
+  }
+
+  /// Says that no message up to a time will be added any more.
+  package mutating func advance(to time: Int64) { last = max(last, time) }
 
   /// A time for somebody who wants to know everything from now on.
   package mutating func current(_ now: Timestamp) -> Int64 {
-    last = max(last, Self.ticks(now))
+    if !isShared { last = max(last, Self.ticks(now)) }
     return last
   }
 
@@ -56,8 +68,13 @@ package struct LiveHistory: Sendable {
     floor = time
   }
 
-  /// Whether all that came after `time` is still known.
-  package func reaches(back time: Int64) -> Bool { time >= floor && time <= last }
+  /// Another server may be ahead of this one by so many ticks.
+  private static let maxLag: Int64 = 60 * 10_000_000
+
+  /// Whether all that came after `time` is still known, or will be.
+  package func reaches(back time: Int64) -> Bool {
+    time >= floor && time <= (isShared ? last &+ Self.maxLag : last)
+  }
 
   /// The messages after `time`, oldest first.
   package func after(_ time: Int64) -> ArraySlice<LiveMessage> {

@@ -102,6 +102,27 @@ struct LiveMembers: Sendable {
     for collection in gone.collections { removeIfUnused(group, collection) }
   }
 
+  /// Makes the devices of a group, and what they have subscribed to, what rows say.
+  mutating func replace(_ group: String, by rows: [LiveRegistration], at now: Int64) {
+    let wanted = Set(rows.map { RecordID($0.device) })
+    for device in devices[group] ?? [] where !wanted.contains(device.id) {
+      unregister(group, device: device.id.text)
+    }
+    for device in devices[group] ?? [] {
+      let kept = Set(
+        rows.filter { RecordID($0.device) == device.id }.map { RecordID($0.collection) })
+      for collection in device.collections.subtracting(kept) {
+        unsubscribe(group, device: device.id.text, collection: collection.text)
+      }
+    }
+    for row in rows where row.collection.isEmpty {
+      register(group, device: row.device, session: row.session, at: row.seen ?? now)
+    }
+    for row in rows where !row.collection.isEmpty {
+      _ = subscribe(group, device: row.device, collection: row.collection)
+    }
+  }
+
   mutating func unregister(_ group: String) {
     for device in devices[group] ?? [] { unregister(group, device: device.id.text) }
   }

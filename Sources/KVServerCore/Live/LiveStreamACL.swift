@@ -28,6 +28,14 @@ package struct LiveStreamACL: Sendable {
     }
   }
 
+  /// Reads what a store has kept.
+  package init(stored text: String) throws(ServerError) {
+    guard let object = try? JSONValue(parsing: text).objectValue else {
+      throw ServerError(.internalErrorStop, cause: "the ACL of a stream is not JSON")
+    }
+    try self.init(object)
+  }
+
   package var json: JSONValue {
     var object: JSONObject = [
       "subscribe": .array(subscribers.map { .string($0) }),

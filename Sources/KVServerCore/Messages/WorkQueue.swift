@@ -10,6 +10,11 @@ package struct Asker: Hashable, Sendable {
     Asker(kind: 0, app: app, name: Array(id.utf8))
   }
 
+  /// Whoever has a session that nobody has looked up yet.
+  package static func session(_ token: String) -> Asker {
+    Asker(kind: 2, app: 0, name: Array(token.utf8))
+  }
+
   package static func address(_ address: String) -> Asker {
     Asker(kind: 1, app: 0, name: Array(address.utf8))
   }

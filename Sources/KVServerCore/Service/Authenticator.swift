@@ -4,29 +4,44 @@ internal import KVBase
 struct Authenticator: Sendable {
   let sessions: any SessionStore
 
-  /// Reads `Authorization`: `Basic base64(key:secret)` or `Kinvey token`.
+  /// Who `Authorization` says it is.
+  enum Claim {
+    /// A proven one.
+    case principal(Principal)
+    /// The user of a session, if there is one of this token.
+    case session(token: String)
+  }
+
+  /// Finds out who asks.
   func authenticate(
     _ header: String?, for app: App
   ) throws(ServerError) -> (principal: Principal, token: String?) {
+    switch try Self.claim(header, for: app) {
+    case .principal(let principal): return (principal, nil)
+    case .session(let token):
+      guard let session = try sessions.find(token), session.app == app.number else {
+        throw ServerError(.invalidCredentials, "the session is unknown or has ended")
+      }
+      return (.user(id: session.user), token)
+    }
+  }
+
+  /// Reads `Basic base64(key:secret)`, which is proven here, or `Kinvey token`, which is not.
+  static func claim(_ header: String?, for app: App) throws(ServerError) -> Claim {
     let space = UInt8(ascii: " ")
     guard let header, let end = header.utf8.firstIndex(of: space) else {
       throw ServerError(.invalidCredentials, "the Authorization header is missing or malformed")
     }
     let value = header.utf8[end...].drop { $0 == space }
     switch header[..<end].lowercased() {
-    case "basic": return (try basic(Substring(value), app), nil)
-    case "kinvey":
-      let token = String(Substring(value))
-      guard let session = try sessions.find(token), session.app == app.number else {
-        throw ServerError(.invalidCredentials, "the session is unknown or has ended")
-      }
-      return (.user(id: session.user), token)
+    case "basic": return .principal(try basic(Substring(value), app))
+    case "kinvey": return .session(token: String(Substring(value)))
     default:
       throw ServerError(.invalidCredentials, "the scheme of Authorization is Basic or Kinvey")
     }
   }
 
-  private func basic(_ value: Substring, _ app: App) throws(ServerError) -> Principal {
+  private static func basic(_ value: Substring, _ app: App) throws(ServerError) -> Principal {
     let text = Base64.decode(value).flatMap { String(validating: $0, as: UTF8.self) }
     guard let text, let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")),
       text.utf8[..<colon].elementsEqual(app.key.utf8)

@@ -10,10 +10,10 @@ extension Service {
     let token = try call.session(of: user)
     let now = settings.liveClock()
     try forgetDevices(at: now)
+    let isKnown = isRegistered(group, device: device, broker: broker)
     try store.registrations.register(
       device, of: user, app: call.app.number, session: token, at: now)
     let session = NewSession.hash(token)
-    let isKnown = broker.members { $0.isRegistered(group, device: device) }
     if let dropped = broker.members({
       $0.register(group, device: device, session: session, at: now)
     }) {
@@ -34,6 +34,18 @@ extension Service {
     // Our clients ask then for what they missed.
     if !isKnown { response.headers.append(("X-Kvstored-Device", "new")) }
     return response
+  }
+
+  /// Whether a device is registered – perhaps on another server, a moment ago. Nil: any device of the user's.
+  private func isRegistered(_ group: String, device: String?, broker: LiveBroker) -> Bool {
+    func isKnown() -> Bool {
+      broker.members { members in
+        device.map { members.isRegistered(group, device: $0) } ?? members.isRegistered(group)
+      }
+    }
+    if isKnown() { return true }
+    store.catchUp()
+    return isKnown()
   }
 
   /// Forgets the devices that are gone for good. Done when another one comes: that is when they become more.
@@ -71,7 +83,7 @@ extension Service {
     try Self.check(collection: name)
     let listener = try listener(call)
     _ = try viewer(call, name).rule(for: .read)
-    let start = try store.entities.readStart()
+    let start = try store.entities.readStart(in: call.app.number)
     try add(listener, name, call: call)
     var response = Response.json(200, [:])
     response.headers += moment(start)
@@ -92,7 +104,7 @@ extension Service {
     let (group, device, broker) = listener
     recordActivity(
       device, of: try call.user(), group: group, session: nil, broker: broker, app: call.app.number)
-    guard broker.members({ $0.isRegistered(group, device: device) }) else {
+    guard isRegistered(group, device: device, broker: broker) else {
       throw ServerError(.missingConfiguration, "register-realtime comes first, for this deviceId")
     }
     guard broker.members({ $0.subscribe(group, device: device, collection: topic) }) else {
@@ -180,6 +192,7 @@ extension Service {
       recordActivity(
         request.target["uuid"], of: poll.user, group: poll.group, session: poll.token,
         broker: broker, app: app.number)
+      _ = isRegistered(poll.group, device: poll.device, broker: broker)
       broker.poll(poll, reply: reply)
       refuseIfOver(poll, named, broker: broker)
     } catch {
@@ -255,10 +268,18 @@ extension Service {
   ) throws(Refusal) -> Set<RecordID> {
     guard !channels.isEmpty else { throw Refusal(LiveWire.invalid("Channel List")) }
     let found = channels.map { broker.wire.collection(of: $0, for: user) }
-    let subscribed = broker.members { members in
-      found.map { $0.map { members.isSubscribed(group, to: $0) } == true }
+    func unsubscribed() -> [String] {
+      let subscribed = broker.members { members in
+        found.map { $0.map { members.isSubscribed(group, to: $0) } == true }
+      }
+      return zip(channels, subscribed).filter { !$1 }.map(\.0)
     }
-    let refused = zip(channels, subscribed).filter { !$1 }.map(\.0)
+    var refused = unsubscribed()
+    if !refused.isEmpty {
+      // Perhaps they were subscribed to on another server, a moment ago.
+      store.catchUp()
+      refused = unsubscribed()
+    }
     guard refused.isEmpty else { throw Refusal(broker.wire.refusal(of: refused)) }
     return Set(found.compactMap { $0.map { RecordID($0) } })
   }

@@ -60,8 +60,8 @@ package final class Service: RequestHandler, Sendable {
   package func admit(_ head: Request) -> Admission {
     do throws(ServerError) {
       let route = try route(of: head)
-      if let key = route.app { _ = try open(head, app: key) }
-      if case .pubNub(let call) = route, let refusal = try refusal(call, head) {
+      _ = try asker(of: head, route)
+      if store.isLocal, case .pubNub(let call) = route, let refusal = try refusal(call, head) {
         return .refused(refusal)
       }
       let limit = route.takesEntities ? settings.bodyBytes : Self.maxDocumentBytes
@@ -89,10 +89,15 @@ package final class Service: RequestHandler, Sendable {
     }
   }
 
-  /// Whose work a request is. Throws if its credentials are none: then it is not worth waiting for.
+  /// Whose work a request is. Throws if its credentials are none, as far as that can be told at once: then it is not
+  /// worth waiting for.
   private func asker(of request: Request, _ route: Route) throws(ServerError) -> Asker {
     guard let key = route.app else { return .address(request.client) }
-    return try open(request, app: key).asker
+    if store.isLocal { return try open(request, app: key).asker }
+    switch try Authenticator.claim(request.headers[.authorization], for: try app(key)) {
+    case .principal: return .address(request.client)
+    case .session(let token): return .session(token)
+    }
   }
 
   private func perform(_ route: Route, _ request: Request, reply: any Reply) {
@@ -132,10 +137,12 @@ package final class Service: RequestHandler, Sendable {
 
   /// The pool that works on it; nil: the event thread, for what is sure to be quick.
   private func pool(for route: Route, _ request: Request) -> WorkerPool? {
-    switch route {
+    let ifLocal = store.isLocal ? nil : workers
+    return switch route {
     case .pubNub(.publish): workers
-    case .health, .ping, .pubNub: nil
-    case .entity: request.method == .get || request.method == .head ? nil : workers
+    case .pubNub: nil
+    case .health, .ping: ifLocal
+    case .entity: request.method == .get || request.method == .head ? ifLocal : workers
     case .login: hashers
     case .users: request.method == .post ? hashers : workers
     case .user: request.method == .put ? hashers : workers
@@ -180,10 +187,15 @@ package final class Service: RequestHandler, Sendable {
     }
   }
 
+  private func app(_ key: String) throws(ServerError) -> App {
+    guard let app = apps[RecordID(key)] else { throw ServerError(.appNotFound) }
+    return app
+  }
+
   /// Proves who asks, before anything else of the request is looked at.
   private func open(_ request: Request, app key: String) throws(ServerError) -> AuthenticatedRequest
   {
-    guard let app = apps[RecordID(key)] else { throw ServerError(.appNotFound) }
+    let app = try app(key)
     let (principal, token) = try Authenticator(sessions: store.sessions).authenticate(
       request.headers[.authorization], for: app)
     let version = try APIVersion.read(request.headers[.apiVersion])

@@ -48,6 +48,9 @@ package struct EntityPage {
     needsComma = !isFirst
   }
 
+  /// How many bytes are missing to a full page.
+  package var missingBytes: Int { max(0, wantedBytes - payload.count) }
+
   package var isFull: Bool { payload.count >= wantedBytes }
 
   /// Whether no entity was added, here or before.

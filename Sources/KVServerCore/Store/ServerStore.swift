@@ -9,7 +9,11 @@
 /// Other servers may use the same data. What a store keeps in memory of sessions, permissions and settings must
 /// not be older than the server's documentation promises.
 package protocol ServerStore: AnyObject, Sendable {
-  var entities: any EntityStore { get }
+  /// Whether sessions, and single entities, are read quickly enough for a thread that carries connections. If not, only
+  /// workers ask the store.
+  var isLocal: Bool { get }
+
+  var entities: any ServerEntityStore { get }
   var collections: any CollectionStore { get }
   var accounts: any AccountStore { get }
   var sessions: any SessionStore { get }
@@ -29,6 +33,9 @@ package protocol ServerStore: AnyObject, Sendable {
   /// Brings what is committed from now on to `feed`, and starts the store's own upkeep. To be called once, before the
   /// first write of an entity.
   func start(_ feed: any LiveFeed)
+
+  /// Returns when the feed has been brought all that had been committed, on any server, before the call.
+  func catchUp()
 
   /// Sends a user's message to those who listen to a stream. Returns its time.
   ///

@@ -6,11 +6,11 @@ package import KVQuery
 ///
 /// What reads gives its time with what was read: a write that it did not see has that time or a later one. The
 /// permissions are not older than the time.
-package protocol EntityStore: Sendable {
-  /// The time of a read that begins now.
-  func readStart() throws(ServerError) -> Timestamp
+package protocol ServerEntityStore: Sendable {
+  /// The time of a read of an app's data that begins now.
+  func readStart(in app: Int64) throws(ServerError) -> Timestamp
 
-  /// One entity, its last change, and the time of the read. Quick enough for a thread that carries connections.
+  /// One entity, its last change, and the time of the read.
   func get(
     _ id: String, in collection: CollectionKey, for principal: Principal
   ) throws(ServerError) -> (body: Payload, modified: Timestamp, start: Timestamp)
@@ -57,7 +57,7 @@ package protocol EntityStore: Sendable {
   ) throws(ServerError) -> Int
 }
 
-extension EntityStore {
+extension ServerEntityStore {
   /// Carries out one write. Nil: the entity was deleted.
   package func perform(
     _ write: EntityWrite, in collection: CollectionKey, for principal: Principal
