@@ -56,6 +56,7 @@ let package = Package(
     .systemLibrary(
       name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
+    .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     .systemLibrary(name: "CCrypt", pkgConfig: "libcrypt", providers: [.apt(["libcrypt-dev"])]),
 
     // The rooms, from the ground up.
@@ -107,10 +108,15 @@ let package = Package(
     room(
       "KVServerSQLite",
       looksInto: ["KVServerCore", "CSystem", "KVSQLite", "KVQuery", "KVJSON", "KVBase"]),
+    room(
+      "KVServerPostgres",
+      looksInto: ["KVServerCore", "CPostgres", "KVQuery", "KVJSON", "KVBase"]),
     room("KVServerHTTP", looksInto: ["CMicrohttpd", "CSystem", "KVServerCore", "KVBase"]),
     room(
       "KVServer",
-      looksInto: ["KVServerHTTP", "KVServerSQLite", "KVServerCore", "KVJSON", "KVBase"]),
+      looksInto: [
+        "KVServerHTTP", "KVServerSQLite", "KVServerPostgres", "KVServerCore", "KVJSON", "KVBase",
+      ]),
     .executableTarget(
       name: "kvstored", dependencies: ["KVServer"], swiftSettings: house,
       linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
@@ -149,8 +155,8 @@ let package = Package(
     tests(
       of: "KVServer",
       with: [
-        "KVServerHTTP", "KVServerSQLite", "KVServerCore", "KVSQLite", "KVQuery", "KVJSON",
-        "KVBase",
+        "KVServerHTTP", "KVServerSQLite", "KVServerPostgres", "KVServerCore", "KVSQLite",
+        "KVQuery", "KVJSON", "KVBase",
       ]),
   ]
 )

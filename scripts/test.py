@@ -117,6 +117,14 @@ SECTIONS = [
         builds_in=".build",
     ),
     Section(
+        "postgres",
+        "The server's tests, on PostgreSQL",
+        ["scripts/with-postgres swift test --disable-xctest --filter KVServerTests"],
+        limit=900,
+        env={"KVSTORED_TEST_STORAGE": "postgres"},
+        builds_in=".build",
+    ),
+    Section(
         "thread",
         "Swift tests under the thread sanitizer",
         [f"swift test --sanitize=thread {SANITIZED}-thread"],

@@ -36,7 +36,8 @@ package enum Command {
     // The last step: whoever waits for this line finds everything in place.
     output("kvstored listening on \(server.url)\n")
     let log = Log(configuration.logLevel)
-    log.info("data in \(configuration.data), \(max(1, configuration.apps.count)) app(s)")
+    let place = configuration.storage == nil ? configuration.data : "PostgreSQL"
+    log.info("data in \(place), \(max(1, configuration.apps.count)) app(s)")
     signals.wait { server.reload() }
     log.info("stopping")
     server.stop()
@@ -79,7 +80,12 @@ extension Server.Configuration {
     // Apps and rules of the command line replace those of the file, they do not add to them.
     if options["app"] != nil { apps = [] }
     try apply(options)
-    guard !data.isEmpty else { throw Arguments.Misuse(description: "--data DIR is missing") }
+    guard !data.isEmpty || storage != nil else {
+      throw Arguments.Misuse(description: "--data DIR is missing")
+    }
+    guard !data.isEmpty || !apps.isEmpty else {
+      throw Arguments.Misuse(description: "without --data, --app says which apps are served")
+    }
     if let tls, tls.certificate.isEmpty || tls.key.isEmpty {
       throw Arguments.Misuse(description: "--tls-cert and --tls-key go together")
     }
@@ -118,6 +124,7 @@ enum Help {
       kvstored \(Version.text): a data store that speaks Kinvey's REST protocol.
 
       usage: kvstored --data DIR [options]
+             kvstored --storage postgres://… --app KID:SECRET:MASTER [options]
              kvstored backup --data DIR --to NEWDIR      copies the data, also while a server uses it
              kvstored restore --data NEWDIR --from DIR   makes a data directory of such a copy
 

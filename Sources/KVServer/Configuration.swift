@@ -17,6 +17,8 @@ extension Server {
 
     /// The directory that holds everything; made if it is missing.
     package var data: String
+    /// The address of a PostgreSQL database that holds the data; nil: SQLite does, in `data`.
+    package var storage: String?
     package var listen = ListenAddress(host: "127.0.0.1", port: defaultPort)
     package var apps: [App] = []
     var tls: TLS?

@@ -2,6 +2,7 @@ internal import Glibc
 internal import KVBase
 internal import KVServerCore
 package import KVServerHTTP
+internal import KVServerPostgres
 internal import KVServerSQLite
 
 /// A running server. Safe from any thread.
@@ -20,7 +21,8 @@ package final class Server: Sendable {
   private let http: HTTPServer
   private let pools: [WorkerPool]
   private let accessLog: AccessLog?
-  private let directory: ServerDirectory
+  /// Nil: all data is elsewhere.
+  private let directory: ServerDirectory?
   private let identities: TLSIdentities?
   private let tls: Configuration.TLS?
   private let log: Log
@@ -34,7 +36,7 @@ package final class Server: Sendable {
     var configuration = configuration
     tls = configuration.tls
     identities = try tls.map { (tls) throws(Failure) in TLSIdentities(try Self.identity(tls)) }
-    directory = try ServerDirectory(configuration.data)
+    directory = configuration.data.isEmpty ? nil : try ServerDirectory(configuration.data)
     let log = Log(configuration.logLevel)
     self.log = log
     let socket = try Self.listen(configuration.listen)
@@ -74,7 +76,7 @@ package final class Server: Sendable {
     for pool in pools { pool.close() }
     service.close()
     accessLog?.close()
-    directory.unlock()
+    directory?.unlock()
   }
 
   /// Opens the access log by its name again, and loads the certificate and its key for those who connect from now on.
@@ -101,6 +103,9 @@ package final class Server: Sendable {
   private static func store(
     _ configuration: Configuration, log: Log
   ) throws(Failure) -> any ServerStore {
+    if let address = configuration.storage {
+      return try postgresStore(address, configuration, log: log)
+    }
     var settings = SQLiteStore.Settings()
     settings.permissions = configuration.permissions
     settings.historyDays = configuration.historyDays ?? 0
@@ -108,6 +113,21 @@ package final class Server: Sendable {
     settings.isDurable = configuration.isDurable
     settings.cacheMiB = configuration.cacheMiB
     do { return try SQLiteStore(in: configuration.data, settings, log: log) } catch {
+      throw Failure(error.description)
+    }
+  }
+
+  private static func postgresStore(
+    _ address: String, _ configuration: Configuration, log: Log
+  ) throws(Failure) -> any ServerStore {
+    var settings = PostgresStore.Settings()
+    settings.permissions = configuration.permissions
+    settings.historyDays = configuration.historyDays ?? 0
+    settings.isRestored = configuration.isRestored
+    settings.isDurable = configuration.isDurable
+    // One for each thread that may ask, so that none waits for another.
+    settings.connections = configuration.workers + configuration.hashers + 2
+    do { return try PostgresStore(address, settings, log: log) } catch {
       throw Failure(error.description)
     }
   }

@@ -1,5 +1,6 @@
 internal import KVServerCore
 internal import KVServerHTTP
+internal import KVServerPostgres
 
 /// One thing that can be set, on the command line as `--name value` and in a configuration file as
 /// `"name": value`.
@@ -17,7 +18,9 @@ struct Setting: Sendable {
 
   /// All settings, in the order in which `--help` shows them.
   static let all: [Setting] = [
-    Setting("data", "DIR", help: "directory of all data, made if missing (required)") {
+    Setting(
+      "data", "DIR", help: "directory of all data, made if missing (required without --storage)"
+    ) {
       $0.data = $1
     },
     Setting("config", "FILE", help: "JSON object with any of these options; the command line wins")
@@ -32,6 +35,13 @@ struct Setting: Sendable {
         throw misuse("listen", "takes ADDR:PORT, such as 127.0.0.1:8778 or [::1]:0")
       }
       configuration.listen = address
+    },
+    Setting("storage", "sqlite|URI", help: storageHelp) {
+      configuration, text throws(Arguments.Misuse) in
+      guard text == "sqlite" || PostgresStore.isAddress(text) else {
+        throw misuse("storage", "takes sqlite, or the address of a database: postgres://…")
+      }
+      configuration.storage = text == "sqlite" ? nil : text
     },
     Setting("app", "KID:SECRET[:MASTER]", help: "an app to serve; may be repeated") {
       configuration, text throws(Arguments.Misuse) in
@@ -137,6 +147,10 @@ struct Setting: Sendable {
       $0.cacheMiB = $1
     },
   ]
+
+  private static let storageHelp =
+    "where the data is: sqlite, in DIR, or the address of a PostgreSQL database, postgres://…, that "
+    + "several servers may share [sqlite]"
 
   private static let lookupHelp =
     "by what users find each other, and see of each other; off: not at all "

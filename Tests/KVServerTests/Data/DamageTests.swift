@@ -14,14 +14,14 @@ import Testing
   func damage(change: String) throws {
     let directory = TemporaryDirectory()
     let path = "/appdata/kid/notes"
-    let first = try TestServer(in: directory)
+    let first = try TestServer(in: directory) { $0.storage = nil }
     for id in ["a", "b", "c"] {
       let body = #"{"_id":"\#(id)","n":1,"s":"x"}"#
       #expect(try first.send(as: .master, "POST", path, body: body).status == 201)
     }
     first.stop()
     try damage("b", change, in: directory)
-    let server = try TestServer(in: directory)
+    let server = try TestServer(in: directory) { $0.storage = nil }
     for target in [
       path, query(path, #"{"_id":{"$in":["a","b","c"]}}"#), query(path, #"{"_id":{"$gt":""}}"#),
       query(path, #"{"n":1}"#), target(path, [("sort", #"{"n":1}"#)]), path + "?fields=n",

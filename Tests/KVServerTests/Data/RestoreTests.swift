@@ -118,6 +118,7 @@ import Testing
     _ more: (inout Server.Configuration) -> Void = { _ in }
   ) throws -> TestServer {
     try TestServer(in: directory) {
+      $0.storage = nil
       $0.historyDays = 5
       more(&$0)
     }

@@ -8,18 +8,25 @@ import Testing
 @testable import KVServerHTTP
 
 @Suite("Requests with a body") struct AdmissionTests {
+  /// What only the store can tell: where it is on another machine, the threads that read heads do not ask it.
+  private static let ofSessions: [(String, String, String, Int, String?)] =
+    TestStorage.isPostgres
+    ? []
+    : [
+      ("POST", "/appdata/kid/notes", "Kinvey nobody", 401, "InvalidCredentials"),
+      ("POST", "/publish/pub/sub/0/ch/0", "", 400, nil),
+    ]
+
   @Test(
     "are refused by their head alone, and the connection is closed",
     arguments: [
       ("POST", "/appdata/kid/notes", "Basic eDp5", 401, "InvalidCredentials"),
-      ("POST", "/appdata/kid/notes", "Kinvey nobody", 401, "InvalidCredentials"),
       ("POST", "/appdata/other/notes", "Basic a2lkOm1hcw==", 404, "AppNotFound"),
       ("POST", "/nowhere", "Basic a2lkOm1hcw==", 404, "NotFound"),
       ("PUT", "/appdata/kid/notes", "Basic a2lkOm1hcw==", 405, "MethodNotAllowed"),
       ("POST", "/user/kid/login", "Basic eDp5", 401, "InvalidCredentials"),
       ("POST", "/appdata/kid/notes", "Basic a2lkOm1hcw==", 413, "RequestEntityTooLarge"),
-      ("POST", "/publish/pub/sub/0/ch/0", "", 400, nil),
-    ])
+    ] + ofSessions)
   func refused(
     method: String, path: String, authorization: String, status: Int, error: String?
   ) throws {

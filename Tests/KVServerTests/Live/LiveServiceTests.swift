@@ -6,53 +6,6 @@ import Testing
 @testable import KVServerCore
 
 @Suite("Live Service over HTTP") struct LiveServiceTests {
-  /// What a registered device knows.
-  private struct Device {
-    var server: TestServer
-    var who: TestServer.Who
-    var key: String
-    var group: String
-    var id = "device"
-
-    init(_ server: TestServer, _ who: TestServer.Who) throws {
-      self.server = server
-      self.who = who
-      let answer = try server.send(
-        as: who, "POST", "/user/kid/\(who.id)/register-realtime", body: #"{"deviceId":"device"}"#)
-      guard let key = answer.json["subscribeKey"]?.stringValue,
-        let group = answer.json["userChannelGroup"]?.stringValue,
-        answer.json["publishKey"]?.stringValue != nil
-      else { throw TestServer.Missing(what: "registration: \(answer.text)") }
-      (self.key, self.group) = (key, group)
-    }
-
-    func subscribe(_ collection: String = "notes") throws -> HTTPAnswer {
-      try server.send(
-        as: who, "POST", "/appdata/kid/\(collection)/_subscribe", body: #"{"deviceId":"device"}"#)
-    }
-
-    func target(_ position: JSONValue?) -> String {
-      let token = who.authorization.map { String($0.dropFirst("Kinvey ".count)) } ?? ""
-      let time = position?["t"]?.stringValue ?? "0"
-      let region = position?["r"]?.intValue.map { "&tr=\($0)" } ?? ""
-      return
-        "/v2/subscribe/\(key)/,/0?channel-group=\(group)&tt=\(time)\(region)&auth=\(token)&uuid=u"
-    }
-
-    func poll(_ position: JSONValue?) throws -> HTTPAnswer {
-      try server.send(as: .nobody, "GET", target(position))
-    }
-
-    /// A poll on a connection of its own, which waits.
-    func start(_ position: JSONValue?) throws -> RawConnection {
-      guard let connection = RawConnection(port: server.port) else {
-        throw TestServer.Missing(what: "port")
-      }
-      connection.send("GET \(target(position)) HTTP/1.1\r\nHost: test\r\n\r\n")
-      return connection
-    }
-  }
-
   private func changes(_ answer: HTTPAnswer?) -> [String] {
     answer?.json["m"]?.arrayValue?.map { message in
       (message["u"]?["kvstore"]?["change"]?.stringValue ?? "")
@@ -65,7 +18,7 @@ import Testing
   func writes() throws {
     let server = try TestServer()
     let ana = try server.user("ana")
-    let device = try Device(server, ana)
+    let device = try LiveDevice(server, ana)
     #expect(try device.subscribe().status == 200)
     let position = try device.poll(nil).json["t"]
     let waiting = try device.start(position)
@@ -85,7 +38,7 @@ import Testing
     _ = try server.send(
       as: ana, "POST", "/appdata/kid/notes/_batch", body: #"[{"method":"DELETE","id":"e"}]"#)
     _ = try server.send(as: ana, "POST", "/appdata/kid/others", body: #"{"_id":"o"}"#)
-    let later = try device.poll(first?.json["t"])
+    let later = try device.poll(first?.json["t"], count: 10)
     #expect(
       changes(later) == [
         "create b", "create c", "update a", "create d", "delete b", "delete a", "delete d",
@@ -99,7 +52,7 @@ import Testing
   func permissions() throws {
     let server = try TestServer()
     let (ana, ben) = (try server.user("ana"), try server.user("ben"))
-    let (hers, his) = (try Device(server, ana), try Device(server, ben))
+    let (hers, his) = (try LiveDevice(server, ana), try LiveDevice(server, ben))
     _ = try (hers.subscribe(), his.subscribe())
     let (her, him) = (try hers.poll(nil).json["t"], try his.poll(nil).json["t"])
     _ = try server.send(
@@ -109,8 +62,9 @@ import Testing
       body: #"{"_id":"b","_acl":{"gr":false,"r":["\#(ben.id)"]}}"#)
     _ = try server.send(as: ana, "DELETE", "/appdata/kid/notes/a")
     _ = try server.send(as: ana, "DELETE", "/appdata/kid/notes/b")
-    #expect(changes(try hers.poll(her)) == ["create a", "create b", "delete a", "delete b"])
-    let delivered = try his.poll(him)
+    #expect(
+      changes(try hers.poll(her, count: 4)) == ["create a", "create b", "delete a", "delete b"])
+    let delivered = try his.poll(him, count: 2)
     #expect(changes(delivered) == ["create b", "delete b"])
     #expect(
       delivered.json["m"]?.arrayValue?.map { $0["c"]?.stringValue } == [
@@ -126,7 +80,7 @@ import Testing
   func refusals() throws {
     let server = try TestServer()
     let (ana, ben) = (try server.user("ana"), try server.user("ben"))
-    let device = try Device(server, ana)
+    let device = try LiveDevice(server, ana)
     var other = device
     other.who = ben
     let refused = try other.poll(nil)
@@ -155,7 +109,7 @@ import Testing
   @Test("Time, presence and publishing are answered")
   func others() throws {
     let server = try TestServer()
-    let device = try Device(server, try server.user("ana"))
+    let device = try LiveDevice(server, try server.user("ana"))
     #expect(try server.send(as: .nobody, "GET", "/time/0").json.arrayValue?.count == 1)
     for action in ["leave", "heartbeat"] {
       let target = "/v2/presence/sub-key/\(device.key)/channel/,/\(action)?channel-group=g"
@@ -194,13 +148,13 @@ import Testing
   func endings() throws {
     let server = try TestServer()
     let ana = try server.user("ana")
-    let device = try Device(server, ana)
+    let device = try LiveDevice(server, ana)
     let position = try device.poll(nil).json["t"]
     let first = try device.start(position)
     _ = try server.send(
       as: ana, "POST", "/user/kid/\(ana.id)/unregister-realtime", body: #"{"deviceId":"device"}"#)
     #expect(HTTPClient.receive(first)?.status == 403)
-    let again = try Device(server, ana)
+    let again = try LiveDevice(server, ana)
     let second = try again.start(position)
     _ = try server.send(as: ana, "POST", "/user/kid/_logout")
     #expect(HTTPClient.receive(second)?.status == 403)
@@ -244,12 +198,12 @@ import Testing
   @Test("A device that registers again in another session outlives the first one")
   func movedDevice() throws {
     let server = try TestServer()
-    let first = try Device(server, try server.user("ana"))
+    let first = try LiveDevice(server, try server.user("ana"))
     _ = try first.subscribe()
     let login = try server.send(
       as: .app, "POST", "/user/kid/login", body: #"{"username":"ana","password":"pass"}"#)
     let token = login.json["_kmd"]?["authtoken"]?.stringValue ?? ""
-    let second = try Device(server, .user(id: first.who.id, token: token))
+    let second = try LiveDevice(server, .user(id: first.who.id, token: token))
     let waiting = try second.start(try second.poll(nil).json["t"])
     #expect(try server.send(as: first.who, "POST", "/user/kid/_logout").status == 204)
     _ = try server.send(as: second.who, "POST", "/appdata/kid/notes", body: #"{"_id":"a"}"#)
@@ -261,7 +215,7 @@ import Testing
     let directory = TemporaryDirectory()
     var server = try TestServer(in: directory)
     let ana = try server.user("ana")
-    var device = try Device(server, ana)
+    var device = try LiveDevice(server, ana)
     _ = try device.subscribe()
     let position = try device.poll(nil).json["t"]
     _ = try server.send(as: ana, "POST", "/appdata/kid/notes", body: #"{"_id":"before"}"#)
@@ -272,7 +226,7 @@ import Testing
     server = try TestServer(in: directory)
     device.server = server
     _ = try server.send(as: ana, "POST", "/appdata/kid/notes", body: #"{"_id":"a"}"#)
-    let answer = try device.poll(position)
+    let answer = try device.poll(position, count: 2)
     #expect(answer.json["kvstore"] == nil)
     #expect(changes(answer) == ["create before", "create a"])
     let next = try device.start(answer.json["t"])
@@ -286,7 +240,7 @@ import Testing
   func race() throws {
     let server = try TestServer()
     let ana = try server.user("ana")
-    let device = try Device(server, ana)
+    let device = try LiveDevice(server, ana)
     _ = try device.subscribe()
     let position = try device.poll(nil).json["t"]
     let headers = [("Authorization", ana.authorization ?? "")]

@@ -21,6 +21,7 @@ final class TestServer: Sendable {
     configuration.apps = [.init(key: "kid", secret: "sec", masterSecret: "mas")]
     configuration.passwordCost = 1
     configuration.isDurable = false
+    configuration.storage = try TestStorage.address(for: directory.path)
     configure(&configuration)
     self.directory = directory
     server = try Server(configuration)

@@ -1,0 +1,3 @@
+/* libpq: PostgreSQL's client library, for kvstored alone. */
+#pragma once
+#include <libpq-fe.h>

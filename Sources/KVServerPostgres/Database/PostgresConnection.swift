@@ -1,0 +1,171 @@
+internal import CPostgres
+internal import Glibc
+internal import KVBase
+
+/// A connection to PostgreSQL. One thread at a time.
+///
+/// Statements that nobody waits for are sent along with the next one that somebody waits for, in one round trip
+/// (libpq's pipeline). All values travel in binary format.
+final class PostgresConnection {
+  /// Seconds after which a server that does not answer counts as gone.
+  static let maxSilence = 15.0
+  /// How often it is asked, while waiting, whether anybody still wants the answer, in milliseconds.
+  private static let probeMilliseconds: Int32 = 50
+
+  private let connection: OpaquePointer
+  private var queued: [SQL] = []
+  /// Whether it is of no use any more.
+  private(set) var isBroken = false
+
+  /// Connects. `setup`: a statement to begin with.
+  init(to address: String, setup: SQL) throws(PostgresError) {
+    // What the address says goes over what stands before it.
+    let options = [
+      ("application_name", "kvstored"), ("connect_timeout", "5"), ("tcp_user_timeout", "15000"),
+      ("keepalives_idle", "15"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
+      ("target_session_attrs", "read-write"), ("dbname", address),
+    ]
+    var names: [UnsafePointer<CChar>?] = options.map { UnsafePointer(strdup($0.0)) } + [nil]
+    var values: [UnsafePointer<CChar>?] = options.map { UnsafePointer(strdup($0.1)) } + [nil]
+    defer { for word in names + values { free(UnsafeMutableRawPointer(mutating: word)) } }
+    guard let connection = PQconnectdbParams(&names, &values, 1) else {
+      throw PostgresError(.other, "there is no memory left")
+    }
+    self.connection = connection
+    // Else they go to standard error.
+    _ = PQsetNoticeProcessor(connection, { _, _ in }, nil)
+    guard PQstatus(connection) == CONNECTION_OK, PQsetnonblocking(connection, 1) == 0,
+      PQenterPipelineMode(connection) == 1
+    else {
+      throw PostgresError(.refused, Self.message(of: connection))
+    }
+    try run(setup)
+  }
+
+  deinit { PQfinish(connection) }
+
+  /// Has a statement sent with the next one. What goes wrong with it is thrown there.
+  func enqueue(_ sql: SQL) { queued.append(sql) }
+
+  /// Sends a statement, and those that were enqueued before it; gives the rows of this one.
+  @discardableResult
+  func run(_ sql: SQL, within budget: WorkBudget = .unlimited) throws(PostgresError) -> ResultRows {
+    let rows = try runAll([sql], within: budget)
+    guard let last = rows.last else { throw PostgresError(.other, "there was no result") }
+    return last
+  }
+
+  /// The same for several statements; gives the rows of each.
+  func runAll(
+    _ statements: [SQL], within budget: WorkBudget = .unlimited
+  ) throws(PostgresError) -> [ResultRows] {
+    let all = queued + statements
+    queued = []
+    if isBroken { throw PostgresError(.unreachable, "the connection is lost") }
+    do throws(PostgresError) {
+      for sql in all { try send(sql) }
+      guard PQpipelineSync(connection) == 1 else { throw lost() }
+      let rows = try receive(all.count, within: budget)
+      return Array(rows.suffix(statements.count))
+    } catch {
+      if error.endsConnection { isBroken = true }
+      throw error
+    }
+  }
+
+  // MARK: Parts
+
+  private func send(_ sql: SQL) throws(PostgresError) {
+    let (text, values) = sql.statement
+    let types = values.map(\.type)
+    let encoded = values.map(\.encoded)
+    let lengths = encoded.map { Int32(clamping: $0?.count ?? 0) }
+    let formats = [Int32](repeating: 1, count: values.count)
+    // The values lie in one block, each at its offset; an empty one needs an address of its own as well.
+    var (block, offsets): ([UInt8], [Int?]) = ([], [])
+    for value in encoded {
+      offsets.append(value == nil ? nil : block.count)
+      block += (value ?? []) + [0]
+    }
+    let isSent = block.withUnsafeBytes { bytes in
+      let pointers = offsets.map { offset in
+        offset.flatMap { bytes.baseAddress?.advanced(by: $0).assumingMemoryBound(to: CChar.self) }
+      }
+      return PQsendQueryParams(
+        connection, text, Int32(values.count), types, pointers, lengths, formats, 1) == 1
+    }
+    guard isSent else { throw lost() }
+  }
+
+  /// Reads the results of so many statements and of the end of the pipeline. Throws the first error, when all is read.
+  private func receive(
+    _ count: Int, within budget: WorkBudget
+  ) throws(PostgresError) -> [ResultRows] {
+    var rows: [ResultRows] = []
+    var problem: PostgresError?
+    while true {
+      try wait(within: budget)
+      guard let result = PQgetResult(connection) else { continue }
+      switch PQresultStatus(result) {
+      case PGRES_PIPELINE_SYNC:
+        PQclear(result)
+        if let problem { throw problem }
+        guard rows.count == count else { throw PostgresError(.other, "a result is missing") }
+        return rows
+      case PGRES_FATAL_ERROR:
+        let state = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) }
+        let error =
+          state.map { PostgresError(state: $0, message: Self.line(PQresultErrorMessage(result))) }
+          ?? lost()
+        PQclear(result)
+        problem = problem ?? error
+        if PQstatus(connection) != CONNECTION_OK || state == nil { throw problem ?? error }
+      default: rows.append(ResultRows(result))
+      }
+    }
+  }
+
+  /// Waits until a result can be read without waiting.
+  private func wait(within budget: WorkBudget) throws(PostgresError) {
+    let limit = Deadline.after(seconds: budget === WorkBudget.unlimited ? Self.maxSilence : 3600)
+    while true {
+      let unsent = PQflush(connection)
+      guard unsent >= 0 else { throw lost() }
+      if unsent == 0, PQisBusy(connection) == 0 { return }
+      var entry = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
+      if unsent > 0 { entry.events |= Int16(POLLOUT) }
+      let ready = poll(&entry, 1, Self.probeMilliseconds)
+      if ready > 0, entry.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 {
+        guard PQconsumeInput(connection) == 1 else { throw lost() }
+      } else if budget.exhaustion != nil {
+        cancel()
+        throw PostgresError(.stopped, "the request has ended")
+      } else if limit.hasPassed {
+        cancel()
+        throw PostgresError(.unreachable, "the server does not answer")
+      }
+    }
+  }
+
+  /// Asks the server to end what it does for this connection.
+  private func cancel() {
+    guard let cancel = PQgetCancel(connection) else { return }
+    var message = [CChar](repeating: 0, count: 256)
+    PQcancel(cancel, &message, Int32(message.count))
+    PQfreeCancel(cancel)
+  }
+
+  private func lost() -> PostgresError {
+    isBroken = true
+    return PostgresError(.unreachable, Self.message(of: connection))
+  }
+
+  private static func message(of connection: OpaquePointer) -> String {
+    line(PQerrorMessage(connection))
+  }
+
+  private static func line(_ text: UnsafeMutablePointer<CChar>?) -> String {
+    let text = text.map { String(cString: $0) } ?? ""
+    return text.split(separator: "\n").joined(separator: "; ")
+  }
+}

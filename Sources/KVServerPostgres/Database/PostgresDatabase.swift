@@ -1,0 +1,224 @@
+internal import KVBase
+internal import KVServerCore
+
+/// A database of PostgreSQL, through a bounded number of connections that threads take turns to use. Safe from any
+/// thread; callers wait.
+///
+/// The server may go at any time, and another one take its place: what was to be read is read again on a new connection,
+/// what was to be written is written again unless it may have been committed.
+final class PostgresDatabase: Sendable {
+  /// How often something is tried before its caller is told.
+  private static let maxAttempts = 4
+  /// Seconds to wait for a connection that others use.
+  private static let maxWait = 10.0
+
+  private struct State {
+    /// Open connections that nobody uses, the one used last at the end.
+    var idle: [Idle] = []
+    var open = 0
+    var isClosed = false
+  }
+
+  /// A connection that nobody uses: whoever takes it out of the list is the only one to have it.
+  private struct Idle: @unchecked Sendable {
+    let connection: PostgresConnection
+  }
+
+  private let address: String
+  private let setup: SQL
+  private let maxConnections: Int
+  private let state = Monitor(State())
+
+  /// `address`: a URI or a list of keywords, as libpq takes it. `isDurable`: whether a commit waits for the disk.
+  init(_ address: String, connections: Int, isDurable: Bool) {
+    self.address = address
+    maxConnections = connections
+    setup = """
+      SELECT set_config('lock_timeout', '10s', false),
+        set_config('idle_in_transaction_session_timeout', '10s', false),
+        set_config('default_transaction_isolation', 'read committed', false),
+        set_config('plan_cache_mode', 'force_custom_plan', false),
+        set_config('synchronous_commit', \(sql: isDurable ? "current_setting('synchronous_commit')" : "'off'"), false)
+      """
+  }
+
+  /// A connection of the caller's own.
+  func connect() throws(PostgresError) -> PostgresConnection {
+    try PostgresConnection(to: address, setup: setup)
+  }
+
+  func close() {
+    state.withLockNotifyingAll { state in
+      state.isClosed = true
+      state.open -= state.idle.count
+      state.idle = []
+    }
+  }
+
+  // MARK: Reading
+
+  /// Runs one statement, again on another connection if the first one is lost.
+  func read(
+    _ sql: SQL, within budget: WorkBudget = .unlimited
+  ) throws(PostgresError) -> ResultRows {
+    try repeating { (connection) throws(PostgresError) in
+      try connection.run(sql, within: budget)
+    }
+  }
+
+  /// Runs statements that read one state of the database, in one round trip.
+  func readTogether(_ statements: [SQL]) throws(PostgresError) -> [ResultRows] {
+    try repeating { (connection) throws(PostgresError) in
+      connection.enqueue(Self.beginSnapshot)
+      return try Self.together(statements, on: connection)
+    }
+  }
+
+  private static let beginSnapshot: SQL = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+  /// Runs `body` in a transaction that reads one state of the database; `body` may run again.
+  func snapshot<R>(
+    _ body: (PostgresConnection) throws(PostgresError) -> R
+  ) throws(PostgresError) -> R {
+    try repeating { (connection) throws(PostgresError) in
+      connection.enqueue(Self.beginSnapshot)
+      return try Self.ending(connection) { () throws(PostgresError) in try body(connection) }
+    }
+  }
+
+  // MARK: Writing
+
+  /// Runs statements that do no harm twice in a transaction, in one round trip.
+  func run(_ statements: SQL...) throws(PostgresError) {
+    try repeating { (connection) throws(PostgresError) in
+      connection.enqueue("BEGIN")
+      _ = try Self.together(statements, on: connection)
+    }
+  }
+
+  /// Runs `body`, whose transaction it has begun, and commits; `body` may run again, on another connection.
+  ///
+  /// `isCommitted` is asked, on a new connection, if the answer to the commit was lost: it looks for what the
+  /// transaction has written.
+  func write<R>(
+    _ body: (PostgresConnection) throws(PostgresError) -> R,
+    isCommitted: (PostgresConnection) throws(PostgresError) -> Bool
+  ) throws(PostgresError) -> R {
+    try repeating { (connection) throws(PostgresError) in
+      connection.enqueue("BEGIN")
+      let result: R
+      do throws(PostgresError) { result = try body(connection) } catch {
+        Self.rollBack(connection)
+        throw error
+      }
+      do throws(PostgresError) {
+        try connection.run("COMMIT")
+      } catch  where connection.isBroken {
+        guard try wasCommitted(isCommitted) else { throw PostgresError(.conflict, error.message) }
+      }
+      return result
+    }
+  }
+
+  /// Finds out what became of a commit whose answer was lost.
+  private func wasCommitted(
+    _ isCommitted: (PostgresConnection) throws(PostgresError) -> Bool
+  ) throws(PostgresError) -> Bool {
+    do throws(PostgresError) {
+      return try repeating { (connection) throws(PostgresError) in try isCommitted(connection) }
+    } catch {
+      throw PostgresError(.commitUnknown, error.message, state: error.state)
+    }
+  }
+
+  // MARK: Parts
+
+  private static func ending<R>(
+    _ connection: PostgresConnection, _ body: () throws(PostgresError) -> R
+  ) throws(PostgresError) -> R {
+    let result: R
+    do throws(PostgresError) { result = try body() } catch {
+      rollBack(connection)
+      throw error
+    }
+    try connection.run("COMMIT")
+    return result
+  }
+
+  /// Runs statements and the end of their transaction, which was begun.
+  private static func together(
+    _ statements: [SQL], on connection: PostgresConnection
+  ) throws(PostgresError) -> [ResultRows] {
+    do throws(PostgresError) {
+      return try connection.runAll(statements + ["COMMIT"]).dropLast()
+    } catch {
+      rollBack(connection)
+      throw error
+    }
+  }
+
+  private static func rollBack(_ connection: PostgresConnection) {
+    if !connection.isBroken { _ = try? connection.run("ROLLBACK") }
+  }
+
+  private func repeating<R>(
+    _ body: (PostgresConnection) throws(PostgresError) -> R
+  ) throws(PostgresError) -> R {
+    var attempt = 1
+    while true {
+      do throws(PostgresError) {
+        return try withConnection(isNew: attempt > 2, body)
+      } catch {
+        guard attempt < Self.maxAttempts, Self.isWorthRepeating(error) else { throw error }
+        attempt += 1
+      }
+    }
+  }
+
+  private static func isWorthRepeating(_ error: PostgresError) -> Bool {
+    switch error.kind {
+    case .unreachable, .conflict: true
+    // A lock that was not to be had has been waited for already.
+    case .unavailable: error.state != "55P03"
+    case .refused, .commitUnknown, .full, .stopped, .evaluation, .other: false
+    }
+  }
+
+  /// `isNew`: not one that has been idle, which may be as lost as the one before.
+  private func withConnection<R>(
+    isNew: Bool, _ body: (PostgresConnection) throws(PostgresError) -> R
+  ) throws(PostgresError) -> R {
+    let idle = try take()
+    let connection: PostgresConnection
+    if let idle, !isNew {
+      connection = idle.connection
+    } else {
+      do throws(PostgresError) { connection = try connect() } catch {
+        give(nil)
+        throw error
+      }
+    }
+    defer { give(connection.isBroken ? nil : Idle(connection: connection)) }
+    return try body(connection)
+  }
+
+  /// A connection that nobody uses, or nil: the caller may open one.
+  private func take() throws(PostgresError) -> Idle? {
+    let taken = state.wait(until: .after(seconds: Self.maxWait)) { state -> Idle?? in
+      if state.isClosed { return nil }
+      if let idle = state.idle.popLast() { return .some(idle) }
+      guard state.open < maxConnections else { return nil }
+      state.open += 1
+      return .some(nil)
+    }
+    guard let taken else { throw PostgresError(.unavailable, "all connections are in use") }
+    return taken
+  }
+
+  /// Nil: it is closed.
+  private func give(_ idle: Idle?) {
+    state.withLockNotifyingOne { state in
+      if let idle, !state.isClosed { state.idle.append(idle) } else { state.open -= 1 }
+    }
+  }
+}

@@ -1,0 +1,141 @@
+internal import KVBase
+package import KVServerCore
+
+/// The server's data in a database of PostgreSQL, which any number of servers share: each is a stateless replica. Safe
+/// from any thread.
+///
+/// Nothing is kept in memory of sessions, permissions and settings. What is – who listens, and the last live messages –
+/// `CommitFeed` brings up to date.
+package final class PostgresStore: ServerStore {
+  /// How the data is kept.
+  package struct Settings: Sendable {
+    /// For collections without permissions of their own.
+    package var permissions = Permissions()
+    /// How long collections without a setting of their own keep their history; 0: they keep none.
+    package var historyDays = 0
+    /// The administrator says that the data is a copy that was put back.
+    package var isRestored = false
+    /// Whether a write returns only when it is on the disk.
+    package var isDurable = true
+    /// How many connections to the server there are at the most, besides that of the feed.
+    package var connections = 20
+
+    package init() {}
+  }
+
+  /// Why the data cannot be opened: one sentence for whoever starts the server.
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
+  }
+
+  package let entities: any ServerEntityStore
+  package var collections: any CollectionStore { ownCollections }
+  package let accounts: any AccountStore
+  package let sessions: any SessionStore
+  package let groups: any UserGroupStore
+  package let registrations: any RegistrationStore
+  package let streams: any StreamStore
+  package var history: any LiveHistoryStore { journal }
+  package let epoch: String
+  package var isLocal: Bool { false }
+  private let database: PostgresDatabase
+  private let writer: AppWriter
+  private let ownCollections: PostgresCollections
+  private let journal: LiveJournal
+  private let feed: CommitFeed
+  private let upkeep: Upkeep
+  /// The apps that are served here, with the times that their data had when they were opened.
+  private let apps = Monitor([Int64: Int64]())
+
+  /// Whether a `--storage` names a database of PostgreSQL.
+  package static func isAddress(_ text: String) -> Bool {
+    text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
+  }
+
+  /// Opens a database, whose tables are made if there are none. `address`: a URI, as libpq takes it.
+  package init(_ address: String, _ settings: Settings, log: Log) throws(Failure) {
+    database = PostgresDatabase(
+      address, connections: settings.connections, isDurable: settings.isDurable)
+    do throws(PostgresError) {
+      let connection = try database.connect()
+      try PostgresSchema.migrate(connection)
+      if settings.isRestored { try Self.renewEpoch(connection) }
+      epoch = try connection.run("SELECT epoch FROM kvstored").text(0, 0)
+    } catch {
+      throw Failure(description: "cannot use the PostgreSQL database: \(error.message)")
+    }
+    let feed = CommitFeed(database, epoch: epoch, log: log)
+    self.feed = feed
+    let clocks = AppClocks(database)
+    writer = AppWriter(database, clocks) { feed.wake() }
+    let defaults = CollectionDefaults(
+      permissions: settings.permissions, historyDays: settings.historyDays)
+    ownCollections = PostgresCollections(writer, defaults)
+    entities = PostgresEntities(writer, ownCollections, clocks: clocks)
+    accounts = PostgresAccounts(writer, ownCollections)
+    sessions = PostgresSessions(writer)
+    groups = PostgresGroups(writer, ownCollections)
+    registrations = PostgresRegistrations(writer)
+    streams = PostgresStreams(writer)
+    journal = LiveJournal(database, clocks)
+    upkeep = Upkeep(database, ownCollections, log: log)
+  }
+
+  /// Everything that clients remember of the data is void from now on.
+  private static func renewEpoch(_ connection: PostgresConnection) throws(PostgresError) {
+    connection.enqueue("BEGIN")
+    connection.enqueue("UPDATE kvstored SET epoch = \(bind: hexText(randomBytes(8)))")
+    connection.enqueue("DELETE FROM live_message")
+    connection.enqueue("UPDATE app SET live_floor = 0")
+    try connection.run("COMMIT")
+  }
+
+  package func app(_ key: String) throws(ServerError) -> Int64 {
+    let rows = try storage { () throws(PostgresError) in
+      // Does nothing where there is one, without using up a number.
+      try database.run(
+        """
+        INSERT INTO app (key) SELECT \(bind: key)
+        WHERE NOT EXISTS (SELECT 1 FROM app WHERE key = \(bind: key)) ON CONFLICT DO NOTHING
+        """)
+      return try database.read("SELECT number, clock FROM app WHERE key = \(bind: key)")
+    }
+    let app = rows.int64(0, 0)
+    apps.withLock { $0[app] = rows.int64(0, 1) }
+    try ownCollections.applyDefaults(app: app)
+    return app
+  }
+
+  package func start(_ feed: any LiveFeed) {
+    self.feed.start(feed, apps: apps.withLock { $0 })
+    upkeep.start()
+  }
+
+  package func catchUp() { feed.catchUp() }
+
+  package func publish(
+    _ message: [UInt8], to topic: String, from user: String, audience: Audience, in app: Int64
+  ) throws(ServerError) -> Int64 {
+    let listeners: SQL = """
+      SELECT EXISTS(SELECT 1 FROM live WHERE app = \(bind: app) AND collection = \(bind: topic))
+      """
+    return try writer.write(app: app, reading: [listeners], durably: false) { (transaction, rows) in
+      let content: LiveAnnouncement.Content =
+        rows[0].flag(0, 0) ? .payload(message, from: user, audience) : .changes(.init(rule: .never))
+      return LiveJournal.add(content, of: topic, in: transaction)
+    }
+  }
+
+  package func check() throws(ServerError) {
+    try storage { () throws(PostgresError) in
+      try feed.check()
+      _ = try database.read("SELECT 1")
+    }
+  }
+
+  package func close() {
+    upkeep.close()
+    feed.close()
+    database.close()
+  }
+}

@@ -1,0 +1,62 @@
+internal import KVBase
+internal import KVServerCore
+
+/// A row of an entity: who may see it, and what it says.
+struct StoredRow: Sendable {
+  let id: String
+  /// The columns of its access list: groups are behind their mark among the users.
+  let acl: ACL
+  let version: StoredVersion
+
+  static let columns: SQL =
+    "id, creator, gr, gw, readers, writers, created, modified, body"
+
+  /// The same without the body.
+  private static let heads: SQL =
+    "id, creator, gr, gw, readers, writers, created, modified, ''::bytea"
+
+  /// The rows of some ids. `withBodies`: false where nobody looks at these.
+  static func select(_ ids: [String], in key: CollectionKey, withBodies: Bool = true) -> SQL {
+    """
+    SELECT \(withBodies ? columns : heads) FROM entity
+    WHERE collection = (SELECT number FROM collection
+        WHERE app = \(bind: key.app) AND name = \(bind: key.name))
+      AND id = ANY(\(bind: ids))
+    """
+  }
+
+  /// Reads `columns`.
+  init(_ rows: ResultRows, _ row: Int) {
+    id = rows.text(row, 0)
+    acl = ACL(rows, row, from: 1)
+    version = StoredVersion(
+      creator: acl.creator, created: Timestamp(milliseconds: rows.int64(row, 6)),
+      modified: Timestamp(milliseconds: rows.int64(row, 7)), body: rows.copy(row, 8))
+  }
+
+  init(_ record: EntityRecord) {
+    id = record.id
+    var columns = ACL()
+    columns.creator = record.acl.creator
+    columns.everybodyReads = record.acl.everybodyReads
+    columns.everybodyWrites = record.acl.everybodyWrites
+    columns.readers = record.acl.readerNames
+    columns.writers = record.acl.writerNames
+    acl = columns
+    version = StoredVersion(
+      creator: record.acl.creator, created: record.created, modified: record.modified,
+      body: record.body)
+  }
+}
+
+extension ACL {
+  /// Reads the columns `creator` to `writers`.
+  init(_ rows: ResultRows, _ row: Int, from column: Int) {
+    self.init()
+    creator = rows.text(row, column)
+    everybodyReads = rows.optionalFlag(row, column + 1)
+    everybodyWrites = rows.optionalFlag(row, column + 2)
+    readers = rows.texts(row, column + 3)
+    writers = rows.texts(row, column + 4)
+  }
+}

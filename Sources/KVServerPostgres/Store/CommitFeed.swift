@@ -1,0 +1,171 @@
+internal import KVBase
+internal import KVServerCore
+
+/// Brings what any server commits to the feed of this one, in the order of the commits: a thread with a connection of its
+/// own asks for what is new, at once when this server has written, and else many times a second. Safe from any thread.
+///
+/// Nobody has to be told of a commit, so none is missed: the tables are the truth.
+final class CommitFeed: Sendable {
+  /// Seconds between questions.
+  private static let interval = 0.05
+  /// Seconds to wait after a failure.
+  private static let pause = 0.5
+  /// Seconds without an answer after which this server must not serve any more.
+  static let maxSilence = 5.0
+
+  private struct State {
+    /// How often somebody has asked for a pass, and how many of these have been answered.
+    var wanted = 0
+    var done = 0
+    var lastPass: Int64 = monotonicNanoseconds()
+    var isStarted = false
+    var isClosed = false
+  }
+
+  private let database: PostgresDatabase
+  private let epoch: String
+  private let log: Log
+  private let state = Monitor(State())
+
+  /// `epoch`: that of the data when it was opened.
+  init(_ database: PostgresDatabase, epoch: String, log: Log) {
+    self.database = database
+    self.epoch = epoch
+    self.log = log
+  }
+
+  /// Begins with what the apps' histories, which were read before, do not have. `apps`: the times up to which they do.
+  func start(_ feed: any LiveFeed, apps: [Int64: Int64]) {
+    state.withLock { $0.isStarted = true }
+    _ = Worker("kv-feed") { [self] in
+      var reader = CommitReader(feed, clocks: apps, epoch: epoch)
+      var hasFailed = false
+      while let wanted = next(hasFailed: hasFailed) {
+        do throws(PostgresError) {
+          try reader.read(from: database)
+          if hasFailed { log.info("the feed of commits goes on") }
+          hasFailed = false
+          state.withLockNotifyingAll { state in
+            state.done = max(state.done, wanted)
+            state.lastPass = monotonicNanoseconds()
+          }
+        } catch {
+          if !hasFailed { log.error("the feed of commits stands still: \(error.message)") }
+          hasFailed = true
+          reader.disconnect()
+        }
+      }
+    }
+  }
+
+  func close() { state.withLockNotifyingAll { $0.isClosed = true } }
+
+  /// Somebody has committed.
+  func wake() { state.withLockNotifyingAll { $0.wanted += 1 } }
+
+  /// Waits for a pass that begins after the call; for a few seconds at the most.
+  func catchUp() {
+    let wanted = state.withLockNotifyingAll { state in
+      state.wanted += 1
+      return state.isStarted ? state.wanted : 0
+    }
+    _ = state.wait(until: .after(seconds: Self.maxSilence)) {
+      $0.done >= wanted || $0.isClosed ? true : nil
+    }
+  }
+
+  /// Throws if the feed stands still: another server may have written what this one does not know of.
+  func check() throws(PostgresError) {
+    let (lastPass, isStarted) = state.withLock { ($0.lastPass, $0.isStarted) }
+    let silence = Double(monotonicNanoseconds() - lastPass) / 1e9
+    if isStarted, silence > Self.maxSilence {
+      throw PostgresError(.unavailable, "the feed of commits has stood still for \(Int(silence)) s")
+    }
+  }
+
+  /// Waits until it is time to ask. Gives how many have wanted that; nil: it is over.
+  private func next(hasFailed: Bool) -> Int? {
+    let pause = Deadline.after(seconds: hasFailed ? Self.pause : Self.interval)
+    _ = state.wait(until: pause) { state -> Bool? in
+      state.isClosed || (state.wanted > state.done && !hasFailed) ? true : nil
+    }
+    return state.withLock { $0.isClosed ? nil : $0.wanted }
+  }
+}
+
+/// Reads what is new. One thread.
+private struct CommitReader {
+  private let feed: any LiveFeed
+  /// The times up to which everything was told, by app.
+  private var clocks: [Int64: Int64]
+  private let epoch: String
+  private var connection: PostgresConnection?
+
+  init(_ feed: any LiveFeed, clocks: [Int64: Int64], epoch: String) {
+    self.feed = feed
+    self.clocks = clocks
+    self.epoch = epoch
+  }
+
+  mutating func disconnect() { connection = nil }
+
+  mutating func read(from database: PostgresDatabase) throws(PostgresError) {
+    let connection: PostgresConnection
+    if let known = self.connection {
+      connection = known
+    } else {
+      connection = try database.connect()
+    }
+    self.connection = connection
+    let rows = try connection.run(
+      """
+      SELECT number, clock, (SELECT epoch FROM kvstored) FROM app
+      WHERE number = ANY(\(bind: Array(clocks.keys)))
+      """)
+    for row in 0..<rows.count {
+      guard rows.text(row, 2).hasSameBytes(as: epoch) else {
+        throw PostgresError(.other, "the data has been put back from a copy: restart this server")
+      }
+      let app = rows.int64(row, 0)
+      if let known = clocks[app], rows.int64(row, 1) > known {
+        clocks[app] = try read(app, since: known, on: connection)
+      }
+    }
+  }
+
+  /// Reads what has happened to an app since a time, in one snapshot. Gives its time.
+  private func read(
+    _ app: Int64, since known: Int64, on connection: PostgresConnection
+  ) throws(PostgresError) -> Int64 {
+    connection.enqueue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    let rows = try connection.runAll([
+      "SELECT clock, live_floor FROM app WHERE number = \(bind: app)",
+      "SELECT usr FROM live_change WHERE app = \(bind: app) AND at > \(bind: known)",
+      """
+      SELECT time, topic, about, payload FROM live_message
+      WHERE app = \(bind: app) AND time > \(bind: LiveJournal.position(at: known)) ORDER BY time
+      """,
+    ])
+    for row in 0..<rows[1].count { try update(rows[1].text(row, 0), app, on: connection) }
+    try connection.run("COMMIT")
+    let clock = rows[0].int64(0, 0)
+    feed.receive(
+      LiveJournal.messages(rows[2]), until: LiveJournal.position(at: clock),
+      floor: rows[0].int64(0, 1), in: app)
+    return clock
+  }
+
+  private func update(
+    _ user: String, _ app: Int64, on connection: PostgresConnection
+  ) throws(PostgresError) {
+    let rows = try connection.run(PostgresRegistrations.select(of: user, app: app))
+    feed.replaceListeners(
+      of: user, by: PostgresRegistrations.registrations(rows), in: app)
+    let tokens = feed.waitingSessions(of: user, in: app)
+    guard !tokens.isEmpty else { return }
+    for token in tokens {
+      let found = try connection.run(PostgresSessions.select(token))
+      if found.isEmpty { feed.refuse(session: token, in: app) }
+    }
+  }
+}

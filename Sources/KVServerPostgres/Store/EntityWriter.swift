@@ -1,0 +1,165 @@
+internal import KVBase
+internal import KVServerCore
+
+/// Carries out writes of a collection's entities inside a transaction that has taken its app's time.
+///
+/// The rows that it may meet are given to it: as no other transaction writes to the app meanwhile, they are what is
+/// stored. So it waits for the server only where it has to ask more.
+struct EntityWriter {
+  let transaction: AppWriter.Transaction
+  let collection: CollectionState
+  let number: Int64
+  /// What is stored, by id.
+  private var stored: [RecordID: StoredRow] = [:]
+  private var changes: LiveChanges
+  private var now: Timestamp { transaction.now }
+
+  init(
+    _ transaction: AppWriter.Transaction, _ collection: CollectionState, number: Int64,
+    stored rows: ResultRows? = nil
+  ) {
+    self.transaction = transaction
+    self.collection = collection
+    self.number = number
+    changes = LiveChanges(rule: collection.permissions.read)
+    guard let rows else { return }
+    for row in 0..<rows.count {
+      let found = StoredRow(rows, row)
+      stored[RecordID(found.id)] = found
+    }
+  }
+
+  /// Every write of an app has a time of its own, which is later than all before.
+  private struct Times: WriteTimes {
+    let now: Timestamp
+    func creation() -> Timestamp { now }
+    func change(after previous: Timestamp) -> Timestamp { now }
+    func deletion(after previous: Timestamp) -> Timestamp { now }
+  }
+
+  // MARK: Writes
+
+  /// Carries out one write. Nil: the entity was deleted.
+  mutating func perform(
+    _ write: EntityWrite, for viewer: Viewer
+  ) throws(PostgresError) -> Result<WrittenEntity?, ServerError> {
+    let row = stored[RecordID(write.id)]
+    let step: WriteStep
+    do throws(ServerError) {
+      let access = try viewer.access(for: write).get()
+      let found = Self.found(
+        row, by: access.map { NamedAccess(access: $0, groups: collection.groups) })
+      step = try write.step(over: found, for: viewer, at: Times(now: now))
+      if case .insert = step, row != nil { throw .alreadyExists }
+    } catch {
+      return .failure(error)
+    }
+    switch step {
+    case .insert(let record):
+      try insert(record)
+      return .success(record.written(isNew: true))
+    case .update(let record, let changesAccess):
+      try update(record, changesAccess: changesAccess)
+      return .success(record.written(isNew: false))
+    case .delete:
+      if let row { try remove([row]) }
+      return .success(nil)
+    }
+  }
+
+  private static func found(_ row: StoredRow?, by access: NamedAccess?) -> StoredEntity {
+    guard let row, let access else { return .missing }
+    return access.allows(row) ? .found(row.version) : .forbidden
+  }
+
+  // MARK: Rows
+
+  mutating func insert(_ record: EntityRecord) throws(PostgresError) {
+    let acl = record.acl
+    transaction.enqueue(
+      """
+      INSERT INTO entity (collection, id, creator, gr, gw, readers, writers, created, modified, body)
+      VALUES (\(bind: number), \(bind: record.id), \(bind: acl.creator), \(bind: acl.everybodyReads),
+        \(bind: acl.everybodyWrites), \(bind: acl.readerNames), \(bind: acl.writerNames),
+        \(bind: record.created.milliseconds), \(bind: record.modified.milliseconds),
+        \(bind: record.body))
+      """)
+    stored[RecordID(record.id)] = StoredRow(record)
+    try note(record.id, .create(body: record.body), for: acl)
+  }
+
+  mutating func update(_ record: EntityRecord, changesAccess: Bool) throws(PostgresError) {
+    let acl = record.acl
+    if changesAccess, collection.historySince != nil { keepAccess(replacedBy: record) }
+    transaction.enqueue(
+      """
+      UPDATE entity SET creator = \(bind: acl.creator), gr = \(bind: acl.everybodyReads),
+        gw = \(bind: acl.everybodyWrites), readers = \(bind: acl.readerNames),
+        writers = \(bind: acl.writerNames), modified = \(bind: record.modified.milliseconds),
+        body = \(bind: record.body)
+      WHERE collection = \(bind: number) AND id = \(bind: record.id)
+      """)
+    stored[RecordID(record.id)] = StoredRow(record)
+    try note(record.id, .update(body: record.body), for: acl)
+  }
+
+  /// Keeps the access list that is about to be replaced, if it differs from the new one.
+  private func keepAccess(replacedBy record: EntityRecord) {
+    let acl = record.acl
+    transaction.enqueue(
+      """
+      INSERT INTO former_access (collection, at, id, creator, gr, gw, readers, writers)
+      SELECT collection, \(bind: now.milliseconds), id, creator, gr, gw, readers, writers
+      FROM entity WHERE collection = \(bind: number) AND id = \(bind: record.id)
+        AND (creator, gr, gw, readers, writers) IS DISTINCT FROM
+          (\(bind: acl.creator), \(bind: acl.everybodyReads), \(bind: acl.everybodyWrites),
+            \(bind: acl.readerNames), \(bind: acl.writerNames))
+      """)
+  }
+
+  /// Deletes rows, and keeps what they were if the collection has a history.
+  mutating func remove(_ rows: [StoredRow]) throws(PostgresError) {
+    let ids = rows.map(\.id)
+    if collection.historySince != nil {
+      transaction.enqueue(
+        """
+        INSERT INTO tombstone (collection, at, id, creator, gr, gw, readers, writers, body)
+        SELECT collection, \(bind: now.milliseconds), id, creator, gr, gw, readers, writers, body
+        FROM entity WHERE collection = \(bind: number) AND id = ANY(\(bind: ids))
+        """)
+    }
+    transaction.enqueue(
+      "DELETE FROM entity WHERE collection = \(bind: number) AND id = ANY(\(bind: ids))")
+    for row in rows {
+      stored[RecordID(row.id)] = nil
+      try note(row.id, .delete(at: now), for: row.acl)
+    }
+  }
+
+  // MARK: Live data
+
+  /// Notes a change for live data, with the present members of groups among those who may read.
+  private mutating func note(
+    _ id: String, _ what: LiveChange.What, for acl: ACL
+  ) throws(PostgresError) {
+    guard collection.hasListeners else { return }
+    guard !changes.isFull else { return changes.cut() }
+    var members: [RecordID: [String]] = [:]
+    if !acl.groups.isEmpty {
+      let rows = try transaction.run(
+        """
+        SELECT grp, usr FROM group_member
+        WHERE app = \(bind: transaction.app) AND grp = ANY(\(bind: acl.groups))
+        """)
+      for row in 0..<rows.count {
+        members[RecordID(rows.text(row, 0)), default: []].append(rows.text(row, 1))
+      }
+    }
+    changes.add(LiveChange(id: id, what, acl: acl.resolvingGroups { members[RecordID($0)] ?? [] }))
+  }
+
+  /// Stores what was noted, to be sent to those who listen. The last step.
+  func announce() {
+    LiveJournal.add(.changes(changes), of: collection.key.name, in: transaction)
+  }
+}

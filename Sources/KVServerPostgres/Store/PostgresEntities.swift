@@ -1,0 +1,225 @@
+internal import KVBase
+internal import KVQuery
+internal import KVServerCore
+
+/// The entities in one table of PostgreSQL. Safe from any thread.
+final class PostgresEntities: ServerEntityStore {
+  let database: PostgresDatabase
+  private let writer: AppWriter
+  private let collections: PostgresCollections
+  private let clocks: AppClocks
+
+  init(_ writer: AppWriter, _ collections: PostgresCollections, clocks: AppClocks) {
+    database = writer.database
+    self.writer = writer
+    self.collections = collections
+    self.clocks = clocks
+  }
+
+  func readStart(in app: Int64) throws(ServerError) -> Timestamp {
+    clocks.refresh(app)
+    return try storage { () throws(PostgresError) in try clocks.read(app) }
+  }
+
+  // MARK: Reading
+
+  func get(
+    _ id: String, in key: CollectionKey, for principal: Principal
+  ) throws(ServerError) -> (body: Payload, modified: Timestamp, start: Timestamp) {
+    let user = Viewer(principal: principal, permissions: Permissions()).user
+    let found = try storage { () throws(PostgresError) in
+      try database.readTogether([
+        CollectionState.select(key, user: user), StoredRow.select([id], in: key),
+      ])
+    }
+    let (state, rows) = (collections.state(key, found[0]), found[1])
+    let viewer = state.viewer(for: principal)
+    let access = state.access(try viewer.rule(for: .read), for: viewer)
+    guard !rows.isEmpty else { throw ServerError(.entityNotFound) }
+    let row = StoredRow(rows, 0)
+    guard access.allows(row) else { throw .forbidden(id) }
+    return (Payload(row.version.body), row.version.modified, state.readTime)
+  }
+
+  func find(
+    _ query: Query, in key: CollectionKey, for principal: Principal, within budget: WorkBudget
+  ) throws(ServerError) -> (cursor: any EntityCursor, start: Timestamp) {
+    let state = try state(key, for: principal)
+    let walk = query.walk
+    let wanted = walk.map { Query($0.rest) } ?? query
+    guard
+      let selection = try selection(wanted, of: state, for: principal, to: .read, within: budget)
+    else {
+      return (EmptyCursor(), state.readTime)
+    }
+    let plan: PostgresCursor.Plan =
+      walk.map { .walk(after: $0.after ?? "", last: $0.last) } ?? query.sorter.map { .sort($0) }
+      ?? .scan(after: 0)
+    return (
+      PostgresCursor(plan, selection, skip: query.skip, of: database), state.readTime
+    )
+  }
+
+  func count(
+    _ query: Query, in key: CollectionKey, for principal: Principal, within budget: WorkBudget
+  ) throws(ServerError) -> (count: Int, start: Timestamp) {
+    let state = try state(key, for: principal)
+    guard let selection = try selection(query, of: state, for: principal, to: .read, within: budget)
+    else {
+      return (0, state.readTime)
+    }
+    if selection.isExact {
+      let rows = try storage { () throws(PostgresError) in
+        try database.read(
+          "SELECT count(*) FROM entity WHERE \(selection.condition)", within: budget)
+      }
+      return (Int(rows.int64(0, 0)), state.readTime)
+    }
+    var count = 0
+    try forEachEntity(of: selection, restart: { count = 0 }) { _, _, _ in
+      count += 1
+      return true
+    }
+    return (count, state.readTime)
+  }
+
+  func group(
+    _ query: Query, in key: CollectionKey, for principal: Principal, within budget: WorkBudget,
+    into groups: inout GroupReader
+  ) throws(ServerError) {
+    let state = try state(key, for: principal)
+    guard let selection = try selection(query, of: state, for: principal, to: .read, within: budget)
+    else {
+      return
+    }
+    let empty = groups
+    try forEachEntity(of: selection, restart: { groups = empty }) { _, _, body in
+      groups.add(body)
+    }
+  }
+
+  // MARK: Writing
+
+  func perform(
+    _ writes: [Result<EntityWrite, ServerError>], in key: CollectionKey, for principal: Principal
+  ) throws(ServerError) -> [Result<WrittenEntity?, ServerError>] {
+    let user = Viewer(principal: principal, permissions: Permissions()).user
+    let known = writes.compactMap { try? $0.get() }
+    let reading = [
+      CollectionState.select(key, user: user), StoredRow.select(known.map(\.id), in: key),
+    ]
+    return try writer.write(app: key.app, reading: reading) {
+      (transaction, rows) throws(PostgresError) in
+      var state = collections.state(key, rows[0])
+      if state.number == nil, known.contains(where: { !$0.isDelete }) {
+        state = try collections.make(state, in: transaction)
+      }
+      guard let number = state.number else {
+        return writes.map { $0.flatMap { _ in .failure(ServerError(.entityNotFound)) } }
+      }
+      var entities = EntityWriter(transaction, state, number: number, stored: rows[1])
+      let viewer = state.viewer(for: principal)
+      var results: [Result<WrittenEntity?, ServerError>] = []
+      for write in writes {
+        switch write {
+        case .failure(let error): results.append(.failure(error))
+        case .success(let write): results.append(try entities.perform(write, for: viewer))
+        }
+      }
+      entities.announce()
+      return results
+    }
+  }
+
+  /// What matches is looked for before the transaction: a filter that takes long must not keep writers waiting. Only what
+  /// has changed since is held against the filter once more.
+  func delete(
+    _ query: Query, in key: CollectionKey, for principal: Principal, within budget: WorkBudget
+  ) throws(ServerError) -> Int {
+    let state = try state(key, for: principal)
+    guard
+      let selection = try selection(query, of: state, for: principal, to: .delete, within: budget)
+    else { return 0 }
+    var found: [RecordID: Timestamp] = [:]
+    try forEachEntity(of: selection, restart: { found = [:] }) { id, modified, _ in
+      found[RecordID(id)] = modified
+      return true
+    }
+    guard !found.isEmpty else { return 0 }
+    let reading = [
+      CollectionState.select(key, user: selection.access.user),
+      StoredRow.select(found.keys.map(\.text), in: key, withBodies: false),
+    ]
+    return try writer.write(app: key.app, reading: reading) {
+      (transaction, rows) throws(PostgresError) -> Int in
+      let state = collections.state(key, rows[0])
+      guard let number = state.number else { return 0 }
+      var (deletable, changed): ([StoredRow], [String]) = ([], [])
+      for index in 0..<rows[1].count {
+        let row = StoredRow(rows[1], index)
+        if found[RecordID(row.id)] == row.version.modified {
+          deletable.append(row)
+        } else {
+          changed.append(row.id)
+        }
+      }
+      for id in changed {
+        let rows = try transaction.run(StoredRow.select([id], in: key))
+        let row = StoredRow(rows, 0)
+        if try selection.selects(row) { deletable.append(row) }
+      }
+      if budget.exhaustion != nil { throw PostgresError(.stopped, "The delete was stopped.") }
+      var entities = EntityWriter(transaction, state, number: number)
+      if !deletable.isEmpty { try entities.remove(deletable) }
+      entities.announce()
+      return deletable.count
+    }
+  }
+
+  // MARK: Parts
+
+  /// The collection as it is now. The time of the read is not older than a moment.
+  func state(
+    _ key: CollectionKey, for principal: Principal
+  ) throws(ServerError) -> CollectionState {
+    clocks.refresh(key.app)
+    let user = Viewer(principal: principal, permissions: Permissions()).user
+    let state = try storage { () throws(PostgresError) in
+      collections.state(key, try database.read(CollectionState.select(key, user: user)))
+    }
+    clocks.saw(state.clock, of: key.app)
+    return state
+  }
+
+  /// Nil: the collection does not exist. Throws if its rule lets nobody do this.
+  func selection(
+    _ query: Query, of state: CollectionState, for principal: Principal,
+    to action: Permissions.Action, within budget: WorkBudget
+  ) throws(ServerError) -> Selection? {
+    let viewer = state.viewer(for: principal)
+    let access = state.access(
+      try viewer.rule(for: action), for: viewer, isWriting: action != .read)
+    return state.number.map { Selection(query, in: $0, access, within: budget) }
+  }
+
+  /// Calls `body` for each selected entity, in the order of storage, as long as it says that it wants more. `restart` is
+  /// called before each beginning: there may be more than one.
+  private func forEachEntity(
+    of selection: Selection, restart: () -> Void,
+    _ body: (_ id: String, _ modified: Timestamp, _ body: UnsafeRawBufferPointer) -> Bool
+  ) throws(ServerError) {
+    try storage { () throws(PostgresError) in
+      try database.snapshot { (connection) throws(PostgresError) in
+        restart()
+        try connection.forEachRow(
+          of: "SELECT id, modified, body FROM entity WHERE \(selection.condition) ORDER BY n",
+          within: selection.budget
+        ) { (rows, row) throws(PostgresError) in
+          guard try selection.matches(rows.bytes(row, 2)) else { return true }
+          return body(
+            rows.text(row, 0), Timestamp(milliseconds: rows.int64(row, 1)), rows.bytes(row, 2))
+        }
+      }
+    }
+  }
+}

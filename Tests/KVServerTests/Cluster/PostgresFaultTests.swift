@@ -1,0 +1,129 @@
+internal import KVBase
+internal import KVJSON
+internal import KVTestSupport
+import Testing
+
+@testable import KVServer
+@testable import KVServerCore
+@testable import KVServerPostgres
+
+@Suite("Faults of PostgreSQL") struct PostgresFaultTests {
+  private let storage: String
+  private let ana: TestServer.Who
+  private let server: TestServer
+  private let path = "/appdata/kid/notes/a"
+
+  init() throws {
+    storage = try TestStorage.schema(for: Identifier.object())
+    let storage = storage
+    server = try TestServer { $0.storage = storage }
+    ana = try server.user("ana")
+  }
+
+  @Test("Connections that were lost are replaced, and nobody is told")
+  func lostConnections() throws {
+    let database = try OwnDatabase()
+    let server = try TestServer { $0.storage = database.address }
+    let ana = try server.user("ana")
+    for round in 0..<5 {
+      #expect(try server.send(as: ana, "PUT", path, body: "{\"round\":\(round)}").status < 300)
+      try database.endConnections()
+      let answer = try server.send(as: ana, "GET", path).expect(200)
+      #expect(answer.json["round"]?.intValue == Int64(round))
+      try database.endConnections()
+    }
+  }
+
+  private func writer() throws -> (AppWriter, app: Int64) {
+    let database = PostgresDatabase(storage, connections: 4, isDurable: true)
+    let app = try database.read("SELECT number FROM app").int64(0, 0)
+    return (AppWriter(database, AppClocks(database)) {}, app)
+  }
+
+  private static let endConnection: SQL = "SELECT pg_terminate_backend(pg_backend_pid())"
+
+  @Test("A commit whose answer is lost is found to have happened, and not repeated")
+  func committed() throws {
+    let (writer, app) = try writer()
+    var runs = 0
+    try writer.write(app: app) { (transaction, _) in
+      runs += 1
+      transaction.enqueue("INSERT INTO former_user (app, id) VALUES (\(bind: app), 'x')")
+      transaction.enqueue("COMMIT")
+      transaction.enqueue(Self.endConnection)
+    }
+    #expect(runs == 1)
+    #expect(try count(writer) == 1)
+  }
+
+  @Test("A commit that is lost on its way is found not to have happened, and repeated")
+  func notCommitted() throws {
+    let (writer, app) = try writer()
+    var runs = 0
+    try writer.write(app: app) { (transaction, _) in
+      runs += 1
+      transaction.enqueue("INSERT INTO former_user (app, id) VALUES (\(bind: app), 'x')")
+      if runs == 1 { transaction.enqueue(Self.endConnection) }
+    }
+    #expect(runs == 2)
+    #expect(try count(writer) == 1)
+  }
+
+  private func count(_ writer: AppWriter) throws -> Int64 {
+    try writer.database.read("SELECT count(*) FROM former_user").int64(0, 0)
+  }
+
+  @Test(
+    "While there is no server, requests are answered 503 with Retry-After, and afterwards as before"
+  )
+  func outage() throws {
+    let database = try OwnDatabase()
+    let server = try TestServer { $0.storage = database.address }
+    let ana = try server.user("ana")
+    try server.send(as: ana, "PUT", path, body: "{}").expect(201)
+    try database.allowConnections(false)
+    try database.endConnections()
+    for (method, body) in [("GET", nil), ("PUT", "{}"), ("DELETE", nil)] {
+      let answer = try server.send(as: ana, method, path, body: body).expect(503)
+      #expect(answer.headers["retry-after"] == "1")
+    }
+    try database.allowConnections(true)
+    try server.send(as: ana, "GET", path).expect(200)
+  }
+
+  @Test("Two transactions in each other's way are told apart from what cannot be done")
+  func states() {
+    #expect(PostgresError(state: "40P01", message: "").kind == .conflict)
+    #expect(PostgresError(state: "57P01", message: "").kind == .unavailable)
+    #expect(ServerError(PostgresError(state: "08006", message: "")).status == 503)
+    #expect(ServerError(PostgresError(state: "53100", message: "")).status == 500)
+  }
+}
+
+/// A database that one test has for itself.
+private final class OwnDatabase {
+  let address: String
+  private let name = "own_" + Identifier.object()
+  private let admin: PostgresConnection
+
+  init() throws {
+    let shared = try TestStorage.schema(for: "shared")
+    admin = try PostgresConnection(to: shared, setup: "SELECT 1")
+    try admin.run("CREATE DATABASE \(sql: name)")
+    let place = String(shared.split(separator: "&")[0])
+    address = place.replacing("/postgres?", with: "/\(name)?")
+  }
+
+  func allowConnections(_ isAllowed: Bool) throws {
+    try admin.run(
+      "ALTER DATABASE \(sql: name) ALLOW_CONNECTIONS \(sql: isAllowed ? "true" : "false")")
+  }
+
+  func endConnections() throws {
+    try admin.run(
+      """
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = convert_from(\(bind: name), 'UTF8')
+      """)
+  }
+}
