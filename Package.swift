@@ -75,7 +75,8 @@ let package = Package(
     room(
       "KVClient",
       looksInto: [
-        "KVStorage", "KVKinvey", "KVTransport", "KVSync", "KVQuery", "KVJSON", "KVBase",
+        "KVStorage", "KVKinvey", "KVTransport", "KVSync", "KVModels", "KVQuery", "KVJSON",
+        "KVBase",
       ], small),
     room("KVStore", looksInto: ["KVClient", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
     room(

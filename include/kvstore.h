@@ -174,10 +174,12 @@ typedef struct kv_client kv_client;
  * Opens a client. No network call is made. CONSTRUCTOR
  *
  * @param options_json  a JSON object: `appKey`, and `host` with `appSecret` (`host` null: local only), or `instanceId` of
- *   the hosted service, or `backend`, a name given to kv_backend_register(). docs/options.md has the others.
+ *   the hosted service, or `backend`, a name given to kv_backend_register(). `schema`, a GraphQL schema, makes its models
+ *   the collections of a local database. docs/options.md has the others.
  * @param length        bytes, or #KV_NUL_TERMINATED
  * @param client_out    receives the client; close it with kv_client_close()
- * @return KV_OK, KV_MISUSE, KV_INVALID, KV_STORAGE, KV_CORRUPT, KV_FULL, KV_BUSY
+ * @return KV_OK, KV_MISUSE, KV_INVALID, KV_CONFLICT (the local data follows another schema), KV_STORAGE, KV_CORRUPT,
+ *   KV_FULL, KV_BUSY
  */
 KV_API kv_status kv_client_open(const char *options_json, size_t length, kv_client **client_out,
                                 kv_error **error_out);

@@ -74,6 +74,8 @@ package final class Client: Sendable {
       // Where the directory cannot be used, that is said here, as for a client with a backend.
       try directory.prepare()
       (backend, remote, session, renewal, live) = (nil, nil, nil, nil, nil)
+      // Whether the data fits the models is said here as well.
+      if options.models != nil { _ = try storage(options.tag) }
       return
     }
     let session = Session(try directory.openSession(tag: options.tag))
@@ -142,6 +144,7 @@ package final class Client: Sendable {
         .invalid, "The type of a store is \"sync\", \"auto\", \"cache\" or \"network\".")
     }
     try Self.check(collection: collection)
+    try self.options.models?.check(collection: collection)
     var reader = OptionReader(options ?? [:])
     let tag = try ClientOptions.tag(&reader)
     let names = try reader.names("keyMap") ?? KeyMap()
@@ -155,7 +158,8 @@ package final class Client: Sendable {
     let engine = CollectionEngine(
       collection: collection, type: type, local: local, remote: remote,
       sendGate: type.isLocal ? sendGate(tag ?? self.options.tag, collection) : SendGate(),
-      writer: writer(local), validation: validation?.renamed(by: names).filter ?? .everything)
+      writer: writer(local), validation: validation?.renamed(by: names).filter ?? .everything,
+      format: self.options.models?.layout.format(of: collection))
     let store = DataStore(engine, calls, names: names, context: context)
     if type.isLocal { remember(store, tag ?? self.options.tag) }
     return store
@@ -241,10 +245,17 @@ package final class Client: Sendable {
     }
   }
 
-  /// Opens the file of a tag, whose records look like those of the backend.
+  /// Opens the file of a tag, whose records look like those of the backend, or of the models.
   func openFile(ofTag tag: String) throws(StoreError) -> Storage {
-    try directory.open(
-      tag: tag, format: backend?.remote.format ?? .default, durability: options.durability)
+    let storage = try directory.open(
+      tag: tag,
+      layout: options.models?.layout ?? RecordLayout(backend?.remote.format ?? .default),
+      durability: options.durability)
+    do throws(StoreError) { try ClientModels.adopt(options.models, storage) } catch {
+      storage.close()
+      throw error
+    }
+    return storage
   }
 
   /// The local data of a tag: opened once, shared by all its stores.

@@ -8,6 +8,8 @@ struct ClientOptions {
   var appKey: String
   /// Opens the backend; nil: a local database without one.
   var backend: BackendFactory?
+  /// Nil: collections have any name, and their records any content.
+  var models: ClientModels?
   var dataDirectory: String
   var tag: String
   var durability: Storage.Durability
@@ -28,7 +30,9 @@ struct ClientOptions {
     }
     self.appKey = appKey
     let named = try reader.string("backend")
-    let kinvey = named == nil ? try KinveyBackend(appKey, &reader) : nil
+    models = try reader.string("schema").map(ClientModels.init)
+    try Self.checkBackend(named, models, &reader)
+    let kinvey = named == nil && models == nil ? try KinveyBackend(appKey, &reader) : nil
     if let directory = try reader.string("dataDirectory") {
       dataDirectory = directory
     } else {
@@ -43,6 +47,18 @@ struct ClientOptions {
     calls = try Options(from: &reader)
     backend = try named.map(Self.registered) ?? kinvey?.factory(calls)
     try reader.finish()
+  }
+
+  /// Models have no backend yet: `host` is null, or left out.
+  private static func checkBackend(
+    _ named: String?, _ models: ClientModels?, _ reader: inout OptionReader
+  ) throws(StoreError) {
+    guard models != nil else { return }
+    let host = try reader.stringOrNull("host") ?? nil
+    guard named == nil, host == nil else {
+      throw StoreError(
+        .unsupported, "The option \"schema\" is for a local database: no backend has models yet.")
+    }
   }
 
   /// Reads the tag: letters, digits and hyphens.

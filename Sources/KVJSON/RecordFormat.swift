@@ -50,17 +50,19 @@ package final class RecordFormat: Sendable {
   /// The member of the permissions that names who made the record; nil: none does.
   package let creator: String?
   package let aliases: [Alias]
+  /// Whether a record that has no id is given one here.
+  package let makesIDs: Bool
   private let reserved: ReservedMembers
   /// The scanner's table of reserved members; a copy, so that it need not follow a reference.
   let table: ReservedMembers.Table
   let guess: ReservedMembers.Guess
 
-  /// Names are not checked here: see `checked`.
+  /// Names are not checked here: see `checked`. `makesIDs`: only an id that is one text is ever made here.
   package init(
     id: [IDMember] = [IDMember("id")], version: [String] = [],
     versionOrder: VersionOrder = .unordered, versionsAreTimes: Bool = false,
     backendMembers: [String] = [], permissions: String? = nil, creator: String? = nil,
-    aliases: [Alias] = []
+    aliases: [Alias] = [], makesIDs: Bool = true
   ) {
     self.id = id
     self.version = version
@@ -73,6 +75,7 @@ package final class RecordFormat: Sendable {
     self.permissions = permissions
     self.creator = creator
     self.aliases = aliases
+    self.makesIDs = makesIDs && id.count == 1 && id[0].kind == .text
     reserved = ReservedMembers(
       id: id, permissions: permissions, backend: self.backendMembers, version: version,
       order: versionOrder)
@@ -92,7 +95,7 @@ package final class RecordFormat: Sendable {
     table.index(of: name, in: scanner) != nil
   }
 
-  /// Whether the id is one text. Only then can a record that has none be given one here.
+  /// Whether the id is one text.
   package var hasTextID: Bool { id.count == 1 && id[0].kind == .text }
 
   /// Whether a version is known to be older than another one.
@@ -111,6 +114,7 @@ extension RecordFormat: Equatable {
         && left.versionOrder == right.versionOrder
         && left.versionsAreTimes == right.versionsAreTimes
         && left.backendMembers == right.backendMembers && left.permissions == right.permissions
-        && left.creator == right.creator && left.aliases == right.aliases)
+        && left.creator == right.creator && left.aliases == right.aliases
+        && left.makesIDs == right.makesIDs)
   }
 }

@@ -1,6 +1,6 @@
 internal import KVBase
-internal import KVJSON
 internal import KVSQLite
+internal import KVSync
 
 /// The collections of a file, and their tables. Tables are made when they are first written to, by whichever process
 /// that is, and never go away.
@@ -31,9 +31,9 @@ final class Catalog: Sendable {
   }
 
   private let state = Monitor(State())
-  private let format: RecordFormat
+  private let layout: RecordLayout
 
-  init(_ format: RecordFormat) { self.format = format }
+  init(_ layout: RecordLayout) { self.layout = layout }
 
   private static let all = SQL("SELECT number FROM collections")
 
@@ -111,7 +111,7 @@ final class Catalog: Sendable {
     let statement = try db.statement(
       "SELECT number, generation FROM collections WHERE name = \(bind: collection)")
     guard try statement.step() else { return nil }
-    let table = Table(number: statement.int64(0), name: collection, format)
+    let table = Table(number: statement.int64(0), name: collection, layout.format(of: collection))
     return Entry(
       table: table, generation: statement.int64(1),
       rows: RowNumbers(table))
@@ -121,7 +121,7 @@ final class Catalog: Sendable {
     _ collection: String, on db: borrowing Connection
   ) throws(SQLiteError) -> Entry {
     try db.run("INSERT INTO collections (name) VALUES (\(bind: collection))")
-    let table = Table(number: db.lastInsertRow, name: collection, format)
+    let table = Table(number: db.lastInsertRow, name: collection, layout.format(of: collection))
     try db.execute(Schema.createEntities(table.entities, number: table.number))
     return Entry(table: table, generation: 1, rows: RowNumbers(table))
   }

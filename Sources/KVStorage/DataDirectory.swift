@@ -1,4 +1,3 @@
-package import KVJSON
 internal import KVSQLite
 package import KVSync
 
@@ -25,11 +24,11 @@ package struct DataDirectory: Sendable {
   /// The file of the sessions. No tag has this one, because `safe` writes `_` as `%5F`.
   package var sessionFile: String { "\(path)/_session.kvs" }
 
-  /// Opens the local data of a tag, whose records are of a format.
+  /// Opens the local data of a tag, whose records are laid out like that.
   package func open(
-    tag: String, format: RecordFormat = .default, durability: Storage.Durability = .full
+    tag: String, layout: RecordLayout = RecordLayout(), durability: Storage.Durability = .full
   ) throws(StoreError) -> Storage {
-    try Storage(path: file(tag: tag), format: format, durability: durability)
+    try Storage(path: file(tag: tag), layout: layout, durability: durability)
   }
 
   /// Opens the session of a tag.

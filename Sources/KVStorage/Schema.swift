@@ -13,6 +13,7 @@ package import KVSQLite
 ///     unanswered collection    what was sent past the queue, and perhaps arrived
 ///     changes ── collection ── which entities were changed lately, where anybody observes
 ///     owner                    the user whose data it all is
+///     models                   the schema that it all follows
 package enum Schema {
   /// "KVS1", in the header of each file of ours.
   package static let applicationId: Int32 = 0x4B56_5331
@@ -166,6 +167,11 @@ package enum Schema {
         try db.execute("ALTER TABLE e\(number) ADD COLUMN checksum INTEGER")
       }
     },
+    Database.Migration(
+      sql: """
+        -- The text of the schema that the records follow, in one row; none: they follow none.
+        CREATE TABLE models (one INTEGER PRIMARY KEY CHECK (one = 1), schema TEXT NOT NULL);
+        """),
   ]
 
   /// A collection's own table. Body and checksum come last: what is in front of them is read without them. The checksum

@@ -90,6 +90,6 @@ extension Storage {
       throw StoreError(error, within: budget)
     }
     guard isKept else { throw Ownership.changed }
-    return EntityRows(rows, of: table, query.of(format).projection)
+    return EntityRows(rows, of: table, query.of(layout.format(of: collection)).projection)
   }
 }

@@ -9,7 +9,7 @@ extension Storage {
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], known: KnownMembers?,
     if condition: WriteCondition, in collection: String
   ) throws(StoreError) -> [SavedEntity] {
-    let entities = try entities(bytes, outlines)
+    let entities = try entities(bytes, outlines, in: collection)
     // One whose condition fails would have those that share its commit repeated.
     return try attempt(repeatable: condition.isNone) {
       (db: borrowing Connection) throws(SQLiteError) in
@@ -23,6 +23,11 @@ extension Storage {
         }
         if let known, outline.id != nil {
           saved[index].bytes = try Self.completed(saved[index], known, change: change, on: db)
+        }
+        do throws(StoreError) {
+          saved[index] = try checked(saved[index], outlines, at: index, in: collection)
+        } catch {
+          return .failure(error)
         }
         try saver.save(saved[index], outline.id == nil ? .create : .update, on: db)
       }
@@ -59,8 +64,9 @@ extension Storage {
   ///
   /// `.invalid` for one that comes without and whose id cannot be made here.
   func entities(
-    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline]
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String
   ) throws(StoreError) -> [SavedEntity] {
+    let format = layout.format(of: collection)
     try format.checkIDs(of: outlines)
     return outlines.map { outline in
       guard let id = outline.id else {
@@ -70,6 +76,29 @@ extension Storage {
           bytes: EntityEditing.inserting(id: id, into: bytes, outline: outline, format: format))
       }
       return SavedEntity(id: id, bytes: [UInt8](bytes[outline.range]))
+    }
+  }
+
+  /// One of the entities that are saved together, as it is to be stored.
+  func checked(
+    _ entity: SavedEntity, _ outlines: [EntityOutline], at index: Int, in collection: String
+  ) throws(StoreError) -> SavedEntity {
+    do throws(StoreError) { return try layout.checked(entity, in: collection) } catch {
+      var failure = error
+      // Nobody knows the id that was made for it.
+      if outlines[index].id == nil { failure.id = nil }
+      if outlines.count > 1 { failure.index = index }
+      throw failure
+    }
+  }
+
+  /// What an update makes of a stored entity; nil: it stays as it is.
+  func changed(
+    _ body: [UInt8], by update: EntityUpdate, _ now: Int64, in collection: String
+  ) throws(StoreError) -> SavedEntity? {
+    let changed = try update.applied(to: body, now, format: layout.format(of: collection))
+    return try changed.map { (entity) throws(StoreError) in
+      try layout.checked(entity, in: collection)
     }
   }
 
@@ -117,7 +146,7 @@ extension Storage {
         find.reset()
         let changed: SavedEntity?
         do throws(StoreError) {
-          changed = try update.applied(to: body, change.now, format: format)
+          changed = try self.changed(body, by: update, change.now, in: collection)
         } catch {
           return .failure(error)
         }

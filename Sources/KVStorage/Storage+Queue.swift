@@ -97,9 +97,12 @@ extension Storage {
     }
     let body =
       outline.id == nil
-      ? EntityEditing.inserting(id: id, into: bytes, outline: outline, format: format)
+      ? EntityEditing.inserting(
+        id: id, into: bytes, outline: outline,
+        format: layout.format(of: collection))
       : [UInt8](bytes[outline.range])
-    return try write(to: collection) { (db, change) throws(SQLiteError) in
+    return try attempt { (db: borrowing Connection) throws(SQLiteError) in
+      let change = Change(try catalog.entry(collection, on: db))
       let stored = "(SELECT e.body FROM \(change.table.entities) AS e WHERE e.id = pending.id)"
       try db.run(
         """
@@ -107,11 +110,14 @@ extension Storage {
         attempts = 0, error = NULL, \(sql: Self.releasing), tried = \(sql: Table.tried(with: stored))
         WHERE \(change.table.isEntity(id)) AND operation < 3
         """)
-      guard db.changes > 0 else { return false }
+      guard db.changes > 0 else { return .success(false) }
       var entity = SavedEntity(id: id, bytes: body)
       if let known { entity.bytes = try Self.completed(entity, known, change: change, on: db) }
+      do throws(StoreError) { entity = try layout.checked(entity, in: collection) } catch {
+        return .failure(error)
+      }
       try Self.put(entity.bytes, as: id, change: change, on: db)
-      return true
+      return .success(true)
     }
   }
 

@@ -15,7 +15,8 @@ extension Storage {
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String
   ) throws(StoreError) -> Int {
     guard outlines.allSatisfy({ $0.id != nil }) else {
-      throw StoreError(.proto, "An entity of the backend has no id (\(format.idText)).")
+      throw StoreError(
+        .proto, "An entity of the backend has no id (\(layout.format(of: collection).idText)).")
     }
     return try write(to: collection, durably: false) { (db, change) throws(SQLiteError) in
       // Looked at once for all: nobody else writes while this transaction is open.
@@ -50,7 +51,7 @@ extension Storage {
       guard let query, try Self.mayHaveOlder(change.table, mark, on: db) else { return 0 }
       let table = change.table
       if query.matcher == nil, let request {
-        if format.versionsAreTimes {
+        if table.format.versionsAreTimes {
           try Self.insertTombstonesOfUnseen(change, mark, moment: request.startedAt.text, on: db)
         } else {
           try Self.insertTombstonesOfUnseenVersions(change, mark, on: db)

@@ -1,5 +1,4 @@
 internal import KVBase
-package import KVJSON
 internal import KVSQLite
 package import KVSync
 
@@ -10,8 +9,8 @@ package import KVSync
 /// and leaves everything as it was before the call.
 package final class Storage: LocalStore {
   let database: Database
-  /// How the records are laid out; the same for all collections.
-  package let format: RecordFormat
+  /// What the records are like.
+  package let layout: RecordLayout
   let catalog: Catalog
   let indexes = IndexCatalog()
   let ownership = Ownership()
@@ -21,17 +20,17 @@ package final class Storage: LocalStore {
   /// Makes the id of an entity that comes without one.
   let makeId: @Sendable () -> String
 
-  /// Opens or makes the file. `format`: of the backend that the data is of; always the same for one file. `makeId`: for
+  /// Opens or makes the file. `layout`: of the backend that the data is of; always the same for one file, or one that allows more. `makeId`: for
   /// tests that are to repeat themselves.
   ///
   /// Throws `.corrupt` if the file is damaged, foreign, or of a newer version; it is left untouched.
   package init(
-    path: String, format: RecordFormat = .default, durability: Durability = .full,
+    path: String, layout: RecordLayout = RecordLayout(), durability: Durability = .full,
     makeId: @escaping @Sendable () -> String = { Identifier.entity() }
   ) throws(StoreError) {
-    self.format = format
+    self.layout = layout
     self.makeId = makeId
-    catalog = Catalog(format)
+    catalog = Catalog(layout)
     var configuration = Database.Configuration(
       path: path, applicationId: Schema.applicationId)
     configuration.durability = durability == .full ? .full : .normal

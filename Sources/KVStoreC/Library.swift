@@ -66,6 +66,7 @@ enum LibraryTexts {
     "known-members",
     "live",
     "log",
+    "models",
     "multi-insert",
     "observers",
     "follow",

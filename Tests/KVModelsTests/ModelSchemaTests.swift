@@ -1,3 +1,4 @@
+import KVJSON
 import KVModels
 import Testing
 

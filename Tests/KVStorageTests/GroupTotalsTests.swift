@@ -143,6 +143,7 @@ import Testing
       ALTER TABLE collections DROP COLUMN purged;
       ALTER TABLE collections DROP COLUMN synced;
       DROP TABLE gone;
+      DROP TABLE models;
       ALTER TABLE pending DROP COLUMN conditional;
       ALTER TABLE pending DROP COLUMN base_checksum;
       ALTER TABLE e1 DROP COLUMN checksum;

@@ -42,7 +42,7 @@ struct Keying: Sendable, CustomTestStringConvertible {
 
   private func open(_ keying: Keying) throws -> Storage {
     try Storage(
-      path: directory.file("data.kvs"), format: keying.format, durability: .normal)
+      path: directory.file("data.kvs"), layout: RecordLayout(keying.format), durability: .normal)
   }
 
   @Test(
@@ -229,14 +229,14 @@ extension Storage {
   @discardableResult
   fileprivate func save(_ record: JSONObject) throws -> [SavedEntity] {
     let bytes = JSONValue.object(record).bytes
-    let outline = try EntityScanner.outline(of: bytes, format)
+    let outline = try EntityScanner.outline(of: bytes, layout.format(of: "c"))
     return try bytes.withUnsafeBytes { try save($0, [outline], in: "c") }
   }
 
   /// Stores what comes from the backend.
   fileprivate func take(_ record: JSONObject) throws {
     let bytes = JSONValue.object(record).bytes
-    let outline = try EntityScanner.outline(of: bytes, format)
+    let outline = try EntityScanner.outline(of: bytes, layout.format(of: "c"))
     _ = try bytes.withUnsafeBytes { try store($0, [outline], in: "c") }
   }
 

@@ -73,7 +73,7 @@ import Testing
     let format = RecordFormat(id: [.init("key")])
     let entity = #"{"key":"1","it's":"東京都"}"#
     do {
-      let storage = try Storage(path: path, format: format)
+      let storage = try Storage(path: path, layout: RecordLayout(format))
       let array = Array("[\(entity)]".utf8)
       let outlines = try EntityScanner.outlines(ofArray: array, format)
       _ = try array.withUnsafeBytes { try storage.store($0, outlines, in: "c") }
@@ -88,7 +88,7 @@ import Testing
         try IndexRepair.refillWords(db)
       }
     }
-    let storage = try Storage(path: path, format: format)
+    let storage = try Storage(path: path, layout: RecordLayout(format))
     let filter = search("京都")
     let wanted = key.contains("$") ? filter : #"{"it's":\#(filter)}"#
     #expect(try storage.find(wanted) == [entity])

@@ -50,7 +50,7 @@ struct Keyed: Sendable, CustomTestStringConvertible {
     init(_ keyed: Keyed, _ type: StoreType = .sync) throws {
       self.keyed = keyed
       storage = try Storage(
-        path: directory.file("data.kvs"), format: keyed.format, durability: .normal)
+        path: directory.file("data.kvs"), layout: RecordLayout(keyed.format), durability: .normal)
       remote = KeyedRemote(keyed.format)
       engine = CollectionEngine(
         collection: "c", type: type, local: storage, remote: layers(around: remote),

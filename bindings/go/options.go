@@ -64,6 +64,8 @@ type Options struct {
 	Host string `json:"host,omitempty"`
 	// Backend is the name of a backend of the program's own, in place of a host: see [RegisterBackend].
 	Backend string `json:"backend,omitempty"`
+	// Schema is a GraphQL schema whose models are the collections of a local database.
+	Schema string `json:"schema,omitempty"`
 	// LocalOnly makes a database of it that never goes to a network.
 	LocalOnly  bool   `json:"-"`
 	InstanceID string `json:"instanceId,omitempty"`

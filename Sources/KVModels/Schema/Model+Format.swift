@@ -9,19 +9,20 @@ extension Model {
       },
       version: ["_version"], versionOrder: .integer,
       backendMembers: ["_deleted", "_lastChangedAt"]
-        + fields.lazy.filter(\.isReadOnly).map(\.name))
+        + fields.lazy.filter(\.isReadOnly).map(\.name),
+      makesIDs: hasGeneratedID)
   }
 
   /// The fields whose values relations are looked up by, each of which an index serves, together with those of the
   /// schema's own indexes.
-  package var indexedFields: [[String]] {
-    var lists: [[String]] = []
-    let relations = fields.lazy.compactMap { $0.relation?.ownKeys }.filter { !$0.isEmpty }
-    for list in indexes.map(\.fields) + relations
-    where !lists.contains(where: { $0.starts(with: list) }) {
-      lists.append(list)
+  package var servedIndexes: [ModelIndex] {
+    var served = indexes
+    for keys in fields.lazy.compactMap({ $0.relation?.ownKeys })
+    where !keys.isEmpty && !served.contains(where: { $0.fields.starts(with: keys) }) {
+      // No name of a field has a space.
+      served.append(ModelIndex(name: "relation " + keys.joined(separator: " "), fields: keys))
     }
-    return lists
+    return served
   }
 }
 

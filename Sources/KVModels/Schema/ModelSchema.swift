@@ -1,3 +1,5 @@
+package import KVJSON
+
 /// The models of an application and the types that they are made of, as a schema in GraphQL's schema definition
 /// language describes them with the directives of AWS Amplify, of both generations.
 ///
@@ -79,14 +81,14 @@ package struct ModelField: Sendable, Equatable {
   package var isList = false
   /// Whether no element of the list may be null.
   package var hasRequiredElements = false
-  /// What the backend puts there when a record is made without it, as a text.
-  package var defaultValue: String?
+  /// What is put there when a record is written without it.
+  package var defaultValue: JSONValue?
   /// Whether the backend makes it: it is stored and shown, never sent.
   package var isReadOnly = false
 
   package init(
     name: String, kind: Kind, isRequired: Bool, isList: Bool = false,
-    hasRequiredElements: Bool = false, defaultValue: String? = nil, isReadOnly: Bool = false
+    hasRequiredElements: Bool = false, defaultValue: JSONValue? = nil, isReadOnly: Bool = false
   ) {
     (self.name, self.kind, self.isRequired) = (name, kind, isRequired)
     (self.isList, self.hasRequiredElements) = (isList, hasRequiredElements)

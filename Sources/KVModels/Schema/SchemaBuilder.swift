@@ -1,3 +1,5 @@
+internal import KVJSON
+
 /// Makes models of definitions: sorts the types by what they are, and has fields, keys and relations read.
 struct SchemaBuilder {
   /// By their names, additions merged into them; `order` has the names in the order of the text.
@@ -118,12 +120,13 @@ struct SchemaBuilder {
     guard shape.depth < 2 else {
       throw SchemaError("lists of lists are not known", at: shape.name.location)
     }
-    return ModelField(
+    var made = ModelField(
       name: field.name.text, kind: try kind(shape.name), isRequired: shape.isRequired,
-      isList: shape.depth == 1, hasRequiredElements: shape.hasRequiredElements,
-      defaultValue: try field.directive("default").map { directive throws(SchemaError) in
-        try defaultValue(directive)
-      })
+      isList: shape.depth == 1, hasRequiredElements: shape.hasRequiredElements)
+    if let directive = field.directive("default") {
+      made.defaultValue = try defaultValue(directive, of: made)
+    }
+    return made
   }
 
   private func kind(_ name: Located) throws(SchemaError) -> ModelField.Kind {
@@ -138,11 +141,26 @@ struct SchemaBuilder {
     return .embedded(name.text)
   }
 
-  private func defaultValue(_ directive: SDLDirective) throws(SchemaError) -> String {
-    guard let text = directive["value"]?.value.text else {
+  /// The value that a string stands for in a field of this type.
+  private func defaultValue(
+    _ directive: SDLDirective, of field: ModelField
+  ) throws(SchemaError) -> JSONValue {
+    guard let argument = directive["value"], let text = argument.value.text else {
       throw SchemaError("@default has a value, which is a string", at: directive.name.location)
     }
-    return text
+    guard let value = value(of: text, field), !field.isList else {
+      throw SchemaError("\(text) is no value of \(field.name)", at: argument.location)
+    }
+    return value
+  }
+
+  private func value(of text: String, _ field: ModelField) -> JSONValue? {
+    switch field.kind {
+    case .scalar(let scalar): scalar.value(of: text)
+    case .enumeration(let name):
+      types[name]?.values.contains { $0.text == text } == true ? .string(text) : nil
+    case .embedded, .relation: nil
+    }
   }
 }
 

@@ -10,16 +10,40 @@ package struct ModelValidator: Sendable {
   private let embedded: [String: FieldTable]
   private let enumerations: [String: Set<String>]
   private let format: RecordFormat
+  private let defaults: [(name: String, value: JSONValue)]
 
   package init(_ model: Model, in schema: ModelSchema) {
     format = model.recordFormat
-    self.model = FieldTable(model.name, model.fields, optional: model.primaryKey)
+    self.model = FieldTable(
+      model.name, model.fields, optional: model.hasGeneratedID ? model.primaryKey : [])
+    defaults = model.fields.compactMap { field in
+      field.defaultValue.map { (field.name, $0) }
+    }
     embedded = Dictionary(
       schema.embeddedTypes.map { ($0.name, FieldTable($0.name, $0.fields)) }
     ) { first, _ in first }
     enumerations = Dictionary(
       schema.enumerations.map { ($0.name, Set($0.values)) }
     ) { first, _ in first }
+  }
+
+  /// The text of a record, an object without space around it, with what it lacks of what fields have by default. Throws
+  /// for the first thing that is wrong.
+  package func completed(_ record: [UInt8]) throws(ModelError) -> [UInt8] {
+    guard var object = (try? JSONValue(parsing: record))?.objectValue else {
+      throw ModelError(message: "a record has to be an object", path: "")
+    }
+    var missing = JSONObjectWriter()
+    let isEmpty = object.isEmpty
+    for (name, value) in defaults where object[name] == nil {
+      object[name] = value
+      missing.add(name, value)
+    }
+    try check(object)
+    let added = missing.bytes.dropFirst()
+    guard added.count > 1 else { return record }
+    let separator = isEmpty ? [] : [UInt8(ascii: ",")]
+    return record.dropLast() + separator + added
   }
 
   /// Throws for the first thing that is wrong. `record` is a whole record, without its id if that is to be made.
@@ -115,6 +139,7 @@ private struct FieldTable: Sendable {
     self.name = name
     self.fields = Dictionary(fields.map { ($0.name, $0) }) { first, _ in first }
     required = Set(
-      fields.lazy.filter { $0.hasToBeWritten && optional != [$0.name] }.map(\.name))
+      fields.lazy.filter { $0.isRequired && $0.relation == nil && !$0.isReadOnly }.map(\.name)
+    ).subtracting(optional)
   }
 }

@@ -16,6 +16,16 @@ extension ScalarType {
     }
   }
 
+  /// The value that a text stands for, such as that of `@default`; nil: none of these.
+  func value(of text: String) -> JSONValue? {
+    let value: JSONValue? =
+      switch self {
+      case .int, .timestamp, .float, .boolean: try? JSONValue(parsing: text)
+      default: .string(text)
+      }
+    return value.flatMap { accepts($0) ? $0 : nil }
+  }
+
   /// With its article, for a message.
   var description: String {
     switch self {

@@ -43,7 +43,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
   func find(_ query: Query, in collection: String) throws(StoreError) -> any EntityCursor {
     try perform { () throws(StoreError) in
       let found = try found(query, collection)
-      let projection = query.of(storage.format).projection
+      let projection = query.of(storage.layout.format(of: collection)).projection
       return TransactionCursor(found.records) { [weak self] record throws(StoreError) in
         let body = try self?.perform { () throws(StoreError) in
           try self?.body(of: record, found.table)
@@ -66,7 +66,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], known: KnownMembers?,
     if condition: WriteCondition, in collection: String
   ) throws(StoreError) -> [SavedEntity] {
-    let entities = try storage.entities(bytes, outlines)
+    let entities = try storage.entities(bytes, outlines, in: collection)
     return try perform { () throws(StoreError) in
       var saved = entities
       for (index, outline) in outlines.enumerated() {
@@ -74,9 +74,10 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
         if let known, outline.id != nil, let old = try current(saved[index].id, collection) {
           let new = saved[index].bytes
           saved[index].bytes = old.withBorrowedBytes {
-            known.completed(new, from: $0, format: storage.format)
+            known.completed(new, from: $0, format: storage.layout.format(of: collection))
           }
         }
+        saved[index] = try storage.checked(saved[index], outlines, at: index, in: collection)
         try write(
           saved[index], outline.id == nil ? .create : .update, isConditional: !condition.isNone,
           collection: collection)
@@ -100,10 +101,11 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
   func remove(_ query: Query, in collection: String) throws(StoreError) -> Int {
     try perform { () throws(StoreError) in
       let found = try found(query, collection)
+      let format = storage.layout.format(of: collection)
       for record in found.records {
         let body = try body(of: record, found.table)
         try write(
-          try StoredEntity.id(of: body, storage.format), nil, operation: .delete,
+          try StoredEntity.id(of: body, format), nil, operation: .delete,
           isConditional: false, collection: collection)
       }
       return found.records.count
@@ -119,7 +121,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
       var result = UpdateResult(matched: found.records.count)
       for record in found.records {
         let body = try body(of: record, found.table)
-        guard let changed = try update.applied(to: body, now, format: storage.format) else {
+        guard let changed = try storage.changed(body, by: update, now, in: collection) else {
           continue
         }
         try write(changed, .update, isConditional: false, collection: collection)
@@ -213,7 +215,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
   private func found(
     _ query: Query, _ collection: String
   ) throws(StoreError) -> (records: [TransactionRecord], table: Table?) {
-    let query = query.of(storage.format)
+    let query = query.of(storage.layout.format(of: collection))
     let overlay = overlays[RecordID(collection)]
     let asked = overlay.map { $0.widened(query) } ?? query
     let (rows, table) = try read {

@@ -27,6 +27,9 @@ public struct Configuration: Sendable {
   /// The application on the backend, such as `kid_…`.
   public var appKey: String
   public var backend: Backend
+  /// A GraphQL schema whose models are the collections of a local database: `docs/models.md`. Nil: collections have any
+  /// name, and their entities any content.
+  public var schema: String?
   /// Where local data and the session are. Nil: `$XDG_DATA_HOME/kvstore`, else `~/.local/share/kvstore`.
   public var dataDirectory: String?
   /// Local data and sessions of different tags are apart.
@@ -63,6 +66,7 @@ public struct Configuration: Sendable {
         options["instanceId"] = .string(id)
         options["appSecret"] = .string(secret)
       }
+      options.set("schema", schema)
       options.set("dataDirectory", dataDirectory)
       options.set("tag", tag)
       options.set("masterSecret", masterSecret)

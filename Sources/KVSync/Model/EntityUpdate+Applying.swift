@@ -56,7 +56,7 @@ package enum StoredEntity {
 extension RecordFormat {
   /// `.invalid` if an entity comes without id that cannot be given one here.
   package func checkIDs(of outlines: [EntityOutline]) throws(StoreError) {
-    guard !hasTextID, let index = outlines.firstIndex(where: { $0.id == nil }) else { return }
+    guard !makesIDs, let index = outlines.firstIndex(where: { $0.id == nil }) else { return }
     var error = StoreError(.invalid, "An entity needs its id (\(idText)).")
     if outlines.count > 1 { error.index = index }
     throw error

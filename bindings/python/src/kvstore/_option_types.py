@@ -64,8 +64,10 @@ class ClientOptions(CallOptions, total=False):
     #: A backend that was registered by `kv_backend_register`.
     backend: str
     #: The backend, such as `"https://baas.kinvey.com"`; null: none, a local database; default:
-    #: required, or `instanceId` or `backend`.
+    #: required, or `instanceId`, `backend` or `schema`.
     host: str | None
+    #: A GraphQL schema whose models are the collections.
+    schema: str
     #: A dedicated instance, in place of `host`: `https://<instanceId>-baas.kinvey.com`.
     instance_id: str
     #: Calls without a user act as the application's master; not for programs that you give away.

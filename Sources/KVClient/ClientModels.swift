@@ -1,0 +1,135 @@
+internal import KVBase
+internal import KVJSON
+internal import KVModels
+internal import KVQuery
+internal import KVStorage
+internal import KVSync
+
+/// The models of a client, which are its collections: the one place that knows the room. Immutable; safe from any thread.
+struct ClientModels: Sendable {
+  let layout: RecordLayout
+  private let text: String
+  private let schema: ModelSchema
+
+  /// `text`: a schema in GraphQL's language. Throws `.invalid` for the first mistake, with line and column.
+  init(_ text: String) throws(StoreError) {
+    self.text = text
+    do throws(SchemaError) { schema = try ModelSchema(sdl: text) } catch {
+      throw StoreError(.invalid, "The option \"schema\": \(error.text).")
+    }
+    guard !schema.models.isEmpty else {
+      throw StoreError(.invalid, "The option \"schema\": no type is a @model.")
+    }
+    var rules: [RecordID: CollectionRules] = [:]
+    for model in schema.models {
+      rules[RecordID(model.name)] = model.rules(in: schema)
+      // What is wrong with them is said before anything is opened.
+      _ = try model.indexSpecs()
+    }
+    layout = RecordLayout(rules: rules)
+  }
+
+  /// Throws `.invalid` if a collection is no model.
+  func check(collection: String) throws(StoreError) {
+    guard schema.models.contains(where: { $0.name.hasSameBytes(as: collection) }) else {
+      throw StoreError(.invalid, "The schema has no model \"\(collection)\".")
+    }
+  }
+
+  // MARK: The local data
+
+  /// Makes the local data follow the models of a client, or checks that it follows none.
+  static func adopt(_ models: ClientModels?, _ storage: Storage) throws(StoreError) {
+    if let models { return try models.adopt(storage) }
+    guard try storage.modelSchema() == nil else {
+      throw StoreError(
+        .conflict, "The local data follows a schema: open it with the option \"schema\".")
+    }
+  }
+
+  /// Makes the local data follow these models: what was written with others stays, if it is data of these as well; else
+  /// that is a `.conflict`, and nothing changes.
+  private func adopt(_ storage: Storage) throws(StoreError) {
+    // Another process may have opened the file with other models meanwhile.
+    while true {
+      guard let old = try storage.modelSchema() else {
+        _ = try storage.setModelSchema("", replacing: nil)
+        continue
+      }
+      guard !old.hasSameBytes(as: text) else { return }
+      let former = try ModelSchema(kept: old)
+      let changes = SchemaChanges(from: former, to: schema)
+      guard changes.isAdditive else { throw Self.refusal(changes) }
+      try makeIndexes(in: storage, inPlaceOf: former)
+      if try storage.setModelSchema(text, replacing: old) { return }
+    }
+  }
+
+  private func makeIndexes(
+    in storage: Storage, inPlaceOf former: ModelSchema
+  ) throws(StoreError) {
+    for model in schema.models {
+      let wanted = try model.indexSpecs()
+      for old in try former.model(model.name)?.indexSpecs() ?? [] where !wanted.contains(old) {
+        _ = try storage.dropIndex(old.name, in: model.name)
+      }
+      for index in wanted { try storage.createIndex(index, in: model.name) }
+    }
+  }
+
+  private static func refusal(_ changes: SchemaChanges) -> StoreError {
+    let named = changes.breaking.prefix(5).map(\.text).joined(separator: "; ")
+    let more = changes.breaking.count > 5 ? " and \(changes.breaking.count - 5) more" : ""
+    return StoreError(
+      .conflict,
+      "The local data follows another schema, from which nothing leads to this one: \(named)\(more)."
+        + " Nothing has been changed.")
+  }
+}
+
+extension ModelSchema {
+  /// One that a file has kept; empty at first.
+  fileprivate init(kept text: String) throws(StoreError) {
+    do throws(SchemaError) { try self.init(sdl: text) } catch {
+      throw StoreError(.corrupt, "The schema of the local data cannot be read: \(error.text).")
+    }
+  }
+}
+
+extension Model {
+  fileprivate func rules(in schema: ModelSchema) -> CollectionRules {
+    let validator = ModelValidator(self, in: schema)
+    return CollectionRules(format: recordFormat) { (record) throws(StoreError) in
+      do throws(ModelError) { return try validator.completed(record) } catch {
+        throw StoreError(.invalid, "The record does not fit its model: \(error.message).")
+      }
+    }
+  }
+
+  fileprivate func indexSpecs() throws(StoreError) -> [IndexSpec] {
+    var specs: [IndexSpec] = []
+    for index in servedIndexes {
+      let keys = JSONObject(index.fields.map { JSONObject.Member($0, 1) })
+      let spec: JSONValue = ["name": .string(index.name), "keys": .object(keys)]
+      do throws(QueryError) { specs.append(try IndexSpec(parsing: spec.text)) } catch {
+        throw StoreError(
+          .invalid, "The option \"schema\": the index \(index.name) of \(name): \(error.message).")
+      }
+    }
+    return specs
+  }
+}
+
+extension SchemaChanges.Breaking {
+  /// In words, such as `Post.rating was removed`.
+  fileprivate var text: String {
+    switch self {
+    case .modelRemoved(let model): "\(model) was removed"
+    case .keyChanged(let model): "\(model) has another primary key"
+    case .fieldRemoved(let type, let field): "\(type).\(field) was removed"
+    case .typeChanged(let type, let field): "\(type).\(field) has another type"
+    case .becameRequired(let type, let field): "\(type).\(field) is required now"
+    case .valueRemoved(let enumeration, let value): "\(enumeration).\(value) was removed"
+    }
+  }
+}

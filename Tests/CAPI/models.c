@@ -1,0 +1,47 @@
+/* Models of a GraphQL schema as the collections of a local database. */
+#define _GNU_SOURCE
+#include "check.h"
+#include "fixture.h"
+
+#define POST "type Post @model {\\n title: String!\\n rating: Int! @default(value: \\\"3\\\")\\n}"
+
+static kv_status opens(const char *directory, const char *schema, kv_client **client,
+                       kv_error **error_out) {
+  char options[4096];
+  snprintf(options, sizeof options, "{\"appKey\":\"kid\",\"dataDirectory\":\"%s\",\"schema\":\"%s\"}",
+           directory, schema);
+  return kv_client_open(options, KV_NUL_TERMINATED, client, error_out);
+}
+
+static void records_are_checked(void) {
+  kv_client *client = NULL;
+  char *json = NULL;
+  OK(opens(fresh_directory(), POST, &client, &error));
+  kv_store *posts = opened_store(client, "Post", "sync");
+  OK(kv_store_save(posts, "{\"id\":\"1\",\"title\":\"a\"}", KV_NUL_TERMINATED, NULL, &json, NULL, &error));
+  TEXT("{\"id\":\"1\",\"title\":\"a\",\"rating\":3}", json);
+  kv_free(json);
+  FAILS(KV_INVALID, "Post.title is required",
+        kv_store_save(posts, "{\"rating\":1}", KV_NUL_TERMINATED, NULL, NULL, NULL, &error));
+  FAILS(KV_INVALID, "no model", kv_store_open(client, "posts", "sync", NULL, &posts, &error));
+  OK(kv_client_close(client));
+}
+
+static void other_schemas_wipe_nothing(void) {
+  kv_client *client = NULL;
+  const char *directory = fresh_directory();
+  OK(opens(directory, POST, &client, &error));
+  saved(opened_store(client, "Post", "sync"), "{\"id\":\"1\",\"title\":\"a\"}");
+  OK(kv_client_close(client));
+  FAILS(KV_CONFLICT, "Post was removed", opens(directory, "type Note @model { id: ID! }", &client, &error));
+  FAILS(KV_INVALID, "line 2, column 9", opens(directory, "type Post @model {\\n title: Strin\\n}", &client, &error));
+  OK(opens(directory, POST " type Note @model { id: ID! }", &client, &error));
+  NUMBER(1, counted(opened_store(client, "Post", "sync")));
+  OK(kv_client_close(client));
+}
+
+int main(void) {
+  RUN("records are checked, and completed", records_are_checked);
+  RUN("a schema that the data does not follow changes nothing", other_schemas_wipe_nothing);
+  return finish();
+}

@@ -1,0 +1,34 @@
+// Schemas: the input is a schema, a NUL, and a record. What is refused is so at a place of the text. What is accepted
+// is additive to itself, and checks the record for each model without a crash; a record that has been completed stays
+// as it is.
+
+import KVBase
+import KVJSON
+import KVModels
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  let bytes = UnsafeBufferPointer(start: data, count: count)
+  let cut = bytes.firstIndex(of: 0) ?? bytes.endIndex
+  let text = String(decoding: bytes[..<cut], as: UTF8.self)
+  let schema: ModelSchema
+  do throws(SchemaError) { schema = try ModelSchema(sdl: text) } catch {
+    let lines = text.utf8.count(where: { $0 == 0x0A || $0 == 0x0D }) + 1
+    check((1...lines).contains(error.location.line), "an error is behind the end")
+    return 0
+  }
+  check(SchemaChanges(from: schema, to: schema).isAdditive, "a schema differs from itself")
+  let record = Array(bytes[min(cut + 1, count)...])
+  for model in schema.models {
+    check(!model.primaryKey.isEmpty, "a model has no key")
+    let validator = ModelValidator(model, in: schema)
+    guard let completed = try? validator.completed(record) else { continue }
+    check((try? validator.completed(completed)) == completed, "a record is completed twice")
+  }
+  return 0
+}
+
+/// What libFuzzer reports as a crash.
+private func check(_ condition: Bool, _ message: @autoclosure () -> String) {
+  guard condition else { fatalError(message()) }
+}
