@@ -192,6 +192,9 @@ package struct Connection: ~Copyable {
   /// Looks how much room the disk has: see `LogKeeper`.
   func lookAtDisk() { log?.look(at: self) }
 
+  /// Lets the file grow on a disk that is nearly full, until the disk is looked at again.
+  func liftSizeLimit() { log?.lift(self) }
+
   /// How long it waits for another process, in milliseconds.
   func setBusyTimeout(_ milliseconds: Int32) {
     history.busyTimeout = milliseconds

@@ -58,6 +58,8 @@ package final class Database: Sendable {
     let reserve = DiskReserve(of: configuration.path)
     reserve.release()
     try? truncateLog()
+    // What is removed may have to be copied first.
+    try writer.withConnection { $0.liftSizeLimit() }
     defer {
       // At once, before anybody saves: the next deletion needs it as well.
       try? truncateLog()

@@ -85,6 +85,9 @@ final class LogKeeper {
     }
   }
 
+  /// Lets the file grow again, for what makes room in the end but has to write something first. `look` takes that back.
+  func lift(_ connection: borrowing Connection) { cap(false, connection) }
+
   private func cap(_ isWanted: Bool, _ connection: borrowing Connection) {
     guard isWanted != isCapped else { return }
     isCapped = isWanted

@@ -5,7 +5,7 @@ package import KVSync
 
 extension Storage {
   package func beginSending(_ writes: [PendingWrite]) throws(StoreError) -> [OutgoingWrite] {
-    try write { (db: borrowing Connection) throws(SQLiteError) in
+    try write(makingRoom: true) { (db: borrowing Connection) throws(SQLiteError) in
       var outgoing: [OutgoingWrite] = []
       outgoing.reserveCapacity(writes.count)
       for write in writes {
@@ -16,8 +16,19 @@ extension Storage {
     }
   }
 
+  /// In one transaction; on a disk that is nearly full in as many as it takes, since confirming is what makes room there.
   package func confirm(_ done: [(write: PendingWrite, stored: [UInt8]?)]) throws(StoreError) {
-    try write { (db: borrowing Connection) throws(SQLiteError) in
+    do throws(StoreError) { try confirmAtOnce(done) } catch {
+      guard error.kind == .full, done.count > 1 else { throw error }
+      try confirm(Array(done[..<(done.count / 2)]))
+      try confirm(Array(done[(done.count / 2)...]))
+    }
+  }
+
+  private func confirmAtOnce(
+    _ done: [(write: PendingWrite, stored: [UInt8]?)]
+  ) throws(StoreError) {
+    try write(makingRoom: true) { (db: borrowing Connection) throws(SQLiteError) in
       for (write, stored) in done {
         let change = Change(try catalog.entry(write.collection, on: db))
         try Self.confirm(write, stored, change: change, on: db)
@@ -29,7 +40,7 @@ extension Storage {
   package func recordFailure(
     _ failed: [(write: PendingWrite, error: StoreError)]
   ) throws(StoreError) {
-    try write { (db: borrowing Connection) throws(SQLiteError) in
+    try write(makingRoom: true) { (db: borrowing Connection) throws(SQLiteError) in
       for (write, error) in failed {
         let table = try catalog.entry(write.collection, on: db).table
         try db.run(
