@@ -205,8 +205,9 @@ final class FakeNetwork: IDPagedRemote, @unchecked Sendable {
     deliver(&random)
     pause()
     // What arrives twice is answered twice; the first answer is the one that counts.
-    let result = try body()
+    let outcome = Result { () throws(StoreError) in try body() }
     pause()
+    let result = try outcome.get()
     if random.next() % 100 < weather.doubledRequests { _ = try? body() }
     if random.next() % 4 == 0 { meanwhile(&random) }
     deliver(&random)

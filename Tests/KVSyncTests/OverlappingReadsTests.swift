@@ -49,6 +49,47 @@ import Testing
     #expect(scene.value("a") == nil)
   }
 
+  @Test("an entity that was made while an older answer says that there is none stays")
+  func madeWhileAsked() throws {
+    let scene = try OverlappingReads()
+    for wasHere in [false, true] {
+      if wasHere {
+        _ = scene.backend.delete("a")
+      }
+      try scene.find("a", once: { scene.hasEvaluated }) {
+        scene.publish("a", 9)
+        try scene.read("{}")
+      }
+      #expect(scene.value("a") == 9)
+    }
+  }
+
+  @Test("what a find has not found does not come back with the older answer of a read")
+  func notFoundWhileRead() throws {
+    let scene = try OverlappingReads()
+    scene.publish("a", 1)
+    try scene.read("{}", once: { scene.hasEvaluated }) {
+      _ = scene.backend.delete("a")
+      try scene.find("a")
+    }
+    #expect(scene.value("a") == nil)
+  }
+
+  @Test("an older answer does not replace what a later one has brought", arguments: [false, true])
+  func olderAnswer(pages: Bool) throws {
+    let scene = try OverlappingReads()
+    for number in 0..<30 { scene.publish("a\(number)", 1) }
+    try scene.read("{}", pages: pages, once: { scene.hasEvaluated }) {
+      scene.publish("a1", 2)
+      scene.publish("a7", 9)
+      try scene.read(Self.low)
+      try scene.read("{}")
+    }
+    #expect(scene.value("a1") == 2)
+    #expect(scene.value("a7") == 9)
+    #expect(scene.value("a8") == 1)
+  }
+
   @Test("an entity that goes while it is asked about once more is asked about again")
   func goneWhileRechecked() throws {
     let scene = try OverlappingReads()
@@ -80,6 +121,20 @@ import Testing
     }
     _ = try fixture.engine.pull(Query(), Call(), how: .init(paging: .pages(of: 2)))
     #expect(try fixture.found().map(\.id) == ["a"])
+  }
+
+  @Test("a follow is told when a read may not have brought everything") func incomplete() throws {
+    let fixture = try TestEngine()
+    try fixture.publish(["_id": "a"])
+    // More are counted than come.
+    fixture.remote.counts = [3, 3]
+    let error = #expect(throws: StoreError.self) {
+      try fixture.engine.catchUp(Query(), Call(), how: .init(paging: .pages(of: 2)))
+    }
+    #expect(error?.kind == .proto)
+    fixture.remote.counts = []
+    #expect(
+      try fixture.engine.catchUp(Query(), Call(), how: .init(paging: .pages(of: 2))).pulled == 1)
   }
 
   @Test("a write that was given up is replaced by what a live message says")
@@ -144,6 +199,28 @@ private final class OverlappingReads: @unchecked Sendable {
     _ filter: String, pages: Bool = false, changes: Bool = false,
     once condition: @escaping () -> Bool = { false }, _ meanwhile: @escaping () throws -> Void = {}
   ) throws {
+    try holding(once: condition, meanwhile) {
+      _ = try engine.catchUp(
+        Query(filter: filter), Call(),
+        how: .init(paging: pages ? .pages(of: 10) : .off, usesChanges: changes))
+    }
+  }
+
+  /// Asks the backend for an entity; `meanwhile` as above.
+  func find(
+    _ id: String, once condition: @escaping () -> Bool = { false },
+    _ meanwhile: @escaping () throws -> Void = {}
+  ) throws {
+    try holding(once: condition, meanwhile) {
+      let options = CallOptions(readPolicy: .forceNetwork, writePolicy: .forceLocal, call: Call())
+      _ = try? engine.find(id: id, options)
+    }
+  }
+
+  private func holding(
+    once condition: @escaping () -> Bool, _ meanwhile: @escaping () throws -> Void,
+    _ body: () throws -> Void
+  ) throws {
     pauses = 0
     var isDone = false
     let before = network.pause
@@ -155,9 +232,7 @@ private final class OverlappingReads: @unchecked Sendable {
       do { try meanwhile() } catch { Issue.record(error) }
     }
     defer { network.pause = before }
-    _ = try engine.catchUp(
-      Query(filter: filter), Call(),
-      how: .init(paging: pages ? .pages(of: 10) : .off, usesChanges: changes))
+    try body()
   }
 
   /// The member of an entity that is here.

@@ -46,14 +46,19 @@ extension CollectionEngine {
   // MARK: Storing
 
   /// Stores entities that a read brought; gives how many. What a write has settled since the read began
-  /// is stored only where the read shows something newer still.
+  /// is stored only where the read shows something newer still, and what another read has brought meanwhile unless this one
+  /// shows something older.
   func store(
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline],
     in local: any EntityReader & Replica & Tombstones, of reading: ReadWriteFence.Reading
   ) throws(StoreError) -> Int {
     try validate(bytes, outlines)
-    return try sendGate.fence.storing(reading) { (isSettled) throws(StoreError) in
-      let outlines = try withoutLateCreates(bytes, outlines, local: local)
+    return try sendGate.fence.storing(reading) {
+      (isSettled, isOverlapped) throws(StoreError) in
+      var outlines = try withoutLateCreates(bytes, outlines, local: local)
+      if isOverlapped, let mark = reading.mark {
+        outlines = try withoutOutdated(bytes, outlines, local: local, since: mark)
+      }
       guard let isSettled else { return try local.store(bytes, outlines, in: collection) }
       var current: [EntityOutline] = []
       for outline in outlines {
@@ -80,22 +85,53 @@ extension CollectionEngine {
     _ = try result.get()
   }
 
+  /// What a read has brought but for entities of which another read has brought a newer version since a mark.
+  private func withoutOutdated(
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline],
+    local: any EntityReader & Replica, since mark: RefreshMark
+  ) throws(StoreError) -> [EntityOutline] {
+    let written = try local.written(outlines.compactMap(\.id), since: mark, in: collection)
+    guard !written.isEmpty else { return outlines }
+    let later = Set(written.map { RecordID($0) })
+    var current: [EntityOutline] = []
+    for outline in outlines {
+      if let id = outline.id, later.contains(RecordID(id)), let theirs = outline.version(in: bytes),
+        let ours = try local.entity(id, in: collection, writtenSince: nil),
+        let version = format.version(of: ours), format.isOlder(theirs, than: version)
+      {
+        continue
+      }
+      current.append(outline)
+    }
+    return current
+  }
+
   /// Deletes what a read says is gone, except for what was settled since it began, or stored since its mark, perhaps by
   /// another read with a later answer. `version`: which has gone, if that is known.
   func forget(
     _ ids: [String], in local: any Replica, of reading: ReadWriteFence.Reading,
     since mark: RefreshMark? = nil, at version: RecordVersion? = nil
   ) throws(StoreError) -> Int {
+    try forget(ids, in: local, of: reading, at: version) { (unsettled) throws(StoreError) in
+      try mark.map { (mark) throws(StoreError) in
+        try local.written(unsettled, since: mark, in: collection)
+      } ?? []
+    }
+  }
+
+  /// The same; `later` says which of these were stored since the read began.
+  func forget(
+    _ ids: [String], in local: any Replica, of reading: ReadWriteFence.Reading,
+    at version: RecordVersion? = nil, except later: ([String]) throws(StoreError) -> [String]
+  ) throws(StoreError) -> Int {
     guard !ids.isEmpty else { return 0 }
     var count = 0
     try sendGate.fence.forgetting(ids, of: reading) { (unsettled) throws(StoreError) in
-      let later = try mark.map { (mark) throws(StoreError) in
-        try local.written(unsettled, since: mark, in: collection)
-      }
-      let kept = Set((later ?? []).map { RecordID($0) })
+      let later = try later(unsettled)
+      let kept = Set(later.map { RecordID($0) })
       let gone = kept.isEmpty ? unsettled : unsettled.filter { !kept.contains(RecordID($0)) }
       count = try local.forget(gone, in: collection, at: version)
-      return later ?? []
+      return later
     }
     return count
   }

@@ -107,22 +107,41 @@ extension CollectionEngine {
       try validate(entity, [try accepted(entity, as: id)])
       return entity
     }
-    return try sendGate.fence.reading { (reading) throws(StoreError) in
-      var missing = notFound(id)
+    var missing = notFound(id)
+    for _ in 0..<Self.maxAttempts {
+      let (error, isCertain) = try fetch(id, from: remote, into: local, call)
+      missing = error ?? missing
+      if isCertain { break }
+    }
+    // What was made, changed or deleted here and is not sent yet counts.
+    guard let mine = try local.entity(id, in: collection, writtenSince: nil) else { throw missing }
+    return mine
+  }
+
+  /// How often the backend is asked for an entity that others store while it says that there is none.
+  private static let maxAttempts = 3
+
+  /// Stores an entity as it is on the backend. If the backend has none, gives its error, and deletes the entity here as well;
+  /// unless it was stored meanwhile, by another read perhaps with a later answer: then nothing is certain.
+  private func fetch(
+    _ id: String, from remote: any Remote, into local: any LocalStore, _ call: Call
+  ) throws(StoreError) -> (missing: StoreError?, isCertain: Bool) {
+    try sendGate.fence.reading { (reading) throws(StoreError) in
+      let before = try local.version(of: id, in: collection)
       do throws(StoreError) {
         let entity = try remote.find(id: id, in: collection, call: call)
         let outline = try accepted(entity, as: id)
         try store(entity, outline, in: local, of: reading)
+        return (nil, true)
       } catch {
         guard error.kind == .notFound else { throw error }
-        missing = error
-        _ = try forget([id], in: local, of: reading)
+        var isCertain = true
+        _ = try forget([id], in: local, of: reading) { (ids) throws(StoreError) in
+          isCertain = try local.version(of: id, in: collection) == before
+          return isCertain ? [] : ids
+        }
+        return (error, isCertain)
       }
-      // What was made, changed or deleted here and is not sent yet counts.
-      guard let mine = try local.entity(id, in: collection, writtenSince: nil) else {
-        throw missing
-      }
-      return mine
     }
   }
 

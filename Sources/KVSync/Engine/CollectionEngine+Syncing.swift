@@ -44,11 +44,15 @@ extension CollectionEngine {
   }
 
   /// Brings what matches up to date, as a pull does, but beside writes that wait: their entities are left as they are
-  /// here.
+  /// here. Throws `.proto` if something that matches may not have come: what is here may then be less, or more.
   package func catchUp(
     _ query: Query, _ call: Call, how: Refreshing
   ) throws(StoreError) -> PullResult {
-    try refresher(for: "follow", call).refresh(query, how).pullResult
+    let refreshed = try refresher(for: "follow", call).refresh(query, how)
+    guard refreshed.isComplete else {
+      throw .badAnswer("The backend may not have given all that matches.")
+    }
+    return refreshed.pullResult
   }
 
   private func refresher(for operation: String, _ call: Call) throws(StoreError) -> Refresher {

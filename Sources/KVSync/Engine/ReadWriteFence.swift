@@ -14,8 +14,8 @@ internal import KVQuery
 /// before that read is recorded.
 final class ReadWriteFence: Sendable {
   private struct State {
-    /// What each read that is under way asks for in full, by its number; nil: nothing.
-    var reads: [Int: Query?] = [:]
+    /// The reads that are under way, by their numbers.
+    var reads: [Int: Read] = [:]
     var lastNumber = 0
     var moment = 0
     /// When the fate of an entity was settled last; empty while nobody reads.
@@ -26,6 +26,13 @@ final class ReadWriteFence: Sendable {
       let settlement = Settlement(moment: moment, reading: reading?.number)
       for id in ids { settled[RecordID(id)] = settlement }
     }
+  }
+
+  private struct Read {
+    /// What it asks for in full; nil: nothing.
+    let query: Query?
+    /// Whether another read was under way at the same time.
+    var isOverlapped: Bool
   }
 
   private struct Settlement {
@@ -44,17 +51,21 @@ final class ReadWriteFence: Sendable {
   struct Reading {
     fileprivate let number: Int
     fileprivate let moment: Int
+    /// What was written since then is newer than this in the local store; nil: it does not matter to this read.
+    let mark: RefreshMark?
   }
 
   /// Runs a read, from before its request is sent until its answer is stored. `query`: all that matches it will be here
-  /// afterwards.
+  /// afterwards. `mark`: from before it.
   func reading<R>(
-    _ query: Query? = nil, _ body: (Reading) throws(StoreError) -> R
+    _ query: Query? = nil, since mark: RefreshMark? = nil,
+    _ body: (Reading) throws(StoreError) -> R
   ) throws(StoreError) -> R {
     let reading = state.withLock { state in
       state.lastNumber += 1
-      state.reads[state.lastNumber] = .some(query)
-      return Reading(number: state.lastNumber, moment: state.moment)
+      for number in state.reads.keys { state.reads[number]?.isOverlapped = true }
+      state.reads[state.lastNumber] = Read(query: query, isOverlapped: !state.reads.isEmpty)
+      return Reading(number: state.lastNumber, moment: state.moment, mark: mark)
     }
     defer {
       state.withLock { state in
@@ -68,19 +79,21 @@ final class ReadWriteFence: Sendable {
   /// What other reads ask for that are under way.
   func queries(besides reading: Reading) -> [Query] {
     state.withLock { state in
-      state.reads.filter { $0.key != reading.number }.compactMap(\.value)
+      state.reads.filter { $0.key != reading.number }.compactMap(\.value.query)
     }
   }
 
   /// Stores a part of a read's answer. `isSettled` tells of an id whether a write has settled it since the
-  /// read began; nil: none has been.
+  /// read began; nil: none has been. `isOverlapped`: another read may have brought some of it by a later answer.
   func storing<R>(
-    _ reading: Reading, _ body: (_ isSettled: ((String) -> Bool)?) throws(StoreError) -> R
+    _ reading: Reading,
+    _ body: (_ isSettled: ((String) -> Bool)?, _ isOverlapped: Bool) throws(StoreError) -> R
   ) throws(StoreError) -> R {
     try state.withLock { (state) throws(StoreError) in
-      guard state.moment > reading.moment else { return try body(nil) }
+      let isOverlapped = state.reads[reading.number]?.isOverlapped ?? false
+      guard state.moment > reading.moment else { return try body(nil, isOverlapped) }
       let settled = state.settled
-      return try body { id in settled[RecordID(id)]?.concerns(reading) ?? false }
+      return try body({ settled[RecordID($0)]?.concerns(reading) ?? false }, isOverlapped)
     }
   }
 

@@ -13,7 +13,8 @@ extension Refresher {
     // First: a record that is forgotten from now on is not made anew by this read.
     let mark = try local.beginRefresh(of: collection)
     guard let since = try local.lastRequest(key, in: collection) else { return nil }
-    return try fence.reading(query.selection) { (reading) throws(StoreError) -> Refreshed? in
+    return try fence.reading(query.selection, since: mark) {
+      (reading) throws(StoreError) -> Refreshed? in
       let ingestor = PageIngestor(self, reading: reading)
       var refreshed = Refreshed()
       var left: [String] = []

@@ -16,7 +16,8 @@ extension Refresher {
   func refreshByComparing(_ query: Query, _ pageSize: Int?) throws(StoreError) -> Refreshed? {
     guard query.isRemote, try hasAny(query) else { return nil }
     let mark = try local.beginRefresh(of: collection)
-    return try fence.reading(query.selection) { (reading) throws(StoreError) -> Refreshed? in
+    return try fence.reading(query.selection, since: mark) {
+      (reading) throws(StoreError) -> Refreshed? in
       let ingestor = PageIngestor(self, reading: reading)
       if pageSize == nil, try isSmall(query) {
         let (all, answer) = try ingestor.versions(of: query)

@@ -5,7 +5,7 @@ extension Refresher {
   /// is deleted unless the backend is sure that all has come.
   func refreshPaged(_ query: Query, _ wish: PageWish) throws(StoreError) -> Refreshed {
     let mark = try local.beginRefresh(of: collection)
-    return try fence.reading(query.selection) { (reading) throws(StoreError) in
+    return try fence.reading(query.selection, since: mark) { (reading) throws(StoreError) in
       var pages = try remote.pages(of: query.selection, wish, in: collection, call: call)
       let ingestor = PageIngestor(self, reading: reading)
       // What the backend has of a query that it cannot answer is more than is taken in.
@@ -20,8 +20,9 @@ extension Refresher {
         end = try remote.end(
           of: pages, query.selection, having: refreshed.answered, in: collection, call: call)
       }
+      refreshed.isComplete = end.isComplete && refreshed.isComplete
       refreshed.removed = try ingestor.finish(
-        query, from: mark, isComplete: end.isComplete && refreshed.isComplete,
+        query, from: mark, isComplete: refreshed.isComplete,
         startedAt: pages.startedAt ?? refreshed.startedAt)
       return refreshed
     }

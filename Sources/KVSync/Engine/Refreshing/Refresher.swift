@@ -43,16 +43,16 @@ struct Refresher {
   func refreshWhole(_ query: Query, collectingIds: Bool = false) throws(StoreError) -> Refreshed {
     // First: what is settled from now on, and not taken from the answer, counts as seen.
     let mark = try local.beginRefresh(of: collection)
-    return try fence.reading(query.isPaged ? nil : query.selection) {
+    return try fence.reading(query.isPaged ? nil : query.selection, since: mark) {
       (reading) throws(StoreError) in
       let whole = query.whole
       var refreshed = Refreshed(ids: collectingIds ? [] : nil)
       var ingestor = PageIngestor(self, reading: reading)
       if !query.isPaged { ingestor.call.counted = ingestor.progress }
       let answer = try ingestor.ingest(whole, &refreshed)
-      let isComplete = !query.isPaged && answer.isComplete
+      refreshed.isComplete = !query.isPaged && answer.isComplete
       refreshed.removed = try ingestor.finish(
-        query, from: mark, isComplete: isComplete, startedAt: answer.startedAt)
+        query, from: mark, isComplete: refreshed.isComplete, startedAt: answer.startedAt)
       return refreshed
     }
   }
