@@ -22,8 +22,16 @@ final class ObservedQuery: Observation, @unchecked Sendable {
   /// The end of the log at the last look; nil: the result has to be read anew.
   private var seen: Int64?
   private var isFirst = true
+  /// Damaged entities that were told of: they are left out of the result until they can be read.
+  private var damaged: Set<[UInt8]> = []
+  private var hasFoundDamage = false
+  private let signal: @Sendable () -> Void
 
-  init(_ query: Query, _ table: Table, log: ChangeLog, storage: Storage) {
+  init(
+    _ query: Query, _ table: Table, log: ChangeLog, storage: Storage,
+    _ signal: @escaping @Sendable () -> Void
+  ) {
+    self.signal = signal
     self.storage = storage
     self.table = table
     self.log = log
@@ -35,7 +43,7 @@ final class ObservedQuery: Observation, @unchecked Sendable {
     get = SQL.shared("SELECT n, \(Table.body) FROM \(table.entities) WHERE id = \(Parameter.id)")
   }
 
-  func listen(_ signal: @escaping @Sendable () -> Void) {
+  func listen() {
     let number = storage.feed.add(signal)
     listener.withLock { $0 = number }
   }
@@ -52,6 +60,9 @@ final class ObservedQuery: Observation, @unchecked Sendable {
     let since = seen
     seen = nil
     var changes = ResultChanges()
+    // An entity that turns out to be damaged is told of by an error; the others are there for whoever looks again.
+    hasFoundDamage = false
+    defer { if hasFoundDamage { signal() } }
     seen = try storage.readSnapshot { (db: borrowing Connection) throws(SQLiteError) -> Int64 in
       let end = try log.end(on: db)
       if since == end { return end }
@@ -103,8 +114,7 @@ final class ObservedQuery: Observation, @unchecked Sendable {
     let statement = try db.statement(get)
     return try id.withBorrowedBytes { (bytes) throws(SQLiteError) -> ObservedResult.Fresh? in
       try statement.bind(borrowedText: bytes, at: .id)
-      guard try statement.step() else { return nil }
-      let body = try table.body(of: statement, at: 1)
+      guard try statement.step(), let body = try body(of: statement) else { return nil }
       do throws(QueryError) {
         if let matcher, try !matcher.matches(body) { return nil }
       } catch {
@@ -112,6 +122,22 @@ final class ObservedQuery: Observation, @unchecked Sendable {
       }
       let shown = projection?.apply(to: body) ?? [UInt8](body)
       return .init(row: row(id, statement.int64(0), body: body, shown: shown), shown: shown)
+    }
+  }
+
+  /// The body of a row with its number in front; nil: it is damaged, as was told. Throws the first time.
+  private func body(
+    of statement: borrowing Statement
+  ) throws(SQLiteError) -> UnsafeRawBufferPointer? {
+    do throws(SQLiteError) {
+      let body = try table.body(of: statement, at: 1)
+      if !damaged.isEmpty { damaged.remove(statement.copy(3)) }
+      return body
+    } catch {
+      guard error.kind == .corrupt, error.entity != nil else { throw error }
+      hasFoundDamage = damaged.insert(statement.copy(3)).inserted
+      if hasFoundDamage { throw error }
+      return nil
     }
   }
 
@@ -130,7 +156,7 @@ final class ObservedQuery: Observation, @unchecked Sendable {
     var rows: [ObservedRow] = []
     var shownRows: [Int: [UInt8]] = [:]
     while try statement.step() {
-      let body = try table.body(of: statement, at: 1)
+      guard let body = try body(of: statement) else { continue }
       let shown = projection?.apply(to: body) ?? [UInt8](body)
       let row = row(statement.copy(3), statement.int64(0), body: body, shown: shown)
       if result.row(row.id)?.hash != row.hash { shownRows[rows.count] = shown }
@@ -151,8 +177,8 @@ extension Storage {
       try log.begin(isFirst: isFileNew, on: db)
       return (change.table, log)
     }
-    let observed = ObservedQuery(query, table, log: log, storage: self)
-    observed.listen(signal)
+    let observed = ObservedQuery(query, table, log: log, storage: self, signal)
+    observed.listen()
     return observed
   }
 }
