@@ -221,6 +221,7 @@ package final class Client: Sendable {
         follows.didSave()
         statusObservers.didChange()
       },
+      didClose: { [statusObservers] in statusObservers.didChange() },
       didRefuse: didRefuse)
   }
 

@@ -45,6 +45,8 @@ package final class DataStore: Sendable {
     var registerLive: @Sendable (Cancellation) throws(StoreError) -> Bool
     /// Something was written.
     var didSave: @Sendable () -> Void
+    /// The application has no use for the store any more.
+    var didClose: @Sendable () -> Void
     /// The backend refused the session.
     var didRefuse: @Sendable (StoreError) -> Void
   }
@@ -59,6 +61,8 @@ package final class DataStore: Sendable {
     let readPolicy = defaults.readPolicy ?? engine.type.readPolicy
     lendsLocally = engine.type.isLocal && readPolicy == .forceLocal && defaults.ttl == nil
   }
+
+  deinit { context.didClose() }
 
   /// A query of the application's in the backend's names, as the engine takes it.
   func named(_ query: Query) -> Query { query.renamed(by: names) }

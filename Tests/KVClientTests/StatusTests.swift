@@ -126,6 +126,25 @@ import Testing
     #expect(failure { _ = try client.observeStatus {} }?.kind == .misuse)
   }
 
+  @Test("is told when a store without data is closed") func closed() throws {
+    let world = try World()
+    let client = try world.client("ana")
+    defer { client.close() }
+    var store: DataStore? = try client.store("notes", type: "sync", nil)
+    let signals = Monitor(0)
+    let observer = try client.observeStatus { signals.withLockNotifyingAll { $0 += 1 } }
+    defer { observer.end() }
+    // The first one, and that of opening the store.
+    _ = signals.wait(until: .after(seconds: 20)) { $0 > 0 ? true : nil }
+    #expect(try collection(client.status().jsonObject, "notes") != nil)
+    let before = signals.withLock { $0 }
+    withExtendedLifetime(store) {}
+    store = nil
+    let isTold = signals.wait(until: .after(seconds: 20)) { $0 > before ? true : nil }
+    #expect(isTold == true)
+    #expect(try client.status().jsonObject["collections"] == [])
+  }
+
   @Test("says how far a pull is")
   func activity() throws {
     let world = try World()
