@@ -78,7 +78,8 @@ let package = Package(
         "KVStorage", "KVKinvey", "KVTransport", "KVSync", "KVModels", "KVQuery", "KVJSON",
         "KVBase",
       ], small),
-    room("KVStore", looksInto: ["KVClient", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
+    room(
+      "KVStore", looksInto: ["KVClient", "KVCallback", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
     room(
       "KVStoreC",
       looksInto: [

@@ -1,7 +1,19 @@
 internal import KVBase
-internal import KVJSON
+package import KVJSON
 
 extension Query {
+  /// The query with members that are computed of each result, as the modifier `computed` has them.
+  package func computing(_ members: JSONValue) throws(QueryError) -> Query {
+    var query = self
+    do throws(QueryDecodingError) {
+      query.computed = try Query.computed(members, [.member("computed")])
+      try query.checkMeta()
+    } catch {
+      throw error.located(in: members.text)
+    }
+    return query
+  }
+
   /// Reads `{"score":{"$meta":"textScore"},"excerpt":{"$meta":"snippet","words":10}}`.
   static func computed(
     _ value: JSONValue, _ trail: [QueryDecodingError.Step]

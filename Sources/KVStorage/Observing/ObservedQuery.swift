@@ -29,7 +29,7 @@ final class ObservedQuery: Observation, @unchecked Sendable {
 
   init(
     _ query: Query, _ table: Table, log: ChangeLog, storage: Storage,
-    _ signal: @escaping @Sendable () -> Void
+    signal: @escaping @Sendable () -> Void
   ) {
     self.signal = signal
     self.storage = storage
@@ -177,7 +177,7 @@ extension Storage {
       try log.begin(isFirst: isFileNew, on: db)
       return (change.table, log)
     }
-    let observed = ObservedQuery(query, table, log: log, storage: self, signal)
+    let observed = ObservedQuery(query, table, log: log, storage: self, signal: signal)
     observed.listen()
     return observed
   }

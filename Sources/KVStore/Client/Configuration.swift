@@ -14,6 +14,8 @@ public struct Configuration: Sendable {
     case host(String, secret: String)
     /// A dedicated instance of Kinvey's.
     case instance(String, secret: String)
+    /// A backend of the program's own, by the name that it was registered under: see `CustomBackend`.
+    case custom(String)
   }
 
   /// What is safe once it is acknowledged.
@@ -65,6 +67,7 @@ public struct Configuration: Sendable {
       case .instance(let id, let secret):
         options["instanceId"] = .string(id)
         options["appSecret"] = .string(secret)
+      case .custom(let name): options["backend"] = .string(name)
       }
       options.set("schema", schema)
       options.set("dataDirectory", dataDirectory)

@@ -43,7 +43,7 @@ public struct Query<Entity: Codable & Sendable>: Sendable {
     built = Result { () throws(KVStoreError) in KVQuery.Query(try predicate()) }
   }
 
-  private init(built: Result<KVQuery.Query, KVStoreError>) { self.built = built }
+  init(built: Result<KVQuery.Query, KVStoreError>) { self.built = built }
 
   /// With an order; behind orders that were named before. Nulls and missing members come first.
   public func sorted<Value>(
