@@ -1,3 +1,6 @@
+internal import Glibc
+internal import KVBase
+
 /// Cuts a JSON array of entities, which arrives in pieces of any size, into its entities.
 ///
 ///     | removed | complete entities | start of the next entity | free |
@@ -11,7 +14,8 @@ package struct ArraySplitter: ~Copyable {
     case beforeArray, beforeFirst, beforeElement, afterElement, afterArray
   }
 
-  private var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+  /// From `malloc`, which can fail.
+  private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
   private var filled = 0
   private var scanned = 0
   /// The number of bytes that have to be there before another scan pays.
@@ -36,7 +40,7 @@ package struct ArraySplitter: ~Copyable {
     self.maximumElement = maximumElement
   }
 
-  deinit { buffer.deallocate() }
+  deinit { free(buffer.baseAddress) }
 
   /// The number of complete entities.
   package var count: Int { outlines.count }
@@ -47,7 +51,7 @@ package struct ArraySplitter: ~Copyable {
   /// Adds what arrived. It is copied. After an error the splitter is of no more use.
   package mutating func append(_ piece: UnsafeRawBufferPointer) throws(JSONError) {
     guard piece.count > 0 else { return }
-    reserve(piece.count)
+    try reserve(piece.count)
     UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]).copyMemory(from: piece)
     filled &+= piece.count
     guard filled >= worthScanning else { return }
@@ -109,6 +113,7 @@ package struct ArraySplitter: ~Copyable {
         guard outline.range.count <= maximumElement else {
           throw JSONError(.tooLarge, at: scanned)
         }
+        try outlines.makeRoom(for: 1, or: JSONError(.noMemory, at: scanned))
         outlines.append(outline)
         scanned = outline.range.upperBound
         state = .afterElement
@@ -140,14 +145,14 @@ package struct ArraySplitter: ~Copyable {
     scanned = 0
   }
 
-  private mutating func reserve(_ count: Int) {
+  private mutating func reserve(_ count: Int) throws(JSONError) {
     if outlines.isEmpty, scanned > 0 { makeRoom() }
     let needed = filled &+ count
     guard needed > buffer.count else { return }
-    let larger = UnsafeMutableRawBufferPointer.allocate(
-      byteCount: max(needed, buffer.count &* 2), alignment: 16)
-    larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[0..<filled]))
-    buffer.deallocate()
-    buffer = larger
+    let byteCount = max(needed, buffer.count &* 2, 1 << 16)
+    guard let moved = realloc(buffer.baseAddress, byteCount) else {
+      throw JSONError(.noMemory, at: gone &+ filled)
+    }
+    buffer = UnsafeMutableRawBufferPointer(start: moved, count: byteCount)
   }
 }

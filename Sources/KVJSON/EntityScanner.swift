@@ -50,6 +50,7 @@ package enum EntityScanner {
     } else {
       while true {
         let outline = try entity(scanner, at: at, format: format, isInput: isInput)
+        try outlines.makeRoom(for: 1, or: JSONError(.noMemory, at: at))
         outlines.append(outline)
         at = scanner.skipSpace(outline.range.upperBound)
         if try scanner.byte(at) == UInt8(ascii: "]") { break }

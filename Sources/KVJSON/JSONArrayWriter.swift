@@ -1,3 +1,5 @@
+internal import KVBase
+
 /// Writes a JSON array element by element, of which each is JSON already.
 package struct JSONArrayWriter {
   private var text: [UInt8] = [UInt8(ascii: "[")]
@@ -20,5 +22,20 @@ extension [[UInt8]] {
     var array = JSONArrayWriter(reservingCapacity: reduce(1) { $0 + $1.count + 1 })
     for element in self { array.add(json: element) }
     return array.bytes
+  }
+
+  /// The same, in one copy. Throws `failure` if there is no memory for it.
+  package func jsonArray<E: Error>(or failure: @autoclosure () -> E) throws(E) -> [UInt8] {
+    let byteCount = reduce(2) { $0 + $1.count + 1 }
+    try Memory.require(byteCount, or: failure())
+    var text: [UInt8] = []
+    text.reserveCapacity(byteCount)
+    text.append(UInt8(ascii: "["))
+    for (index, element) in enumerated() {
+      if index > 0 { text.append(UInt8(ascii: ",")) }
+      text += element
+    }
+    text.append(UInt8(ascii: "]"))
+    return text
   }
 }

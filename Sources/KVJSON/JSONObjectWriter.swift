@@ -1,3 +1,5 @@
+internal import KVBase
+
 /// Writes a JSON object member by member, of which some are JSON already: bodies of entities, above all, which are
 /// neither parsed nor written anew.
 package struct JSONObjectWriter {
@@ -15,6 +17,23 @@ package struct JSONObjectWriter {
   package mutating func add(_ name: String, json: some Sequence<UInt8>) {
     begin(name)
     text += json
+  }
+
+  /// The same; throws `failure` if there is no memory for it.
+  package mutating func add<E: Error>(
+    _ name: String, json: [UInt8], or failure: @autoclosure () -> E
+  ) throws(E) {
+    try text.makeRoom(for: json.count + 6 * name.utf8.count + 8, or: failure())
+    add(name, json: json)
+  }
+
+  /// The object with what was added, which is not copied. Throws `failure` if there is no memory for the last byte.
+  package consuming func finish<E: Error>(or failure: @autoclosure () -> E) throws(E) -> [UInt8] {
+    var text = text
+    self.text = []
+    try text.makeRoom(for: 1, or: failure())
+    text.append(UInt8(ascii: "}"))
+    return text
   }
 
   /// The object with what was added so far.

@@ -23,8 +23,12 @@ extension KinveyRemote {
     service.transport.exchangeAll(
       indices.count, concurrency: service.configuration.connections, until: call.deadline,
       cancellation: call.cancellation
-    ) {
-      request(for: writes[indices[$0]], in: collection, headers: headers)
+    ) { (number) throws(TransportError) in
+      do throws(StoreError) {
+        return try request(for: writes[indices[number]], in: collection, headers: headers)
+      } catch {
+        throw TransportError.outOfMemory
+      }
     } outcome: {
       let index = indices[$0]
       let write = writes[index]
@@ -40,16 +44,16 @@ extension KinveyRemote {
 
   private func request(
     for write: RemoteWrite, in collection: String, headers: KinveyHeaders
-  ) -> HTTPRequest {
+  ) throws(StoreError) -> HTTPRequest {
     func url(_ id: String...) -> String { service.endpoint.url(.data, [collection] + id) }
-    return switch write {
+    return try switch write {
     case .create(let entity):
       service.request(
         "POST", url(), headers: headers, body: Self.body(entity, creating: write.created))
     case .createMany(let entities):
       service.request(
         "POST", url(), headers: headers,
-        body: Self.body(entities.jsonArray, creating: write.created))
+        body: Self.body(entities.jsonArray(or: StoreError.noMemory), creating: write.created))
     case .update(let id, let entity, let condition):
       service.request("PUT", url(id), headers: headers, body: .bytes(entity)).with(condition)
     case .delete(let id, _) where KinveyEndpoint.Family.data.hasOperation(id):

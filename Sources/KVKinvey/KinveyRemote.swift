@@ -71,7 +71,7 @@ package final class KinveyRemote: IDPagedRemote {
     guard let entity = found.first else {
       throw StoreError(.notFound, "There is no entity of this id.")
     }
-    return Array(answer.body[entity.range])
+    return try [UInt8](answer.body[entity.range], or: StoreError.noMemory)
   }
 
   /// The collection, restricted to one entity by a query.

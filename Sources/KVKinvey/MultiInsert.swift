@@ -67,7 +67,9 @@ enum MultiInsert {
       var elements = try ElementCursor(scanner, at: position, depth: 1)
       while let element = try elements.next() {
         let isNull = bytes[element.lowerBound] == UInt8(ascii: "n")
-        entities.append(isNull ? nil : Array(bytes[element]))
+        entities.append(
+          isNull
+            ? nil : try [UInt8](bytes[element], or: JSONError(.noMemory, at: element.lowerBound)))
       }
     }
 

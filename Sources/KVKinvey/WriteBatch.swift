@@ -6,9 +6,13 @@ internal import KVTransport
 /// Many writes in one request, an extension of our server: the body, and what the answer says about each.
 enum WriteBatch {
   /// `[{"method":"PUT","id":"…","ifMatch":"\"…\"","entity":{…}},…]`. The entities are JSON objects.
-  static func body(of writes: [RemoteWrite]) -> [UInt8] { writes.map(element).jsonArray }
+  static func body(of writes: [RemoteWrite]) throws(StoreError) -> [UInt8] {
+    try writes.map(element).jsonArray(or: StoreError.noMemory)
+  }
 
-  private static func element(of write: RemoteWrite) -> [UInt8] {
+  private static func element(of write: RemoteWrite) throws(StoreError) -> [UInt8] {
+    // The writer, and the text that it gives.
+    try Memory.require(2 * write.byteCount + 256, or: StoreError.noMemory)
     var element = JSONObjectWriter(reservingCapacity: write.byteCount + 128)
     switch write {
     case .create(let entity):

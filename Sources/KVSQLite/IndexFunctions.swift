@@ -129,8 +129,8 @@ extension Statement {
     switch type(column) {
     case SQLITE_INTEGER: .int(int64(column))
     case SQLITE_FLOAT: .double(double(column))
-    case SQLITE_TEXT: .text(copy(column))
-    default: .blob(copy(column))
+    case SQLITE_TEXT: .text([UInt8](bytes(column)))
+    default: .blob([UInt8](bytes(column)))
     }
   }
 

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import KVBase
 
 /// A prepared statement. It cannot be copied: it is given back, or finalized, exactly once.
 ///
@@ -160,7 +161,9 @@ package struct Statement: ~Copyable {
   }
 
   /// A copy of the bytes of a text or blob. Empty for NULL.
-  package func copy(_ column: Int32) -> [UInt8] { [UInt8](bytes(column)) }
+  package func copy(_ column: Int32) throws(SQLiteError) -> [UInt8] {
+    try [UInt8](bytes(column), or: SQLiteError.noMemory)
+  }
 
   /// A copy of a text; nil for NULL. Bytes that are not UTF-8 are repaired.
   package func text(_ column: Int32) -> String? {

@@ -48,7 +48,7 @@ final class LiveJournal: LiveHistoryStore, Sendable {
       history.add(
         LiveMessage(
           time: select.int64(0), collection: select.text(1) ?? "", about: about,
-          payload: select.copy(3)))
+          payload: try select.copy(3)))
     }
   }
 

@@ -128,7 +128,7 @@ package struct Salvage {
 
   /// The entity of such columns; nil if it is damaged.
   private static func entity(_ row: borrowing Statement, at column: Int32) -> [UInt8]? {
-    let body = row.copy(column)
+    let body = [UInt8](row.bytes(column))
     return row.isIntact(column) && isEntity(body) ? body : nil
   }
 

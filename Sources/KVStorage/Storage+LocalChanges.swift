@@ -68,14 +68,15 @@ extension Storage {
   ) throws(StoreError) -> [SavedEntity] {
     let format = layout.format(of: collection)
     try format.checkIDs(of: outlines)
-    return outlines.map { outline in
+    return try outlines.map { (outline) throws(StoreError) in
       guard let id = outline.id else {
         let id = makeId()
+        try Memory.require(outline.range.count + 128, or: StoreError.noMemory)
         return SavedEntity(
           id: id,
           bytes: EntityEditing.inserting(id: id, into: bytes, outline: outline, format: format))
       }
-      return SavedEntity(id: id, bytes: [UInt8](bytes[outline.range]))
+      return SavedEntity(id: id, bytes: try [UInt8](bytes[outline.range], or: StoreError.noMemory))
     }
   }
 
@@ -142,7 +143,8 @@ extension Storage {
       var result = UpdateResult(matched: numbers.count)
       for number in numbers {
         try find.bind(number, at: .row)
-        let body = try find.step() ? [UInt8](change.table.body(of: find)) : []
+        let body =
+          try find.step() ? [UInt8](change.table.body(of: find), or: SQLiteError.noMemory) : []
         find.reset()
         let changed: SavedEntity?
         do throws(StoreError) {

@@ -88,9 +88,10 @@ extension Storage {
       let isNoted = !statement.isNull(3)
       var known: RemoteVersion?
       if isNoted {
-        known = RemoteVersion(column: statement.copy(3))
+        known = RemoteVersion(column: try statement.copy(3))
       } else if !statement.isNull(0) {
-        known = .entity([UInt8](try change.table.body(of: statement)))
+        known = .entity(
+          try [UInt8](change.table.body(of: statement), or: SQLiteError.noMemory))
       }
       statement.reset()
       try Self.forgetRequests(change.table, db)
@@ -158,7 +159,8 @@ extension RemoteVersion {
   init(column: [UInt8]) { self = column == Self.nothing ? .gone : .entity(column) }
 
   /// Several of them with commas in between.
-  static func list(_ column: [UInt8]) -> [RemoteVersion] {
+  fileprivate static func list(_ column: [UInt8]) throws(SQLiteError) -> [RemoteVersion] {
+    try Memory.require(2 * column.count, or: SQLiteError.noMemory)
     let array = Array("[".utf8) + column + Array("]".utf8)
     return array.withBorrowedBytes { bytes in
       var versions: [RemoteVersion] = []
@@ -168,5 +170,12 @@ extension RemoteVersion {
       }
       return versions
     }
+  }
+}
+
+extension Statement {
+  /// The versions that a column has with commas in between; none for NULL.
+  func versions(_ column: Int32) throws(SQLiteError) -> [RemoteVersion] {
+    try isNull(column) ? [] : RemoteVersion.list(copy(column))
   }
 }

@@ -38,15 +38,14 @@ extension Storage {
       let first = PendingWrite.columnCount
       return PendingDetail(
         write: PendingWrite(row: statement, of: collection),
-        entity: statement.isNull(first) ? nil : [UInt8](try table.body(of: statement, at: first)),
+        entity: statement.isNull(first)
+          ? nil : try [UInt8](table.body(of: statement, at: first), or: SQLiteError.noMemory),
         // A damaged one is as good as none.
         base: statement.isNull(first + 3) || !statement.isIntact(first + 3)
-          ? nil : statement.copy(first + 3),
+          ? nil : try statement.copy(first + 3),
         theirs: statement.isNull(first + 5)
-          ? nil : RemoteVersion(column: statement.copy(first + 5)),
-        tried: [first + 6, first + 7].flatMap { column in
-          statement.isNull(column) ? [] : RemoteVersion.list(statement.copy(column))
-        })
+          ? nil : RemoteVersion(column: try statement.copy(first + 5)),
+        tried: try statement.versions(first + 6) + statement.versions(first + 7))
     }
   }
 
@@ -95,6 +94,7 @@ extension Storage {
     guard outline.id?.hasSameBytes(as: id) ?? true else {
       throw StoreError(.invalid, "The entity has another id than the pending write.")
     }
+    try Memory.require(outline.range.count + id.utf8.count + 128, or: StoreError.noMemory)
     let body =
       outline.id == nil
       ? EntityEditing.inserting(

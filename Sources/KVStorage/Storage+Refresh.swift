@@ -139,7 +139,7 @@ extension Storage {
   ) throws(SQLiteError) -> RecordVersion? {
     let get = try db.statement(table.getVersioned)
     try get.bind(id, at: .id)
-    return try get.step() ? table.format.version(of: get.copy(0)) : nil
+    return try get.step() ? table.format.version(of: try get.copy(0)) : nil
   }
 
   private static func mayHaveOlder(

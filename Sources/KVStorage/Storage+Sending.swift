@@ -71,7 +71,7 @@ extension Storage {
     guard try get.step() else { return nil }
     // What is damaged is not sent; `pending` says so.
     guard get.isIntact(0) else { return nil }
-    return OutgoingWrite(write: write, body: get.copy(0))
+    return OutgoingWrite(write: write, body: try get.copy(0))
   }
 
   /// What the backend's success means, by what has become of the row since it was sent:
@@ -119,7 +119,7 @@ extension Storage {
   ) throws(SQLiteError) -> RecordVersion? {
     let statement = try db.statement("SELECT base FROM pending WHERE \(table.isUnchanged(write))")
     guard try statement.step(), !statement.isNull(0) else { return nil }
-    return table.format.version(of: statement.copy(0))
+    return table.format.version(of: try statement.copy(0))
   }
 
   /// Removes a row whose revision is still this one; false: it was changed, or is gone.
@@ -172,7 +172,8 @@ extension Storage {
     try get.bind(id, at: .id)
     guard try get.step() else { return false }
     let format = table.format
-    guard let ours = format.version(of: get.copy(0)), let theirs = format.version(of: stored) else {
+    guard let ours = format.version(of: try get.copy(0)), let theirs = format.version(of: stored)
+    else {
       return true
     }
     return !format.isOlder(theirs, than: ours)

@@ -12,7 +12,7 @@ extension Storage {
       let statement = try db.statement(
         "SELECT version, sent FROM gone WHERE \(table.isEntity(id))")
       guard try statement.step() else { return nil }
-      let sent = statement.isNull(1) ? [] : RemoteVersion.list(statement.copy(1))
+      let sent = try statement.versions(1)
       return Tombstone(
         version: statement.text(0).map { RecordVersion($0) }, sent: sent.compactMap(\.bytes))
     }

@@ -107,7 +107,7 @@ extension Storage {
       """)
     var ids: [String] = []
     while try find.step() {
-      let versions = (1...3).flatMap { find.isNull($0) ? [] : RemoteVersion.list(find.copy($0)) }
+      let versions = try find.versions(1) + find.versions(2) + find.versions(3)
       let matches = versions.compactMap(\.bytes).contains { mayMatch($0, matcher) }
       if matches, let id = find.text(0) { ids.append(id) }
     }
@@ -126,7 +126,7 @@ extension Storage {
       """)
     var ids: [String] = []
     while try find.step() {
-      if mayMatch(find.copy(1), matcher), let id = find.text(0) { ids.append(id) }
+      if mayMatch(try find.copy(1), matcher), let id = find.text(0) { ids.append(id) }
     }
     return ids
   }

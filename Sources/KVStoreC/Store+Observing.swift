@@ -48,7 +48,12 @@ private func observe(
 }
 
 private func changes(of observation: any Observation) -> Event? {
-  do throws(StoreError) { return try observation.changes().map { .success($0.json) } } catch {
+  do throws(StoreError) {
+    guard let changes = try observation.changes() else { return nil }
+    return .success(try changes.json())
+  } catch {
+    // What could not be told is told by what comes next.
+    observation.startAnew()
     return .failure(error)
   }
 }

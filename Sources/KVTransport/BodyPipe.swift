@@ -43,6 +43,11 @@ final class BodyPipe: Sink {
         state.isPaused = true
         return .full
       }
+      do throws(TransportError) {
+        try state.filling.makeRoom(for: piece.count, or: TransportError.outOfMemory)
+      } catch {
+        return .noMemory
+      }
       state.filling.append(contentsOf: piece)
       state.byteCount += piece.count
       return .accepted

@@ -26,6 +26,11 @@ final class Collector: Sink {
     state.withLock { state in
       guard !state.hasEnded else { return .ended }
       guard piece.count <= maxBytes - state.body.count else { return .tooLarge }
+      do throws(TransportError) {
+        try state.body.makeRoom(for: piece.count, or: TransportError.outOfMemory)
+      } catch {
+        return .noMemory
+      }
       state.body.append(contentsOf: piece)
       return .accepted
     }

@@ -111,5 +111,6 @@ final class Loop {
 }
 
 extension TransportError {
-  static let outOfMemory = TransportError(.resources, "There is no memory left for the transfer.")
+  package static let outOfMemory = TransportError(
+    .resources, "There is no memory left for the transfer.")
 }

@@ -15,6 +15,8 @@ enum SinkVerdict {
   /// There is no room: the bytes come again after a resumption.
   case full
   case tooLarge
+  /// There is no memory for it.
+  case noMemory
   /// Nobody wants it any more.
   case ended
 }

@@ -67,6 +67,7 @@ extension Transfer {
     case .accepted: return bytes.count
     case .full: return Int(CURL_WRITEFUNC_PAUSE)
     case .tooLarge: refusal = tooLarge
+    case .noMemory: refusal = .outOfMemory
     case .ended: refusal = .cancelled
     }
     return 0

@@ -138,10 +138,12 @@ package final class Transport: Sendable {
   /// thread, in the order they come in. Returns when all have ended; the deadline and the cancellation
   /// are for all together.
   ///
-  /// - Parameter request: makes a request when its turn comes, so that not all of them need memory.
+  /// - Parameter request: makes a request when its turn comes, so that not all of them need memory. What it throws is the
+  ///   outcome.
   package func exchangeAll(
     _ count: Int, concurrency: Int, until deadline: Deadline, cancellation: Cancellation,
-    request: (Int) -> HTTPRequest, outcome: (Int, Result<HTTPResponse, TransportError>) -> Void
+    request: (Int) throws(TransportError) -> HTTPRequest,
+    outcome: (Int, Result<HTTPResponse, TransportError>) -> Void
   ) {
     guard count > 0 else { return }
     guard !isForked else {
@@ -157,11 +159,17 @@ package final class Transport: Sendable {
       var ended = 0
       while ended < count {
         while started < count, started - ended < max(1, concurrency) {
-          let next = request(started)
+          defer { started += 1 }
+          let next: HTTPRequest
+          do throws(TransportError) { next = try request(started) } catch {
+            ended += 1
+            outcome(started, .failure(error))
+            continue
+          }
           if observer != nil { timers[started] = RequestTimer(next) }
           group.start(started, next)
-          started += 1
         }
+        guard ended < started else { continue }
         for arrival in group.arrivals() {
           ended += 1
           if let timer = timers.removeValue(forKey: arrival.index) {

@@ -22,7 +22,7 @@ import Testing
           try statement.bind(borrowedBlob: bytes, at: 6)
           try statement.bind(borrowedText: UnsafeRawBufferPointer(start: nil, count: 0), at: 7)
           guard try statement.step() else { return SQLiteError.rollback }
-          copy = statement.copy(5)
+          copy = try statement.copy(5)
           isEmptyText = statement.text(6) == ""
           return nil
         } catch { return error }

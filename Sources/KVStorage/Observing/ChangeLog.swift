@@ -50,7 +50,7 @@ struct ChangeLog: Sendable {
       LIMIT \(bind: Self.maxIDs + 1)
       """)
     var ids: [[UInt8]] = []
-    while try changed.step() { ids.append(changed.copy(0)) }
+    while try changed.step() { ids.append(try changed.copy(0)) }
     return ids.count > Self.maxIDs ? nil : ids
   }
 }

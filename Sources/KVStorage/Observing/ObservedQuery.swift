@@ -78,6 +78,12 @@ final class ObservedQuery: Observation, @unchecked Sendable {
     return changes.isInitial || !changes.isEmpty ? changes : nil
   }
 
+  func startAnew() {
+    result = ObservedResult()
+    seen = nil
+    isFirst = true
+  }
+
   // MARK: Entity by entity
 
   private typealias Changed = (id: [UInt8], fresh: ObservedResult.Fresh?)
@@ -120,7 +126,7 @@ final class ObservedQuery: Observation, @unchecked Sendable {
       } catch {
         throw SQLiteError(error)
       }
-      let shown = projection?.apply(to: body) ?? [UInt8](body)
+      let shown = try shown(body)
       return .init(row: row(id, statement.int64(0), body: body, shown: shown), shown: shown)
     }
   }
@@ -148,6 +154,12 @@ final class ObservedQuery: Observation, @unchecked Sendable {
     return shown.withUnsafeBytes { ObservedRow(id: id, number: number, key: key, shown: $0) }
   }
 
+  /// What of an entity is told.
+  private func shown(_ body: UnsafeRawBufferPointer) throws(SQLiteError) -> [UInt8] {
+    try Memory.require(body.count, or: SQLiteError.noMemory)
+    return projection?.apply(to: body) ?? [UInt8](body)
+  }
+
   // MARK: As a whole
 
   private func readAll(_ db: borrowing Connection) throws(SQLiteError) -> ResultChanges {
@@ -157,8 +169,8 @@ final class ObservedQuery: Observation, @unchecked Sendable {
     var shownRows: [Int: [UInt8]] = [:]
     while try statement.step() {
       guard let body = try body(of: statement) else { continue }
-      let shown = projection?.apply(to: body) ?? [UInt8](body)
-      let row = row(statement.copy(3), statement.int64(0), body: body, shown: shown)
+      let shown = try shown(body)
+      let row = row(try statement.copy(3), statement.int64(0), body: body, shown: shown)
       if result.row(row.id)?.hash != row.hash { shownRows[rows.count] = shown }
       rows.append(row)
     }

@@ -242,7 +242,8 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
         guard let table else { return nil }
         let statement = try db.statement(table.bodyOfRow)
         try statement.bind(number, at: .row)
-        return try statement.step() ? [UInt8](table.body(of: statement)) : nil
+        return try statement.step()
+          ? [UInt8](table.body(of: statement), or: SQLiteError.noMemory) : nil
       }
       guard let body else { throw StoreError(.internal, "A snapshot has lost a row.") }
       return body

@@ -38,6 +38,6 @@ struct StoredRecord {
     try statement.bind(id, at: .id)
     guard try statement.step() else { return nil }
     (number, version) = (statement.int64(0), statement.int64(1))
-    body = statement.isIntact(2) ? statement.copy(2) : nil
+    body = statement.isIntact(2) ? try statement.copy(2) : nil
   }
 }

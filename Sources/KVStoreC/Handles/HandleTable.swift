@@ -8,8 +8,9 @@ internal import Synchronization
 /// A look-up costs four atomic operations, about 20 ns. A chunk of slots is never freed: what was the
 /// peak of open handles stays as 32 bytes each.
 enum HandleTable {
-  private static let chunkSize: UInt64 = 1024
-  private static let chunkLimit = Int(Handle.slotLimit / chunkSize)
+  /// With it, neither a chunk nor the table of chunks has 64 KiB: allocations that large have to be able to fail.
+  private static let chunkSize: UInt64 = 1536
+  private static let chunkLimit = Int((Handle.slotLimit + chunkSize - 1) / chunkSize)
 
   private typealias Chunk = UnsafeMutablePointer<HandleSlot>
 

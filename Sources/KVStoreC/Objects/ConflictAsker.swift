@@ -74,17 +74,9 @@ final class ConflictAsker: Sendable {
   /// Calls the host. What the conflict lends lives until it returns.
   private func ask(_ conflict: Conflict) -> Result<ConflictAnswer, StoreError> {
     var merged: UnsafeMutablePointer<CChar>?
-    let decision = Self.lend(
-      Array(conflict.id.utf8), conflict.base, conflict.local, conflict.remote
-    ) {
-      id, base, local, remote in
-      var lent = kv_conflict()
-      lent.size = UInt32(MemoryLayout<kv_conflict>.size)
-      lent.id = id.start
-      (lent.base, lent.base_length) = (base.start, base.length)
-      (lent.local, lent.local_length) = (local.start, local.length)
-      (lent.remote, lent.remote_length) = (remote.start, remote.length)
-      return callback.function(callback.context, &lent, &merged)
+    let decision: Int32
+    do throws(StoreError) { decision = try decide(conflict, &merged) } catch {
+      return .failure(error)
     }
     defer { free(merged) }
     switch decision {
@@ -96,9 +88,34 @@ final class ConflictAsker: Sendable {
       guard let merged else {
         return .failure(StoreError(.invalid, "The conflict handler gave no merged entity."))
       }
-      return .success(.merged(Array(UnsafeRawBufferPointer(start: merged, count: strlen(merged)))))
+      return Self.merged(UnsafeRawBufferPointer(start: merged, count: strlen(merged)))
     default:
       return .failure(StoreError(.invalid, "The conflict handler gave no known answer."))
+    }
+  }
+
+  private static func merged(_ text: UnsafeRawBufferPointer) -> Result<ConflictAnswer, StoreError> {
+    do throws(StoreError) {
+      return .success(.merged(try [UInt8](text, or: StoreError.noMemory)))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func decide(
+    _ conflict: Conflict, _ merged: inout UnsafeMutablePointer<CChar>?
+  ) throws(StoreError) -> Int32 {
+    try Self.lend(
+      Array(conflict.id.utf8), conflict.base, conflict.local, conflict.remote
+    ) {
+      id, base, local, remote in
+      var lent = kv_conflict()
+      lent.size = UInt32(MemoryLayout<kv_conflict>.size)
+      lent.id = id.start
+      (lent.base, lent.base_length) = (base.start, base.length)
+      (lent.local, lent.local_length) = (local.start, local.length)
+      (lent.remote, lent.remote_length) = (remote.start, remote.length)
+      return callback.function(callback.context, &lent, &merged)
     }
   }
 
@@ -106,10 +123,12 @@ final class ConflictAsker: Sendable {
   private static func lend<R>(
     _ id: [UInt8], _ base: [UInt8]?, _ local: [UInt8]?, _ remote: [UInt8]?,
     _ body: (LentText, LentText, LentText, LentText) -> R
-  ) -> R {
-    KVStoreC.lend(id) { id in
-      KVStoreC.lend(base) { base in
-        KVStoreC.lend(local) { local in KVStoreC.lend(remote) { body(id, base, local, $0) } }
+  ) throws(StoreError) -> R {
+    try KVStoreC.lend(id) { (id) throws(StoreError) in
+      try KVStoreC.lend(base) { (base) throws(StoreError) in
+        try KVStoreC.lend(local) { (local) throws(StoreError) in
+          try KVStoreC.lend(remote) { body(id, base, local, $0) }
+        }
       }
     }
   }

@@ -37,21 +37,28 @@ struct Delivery: Sendable {
     lent.status = answer.status
     lent.is_final = answer.isFinal ? 1 : 0
     lent.is_local = answer.isLocal ? 1 : 0
-    switch answer.result {
-    case .failure(let error):
+    func fail(_ error: StoreError) {
+      lent.status = error.kind.code
       lend(error) {
         lent.error = $0
         done(callback.context, &lent)
       }
+    }
+    switch answer.result {
+    case .failure(let error): fail(error)
     case .success(.entities(let cursor)):
       lend(CursorObject(cursor), as: .cursor) {
         lent.cursor = $0
         done(callback.context, &lent)
       }
     case .success(let outcome):
-      lend(outcome.text) {
-        (lent.json, lent.length) = ($0.start, $0.length)
-        done(callback.context, &lent)
+      do throws(StoreError) {
+        try lend(outcome.text) {
+          (lent.json, lent.length) = ($0.start, $0.length)
+          done(callback.context, &lent)
+        }
+      } catch {
+        fail(error)
       }
     }
   }

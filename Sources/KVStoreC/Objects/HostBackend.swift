@@ -44,7 +44,11 @@ final class HostBackend: BackendHandler, @unchecked Sendable {
         guard PendingRequests.isWaiting(number), let function = function(for: operation) else {
           return
         }
-        lend(json) { function(context, number, $0.start, $0.length) }
+        do throws(StoreError) {
+          try lend(json) { function(context, number, $0.start, $0.length) }
+        } catch {
+          _ = PendingRequests.complete(number, failing: error)
+        }
       }
     } catch {
       _ = PendingRequests.complete(number, failing: error)

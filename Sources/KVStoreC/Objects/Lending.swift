@@ -1,15 +1,19 @@
+internal import Glibc
 internal import KVSync
 
 /// A text lent to the host, with a NUL behind it; NULL for none.
 typealias LentText = (start: UnsafePointer<CChar>?, length: Int)
 
-/// Lends a text for as long as `body` runs.
-func lend<R>(_ text: [UInt8]?, _ body: (LentText) -> R) -> R {
-  guard var text else { return body((nil, 0)) }
-  text.append(0)
-  return text.withUnsafeBytes {
-    body(($0.baseAddress?.assumingMemoryBound(to: CChar.self), text.count - 1))
+/// Lends a copy of a text for as long as `body` runs. Throws `.storage` if there is no memory for it.
+func lend<R>(_ text: [UInt8]?, _ body: (LentText) throws(StoreError) -> R) throws(StoreError) -> R {
+  guard let text else { return try body((nil, 0)) }
+  guard let copy = malloc(text.count + 1)?.assumingMemoryBound(to: CChar.self) else {
+    throw StoreError.noMemory
   }
+  defer { free(copy) }
+  text.withUnsafeBytes { if let start = $0.baseAddress { memcpy(copy, start, $0.count) } }
+  copy[text.count] = 0
+  return try body((copy, text.count))
 }
 
 /// Lends an error for as long as `body` runs; NULL if no handle can be had for it.

@@ -142,9 +142,13 @@ final class SubscriptionObject: HandleObject {
       }
     case .success(let text):
       guard let receive = callback.function[kind] else { return }
-      lend(text) {
-        (lent.json, lent.length) = ($0.start, $0.length)
-        receive(callback.context, &lent)
+      do throws(StoreError) {
+        try lend(text) {
+          (lent.json, lent.length) = ($0.start, $0.length)
+          receive(callback.context, &lent)
+        }
+      } catch {
+        call(with: .failure(error), as: kind)
       }
     }
   }

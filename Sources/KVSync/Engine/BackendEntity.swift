@@ -77,7 +77,8 @@ extension CollectionEngine {
           (batch) throws(StoreError) in
           for outline in batch.outlines {
             guard let id = outline.id else { continue }
-            found[RecordID(id)] = try BackendEntity(Array(batch.record(outline)), format)
+            found[RecordID(id)] = try BackendEntity(
+              [UInt8](batch.record(outline), or: StoreError.noMemory), format)
           }
         }
       }

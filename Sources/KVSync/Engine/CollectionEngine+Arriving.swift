@@ -149,7 +149,9 @@ extension CollectionEngine {
     var others: [EntityOutline] = []
     for outline in outlines {
       if let id = outline.id, let tombstone = try local.tombstone(of: id, in: collection),
-        try remove(Array(bytes[outline.range]), id, ifLateBy: tombstone, local: local)
+        try remove(
+          [UInt8](bytes[outline.range], or: StoreError.noMemory), id, ifLateBy: tombstone,
+          local: local)
       {
         continue
       }

@@ -46,7 +46,7 @@ package final class LocalFilteringRemote: Remote {
       return try find(named, of: query, in: collection, call: call, receive: receive)
     case .ids, .superset:
       let (selected, answer) = try select(query, in: collection, call: call)
-      try RecordBatch.lend(query.of(format).shown(selected).jsonArray, format, to: receive)
+      try RecordBatch.lend(query.of(format).shown(selected).jsonArray(or: StoreError.noMemory), format, to: receive)
       return answer
     }
   }
@@ -60,11 +60,12 @@ package final class LocalFilteringRemote: Remote {
     return try remote.find(query.whole, in: collection, call: call) {
       (batch) throws(StoreError) in
       let batch = try batch.checked()
-      let shown = batch.outlines.map { outline in
+      let shown = try batch.outlines.map { (outline) throws(StoreError) -> [UInt8] in
         let record = batch.record(outline)
-        return projection?.apply(to: record) ?? Array(record)
+        try Memory.require(record.count, or: StoreError.noMemory)
+        return projection?.apply(to: record) ?? [UInt8](record)
       }
-      try RecordBatch.lend(shown.jsonArray, format, to: receive)
+      try RecordBatch.lend(shown.jsonArray(or: StoreError.noMemory), format, to: receive)
     }
   }
 
@@ -235,7 +236,9 @@ package final class LocalFilteringRemote: Remote {
     }
     if answer.mayBeCut {
       selected = []
-      try each(of: query, in: collection, call: uncounted) { selected.append(Array($0)) }
+      try each(of: query, in: collection, call: uncounted) { (record) throws(StoreError) in
+        selected.append(try [UInt8](record, or: StoreError.noMemory))
+      }
       answer.mayBeCut = false
     }
     return (selected, answer)

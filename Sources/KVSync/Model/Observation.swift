@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 
 /// A query whose result is followed. One thread at a time, but for `end`.
@@ -6,6 +7,9 @@ package protocol Observation: AnyObject, Sendable {
   /// nil: nothing. The first time all of the result is inserted. After an error the next call makes up for
   /// what was missed.
   func changes() throws(StoreError) -> ResultChanges?
+
+  /// Forgets what was told: the next call inserts all of the result again. For whoever could not tell it.
+  func startAnew()
 
   /// Gives no more signals. From any thread.
   func end()
@@ -62,15 +66,20 @@ package struct ResultChanges: Sendable {
   }
 
   /// See kv_store_observe.
-  package var json: [UInt8] {
+  package func json() throws(StoreError) -> [UInt8] {
     var object = JSONObjectWriter()
     object.add("initial", .bool(isInitial))
     object.add("count", .int(Int64(count)))
     object.add("deletions", .array(deletions.map(\.json)))
     object.add("moves", .array(moves.map(\.json)))
-    object.add("insertions", json: insertions.map(\.json).jsonArray)
-    object.add("modifications", json: modifications.map(\.json).jsonArray)
-    return object.bytes
+    try object.add("insertions", json: json(of: insertions), or: StoreError.noMemory)
+    try object.add("modifications", json: json(of: modifications), or: StoreError.noMemory)
+    return try object.finish(or: StoreError.noMemory)
+  }
+
+  private func json(of entities: [IndexedEntity]) throws(StoreError) -> [UInt8] {
+    try entities.map { (entity) throws(StoreError) in try entity.json() }
+      .jsonArray(or: StoreError.noMemory)
   }
 }
 
@@ -85,10 +94,10 @@ extension ResultChanges.Move {
 }
 
 extension ResultChanges.IndexedEntity {
-  fileprivate var json: [UInt8] {
+  fileprivate func json() throws(StoreError) -> [UInt8] {
     var object = JSONObjectWriter()
     object.add("index", .int(Int64(index)))
-    object.add("entity", json: entity)
-    return object.bytes
+    try object.add("entity", json: entity, or: StoreError.noMemory)
+    return try object.finish(or: StoreError.noMemory)
   }
 }

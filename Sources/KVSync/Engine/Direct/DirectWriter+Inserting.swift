@@ -67,7 +67,8 @@ extension DirectWriter {
     var refused: [(id: String, body: [UInt8], refusal: StoreError)] = []
     for (index, result) in results.enumerated() {
       guard case .failure(let refusal)? = result, let id = outlines[index].id else { continue }
-      refused.append((id, Array(bytes[outlines[index].range]), refusal))
+      refused.append(
+        (id, try [UInt8](bytes[outlines[index].range], or: StoreError.noMemory), refusal))
     }
     for (key, stored) in try arrived(refused) {
       for index in outlines.indices where outlines[index].id.map(RecordID.init) == key {

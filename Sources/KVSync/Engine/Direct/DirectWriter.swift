@@ -27,7 +27,7 @@ struct DirectWriter {
     _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, if condition: WriteCondition
   ) throws(StoreError) -> [UInt8] {
     try format.checkIDs(of: [outline])
-    let body = Array(bytes[outline.range])
+    let body = try [UInt8](bytes[outline.range], or: StoreError.noMemory)
     guard let id = outline.id else {
       if let failure = condition.failure(of: nil, nil) { throw failure }
       let stored = try outcome(of: .create(body)).storedEntity()
@@ -104,7 +104,7 @@ struct DirectWriter {
   /// queued for them then is done with; what was queued since stays.
   func settle(_ stored: [[UInt8]], queued: [RecordID: PendingWrite]) throws(StoreError) {
     guard let local, !stored.isEmpty else { return }
-    let array = stored.jsonArray
+    let array = try stored.jsonArray(or: StoreError.noMemory)
     let outlines: [EntityOutline]
     do throws(JSONError) { outlines = try EntityScanner.outlines(ofArray: array, format) } catch {
       throw .badAnswer(error)
