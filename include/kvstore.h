@@ -38,7 +38,10 @@
  *   are 16 MiB of JSON at the most (#KV_TOO_LARGE), nested up to 100 levels; entities may be as large
  *   as memory allows, nested up to 500 levels.
  * - The library installs no signal handler, raises no SIGPIPE in the host and never ends the
- *   process.
+ *   process, except where the system has no memory left at all. Buffers of 64 KiB and more for entities, answers,
+ *   requests, pages and events are asked for before they are made, and a call that cannot have one fails with
+ *   #KV_STORAGE; what was acknowledged stays. Smaller allocations, and the lists that a call makes of its results, are
+ *   made by the Swift runtime, which ends the process if one fails: docs/abi.md#memory.
  */
 #ifndef KVSTORE_H
 #define KVSTORE_H

@@ -248,8 +248,8 @@ SECTIONS = [
     ),
     Section(
         "faults",
-        "A minute of bad network and kills, with real processes and a real kvstored",
-        [f"{PYTHON} Tests/Torture/faults.py 60"],
+        "A minute of bad network and kills, with real processes and a real kvstored; no memory",
+        [f"{PYTHON} Tests/Torture/faults.py 60", "scripts/check-memory"],
         limit=300,
     ),
     Section(

@@ -3,6 +3,7 @@
 #include <linux/stat.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/random.h>
@@ -16,3 +17,12 @@ extern void *memmem(const void *bytes, size_t count, const void *wanted, size_t 
 /* Declared here because the headers hide it without _GNU_SOURCE. */
 extern int statx(
   int directory, const char *path, int flags, unsigned int mask, struct statx *result);
+
+/* Whether so many bytes can be allocated now. Without `volatile` the compiler leaves out a pair of malloc() and free(), and
+ * says yes. */
+static inline int kv_memory_is_available(size_t count) {
+  void *volatile memory = malloc(count);
+  if (memory == NULL) return 0;
+  free(memory);
+  return 1;
+}

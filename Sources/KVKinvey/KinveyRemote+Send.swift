@@ -46,12 +46,12 @@ extension KinveyRemote {
     for write: RemoteWrite, in collection: String, headers: KinveyHeaders
   ) throws(StoreError) -> HTTPRequest {
     func url(_ id: String...) -> String { service.endpoint.url(.data, [collection] + id) }
-    return try switch write {
+    return switch write {
     case .create(let entity):
       service.request(
         "POST", url(), headers: headers, body: Self.body(entity, creating: write.created))
     case .createMany(let entities):
-      service.request(
+      try service.request(
         "POST", url(), headers: headers,
         body: Self.body(entities.jsonArray(or: StoreError.noMemory), creating: write.created))
     case .update(let id, let entity, let condition):
@@ -61,7 +61,7 @@ extension KinveyRemote {
     case .delete(let id, let condition):
       service.request("DELETE", url(id), headers: headers).with(condition)
     case .batch(let writes):
-      service.request(
+      try service.request(
         "POST", url("_batch"), headers: headers,
         body: Self.body(WriteBatch.body(of: writes), creating: write.created))
     }

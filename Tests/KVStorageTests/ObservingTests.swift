@@ -96,7 +96,7 @@ import Testing
     #expect(modified?.moves.isEmpty == true && modified?.modifications.map(\.index) == [0])
     _ = try store.remove("c", in: "c")
     #expect(
-      try observed.changes().map { String($0.json) }
+      try observed.changes().map { String(try $0.json()) }
         == #"{"initial":false,"count":2,"deletions":[{"index":1,"id":"c"}],"moves":[],"insertions":[],"modifications":[]}"#
     )
   }

@@ -13,7 +13,7 @@ func lend<R>(_ text: [UInt8]?, _ body: (LentText) throws(StoreError) -> R) throw
   defer { free(copy) }
   text.withUnsafeBytes { if let start = $0.baseAddress { memcpy(copy, start, $0.count) } }
   copy[text.count] = 0
-  return try body((copy, text.count))
+  return try body((UnsafePointer(copy), text.count))
 }
 
 /// Lends an error for as long as `body` runs; NULL if no handle can be had for it.

@@ -51,7 +51,7 @@ extension CollectionEngine {
       answer = Answer()
       _ = try remote.find(query, in: collection, call: call) { (batch) throws(StoreError) in
         try validate(batch.bytes, batch.outlines)
-        answer.add(batch)
+        try answer.add(batch)
       }
     }
     call.progress.update { $0.entitiesDone += UInt64(answer.records.count) }

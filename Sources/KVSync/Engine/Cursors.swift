@@ -14,9 +14,13 @@ struct Answer {
   /// Where its records are.
   private(set) var records: [Range<Int>] = []
 
-  mutating func add(_ batch: RecordBatch) {
+  /// Throws `.storage` if there is no memory for it.
+  mutating func add(_ batch: RecordBatch) throws(StoreError) {
     guard let first = batch.outlines.first, let last = batch.outlines.last else { return }
     let shift = bytes.count - first.range.lowerBound
+    let byteCount = last.range.upperBound - first.range.lowerBound
+    try bytes.makeRoom(for: byteCount, or: StoreError.noMemory)
+    try records.makeRoom(for: batch.count, or: StoreError.noMemory)
     bytes.append(contentsOf: batch.bytes[first.range.lowerBound..<last.range.upperBound])
     records += batch.outlines.map {
       ($0.range.lowerBound + shift)..<($0.range.upperBound + shift)
