@@ -35,7 +35,7 @@ extension Entities {
   ) throws(SQLiteError) -> (StoredEntity, row: Int64) {
     guard try look.step() else { return (.missing, 0) }
     guard look.int64(0) != 0 else { return (.forbidden, 0) }
-    return (.found(isDelete ? StoredVersion(deleting: look) : StoredVersion(look)), look.int64(1))
+    return (.found(isDelete ? StoredVersion(deleting: look) : try StoredVersion(look)), look.int64(1))
   }
 
   private func carryOut(
@@ -160,10 +160,10 @@ extension Entities {
 
 extension StoredVersion {
   /// Reads what `EntityCollection.look` selects.
-  init(_ look: borrowing Statement) {
+  init(_ look: borrowing Statement) throws(SQLiteError) {
     self.init(
       creator: look.text(2) ?? "", created: Timestamp(milliseconds: look.int64(3)),
-      modified: Timestamp(milliseconds: look.int64(4)), body: look.copy(5),
+      modified: Timestamp(milliseconds: look.int64(4)), body: try look.copy(5),
       isIntact: look.hasEntity(5))
   }
 

@@ -46,7 +46,7 @@ extension UserAccounts {
     _ id: String, in users: EntityCollection, on connection: borrowing Connection
   ) throws(SQLiteError) -> StoredUser? {
     let look = try connection.statement(users.look(id, .unrestricted))
-    return try look.step() ? StoredUser(look) : nil
+    return try look.step() ? try StoredUser(look) : nil
   }
 }
 
@@ -55,8 +55,8 @@ struct StoredUser {
   let row: Int64
   let version: StoredVersion
 
-  init(_ look: borrowing Statement) {
+  init(_ look: borrowing Statement) throws(SQLiteError) {
     row = look.int64(1)
-    version = StoredVersion(look)
+    version = try StoredVersion(look)
   }
 }

@@ -50,7 +50,7 @@ extension UserAccounts {
         users.look(account.id, RowAccess(rule: rule, isWriting: true, user: viewer.user)))
       guard try look.step() else { return .failure(ServerError(.userNotFound)) }
       guard look.int64(0) != 0 else { return .failure(.forbidden(account.id)) }
-      let stored = StoredUser(look)
+      let stored = try StoredUser(look)
       look.reset()
       guard try Self.apply(change, to: account.id, app: app, on: connection) else {
         return .failure(ServerError(.userAlreadyExists))

@@ -137,11 +137,11 @@ final class ObservedQuery: Observation, @unchecked Sendable {
   ) throws(SQLiteError) -> UnsafeRawBufferPointer? {
     do throws(SQLiteError) {
       let body = try table.body(of: statement, at: 1)
-      if !damaged.isEmpty { damaged.remove(statement.copy(3)) }
+      if !damaged.isEmpty { damaged.remove(try statement.copy(3)) }
       return body
     } catch {
       guard error.kind == .corrupt, error.entity != nil else { throw error }
-      hasFoundDamage = damaged.insert(statement.copy(3)).inserted
+      hasFoundDamage = damaged.insert(try statement.copy(3)).inserted
       if hasFoundDamage { throw error }
       return nil
     }
