@@ -172,6 +172,45 @@ def test_an_export_is_imported_as_it_was(tool: Tool, tmp_path: Path, kind: str) 
     assert tool("find", "copy", "--json").json == NOTES
 
 
+def test_an_export_writes_to_what_is_no_file_and_leaves_links_alone(
+    tool: Tool, tmp_path: Path
+) -> None:
+    file, link, pipe = (tmp_path / name for name in ("file", "link", "pipe"))
+    (tmp_path / "file.part").write_text("somebody's")
+    file.write_text("old")
+    file.chmod(0o640)
+    link.symlink_to(file)
+    assert tool("export", "notes", "--to", str(link)).code == 0
+    assert link.is_symlink()
+    assert len(file.read_text().splitlines()) == 3
+    assert file.stat().st_mode & 0o777 == 0o640
+    assert (tmp_path / "file.part").read_text() == "somebody's"
+
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE) as reader:
+        assert tool("export", "notes", "--to", str(pipe)).code == 0
+        assert len(reader.communicate()[0].splitlines()) == 3
+    assert pipe.is_fifo()
+    assert sorted(each.name for each in tmp_path.iterdir() if each.name.startswith(".f")) == []
+
+
+def test_an_import_of_csv_goes_on_behind_a_row_that_is_none(tool: Tool, tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    long = "x" * 200_000
+    file.write_bytes(b"_id,text\na,%s\nb,\xff\nc,tea\n" % long.encode())
+    result = tool("import", "rows", str(file), "--json")
+    assert (result.code, result.json) == (1, {"imported": 2, "failed": 1})
+    assert json.loads(result.err)["error"]["line"] == 3
+    assert tool("get", "rows", "a", "--json").json["text"] == long
+
+
+def test_with_json_every_problem_is_json(tool: Tool) -> None:
+    for words in (["get", "notes", "nope"], ["pending", "drop", "notes", "nope", "--yes"]):
+        result = tool(*words, "--json")
+        assert result.code == 3
+        assert all(json.loads(line)["error"]["message"] for line in result.err.splitlines())
+
+
 def test_an_import_from_a_pipe_names_the_lines_that_are_not_valid(tool: Tool) -> None:
     lines = ['{"_id": "x"}', "", '{"_id": ""}', '{"y": 1', '{"z": 1}, {"z": 2}', '{"_id": "w"}']
     result = tool("import", "new", stdin="\n".join(lines))

@@ -97,12 +97,20 @@ def report(error: Exception, *, as_json: bool = False) -> int:
         code, text, details = error.exit_code, error.format_message(), {}
     else:
         code, text, details = int(Exit.FAILED), _described(error), {}
-    if as_json:
-        line = json.dumps({"error": {"message": text, **details}, "exitCode": code})
-    else:
-        line = f"kvstore: {' '.join(text.split())}{_hint(error)}"
-    print(line, file=sys.stderr)
+    say(" ".join(text.split()), as_json=as_json, code=code, hint=_hint(error), **details)
     return code
+
+
+def say(
+    text: str, *, as_json: bool, code: int | None = None, hint: str = "", **details: Any
+) -> None:
+    """Write a problem to standard error: a line for people, or an object for programs."""
+    if as_json:
+        problem: dict[str, Any] = {"error": {"message": text, **details}}
+        line = json.dumps(problem if code is None else {**problem, "exitCode": code})
+    else:
+        line = f"kvstore: {text}{hint}"
+    print(line, file=sys.stderr)
 
 
 def _described(error: Exception) -> str:

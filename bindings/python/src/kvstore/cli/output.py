@@ -20,6 +20,7 @@ from rich.progress import Progress
 from rich.text import Text
 
 from ..errors import KVError
+from .failures import say
 
 FORMATS = ("table", "json", "ndjson", "csv")
 #: A table is held in memory and read by people, so it has an end.
@@ -86,6 +87,10 @@ class Output:
         """Print something that has just happened, and do not keep it back."""
         print_line(printable(words) if self.format == "table" else encoded(row).decode())
         sys.stdout.flush()
+
+    def problem(self, words: str, **details: Any) -> None:
+        """Say on standard error what went wrong with a part of the work, and go on."""
+        say(words, as_json=self.format in ("json", "ndjson"), **details)
 
     def done(self, words: str, **facts: Any) -> None:
         """Say what was done: in words, or as facts for a program."""

@@ -11,7 +11,7 @@ import click
 from .. import __version__
 from .._native import version
 from .commands import COMMANDS
-from .failures import MEANINGS, Exit, report
+from .failures import MEANINGS, Exit, report, say
 from .parameters import Group
 from .settings import Settings
 
@@ -29,7 +29,7 @@ class Program(Group):
             result = super().invoke(ctx)
             sys.stdout.flush()
         except KeyboardInterrupt:
-            return _interrupted()
+            return _interrupted(ctx.obj)
         except BrokenPipeError:
             # The interpreter, when it ends, cannot say anything either.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -57,9 +57,10 @@ for command in COMMANDS:
     program.add_command(command)
 
 
-def _interrupted() -> int:
-    print("kvstore: interrupted", file=sys.stderr)
-    return int(Exit.INTERRUPTED)
+def _interrupted(settings: Settings) -> int:
+    code = int(Exit.INTERRUPTED)
+    say("interrupted", as_json=settings.output in ("json", "ndjson"), code=code)
+    return code
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -70,7 +71,7 @@ def run(arguments: Sequence[str]) -> int:
             list(arguments), prog_name="kvstore", standalone_mode=False, obj=settings
         )
     except (KeyboardInterrupt, click.Abort):
-        return _interrupted()
+        return _interrupted(settings)
     except Exception as error:
         return report(error, as_json=settings.output in ("json", "ndjson"))
     return result if isinstance(result, int) else int(Exit.DONE)

@@ -14,7 +14,7 @@ from ...errors import KVError
 from ...results import PendingDetail, PendingWrite
 from ...store import Store
 from ..failures import Exit, Failure, code_of
-from ..output import counted, note
+from ..output import counted
 from ..parameters import Group, collection_argument, complete_collection, yes_option
 from ..settings import Settings, entity_from, names_of_collections, pass_settings
 
@@ -185,7 +185,7 @@ def _each(
         try:
             action(id)
         except KVError as error:
-            note(f"kvstore: {id}: {error}")
+            settings.out.problem(f"{id}: {error}", id=id)
             failures.append(error)
     count = len(chosen) - len(failures)
     settings.out.done(

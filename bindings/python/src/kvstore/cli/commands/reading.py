@@ -145,7 +145,7 @@ def get(settings: Settings, collection: str, ids: tuple[str, ...]) -> int:
             settings.out.document(entity)
     for id in found:
         if found[id] is None:
-            note(f"kvstore: there is no {json.dumps(id)} in {collection}")
+            settings.out.problem(f"there is no {json.dumps(id)} in {collection}", id=id)
     return int(Exit.DONE if len(entities) == len(found) else Exit.NOT_FOUND)
 
 

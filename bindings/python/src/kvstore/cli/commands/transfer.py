@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import itertools
+import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
@@ -17,7 +21,7 @@ from ...query import Query
 from ...results import EntityLike
 from ...store import Store
 from ..failures import Exit
-from ..output import counted, from_csv_cell, note, progress_bar
+from ..output import counted, from_csv_cell, progress_bar
 from ..parameters import Command, collection_argument, query_of, query_options
 from ..settings import Settings, pass_settings
 from .reading import csv_of, one_line
@@ -83,18 +87,42 @@ def _write(to: Path, lines: Iterable[bytes], count_all: Callable[[], int]) -> in
 
     How many there are is asked for a bar only that somebody sees.
     """
-    part = to.with_name(to.name + ".part")
     count = 0
+    with _replacing(to) as file, progress_bar() as bar:
+        total = None if bar.disable else count_all()
+        for line in bar.track(lines, total=total, description="export"):
+            file.write(line)
+            count += 1
+    return count
+
+
+@contextlib.contextmanager
+def _replacing(to: Path) -> Iterator[IO[bytes]]:
+    """Open a file that takes the place of another one when all is written.
+
+    A link stays one, and so do devices and pipes: what is no file is written to as it is.
+    """
+    if to.exists() and not to.is_file():
+        with to.open("wb") as file:
+            yield file
+        return
+    target = to.resolve()
+    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    part = Path(name)
     try:
-        with part.open("wb") as file, progress_bar() as bar:
-            total = None if bar.disable else count_all()
-            for line in bar.track(lines, total=total, description="export"):
-                file.write(line)
-                count += 1
-        part.replace(to)
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            mode = target.stat().st_mode if target.exists() else 0o666 & ~_umask()
+            os.fchmod(descriptor, mode & 0o777)
+        part.replace(target)
     finally:
         part.unlink(missing_ok=True)
-    return count
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 def _entities(count: int) -> str:
@@ -123,9 +151,22 @@ def import_(
         def progress() -> None:
             bar.update(task, completed=file.tell() if named else None)
 
-        saved, failed = _save(store, entities, new, progress)
-    settings.out.done(f"{_entities(saved)} imported.", imported=saved, failed=failed)
-    return int(Exit.FAILED if failed else Exit.DONE)
+        counts = _Counts()
+        try:
+            _save(store, entities, new, counts, settings, progress)
+        finally:
+            settings.out.done(
+                f"{_entities(counts.saved)} imported.", imported=counts.saved, failed=counts.failed
+            )
+    return int(Exit.FAILED if counts.failed else Exit.DONE)
+
+
+@dataclass
+class _Counts:
+    """How many entities were saved, and how many refused."""
+
+    saved: int = 0
+    failed: int = 0
 
 
 def _path_of(file: BinaryIO) -> Path | None:
@@ -136,36 +177,37 @@ def _path_of(file: BinaryIO) -> Path | None:
 
 def _save(
     store: Store,
-    entities: Iterator[tuple[int, EntityLike]],
+    entities: Iterator[tuple[int, EntityLike | KVError]],
     new: bool,
+    counts: _Counts,
+    settings: Settings,
     progress: Callable[[], object],
-) -> tuple[int, int]:
-    """Save entities in batches; count those saved and those refused."""
-    saved = failed = 0
+) -> None:
+    """Save entities in batches, and count them."""
     while batch := list(itertools.islice(entities, _BATCH)):
         errors = _save_batch(store, batch, new)
         for line, error in errors[:10]:
-            note(f"kvstore: line {line}: {error}")
+            settings.out.problem(f"line {line}: {error}", line=line)
         if len(errors) > 10:
-            note(f"kvstore: and {counted(len(errors) - 10, 'more line')}")
-        saved += len(batch) - len(errors)
-        failed += len(errors)
+            settings.out.problem(f"and {counted(len(errors) - 10, 'more line')}")
+        counts.saved += len(batch) - len(errors)
+        counts.failed += len(errors)
         progress()
-    return saved, failed
 
 
 def _save_batch(
-    store: Store, batch: list[tuple[int, EntityLike]], new: bool
+    store: Store, lines: list[tuple[int, EntityLike | KVError]], new: bool
 ) -> list[tuple[int, KVError]]:
+    errors = [(line, each) for line, each in lines if isinstance(each, KVError)]
+    batch = [(line, each) for line, each in lines if not isinstance(each, KVError)]
     if not new:
         try:
             result = store.save_many([entity for _, entity in batch])
-            return [(batch[error.index or 0][0], error) for error in result.errors]
+            return errors + [(batch[error.index or 0][0], error) for error in result.errors]
         except InvalidError:
             # One of them: which one is seen when they are saved one by one.
             pass
     save = store.insert if new else store.save
-    errors: list[tuple[int, KVError]] = []
     for line, entity in batch:
         try:
             save(entity)
@@ -190,13 +232,32 @@ def _is_object(text: bytes) -> bool:
         return False
 
 
-def _csv_rows(file: IO[bytes]) -> Iterator[tuple[int, EntityLike]]:
-    """Give the entities of CSV: an empty cell is no member."""
+def _csv_rows(file: IO[bytes]) -> Iterator[tuple[int, EntityLike | KVError]]:
+    """Give the entities of CSV, or why a row is none: an empty cell is no member."""
+    # Bytes that are not UTF-8 make one row unreadable, and not all behind it.
     texts = (
-        line.decode("utf-8-sig" if number == 0 else "utf-8") for number, line in enumerate(file)
+        line.decode("utf-8-sig" if number == 0 else "utf-8", "surrogateescape")
+        for number, line in enumerate(file)
     )
+    # The limit is the process's; a cell may be as long as an entity.
+    csv.field_size_limit(sys.maxsize)
     reader = csv.reader(texts, strict=True)
     header = next(reader, [])
-    for cells in reader:
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield reader.line_num, _invalid(f"not valid CSV: {error}")
+            continue
         pairs = zip(header, cells, strict=False)
-        yield reader.line_num, {name: from_csv_cell(text) for name, text in pairs if text != ""}
+        entity = {name: from_csv_cell(text) for name, text in pairs if text != ""}
+        if any(0xDC80 <= ord(letter) <= 0xDCFF for letter in "".join(cells)):
+            yield reader.line_num, _invalid("not valid UTF-8")
+        else:
+            yield reader.line_num, entity
+
+
+def _invalid(message: str) -> KVError:
+    return InvalidError({"message": message})
