@@ -31,7 +31,7 @@ struct ClientOptions {
     self.appKey = appKey
     let named = try reader.string("backend")
     models = try reader.string("schema").map(ClientModels.init)
-    try Self.checkBackend(named, models, &reader)
+    try Self.checkBackend(named, with: models, &reader)
     let kinvey = named == nil && models == nil ? try KinveyBackend(appKey, &reader) : nil
     if let directory = try reader.string("dataDirectory") {
       dataDirectory = directory
@@ -51,7 +51,7 @@ struct ClientOptions {
 
   /// Models have no backend yet: `host` is null, or left out.
   private static func checkBackend(
-    _ named: String?, _ models: ClientModels?, _ reader: inout OptionReader
+    _ named: String?, with models: ClientModels?, _ reader: inout OptionReader
   ) throws(StoreError) {
     guard models != nil else { return }
     let host = try reader.stringOrNull("host") ?? nil
