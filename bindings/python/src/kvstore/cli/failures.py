@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import Any
 
@@ -97,12 +98,17 @@ def report(error: Exception, *, as_json: bool = False) -> int:
         code, text, details = error.exit_code, error.format_message(), {}
     else:
         code, text, details = int(Exit.FAILED), _described(error), {}
-    say(" ".join(text.split()), as_json=as_json, code=code, hint=_hint(error), **details)
+    say(" ".join(text.split()), details, as_json=as_json, code=code, hint=_hint(error))
     return code
 
 
 def say(
-    text: str, *, as_json: bool, code: int | None = None, hint: str = "", **details: Any
+    text: str,
+    details: Mapping[str, Any],
+    *,
+    as_json: bool,
+    code: int | None = None,
+    hint: str = "",
 ) -> None:
     """Write a problem to standard error: a line for people, or an object for programs."""
     if as_json:

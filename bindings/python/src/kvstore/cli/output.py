@@ -90,7 +90,7 @@ class Output:
 
     def problem(self, words: str, **details: Any) -> None:
         """Say on standard error what went wrong with a part of the work, and go on."""
-        say(words, as_json=self.format in ("json", "ndjson"), **details)
+        say(words, details, as_json=self.format in ("json", "ndjson"))
 
     def done(self, words: str, **facts: Any) -> None:
         """Say what was done: in words, or as facts for a program."""

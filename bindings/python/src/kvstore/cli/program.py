@@ -59,7 +59,7 @@ for command in COMMANDS:
 
 def _interrupted(settings: Settings) -> int:
     code = int(Exit.INTERRUPTED)
-    say("interrupted", as_json=settings.output in ("json", "ndjson"), code=code)
+    say("interrupted", {}, as_json=settings.output in ("json", "ndjson"), code=code)
     return code
 
 

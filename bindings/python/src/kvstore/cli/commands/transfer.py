@@ -260,4 +260,4 @@ def _csv_rows(file: IO[bytes]) -> Iterator[tuple[int, EntityLike | KVError]]:
 
 
 def _invalid(message: str) -> KVError:
-    return InvalidError({"message": message})
+    return InvalidError({"message": message, "name": "KV_INVALID"})
