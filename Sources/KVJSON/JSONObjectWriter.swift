@@ -27,13 +27,14 @@ package struct JSONObjectWriter {
     add(name, json: json)
   }
 
-  /// The object with what was added, which is not copied. Throws `failure` if there is no memory for the last byte.
-  package consuming func finish<E: Error>(or failure: @autoclosure () -> E) throws(E) -> [UInt8] {
-    var text = text
-    self.text = []
-    try text.makeRoom(for: 1, or: failure())
-    text.append(UInt8(ascii: "}"))
-    return text
+  /// Gives the object with what was added, which is not copied: the writer is of no more use. Throws `failure` if there is no
+  /// memory for the last byte.
+  package mutating func finish<E: Error>(or failure: @autoclosure () -> E) throws(E) -> [UInt8] {
+    var object: [UInt8] = []
+    swap(&object, &text)
+    try object.makeRoom(for: 1, or: failure())
+    object.append(UInt8(ascii: "}"))
+    return object
   }
 
   /// The object with what was added so far.

@@ -117,7 +117,9 @@ static int check(kv_status status, const char *what) {
   kv_error *found = error;
   if (status == KV_OK || status == KV_DONE) return 1;
   failures++;
-  if (status != KV_STORAGE && status != KV_PARTIAL) {
+  /* In the middle of an answer's head libcurl says the same of a buffer that it does not get and of a head too long. */
+  int is_head = status == KV_TOO_LARGE && error && strstr(kv_error_message(error), "A header of the answer");
+  if (status != KV_STORAGE && status != KV_PARTIAL && !is_head) {
     printf("  %s: %s %s\n", what, kv_status_name(status), found ? kv_error_json(found) : "");
     faults++;
   }
