@@ -40,8 +40,9 @@
  * - The library installs no signal handler, raises no SIGPIPE in the host and never ends the
  *   process, except where the system has no memory left at all. Buffers of 64 KiB and more for entities, answers,
  *   requests, pages and events are asked for before they are made, and a call that cannot have one fails with
- *   #KV_STORAGE; what was acknowledged stays. Smaller allocations, and the lists that a call makes of its results, are
- *   made by the Swift runtime, which ends the process if one fails: docs/abi.md#memory.
+ *   #KV_STORAGE; what was acknowledged stays. Smaller allocations, the lists that a call makes of its results, the
+ *   merging of conflicts, and what full text search, partial updates, indexes, sorts and groups make of a text that long
+ *   come from the Swift runtime, which ends the process if one fails: docs/abi.md#memory.
  */
 #ifndef KVSTORE_H
 #define KVSTORE_H

@@ -40,7 +40,8 @@ extension CallbackRemote {
   ) throws(StoreError) -> [UInt8] {
     var request = JSONObjectWriter()
     request.add("collection", .string(collection))
-    request.add("writes", json: try write.singles.map(element(of:)).jsonArray(or: StoreError.noMemory))
+    request.add(
+      "writes", json: try write.singles.map(element(of:)).jsonArray(or: StoreError.noMemory))
     return request.bytes
   }
 

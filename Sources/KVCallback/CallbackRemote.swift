@@ -39,7 +39,8 @@ package final class CallbackRemote: Remote {
     let answer = try eachPage(of: query, in: collection, call) { (batch) in
       records += batch.outlines.map { Array(batch.record($0)) }
     }
-    try RecordBatch.lend(shown(records, query.of(format)).jsonArray(or: StoreError.noMemory), format, to: receive)
+    try RecordBatch.lend(
+      shown(records, query.of(format)).jsonArray(or: StoreError.noMemory), format, to: receive)
     return answer
   }
 

@@ -48,7 +48,8 @@ struct ChangeCollector {
     }
     if !deleted.isEmpty { try receive(.deleted(deleted)) }
     if !saved.isEmpty {
-      try RecordBatch.lend(saved.jsonArray(or: StoreError.noMemory), description.format) { (batch) throws(StoreError) in
+      try RecordBatch.lend(saved.jsonArray(or: StoreError.noMemory), description.format) {
+        (batch) throws(StoreError) in
         try receive(.saved(batch))
       }
     }

@@ -35,7 +35,9 @@ extension Entities {
   ) throws(SQLiteError) -> (StoredEntity, row: Int64) {
     guard try look.step() else { return (.missing, 0) }
     guard look.int64(0) != 0 else { return (.forbidden, 0) }
-    return (.found(isDelete ? StoredVersion(deleting: look) : try StoredVersion(look)), look.int64(1))
+    return (
+      .found(isDelete ? StoredVersion(deleting: look) : try StoredVersion(look)), look.int64(1)
+    )
   }
 
   private func carryOut(

@@ -46,7 +46,8 @@ package final class LocalFilteringRemote: Remote {
       return try find(named, of: query, in: collection, call: call, receive: receive)
     case .ids, .superset:
       let (selected, answer) = try select(query, in: collection, call: call)
-      try RecordBatch.lend(query.of(format).shown(selected).jsonArray(or: StoreError.noMemory), format, to: receive)
+      try RecordBatch.lend(
+        query.of(format).shown(selected).jsonArray(or: StoreError.noMemory), format, to: receive)
       return answer
     }
   }
