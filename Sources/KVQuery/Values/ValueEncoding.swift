@@ -14,10 +14,17 @@ enum ValueEncoding {
   /// Below null: what MongoDB sorts an empty array as.
   static let emptyArray: UInt8 = 0x08
 
-  /// `levels`: how deep it looks; entities are never deeper, unless somebody has changed the database.
-  static func append(
-    _ value: RawValue, to out: inout [UInt8], levels: Int = EntityScanner.maximumDepth
+  static func append(_ value: RawValue, to out: inout [UInt8]) {
+    var left = value.range.count
+    append(value, to: &out, levels: EntityScanner.maximumDepth, left: &left)
+  }
+
+  /// `levels`: how deep it looks. `left`: at how many values: each has a byte of its own at least. Entities never have more of
+  /// either, unless somebody has changed the database: then the same bytes may belong to many values.
+  private static func append(
+    _ value: RawValue, to out: inout [UInt8], levels: Int, left: inout Int
   ) {
+    left -= 1
     let kind = value.kind
     out.append(kind.rawValue)
     switch kind {
@@ -26,10 +33,11 @@ enum ValueEncoding {
     case .number: append(value.number, to: &out)
     case .string: value.withText { append(text: $0, to: &out) }
     case .object where levels == 0, .array where levels == 0: out.append(0)
-    case .object: appendMembers(value, to: &out, levels: levels)
+    case .object: appendMembers(value, to: &out, levels: levels, left: &left)
     case .array:
       _ = value.containsElement { element, _ in
-        append(element, to: &out, levels: levels - 1)
+        guard left > 0 else { return true }
+        append(element, to: &out, levels: levels - 1, left: &left)
         return false
       }
       out.append(0)
@@ -59,15 +67,17 @@ enum ValueEncoding {
     }
   }
 
-  private static func appendMembers(_ value: RawValue, to out: inout [UInt8], levels: Int) {
+  private static func appendMembers(
+    _ value: RawValue, to out: inout [UInt8], levels: Int, left: inout Int
+  ) {
     let scanner = value.scanner
     var members = TrustedMembers(scanner, at: value.range.lowerBound)
-    while let member = members.next() {
+    while left > 0, let member = members.next() {
       let inner = RawValue(scanner, member.value)
       out.append(inner.kind.rawValue)
       let quoted = member.name.lowerBound &- 1..<member.name.upperBound &+ 1
       RawValue(scanner, quoted).withText { append(text: $0, to: &out) }
-      append(inner, to: &out, levels: levels - 1)
+      append(inner, to: &out, levels: levels - 1, left: &left)
     }
     out.append(0)
   }
