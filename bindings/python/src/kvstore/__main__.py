@@ -1,4 +1,4 @@
-"""``python -m kvstore salvage``: copies what can be read of a damaged data file."""
+"""``python -m kvstore salvage``: copies everything readable of a damaged data file."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .salvage import salvage
 
 
 def main() -> int:
-    """Run the command; give its exit status."""
+    """Run the command; return its exit status."""
     parser = argparse.ArgumentParser(prog="python -m kvstore")
     commands = parser.add_subparsers(dest="command", required=True)
-    command = commands.add_parser("salvage", help="copy what can be read of a damaged data file")
+    command = commands.add_parser("salvage", help="copy everything readable of a damaged data file")
     command.add_argument("data_directory", help="the client's data directory")
     command.add_argument("destination", help="a new directory, for files of JSON lines")
     command.add_argument("--app-key", required=True)

@@ -35,7 +35,7 @@ _tokens: Final = itertools.count(1)
 
 
 def remember(callback: Callback) -> int:
-    """Give a callback a number, which it keeps until C gives it back."""
+    """Keep a callback under a number until C releases it; return the number."""
     token = next(_tokens)
     _table[token] = callback
     return token

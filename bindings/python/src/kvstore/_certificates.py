@@ -8,9 +8,9 @@ from pathlib import Path
 
 
 def with_fallback(options: Mapping[str, object]) -> Mapping[str, object]:
-    """Add the authorities of ``certifi``, if it is installed, to a client with a host.
+    """Add the authorities of ``certifi``, if it is installed, to the options of a client.
 
-    The library trusts them where it finds none of the system's.
+    Only a client with a host needs them. The library trusts them where the system has none.
     """
     if "ca_fallback" in options or not (options.get("host") or options.get("instance_id")):
         return options

@@ -1,4 +1,4 @@
-"""What is closed at the end of a ``with``."""
+"""Objects that are closed at the end of a ``with``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Closing(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Close it; a second time is harmless."""
+        """Close the object. A second call is harmless."""
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(

@@ -7,10 +7,10 @@ from typing import Any
 
 
 def from_json(text: bytes | str) -> Any:
-    """Read what the library gives.
+    """Read JSON of the library.
 
-    A number beyond the range of ``float`` becomes infinite, an integer of more digits than ``int``
-    reads (4,300, see ``sys.set_int_max_str_digits``) as well: no such number spoils a page.
+    A number beyond the range of ``float`` becomes infinite. So does an integer with more digits
+    than ``int`` reads (4,300, see ``sys.set_int_max_str_digits``): no such number spoils a page.
     """
     try:
         return json.loads(text)

@@ -31,7 +31,7 @@ _lib: Final = _library()
 
 
 def path() -> str:
-    """Give the file of the library, or the name under which the system has it."""
+    """Return the file of the library, or the name under which the system has it."""
     return str(_lib._name)
 
 
@@ -58,12 +58,12 @@ def given_away(text: bytes) -> int | None:
 
 
 def function(name: str) -> Any:
-    """Give a declared function of the library."""
+    """Return a declared function of the library."""
     return getattr(_lib, name)
 
 
 def quick_function(name: str) -> Any:
-    """Give a function that converts no arguments, which saves a third of the call.
+    """Return a function that converts no arguments, which saves a third of the call.
 
     It takes ctypes objects, bytes and None only: it would cut an int to 32 bits.
     """
@@ -73,7 +73,7 @@ def quick_function(name: str) -> Any:
 
 
 def quick_handle(handle: int) -> Any:
-    """Give a handle as a quick function takes it."""
+    """Return a handle as a quick function takes it."""
     return ctypes.c_void_p(handle)
 
 
@@ -197,12 +197,12 @@ def call_for_handle(function: Function, *arguments: object) -> int:
 
 
 def version() -> str:
-    """Give the version of the loaded library, such as "0.1.0"."""
+    """Return the version of the loaded library, such as "0.1.0"."""
     return str(_lib.kv_version().decode())
 
 
 def has_feature(name: str) -> bool:
-    """Tell whether the loaded library has a feature, such as "pump"."""
+    """Return whether the loaded library has a feature, such as "pump"."""
     return bool(_lib.kv_has_feature(name.encode()))
 
 

@@ -15,36 +15,36 @@ StoreType = Literal["sync", "auto", "cache", "network"]
 
 
 class Condition(TypedDict, total=False):
-    """What must be true of the stored entity for a write to happen; one of these.
+    """The condition of a write: one of these must hold for the stored entity.
 
-    Otherwise :class:`kvstore.ConflictError` is raised, and nothing has changed.
+    Otherwise :class:`kvstore.ConflictError` is raised, and nothing changes.
     """
 
-    #: There is no entity of this ``_id``: the write inserts, and never replaces.
+    #: There is no entity with this ``_id``: the write inserts, and never replaces.
     if_missing: bool
-    #: It is of this local version: see :meth:`kvstore.Store.version`.
+    #: The entity has this local version: see :meth:`kvstore.Store.version`.
     if_version: int
-    #: It is there and matches this filter.
+    #: The entity exists and matches this filter.
     if_match: Mapping[str, Any]
 
 
 class FollowOptions(CallOptions, total=False):
-    """How a query is followed."""
+    """The options of a follow."""
 
-    #: Seconds between two reads where there is no live data; default 60.
+    #: Seconds between two reads where there is no live data; default: 60.
     interval: float
-    #: Whether live data is used, if there is any; default True.
+    #: Whether live data is used, if the backend has it; default: True.
     live: bool
 
 
 class WriteOptions(Condition, CallOptions, total=False):
-    """What a save or a removal by id may say for itself."""
+    """The options of a save or of a removal by id."""
 
 
 class ShareOptions(CallOptions, total=False):
-    """Who may read or write an entity, in a call that shares it or takes that back."""
+    """The rights that a call of ``share`` or ``unshare`` is about."""
 
-    #: Ids of users who may read it; those who may write it need not be named.
+    #: Ids of users who may read the entity; those who may write it need not be named.
     readers: Iterable[str]
     #: Ids of users who may read and write it.
     writers: Iterable[str]
@@ -76,7 +76,7 @@ _CONDITIONS: Final = ("if_missing", "if_version", "if_match")
 
 
 def _condition(options: Mapping[str, object]) -> dict[str, object]:
-    """Give the condition as the library reads it; nothing if there is none."""
+    """Return the condition as the library reads it; an empty dictionary if there is none."""
     given = [
         name
         for name in _CONDITIONS
@@ -90,7 +90,7 @@ def _condition(options: Mapping[str, object]) -> dict[str, object]:
 
 
 def to_ids(ids: Iterable[str], what: str) -> list[str]:
-    """Give several ids; one text is none of them."""
+    """Return a list of ids; a single text is refused."""
     several = [] if isinstance(ids, str) else list(ids)
     if isinstance(ids, str) or not all(isinstance(one, str) for one in several):
         raise invalid(f"{what} are several ids: a list of str")
@@ -98,7 +98,7 @@ def to_ids(ids: Iterable[str], what: str) -> list[str]:
 
 
 def to_json(value: object) -> bytes:
-    """Write a value as JSON; what can not be written is an :class:`InvalidError` that names it."""
+    """Write a value as JSON; an :class:`InvalidError` names the member that cannot be written."""
     try:
         return _text(value)
     except (TypeError, ValueError, RecursionError) as error:
@@ -112,7 +112,7 @@ def _text(value: object) -> bytes:
 
 
 def _blame(value: object) -> str | None:
-    """Say which member can not be written, and why."""
+    """Return which member cannot be written, and why."""
     try:
         return _fault(value, "")
     except RecursionError:

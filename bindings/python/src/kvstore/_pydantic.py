@@ -13,12 +13,12 @@ from typing import Any, Union
 
 
 def is_model(value: object) -> bool:
-    """Tell whether a value is a model of pydantic's; without it there is none."""
+    """Return whether a value is a model of pydantic's; without it there is none."""
     return is_model_type(type(value))
 
 
 def is_model_type(kind: type) -> bool:
-    """Tell whether a type is a model of pydantic's."""
+    """Return whether a type is a model of pydantic's."""
     pydantic = sys.modules.get("pydantic")
     return pydantic is not None and issubclass(kind, pydantic.BaseModel)
 
@@ -27,7 +27,7 @@ def is_model_type(kind: type) -> bool:
 
 
 def members(model: Any) -> dict[str, Any]:
-    """Give the members of a model by their aliases, as pydantic writes them.
+    """Return the members of a model by their aliases, as pydantic writes them.
 
     But moments and decimals are left as they are: they are written as in queries, so that queries
     find them.
@@ -70,7 +70,7 @@ def read(kind: Any, members: Any, own: Collection[str] = ()) -> Any:
 
 
 def _reason(error: Any) -> str:
-    """Give what pydantic says first, with the path of the member."""
+    """Return what pydantic says first, with the path of the member."""
     faults = error.errors(include_url=False, include_context=False)
     path = ""
     for key in faults[0]["loc"]:
@@ -84,13 +84,13 @@ def _reason(error: Any) -> str:
 
 
 def has_plain_id(kind: Any) -> bool:
-    """Tell whether a model has a field ``id`` that is called so, and none that is ``_id``."""
+    """Return whether a model has a field ``id`` that is called so, and none that is ``_id``."""
     names = _read_names(kind)
     return "id" in names and "_id" not in names
 
 
 def known_members(kind: Any) -> dict[str, Any] | None:
-    """Give the names of a model's members, each with True or with such names.
+    """Return the names of a model's members, each with True or with such names.
 
     None if it keeps all members itself, or says itself how it is written.
     """
@@ -131,7 +131,7 @@ def _read_names(kind: Any) -> set[str]:
 
 
 def _names(kind: Any, name: str, field: Any) -> set[str]:
-    """Give the names by which a field is written or read."""
+    """Return the names by which a field is written or read."""
     names = {field.serialization_alias or field.alias or name}
     reading = field.validation_alias or field.alias or name
     # Of paths into other members pydantic's class is no text.

@@ -57,7 +57,7 @@ Rename = Callable[[list[str]], list[str]]
 
 
 def fields_of(type: type, rename: Rename = list) -> list[ReadField]:
-    """Give the fields that a dataclass is made with; ``TypeError`` if one can not be read."""
+    """Return the fields of a dataclass's constructor; ``TypeError`` if one cannot be read."""
     hints = _hints(type)
     fields = dataclasses.fields(type)
     members = rename([member_name(field) for field in fields])
@@ -91,7 +91,7 @@ def read_fields(type: type, fields: list[ReadField], members: Any) -> Any:
 
 
 def known_members(hint: Any, rename: Rename = list) -> dict[str, Any]:
-    """Give the names of a dataclass's members, each with True or with such names."""
+    """Return the names of a dataclass's members, each with True or with such names."""
     return _known(hint, rename, frozenset())
 
 
@@ -117,7 +117,7 @@ def _known_of(hint: Any, outer: frozenset[type]) -> Any:
 
 
 def only_type(hint: Any) -> type | None:
-    """Give the class that a hint names, or that or nothing; None if it says more."""
+    """Return the class that a hint names, or that or nothing; None if it says more."""
     kinds = [kind for kind in _options(hint) if kind is not types.NoneType]
     return kinds[0] if len(kinds) == 1 and isinstance(kinds[0], type) else None
 
@@ -141,7 +141,7 @@ def _hints(type: type) -> dict[str, Any]:
 
 
 def reader_of(hint: Any) -> Reader:
-    """Give what reads values of a type; ``TypeError`` if nothing does."""
+    """Return the function that reads values of a type; raise ``TypeError`` if there is none."""
     if hint in (Any, object) or isinstance(hint, TypeVar):
         return lambda value: value
     if isinstance(hint, typing.NewType):

@@ -1,4 +1,4 @@
-"""What changes the result of a query that is observed."""
+"""Changes of the result of an observed query."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .results import E
 from .stream import Stream
 from .subscription import Subscription
 
-#: How many changes may wait in a stream.
+#: The limit of changes that wait in a stream.
 _MOST = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """An entity that left the result; ``index`` is its place in the old result."""
+    """An entity that left the result; ``index`` is its index in the old result."""
 
     index: int
     id: str
@@ -29,7 +29,7 @@ class Deletion:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """An entity that stays; ``origin`` is its place in the old result, ``index`` in the new one."""
+    """An entity that moved; ``origin`` is its index in the old result, ``index`` in the new one."""
 
     origin: int
     index: int
@@ -38,7 +38,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Placed(Generic[E]):
-    """An entity that came or was modified; ``index`` is its place in the new result."""
+    """An entity that was inserted or modified; ``index`` is its index in the new result."""
 
     index: int
     entity: E
@@ -46,10 +46,10 @@ class Placed(Generic[E]):
 
 @dataclass(frozen=True, slots=True)
 class Changes(Generic[E]):
-    """What leads from one result to the next."""
+    """The changes from one result to the next."""
 
-    #: Whether this is the whole result, as insertions: the first, and, in a stream that was read
-    #: too slowly, once more.
+    #: Whether this is the whole result, as insertions. The first event is; another one is if a
+    #: stream was read too slowly.
     initial: bool
     #: The size of the new result.
     count: int
@@ -59,7 +59,7 @@ class Changes(Generic[E]):
     modifications: Sequence[Placed[E]]
 
     def apply(self, result: list[E]) -> None:
-        """Make a list, which is the old result, the new one."""
+        """Apply the changes to a list: it has the old result, and then the new one."""
         if self.initial:
             result.clear()
         coming = [(placed.index, placed.entity) for placed in self.insertions]
@@ -97,10 +97,10 @@ def _placed(members: Mapping[str, Any], mapper: Mapper[E]) -> Placed[E]:
 def changes_reader(
     receive: OnChanges[E], mapper: Mapper[E], ended: Callable[[], object] | None = None
 ) -> Callable[[bytes | KVError], object]:
-    """Give what hands events on as changes.
+    """Return a function that passes events on as changes.
 
-    An entity that does not fit the model is the end: what follows would change a result that
-    nobody was told.
+    An entity that does not fit the model ends it: what follows would change a result that the
+    receiver has not seen.
     """
     refuse_coroutine(receive, "who receives changes")
     is_over = False
@@ -126,9 +126,9 @@ def changes_reader(
 
 
 class ChangesStream(Stream[Changes[E]], Generic[E]):
-    """A query that is followed: made by :meth:`kvstore.Store.changes`.
+    """The changes of an observed query; :meth:`kvstore.Store.changes` makes it.
 
-    If more than 100 changes wait, those are given, and then the whole result anew.
+    If more than 100 changes wait, the stream has these first, and then the whole new result.
     """
 
     def __init__(

@@ -79,7 +79,7 @@ class Client(Closing):
     'milk'
 
     The options are those of :class:`kvstore.ClientOptions`. Opening makes no network call.
-    Callbacks come on a thread of the client, or in :meth:`dispatch` if it was opened with
+    Callbacks run on a thread of the client, or in :meth:`dispatch` if the client was opened with
     ``callbacks="pump"``.
     """
 
@@ -118,14 +118,15 @@ class Client(Closing):
         model: Any = None,
         **options: Unpack[StoreOptions],
     ) -> Store[Any]:
-        """Open a collection.
+        """Open a collection as a store.
 
-        "sync" reads and writes locally, and synchronises when asked to; "auto" goes to the
-        network and falls back to local data; "cache" answers locally, then from the network;
-        "network" keeps no local data.
+        The `type` says where reads and writes go. A "sync" store reads and writes locally, and
+        synchronises when it is asked to. An "auto" store asks the backend, and falls back to local
+        data. A "cache" store answers from local data first, and then from the backend. A "network"
+        store keeps no local data.
 
-        The store gives and takes dictionaries, or objects of a `model`: a dataclass, a model of
-        pydantic, or what a :class:`kvstore.Model` makes. See ``docs/models.md``.
+        The store returns and accepts dictionaries, or objects of a `model`: a dataclass, a model
+        of pydantic, or whatever a :class:`kvstore.Model` makes. See ``docs/models.md``.
         """
         return Store(self, name, type, options, PLAIN if model is None else mapper_of(model))
 
@@ -141,11 +142,12 @@ class Client(Closing):
         retries: int = 100,
         timeout: float = 60,
     ) -> T:
-        """Run a function in a transaction and commit it; give what the function gives.
+        """Run a function in a transaction, commit it, and return what the function returns.
 
-        If something that it has read was changed meanwhile, it runs again from its beginning, after
-        a short random pause; :class:`kvstore.ConflictError` if others are faster each time. What it
-        raises comes out, and nothing was written.
+        If data that the function has read was changed meanwhile, the function runs again in a new
+        transaction, after a short random pause. :class:`kvstore.ConflictError` is raised when the
+        retries or the time are used up. If the function raises an exception, nothing is written and
+        the exception is passed on.
         """
         options: dict[str, Any] = {"retries": retries, "timeout": timeout}
         if tag is not None:
@@ -153,9 +155,9 @@ class Client(Closing):
         return transact(self, body, options)
 
     def close(self) -> None:
-        """Close the client, its stores, cursors and requests; a second time is harmless.
+        """Close the client, its stores, cursors and requests. A second call is harmless.
 
-        Running requests are cancelled; no callback comes afterwards. Pending writes stay.
+        Running requests are cancelled, and no callback runs afterwards. Pending writes are kept.
         """
         self._finalizer()
 
@@ -181,10 +183,10 @@ class Client(Closing):
         members: Mapping[str, Any] | None = None,
         **options: Unpack[NetworkOptions],
     ) -> Entity:
-        """Create a user and log it in; without a name the backend makes one up.
+        """Create a user and log it in. Without a name, the backend makes one up.
 
-        While writes of another user wait it is a :class:`kvstore.PendingError`, and nobody is
-        created; else that user's local data is deleted.
+        While another user has pending writes, :class:`kvstore.PendingError` is raised and no user
+        is created. Otherwise the other user's local data is deleted.
         """
         request = self.signup_async(username, password, members=members, **options)
         return request.finish()
@@ -192,17 +194,19 @@ class Client(Closing):
     def login(self, username: str, password: str, **options: Unpack[NetworkOptions]) -> Entity:
         """Log a user in, in place of the active one.
 
-        The same user finds local data and unsent work again. For another one the local data is
-        deleted; while writes wait it is a :class:`kvstore.PendingError`, and nothing changes.
+        The same user finds its local data and pending writes again. For another user the local data
+        is deleted. While there are pending writes, :class:`kvstore.PendingError` is raised instead,
+        and nothing changes.
         """
         return self.login_async(username, password, **options).finish()
 
     def login_page(
         self, redirect_uri: str, *, client_id: str | None = None, state: str | None = None
     ) -> str:
-        """Give the address of the page on which somebody logs in, to be shown in a browser.
+        """Return the address of the page on which a user logs in, for a browser.
 
-        It ends at ``redirect_uri`` with a ``code`` in its query, for :meth:`login_with_code`.
+        The page redirects to ``redirect_uri``, with a ``code`` for :meth:`login_with_code` in its
+        query.
         """
         wanted = {"client_id": client_id, "state": state}
         options = {name: value for name, value in wanted.items() if value is not None}
@@ -219,7 +223,7 @@ class Client(Closing):
         client_id: str | None = None,
         **options: Unpack[NetworkOptions],
     ) -> Entity:
-        """Log the user in who was on the :meth:`login_page`; the session renews itself."""
+        """Log in the user who was on the :meth:`login_page`. The session is renewed by itself."""
         request = self.login_with_code_async(code, redirect_uri, client_id=client_id, **options)
         return request.finish()
 
@@ -230,9 +234,10 @@ class Client(Closing):
         return self.login_with_identity_async(identity, **options).finish()
 
     def logout(self, **options: Unpack[LogoutOptions]) -> None:
-        """Log the active user out and wipe the local data, unless ``keep_data=True``.
+        """Log the active user out and delete the local data, unless ``keep_data=True``.
 
-        Unsent work is only wiped with ``discard_pending=True``, else :class:`kvstore.PendingError`.
+        Pending writes are deleted only with ``discard_pending=True``. Without it,
+        :class:`kvstore.PendingError` is raised and nothing changes.
         """
         self.logout_async(**options).finish()
 
@@ -243,19 +248,19 @@ class Client(Closing):
 
     @property
     def groups(self) -> Groups:
-        """The groups of users, which an ``_acl`` can name."""
+        """The groups of users. An ``_acl`` can name them."""
         return Groups(self)
 
     def stream(self, name: str) -> UserStream:
-        """Give a user-to-user stream; nothing is asked of anybody yet."""
+        """Return a user-to-user stream. This makes no network call."""
         return UserStream(self, name)
 
     def register_live(self, **options: Unpack[NetworkOptions]) -> None:
-        """Let the active user listen: :meth:`Store.subscribe`. To be called after each login."""
+        """Register for live data, for :meth:`Store.subscribe`. Call it after each login."""
         self.register_live_async(**options).finish()
 
     def unregister_live(self, **options: Unpack[NetworkOptions]) -> None:
-        """End all live subscriptions of this client. A logout does this too."""
+        """Unregister: it ends all live subscriptions of this client, as a logout does."""
         self.unregister_live_async(**options).finish()
 
     def me(self, **options: Unpack[NetworkOptions]) -> Entity:
@@ -271,7 +276,7 @@ class Client(Closing):
         self.delete_user_async(hard=hard, **options).finish()
 
     def user_exists(self, username: str, **options: Unpack[NetworkOptions]) -> bool:
-        """Tell whether a user name is taken."""
+        """Return whether a user name is taken."""
         return self.user_exists_async(username, **options).finish()
 
     # The asynchronous forms
@@ -399,25 +404,25 @@ class Client(Closing):
     # Callbacks
 
     def fileno(self) -> int:
-        """Give the descriptor that is readable when callbacks wait; for ``callbacks="pump"``.
+        """Return the descriptor that is readable while callbacks wait; for ``callbacks="pump"``.
 
-        So a client can be given to ``select``, ``selectors`` or ``loop.add_reader``.
+        With this method a client can be passed to ``select``, ``selectors`` or ``loop.add_reader``.
         """
         return _native.call_for_count(_event_fd, self.handle)
 
     def dispatch(self, limit: int = 0) -> int:
-        """Run waiting callbacks on this thread and count them; what one raises comes out here."""
+        """Run waiting callbacks on this thread, and count them; it raises what one of them does."""
         with dispatching():
             return _native.call_for_count(_dispatch, self.handle, limit)
 
     def observe_sync(
         self, receive: Callable[[SyncEvent], object], *, ended: Callable[[], object] | None = None
     ) -> Subscription:
-        """Hear what happens while the client synchronises, until the subscription is closed.
+        """Observe what happens while the client synchronises, until the subscription is closed.
 
-        Pushes, pulls and syncs that start, get on and finish; the network that goes and comes back;
-        a session that ends. ``receive`` runs where callbacks do, and so does ``ended``, once, when
-        no event will follow.
+        There are events when a push, pull or sync starts, advances and finishes, when the network
+        is lost and when it is back, and when the session ends. ``receive`` runs where callbacks do.
+        ``ended`` runs there too, once, when no more events follow.
         """
         refuse_coroutine(receive, "who hears events")
 
@@ -429,14 +434,14 @@ class Client(Closing):
         return Subscription(handle, self)
 
     def status(self) -> ClientStatus:
-        """Tell how the client stands and what it does, without a network call."""
+        """Return the state of the client and what it is doing, without a network call."""
         return decode_status(_native.call_for_text(_status, self.handle))
 
     def compact(self, **options: Unpack[NetworkOptions]) -> dict[str, int]:
-        """Give back the disk space that local data no longer needs; say the bytes before and after.
+        """Free the disk space that local data no longer needs; return the sizes before and after.
 
-        The files are written anew, which needs room for a copy; reading goes on meanwhile. While a
-        cursor, a transaction or another process reads an older state it waits, and is a
+        The files are rewritten, which needs disk space for a copy. Reads can go on meanwhile. The
+        call waits while a cursor, a transaction or another process reads an older state, and raises
         :class:`BusyError` after ``timeout``.
         """
         return self.compact_async(**options).finish()
@@ -447,15 +452,16 @@ class Client(Closing):
         on_answer: OnAnswer[dict[str, int]] | None = None,
         **options: Unpack[NetworkOptions],
     ) -> Request[dict[str, int]]:
-        """Start to give disk space back."""
+        """Start to free disk space."""
         return self._start("kv_client_compact", _SIZES, options=options, on_answer=on_answer)
 
     def repair(self) -> dict[str, Any]:
-        """Take what is damaged in the local data out of the way, and say what that was.
+        """Repair the local data, and report what was damaged.
 
-        A damaged entity (:class:`CorruptError`, with its ``id``) is removed, and the next pull
-        brings it again; one with a pending write is ``quarantined``: save it again, or remove it.
-        Indexes are rebuilt. ``damaged`` of ``entities`` were damaged.
+        A damaged entity is one that raises :class:`CorruptError` with its ``id``. It is removed,
+        and the next pull fetches it again. One with a pending write is ``quarantined``: save it
+        again, or remove it. Indexes are rebuilt. In the report, ``entities`` says how many entities
+        were checked, and ``damaged`` how many of them were damaged.
         """
         report: dict[str, Any] = from_json(_native.call_for_text(_repair, self.handle))
         return report
@@ -466,11 +472,11 @@ class Client(Closing):
         *,
         ended: Callable[[], object] | None = None,
     ) -> Subscription:
-        """Hear the status, now and after each change, until the subscription is closed.
+        """Observe the status, now and after each change, until the subscription is closed.
 
-        At most four times a second: what changes meanwhile is one event, and the last status is
-        always told. ``receive`` runs where callbacks do, and so does ``ended``, once, when no event
-        will follow.
+        There are at most four events a second. Changes in between are combined, and the last status
+        is always reported. ``receive`` runs where callbacks do. ``ended`` runs there too, once,
+        when no more events follow.
         """
         refuse_coroutine(receive, "who hears the status")
 
@@ -488,9 +494,9 @@ class Client(Closing):
         log: Callable[[LogLevel, str], object] | logging.Logger | None,
         level: LogLevel = "warning",
     ) -> None:
-        """Send the log to a function or a logger, up to a level; None switches it off.
+        """Send the log to a function or a logger, up to a level. None turns the log off.
 
-        "debug" has a line for each request. Tokens, secrets and bodies are never logged.
+        The level "debug" has a line for each request. Tokens, secrets and bodies are never logged.
         """
         if level not in _LEVELS:
             raise invalid(f"the level of the log is one of {', '.join(_LEVELS)}, not {level!r}")

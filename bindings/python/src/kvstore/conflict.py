@@ -1,4 +1,4 @@
-"""Conflicts: entities that were changed here and on the backend."""
+"""Conflicts: entities that were changed both on this device and on the backend."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ class Conflict(Generic[E]):
     """An entity that was changed or deleted here, while the backend has another version of it."""
 
     id: str
-    #: What both started from; None: there was nothing, or it is unknown.
+    #: The version that both started from. None if there was none, or if it is unknown.
     base: E | None
-    #: What would be sent; None: it was deleted here.
+    #: The local version, which would be sent. None if the entity was deleted here.
     local: E | None
-    #: What the backend has; None: it was deleted there.
+    #: The backend's version. None if the entity was deleted there.
     remote: E | None
 
 
 class Decision(enum.Enum):
-    """What a conflict handler says, if it gives no entity."""
+    """The decision of a conflict handler that returns no entity."""
 
     #: The conflict stays open: the write is quarantined.
     LEAVE = _abi.KV_CONFLICT_LEAVE
-    #: Ours replaces theirs.
+    #: The local version replaces the backend's.
     KEEP = 1
-    #: Theirs replaces ours.
+    #: The backend's version replaces the local one.
     TAKE = 2
-    #: The entity is deleted, here and there.
+    #: The entity is deleted, locally and on the backend.
     DELETE = 4
 
 
-#: Gives a decision, or the entity that replaces both.
+#: Returns a decision, or the entity that replaces both versions.
 ConflictHandler = Callable[[Conflict[E]], Decision | E | EntityLike]
 
 
 def set_handler(store: int, handler: ConflictHandler[E] | None, mapper: Mapper[E]) -> None:
-    """Set who decides the conflicts of a store; None: nobody."""
+    """Set the conflict handler of a store. None removes it."""
     if handler is None:
         _native.call(_set_handler, store, None, None, None)
         return

@@ -18,22 +18,22 @@ _next = _native.function("kv_cursor_next")
 _next_page = _native.function("kv_cursor_next_page")
 _close = _native.function("kv_cursor_close")
 
-#: How many entities cross from C at once. The first page is small, so that a look at the first
-#: few entities is cheap.
+#: How many entities are read from C at once. The first page is small, so that reading only the
+#: first few entities is cheap.
 _FIRST_PAGE: Final = 32
 _PAGE: Final = 512
 
 
 class Cursor(Closing, Iterator[E], Generic[E]):
-    """Iterates lazily over entities as they were when the find ran; any thread may use it.
+    """Iterates lazily over entities as they were when the find ran. Any thread may use it.
 
-    A cursor that reads the local store holds a snapshot of it, so close it soon: it closes itself
-    at its end, at the end of a ``with`` and when it is garbage.
+    A cursor over local data holds a snapshot, so close it soon. It closes itself after the last
+    entity, at the end of a ``with`` and when it is garbage-collected.
     """
 
     def __init__(self, handle: int, owner: object | None, mapper: Mapper[E]) -> None:
-        """Iterate over a cursor of C, keeping its store alive; without one it is borrowed."""
-        #: What makes objects of the entities of :meth:`fetch`.
+        """Iterate over a cursor of C and keep its owner alive; without one it is borrowed."""
+        #: Makes objects of the entities of :meth:`fetch`.
         self.mapper = mapper
         self._handle: int | None = handle
         self._owner = owner
@@ -51,11 +51,11 @@ class Cursor(Closing, Iterator[E], Generic[E]):
         return self.mapper.read(entity) if self.mapper.changes else entity  # type: ignore[return-value]
 
     def page(self) -> list[E]:
-        """Give the entities that cross from C at once, the next ones; none at the end."""
+        """Return the next page of entities; an empty list at the end."""
         return [self.mapper.read(entity) for entity in self.fetch()]
 
     def fetch(self) -> list[Entity]:
-        """Do the same, with the entities as dictionaries."""
+        """Return the next page as dictionaries, whatever the model."""
         with self._lock:
             try:
                 page = self._page or self._fetch()
@@ -66,7 +66,7 @@ class Cursor(Closing, Iterator[E], Generic[E]):
         return page
 
     def raw(self) -> Iterator[bytes]:
-        """Give the entities that are left as JSON, without parsing them."""
+        """Yield the remaining entities as JSON, without parsing them."""
         with self._lock:
             fetched, self._page = self._page, []
         while fetched:
@@ -75,7 +75,7 @@ class Cursor(Closing, Iterator[E], Generic[E]):
             yield text
 
     def close(self) -> None:
-        """Close the cursor; a second time is harmless."""
+        """Close the cursor. A second call is harmless."""
         with self._lock:
             self._page = []
             self._close_handle()

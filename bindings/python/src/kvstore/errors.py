@@ -1,8 +1,8 @@
-"""What can go wrong, one exception for each decision that a caller can take.
+"""The exceptions, one class for each decision that a caller can take.
 
-Every exception is a :class:`KVError`. Where Python has a word of its own for the same thing, the
-exception is that too: a :class:`NotFoundError` is a ``KeyError``, an :class:`InvalidError` a
-``ValueError``, a :class:`NetworkError` a ``ConnectionError``, and so on.
+Every exception is a :class:`KVError`. Where Python has an exception for the same thing, the class
+derives from that too: a :class:`NotFoundError` is a ``KeyError``, an :class:`InvalidError` is a
+``ValueError``, a :class:`NetworkError` is a ``ConnectionError``, and so on.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ class KVError(Exception):
     name: str
     #: One sentence in English.
     message: str
-    #: The status code of the backend's answer, and the backend's own words.
+    #: The HTTP status code of the backend's answer, and the texts of the error in it.
     http: int | None
     error: str | None
     description: str | None
     debug: str | None
-    #: X-Kinvey-Request-Id, for the backend's support.
+    #: The header X-Kinvey-Request-Id, for the backend's support.
     request_id: str | None
-    #: The place in the input, for one of many.
+    #: The index in the input of a call that takes many.
     index: int | None
-    #: The entity concerned, and what was to be done with it.
+    #: The id of the entity concerned, and the operation that failed.
     id: str | None
     operation: str | None
-    #: The byte offset in a text that could not be parsed.
+    #: The byte offset of the fault in a text that could not be parsed.
     position: int | None
-    #: The code of SQLite or libcurl.
+    #: The error code of SQLite or libcurl.
     code: int | None
 
     def __init__(self, details: Mapping[str, Any]) -> None:
@@ -57,7 +57,7 @@ class KVError(Exception):
         super().__init__(self.details)
 
     def __str__(self) -> str:
-        """Give the message, what it is about, and what the backend said besides."""
+        """Return the message, what it is about, and what else the backend said."""
         facts = {
             "HTTP {}": self.http,
             "id {!r}": self.id,
@@ -75,11 +75,11 @@ class KVError(Exception):
 
 
 class MisuseError(KVError, RuntimeError):
-    """A closed client, store, cursor or request was used, or one inherited through fork()."""
+    """The client, store, cursor or request was closed, or was inherited through fork()."""
 
 
 class InvalidError(KVError, ValueError):
-    """An argument is not acceptable: malformed JSON, an unknown option, an empty id."""
+    """An argument is not valid, such as malformed JSON, an unknown option or an empty id."""
 
 
 class NotFoundError(KVError, KeyError):
@@ -87,7 +87,7 @@ class NotFoundError(KVError, KeyError):
 
 
 class ConflictError(KVError):
-    """The backend has it already, or a newer version of it."""
+    """The entity exists already, there is a newer version of it, or a condition does not hold."""
 
 
 class NoUserError(KVError):
@@ -95,7 +95,7 @@ class NoUserError(KVError):
 
 
 class UnauthorizedError(KVError):
-    """Wrong credentials, or the session ended. Unsent work is kept."""
+    """The credentials are wrong, or the session has ended. Pending writes are kept."""
 
 
 class ForbiddenError(KVError, PermissionError):
@@ -107,19 +107,19 @@ class PendingError(KVError):
 
 
 class UnsupportedError(KVError):
-    """Neither this type of store nor this backend can do it."""
+    """The type of store, or the backend, does not support the operation."""
 
 
 class NetworkError(KVError, ConnectionError):
-    """No answer from the backend: offline, refused, cut."""
+    """The backend did not answer: no network, or the connection was refused or lost."""
 
 
 class TimeoutError(KVError, builtins.TimeoutError):
-    """The time given has passed."""
+    """The operation did not finish within its timeout."""
 
 
 class CancelledError(KVError):
-    """The operation was cancelled, or its client closed."""
+    """The operation was cancelled, or its client was closed."""
 
 
 class ServerError(KVError):
@@ -127,7 +127,7 @@ class ServerError(KVError):
 
 
 class ProtocolError(KVError):
-    """The backend answered something that is no valid answer."""
+    """The backend's answer is not valid."""
 
 
 class TooLargeError(KVError):
@@ -135,11 +135,11 @@ class TooLargeError(KVError):
 
 
 class StorageError(KVError):
-    """The local database refused, or the system has no memory, thread or descriptor left."""
+    """The local database failed, or the system has no memory, thread or descriptor left."""
 
 
 class CorruptError(StorageError):
-    """The file is damaged, or not ours. It was left untouched."""
+    """The data file is damaged, or is not a file of this library. It was left untouched."""
 
 
 class FullError(StorageError):
@@ -147,11 +147,11 @@ class FullError(StorageError):
 
 
 class BusyError(StorageError):
-    """Another process holds the local database for too long."""
+    """Another process has locked the local database for too long."""
 
 
 class InternalError(KVError):
-    """A defect of the library; please report it."""
+    """The library has a defect. Please report it."""
 
 
 _CLASSES: dict[int, type[KVError]] = {
@@ -179,7 +179,7 @@ _CLASSES: dict[int, type[KVError]] = {
 
 
 def error_from_json(details: bytes | Mapping[str, Any], status: int = 90) -> KVError:
-    """Build the exception that an error's JSON describes; `status` counts if the JSON has none."""
+    """Build the exception that an error's JSON describes; `status` is used if the JSON has none."""
     members = from_json(details) if isinstance(details, bytes) else details
     members = {"status": status, **members}
     return _CLASSES.get(members["status"], KVError)(members)

@@ -16,19 +16,19 @@ from typing import Any, Final, Literal, NoReturn
 from .errors import invalid
 from .query import Query, search_filter
 
-#: A place: longitude and latitude in degrees.
+#: A place on the earth: longitude and latitude in degrees.
 Place = tuple[float, float]
-#: Metres, as the library has it: a circle's radius is sent as an angle.
+#: In metres, as in the library: a circle's radius is sent as an angle.
 _EARTH_RADIUS: Final = 6_371_000
 
 
 class Field:
-    """A member of an entity. What compares it gives a :class:`kvstore.Query`.
+    """A member of an entity. A comparison with it returns a :class:`kvstore.Query`.
 
-    Members of it are ``F.address.city`` or ``F.address["odd name"]``, elements ``F.tags[0]``; use
-    brackets too for a member that is called like a method. Where an array is compared, an element
-    that fits is enough. Values that JSON has not, such as a ``datetime``, are compared as they are
-    written in entities: :mod:`kvstore.values`.
+    Its own members are ``F.address.city`` or ``F.address["odd name"]``; elements are ``F.tags[0]``.
+    Brackets are also for a member that has the name of a method. An array matches if one of its
+    elements does. Values that JSON does not have, such as a ``datetime``, are compared in the form
+    in which entities store them: see :mod:`kvstore.values`.
     """
 
     __slots__ = ("__path",)
@@ -71,7 +71,7 @@ class Field:
     __hash__ = None  # type: ignore[assignment]
 
     def between(self, low: object, high: object) -> Query:
-        """Select what is neither below `low` nor above `high`."""
+        """Match values from `low` to `high`, both included."""
         return (self >= low) & (self <= high)
 
     def in_(self, values: Iterable[object]) -> Query:
@@ -89,23 +89,23 @@ class Field:
     # Text
 
     def startswith(self, text: str, *, ignore_case: bool = False) -> Query:
-        """Select text that begins with another one."""
+        """Match text that begins with another text."""
         return self.__format("BEGINSWITH", text, ignore_case)
 
     def endswith(self, text: str, *, ignore_case: bool = False) -> Query:
-        """Select text that ends with another one."""
+        """Match text that ends with another text."""
         return self.__format("ENDSWITH", text, ignore_case)
 
     def has_text(self, text: str, *, ignore_case: bool = False) -> Query:
-        """Select text with another one in it."""
+        """Match text that contains another text."""
         return self.__format("CONTAINS", text, ignore_case)
 
     def like(self, pattern: str, *, ignore_case: bool = False) -> Query:
-        """Select text of a pattern: ``*`` stands for any text, ``?`` for any character."""
+        """Match text by a pattern: ``*`` stands for any text, ``?`` for any one character."""
         return self.__format("LIKE", pattern, ignore_case)
 
     def matches(self, pattern: str, *, ignore_case: bool = False) -> Query:
-        """Select text that a regular expression matches from its beginning to its end."""
+        """Match text that a regular expression matches from beginning to end."""
         return self.__format("MATCHES", pattern, ignore_case)
 
     def search(
@@ -117,7 +117,7 @@ class Field:
         case_sensitive: bool = False,
         diacritic_sensitive: bool = False,
     ) -> Query:
-        """Select text by its words: ``fox*``, ``"a phrase"``, ``-not``; see :func:`text_search`.
+        """Match text by its words: ``fox*``, ``"a phrase"``, ``-not``; see :func:`text_search`.
 
         >>> F.title.search("fox dog", all_words=True).to_dict()["filter"]
         {'title': {'$text': {'$search': 'fox dog', '$matchCriteria': 'all'}}}
@@ -129,11 +129,11 @@ class Field:
     # Arrays
 
     def contains(self, *values: object) -> Query:
-        """Select arrays that have all of the values as elements."""
+        """Match arrays that have all of the values as elements."""
         return self.__filter({"$all": _values(values)})
 
     def any(self, condition: Query | Mapping[str, Any]) -> Query:
-        """Select arrays with an object that meets the whole condition.
+        """Match arrays that have an object for which the whole condition holds.
 
         >>> F.addresses.any((F.city == "Boston") & (F.zip > 2100)).to_dict()["filter"]
         {'addresses': {'$elemMatch': {'city': 'Boston', 'zip': {'$gt': 2100}}}}
@@ -142,7 +142,7 @@ class Field:
         return self.__filter({"$elemMatch": filter})
 
     def size(self, count: int) -> Query:
-        """Select arrays of so many elements."""
+        """Match arrays with this number of elements."""
         return self.__filter({"$size": count})
 
     # Places
@@ -155,7 +155,7 @@ class Field:
         max_distance: float | None = None,
         min_distance: float | None = None,
     ) -> Query:
-        """Select places, nearest first; distances are metres."""
+        """Match places, nearest first; distances are in metres."""
         near: dict[str, Any] = {
             "$geometry": {"type": "Point", "coordinates": [longitude, latitude]}
         }
@@ -166,15 +166,15 @@ class Field:
         return self.__filter({"$nearSphere": near})
 
     def within_circle(self, longitude: float, latitude: float, radius: float) -> Query:
-        """Select places that are at most `radius` metres away."""
+        """Match places that are at most `radius` metres away."""
         return self.__within("$centerSphere", [[longitude, latitude], radius / _EARTH_RADIUS])
 
     def within_box(self, south_west: Place, north_east: Place) -> Query:
-        """Select places in a box, which may cross the date line."""
+        """Match places in a box, which may cross the date line."""
         return self.__within("$box", [south_west, north_east])
 
     def within_polygon(self, *corners: Place) -> Query:
-        """Select places in a polygon, which may cross the date line or go around a pole."""
+        """Match places in a polygon, which may cross the date line or go around a pole."""
         return self.__within("$polygon", corners)
 
     # What Python would do otherwise
@@ -205,7 +205,7 @@ class Field:
         if not isinstance(text, str):
             raise TypeError(f"{word} compares text, not {type(text).__name__}")
         option = "[c]" if ignore_case else ""
-        # A format would read "acl" as "_acl": only the condition is taken from it.
+        # A format would read "acl" as "_acl", so that only the condition is taken from it.
         written = Query.from_format(f"x {word}{option} %@", text)
         return self.__filter(written.to_dict()["filter"]["x"])
 
@@ -233,7 +233,7 @@ class Fields:
         return "F"
 
 
-#: Where an expression begins.
+#: The beginning of an expression, such as ``F.population > 50_000``.
 F: Final = Fields()
 
 

@@ -1,4 +1,4 @@
-"""Groups: numbers about the entities that have the same values of some members."""
+"""Groups: aggregates of the entities that have the same values of some members."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def reduce(
     function: Callable[[A, Entity], A],
     initial: Callable[[], A],
 ) -> list[tuple[Entity, A]]:
-    """Keep an accumulator for each group and let a function add entities to it."""
+    """Keep an accumulator for each group, and let a function add entities to it."""
     accumulators: list[A] = []
     raised: list[BaseException] = []
 

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 class UserGroup:
     """A group of users."""
 
-    #: What an access list names it by.
+    #: The id by which an access list names the group.
     id: str
     name: str | None
-    #: The ids of the users who are in it.
+    #: The ids of the users in the group.
     members: list[str]
-    #: All that the backend tells, the group's own ``_acl`` included.
+    #: The whole answer of the backend, with the group's own ``_acl``.
     entity: Entity
 
 
@@ -39,9 +39,9 @@ _NOTHING: Final = TextReader(decode_nothing)
 
 
 class Groups:
-    """The groups of users of a client's backend; :attr:`Client.groups` gives it.
+    """The groups of users of a client's backend: see :attr:`Client.groups`.
 
-    A group is its creator's, unless its own ``_acl`` lets others see and change it.
+    Only its creator can see and change a group, unless its own ``_acl`` lets others do so.
     """
 
     def __init__(self, client: Client) -> None:
@@ -55,7 +55,7 @@ class Groups:
         acl: Mapping[str, Any] | None = None,
         **options: Unpack[NetworkOptions],
     ) -> UserGroup:
-        """Make a group of these users, by their ids."""
+        """Create a group of these users, by their ids."""
         return self.create_async(name, members, acl=acl, **options).finish()
 
     def get(self, id: str, **options: Unpack[NetworkOptions]) -> UserGroup:
@@ -76,14 +76,14 @@ class Groups:
         acl: Mapping[str, Any] | None = None,
         **options: Unpack[NetworkOptions],
     ) -> UserGroup:
-        """Add users, remove others, rename it or replace its ``_acl``; the rest stays.
+        """Add users, remove others, rename a group or replace its ``_acl``; the rest stays.
 
-        If somebody else changes it meanwhile, the change is made to what he has left.
+        If somebody else changes the group meanwhile, the call applies to their version.
         """
         return self.update_async(id, add=add, remove=remove, name=name, acl=acl, **options).finish()
 
     def delete(self, id: str, **options: Unpack[NetworkOptions]) -> None:
-        """Delete a group: what its members could read or write because of it, they cannot now."""
+        """Delete a group. Its members lose the rights that they had because of it."""
         self.delete_async(id, **options).finish()
 
     # The asynchronous forms
@@ -97,7 +97,7 @@ class Groups:
         on_answer: OnAnswer[UserGroup] | None = None,
         **options: Unpack[NetworkOptions],
     ) -> Request[UserGroup]:
-        """Start to make a group."""
+        """Start to create a group."""
         text = to_json({**_named(name, acl), "members": to_ids(members, "members")})
         return self._start(
             "kv_group_create", _GROUP, text, len(text), options=options, on=on_answer

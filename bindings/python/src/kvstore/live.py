@@ -1,4 +1,4 @@
-"""Live data: what happens in a collection, the moment it does."""
+"""Live data: messages about changes on the backend, sent as they happen."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .results import E
 from .stream import Stream
 from .subscription import Subscription, begin
 
-#: How many changes may wait in a stream.
+#: The limit of changes that wait in a stream.
 _MOST = 1024
 
 
@@ -25,24 +25,25 @@ class LiveEvent(Generic[E]):
     """An event for a subscriber.
 
     ``event`` is ``"ready"``, ``"status"`` (see ``status``), ``"change"`` (see ``change``, ``id``
-    and ``entity``), ``"message"`` (see ``message``) or ``"missed"``: changes were lost, and whoever
-    wants to know them pulls.
+    and ``entity``), ``"message"`` (see ``message``) or ``"missed"``, which says that changes were
+    lost: a pull fetches them.
     """
 
     event: str
     #: ``connected``, ``disconnected``, ``reconnected`` or ``unexpectedDisconnect``.
     status: str | None = None
-    #: ``create``, ``update``, ``save`` (one of these), ``delete`` or ``fetch`` (saved, too large).
+    #: ``create``, ``update``, ``save`` (create or update), ``delete``, or ``fetch`` (the entity was
+    #: saved, and is too large for a message).
     change: str | None = None
     id: str | None = None
     #: The entity as it is now; None for ``delete`` and ``fetch``.
     entity: E | None = None
-    #: What was said in a :class:`kvstore.UserStream`.
+    #: The message that was sent in a :class:`kvstore.UserStream`.
     message: Any = None
 
 
 def decode_live_event(members: Mapping[str, Any], mapper: Mapper[E]) -> LiveEvent[E]:
-    """Read an event as the library writes it; members that are not known here may be in it."""
+    """Read an event as the library writes it; unknown members are ignored."""
     return LiveEvent(
         members["event"],
         status=members.get("status"),
@@ -105,10 +106,10 @@ def begin_live(
 
 
 class LiveStream(Stream[LiveEvent[E]], Generic[E]):
-    """What happens in a collection, or is said in a stream: see :meth:`kvstore.Store.live`.
+    """The live events of a collection or of a user stream: see :meth:`kvstore.Store.live`.
 
-    It ends after ``disconnected`` too. If the loop is too slow and more than 1,024 changes wait,
-    it receives ``missed``.
+    The stream also ends after the status ``disconnected``. If the loop is too slow and more than
+    1,024 changes wait, it receives the event ``missed``.
     """
 
     def __init__(self, function: str, owner: Owner, *arguments: object, mapper: Mapper[E]) -> None:
@@ -135,11 +136,11 @@ class LiveStream(Stream[LiveEvent[E]], Generic[E]):
         self._subscription.close()
 
     def end(self, **options: Unpack[NetworkOptions]) -> None:
-        """End it, and wait for the backend's answer: see :meth:`kvstore.Subscription.end`."""
+        """End the stream and wait for the backend: see :meth:`kvstore.Subscription.end`."""
         self._subscription.end(**options)
 
     def end_async(
         self, *, on_answer: OnAnswer[None] | None = None, **options: Unpack[NetworkOptions]
     ) -> Request[None]:
-        """Start to end it."""
+        """Start to end the stream."""
         return self._subscription.end_async(on_answer=on_answer, **options)

@@ -1,4 +1,4 @@
-"""Models: types of one's own in place of dictionaries, for the entities of a collection."""
+"""Models: types of your own in place of dictionaries, for the entities of a collection."""
 
 from __future__ import annotations
 
@@ -24,49 +24,50 @@ from .values import member_name
 M = TypeVar("M")
 
 _ID: Final = "_id"
-#: What an entity without a value for them does not have.
+#: Members that are left out of an entity that has no value for them.
 _LEFT_OUT: Final = {_ID, "_acl", "_kmd"}
 
 
 class Model(Protocol[M]):
-    """How entities become objects, and come back: what ``collection(…, model=…)`` takes.
+    """Converts entities to objects, and back: the argument of ``collection(…, model=…)``.
 
-    Dataclasses and models of pydantic need none; with this, any other library can be used.
+    Dataclasses and models of pydantic do not need one. With it, any other library can be used.
     """
 
     def from_entity(self, entity: Entity) -> M:
-        """Make an object of an entity; whatever it raises tells why the entity does not fit."""
+        """Make an object of an entity; an exception says why the entity does not fit."""
 
     def to_entity(self, value: M) -> Mapping[str, Any]:
-        """Give the members of an object, with an ``_id`` if it has one.
+        """Return the members of an object, with an ``_id`` if it has one.
 
         Values are written by the rules of :func:`kvstore.to_json_value`.
         """
 
     def members(self) -> Mapping[str, Any] | None:
-        """Give the names of the members that objects have, each with True, or with such names.
+        """Return the names of the members that objects have, each with True or with such names.
 
-        A save keeps the other members of what is stored. None: objects have all members.
+        A save keeps the other members of the stored entity. None means that objects have all of
+        them.
         """
 
 
 class Mapper(Generic[M]):
-    """Makes what a store gives, and entities of what it takes: by a model, or as they are."""
+    """Converts a store's entities to objects and back, by a model, or leaves them as they are."""
 
     def __init__(self, model: Model[M] | None, kind: type = object) -> None:
         self._model = model
-        #: Whether objects are something else than the entities.
+        #: Whether objects are of another type than the entities.
         self.changes = model is not None
-        #: What the model writes; any object, if that is not known.
+        #: The type that the model writes; ``object`` if that is not known.
         self._kind = kind
         self._name = (type(model) if kind is object else kind).__qualname__
 
     def members(self) -> Mapping[str, Any] | None:
-        """Give what the option ``known_members`` says for the model."""
+        """Return the value of the option ``known_members`` for the model."""
         return None if self._model is None else self._model.members()
 
     def read(self, entity: Entity) -> M:
-        """Make an object; :class:`kvstore.InvalidError` names the entity and what does not fit."""
+        """Make an object; :class:`kvstore.InvalidError` names the entity and what is wrong."""
         if self._model is None:
             return entity  # type: ignore[return-value]
         try:
@@ -82,11 +83,11 @@ class Mapper(Generic[M]):
         return self.read(entity) if self.changes else entity
 
     def read_if_any(self, entity: Entity | None) -> M | None:
-        """Make an object of an entity that need not be there."""
+        """Make an object of an entity, or return None for none."""
         return None if entity is None else self.read(entity)
 
     def parse_save_many(self, text: bytes) -> SaveManyResult[M]:
-        """Read the result of a save of many; what was saved and does not fit is an error too."""
+        """Read the result of a save of many; a saved entity that does not fit is an error too."""
         members = from_json(text)
         errors = errors_of(members)
         saved: list[M | None] = []
@@ -117,12 +118,12 @@ class Mapper(Generic[M]):
         return to_json(dict(self._model.to_entity(value)))  # type: ignore[arg-type]
 
 
-#: Of stores that give and take dictionaries.
+#: The mapper of stores that return and accept dictionaries.
 PLAIN: Final[Mapper[Entity]] = Mapper(None)
 
 
 def mapper_of(model: type[M] | Model[M]) -> Mapper[M]:
-    """Give what reads and writes the entities of a collection that was opened with a model."""
+    """Return the mapper for a collection that is opened with a model."""
     if not isinstance(model, type):
         return Mapper(model)
     if dataclasses.is_dataclass(model):
@@ -143,19 +144,19 @@ class DataclassModel(Generic[M]):
         self._members = known_members(type, _renamed)
 
     def from_entity(self, entity: Entity) -> M:
-        """Read the fields; members that the dataclass does not have are left aside."""
+        """Read the fields; members that the dataclass does not have are ignored."""
         read: M = read_fields(self._type, self._fields, entity)
         return read
 
     def to_entity(self, value: Any) -> Mapping[str, Any]:
-        """Give the fields by the names of their members."""
+        """Return the fields by the names of their members."""
         fields = dataclasses.fields(value)
         names = _renamed([member_name(field) for field in fields])
         values = [getattr(value, field.name) for field in fields]
         return _without_nothing(dict(zip(names, values, strict=True)))
 
     def members(self) -> Mapping[str, Any]:
-        """Give the names of the members, those of dataclasses in it included."""
+        """Return the names of the members, those of dataclasses in it included."""
         return self._members
 
 
@@ -187,7 +188,7 @@ class PydanticModel(Generic[M]):
         return _without_nothing(members)
 
     def members(self) -> Mapping[str, Any] | None:
-        """Give the names of the members, those of models in it included."""
+        """Return the names of the members, those of models in it included."""
         return self._members
 
 
@@ -197,7 +198,7 @@ def _renamed(names: list[str]) -> list[str]:
 
 
 def _without_nothing(members: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what a new entity has not got yet."""
+    """Leave out members that a new entity does not have yet."""
     return {
         name: value
         for name, value in members.items()

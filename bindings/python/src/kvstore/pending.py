@@ -1,4 +1,4 @@
-"""The queue of a collection: the writes that are not sent, at most one for each entity."""
+"""The queue of a collection: its pending writes, at most one for each entity."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _PAGE: Final = 500
 class PendingQueue(Generic[E]):
     """The pending writes of a store: ``len(queue)``, ``for write in queue``, ``queue.get(id)``.
 
-    Writes that the backend refuses for good, and conflicts that are left open, are quarantined: see
-    :attr:`kvstore.PendingWrite.state`. Only :meth:`retry` waits for the network.
+    Writes that the backend has refused for good, and conflicts that nobody has decided, are
+    quarantined: see :attr:`kvstore.PendingWrite.state`. Only :meth:`retry` waits for the network.
     """
 
     def __init__(self, store: Owner, mapper: Mapper[E]) -> None:
@@ -54,7 +54,7 @@ class PendingQueue(Generic[E]):
         return _native.call_for_count(_count, self._handle)
 
     def __iter__(self) -> Iterator[PendingWrite]:
-        """Give the writes, oldest first, a page at a time; each once, also if some go meanwhile."""
+        """Yield the writes, oldest first, page by page; each once, even if some are removed."""
         after = None
         given: set[str] = set()
         while True:
@@ -63,7 +63,7 @@ class PendingQueue(Generic[E]):
             except NotFoundError:
                 if after is None:
                     raise
-                # What the next page was to begin after_id has gone: from the first one again.
+                # The write that the next page was to follow has gone: begin again at the first.
                 after = None
                 continue
             for write in page:
@@ -75,20 +75,20 @@ class PendingQueue(Generic[E]):
             after = page[-1].id
 
     def page(self, after: str | None = None) -> list[PendingWrite]:
-        """Give the oldest writes after_id that of an id, 500 at the most; none at the end."""
+        """Return the oldest writes after that of an id, at most 500; an empty list at the end."""
         after_id = None if after is None else to_text(after, "id")
         page = from_json(_native.call_for_text(_list, self._handle, after_id, _PAGE))
         return [decode_pending(write) for write in page]
 
     def get(self, id: str) -> PendingDetail[E]:
-        """Give one write and what it would send, or raise :class:`kvstore.NotFoundError`."""
+        """Return one write with its entity, or raise :class:`kvstore.NotFoundError`."""
         text = _native.call_for_text(_get, self._handle, to_text(id, "id"))
         return self._mapper.parse_pending(text)
 
     def retry(self, id: str, **options: Unpack[CallOptions]) -> None:
-        """Send one write now; it stays pending if that fails.
+        """Send one write now. If that fails, it stays pending.
 
-        After a conflict it goes over the version that it met: ours is to win.
+        After a conflict, the write overwrites the version that it met: the local version wins.
         """
         self.retry_async(id, **options).finish()
 
@@ -116,16 +116,16 @@ class PendingQueue(Generic[E]):
     def edit(self, id: str, entity: E) -> None: ...
 
     def edit(self, id: str, entity: Any) -> None:
-        """Replace what a create or update would send; its attempts and error are reset."""
+        """Replace the entity that a create or update would send; attempts and error are reset."""
         text = self._mapper.write(entity)
         _native.call(_edit, self._handle, to_text(id, "id"), text, len(text))
 
     def revert(self, id: str) -> None:
-        """Forget one write and make the local entity what the backend has, as far as is known."""
+        """Drop one write, and restore the backend's version of the entity, as far as known."""
         _native.call(_revert, self._handle, to_text(id, "id"))
 
     def drop(self, id: str) -> None:
-        """Forget one write; the local entity stays as it is."""
+        """Drop one write. The local entity stays as it is."""
         _native.call(_drop, self._handle, to_text(id, "id"))
 
     def __repr__(self) -> str:

@@ -19,14 +19,14 @@ _json = _native.function("kv_query_json")
 _free = _native.function("kv_query_free")
 
 
-#: What is computed of an entity beside it.
+#: A value that a query computes for each entity.
 Computed = Mapping[str, Any]
-#: An order: names with 1, -1, or what is computed.
+#: A sort order: names of members with 1, -1, or a computed value.
 Sort = Mapping[str, int | Computed]
 
-#: How well an entity fits the searches of a query, as an order or as a member of results.
+#: The relevance of an entity for the searches of a query, to sort by or to add to results.
 TEXT_SCORE: Final[Computed] = {"$meta": "textScore"}
-#: How far a place is from the one that a query is near to, in metres.
+#: The distance of an entity's place from the centre of a query's ``near``, in metres.
 DISTANCE: Final[Computed] = {"$meta": "geoNearDistance"}
 
 
@@ -38,10 +38,10 @@ def snippet(
     words: int = 20,
     path: str | None = None,
 ) -> Computed:
-    """Describe the part of an entity's texts that shows best why a search found it.
+    """Describe a snippet: the part of an entity's texts that shows best why a search found it.
 
-    `start` and `end` stand around what was found, `ellipsis` for what was left out; `path` is the
-    member to take it from. Nothing is escaped.
+    `start` and `end` are put around each word that was found. `ellipsis` stands for text that was
+    left out. `path` is the member to take the snippet from. Nothing is escaped.
     """
     style: dict[str, Any] = {"$meta": "snippet", "start": start, "end": end}
     style |= {"ellipsis": ellipsis, "words": words}
@@ -49,7 +49,7 @@ def snippet(
 
 
 class Query:
-    """A query in the backend's language (MongoDB's). It never changes; any thread may use it.
+    """A query in MongoDB's language. It is immutable, and any thread may use it.
 
     >>> Query({"population": {"$gte": 50_000}}, sort={"name": 1}, limit=20).to_dict()["limit"]
     20
@@ -65,12 +65,12 @@ class Query:
         fields: Sequence[str] | None = None,
         computed: Mapping[str, Computed] | None = None,
     ) -> None:
-        """Make a query; :class:`~kvstore.InvalidError` names what is wrong with it.
+        """Make a query; :class:`~kvstore.InvalidError` says what is wrong with it.
 
-        The order of `sort`'s members counts: 1 is ascending, -1 descending, :data:`TEXT_SCORE` puts
-        the best first. `computed` adds members to the results: ``{"score": TEXT_SCORE}``,
-        :data:`DISTANCE` or a :func:`snippet`. Of a query, such as ``F.population > 50_000``, the
-        filter is taken.
+        The order of `sort`'s members counts. 1 is ascending, -1 is descending, and
+        :data:`TEXT_SCORE` puts the best first. `computed` adds members to the results:
+        ``{"score": TEXT_SCORE}``, :data:`DISTANCE` or a :func:`snippet`. If `filter` is a query,
+        such as ``F.population > 50_000``, only its filter is used.
         """
         if isinstance(filter, Query):
             self._adopt(_combined("and", [filter], _modifiers(sort, skip, limit, fields, computed)))
@@ -99,9 +99,9 @@ class Query:
         fields: Sequence[str] | None = None,
         computed: Mapping[str, Computed] | None = None,
     ) -> Query:
-        """Make a query from a predicate format, as NSPredicate has them.
+        """Make a query from a predicate format, in the syntax of NSPredicate.
 
-        `arguments` are the values of ``%@``, ``%K``, ``%d``…, `variables` those of ``$name``.
+        `arguments` are the values of ``%@``, ``%K``, ``%d``…; `variables` are those of ``$name``.
 
         >>> query = Query.from_format("state == %@ AND population >= %d", "MA", 50_000)
         >>> query.to_dict()["filter"]
@@ -123,26 +123,26 @@ class Query:
         return query
 
     def sort(self, *keys: str) -> Query:
-        """Sort by members, one after the other: ``sort("-population", "name")``; a - descends."""
+        """Sort by members, such as ``sort("-population", "name")``. A ``-`` means descending."""
         if not all(key.removeprefix("-") for key in keys):
             raise invalid("a member has a name")
         order = {key.removeprefix("-"): -1 if key.startswith("-") else 1 for key in keys}
         return self._with(sort=order)
 
     def skip(self, count: int) -> Query:
-        """Leave out so many of the first."""
+        """Skip this many entities at the beginning of the result."""
         return self._with(skip=count)
 
     def limit(self, count: int) -> Query:
-        """Give so many at the most; 0: no limit."""
+        """Limit the result to this many entities; 0 means no limit."""
         return self._with(limit=count)
 
     def fields(self, *names: str) -> Query:
-        """Give only these members, and ``_id``."""
+        """Return only these members of entities, and ``_id``."""
         return self._with(fields=list(names))
 
     def by_relevance(self) -> Query:
-        """Sort by how well entities fit the searches, the best first."""
+        """Sort by relevance for the searches of the query, the best first."""
         return self._with(sort={"score": TEXT_SCORE})
 
     def computing(self, **members: Computed) -> Query:
@@ -167,11 +167,11 @@ class Query:
         fields: Sequence[str] | None = None,
         computed: Mapping[str, Computed] | None = None,
     ) -> Query:
-        """Make a query of the same filter with these modifiers and no others."""
+        """Make a query with the same filter, these modifiers and no others."""
         return _adopted(_combined("and", [self], _modifiers(sort, skip, limit, fields, computed)))
 
     def __and__(self, other: QueryLike) -> Query:
-        """Select what both do. The modifiers of the parts are left behind, here and below.
+        """Match entities that both queries match. Combinations drop the modifiers of their parts.
 
         >>> (Query({"a": 1}) & {"b": 2}).to_dict()["filter"]
         {'a': 1, 'b': 2}
@@ -182,14 +182,14 @@ class Query:
         return _adopted(_combined("and", [other, self]))
 
     def __or__(self, other: QueryLike) -> Query:
-        """Select what at least one of them does."""
+        """Match entities that at least one of the queries matches."""
         return _adopted(_combined("or", [self, other]))
 
     def __ror__(self, other: QueryLike) -> Query:
         return _adopted(_combined("or", [other, self]))
 
     def __invert__(self) -> Query:
-        """Select what this one does not."""
+        """Match entities that this query does not match."""
         return _adopted(_combined("not", [self]))
 
     def __bool__(self) -> bool:
@@ -203,12 +203,12 @@ class Query:
         weakref.finalize(self, _free, handle)
 
     def to_format(self) -> tuple[str, list[Any]]:
-        """Give the filter as a predicate format, and its arguments."""
+        """Return the filter as a predicate format, and its arguments."""
         printed = from_json(_native.call_for_text(_format, self._handle))
         return printed["format"], printed["arguments"]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the query as the library understood it."""
+        """Return the query as the library has parsed it."""
         result: dict[str, Any] = from_json(_native.call_for_text(_json, self._handle))
         return result
 
@@ -227,10 +227,10 @@ def text_search(
     case_sensitive: bool = False,
     diacritic_sensitive: bool = False,
 ) -> Query:
-    """Select entities by the words in any of their texts: ``fox*``, ``"a phrase"``, ``-not``.
+    """Match entities by the words in any of their texts: ``fox*``, ``"a phrase"``, ``-not``.
 
-    One of the words has to be there, or all of them; with a `language` words are compared by their
-    stems. The same for one member is ``F.title.search("fox*")``.
+    At least one of the words must be there, or all of them with `all_words`. With a `language`,
+    words are compared by their stems. To search one member only, use ``F.title.search("fox*")``.
 
     >>> text_search('fox* -"red fox"').to_dict()["filter"]
     {'$text': {'$search': 'fox* -"red fox"'}}
@@ -241,7 +241,7 @@ def text_search(
 def search_filter(
     text: str, all_words: bool, language: str, case_sensitive: bool, diacritic_sensitive: bool
 ) -> dict[str, Any]:
-    """Give the filter of a search."""
+    """Return the filter of a search."""
     search: dict[str, Any] = {"$search": text, "$language": language}
     if all_words:
         search["$matchCriteria"] = "all"
@@ -287,7 +287,7 @@ def _modifiers(
     return to_json(modifiers) if modifiers else None
 
 
-#: What a call takes for a query: a query, a filter, or None for everything.
+#: The argument for a query: a query, a filter, or None, which matches everything.
 QueryLike = Query | Mapping[str, Any] | None
 
 
@@ -297,5 +297,5 @@ def as_query(query: QueryLike) -> Query | None:
 
 
 def handle_of(query: Query | None) -> int | None:
-    """Give what C calls the query; the caller keeps the query alive during the call."""
+    """Return the query's handle in C; the caller keeps the query alive during the call."""
     return None if query is None else query._handle

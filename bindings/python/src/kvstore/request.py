@@ -1,7 +1,7 @@
-"""Requests: operations that run, and the callbacks that tell how they went.
+"""Requests: running operations, and the callbacks for their answers.
 
-What may wait for the network is always started asynchronously, and a blocking call waits for it in
-short slices: between two of them Python notices Ctrl-C, and the operation is cancelled.
+An operation that may wait for the network is always started asynchronously. A blocking call waits
+for it in short slices: between two of them Python notices Ctrl-C, and the operation is cancelled.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .results import Answer, E, Progress
 
 T = TypeVar("T")
 
-#: What an asynchronous form tells its answers to.
+#: The callback of an asynchronous form.
 OnAnswer = Callable[[Answer[T]], object] | Done
 
 _wait = _native.function("kv_request_wait")
@@ -34,7 +34,7 @@ _cancel = _native.function("kv_request_cancel")
 _progress = _native.function("kv_request_progress")
 _free = _native.function("kv_request_free")
 
-#: Seconds between two looks for signals. A wait itself ends at once when the answer is there.
+#: Seconds between two checks for signals. A wait ends at once when the answer is there.
 _SLICE: Final = 0.1
 
 
@@ -69,10 +69,10 @@ class CursorReader(Generic[E]):
 
 
 class Request(Closing, Generic[T]):
-    """An operation that runs; any thread may use it.
+    """A running operation. Any thread may use it.
 
-    Closing it gives the handle back and lets the operation go on. That also happens at the end of a
-    ``with`` and when the request is garbage.
+    Closing a request releases its handle; the operation goes on. The same happens at the end of a
+    ``with`` and when the request is garbage-collected.
     """
 
     def __init__(
@@ -87,13 +87,13 @@ class Request(Closing, Generic[T]):
         self._finalizer = weakref.finalize(self, _release, handle, delivery)
 
     def done(self) -> bool:
-        """Tell whether the final answer is there."""
+        """Return whether the final answer is there."""
         return bool(_is_done(self._handle))
 
     def result(self, timeout: float | None = None) -> T:
-        """Wait for the result; what failed raises here, also what a callback raised.
+        """Wait for the result. It raises the error of the operation, or that of a callback.
 
-        :class:`kvstore.TimeoutError` tells that `timeout` seconds passed; the operation goes on.
+        After `timeout` seconds :class:`kvstore.TimeoutError` is raised, and the operation goes on.
         """
         self._wait(timeout)
         with self._lock:
@@ -102,21 +102,21 @@ class Request(Closing, Generic[T]):
         return self._result[0]
 
     def wait(self, timeout: float) -> bool:
-        """Wait for the final answer; tell whether it came within `timeout` seconds."""
+        """Wait for the final answer; return whether it came within `timeout` seconds."""
         end = time.monotonic() + timeout
         while not _is_done(self._handle) and (left := end - time.monotonic()) > 0:
             _wait(self._handle, min(_SLICE, left), None, None, None)
         return self.done()
 
     def cancel(self) -> None:
-        """Ask the operation to stop: it ends with :class:`CancelledError`, unless it was done.
+        """Ask the operation to stop: it ends with :class:`CancelledError`, unless it is done.
 
         A write that is cancelled after its local step stays pending.
         """
         _cancel(self._handle)
 
     def progress(self) -> Progress:
-        """Tell how far the operation is."""
+        """Return the progress of the operation."""
         progress = _abi.ProgressStruct(size=ctypes.sizeof(_abi.ProgressStruct))
         _native.check(_progress(self._handle, ctypes.byref(progress)))
         return Progress(
@@ -127,11 +127,11 @@ class Request(Closing, Generic[T]):
         )
 
     def close(self) -> None:
-        """Give the handle back; a second time is harmless."""
+        """Release the handle. A second call is harmless."""
         self._finalizer()
 
     def finish(self) -> T:
-        """Wait for the result as a blocking call does: whatever interrupts it cancels it."""
+        """Wait for the result as a blocking call does: an interruption cancels the operation."""
         try:
             return self.result()
         except KVError:

@@ -1,4 +1,4 @@
-"""What calls give back."""
+"""The results of calls."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .errors import KVError, error_from_json
 T = TypeVar("T")
 
 Entity = dict[str, Any]
-#: What a call takes for an entity: an object, or its JSON, which is then sent as it is.
+#: The argument for an entity: an object, or its JSON, which is then sent as it is.
 EntityLike = Mapping[str, Any] | bytes | str
 if TYPE_CHECKING:
     from typing_extensions import TypeVar as TypeVarWithDefault
 
-    #: What a store gives and takes for an entity: a dictionary, unless it was opened with a model.
+    #: The type of a store's entities: a dictionary, unless the store was opened with a model.
     E = TypeVarWithDefault("E", default=Entity)
 else:
     E = TypeVar("E")
@@ -29,17 +29,17 @@ PendingState = Literal["waiting", "refused", "conflict"]
 
 @dataclass(frozen=True, slots=True)
 class UpdateResult:
-    """What an update changed."""
+    """The result of an update."""
 
     #: How many entities matched.
     matched: int
-    #: How many of them were not as the update wants them already.
+    #: How many of them the update has changed.
     modified: int
 
 
 @dataclass(frozen=True, slots=True)
 class PullResult:
-    """What a pull did to the local store."""
+    """The result of a pull: how many local entities were written and removed."""
 
     pulled: int
     removed: int
@@ -47,21 +47,21 @@ class PullResult:
 
 @dataclass(frozen=True, slots=True)
 class PushResult:
-    """What a push sent, and what was refused. Refused writes stay pending, with their error."""
+    """The result of a push. Refused writes stay pending, with their error."""
 
     pushed: int
     errors: list[KVError] = field(default_factory=list)
-    #: How many writes are quarantined now, including those of earlier pushes: ``store.pending`` has
-    #: them, ``push(retry_quarantined=True)`` sends them once more.
+    #: How many writes are quarantined now, including those of earlier pushes. ``store.pending``
+    #: lists them, and ``push(retry_quarantined=True)`` sends them once more.
     quarantined: int = 0
-    #: How many accepted writes have replaced a version that was not seen here, as far as the
-    #: backend lets it be known.
+    #: How many accepted writes have overwritten a version that this device had not seen, as far as
+    #: the backend reports it.
     overwritten: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
-    """What a push and then a pull did. Nothing is pulled while a write waits that was not sent."""
+    """The result of a sync. Nothing is pulled while there are writes that were not sent."""
 
     pushed: int
     errors: list[KVError]
@@ -69,13 +69,13 @@ class SyncResult:
     removed: int
     #: How many writes are quarantined now.
     quarantined: int = 0
-    #: How many accepted writes have replaced a version that was not seen here.
+    #: How many accepted writes have overwritten a version that this device had not seen.
     overwritten: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class SaveManyResult(Generic[E]):
-    """The entities as saved, in the order of the input, with None where it failed."""
+    """The entities as saved, in the order of the input, with None for those that failed."""
 
     entities: list[E | None]
     errors: list[KVError]
@@ -83,7 +83,7 @@ class SaveManyResult(Generic[E]):
 
 @dataclass(frozen=True, slots=True)
 class PendingWrite:
-    """One write that the backend has not confirmed."""
+    """A pending write: one that the backend has not confirmed yet."""
 
     id: str
     operation: Operation
@@ -91,19 +91,19 @@ class PendingWrite:
     changed_at: datetime
     attempts: int
     last_error: KVError | None
-    #: "waiting" until a push has sent it; "refused" or in "conflict": quarantined, and not sent
-    #: again until it is retried, edited, reverted, dropped or changed.
+    #: A write is "waiting" until a push has sent it. A write that is "refused" or in "conflict" is
+    #: quarantined: it is not sent again until it is retried, edited, reverted, dropped or changed.
     state: PendingState
 
 
 @dataclass(frozen=True, slots=True)
 class PendingDetail(PendingWrite, Generic[E]):
-    """One pending write with what would be sent, and the backend's version that it changes."""
+    """A pending write with the entity that it would send, and the version that it changes."""
 
     entity: E | None
     base: E | None
-    #: The backend's version, for a quarantined write; None if that is unknown or, in a
-    #: conflict, if it was deleted there.
+    #: The backend's version, for a quarantined write. None if it is unknown or, in a conflict, if
+    #: the entity was deleted there.
     remote: E | None
 
 
@@ -112,27 +112,27 @@ class Index:
     """An index of a collection."""
 
     name: str
-    #: Such as ``{"country": 1, "population": -1}``.
+    #: The members and their kinds, such as ``{"country": 1, "population": -1}``.
     keys: dict[str, int | str]
-    #: Only what is "ready" is used by queries.
+    #: Queries use an index only when it is "ready".
     state: Literal["ready", "building", "unusable"]
-    #: Whether some entities have an array there.
+    #: Whether some entities have an array in one of the keys.
     arrays: bool
     #: Whether count and sum of the last key are kept for each group of the others.
     totals: bool = False
-    #: The language whose stems are kept beside the words.
+    #: The language whose stems are indexed beside the words.
     language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """How a query is carried out, and what it looked at."""
+    """How a query was carried out, and how much it has read."""
 
     access: Literal["index", "ids", "scan"]
     indexes: list[str]
-    #: Whether no entity had to be looked at to know that it matches.
+    #: Whether the index alone decides which entities match.
     exact: bool
-    #: Whether a count needs nothing but the index.
+    #: Whether a count reads nothing but the index.
     covering: bool
     sql: str
     steps: list[str]
@@ -142,7 +142,7 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a request is. Totals are 0 while they are unknown."""
+    """The progress of a request. Totals are 0 while they are unknown."""
 
     entities_done: int
     entities_total: int
@@ -152,26 +152,26 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class SyncEvent:
-    """What happened while a client synchronised. Members that do not apply are None."""
+    """An event of a client's synchronisation. Members that do not apply are None."""
 
     #: "started", "progress", "finished", "offline", "online", "loggedOut", "quarantined",
     #: "overwritten"; others
     #: may follow.
     event: str
-    #: Tells one push, pull or sync from the other.
+    #: The number of the push, pull or sync that the event belongs to.
     task: int | None = None
     #: "push", "pull" or "sync".
     operation: str | None = None
     collection: str | None = None
-    #: Whether nobody asked for it but the option ``push_automatically``.
+    #: Whether the option ``push_automatically`` started it.
     automatic: bool = False
     progress: Progress | None = None
-    #: What a finished call gave, as the library writes it.
+    #: The result of a finished call, as the library writes it.
     result: Mapping[str, Any] | None = None
     error: KVError | None = None
-    #: The entity concerned.
+    #: The id of the entity concerned.
     id: str | None = None
-    #: The version that was overwritten; None also if it was a deletion.
+    #: The version that was overwritten. It is None, too, if that was a deletion.
     remote: Mapping[str, Any] | None = None
 
 
@@ -203,15 +203,15 @@ def decode_sync_event(text: bytes) -> SyncEvent:
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """One answer of an asynchronous call: a Cache store answers twice, others once."""
+    """One answer of an asynchronous call. A cache store answers twice, others once."""
 
     #: The result, or None if there is an error.
     value: T | None
-    #: Why it failed, if it did.
+    #: The error of a call that failed.
     error: KVError | None
-    #: Whether no further answer follows.
+    #: Whether this is the last answer.
     is_final: bool
-    #: Whether it was answered from the local store.
+    #: Whether the answer comes from local data.
     is_local: bool
 
 
@@ -258,7 +258,7 @@ def decode_explanation(text: bytes) -> Explanation:
 
 
 def _known(result: type, members: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out members that a newer library has added."""
+    """Drop members that a newer library has added."""
     names = {field.name for field in fields(result)}
     return {name: value for name, value in members.items() if name in names}
 

@@ -1,4 +1,4 @@
-"""Copying out what can be read of a damaged file."""
+"""Copying everything readable out of a damaged file."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _salvage = _native.function("kv_salvage")
 
 
 def salvage(directory: str | PathLike[str], **options: Unpack[ClientOptions]) -> dict[str, Any]:
-    """Copy what can be read of a client's data file into a new directory, as lines of JSON.
+    """Copy everything readable of a client's data file into a new directory, as lines of JSON.
 
-    `options` are those with which a client would be opened. Pending writes come first, in
-    ``pending.ndjson``; each collection gets a file. The report says how many lines each file has,
-    in how many places something could not be read, and which entities were damaged. The damaged
-    file stays as it is.
+    `options` are those with which a client would be opened. Pending writes are copied first, to
+    ``pending.ndjson``. Each collection has a file of its own. The report says how many lines each
+    file has, how many parts could not be read, and which entities were damaged. The damaged file
+    stays as it is.
     """
     text = encode_options(options) or b"{}"
     path = to_text(fspath(directory), "directory")

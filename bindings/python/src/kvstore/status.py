@@ -1,4 +1,4 @@
-"""How a client and what it follows stand."""
+"""The status of a client, of its collections and of its follows."""
 
 from __future__ import annotations
 
@@ -16,55 +16,56 @@ FollowState = Literal["starting", "current", "behind", "offline", "closed"]
 
 @dataclass(frozen=True, slots=True)
 class FollowStatus:
-    """How a query that is followed stands."""
+    """The status of a follow."""
 
     collection: str
     filter: Mapping[str, Any]
-    #: "starting" until something was read; "current": here is what the backend has; "behind": it
-    #: is being read, or the error says why it cannot be; "offline": nobody answers.
+    #: "starting": nothing was read yet. "current": the local data is what the backend has.
+    #: "behind": changes are being read, or the error says why they cannot be. "offline": the
+    #: backend does not answer.
     state: FollowState
-    #: Whether changes come by live data; else they are polled for.
+    #: Whether changes arrive as live data; otherwise they are polled for.
     live: bool
-    #: When it was last read.
+    #: When the query was last read from the backend.
     last_synced: datetime | None
     error: KVError | None
 
 
 @dataclass(frozen=True, slots=True)
 class CollectionStatus:
-    """How a collection stands."""
+    """The status of a collection."""
 
     collection: str
     tag: str
-    #: Writes that the backend has not confirmed, including quarantined ones.
+    #: The number of pending writes, including quarantined ones.
     pending: int
     quarantined: int
-    #: When it was last read from the backend.
+    #: When the collection was last read from the backend.
     last_synced: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """A push, pull or sync that runs."""
+    """A running push, pull or sync."""
 
     operation: str
     collection: str
-    #: Whether nobody asked for it.
+    #: Whether the library started it by itself.
     automatic: bool
     progress: Progress
 
 
 @dataclass(frozen=True, slots=True)
 class ClientStatus:
-    """How a client stands, and what it does."""
+    """The status of a client, and what it is doing."""
 
-    #: None: nothing was asked yet.
+    #: Whether the backend answers. None if no request was sent yet.
     online: bool | None
     signed_in: bool
     pending: int
     quarantined: int
     collections: list[CollectionStatus]
-    #: Empty: nothing runs.
+    #: What is running; empty if nothing is.
     activity: list[Activity]
     follows: list[FollowStatus]
 
@@ -72,7 +73,7 @@ class ClientStatus:
 def follow_reader(
     receive: Callable[[FollowStatus], object] | None,
 ) -> Callable[[bytes | KVError], None]:
-    """Give what reads the events of a follow for a function, if there is one."""
+    """Return a function that passes the status of a follow on to `receive`, if there is one."""
 
     def handle_event(event: bytes | KVError) -> None:
         if receive is not None and isinstance(event, bytes):

@@ -1,4 +1,4 @@
-"""Streams: what a subscription tells, to be iterated over."""
+"""Streams: the events of a subscription, to be iterated over."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ _MISSED: Final = object()
 
 
 class Stream(Closing, Generic[T]):
-    """Events in their order, for ``for`` and ``async for``, from its making until it is closed.
+    """Events in their order, for ``for`` and ``async for``.
 
-    Iterating waits for the next event. It ends when the stream or its client is closed. What goes
-    wrong is raised; whoever goes on gets what follows. Use it in a ``with`` or an ``async with``:
-    dropping it is no end. ``for`` is not for pumped clients: nobody would dispatch while it waits.
+    A stream has all events from its creation until it is closed. Iterating waits for the next
+    event, and ends when the stream or its client is closed. Errors are raised; iterating may go on
+    after one. Use the stream in a ``with`` or an ``async with``: dropping the object does not end
+    it. Do not use ``for`` with pumped clients: nobody would dispatch while it waits.
     """
 
     def __init__(self, limit: int) -> None:
@@ -34,15 +35,15 @@ class Stream(Closing, Generic[T]):
         self._behind = False
         self._ended = False
         self._news = threading.Condition()
-        #: Of the tasks that wait.
+        #: Functions that wake the waiting tasks.
         self._wakers: list[Callable[[], object]] = []
 
     @abstractmethod
     def _resume(self) -> T | None:
-        """Give what stands for events that were dropped, if anything does; called with no lock."""
+        """Return the event that stands for dropped ones, or None; called without the lock."""
 
     def _put(self, event: T | KVError) -> None:
-        """Add what must not be dropped."""
+        """Add an event that must not be dropped."""
         with self._news:
             self._add(event)
 
@@ -59,7 +60,7 @@ class Stream(Closing, Generic[T]):
         self._wake()
 
     def _end(self) -> None:
-        """Nothing follows what waits."""
+        """End the stream after the events that wait."""
         with self._news:
             self._ended = True
             self._wake()
@@ -68,7 +69,7 @@ class Stream(Closing, Generic[T]):
         self._news.notify_all()
         wakers, self._wakers = self._wakers, []
         for wake in wakers:
-            # A loop that is closed has nobody who waits.
+            # In a closed loop no task waits.
             with suppress(RuntimeError):
                 wake()
 

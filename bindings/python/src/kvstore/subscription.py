@@ -1,4 +1,4 @@
-"""Subscriptions: what keeps calling back until it is closed."""
+"""Subscriptions: they call back until they are closed."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _close = _native.function("kv_subscription_close")
 
 
 class Subscription(Closing):
-    """Something that keeps calling back, until it or its client is closed; dropping it is no end.
+    """A subscription calls back until it or its client is closed. Dropping it does not end it.
 
-    Once :meth:`close` has returned no callback is running and none will come. Inside the callback
-    itself it returns at once, and that call is the last.
+    Once :meth:`close` has returned, no callback is running and none will follow. Inside the
+    callback itself :meth:`close` returns at once, and that call is the last.
     """
 
     def __init__(self, handle: int, owner: Owner) -> None:
@@ -33,28 +33,29 @@ class Subscription(Closing):
 
     @property
     def handle(self) -> int:
-        """What C calls it; 0 once it is closed."""
+        """The handle in C; 0 once the subscription is closed."""
         return self._handle or 0
 
     def close(self) -> None:
-        """End it; a second time is harmless."""
+        """End the subscription. A second call is harmless."""
         handle, self._handle = self._handle, None
         if handle is not None:
             _close(handle)
 
     def end(self, **options: Unpack[NetworkOptions]) -> None:
-        """End it, and wait for the answer of the backend where it has to be told.
+        """End the subscription, and wait for the backend if it has to be informed.
 
-        That is so for live data that nobody else of this client listens to. What the backend says
-        if it refuses is raised, and :class:`kvstore.NetworkError` if it cannot be told; once this
-        is over, whatever came of it, no callback is running and none will come.
+        The backend has to be informed about live data that no other subscription of this client
+        uses. If the backend refuses, its error is raised; if it cannot be reached,
+        :class:`kvstore.NetworkError` is. In any case no callback is running afterwards, and none
+        will follow.
         """
         self.end_async(**options).finish()
 
     def end_async(
         self, *, on_answer: OnAnswer[None] | None = None, **options: Unpack[NetworkOptions]
     ) -> Request[None]:
-        """Start to end it."""
+        """Start to end the subscription."""
         text = encode_options(options)
         return start("kv_subscription_end", _NOTHING, self, text, on_answer=on_answer)
 
@@ -67,9 +68,9 @@ def begin(
     ended: Callable[[], object] | None = None,
     handlers: int = 1,
 ) -> int:
-    """Call a function that begins a subscription; give its handle.
+    """Call a function that begins a subscription; return its handle.
 
-    C is given `receive` for each of its `handlers`.
+    `receive` is passed to C for each of its `handlers`.
     """
     delivery = EventDelivery(receive, ended)
     function = _native.function(name)

@@ -37,15 +37,15 @@ _run = _native.function("kv_client_transaction")
 
 _Body: Final = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 
-#: KV_OK, and a status of failure for a body that raised: its exception is what comes out.
+#: KV_OK, and a failure status for a body that raised: its exception is raised to the caller.
 _OK: Final = 0
 _GAVE_UP: Final = 40
 
 
 class Transaction(Closing):
-    """Reads and writes of a client that happen all at once; any thread may use it.
+    """Reads and writes of a client that happen all at once. Any thread may use it.
 
-    As a context manager it commits at the end of the ``with``, unless an exception leaves it:
+    As a context manager, it commits at the end of the ``with``, unless an exception leaves it:
 
     >>> import kvstore
     >>> with kvstore.Client(app_key="kid_demo", host=None, data_directory=directory) as client:
@@ -55,9 +55,9 @@ class Transaction(Closing):
     ...         transaction.update(notes, {"text": "milk"}, {"$inc": {"n": 1}}).modified
     1
 
-    Reads see the data as it was when the transaction began, with its own writes on top. Nothing is
-    locked. If what was read has changed meanwhile, :meth:`commit` raises
-    :class:`kvstore.ConflictError` and nothing was written; :meth:`Client.transact` tries again.
+    Reads see a snapshot of the data from when the transaction began, with its own writes on top.
+    Nothing is locked. If data that it has read was changed meanwhile, :meth:`commit` raises
+    :class:`kvstore.ConflictError` and nothing is written. :meth:`Client.transact` tries again.
     """
 
     def __init__(self, client: Client, handle: int, *, is_lent: bool = False) -> None:
@@ -78,11 +78,11 @@ class Transaction(Closing):
             self.close()
 
     def commit(self) -> None:
-        """Write everything, on the disk when this returns, and end the transaction."""
+        """Write everything to disk and end the transaction."""
         _native.call(_commit, self._handle)
 
     def close(self) -> None:
-        """End the transaction; one that was not committed has written nothing."""
+        """End the transaction. If it was not committed, nothing is written."""
         if self._finalizer is not None:
             self._finalizer()
 
@@ -93,14 +93,14 @@ class Transaction(Closing):
         )
 
     def get(self, store: Store[E], id: str, default: T | None = None) -> E | T | None:
-        """Find one entity, or give `default`."""
+        """Find one entity, or return `default`."""
         try:
             return self.find_by_id(store, id)
         except NotFoundError:
             return default
 
     def find(self, store: Store[E], query: QueryLike = None) -> Cursor[E]:
-        """Find the entities that match; they can be read until the transaction ends."""
+        """Find the entities that match. They can be read until the transaction ends."""
         made = as_query(query)
         return Cursor(
             _native.call_for_handle(_find, self._handle, store.handle, handle_of(made)),
@@ -120,9 +120,9 @@ class Transaction(Closing):
     def save(self, store: Store[E], entity: E, **condition: Unpack[Condition]) -> E: ...
 
     def save(self, store: Store[Any], entity: Any, **condition: Unpack[Condition]) -> Any:
-        """Save one entity and give it as it will be stored.
+        """Save one entity and return it as it will be stored.
 
-        A condition is about the entity as the transaction sees it.
+        A condition is checked against the entity as the transaction sees it.
         """
         text = store.mapper.write(entity)
         return store.mapper.parse(
@@ -132,13 +132,13 @@ class Transaction(Closing):
         )
 
     def remove_by_id(self, store: Store[E], id: str, **condition: Unpack[Condition]) -> int:
-        """Remove one entity; give 1, or 0 if there is none."""
+        """Remove one entity; return 1, or 0 if there is none."""
         return _native.call_for_count(
             _remove_by_id, self._handle, store.handle, to_text(id, "id"), encode_options(condition)
         )
 
     def remove(self, store: Store[E], query: QueryLike) -> int:
-        """Remove the entities that match and count them."""
+        """Remove the entities that match, and count them."""
         if query is None:
             raise invalid("without a query every entity would be removed: {} means all")
         made = as_query(query)

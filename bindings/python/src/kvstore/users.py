@@ -17,7 +17,7 @@ _USERS: Final = TextReader(decode_entities)
 
 
 class Users:
-    """Finds the other users of a client's backend; :attr:`Client.users` gives it."""
+    """Finds the other users of a client's backend: see :attr:`Client.users`."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -31,10 +31,10 @@ class Users:
         email: str | None = None,
         **options: Unpack[NetworkOptions],
     ) -> list[Entity]:
-        """Find the users who have all of these values; at least one is needed.
+        """Find the users who have all of these values; at least one value is needed.
 
-        What users may be found by, and what is shown of them, is the backend's choice; `members`
-        has what is found by under another name, such as ``{"last_name": "Moe"}``.
+        The backend decides by which members users can be found, and which members it shows.
+        `members` is for values under other names, such as ``{"last_name": "Moe"}``.
         """
         request = self.lookup_async(members, id=id, username=username, email=email, **options)
         return request.finish()

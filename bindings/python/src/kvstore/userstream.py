@@ -1,4 +1,4 @@
-"""User-to-user streams: messages from user to user, which are kept nowhere."""
+"""User-to-user streams: messages from user to user, which are not stored."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _NOTHING: Final = TextReader(decode_nothing)
 
 
 class UserStream:
-    """A stream of a client's backend. Each user owns a part of it; `user` says whose is meant.
+    """A stream of a client's backend. Each user owns a part of it.
 
-    Without `user` it is the active user's own. :meth:`Client.register_live` comes before sending
-    and listening.
+    The argument `user` says whose part is meant; without it, the part of the active user is. Call
+    :meth:`Client.register_live` before sending and listening.
     """
 
     def __init__(self, client: Client, name: str) -> None:
@@ -45,13 +45,13 @@ class UserStream:
         user: str | None = None,
         **options: Unpack[NetworkOptions],
     ) -> None:
-        """Say who may publish and listen, besides the owner; who may not any more does not."""
+        """Set who may publish and listen, besides the owner. All others lose these rights."""
         self.set_acl_async(
             subscribe=subscribe, publish=publish, groups=groups, user=user, **options
         ).finish()
 
     def owners(self, **options: Unpack[NetworkOptions]) -> list[str]:
-        """List the users of whose parts the active user may use something."""
+        """List the users whose parts the active user may publish or listen to."""
         return self.owners_async(**options).finish()
 
     def send(
@@ -59,7 +59,8 @@ class UserStream:
     ) -> None:
         """Send a message to the present subscribers: any JSON of up to 32 KB.
 
-        It is sent once: after a :class:`kvstore.NetworkError` it may have been told or not.
+        It is sent only once. After a :class:`kvstore.NetworkError` it may have been delivered, or
+        not.
         """
         self.send_async(message, user=user, **options).finish()
 
@@ -72,7 +73,7 @@ class UserStream:
         on_error: ErrorHandler | None = None,
         user: str | None = None,
     ) -> Subscription:
-        """Call functions for what is said: see :meth:`kvstore.Store.subscribe`.
+        """Call functions for the messages of a part: see :meth:`kvstore.Store.subscribe`.
 
         `on_next` gets events with a ``message``.
         """
@@ -83,9 +84,9 @@ class UserStream:
         )
 
     def live(self, user: str | None = None) -> LiveStream:
-        """Iterate over what :meth:`subscribe` tells, with ``for`` or ``async for``.
+        """Iterate over the events of :meth:`subscribe`, with ``for`` or ``async for``.
 
-        Not for pumped clients: nobody would dispatch while it waits.
+        Do not use ``for`` with pumped clients: nobody would dispatch while it waits.
         """
         return LiveStream(
             *("kv_stream_subscribe", self._client, self._client.handle, *self._part(user)),
@@ -114,7 +115,7 @@ class UserStream:
         on_answer: OnAnswer[None] | None = None,
         **options: Unpack[NetworkOptions],
     ) -> Request[None]:
-        """Start to say who may publish and listen."""
+        """Start to set who may publish and listen."""
         acl: dict[str, Any] = {"subscribe": list(subscribe), "publish": list(publish)}
         if groups is not None:
             acl["groups"] = dict(groups)
@@ -136,7 +137,7 @@ class UserStream:
         on_answer: OnAnswer[None] | None = None,
         **options: Unpack[NetworkOptions],
     ) -> Request[None]:
-        """Start to send something."""
+        """Start to send a message."""
         text = to_json(message)
         arguments = (*self._part(user), text, len(text))
         return self._start("kv_stream_send", _NOTHING, *arguments, options=options, on=on_answer)

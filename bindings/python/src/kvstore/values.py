@@ -1,8 +1,8 @@
-"""Values of Python as JSON has them, in entities, filters, formats and options alike.
+"""Values of Python in JSON, in entities, filters, formats and options alike.
 
-What JSON has stays as it is. Of the rest, a ``datetime`` becomes text in UTC with milliseconds, as
-backends write dates; it must know its time zone. The page ``docs/dates-and-numbers.md`` has them
-all. :func:`register_type` adds types of one's own.
+Values that JSON has stay as they are. A ``datetime``, which must have a time zone, becomes text in
+UTC with milliseconds, as backends write dates. The page ``docs/dates-and-numbers.md`` lists all
+types. :func:`register_type` adds types of your own.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from . import _pydantic
 
 T = TypeVar("T")
 
-#: How the types of :func:`register_type` are read.
+#: The functions that read the types of :func:`register_type`.
 readers: Final[dict[type, Callable[[Any], Any]]] = {}
 
 
 @functools.singledispatch
 def to_json_value(value: object) -> Any:
-    """Give what stands for a value in JSON; ``TypeError`` or ``ValueError`` if nothing does.
+    """Return a value's form in JSON; raise ``TypeError`` or ``ValueError`` if it has none.
 
-    What is given may hold values that are to be asked for in turn.
+    The result may contain values that must be converted in turn.
 
     >>> to_json_value(datetime(2026, 2, 3, 4, 5, 6, 789_999, tzinfo=UTC))
     '2026-02-03T04:05:06.789Z'
@@ -46,7 +46,7 @@ def to_json_value(value: object) -> Any:
 
 
 def member_name(field: dataclasses.Field[Any]) -> str:
-    """Give the name that a field of a dataclass has in JSON: its ``metadata["alias"]``, or its own.
+    """Return the name of a dataclass field in JSON: its ``metadata["alias"]``, or its own name.
 
     >>> member_name(dataclasses.field(metadata={"alias": "_acl"}))
     '_acl'
@@ -58,11 +58,11 @@ def member_name(field: dataclasses.Field[Any]) -> str:
 def register_type(
     type: type[T], write: Callable[[T], Any], read: Callable[[Any], T] | None = None
 ) -> None:
-    """Say how values of a type, and of those derived from it, become JSON, and come back.
+    """Register how values of a type, and of types derived from it, are written to JSON and read.
 
-    `write` gives something that JSON has, or that can be written in turn. `read` is for members of
-    dataclasses that are declared with the type: see :meth:`kvstore.Client.collection`. Types that
-    JSON has, such as ``str`` and ``dict``, stay as they are.
+    `write` returns a value that JSON has, or one that can be written in turn. `read` is for members
+    of dataclasses that are declared with the type: see :meth:`kvstore.Client.collection`. Types
+    that JSON has, such as ``str`` and ``dict``, stay as they are.
 
     >>> register_type(complex, lambda number: [number.real, number.imag])
     >>> to_json_value(2 + 1j)

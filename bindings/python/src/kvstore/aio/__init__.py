@@ -1,4 +1,4 @@
-"""The same for asyncio: what may wait is awaited, and cancelling a task cancels the operation.
+"""The same API for asyncio: calls are awaited, and cancelling a task cancels the operation.
 
 >>> import asyncio
 >>> from kvstore import aio
@@ -11,9 +11,9 @@
 >>> asyncio.run(main())
 milk
 
-The loop never waits for the network, the disk or a lock, and nothing is polled: the library tells
-the loop when an operation is over. Several loops, and other threads, may use one client. Errors are
-those of the blocking calls.
+The loop never waits for the network, the disk or a lock, and nothing is polled: the library wakes
+the loop when an operation is over. Several loops, and other threads, may use one client. The errors
+are those of the blocking calls.
 """
 
 from .client import Client

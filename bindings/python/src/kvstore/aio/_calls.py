@@ -63,7 +63,7 @@ class StoreCalls(Generic[E]):
         initial: Mapping[str, Any] | None = None,
         **options: Unpack[CallOptions],
     ) -> list[Entity]:
-        """Group the entities that match by some members, and compute numbers about each group.
+        """Group the entities that match by some members, and compute aggregates of each group.
 
         See :meth:`kvstore.Store.group`.
         """
@@ -76,7 +76,7 @@ class StoreCalls(Generic[E]):
     async def distinct(
         self, path: str, query: QueryLike = None, **options: Unpack[CallOptions]
     ) -> list[Any]:
-        """Give the different values of a member, in order; elements of arrays count one by one."""
+        """Return the distinct values of a member, sorted; each element of an array is a value."""
         return await finish(
             lambda done: self.blocking.distinct_async(path, query, on_answer=done, **options)
         )
@@ -90,7 +90,7 @@ class StoreCalls(Generic[E]):
     async def save(self, entity: E, **options: Unpack[WriteOptions]) -> E: ...
 
     async def save(self, entity: Any, **options: Unpack[WriteOptions]) -> Any:
-        """Save one entity and give it as stored, with an ``_id`` if it had none.
+        """Save one entity and return it as stored, with a new ``_id`` if it had none.
 
         See :meth:`kvstore.Store.save`.
         """
@@ -107,7 +107,7 @@ class StoreCalls(Generic[E]):
     async def insert(self, entity: E, **options: Unpack[CallOptions]) -> E: ...
 
     async def insert(self, entity: Any, **options: Unpack[CallOptions]) -> Any:
-        """Save one entity if there is none of its ``_id``, else :class:`kvstore.ConflictError`."""
+        """Save a new entity; if its ``_id`` exists, raise :class:`kvstore.ConflictError`."""
         return await self.save(entity, **options, if_missing=True)
 
     @overload
@@ -121,7 +121,7 @@ class StoreCalls(Generic[E]):
     ) -> SaveManyResult[E]: ...
 
     async def save_many(self, entities: Any, **options: Unpack[WriteOptions]) -> Any:
-        """Save many entities, locally in one transaction; the result says which ones failed.
+        """Save many entities, locally in one transaction. The result says which ones failed.
 
         See :meth:`kvstore.Store.save_many`.
         """
@@ -130,7 +130,7 @@ class StoreCalls(Generic[E]):
         )
 
     async def remove_by_id(self, id: str, **options: Unpack[WriteOptions]) -> int:
-        """Remove one entity; give 1, or 0 if there was none."""
+        """Remove one entity; return 1, or 0 if there was none."""
         return await finish(
             lambda done: self.blocking.remove_by_id_async(id, on_answer=done, **options)
         )
@@ -138,7 +138,7 @@ class StoreCalls(Generic[E]):
     async def remove(
         self, query: QueryLike = None, *, all: bool = False, **options: Unpack[CallOptions]
     ) -> int:
-        """Remove the entities that match and count them; None asks for ``all=True``."""
+        """Remove the entities that match, and count them. None requires ``all=True``."""
         return await finish(
             lambda done: self.blocking.remove_async(query, all=all, on_answer=done, **options)
         )
@@ -155,7 +155,7 @@ class StoreCalls(Generic[E]):
         )
 
     async def version(self, id: str) -> int:
-        """Give the local version of one entity, which goes up with each change of it here."""
+        """Return the local version of one entity. Each local change of the entity increases it."""
         return await in_thread(self.blocking.version, id)
 
     async def clear(self, query: QueryLike = None) -> int:
@@ -170,7 +170,7 @@ class StoreCalls(Generic[E]):
         await finish(lambda done: self.blocking.share_async(id, on_answer=done, **options))
 
     async def unshare(self, id: str, **options: Unpack[ShareOptions]) -> None:
-        """Take back what :meth:`share` gave; ``everybody_reads=True`` makes an entity private.
+        """Take back rights of :meth:`share`; ``everybody_reads=True`` makes an entity private.
 
         See :meth:`kvstore.Store.unshare`.
         """
@@ -184,15 +184,15 @@ class StoreCalls(Generic[E]):
         return await finish(lambda done: self.blocking.pull_async(query, on_answer=done, **options))
 
     async def push(self, **options: Unpack[CallOptions]) -> PushResult:
-        """Send all pending writes; those that are refused are in the result and stay pending."""
+        """Send all pending writes. Refused ones stay pending; the result has their errors."""
         return await finish(lambda done: self.blocking.push_async(on_answer=done, **options))
 
     async def sync(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> SyncResult:
-        """Push, then pull what matches; nothing is pulled if the push left errors."""
+        """Push, then pull the entities that match. If the push left errors, nothing is pulled."""
         return await finish(lambda done: self.blocking.sync_async(query, on_answer=done, **options))
 
     async def purge(self, query: QueryLike = None) -> int:
-        """Forget the pending writes of matching entities and count them; the entities stay."""
+        """Drop the pending writes of matching entities, and count them. The entities stay."""
         return await in_thread(self.blocking.purge, query)
 
     async def create_index(
@@ -203,7 +203,7 @@ class StoreCalls(Generic[E]):
         totals: bool = False,
         language: Literal["english"] | None = None,
     ) -> None:
-        """Make an index, such as ``{"country": 1, "population": -1}``, over what is there too.
+        """Create an index, such as ``{"country": 1, "population": -1}``.
 
         See :meth:`kvstore.Store.create_index`.
         """
@@ -220,7 +220,7 @@ class StoreCalls(Generic[E]):
         return await in_thread(self.blocking.indexes)
 
     async def explain(self, query: QueryLike = None) -> Explanation:
-        """Run a find in the local data and tell how it is carried out."""
+        """Run a find on the local data, and explain how it was carried out."""
         return await in_thread(self.blocking.explain, query)
 
 
@@ -235,11 +235,11 @@ class PendingCalls(Generic[E]):
         return await in_thread(self.blocking.count)
 
     async def get(self, id: str) -> PendingDetail[E]:
-        """Give one write and what it would send, or raise :class:`kvstore.NotFoundError`."""
+        """Return one write with its entity, or raise :class:`kvstore.NotFoundError`."""
         return await in_thread(self.blocking.get, id)
 
     async def retry(self, id: str, **options: Unpack[CallOptions]) -> None:
-        """Send one write now; it stays pending if that fails.
+        """Send one write now. If that fails, it stays pending.
 
         See :meth:`kvstore.PendingQueue.retry`.
         """
@@ -252,15 +252,15 @@ class PendingCalls(Generic[E]):
     async def edit(self, id: str, entity: E) -> None: ...
 
     async def edit(self, id: str, entity: Any) -> None:
-        """Replace what a create or update would send; its attempts and error are reset."""
+        """Replace the entity that a create or update would send; attempts and error are reset."""
         await in_thread(self.blocking.edit, id, entity)
 
     async def revert(self, id: str) -> None:
-        """Forget one write and make the local entity what the backend has, as far as is known."""
+        """Drop one write, and restore the backend's version of the entity, as far as known."""
         await in_thread(self.blocking.revert, id)
 
     async def drop(self, id: str) -> None:
-        """Forget one write; the local entity stays as it is."""
+        """Drop one write. The local entity stays as it is."""
         await in_thread(self.blocking.drop, id)
 
 
@@ -282,7 +282,7 @@ class ClientCalls:
         members: Mapping[str, Any] | None = None,
         **options: Unpack[NetworkOptions],
     ) -> Entity:
-        """Create a user and log it in; without a name the backend makes one up.
+        """Create a user and log it in. Without a name, the backend makes one up.
 
         See :meth:`kvstore.Client.signup`.
         """
@@ -311,7 +311,7 @@ class ClientCalls:
         client_id: str | None = None,
         **options: Unpack[NetworkOptions],
     ) -> Entity:
-        """Log the user in who was on the :meth:`login_page`; the session renews itself."""
+        """Log in the user who was on the :meth:`login_page`. The session is renewed by itself."""
         return await finish(
             lambda done: self.blocking.login_with_code_async(
                 code, redirect_uri, client_id=client_id, on_answer=done, **options
@@ -329,18 +329,18 @@ class ClientCalls:
         )
 
     async def logout(self, **options: Unpack[LogoutOptions]) -> None:
-        """Log the active user out and wipe the local data, unless ``keep_data=True``.
+        """Log the active user out and delete the local data, unless ``keep_data=True``.
 
         See :meth:`kvstore.Client.logout`.
         """
         await finish(lambda done: self.blocking.logout_async(on_answer=done, **options))
 
     async def register_live(self, **options: Unpack[NetworkOptions]) -> None:
-        """Let the active user listen: :meth:`Store.subscribe`. To be called after each login."""
+        """Register for live data, for :meth:`Store.subscribe`. Call it after each login."""
         await finish(lambda done: self.blocking.register_live_async(on_answer=done, **options))
 
     async def unregister_live(self, **options: Unpack[NetworkOptions]) -> None:
-        """End all live subscriptions of this client. A logout does this too."""
+        """Unregister: it ends all live subscriptions of this client, as a logout does."""
         await finish(lambda done: self.blocking.unregister_live_async(on_answer=done, **options))
 
     async def me(self, **options: Unpack[NetworkOptions]) -> Entity:
@@ -362,24 +362,24 @@ class ClientCalls:
         )
 
     async def user_exists(self, username: str, **options: Unpack[NetworkOptions]) -> bool:
-        """Tell whether a user name is taken."""
+        """Return whether a user name is taken."""
         return await finish(
             lambda done: self.blocking.user_exists_async(username, on_answer=done, **options)
         )
 
     async def status(self) -> ClientStatus:
-        """Tell how the client stands and what it does, without a network call."""
+        """Return the state of the client and what it is doing, without a network call."""
         return await in_thread(self.blocking.status)
 
     async def compact(self, **options: Unpack[NetworkOptions]) -> dict[str, int]:
-        """Give back the disk space that local data no longer needs; say the bytes before and after.
+        """Free the disk space that local data no longer needs; return the sizes before and after.
 
         See :meth:`kvstore.Client.compact`.
         """
         return await finish(lambda done: self.blocking.compact_async(on_answer=done, **options))
 
     async def repair(self) -> dict[str, Any]:
-        """Take what is damaged in the local data out of the way, and say what that was.
+        """Repair the local data, and report what was damaged.
 
         See :meth:`kvstore.Client.repair`.
         """
@@ -401,7 +401,7 @@ class UserCalls:
         email: str | None = None,
         **options: Unpack[NetworkOptions],
     ) -> list[Entity]:
-        """Find the users who have all of these values; at least one is needed.
+        """Find the users who have all of these values; at least one value is needed.
 
         See :meth:`kvstore.Users.lookup`.
         """
@@ -426,7 +426,7 @@ class GroupCalls:
         acl: Mapping[str, Any] | None = None,
         **options: Unpack[NetworkOptions],
     ) -> UserGroup:
-        """Make a group of these users, by their ids."""
+        """Create a group of these users, by their ids."""
         return await finish(
             lambda done: self.blocking.create_async(
                 name, members, acl=acl, on_answer=done, **options
@@ -451,7 +451,7 @@ class GroupCalls:
         acl: Mapping[str, Any] | None = None,
         **options: Unpack[NetworkOptions],
     ) -> UserGroup:
-        """Add users, remove others, rename it or replace its ``_acl``; the rest stays.
+        """Add users, remove others, rename a group or replace its ``_acl``; the rest stays.
 
         See :meth:`kvstore.Groups.update`.
         """
@@ -462,7 +462,7 @@ class GroupCalls:
         )
 
     async def delete(self, id: str, **options: Unpack[NetworkOptions]) -> None:
-        """Delete a group: what its members could read or write because of it, they cannot now."""
+        """Delete a group. Its members lose the rights that they had because of it."""
         await finish(lambda done: self.blocking.delete_async(id, on_answer=done, **options))
 
 
@@ -487,7 +487,7 @@ class StreamCalls:
         user: str | None = None,
         **options: Unpack[NetworkOptions],
     ) -> None:
-        """Say who may publish and listen, besides the owner; who may not any more does not."""
+        """Set who may publish and listen, besides the owner. All others lose these rights."""
         await finish(
             lambda done: self.blocking.set_acl_async(
                 subscribe=subscribe,
@@ -500,7 +500,7 @@ class StreamCalls:
         )
 
     async def owners(self, **options: Unpack[NetworkOptions]) -> list[str]:
-        """List the users of whose parts the active user may use something."""
+        """List the users whose parts the active user may publish or listen to."""
         return await finish(lambda done: self.blocking.owners_async(on_answer=done, **options))
 
     async def send(

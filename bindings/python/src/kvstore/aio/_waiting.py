@@ -17,7 +17,7 @@ P = ParamSpec("P")
 
 
 async def finish(begin: Callable[[Done], Request[T]]) -> T:
-    """Start an operation and wait for its result; whatever ends the waiting cancels it."""
+    """Start an operation and wait for its result. An interrupted wait cancels the operation."""
     loop = asyncio.get_running_loop()
     over = loop.create_future()
 
@@ -26,7 +26,7 @@ async def finish(begin: Callable[[Done], Request[T]]) -> T:
             over.set_result(None)
 
     def wake() -> None:
-        # A loop that is closed has nobody who waits.
+        # In a closed loop no task waits.
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(settle)
 
@@ -40,9 +40,9 @@ async def finish(begin: Callable[[Done], Request[T]]) -> T:
 
 
 async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Call what stays on this machine without holding up the loop.
+    """Call a function that stays on this machine, without blocking the loop.
 
-    It is carried through even if the task is cancelled: it is short, and half of it is nothing.
+    The call is completed even if the task is cancelled, because it is short and cannot be undone.
     """
     return await asyncio.shield(asyncio.to_thread(function, *args, **kwargs))
 
@@ -52,7 +52,7 @@ class Closing(ABC):
 
     @abstractmethod
     async def close(self) -> None:
-        """Close it; a second time is harmless."""
+        """Close it. A second call is harmless."""
 
     async def __aenter__(self) -> Self:
         return self

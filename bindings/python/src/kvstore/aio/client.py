@@ -25,9 +25,9 @@ M = TypeVar("M")
 
 
 class Client(ClientCalls, Closing):
-    """A client for asyncio, of the same options as :class:`kvstore.Client`.
+    """A client for asyncio, with the same options as :class:`kvstore.Client`.
 
-    Opening makes no network call. ``callbacks="pump"`` is not for it: the loop takes its part.
+    Opening makes no network call. ``callbacks="pump"`` is refused: the loop does that work.
     """
 
     def __init__(self, **options: Unpack[ClientOptions]) -> None:
@@ -76,28 +76,28 @@ class Client(ClientCalls, Closing):
     ) -> T:
         """Run a function in a transaction, on a thread: see :meth:`kvstore.Client.transact`.
 
-        The function takes the stores of the blocking calls, ``store.blocking``.
+        The function uses the blocking calls of the stores, ``store.blocking``.
         """
         return await in_thread(
             lambda: self.blocking.transact(body, tag=tag, retries=retries, timeout=timeout)
         )
 
     async def close(self) -> None:
-        """Close the client, its stores, cursors and requests; a second time is harmless.
+        """Close the client, its stores, cursors and requests. A second call is harmless.
 
-        Waiting calls get :class:`kvstore.CancelledError`. Pending writes stay.
+        Waiting calls raise :class:`kvstore.CancelledError`. Pending writes are kept.
         """
         await in_thread(self.blocking.close)
 
     def sync_events(self) -> Events[SyncEvent]:
-        """Give what happens while the client synchronises: ``async with``, then ``async for``.
+        """Observe the client's synchronisation: ``async with``, then ``async for``.
 
         See :meth:`kvstore.Client.observe_sync`.
         """
         return Events(lambda receive, ended: self.blocking.observe_sync(receive, ended=ended))
 
     def statuses(self) -> States[ClientStatus]:
-        """Give the status, now and after each change: ``async with``, then ``async for``.
+        """Observe the status, now and after each change: ``async with``, then ``async for``.
 
         See :meth:`kvstore.Client.observe_status`.
         """
@@ -113,7 +113,7 @@ class Client(ClientCalls, Closing):
     def login_page(
         self, redirect_uri: str, *, client_id: str | None = None, state: str | None = None
     ) -> str:
-        """Give the address of the page on which somebody logs in: no call, so not awaited."""
+        """Return the address of the login page. It makes no call, so it is not awaited."""
         return self.blocking.login_page(redirect_uri, client_id=client_id, state=state)
 
     @property
@@ -123,11 +123,11 @@ class Client(ClientCalls, Closing):
 
     @property
     def groups(self) -> Groups:
-        """The groups of users, which an ``_acl`` can name."""
+        """The groups of users. An ``_acl`` can name them."""
         return Groups(self.blocking.groups)
 
     def stream(self, name: str) -> UserStream:
-        """Give a user-to-user stream; nothing is asked of anybody yet."""
+        """Return a user-to-user stream. This makes no network call."""
         return UserStream(self.blocking.stream(name))
 
     def __repr__(self) -> str:

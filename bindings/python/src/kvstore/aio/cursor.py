@@ -14,11 +14,11 @@ from ._waiting import Closing, finish, in_thread
 
 
 class Cursor(Closing, AsyncIterator[E], Generic[E]):
-    """Iterates lazily over the entities of a find, a page in memory at a time.
+    """Iterates lazily over the entities of a find, with one page in memory at a time.
 
-    The find starts with the first entity that is asked for. A cursor that reads the local store
-    holds a snapshot of it from then on: it closes itself at its end, so leave a loop early only
-    inside an ``async with``.
+    The find starts when the first entity is requested. From then on, a cursor over local data holds
+    a snapshot. It closes itself after the last entity, so leave a loop early only inside an
+    ``async with``.
     """
 
     def __init__(self, begin: Callable[[Done], Request[blocking.Cursor[E]]]) -> None:
@@ -41,7 +41,7 @@ class Cursor(Closing, AsyncIterator[E], Generic[E]):
             return self._cursor.mapper.read(self._page.pop())
 
     async def close(self) -> None:
-        """Close the cursor; a second time is harmless."""
+        """Close the cursor. A second call is harmless."""
         self._begin, self._page = None, []
         if self._cursor is not None:
             await in_thread(self._cursor.close)
@@ -59,7 +59,7 @@ class Cursor(Closing, AsyncIterator[E], Generic[E]):
                 await in_thread(found.close)
                 return []
             self._cursor, self._begin = found, None
-        # A page that is on its way when a task is cancelled belongs to who asks next.
+        # A page that arrives after its task was cancelled is for the next caller.
         if self._fetching is None:
             self._fetching = asyncio.ensure_future(in_thread(self._cursor.fetch))
         try:

@@ -1,4 +1,4 @@
-"""Events: what a subscription tells, for ``async for``."""
+"""The events of a subscription, for ``async for``."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _MOST: Final = 10_000
 
 
 class Events(Closing, AsyncIterator[T], Generic[T]):
-    """Events in their order, from its making in a running loop until it or its client is closed.
+    """Events in their order, from creation in a running loop until it or its client is closed.
 
-    Use it in an ``async with``: dropping it is no end. If more than 10,000 events wait, those are
-    given, and then ``asyncio.QueueFull`` is raised: some were missed.
+    Use it in an ``async with``: dropping the object does not end it. If more than 10,000 events
+    wait, it yields these and then raises ``asyncio.QueueFull``, because some were missed.
     """
 
     def __init__(
@@ -56,13 +56,13 @@ class Events(Closing, AsyncIterator[T], Generic[T]):
         return self._waiting.popleft()
 
     async def close(self) -> None:
-        """End it, with the events that wait; a second time is harmless."""
+        """End it, and drop the events that wait. A second call is harmless."""
         await in_thread(self._subscription.close)
         self._waiting.clear()
         self._end()
 
     def _in_loop(self, step: Callable[[], None]) -> None:
-        # A loop that is closed has nobody who waits.
+        # In a closed loop no task waits.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(step)
 
@@ -81,7 +81,7 @@ class Events(Closing, AsyncIterator[T], Generic[T]):
 
 
 class LiveStream(Closing, AsyncIterator[LiveEvent[E]], Generic[E]):
-    """What happens in a collection, or is said in a stream: see :class:`kvstore.LiveStream`."""
+    """The live events of a collection or of a user stream: see :class:`kvstore.LiveStream`."""
 
     def __init__(self, blocking: live.LiveStream[E]) -> None:
         self.blocking = blocking
@@ -97,14 +97,14 @@ class LiveStream(Closing, AsyncIterator[LiveEvent[E]], Generic[E]):
         await in_thread(self.blocking.close)
 
     async def end(self, **options: Unpack[NetworkOptions]) -> None:
-        """End it, and wait for the backend's answer: see :meth:`kvstore.Subscription.end`."""
+        """End the stream and wait for the backend: see :meth:`kvstore.Subscription.end`."""
         await finish(lambda done: self.blocking.end_async(on_answer=done, **options))
 
 
 class States(Events[T]):
-    """The last state that was told, for ``async for``: one that nobody took gives way to the next.
+    """The latest state, for ``async for``: a state that nobody has read is replaced by the next.
 
-    What it is of lasts until this is closed, whether or not somebody iterates.
+    The subscription lasts until this object is closed, whether or not anybody iterates.
     """
 
     def _take(self, event: T) -> None:

@@ -1,4 +1,4 @@
-"""The queue of a collection: the writes that are not sent, at most one for each entity."""
+"""The queue of a collection: its pending writes, at most one for each entity."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class PendingQueue(PendingCalls[E]):
         self.blocking = queue
 
     async def __aiter__(self) -> AsyncIterator[PendingWrite]:
-        """Give the writes, oldest first, a page at a time."""
+        """Yield the writes, oldest first, page by page."""
         after = None
         while page := await in_thread(self.blocking.page, after):
             for write in page:

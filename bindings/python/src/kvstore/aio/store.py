@@ -34,17 +34,17 @@ class Store(StoreCalls[E], Closing):
         self.blocking = store
 
     async def close(self) -> None:
-        """Close the store; a second time is harmless. What is under way goes on."""
+        """Close the store. A second call is harmless. Running calls go on."""
         await in_thread(self.blocking.close)
 
     def find(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> Cursor[E]:
-        """Find the entities that match, for ``async for``; they are fetched as it goes on."""
+        """Find the entities that match, for ``async for``, which fetches them page by page."""
         return Cursor(lambda done: self.blocking.find_async(query, on_answer=done, **options))
 
     async def pull_entities(
         self, query: QueryLike = None, **options: Unpack[CallOptions]
     ) -> Cursor[E]:
-        """Pull, and give the entities that match as they are here afterwards, for ``async for``."""
+        """Pull, and return the entities that match in the local data afterwards."""
         await self.pull(query, **options)
         options["read_policy"] = "forceLocal"
         return self.find(query, **options)
@@ -52,7 +52,7 @@ class Store(StoreCalls[E], Closing):
     async def sync_entities(
         self, query: QueryLike = None, **options: Unpack[CallOptions]
     ) -> tuple[SyncResult, Cursor[E]]:
-        """Sync, and give the entities that match as they are here afterwards, too."""
+        """Sync, and return the entities that match in the local data afterwards, too."""
         result = await self.sync(query, **options)
         options["read_policy"] = "forceLocal"
         return result, self.find(query, **options)
@@ -60,7 +60,7 @@ class Store(StoreCalls[E], Closing):
     async def get(
         self, id: str, default: T | None = None, **options: Unpack[CallOptions]
     ) -> E | T | None:
-        """Find one entity, or give `default`."""
+        """Find one entity, or return `default`."""
         try:
             return await self.find_by_id(id, **options)
         except NotFoundError:
@@ -71,21 +71,21 @@ class Store(StoreCalls[E], Closing):
 
     @property
     def pending(self) -> PendingQueue[E]:
-        """The writes that wait to be pushed."""
+        """The pending writes of the collection."""
         return PendingQueue(self.blocking.pending)
 
     def set_conflict_handler(self, handler: ConflictHandler[E] | None) -> None:
         """Let a function decide conflicts: see :meth:`kvstore.Store.set_conflict_handler`.
 
-        It is no coroutine, and runs on a thread of the client, not in the loop.
+        The function is not a coroutine. It runs on a thread of the client, not in the loop.
         """
         self.blocking.set_conflict_handler(handler)
 
     @asynccontextmanager
     async def live(self, *, live_to_local: bool = False) -> AsyncIterator[LiveStream[E]]:
-        """Give what happens to this collection on the backend: ``async with``, then ``async for``.
+        """Iterate over the live data of this collection: ``async with``, then ``async for``.
 
-        See :meth:`kvstore.Store.live`; :meth:`Client.register_live` comes first.
+        See :meth:`kvstore.Store.live`. Call :meth:`Client.register_live` before.
         """
         blocking = await in_thread(self.blocking.live, live_to_local=live_to_local)
         async with LiveStream(blocking) as stream:
@@ -94,9 +94,9 @@ class Store(StoreCalls[E], Closing):
     def follow(
         self, query: QueryLike = None, **options: Unpack[FollowOptions]
     ) -> States[FollowStatus]:
-        """Keep what matches in sync with the backend, for as long as an ``async with`` lasts.
+        """Keep a query in sync with the backend, for as long as an ``async with`` lasts.
 
-        ``async for`` gives how it stands. See :meth:`kvstore.Store.follow`.
+        ``async for`` yields its status. See :meth:`kvstore.Store.follow`.
         """
         return States(
             lambda receive, ended: self.blocking.follow(query, receive, ended=ended, **options)
@@ -104,7 +104,7 @@ class Store(StoreCalls[E], Closing):
 
     @asynccontextmanager
     async def changes(self, query: QueryLike = None) -> AsyncIterator[ChangesStream[E]]:
-        """Follow a query over the local data: ``async with``, then ``async for``.
+        """Observe a query over the local data: ``async with``, then ``async for``.
 
         See :meth:`kvstore.Store.changes`.
         """

@@ -19,6 +19,6 @@ class UserStream(StreamCalls):
 
     @asynccontextmanager
     async def live(self, user: str | None = None) -> AsyncIterator[LiveStream]:
-        """Give what is said: ``async with``, then ``async for``."""
+        """Iterate over the messages: ``async with``, then ``async for``."""
         async with LiveStream(await in_thread(self.blocking.live, user)) as stream:
             yield stream

@@ -1,4 +1,4 @@
-"""Backends of a program's own, for what the library does not know: classes with a few methods.
+"""Backends that a program registers: classes with a few methods.
 
 >>> from collections.abc import Iterable, Sequence
 >>> from typing import Any
@@ -30,7 +30,7 @@
 ...     notes.push().pushed
 1
 
-``docs/backends.md`` describes what each method is asked and answers.
+``docs/backends.md`` describes the arguments and the answer of each method.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The class that a backend of a program's own inherits from."""
+"""The base class of the backends that a program registers."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from .requests import (
 
 
 class Backend(ABC):
-    """What clients synchronise with.
+    """A backend that clients synchronise with.
 
-    The methods run on threads of the library, ``requests_at_once`` of them at the same time; each
-    may take as long as it likes. One may also give a :class:`concurrent.futures.Future` of what it
-    would give, or be an ``async def`` if the backend is registered with a loop: those are cancelled
-    when nobody waits for them any more. A method that does the work itself can look at
+    The methods run on threads of the library, up to ``requests_at_once`` at the same time. Each may
+    take as long as it likes. A method may also return a :class:`concurrent.futures.Future` of its
+    result, or be an ``async def`` if the backend is registered with a loop. Futures and coroutines
+    are cancelled when nobody waits for them any more. A method that does the work itself can check
     :func:`is_cancelled`.
 
-    What a method raises is how the request fails. ``ConnectionError`` and ``TimeoutError`` are "no
-    answer", ``PermissionError`` is "forbidden", a :class:`kvstore.KVError` is itself. Everything
-    else is taken for a defect of the backend: ``sys.unraisablehook`` gets it, and the client is
-    told ``KV_SERVER``. No write is lost by any of them.
+    An exception of a method makes the request fail. ``ConnectionError`` and ``TimeoutError`` mean
+    "no answer", ``PermissionError`` means "forbidden", and a :class:`kvstore.KVError` is passed on.
+    Every other exception counts as a defect of the backend: ``sys.unraisablehook`` gets it, and the
+    request fails with ``KV_SERVER``. No write is lost by any of them.
     """
 
-    #: The member that records are known by, a text unless it is an :class:`Integer`; several of
-    #: them if only together they tell one record from another.
+    #: The member that identifies records: a text, unless it is an :class:`Integer`. Several members
+    #: if only all of them together identify a record.
     id: str | Integer | Sequence[str | Integer] = "_id"
-    #: The member, or its path, that is another one after each change of a record: a text of which
-    #: nothing is known, an :class:`Integer` that grows, or an :class:`Ordered` text. None: there is
-    #: none, and what others have changed in the meantime is overwritten.
+    #: The member, or its path, that changes with each change of a record: an opaque text, an
+    #: :class:`Integer` that grows, or an :class:`Ordered` text. None if there is none: changes that
+    #: others have made meanwhile are then overwritten.
     version: str | Sequence[str] | Integer | Ordered | None = None
-    #: Members that are the backend's, and no content.
+    #: Members that the backend keeps for itself; they are not content.
     backend_members: Sequence[str] = ()
-    #: The member that says who may do what, and the one in it that names who made the record.
+    #: The member with the permissions, and the member in it that names the record's creator.
     permissions: str | None = None
     creator: str | None = None
-    #: Whether ``fetch`` evaluates filter, order, skip and limit; else the library does.
+    #: Whether ``fetch`` evaluates filter, order, skip and limit; otherwise the library does.
     queries: bool = False
-    #: Whether ``write`` keeps conditions; else the library looks first.
+    #: Whether ``write`` checks conditions; otherwise the library reads the record first.
     conditions: bool = True
     page_size: int = 1000
     ids_per_request: int = 100
@@ -53,28 +53,28 @@ class Backend(ABC):
 
     @abstractmethod
     def fetch(self, request: Fetch) -> Any:
-        """Give a :class:`Page` of a collection."""
+        """Return a :class:`Page` of a collection."""
 
     @abstractmethod
     def fetch_ids(self, collection: str, ids: Sequence[Any]) -> Any:
-        """Give the records of these ids that there are, in any order."""
+        """Return the records that exist of these ids, in any order."""
 
     def changes(self, collection: str, since: str) -> Any:
-        """Give a :class:`ChangedPage`, or None if the token is too old or of other data.
+        """Return a :class:`ChangedPage`, or None if the token is too old or of other data.
 
-        Without this method everything is read each time.
+        Without this method, everything is read each time.
         """
         raise NotImplementedError
 
     def live(self, collections: Sequence[str], after: Any) -> Any:
-        """Wait until something happens to a collection; give a :class:`LivePage`.
+        """Wait until a collection changes; return a :class:`LivePage`.
 
-        `after` is what the last one gave as ``next``; None asks for the present place, at once and
-        without changes. After some minutes without a change give an empty page. Without this method
-        live data is unsupported.
+        `after` is the ``next`` of the previous page. None asks for the present position, at once
+        and without changes. After some minutes without a change, return an empty page. Without this
+        method, live data is unsupported.
         """
         raise NotImplementedError
 
     @abstractmethod
     def write(self, collection: str, writes: Sequence[Write]) -> Any:
-        """Carry out writes; give a :class:`Result` for each, in their order."""
+        """Carry out writes; return a :class:`Result` for each, in their order."""

@@ -1,4 +1,4 @@
-"""Requests as methods get them, and answers as JSON."""
+"""Decodes requests for the methods of a backend, and encodes their answers as JSON."""
 
 from __future__ import annotations
 

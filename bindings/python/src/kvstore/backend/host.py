@@ -21,7 +21,7 @@ _complete = _native.function("kv_backend_complete")
 
 
 class _ThisThread(threading.local):
-    """The request that the running thread carries out."""
+    """The request that the current thread carries out."""
 
     request: int | None = None
     host: Host | None = None
@@ -31,7 +31,7 @@ _this_thread: Final = _ThisThread()
 
 
 def is_cancelled() -> bool:
-    """Tell whether nobody waits any more for the request that this thread carries out."""
+    """Return whether nobody waits any more for the request that this thread carries out."""
     host, request = _this_thread.host, _this_thread.request
     return host is not None and request is not None and host.has_cancelled(request)
 
@@ -50,7 +50,7 @@ class Host:
         self.token = remember(self)
 
     def carry_out(self, operation: str, request: int, text: bytes) -> None:
-        """Begin a request; it is completed here or by a future."""
+        """Begin a request. It is completed here, or by a future."""
         with self._lock:
             self._futures[request] = None
         before = _this_thread.host, _this_thread.request
@@ -93,7 +93,7 @@ class Host:
         try:
             text = to_json(ANSWERS[operation](given))
         except KVError as error:
-            # What a backend gives and JSON has not is its defect, not a refusal of what was asked.
+            # A result that JSON cannot express is a defect of the backend, not a refusal.
             raise TypeError(str(error)) from error
         self._end(request, _abi.KV_OK, text)
 
@@ -113,7 +113,7 @@ class Host:
         with self._lock:
             self._futures.pop(request, None)
             self._cancelled.discard(request)
-        # No error is asked for: it would be open for a moment after the client was closed.
+        # No error is requested: it would be open for a moment after the client was closed.
         result = _complete(request, status, text, len(text), None)
         if result == _abi.KV_NOT_FOUND:
             return  # Nobody waits any more.
@@ -123,7 +123,7 @@ class Host:
             report(error, self._backend)
 
     def cancel(self, request: int) -> None:
-        """Nobody waits for a request any more."""
+        """Cancel a request that nobody waits for any more."""
         with self._lock:
             if request not in self._futures:
                 return
@@ -133,7 +133,7 @@ class Host:
             future.cancel()
 
     def has_cancelled(self, request: int) -> bool:
-        """Tell whether nobody waits for a request any more."""
+        """Return whether nobody waits for a request any more."""
         with self._lock:
             return request in self._cancelled
 
@@ -142,7 +142,7 @@ class Host:
 
 
 def _status_of(error: BaseException) -> int | None:
-    """Give the status that an exception stands for; None: it is a defect."""
+    """Return the status that an exception stands for; None if it is a defect."""
     match error:
         case KVError():
             return error.status

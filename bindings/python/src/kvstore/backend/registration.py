@@ -1,4 +1,4 @@
-"""Names under which clients are opened with a backend."""
+"""The registration of backends under names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _unregister = _native.function("kv_backend_unregister")
 
 
 class Registration(Closing):
-    """A name under which clients are opened with a backend, until it is closed."""
+    """The registration of a backend under a name, until it is closed."""
 
     __slots__ = ("_is_closed", "name")
 
@@ -33,7 +33,7 @@ class Registration(Closing):
         self._is_closed = False
 
     def close(self) -> None:
-        """Take the name back: no client is opened with it any more; those that are open go on."""
+        """Unregister the name. No client can be opened with it any more; open ones go on."""
         if not self._is_closed:
             self._is_closed = True
             _native.call(_unregister, to_text(self.name, "name"))
@@ -45,11 +45,11 @@ class Registration(Closing):
 def register_backend(
     name: str, backend: Backend, *, loop: AbstractEventLoop | None = None
 ) -> Registration:
-    """Give a backend a name, for the option ``backend`` of clients.
+    """Register a backend under a name, for the option ``backend`` of clients.
 
-    `loop` runs the methods that are ``async def``, on whatever thread it runs. The name is the
-    backend's until ``close()`` or the end of a ``with``, or of the process. Clients that are open
-    keep the backend alive.
+    `loop` runs the methods that are ``async def``, on whatever thread the loop runs. The name
+    belongs to the backend until ``close()``, the end of a ``with``, or the end of the process. Open
+    clients keep the backend alive.
     """
     if not isinstance(backend, Backend):
         raise TypeError(f"a {type(backend).__name__} is no kvstore.Backend")
@@ -57,7 +57,7 @@ def register_backend(
     given = to_text(name, "name")
     functions = _functions_of(backend)
     host = Host(backend, loop)
-    # The library gives the token back, also when it refuses.
+    # The library releases the token, even if it refuses the backend.
     _native.call(
         _register, given, text, len(text), ctypes.byref(functions), host.token, FREE_POINTER
     )
@@ -117,13 +117,13 @@ def _on_cancel(token: int, request: int) -> None:
         host.cancel(request)
 
 
-# What C calls; kept here, because C holds only the addresses.
+# The functions that C calls; kept here, because C holds only their addresses.
 _thunks: Final = {operation: _thunk(operation) for operation in OPERATIONS}
 _cancel_thunk: Final = _abi.BACKEND_CANCEL_FN(_on_cancel)
 
 
 def _functions_of(backend: Backend) -> _abi.BackendStruct:
-    """Give the table of what a backend has; the library copies it."""
+    """Return the table of a backend's functions; the library copies it."""
     missing = _abi.BACKEND_FN()
     has_changes = type(backend).changes is not Backend.changes
     has_live = type(backend).live is not Backend.live

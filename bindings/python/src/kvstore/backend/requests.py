@@ -1,4 +1,4 @@
-"""What a backend is asked, and what it answers."""
+"""The requests to a backend, and its answers."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ class Integer:
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
-    """A version that is a text, and of which the greater is the later one."""
+    """A version that is a text; the greater of two is the later one."""
 
     path: str | Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """A page that is asked for."""
+    """A request for a page."""
 
     collection: str
     page_size: int
-    #: What the page before gave as ``next``; None: the first page.
+    #: The ``next`` of the page before; None asks for the first page.
     after: Any = None
-    #: What does not match may be left out; a backend with ``queries`` must leave it out.
+    #: Records that do not match may be left out; a backend with ``queries`` must leave them out.
     filter: Mapping[str, Any] | None = None
     #: For backends with ``queries``.
     sort: Mapping[str, Any] | None = None
@@ -51,48 +51,48 @@ class Page:
     """Some records of a collection."""
 
     records: Iterable[Record]
-    #: Asks for the page behind this one; any JSON value. None: this is the last one.
+    #: Any JSON value that asks for the next page. None if this is the last one.
     next: Any = None
-    #: Of a first page: the state of the collection before it was read, for ``changes``.
+    #: In the first page: the state of the collection before it was read, for ``changes``.
     token: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Upsert:
-    """A record that was made or changed."""
+    """A record that was created or changed."""
 
     record: Record
 
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """A record that has gone."""
+    """A record that was deleted."""
 
     id: Any
-    #: What a record is that has gone, where the backend has versions of these.
+    #: The version of the deletion, if the backend has versions of deletions.
     version: Any = None
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedPage:
-    """What has happened to a collection, in its order."""
+    """The changes of a collection, in their order."""
 
     changes: Iterable[Upsert | Delete]
-    #: What to ask from the next time.
+    #: The token for the next request.
     token: str
-    #: There is more behind the token.
+    #: Whether there are more changes after the token.
     more: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class LivePage:
-    """What has happened to some collections since they were asked for last."""
+    """The changes of some collections since the previous page."""
 
-    #: Names of collections, and what happened in them, in its order.
+    #: Names of collections and their changes, in the order of the changes.
     changes: Iterable[tuple[str, Upsert | Delete]]
-    #: Where to go on from; any JSON value but None.
+    #: The position to go on from; any JSON value but None.
     next: Any
-    #: Something that happened before is not among the changes.
+    #: Whether some earlier changes are not among these.
     incomplete: bool = False
 
 
@@ -104,13 +104,13 @@ class Write:
     id: Any
     #: None for a deletion.
     record: Record | None
-    #: The version that must be there; None: no such record may be there.
+    #: The version that must be stored. None: no such record may be stored.
     condition: Any = Unconditional.ALWAYS
 
     def may_replace(self, version: Any) -> bool:
-        """Tell whether the write may be carried out where this version is; None: no such record.
+        """Return whether the write may replace this version; None stands for no such record.
 
-        A record that is to be created must not be there, whatever the condition.
+        A record that is to be created must not exist, whatever the condition.
         """
         if self.operation == "create":
             return version is None
@@ -119,7 +119,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The write was carried out; the record as it is now."""
+    """The write was carried out; it has the record as it is now."""
 
     record: Record
 
@@ -133,9 +133,9 @@ class Deleted:
 
 @dataclass(frozen=True, slots=True)
 class Conflicting:
-    """What is there does not meet the condition, or is there although it was to be created."""
+    """The condition does not hold, or a record that was to be created exists already."""
 
-    #: None: nothing is there.
+    #: The stored record; None if there is none.
     record: Record | None
 
 
@@ -150,10 +150,10 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """Not now."""
+    """The write cannot be carried out now; the library sends it again later."""
 
     message: str
-    #: Seconds.
+    #: In how many seconds to send it again.
     after: float | None = None
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 
-#: What the tool is built with, and the package itself does without.
+#: The packages that the tool needs, and that the library itself does without.
 _EXTRA = {"click", "rich"}
 
 
 def main() -> int:
-    """Run the command line of this process; give its exit status."""
+    """Run the command line of this process; return its exit status."""
     try:
         from .program import run
     except ModuleNotFoundError as error:

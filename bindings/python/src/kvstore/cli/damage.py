@@ -16,13 +16,13 @@ from .settings import names_of_collections
 
 @dataclass(frozen=True)
 class Damage:
-    """Something of a collection that cannot be read."""
+    """A part of a collection that cannot be read."""
 
     collection: str
-    #: The damaged entity; None if it is not known which one it is, or the rest cannot be read.
+    #: The id of the damaged entity. None if it is unknown, or if the rest cannot be read.
     id: str | None
     problem: str
-    #: Whether its unsent write is quarantined already.
+    #: Whether its pending write is quarantined already.
     is_quarantined: bool = False
 
     def __str__(self) -> str:
@@ -30,7 +30,7 @@ class Damage:
 
 
 def damage_of(client: Client) -> Iterator[Damage]:
-    """Read each entity and pending write of all collections; give what is damaged."""
+    """Read each entity and pending write of all collections; yield the damaged ones."""
     for name in names_of_collections(client):
         with client.collection(name) as store:
             yield from _damage_of(store, name)
@@ -50,7 +50,7 @@ def _damage_of(store: Store, name: str) -> Iterator[Damage]:
 
 
 def readable(found: Cursor) -> Iterator[bytes | CorruptError]:
-    """Give the entities as JSON, and in place of each one that is damaged its error."""
+    """Yield the entities as JSON, and an error in place of each damaged one."""
     while True:
         try:
             yield from found.raw()
@@ -63,7 +63,7 @@ def readable(found: Cursor) -> Iterator[bytes | CorruptError]:
 
 
 def _parsed(text: bytes) -> str | None:
-    """Give what is wrong with a body; older versions stored bodies without a checksum."""
+    """Return what is wrong with a body; older versions stored bodies without a checksum."""
     try:
         from_json(text)
     except ValueError as error:
@@ -83,6 +83,6 @@ def listed(damages: list[Damage], limit: int = 5) -> str:
 
 
 def summary(damages: list[Damage]) -> str:
-    """Say how many are damaged, and which."""
+    """Return how many entities are damaged, and which."""
     verb = "is" if len(damages) == 1 else "are"
     return f"{counted(len(damages), 'entity', 'entities')} {verb} damaged: {listed(damages)}"

@@ -24,16 +24,16 @@ from .failures import Failure
 from .output import counted, human_bytes
 from .settings import Settings, status_of
 
-#: How far clocks may be apart, in seconds.
+#: By how many seconds the clocks may differ.
 _APART = 60
-#: Days of a certificate that are few.
+#: A certificate that is valid for fewer days than this is a warning.
 _FEW_DAYS = 14
 _LEAST_FREE = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True)
 class Check:
-    """What was looked at, and how it is."""
+    """One check and its result."""
 
     name: str
     result: Literal["ok", "warning", "failed", "unknown"]
@@ -41,7 +41,7 @@ class Check:
 
 
 def examine(settings: Settings) -> Iterator[Check]:
-    """Look at everything; what cannot be looked at is a failure of that check alone."""
+    """Run all checks. If something cannot be checked, only that check fails."""
     yield Check("tool", "ok", f"{__version__}, Python {platform.python_version()}")
     yield Check("library", "ok", f"{_native.version()}, {_native.path()}")
     yield Check("system", "ok", platform.platform())
@@ -79,7 +79,7 @@ def _store(settings: Settings) -> Iterator[Check]:
 
 
 def _file(file: Path) -> Check:
-    """Look at the file, before the library opens it: closing it afterwards would drop locks."""
+    """Check the file before the library opens it: closing it afterwards would drop locks."""
     with file.open("rb") as opened:
         header = opened.read(72)
     facts = file.stat()
@@ -112,7 +112,7 @@ def _backend(settings: Settings) -> Check:
 
 
 def _clock_and_certificate(settings: Settings, host: str) -> Iterator[Check]:
-    """Ask the backend for the time, by a connection of our own."""
+    """Ask the backend for the time, over a separate connection."""
     certificates = ssl.create_default_context(cafile=settings.ca_file)
     try:
         yield _clock(host, certificates)
@@ -129,7 +129,7 @@ def _clock(host: str, certificates: ssl.SSLContext) -> Check:
     try:
         answer = urllib.request.urlopen(host, timeout=10, context=certificates)
     except urllib.error.HTTPError as error:
-        # An answer that is an error has the time as well.
+        # An error answer has the time as well.
         answer = error
     with answer:
         date = answer.headers.get("Date")

@@ -1,4 +1,4 @@
-"""What can go wrong: exit codes, and errors as one line in plain English."""
+"""Exit codes, and errors as one line in plain English."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Exit(IntEnum):
     DONE = 0
     #: The operation failed for a reason that no other code names.
     FAILED = 1
-    #: The command line makes no sense.
+    #: The command line is not valid.
     USAGE = 2
     #: No such store, collection, entity, index or pending write.
     NOT_FOUND = 3
@@ -31,9 +31,9 @@ class Exit(IntEnum):
     NO_ANSWER = 6
     #: The file is damaged.
     DAMAGED = 7
-    #: Ended by Ctrl-C.
+    #: Ctrl-C ended the command.
     INTERRUPTED = 130
-    #: Nobody reads the output any more.
+    #: The reader of the output has closed it.
     BROKEN_PIPE = 141
 
 
@@ -70,7 +70,7 @@ _NO_COMMAND: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
 
 
 class Failure(click.ClickException):
-    """An end of the program that the user is told of, with an exit code of ours."""
+    """A failure that is reported to the user, with an exit code of :class:`Exit`."""
 
     def __init__(self, message: str, code: Exit = Exit.FAILED) -> None:
         super().__init__(message)
@@ -78,14 +78,14 @@ class Failure(click.ClickException):
 
 
 def code_of(error: errors.KVError) -> Exit:
-    """Give the exit code of an error of the library."""
+    """Return the exit code of an error of the library."""
     return next((code for kind, code in _CODES if isinstance(error, kind)), Exit.FAILED)
 
 
 def report(error: Exception, *, as_json: bool = False) -> int:
-    """Say on standard error what went wrong, as one line; give the exit code.
+    """Print an error to standard error, as one line; return the exit code.
 
-    Who names no command where there are several gets the help.
+    For a group that was called without a command, the help is printed.
     """
     if isinstance(error, _NO_COMMAND):
         print(error.format_message(), file=sys.stderr)
@@ -126,7 +126,7 @@ def _described(error: Exception) -> str:
 
 
 def _hint(error: Exception) -> str:
-    """Give where help is found, for a command line that makes no sense."""
+    """Return the hint where help is found, for a command line that is not valid."""
     context: Any = getattr(error, "ctx", None)
     if isinstance(error, click.UsageError) and context is not None:
         return f" Try: {context.command_path} --help"

@@ -23,7 +23,7 @@ from ..errors import KVError
 from .failures import say
 
 FORMATS = ("table", "json", "ndjson", "csv")
-#: A table is held in memory and read by people, so it has an end.
+#: The limit of a table's rows: a table is held in memory, and people read it.
 TABLE_LIMIT = 100
 
 Row = Mapping[str, Any]
@@ -37,11 +37,11 @@ class Output:
 
     @property
     def is_for_people(self) -> bool:
-        """Tell whether no program reads this."""
+        """Return whether people, and not programs, read the output."""
         return self.format == "table"
 
     def rows(self, rows: Iterable[Row], columns: Sequence[str], *, empty: str = "None.") -> None:
-        """Print a list whose members are known; of none the words for that."""
+        """Print a list whose members are known, or `empty` if there are no rows."""
         if self.format == "table":
             listed = list(rows)
             print_table(listed, columns) if listed else print_line(empty)
@@ -51,7 +51,7 @@ class Output:
             self.stream(map(encoded, rows))
 
     def one(self, row: Row) -> None:
-        """Print the members of one thing."""
+        """Print one object, a line for each member."""
         if self.format == "table":
             width = max((cell_len(name) for name in row), default=0)
             for name, value in row.items():
@@ -73,7 +73,7 @@ class Output:
             print_line(text)
 
     def stream(self, texts: Iterable[bytes]) -> None:
-        """Print values that are JSON already, each as soon as it is there."""
+        """Print values that are JSON already, each as soon as it is available."""
         binary = self.format == "json"
         first = True
         for text in texts:
@@ -84,16 +84,16 @@ class Output:
             print_line("[]" if first else "\n]")
 
     def event(self, row: Row, words: str) -> None:
-        """Print something that has just happened, and do not keep it back."""
+        """Print an event at once, without buffering."""
         print_line(printable(words) if self.format == "table" else encoded(row).decode())
         sys.stdout.flush()
 
     def problem(self, words: str, **details: Any) -> None:
-        """Say on standard error what went wrong with a part of the work, and go on."""
+        """Report on standard error that a part of the work has failed, and go on."""
         say(words, details, as_json=self.format in ("json", "ndjson"))
 
     def done(self, words: str, **facts: Any) -> None:
-        """Say what was done: in words, or as facts for a program."""
+        """Report what was done: in words, or as members for a program."""
         if self.format == "table":
             print_line(printable(words))
         else:
@@ -106,7 +106,7 @@ def print_line(text: str, end: str = "\n") -> None:
 
 
 def note(words: str) -> None:
-    """Say something that belongs to no result, on standard error."""
+    """Print a note that belongs to no result to standard error."""
     print(words, file=sys.stderr)
 
 
@@ -146,7 +146,7 @@ def _cut(text: str, width: int) -> str:
 
 
 def print_csv(rows: Iterable[Row], columns: Sequence[str]) -> None:
-    """Print CSV as RFC 4180 has it; a cell is a text or JSON, see :func:`csv_cell`."""
+    """Print CSV by RFC 4180; a cell is a text or JSON, see :func:`csv_cell`."""
     for line in csv_lines(rows, columns):
         print_line(line, end="")
 
@@ -172,7 +172,7 @@ def _taken(buffer: io.StringIO) -> str:
 def csv_cell(value: Any) -> str:
     """Write a value for a cell: a text as it is, everything else as JSON.
 
-    A text that would be read as JSON, or is empty, is written as JSON too: nothing is confused.
+    A text that would be read as JSON, or is empty, is written as JSON too, so it is unambiguous.
 
     >>> [csv_cell(value) for value in ("milk", 12, "12", None, "", ["a"])]
     ['milk', '12', '"12"', 'null', '""', '["a"]']
@@ -185,7 +185,7 @@ def csv_cell(value: Any) -> str:
 
 
 def from_csv_cell(text: str) -> Any:
-    """Read what :func:`csv_cell` has written; what is no JSON is a text."""
+    """Read a cell that :func:`csv_cell` has written; if it is no JSON, it is a text."""
     try:
         return json.loads(text)
     except ValueError:
@@ -204,7 +204,7 @@ def cell(value: Any) -> str:
 
 
 def printable(text: str, keep: str = "") -> str:
-    r"""Write control characters as escapes: no data can give orders to a terminal.
+    r"""Write control characters as escapes, so that data cannot control a terminal.
 
     >>> printable("a\x1b[31m\nb")
     'a\\x1b[31m\\nb'
@@ -224,7 +224,7 @@ def encoded(value: Any) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """Give what JSON has for a value."""
+    """Return a value's form in JSON."""
     if isinstance(value, datetime):
         return value.isoformat()
     return value.details if isinstance(value, KVError) else str(value)
@@ -254,7 +254,7 @@ def counted(count: int, thing: str, things: str | None = None) -> str:
 
 
 def progress_bar() -> Progress:
-    """Make a bar on standard error, which only a terminal gets to see."""
+    """Make a progress bar on standard error, which only a terminal shows."""
     console = Console(stderr=True)
     # Older versions of rich end a bar that nobody sees with a line feed.
     console.quiet = not console.is_terminal

@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
-    """Note a common option: the one that stands last counts, whatever command it stands behind."""
+    """Keep a common option: the last one counts, whatever command it follows."""
     if value is not None and value is not False and parameter.name is not None:
         setattr(settings_of(context), parameter.name, value)
 
@@ -31,7 +31,7 @@ def _keep_json(context: click.Context, parameter: click.Parameter, value: bool) 
 def _option(
     *names: str, hidden: bool, envvar: str | None = None, **attributes: Any
 ) -> click.Option:
-    """Make a common option. Behind a command's name it is hidden; the environment was read."""
+    """Make a common option. After a command's name it is hidden; the environment was read."""
     return click.Option(
         names,
         expose_value=False,
@@ -43,7 +43,7 @@ def _option(
 
 
 def common_options(*, hidden: bool) -> list[click.Parameter]:
-    """Make the options that every command takes, before its name or behind it."""
+    """Make the options that every command takes, before its name or after it."""
     path = click.Path(path_type=Path)
     return [
         _option(
@@ -73,7 +73,7 @@ def common_options(*, hidden: bool) -> list[click.Parameter]:
             metavar="URL",
             envvar="KVSTORE_HOST",
             hidden=hidden,
-            help="The backend, for what needs one.",
+            help="The backend, for commands that need one.",
         ),
         _option(
             "--app-secret",
@@ -102,7 +102,7 @@ def common_options(*, hidden: bool) -> list[click.Parameter]:
             type=click.FloatRange(min=0, min_open=True),
             metavar="SECONDS",
             hidden=hidden,
-            help="For a call to the backend. [default: 60]",
+            help="The timeout of a call to the backend. [default: 60]",
         ),
         _option(
             *("-o", "--output"),
@@ -143,12 +143,12 @@ class Group(click.Group):
         super().__init__(*arguments, **attributes)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Give the names in the order of the manual."""
+        """Return the names in the order of the manual."""
         return list(self.commands)
 
 
 def query_options(function: F) -> F:
-    """Add the argument and the options that say which entities, and in which order."""
+    """Add the argument and the options of a query."""
     decorators = [
         click.argument("filter", required=False, metavar="[FILTER]"),
         click.option(
@@ -167,8 +167,8 @@ def query_options(function: F) -> F:
             *("-s", "--sort"), metavar="NAMES", help="Members to sort by, such as -price,name."
         ),
         click.option("-f", "--fields", metavar="NAMES", help="Only these members, and _id."),
-        click.option("-n", "--limit", type=click.IntRange(min=0), help="At the most so many."),
-        click.option("--skip", type=click.IntRange(min=0), help="Leave out so many of the first."),
+        click.option("-n", "--limit", type=click.IntRange(min=0), help="At most this many."),
+        click.option("--skip", type=click.IntRange(min=0), help="Skip this many at the start."),
     ]
     for decorator in reversed(decorators):
         function = decorator(function)
@@ -223,13 +223,13 @@ def _order(text: str | None) -> dict[str, int] | None:
 def complete_collection(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[str]:
-    """Give the collections that begin so, for the shell."""
+    """Return the collections that begin with a text, for completion in the shell."""
     from .settings import names_of_collections
 
     try:
         with settings_of(context).local() as client:
             names = names_of_collections(client)
-    except Exception:  # A shell that completes shows no errors.
+    except Exception:  # Completion in a shell shows no errors.
         return []
     return [name for name in names if name.startswith(incomplete)]
 

@@ -1,4 +1,4 @@
-"""Which store is meant: the data directory, the application and the tag of a client."""
+"""Finds the store: the data directory, the application and the tag of a client."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from .failures import Exit, Failure
 
-#: The tag of a client that was given none.
+#: The default tag of a client.
 DEFAULT_TAG = "kinvey"
 
 
@@ -23,21 +23,21 @@ class Place:
 
     @property
     def file(self) -> Path:
-        """Give the data file: ``<data directory>/<app key>/<tag>.kvs``."""
+        """Return the data file: ``<data directory>/<app key>/<tag>.kvs``."""
         return self.directory / _encoded(self.app_key) / f"{_encoded(self.tag)}.kvs"
 
 
 def default_directory() -> Path:
-    """Give the directory that clients use that were given none."""
+    """Return the default data directory of clients."""
     data = os.environ.get("XDG_DATA_HOME")
     return (Path(data) if data else Path.home() / ".local" / "share") / "kvstore"
 
 
 def locate(directory: Path | None, app_key: str | None, tag: str | None) -> Place:
-    """Give the store that is meant, which is there.
+    """Return an existing store.
 
-    What is not said is found: the only application of a directory, its tag "kinvey" or its only
-    one. In place of a directory the data file itself will do.
+    If the application is not given, it is the only one in the directory. If the tag is not given,
+    it is "kinvey" or the only one. In place of a directory, the data file itself can be given.
     """
     root = directory or default_directory()
     if root.suffix == ".kvs" and root.is_file():
@@ -61,7 +61,7 @@ def locate(directory: Path | None, app_key: str | None, tag: str | None) -> Plac
 
 
 def locate_or_make(directory: Path | None, app_key: str | None, tag: str | None) -> Place:
-    """Give the store that is meant, which the first use makes if it is not there."""
+    """Return a store; if it does not exist, its first use creates it."""
     root = directory or default_directory()
     if app_key is None or root.suffix == ".kvs":
         return locate(directory, app_key, tag)

@@ -19,7 +19,7 @@ _EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code:>3}  {MEANINGS[code]}" for c
 
 
 class Program(Group):
-    """The tool itself. When nobody reads its output any more, it ends without a word."""
+    """The tool itself. When the reader of its output has gone, it ends silently."""
 
     hides_common_options = False
 
@@ -31,7 +31,7 @@ class Program(Group):
         except KeyboardInterrupt:
             return _interrupted(ctx.obj)
         except BrokenPipeError:
-            # The interpreter, when it ends, cannot say anything either.
+            # The interpreter's own flush at its end must not fail either.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return int(Exit.BROKEN_PIPE)
         return result
@@ -49,7 +49,7 @@ class Program(Group):
 def program() -> None:
     """Look into a store of libkvstore, and work with it.
 
-    A program may be using the store meanwhile. The options below may also stand behind a command.
+    Programs may use the store at the same time. The options below may also follow a command.
     """
 
 
@@ -64,7 +64,7 @@ def _interrupted(settings: Settings) -> int:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run the tool; give its exit status."""
+    """Run the tool; return its exit status."""
     settings = Settings()
     try:
         result = program.main(

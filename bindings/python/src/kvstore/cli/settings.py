@@ -1,4 +1,4 @@
-"""What every command is told: which store, which backend, how to print."""
+"""The settings of every command: the store, the backend, and the output format."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ class Settings:
 
     @property
     def out(self) -> Output:
-        """Give what prints results."""
+        """Return the printer of results."""
         return Output(self.output or "table")
 
     def place(self) -> Place:
-        """Give the store that is meant; it is there."""
+        """Return the existing store that the settings name."""
         return locate(self.directory, self.app_key, self.tag)
 
     @contextmanager
     def local(self, *, new: bool = False) -> Iterator[Client]:
-        """Open the store without its backend; a `new` one is made if the application is named."""
+        """Open the store without its backend; with `new`, it is created if it does not exist."""
         find = locate_or_make if new else locate
         place = find(self.directory, self.app_key, self.tag)
         with Client(
@@ -59,7 +59,7 @@ class Settings:
 
     @contextmanager
     def online(self) -> Iterator[Client]:
-        """Open the store with its backend. A store that is not there is made."""
+        """Open the store with its backend. A store that does not exist is created."""
         place = locate_or_make(self.directory, self.app_key, self.tag)
         with Client(
             app_key=place.app_key,
@@ -71,7 +71,7 @@ class Settings:
 
     @contextmanager
     def collection(self, name: str, *, online: bool = False, new: bool = False) -> Iterator[Store]:
-        """Open a collection of the store, which is there unless it may be `new`."""
+        """Open a collection of the store; it must exist, unless it may be `new`."""
         with self.online() if online else self.local(new=new) as client:
             if not online and not new and name not in names_of_collections(client):
                 raise Failure(f"There is no collection {name}.", Exit.NOT_FOUND)
@@ -97,7 +97,7 @@ class Settings:
 
 
 def settings_of(context: click.Context) -> Settings:
-    """Give the settings of a command that runs."""
+    """Return the settings of the running command."""
     return context.ensure_object(Settings)
 
 
@@ -105,7 +105,7 @@ pass_settings = click.make_pass_decorator(Settings, ensure=True)
 
 
 def status_of(client: Client) -> ClientStatus:
-    """Give the status of a client, with all collections that were ever written to."""
+    """Return the status of a client, with all collections that were ever written to."""
     with client.collection(_ANY):
         status = client.status()
     collections = [each for each in status.collections if each.collection != _ANY]
@@ -113,7 +113,7 @@ def status_of(client: Client) -> ClientStatus:
 
 
 def names_of_collections(client: Client) -> list[str]:
-    """Give all collections that were ever written to."""
+    """Return all collections that were ever written to."""
     return [status.collection for status in status_of(client).collections]
 
 

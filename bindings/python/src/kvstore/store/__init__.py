@@ -15,8 +15,8 @@ from .writing import Writing
 class Store(Syncing[E], Grouping[E], Writing[E], Sharing[E], Following[E], Indexing[E], Tabular[E]):
     """A collection; open it with :meth:`kvstore.Client.collection`. Any thread may use it.
 
-    Entities are dictionaries with an ``_id``, or what the store was opened with as its model:
-    ``Store[Note]`` gives and takes ``Note``. Where a query is asked for, a filter such as
-    ``{"population": {"$gte": 50_000}}`` will do, and None means all. Every call takes the options
-    of :class:`kvstore.CallOptions` as keywords. The ``_async`` forms return at once.
+    Entities are dictionaries with an ``_id``, or objects of the model that the store was opened
+    with: ``Store[Note]`` returns and accepts ``Note``. A query may be given as a filter, such as
+    ``{"population": {"$gte": 50_000}}``; None matches all entities. Every call takes the options of
+    :class:`kvstore.CallOptions` as keywords. The ``_async`` forms return at once.
     """

@@ -53,7 +53,7 @@ class StoreBase(Closing, Generic[E]):
         self._finalizer = weakref.finalize(self, _close, self.handle)
 
     def close(self) -> None:
-        """Close the store; a second time is harmless. Its requests and cursors go on."""
+        """Close the store. A second call is harmless. Its requests and cursors stay open."""
         self._finalizer()
 
     def __repr__(self) -> str:
@@ -90,9 +90,9 @@ class StoreBase(Closing, Generic[E]):
         )
 
     def _reads(self, options: CallOptions) -> bool:
-        """Tell whether a read stays on this machine, so that it need not be interruptible.
+        """Return whether a read stays on this machine, so that it need not be interruptible.
 
-        With a policy of its own it is taken for one that does not, which is always right.
+        A read with a policy of its own counts as one that does not, which is always safe.
         """
         return self._reads_locally and options.get("read_policy") is None
 
@@ -101,6 +101,6 @@ class StoreBase(Closing, Generic[E]):
 
 
 def _known(mapper: Mapper[E]) -> StoreOptions:
-    """Give the option that keeps what a model does not have."""
+    """Return the option that keeps the members that a model does not have."""
     members = mapper.members()
     return {} if members is None else {"known_members": members}

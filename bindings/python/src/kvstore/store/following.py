@@ -17,7 +17,7 @@ from .base import StoreBase
 
 
 class Following(StoreBase[E]):
-    """Tells of changes."""
+    """Follows, observes and subscribes to changes."""
 
     def follow(
         self,
@@ -27,12 +27,13 @@ class Following(StoreBase[E]):
         ended: Callable[[], object] | None = None,
         **options: Unpack[FollowOptions],
     ) -> Subscription:
-        """Keep what matches in sync with the backend, until the subscription is closed.
+        """Keep a query in sync with the backend, until the subscription is closed.
 
-        It is pulled, or its changes are; live data or polling keeps it current, absences are caught
-        up, and what is saved in the collection is pushed. It waits for the network and for logins
-        by itself. ``receive`` gets the status whenever it is another one, where callbacks run;
-        ``ended`` runs when nothing will follow. The query has no skip and no limit.
+        The follow pulls the entities that match, or the delta. Live data or polling keeps them
+        current, and changes of an offline time are fetched later. It also pushes whatever is saved
+        in the collection. It waits for the network and for logins by itself. ``receive`` gets each
+        new status, where callbacks run. ``ended`` runs when no more events follow. The query may
+        have neither a skip nor a limit.
         """
         refuse_coroutine(receive, "who hears the status of a follow")
         made = as_query(query)
@@ -52,13 +53,14 @@ class Following(StoreBase[E]):
         on_error: ErrorHandler | None = None,
         live_to_local: bool = False,
     ) -> Subscription:
-        """Call functions for what happens to this collection on the backend.
+        """Call functions for changes of this collection on the backend: its live data.
 
-        They get :class:`kvstore.LiveEvent` objects, `on_error` an exception, where callbacks run,
-        until the subscription is closed: `on_next` changes, `on_ready` that every change from now
-        on is told, `on_status` how the connection is, and that changes were missed.
-        ``live_to_local`` writes what arrives to the local store first, never over a pending write.
-        :meth:`Client.register_live` comes first.
+        The functions run where callbacks do, until the subscription is closed. They get
+        :class:`kvstore.LiveEvent` objects; `on_error` gets an exception. `on_next` is called for
+        each change. `on_ready` is called once every change from then on will be reported.
+        `on_status` is called for the state of the connection, and when changes were missed. With
+        ``live_to_local``, changes are written to the local data first, but never over a pending
+        write. Call :meth:`Client.register_live` before.
         """
         return begin_live(
             *("kv_store_subscribe", self, self.handle, _live_options(live_to_local)),
@@ -67,21 +69,21 @@ class Following(StoreBase[E]):
         )
 
     def live(self, *, live_to_local: bool = False) -> LiveStream[E]:
-        """Iterate over what :meth:`subscribe` tells, with ``for`` or ``async for``."""
+        """Iterate over the events of :meth:`subscribe`, with ``for`` or ``async for``."""
         options = _live_options(live_to_local)
         return LiveStream("kv_store_subscribe", self, self.handle, options, mapper=self.mapper)
 
     def observe(self, query: QueryLike, receive: OnChanges[E]) -> Subscription:
-        """Follow a query over the local data, until the subscription is closed.
+        """Observe a query over the local data, until the subscription is closed.
 
-        ``receive`` gets the result first, then each change of it from any source, or an error.
+        ``receive`` gets the result first, and then each change of it from any source, or an error.
         It runs where callbacks do. :meth:`Changes.apply` keeps a list up to date. An entity that
-        does not fit the store's model is an error, after which nothing follows.
+        does not fit the store's model is reported as an error, and no more events follow.
         """
         return self._observe(query, receive, None)
 
     def observe_by_id(self, id: str, receive: OnChanges[E]) -> Subscription:
-        """Do the same for one entity, which need not be there."""
+        """Observe one entity by its id. The entity need not exist."""
         on_event = changes_reader(receive, self.mapper)
         handle = begin(
             "kv_store_observe_by_id", self, self.handle, to_text(id, "id"), receive=on_event
@@ -89,7 +91,7 @@ class Following(StoreBase[E]):
         return Subscription(handle, self)
 
     def changes(self, query: QueryLike = None) -> ChangesStream[E]:
-        """Iterate over what :meth:`observe` tells, with ``for`` or ``async for``."""
+        """Iterate over the changes of :meth:`observe`, with ``for`` or ``async for``."""
         made = as_query(query)
         return ChangesStream(lambda receive, ended: self._observe(made, receive, ended))
 

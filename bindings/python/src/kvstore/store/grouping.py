@@ -34,15 +34,16 @@ class Grouping(StoreBase[E]):
         initial: Mapping[str, Any] | None = None,
         **options: Unpack[CallOptions],
     ) -> list[Entity]:
-        """Group the entities that match by some members, and compute numbers about each group.
+        """Group the entities that match by some members, and compute aggregates of each group.
 
         An aggregate is ``"count"``, or ``{"sum": path}``, ``{"avg": path}``, ``{"min": path}`` or
-        ``{"max": path}``; only numbers count. The groups are ordered by the keys.
+        ``{"max": path}``. Values that are no numbers are ignored. Groups are sorted by the keys.
 
-        ``group(["done"], {"n": "count", "longest": {"max": "words"}})`` gives such as
+        For example, ``group(["done"], {"n": "count", "longest": {"max": "words"}})`` may return
         ``[{"done": False, "n": 2, "longest": 12}, {"done": True, "n": 1, "longest": 3}]``.
 
-        `reduce` is JavaScript instead, for a backend that runs it, which starts from `initial`.
+        In place of aggregates, `reduce` is a JavaScript function that starts from `initial`, for a
+        backend that runs it.
         """
         return self.group_async(
             keys, aggregates, query, reduce=reduce, initial=initial, **options
@@ -56,11 +57,11 @@ class Grouping(StoreBase[E]):
         query: QueryLike = None,
         **options: Unpack[CallOptions],
     ) -> list[tuple[Entity, A]]:
-        """Group the entities that match, and fold each group with a function of one's own.
+        """Group the entities that match, and fold each group with a function of your own.
 
-        The function gets what it gave last, or ``initial()``, and an entity. Gives the keys of each
-        group, as they appear, and what came of it:
-        ``reduce(lambda words, note: words + note["words"], int, ["done"])`` gives such as
+        The function gets its previous result, or ``initial()`` at first, and an entity. The call
+        returns the keys and the last result of each group, in the order in which the groups appear.
+        For example, ``reduce(lambda words, note: words + note["words"], int, ["done"])`` may return
         ``[({"done": False}, 17), ({"done": True}, 3)]``.
         """
         refuse_coroutine(function, "the function")
@@ -76,7 +77,7 @@ class Grouping(StoreBase[E]):
     def distinct(
         self, path: str, query: QueryLike = None, **options: Unpack[CallOptions]
     ) -> list[Any]:
-        """Give the different values of a member, in order; elements of arrays count one by one."""
+        """Return the distinct values of a member, sorted; each element of an array is a value."""
         return self.distinct_async(path, query, **options).finish()
 
     # The asynchronous forms
@@ -112,7 +113,7 @@ class Grouping(StoreBase[E]):
         on_answer: OnAnswer[list[Any]] | None = None,
         **options: Unpack[CallOptions],
     ) -> Request[list[Any]]:
-        """Start to look for the different values of a member."""
+        """Start to collect the distinct values of a member."""
         made = as_query(query)
         return self._start(
             "kv_store_distinct",

@@ -18,7 +18,7 @@ _explain = _native.function("kv_store_explain")
 
 
 class Indexing(StoreBase[E]):
-    """Makes indexes, and tells how they are used."""
+    """Creates indexes, and explains how queries use them."""
 
     def create_index(
         self,
@@ -28,12 +28,13 @@ class Indexing(StoreBase[E]):
         totals: bool = False,
         language: Literal["english"] | None = None,
     ) -> None:
-        """Make an index, such as ``{"country": 1, "population": -1}``, over what is there too.
+        """Create an index, such as ``{"country": 1, "population": -1}``.
 
-        The value of a key is 1, -1, ``"text"`` (for words) or ``"2dsphere"`` (for places). If there
-        is the same one already, nothing happens. ``totals`` keeps count and sum of the last key for
-        each group of the others, so that :meth:`group` by these is immediate. ``language`` keeps
-        the stems of words too, for searches in this language.
+        The index covers the stored entities as well as later ones. The value of a key is 1, -1,
+        ``"text"`` (for words) or ``"2dsphere"`` (for places). If the same index exists already,
+        nothing happens. ``totals`` keeps the count and the sum of the last key for each group of
+        the other keys, so that :meth:`group` by these is immediate. ``language`` keeps the stems
+        of words too, for searches in this language.
         """
         spec: dict[str, Any] = {"keys": dict(keys)}
         if totals:
@@ -54,6 +55,6 @@ class Indexing(StoreBase[E]):
         return decode_indexes(_native.call_for_text(_indexes, self.handle))
 
     def explain(self, query: QueryLike = None) -> Explanation:
-        """Run a find in the local data and tell how it is carried out."""
+        """Run a find on the local data, and explain how it was carried out."""
         made = as_query(query)
         return decode_explanation(_native.call_for_text(_explain, self.handle, handle_of(made)))

@@ -30,7 +30,7 @@ class Reading(StoreBase[E]):
     """Finds and counts entities."""
 
     def find(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> Cursor[E]:
-        """Find the entities that match; they are fetched as they are iterated over."""
+        """Find the entities that match. They are fetched while the cursor is iterated over."""
         if not self._reads(options):
             return self.find_async(query, **options).finish()
         made = as_query(query)
@@ -45,7 +45,7 @@ class Reading(StoreBase[E]):
         return self.mapper.parse(self.get_bytes(id, **options))
 
     def get_bytes(self, id: str, **options: Unpack[CallOptions]) -> bytes:
-        """Find one entity and give its JSON as it is stored: the fastest way to read."""
+        """Find one entity and return its JSON as it is stored. This is the fastest read."""
         if options or not self._reads_locally:
             if not self._reads(options):
                 return self._start_find_by_id(_BYTES, id, options).finish()
@@ -71,7 +71,7 @@ class Reading(StoreBase[E]):
     def get(
         self, id: str, default: T | None = None, **options: Unpack[CallOptions]
     ) -> E | T | None:
-        """Find one entity, or give `default`."""
+        """Find one entity, or return `default`."""
         try:
             return self.find_by_id(id, **options)
         except NotFoundError:
@@ -123,7 +123,7 @@ class Reading(StoreBase[E]):
         on_answer: OnAnswer[Cursor[E]] | None = None,
         **options: Unpack[CallOptions],
     ) -> Request[Cursor[E]] | Request[None]:
-        """Start a find. With `on_answer` the entities are in the answers, and nowhere else.
+        """Start a find. With `on_answer`, the entities are in the answers only.
 
         The cursor of an answer is closed when the callback returns.
         """

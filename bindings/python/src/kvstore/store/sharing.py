@@ -19,16 +19,17 @@ class Sharing(StoreBase[E]):
     def share(self, id: str, **options: Unpack[ShareOptions]) -> None:
         """Let others read or write an entity: ``notes.share("n1", readers=[ben["_id"]])``.
 
-        It adds them to the entity's ``_acl``. What others change there meanwhile is not lost: the
-        write is a conditional one. :class:`kvstore.NotFoundError` if there is no such entity. Most
-        collections let everybody read what does not say otherwise: see ``docs/sharing.md``.
+        The call adds them to the entity's ``_acl``. Changes that others make there meanwhile are
+        not lost, because the write is conditional. If there is no such entity,
+        :class:`kvstore.NotFoundError` is raised. In most collections everybody may read an entity
+        whose ``_acl`` does not say otherwise: see ``docs/sharing.md``.
         """
         self.share_async(id, **options).finish()
 
     def unshare(self, id: str, **options: Unpack[ShareOptions]) -> None:
-        """Take back what :meth:`share` gave; ``everybody_reads=True`` makes an entity private.
+        """Take back rights of :meth:`share`; ``everybody_reads=True`` makes an entity private.
 
-        Somebody who is named more than once, or is in a group, is to be taken out of each.
+        A user who is named more than once, or who is in a group, must be removed from each place.
         """
         self.unshare_async(id, **options).finish()
 
@@ -54,7 +55,7 @@ class Sharing(StoreBase[E]):
 
 
 def _rights(options: ShareOptions) -> tuple[bytes, CallOptions]:
-    """Give the rights as an ``_acl`` writes them, and the other options."""
+    """Return the rights in the form of an ``_acl``, and the other options."""
     rest: dict[str, Any] = {**options}
     ids = {
         name: to_ids(rest.pop(name, ()), name)

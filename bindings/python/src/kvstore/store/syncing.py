@@ -27,22 +27,23 @@ class Syncing(Reading[E]):
     def pull(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> PullResult:
         """Fetch the entities that match from the backend into the local store.
 
-        :class:`kvstore.PendingError` if writes are pending: push or purge them first.
+        If there are pending writes, :class:`kvstore.PendingError` is raised. Push or purge them
+        first.
         """
         return self.pull_async(query, **options).finish()
 
     def push(self, **options: Unpack[CallOptions]) -> PushResult:
-        """Send all pending writes; those that are refused are in the result and stay pending."""
+        """Send all pending writes. Refused ones stay pending; the result has their errors."""
         return self.push_async(**options).finish()
 
     def sync(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> SyncResult:
-        """Push, then pull what matches; nothing is pulled if the push left errors."""
+        """Push, then pull the entities that match. If the push left errors, nothing is pulled."""
         return self.sync_async(query, **options).finish()
 
     def pull_entities(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> Cursor[E]:
-        """Pull, and give the entities that match as they are here afterwards.
+        """Pull, and return the entities that match in the local data afterwards.
 
-        They are fetched as they are iterated over.
+        They are fetched while the cursor is iterated over.
         """
         self.pull(query, **options)
         options["read_policy"] = "forceLocal"
@@ -51,27 +52,27 @@ class Syncing(Reading[E]):
     def sync_entities(
         self, query: QueryLike = None, **options: Unpack[CallOptions]
     ) -> tuple[SyncResult, Cursor[E]]:
-        """Sync, and give the entities that match as they are here afterwards, too."""
+        """Sync, and return the entities that match in the local data afterwards, too."""
         result = self.sync(query, **options)
         options["read_policy"] = "forceLocal"
         return result, self.find(query, **options)
 
     @property
     def pending(self) -> PendingQueue[E]:
-        """The writes that wait to be pushed."""
+        """The pending writes of the collection."""
         return PendingQueue(self, self.mapper)
 
     def set_conflict_handler(self, handler: ConflictHandler[E] | None) -> None:
-        """Let a function decide the conflicts that calls of this store meet; None takes it away.
+        """Let a function decide the conflicts that calls of this store meet. None removes it.
 
-        It gets a :class:`kvstore.Conflict` and gives a :class:`kvstore.Decision`, or the entity
-        that replaces both versions. It runs where callbacks run and may call anything, closing the
-        client included. The option ``conflicts`` may say otherwise for a call.
+        The function gets a :class:`kvstore.Conflict` and returns a :class:`kvstore.Decision`, or
+        the entity that replaces both versions. It runs where callbacks do, and may call anything,
+        even close the client. The option ``conflicts`` of a call takes precedence.
         """
         set_handler(self.handle, handler, self.mapper)
 
     def purge(self, query: QueryLike = None) -> int:
-        """Forget the pending writes of matching entities and count them; the entities stay."""
+        """Drop the pending writes of matching entities, and count them. The entities stay."""
         made = as_query(query)
         return _native.call_for_count(_purge, self.handle, handle_of(made))
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Tabular(Reading[E]):
-    """Gives entities as columns. A member that an entity does not have, or null, is missing."""
+    """Returns entities as columns. A member that an entity lacks, or that is null, is missing."""
 
     def to_pandas(
         self,
@@ -29,11 +29,11 @@ class Tabular(Reading[E]):
     ) -> pd.DataFrame:
         """Find the entities that match, as a DataFrame whose index is ``_id``.
 
-        A column has the type of its values, ``Int64``, ``Float64``, ``boolean`` or ``string``, in
-        which a missing one is ``pandas.NA``; with objects, arrays, or values of different types it
-        is ``object``. `flatten` makes columns such as ``address.city`` of objects. With `dates` a
-        column of which all values are moments as :class:`datetime.datetime` is stored becomes
-        ``datetime64[ms, UTC]``. Takes ``kvstore[pandas]``.
+        A column has the type of its values: ``Int64``, ``Float64``, ``boolean`` or ``string``. A
+        missing value is ``pandas.NA`` there. A column with objects, arrays, or values of different
+        types is of type ``object``. `flatten` makes columns such as ``address.city`` of objects.
+        With `dates`, a column becomes ``datetime64[ms, UTC]`` if all its values are dates in the
+        form in which :class:`datetime.datetime` is stored. This needs ``kvstore[pandas]``.
         """
         try:
             from ..tables.frames import frame_of
@@ -51,8 +51,9 @@ class Tabular(Reading[E]):
     ) -> pa.Table:
         """Find the entities that match, as a table of Arrow. ``_id`` is its first column.
 
-        Types are as for :meth:`to_pandas`; moments are ``timestamp[ms, UTC]``, objects structs and
-        arrays lists. Values that have no common type are JSON. Takes ``kvstore[arrow]``.
+        Types are as for :meth:`to_pandas`. Dates are ``timestamp[ms, UTC]``, objects are structs,
+        and arrays are lists. Values that have no common type are JSON. This needs
+        ``kvstore[arrow]``.
         """
         try:
             from ..tables.arrow import table_of
@@ -70,11 +71,11 @@ class Tabular(Reading[E]):
         dates: bool = True,
         **options: Unpack[CallOptions],
     ) -> pa.RecordBatchReader:
-        """Find the entities that match, in record batches that are made while they are read.
+        """Find the entities that match, as record batches that are made while they are read.
 
-        There is one batch of about so many `rows` in memory, also of a find without an end. The
-        schema is that of the first batch, and what does not fit later is :class:`InvalidError`
-        with the member and the entity; or a `schema` says which members are to be read as what.
+        Only one batch of about `rows` entities is in memory, however many entities match. The
+        schema is that of the first batch. If a later entity does not fit it, :class:`InvalidError`
+        names the member and the entity. A `schema` says which members to read, and their types.
         """
         try:
             from ..tables.arrow import reader_of

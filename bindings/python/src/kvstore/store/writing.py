@@ -47,10 +47,11 @@ class Writing(StoreBase[E]):
     def save(self, entity: E, **options: Unpack[WriteOptions]) -> E: ...
 
     def save(self, entity: Any, **options: Unpack[WriteOptions]) -> Any:
-        """Save one entity and give it as stored, with an ``_id`` if it had none.
+        """Save one entity and return it as stored, with a new ``_id`` if it had none.
 
-        On a condition, as in ``notes.save(note, if_version=version)``, it is saved only if that
-        holds, and :class:`kvstore.ConflictError` otherwise: see :class:`kvstore.Condition`.
+        With a condition, as in ``notes.save(note, if_version=version)``, the entity is saved only
+        if the condition holds. Otherwise :class:`kvstore.ConflictError` is raised: see
+        :class:`kvstore.Condition`.
         """
         if not self._writes(options):
             return self.save_async(entity, **options).finish()
@@ -68,7 +69,7 @@ class Writing(StoreBase[E]):
     def insert(self, entity: E, **options: Unpack[CallOptions]) -> E: ...
 
     def insert(self, entity: Any, **options: Unpack[CallOptions]) -> Any:
-        """Save one entity if there is none of its ``_id``, else :class:`kvstore.ConflictError`."""
+        """Save a new entity; if its ``_id`` exists, raise :class:`kvstore.ConflictError`."""
         return self.save(entity, **options, if_missing=True)
 
     @overload
@@ -82,9 +83,9 @@ class Writing(StoreBase[E]):
     ) -> SaveManyResult[E]: ...
 
     def save_many(self, entities: Any, **options: Unpack[WriteOptions]) -> Any:
-        """Save many entities, locally in one transaction; the result says which ones failed.
+        """Save many entities, locally in one transaction. The result says which ones failed.
 
-        A network store inserts them: it replaces none that is there.
+        A network store inserts them: it never replaces an entity that exists.
         """
         if not self._writes(options):
             return self.save_many_async(entities, **options).finish()
@@ -94,7 +95,7 @@ class Writing(StoreBase[E]):
         )
 
     def remove_by_id(self, id: str, **options: Unpack[WriteOptions]) -> int:
-        """Remove one entity; give 1, or 0 if there was none."""
+        """Remove one entity; return 1, or 0 if there was none."""
         if not self._writes(options):
             return self.remove_by_id_async(id, **options).finish()
         return _native.call_for_count(
@@ -104,7 +105,7 @@ class Writing(StoreBase[E]):
     def remove(
         self, query: QueryLike = None, *, all: bool = False, **options: Unpack[CallOptions]
     ) -> int:
-        """Remove the entities that match and count them; None asks for ``all=True``."""
+        """Remove the entities that match, and count them. None requires ``all=True``."""
         if not self._writes(options):
             return self.remove_async(query, all=all, **options).finish()
         made = _chosen(query, all)
@@ -117,8 +118,8 @@ class Writing(StoreBase[E]):
     ) -> UpdateResult:
         """Change members of the entities that match, in MongoDB's update language.
 
-        ``notes.update({"done": False}, {"$set": {"done": True}, "$inc": {"changes": 1}})``. What it
-        does not name stays as it is. Locally all entities change at once, or none does.
+        An example is ``notes.update({"done": False}, {"$set": {"done": True}})``. Members that the
+        update does not name stay as they are. Locally all entities change at once, or none does.
         """
         if not self._writes(options):
             return self.update_async(query, update, **options).finish()
@@ -130,7 +131,7 @@ class Writing(StoreBase[E]):
         )
 
     def version(self, id: str) -> int:
-        """Give the local version of one entity, which goes up with each change of it here."""
+        """Return the local version of one entity. Each local change of the entity increases it."""
         return _native.call_for_count(_version, self.handle, to_text(id, "id"))
 
     def clear(self, query: QueryLike = None) -> int:
@@ -203,7 +204,7 @@ class Writing(StoreBase[E]):
         on_answer: OnAnswer[int] | None = None,
         **options: Unpack[CallOptions],
     ) -> Request[int]:
-        """Start to remove what matches."""
+        """Start to remove the entities that match."""
         chosen = _chosen(query, all)
         return self._start_query("kv_store_remove", _COUNT, chosen, options, on_answer)
 
@@ -215,7 +216,7 @@ class Writing(StoreBase[E]):
         on_answer: OnAnswer[UpdateResult] | None = None,
         **options: Unpack[CallOptions],
     ) -> Request[UpdateResult]:
-        """Start to change members of what matches."""
+        """Start to change members of the entities that match."""
         made, text = as_query(query), to_json(update)
         return self._start(
             "kv_store_update",
@@ -244,7 +245,7 @@ class Writing(StoreBase[E]):
 
 
 def _chosen(query: QueryLike, all: bool) -> Query | None:
-    """Give what is to be removed; everything only if that was said."""
+    """Return the query of what to remove; everything is removed only with `all`."""
     if query is None and not all:
         raise invalid(
             "without a query every entity would be removed: say all=True if that is meant"

@@ -1,1 +1,1 @@
-"""Entities as columns: what :meth:`kvstore.Store.to_pandas` and ``to_arrow`` are made with."""
+"""Entities as columns, for :meth:`kvstore.Store.to_pandas` and ``to_arrow``."""

@@ -43,7 +43,7 @@ def _packed(kind: Kind, values: list[Any]) -> Any:
 
 
 def _column(columns: Columns[Any], name: str, dates: bool) -> tuple[Any, dict[str, str] | None]:
-    """Give a column, and the metadata of its field."""
+    """Return a column, and the metadata of its field."""
     kind, chunks = columns.take(name)
     pairs = zip(columns.lengths, chunks, strict=True)
     if kind is Kind.NOTHING:
@@ -87,7 +87,7 @@ def _json(value: Any) -> str:
 
 
 def _moments(texts: Any) -> Any:
-    """Give the moments that texts are; one that is none, such as 30 February, is a text."""
+    """Return texts as dates; if one is not a date, such as 30 February, all stay texts."""
     try:
         return texts.cast(_MOMENT)
     except pa.ArrowInvalid:
@@ -105,7 +105,7 @@ def reader_of(
     flatten: bool,
     dates: bool,
 ) -> pa.RecordBatchReader:
-    """Give record batches while entities are read; without a schema that of the first batch."""
+    """Return record batches while entities are read; the first one sets a missing schema."""
     waiting = batches(pages, rows)
     first = next(waiting, [])
     is_whole = schema is None
@@ -122,7 +122,7 @@ def reader_of(
 def _batch(
     entities: list[Entity], schema: pa.Schema, flatten: bool, is_whole: bool
 ) -> pa.RecordBatch:
-    """Make a batch; where the schema `is_whole`, members that it does not have are an error."""
+    """Make a batch; if the schema `is_whole`, members that it does not have are an error."""
     columns = columns_of(entities, flatten)
     unknown = ordered(columns.keys() - set(schema.names))
     if unknown and is_whole:

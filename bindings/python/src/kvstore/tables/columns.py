@@ -1,7 +1,7 @@
 """Sorting the members of entities into columns, a batch of entities at a time.
 
-Each batch of a column is packed as soon as it is read, by the kind of its values, so that what is
-in memory is the result and one batch. Which kind a column has is known at its end.
+Each batch of a column is packed as soon as it is read, by the kind of its values, so that only the
+result and one batch are in memory. The kind of a column is known at its end.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z").fullmatch
 
 
 class Kind(Enum):
-    """What the values of a column are, but for those that are missing."""
+    """The kind of a column's values; missing ones do not count."""
 
     NOTHING = auto()
     BOOLEAN = auto()
@@ -33,7 +33,7 @@ class Kind(Enum):
     #: 64-bit integers that are not exact as floating-point numbers.
     LONG = auto()
     FLOAT = auto()
-    #: Texts in the form in which moments are stored.
+    #: Texts in the form in which dates are stored.
     MOMENT = auto()
     TEXT = auto()
     #: Objects, arrays, integers of more than 64 bits, or values of different kinds.
@@ -41,7 +41,7 @@ class Kind(Enum):
 
 
 def kind_of(values: Iterable[Any]) -> Kind:
-    """Give the kind of values; None is a value that is missing.
+    """Return the kind of values; None is a missing value.
 
     >>> kind_of([1, None]), kind_of([1, 2.5]), kind_of([1, "a"]), kind_of([2**60])
     (<Kind.INTEGER: 3>, <Kind.FLOAT: 5>, <Kind.OTHER: 8>, <Kind.LONG: 4>)
@@ -70,7 +70,7 @@ def _integers(values: Iterable[int]) -> Kind:
 
 
 def unified(kinds: Iterable[Kind]) -> Kind:
-    """Give the one kind that holds the values of all these, exactly.
+    """Return the one kind that holds the values of all these kinds exactly.
 
     >>> unified([Kind.INTEGER, Kind.NOTHING, Kind.FLOAT]), unified([Kind.LONG, Kind.FLOAT])
     (<Kind.FLOAT: 5>, <Kind.OTHER: 8>)
@@ -117,11 +117,11 @@ class Columns(Generic[P]):
 
     @property
     def names(self) -> list[str]:
-        """Give the columns: the id, the others as they came, those of the backend last."""
+        """Return the names: the id, the others as they came, those of the backend last."""
         return ordered(self._chunks)
 
     def take(self, name: str) -> tuple[Kind, list[Chunk[P] | None]]:
-        """Give a column, which is then forgotten: its kind and chunks, None where it has none."""
+        """Return a column's kind and chunks, None for a batch without it, and forget the column."""
         chunks = self._chunks.pop(name)
         kind = unified(chunk.kind for chunk in chunks.values())
         return kind, [chunks.get(batch) for batch in range(len(self.lengths))]
@@ -137,7 +137,7 @@ def ordered(names: Iterable[str]) -> list[str]:
 
 
 def columns_of(entities: list[Entity], flatten: bool) -> dict[str, list[Any]]:
-    """Give the values of each member, None where an entity has none."""
+    """Return the values of each member; None where an entity has no value."""
     if flatten:
         entities = [dict(_leaves(entity)) for entity in entities]
     names = dict.fromkeys(itertools.chain.from_iterable(entities))
@@ -145,7 +145,7 @@ def columns_of(entities: list[Entity], flatten: bool) -> dict[str, list[Any]]:
 
 
 def _leaves(members: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
-    """Give all members that are no objects, or empty ones, with dotted names as in queries."""
+    """Yield members that are not objects, or are empty ones, with dotted names as in queries."""
     for name, value in members.items():
         if isinstance(value, dict) and value:
             yield from _leaves(value, f"{path}{name}.")

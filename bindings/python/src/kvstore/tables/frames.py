@@ -12,7 +12,7 @@ from .columns import Chunk, Columns, Kind, batches
 
 Values = Any  # an array of pandas, or a list for values that have none
 
-#: The types of columns: those in which a missing value is ``pandas.NA``.
+#: The types of columns in which a missing value is ``pandas.NA``.
 _TYPES: Final[dict[Kind, Any]] = {
     Kind.BOOLEAN: pd.BooleanDtype(),
     Kind.INTEGER: pd.Int64Dtype(),
@@ -64,7 +64,7 @@ def _objects(chunk: Chunk[Values] | None, length: int) -> Iterable[Any]:
 
 
 def _moments(texts: pd.Series[Any]) -> pd.Series[Any]:
-    """Give the moments that texts are; one that is none, such as 30 February, is a text."""
+    """Return texts as dates; if one is not a date, such as 30 February, all stay texts."""
     try:
         return pd.to_datetime(texts, format="ISO8601", utc=True).dt.as_unit("ms")
     except ValueError:

@@ -22,8 +22,8 @@ from .reading import columns_of
 def login(settings: Settings, username: str) -> None:
     """Log a user in. The session is kept in the store, for programs too.
 
-    The password is asked for; without a terminal it is read from KVSTORE_PASSWORD, or from the
-    first line of the standard input.
+    The command asks for the password. Without a terminal, it reads the password from
+    KVSTORE_PASSWORD, or from the first line of the standard input.
     """
     with settings.online() as client:
         user = client.login(username, _password())
@@ -34,7 +34,7 @@ def login(settings: Settings, username: str) -> None:
 @click.argument("username", required=False)
 @pass_settings
 def signup(settings: Settings, username: str | None) -> None:
-    """Create a user and log it in; without a name the backend makes one up.
+    """Create a user and log it in. Without a name, the backend makes one up.
 
     The password is read as by login.
     """
@@ -44,7 +44,7 @@ def signup(settings: Settings, username: str | None) -> None:
 
 
 def _password() -> str:
-    """Read a password, unseen."""
+    """Read a password without showing it."""
     if (password := os.environ.get("KVSTORE_PASSWORD")) is not None:
         return password
     if sys.stdin.isatty():
@@ -56,12 +56,12 @@ def _password() -> str:
 
 
 @click.command("logout", cls=Command)
-@click.option("--keep-data", is_flag=True, help="The data stays, for this user.")
-@click.option("--discard-pending", is_flag=True, help="Delete the data although writes wait.")
+@click.option("--keep-data", is_flag=True, help="Keep the data, for this user.")
+@click.option("--discard-pending", is_flag=True, help="Delete the data even if writes are pending.")
 @yes_option
 @pass_settings
 def logout(settings: Settings, keep_data: bool, discard_pending: bool, yes: bool) -> None:
-    """Log the user out, and delete the local data unless it is to be kept."""
+    """Log the user out, and delete the local data unless --keep-data is given."""
     confirm("Log out and delete the local data?", yes or keep_data)
     with settings.online() as client:
         client.logout(keep_data=keep_data, discard_pending=discard_pending)
@@ -70,11 +70,13 @@ def logout(settings: Settings, keep_data: bool, discard_pending: bool, yes: bool
 
 @click.group("users", cls=Group)
 def users() -> None:
-    """Show, change and delete the user who is logged in; ask for a name."""
+    """Show, change and delete the user who is logged in; find other users."""
 
 
 @users.command("me")
-@click.option("--stored", is_flag=True, help="As last seen, without asking the backend.")
+@click.option(
+    "--stored", is_flag=True, help="Show the user as last seen, without asking the backend."
+)
 @pass_settings
 def me(settings: Settings, stored: bool) -> None:
     """Show the user who is logged in."""
@@ -91,7 +93,7 @@ def me(settings: Settings, stored: bool) -> None:
 @click.option("--email", help="Users with this address.")
 @pass_settings
 def find(settings: Settings, members: str | None, username: str | None, email: str | None) -> None:
-    """Find users who have all of these values; what is shown of them is the backend's choice."""
+    """Find users who have all of these values. The backend decides what it shows of them."""
     wanted = {} if members is None else entity_from(members, "what users have")
     with settings.online() as client:
         found = client.users.lookup(wanted, username=username, email=email)
@@ -102,7 +104,7 @@ def find(settings: Settings, members: str | None, username: str | None, email: s
 @click.argument("username")
 @pass_settings
 def exists(settings: Settings, username: str) -> int:
-    """Tell whether a user name is taken; the exit code is 3 if it is not."""
+    """Show whether a user name is taken. The exit code is 3 if it is not."""
     with settings.online() as client:
         taken = client.user_exists(username)
     settings.out.done("taken" if taken else "not taken", exists=taken)
@@ -119,7 +121,7 @@ def update(settings: Settings, members: str) -> None:
 
 
 @users.command("delete")
-@click.option("--hard", is_flag=True, help="For good; otherwise the user is disabled.")
+@click.option("--hard", is_flag=True, help="Delete for good; otherwise the user is disabled.")
 @yes_option
 @pass_settings
 def delete(settings: Settings, hard: bool, yes: bool) -> None:

@@ -13,7 +13,7 @@ from .queue import detail_row, pending_rows
 @click.group("conflicts", cls=Group, invoke_without_command=True)
 @click.pass_context
 def conflicts(context: click.Context) -> None:
-    """List conflicts that were left open, show their versions, and decide them."""
+    """List the conflicts that nobody has decided, show their versions, and decide them."""
     if context.invoked_subcommand is None:
         context.invoke(list_)
 
@@ -34,7 +34,7 @@ def list_(settings: Settings, collection: str | None = None) -> None:
 @click.argument("id")
 @pass_settings
 def show(settings: Settings, collection: str, id: str) -> None:
-    """Show the three versions: ours, theirs, and the one that both started from."""
+    """Show the local version, the backend's, and the one that both started from."""
     with settings.collection(collection) as store:
         row = detail_row(store.pending.get(id))
     versions = {"base": row["base"], "ours": row["entity"], "theirs": row["remote"]}
@@ -44,9 +44,11 @@ def show(settings: Settings, collection: str, id: str) -> None:
 @conflicts.command("resolve")
 @collection_argument
 @click.argument("id")
-@click.option("--ours", is_flag=True, help="Ours replaces theirs, on the backend, now.")
-@click.option("--theirs", is_flag=True, help="Theirs replaces ours, here.")
-@click.option("--with", "entity", metavar="JSON", help="This one replaces both; a push sends it.")
+@click.option("--ours", is_flag=True, help="The local version replaces the backend's, now.")
+@click.option("--theirs", is_flag=True, help="The backend's version replaces the local one.")
+@click.option(
+    "--with", "entity", metavar="JSON", help="This entity replaces both; a push sends it."
+)
 @pass_settings
 def resolve(
     settings: Settings, collection: str, id: str, ours: bool, theirs: bool, entity: str | None

@@ -1,4 +1,4 @@
-"""Whether a store is sound, and what can be done if it is not."""
+"""Checks whether a store is sound, and repairs it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from ..parameters import Command
 from ..place import Place
 from ..settings import Settings, pass_settings
 
-#: How many problems people are told of one by one.
+#: How many problems are printed one by one for people.
 _FEW = 20
 _QUARANTINED = (
     "kvstore: Quarantined writes wait for you: kvstore pending edit gives one a new content,"
     " kvstore pending drop and then repair remove it."
 )
 
-#: Runs in a process of its own: another copy of SQLite in ours would drop the library's locks.
+#: Runs in a process of its own: another copy of SQLite in this one would drop the library's locks.
 _CHECK = """
 import json, pathlib, sqlite3, sys
 uri = pathlib.Path(sys.argv[1]).absolute().as_uri() + "?mode=ro"
@@ -43,10 +43,10 @@ except sqlite3.DatabaseError as error:
 @click.command("verify", cls=Command)
 @pass_settings
 def verify(settings: Settings) -> int:
-    """Check the file: its structure as SQLite has it, and the checksum of every entity.
+    """Check the file: its structure, by SQLite, and the checksum of every entity.
 
-    Damaged entities are named. repair takes them out of the way; where the structure is damaged,
-    salvage copies what can be read.
+    Damaged entities are named. The command repair removes them. If the structure is damaged,
+    salvage copies everything that can be read.
     """
     place = settings.place()
     structure = _structure(place)
@@ -99,9 +99,9 @@ def _damages(settings: Settings) -> list[Damage]:
 def repair(settings: Settings) -> None:
     """Remove damaged entities, so that the next pull fetches them again.
 
-    Unsent writes are kept. A damaged entity with an unsent write stays, and the write is
-    quarantined: pending edit gives it a new content, pending drop deletes it. Entities of a client
-    without a backend are lost. Indexes are rebuilt.
+    Pending writes are kept. A damaged entity with a pending write stays, and the write is
+    quarantined: pending edit gives it a new content, pending drop deletes it. Damaged entities of a
+    client without a backend are lost. Indexes are rebuilt.
     """
     with settings.local() as client:
         report = client.repair()
@@ -123,10 +123,10 @@ def repair(settings: Settings) -> None:
 @click.command("compact", cls=Command)
 @pass_settings
 def compact(settings: Settings) -> None:
-    """Give back the disk space that the store no longer needs.
+    """Free the disk space that the store no longer needs.
 
-    Its files are written anew, which takes room for a copy; programs go on reading meanwhile. While
-    one of them reads an older state it waits, at most as long as --timeout says.
+    The files are rewritten, which needs disk space for a copy. Programs can go on reading
+    meanwhile. While one of them reads an older state, the command waits, up to --timeout.
     """
     options: NetworkOptions = {} if settings.timeout is None else {"timeout": settings.timeout}
     with settings.local() as client:
@@ -139,10 +139,10 @@ def compact(settings: Settings) -> None:
 @click.argument("destination", metavar="DIRECTORY", type=click.Path(path_type=Path))
 @pass_settings
 def salvage(settings: Settings, destination: Path) -> None:
-    """Copy what can be read of a damaged file into a new DIRECTORY, as lines of JSON.
+    """Copy everything readable of a damaged file into a new DIRECTORY, as lines of JSON.
 
-    Pending writes come first, in pending.ndjson; each collection gets a file, which import reads.
-    Damaged entities are left out and named. The damaged file stays as it is.
+    Pending writes are copied first, to pending.ndjson. Each collection has a file of its own, which
+    import reads. Damaged entities are left out and named. The damaged file stays as it is.
     """
     place = settings.place()
     if destination.exists():
@@ -165,7 +165,7 @@ def salvage(settings: Settings, destination: Path) -> None:
 @click.command("doctor", cls=Command)
 @pass_settings
 def doctor(settings: Settings) -> int:
-    """Tell what a defect report needs: versions, file, entities, backend, clock, certificates.
+    """Print the facts for a bug report: versions, file, entities, backend, clock, certificates.
 
     Every entity is read, and damaged ones are named. The exit code is 1 if a check failed.
     """
@@ -180,7 +180,7 @@ def doctor(settings: Settings) -> int:
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print what a shell evaluates to complete commands, options and collections.
+    """Print a shell script that completes commands, options and collections.
 
     For bash, for example: eval "$(kvstore completion bash)"
     """

@@ -44,13 +44,13 @@ def list_(settings: Settings, collection: str) -> None:
 @indexes.command("create")
 @collection_argument
 @click.argument("keys", nargs=-1, required=True, metavar="MEMBER[:KIND]...")
-@click.option("--name", help="Its name. [default: made of the keys]")
+@click.option("--name", help="The index's name. [default: made of the keys]")
 @click.option("--totals", is_flag=True, help="Keep count and sum of the last key for each group.")
 @pass_settings
 def create(
     settings: Settings, collection: str, keys: tuple[str, ...], name: str | None, totals: bool
 ) -> None:
-    """Make an index over members, also over the entities that are there.
+    """Create an index over members. It covers the stored entities, too.
 
     KIND is 1 (ascending, the default), -1, text (for words) or 2dsphere (for places).
     """

@@ -12,7 +12,7 @@ from ..failures import Exit, Failure
 from ..parameters import Command
 from ..settings import Settings, pass_settings
 
-#: What the process of a browser's screen is told in its environment: no secret is an argument.
+#: The environment of the process for a browser's screen: secrets are never arguments.
 _VARIABLES = {
     "directory": "KVSTORE_DIR",
     "app_key": "KVSTORE_APP_KEY",
@@ -25,18 +25,18 @@ _VARIABLES = {
 
 
 @click.command("inspect", cls=Command)
-@click.option("--web", is_flag=True, help="In a browser: on 127.0.0.1, with a token.")
+@click.option("--web", is_flag=True, help="Show it in a browser: on 127.0.0.1, with a token.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=0,
-    help="For --web. [default: any that is free]",
+    help="The port for --web. [default: any free one]",
 )
 @pass_settings
 def inspect(settings: Settings, web: bool, port: int) -> None:
     """Show the store on the whole screen: entities with search, queue, events, status.
 
-    Keys are at the foot of the screen; 1 to 4 choose a tab, / searches.
+    The keys are listed at the bottom of the screen; 1 to 4 choose a tab, / searches.
     """
     _show(settings, web, port)
 
@@ -63,7 +63,7 @@ def _show(settings: Settings, web: bool, port: int) -> None:
                     os.environ[variable] = str(value)
             serve(port)
             return
-        # A browser's screen has a driver of its own.
+        # For a browser, textual uses another driver.
         if "TEXTUAL_DRIVER" not in os.environ and not (sys.stdin.isatty() and sys.stdout.isatty()):
             raise Failure("This is no terminal; --web shows it in a browser.", Exit.USAGE)
         from ..inspect.app import Inspector

@@ -1,4 +1,4 @@
-"""The writes that the backend has not confirmed, and the quarantine."""
+"""The pending writes, and the quarantine."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def list_(settings: Settings, collection: str | None = None, state: str | None =
 def pending_rows(
     client: Client, collection: str | None, state: str | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Give the writes of a collection, or of all of them, in a state or in any."""
+    """Yield the writes of one collection or of all, in one state or in any."""
     names = [collection] if collection is not None else names_of_collections(client)
     for name in names:
         with client.collection(name) as store:
@@ -80,13 +80,13 @@ def _row(write: PendingWrite) -> dict[str, Any]:
 @click.argument("id")
 @pass_settings
 def show(settings: Settings, collection: str, id: str) -> None:
-    """Show one write: what it would send, what it started from, what the backend has."""
+    """Show one write: its entity, the version that it changes, and the backend's version."""
     with settings.collection(collection) as store:
         settings.out.document(detail_row(store.pending.get(id)))
 
 
 def detail_row(write: PendingDetail[Any]) -> dict[str, Any]:
-    """Give a write and the versions that belong to it."""
+    """Return a write with its three versions."""
     versions = {"entity": write.entity, "base": write.base, "remote": write.remote}
     return {**_row(write), **versions}
 
@@ -97,7 +97,7 @@ def detail_row(write: PendingDetail[Any]) -> dict[str, Any]:
 @all_option
 @pass_settings
 def retry(settings: Settings, collection: str, ids: tuple[str, ...], everything: bool) -> int:
-    """Send writes now. After a conflict they go over the version that they met."""
+    """Send writes now. After a conflict, they overwrite the version that they met."""
     with settings.collection(collection, online=True) as store:
         return _each(settings, store, ids, everything, store.pending.retry, "sent")
 
@@ -108,7 +108,7 @@ def retry(settings: Settings, collection: str, ids: tuple[str, ...], everything:
 @click.argument("entity", required=False, metavar="[JSON]")
 @pass_settings
 def edit(settings: Settings, collection: str, id: str, entity: str | None) -> None:
-    """Replace what a create or update would send, by JSON or in $EDITOR."""
+    """Replace the entity that a create or update would send, by JSON or in $EDITOR."""
     with settings.collection(collection) as store:
         text = entity if entity is not None else _edited(store, id)
         store.pending.edit(id, entity_from(text))
@@ -116,7 +116,7 @@ def edit(settings: Settings, collection: str, id: str, entity: str | None) -> No
 
 
 def _edited(store: Store, id: str) -> str:
-    """Let the user change what would be sent, in an editor."""
+    """Let the user edit the entity that would be sent."""
     before = json.dumps(store.pending.get(id).entity, indent=2, ensure_ascii=False)
     after = click.edit(before, extension=".json")
     if after is None:
@@ -133,7 +133,7 @@ def _edited(store: Store, id: str) -> str:
 def revert(
     settings: Settings, collection: str, ids: tuple[str, ...], everything: bool, yes: bool
 ) -> int:
-    """Forget writes, and make the entities what the backend has."""
+    """Drop writes, and restore the backend's versions of the entities."""
     with settings.collection(collection) as store:
         confirm(f"Undo {_words(store, ids, everything)} of {collection}?", yes or not everything)
         return _each(settings, store, ids, everything, store.pending.revert, "reverted")
@@ -148,7 +148,7 @@ def revert(
 def drop(
     settings: Settings, collection: str, ids: tuple[str, ...], everything: bool, yes: bool
 ) -> int:
-    """Forget writes; the entities stay as they are here."""
+    """Drop writes. The local entities stay as they are."""
     with settings.collection(collection) as store:
         confirm(f"Forget {_words(store, ids, everything)} of {collection}?", yes or not everything)
         return _each(settings, store, ids, everything, store.pending.drop, "dropped")
@@ -159,7 +159,7 @@ def _words(store: Store, ids: tuple[str, ...], everything: bool) -> str:
 
 
 def confirm(question: str, yes: bool) -> None:
-    """Ask the user, unless that was answered before; no is the end."""
+    """Ask the user for confirmation, unless --yes was given; "no" ends the command."""
     if yes:
         return
     if not sys.stdin.isatty():
@@ -176,7 +176,7 @@ def _each(
     action: Callable[[str], object],
     done: str,
 ) -> int:
-    """Do something to each write that was named; go on behind one that fails."""
+    """Do something to each write that was named; go on after one that fails."""
     if bool(ids) == everything:
         raise Failure("Name the ids of the writes, or say --all.", Exit.USAGE)
     chosen = [write.id for write in store.pending] if everything else list(ids)

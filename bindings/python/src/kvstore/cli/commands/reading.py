@@ -1,4 +1,4 @@
-"""Looking at collections and entities."""
+"""Reads collections and entities."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..output import TABLE_LIMIT, Output, csv_lines, human_bytes, note, print_li
 from ..parameters import Command, collection_argument, query_of, query_options
 from ..settings import Settings, pass_settings, status_of
 
-#: How many bytes of entities wait in memory for the header of their CSV; more wait on the disk.
+#: How many bytes of entities are buffered in memory before the CSV header; more go to disk.
 _IN_MEMORY = 8 * 1024 * 1024
 
 
@@ -31,7 +31,7 @@ _IN_MEMORY = 8 * 1024 * 1024
 @click.option("--no-sizes", is_flag=True, help="Do not read the entities for their sizes.")
 @pass_settings
 def collections(settings: Settings, *, no_sizes: bool) -> None:
-    """List the collections: entities, bytes, pending writes, when they were last read.
+    """List the collections: entities, bytes, pending writes, and the time of the last read.
 
     The size of a collection is that of its entities as JSON.
     """
@@ -67,17 +67,17 @@ def _row(client: Client, status: CollectionStatus, no_sizes: bool) -> dict[str, 
 @query_options
 @pass_settings
 def find(settings: Settings, /, collection: str, **options: Any) -> None:
-    """Find entities of a collection, by a FILTER as MongoDB has them or by --where.
+    """Find entities of a collection, by a FILTER in MongoDB's language or by --where.
 
-    A table ends after 100 entities, unless --limit says otherwise; JSON, lines of JSON and CSV are
-    written as they are read, and have no limit.
+    A table ends after 100 entities, unless --limit says otherwise. JSON, lines of JSON and CSV are
+    written while they are read, and have no limit.
     """
     with settings.collection(collection) as store:
         print_found(settings.out, store, query_of(**options), options["limit"])
 
 
 def print_found(out: Output, store: Store, query: Query, limit: int | None) -> None:
-    """Print what a find gives."""
+    """Print the result of a find."""
     if out.format == "csv":
         with store.find(query) as found:
             for line in csv_of(found):
@@ -103,7 +103,7 @@ def _print_table(store: Store, query: Query, limit: int | None) -> None:
 
 
 def columns_of(entities: Iterable[Entity]) -> list[str]:
-    """Give the members that entities have: the id, the others as they come, those reserved last."""
+    """Return the members of entities: the id, the others in their order, reserved ones last."""
     names: dict[str, None] = {}
     for entity in entities:
         names.update(dict.fromkeys(entity))
@@ -111,7 +111,7 @@ def columns_of(entities: Iterable[Entity]) -> list[str]:
 
 
 def csv_of(found: Cursor) -> Iterator[str]:
-    """Give the entities as lines of CSV. The header names all members, so they wait in a file."""
+    """Yield entities as lines of CSV. The header names all members, so a file buffers them."""
     with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as waiting:
         columns = columns_of(map(from_json, _written(found.raw(), waiting)))
         waiting.seek(0)
@@ -125,7 +125,7 @@ def _written(texts: Iterable[bytes], file: IO[bytes]) -> Iterator[bytes]:
 
 
 def one_line(text: bytes) -> bytes:
-    """Give JSON as one line: line feeds can only stand between its parts."""
+    """Return JSON as one line: line feeds can only occur between its tokens."""
     return text if b"\n" not in text and b"\r" not in text else b" ".join(text.split())
 
 
@@ -165,7 +165,7 @@ def count(settings: Settings, /, collection: str, **options: Any) -> None:
 @query_options
 @pass_settings
 def explain(settings: Settings, /, collection: str, **options: Any) -> None:
-    """Run a find and tell how it was carried out: which index, how many entities were read."""
+    """Run a find and explain it: which index was used, how many entities were read."""
     with settings.collection(collection) as store:
         plan = store.explain(query_of(**options))
     settings.out.one(

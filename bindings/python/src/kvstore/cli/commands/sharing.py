@@ -19,7 +19,7 @@ _COLUMNS = ["id", "name", "members"]
 
 
 def _rights(function: F) -> F:
-    """Add the options that say who."""
+    """Add the options for readers and writers."""
     decorators = [
         click.option("--reader", "readers", multiple=True, metavar="ID", help="This user reads."),
         click.option(
@@ -61,7 +61,7 @@ def share(settings: Settings, /, collection: str, id: str, **rights: Any) -> Non
 @_rights
 @pass_settings
 def unshare(settings: Settings, /, collection: str, id: str, **rights: Any) -> None:
-    """Take back what share gave; --everybody-reads makes an entity private."""
+    """Take back rights of share; --everybody-reads makes an entity private."""
     with settings.collection(collection, online=True) as store:
         store.unshare(id, **_given(rights))
     settings.out.done(f"{id} is not shared with them any more.", unshared=id)
@@ -76,7 +76,7 @@ def _given(rights: dict[str, Any]) -> Any:
 
 @click.group("groups", cls=Group)
 def groups() -> None:
-    """List, make, change and delete groups of users, which can be shared with."""
+    """List, create, change and delete groups of users. Entities can be shared with them."""
 
 
 @groups.command("list")
@@ -97,7 +97,7 @@ def _row(group: UserGroup) -> dict[str, Any]:
 @click.argument("members", nargs=-1, metavar="[USER]...")
 @pass_settings
 def create(settings: Settings, name: str, members: tuple[str, ...]) -> None:
-    """Make a group of users, by their ids."""
+    """Create a group of users, by their ids."""
     with settings.online() as client:
         settings.out.one(_row(client.groups.create(name, members)))
 
@@ -106,7 +106,7 @@ def create(settings: Settings, name: str, members: tuple[str, ...]) -> None:
 @click.argument("id")
 @click.option("--add", multiple=True, metavar="USER", help="Add a user, by the id.")
 @click.option("--remove", multiple=True, metavar="USER", help="Remove a user.")
-@click.option("--name", help="Rename it.")
+@click.option("--name", help="Rename the group.")
 @pass_settings
 def update(
     settings: Settings, id: str, add: tuple[str, ...], remove: tuple[str, ...], name: str | None
@@ -121,7 +121,7 @@ def update(
 @yes_option
 @pass_settings
 def delete(settings: Settings, id: str, yes: bool) -> None:
-    """Delete a group, and with it what its members could do because of it."""
+    """Delete a group. Its members lose the rights that they had because of it."""
     confirm("Delete the group?", yes)
     with settings.online() as client:
         client.groups.delete(id)

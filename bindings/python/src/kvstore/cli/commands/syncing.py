@@ -1,4 +1,4 @@
-"""Bringing a store and its backend together."""
+"""Synchronises a store with its backend."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ collections_argument = click.argument(
 )
 filter_option = click.option("--filter", metavar="JSON", help="Only entities that match.")
 where_option = click.option("-w", "--where", metavar="FORMAT", help="The same, as a format.")
-changes_option = click.option("--changes", is_flag=True, help="Ask only for what has changed.")
+changes_option = click.option(
+    "--changes", is_flag=True, help="Fetch only the changes since the last read."
+)
 conflicts_option = click.option(
     "--conflicts",
     type=click.Choice(["clientWins", "serverWins", "merge", "optimistic"]),
@@ -49,7 +51,7 @@ def pull(
     where: str | None,
     changes: bool,
 ) -> int:
-    """Read collections from the backend into the store; without a name all that are here."""
+    """Pull collections from the backend; without a name, all local ones."""
     query = query_of(filter, where, ())
     options = _given(delta_set=changes or None)
 
@@ -67,7 +69,7 @@ def pull(
 def push(
     settings: Settings, collections: tuple[str, ...], conflicts: str | None, retry_quarantined: bool
 ) -> int:
-    """Send the pending writes of collections; without a name of all."""
+    """Send the pending writes of collections; without a name, of all."""
     options = _given(conflicts=conflicts, retry_quarantined=retry_quarantined or None)
 
     def start(store: Store) -> Request[Any]:
@@ -93,7 +95,7 @@ def sync(
     conflicts: str | None,
     retry_quarantined: bool,
 ) -> int:
-    """Push collections, then pull them; without a name all that are here."""
+    """Push collections, then pull them; without a name, all local ones."""
     query = query_of(filter, where, ())
     options = _given(
         delta_set=changes or None,
@@ -121,7 +123,7 @@ def _run(
     start: Callable[[Store], Request[Any]],
     members: list[str],
 ) -> int:
-    """Run an operation for each collection, print what it did, and name what was refused."""
+    """Run an operation for each collection, print its result, and name refused writes."""
     rows: list[dict[str, Any]] = []
     errors: list[KVError] = []
     with settings.online() as client, progress_bar() as bar:
@@ -146,7 +148,7 @@ def _chosen(client: Client, collections: Iterable[str]) -> list[str]:
 
 
 def finish(request: Request[T], bar: Bar, what: str) -> T:
-    """Wait for a request and show how far it is; Ctrl-C cancels it."""
+    """Wait for a request and show its progress; Ctrl-C cancels it."""
     task = bar.add_task(what, total=None)
     try:
         while not request.done():

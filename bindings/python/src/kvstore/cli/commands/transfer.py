@@ -33,7 +33,7 @@ format_option = click.option(
     "--format",
     "kind",
     type=click.Choice(["ndjson", "csv"]),
-    help="The format of the file. [default: by its name, else ndjson]",
+    help="The format of the file. [default: by its name, or else ndjson]",
 )
 
 
@@ -48,7 +48,8 @@ def export(
 ) -> None:
     """Write entities to a file, as lines of JSON or as CSV.
 
-    In CSV a cell is a text, or JSON if it is anything else; import reads that back as it was.
+    A cell of CSV is a text as it is, or JSON for any other value. The command import restores the
+    values.
     """
     query = query_of(**options)
     with settings.collection(collection) as store:
@@ -83,9 +84,9 @@ def _csv(store: Store, query: Query) -> Iterator[bytes]:
 
 
 def _write(to: Path, lines: Iterable[bytes], count_all: Callable[[], int]) -> int:
-    """Write a file that is there as a whole or not at all; count its lines.
+    """Write a whole file or none at all; return the number of its lines.
 
-    How many there are is asked for a bar only that somebody sees.
+    The entities are counted before only for a progress bar that is visible.
     """
     count = 0
     with _replacing(to) as file, progress_bar() as bar:
@@ -98,9 +99,9 @@ def _write(to: Path, lines: Iterable[bytes], count_all: Callable[[], int]) -> in
 
 @contextlib.contextmanager
 def _replacing(to: Path) -> Iterator[IO[bytes]]:
-    """Open a file that takes the place of another one when all is written.
+    """Open a file that replaces another one when everything is written.
 
-    A link stays one, and so do devices and pipes: what is no file is written to as it is.
+    A link stays a link. Devices and pipes are not replaced, but written to.
     """
     if to.exists() and not to.is_file():
         with to.open("wb") as file:
@@ -133,14 +134,14 @@ def _entities(count: int) -> str:
 @collection_argument
 @click.argument("file", type=click.File("rb"), default="-")
 @format_option
-@click.option("--new", is_flag=True, help="Save only entities whose _id is not there yet.")
+@click.option("--new", is_flag=True, help="Save only entities whose _id does not exist yet.")
 @pass_settings
 def import_(
     settings: Settings, collection: str, file: BinaryIO, kind: str | None, new: bool
 ) -> int:
     """Save the entities of a FILE, or of the standard input: lines of JSON, or CSV.
 
-    What has an _id replaces the entity that is there; what has none gets one. The writes are
+    An entity with an _id replaces the stored one; an entity without an _id gets one. The writes are
     pending, and the next push sends them. Entities that are not valid are named and left out.
     """
     named = _path_of(file)
@@ -170,7 +171,7 @@ class _Counts:
 
 
 def _path_of(file: BinaryIO) -> Path | None:
-    """Give the path of a file; a pipe has none."""
+    """Return the path of a file; None for a pipe."""
     path = Path(str(getattr(file, "name", "")))
     return path if path.is_file() else None
 
@@ -205,7 +206,7 @@ def _save_batch(
             result = store.save_many([entity for _, entity in batch])
             return errors + [(batch[error.index or 0][0], error) for error in result.errors]
         except InvalidError:
-            # One of them: which one is seen when they are saved one by one.
+            # One of them failed; saving them one by one shows which.
             pass
     save = store.insert if new else store.save
     for line, entity in batch:
@@ -217,7 +218,7 @@ def _save_batch(
 
 
 def _lines(file: IO[bytes]) -> Iterator[tuple[int, EntityLike]]:
-    """Give the entities of lines of JSON, as they stand there, and their lines."""
+    """Yield the entities of lines of JSON, unchanged, with their line numbers."""
     for number, line in enumerate(file, 1):
         text = line.strip().removeprefix(b"\xef\xbb\xbf")
         if text:
@@ -225,7 +226,7 @@ def _lines(file: IO[bytes]) -> Iterator[tuple[int, EntityLike]]:
 
 
 def _is_object(text: bytes) -> bool:
-    """Tell whether this is one JSON object, and not the beginning of one or two of them."""
+    """Return whether this is one JSON object, and not the beginning of one or two of them."""
     try:
         return isinstance(from_json(text), dict)
     except ValueError:
@@ -233,13 +234,13 @@ def _is_object(text: bytes) -> bool:
 
 
 def _csv_rows(file: IO[bytes]) -> Iterator[tuple[int, EntityLike | KVError]]:
-    """Give the entities of CSV, or why a row is none: an empty cell is no member."""
-    # Bytes that are not UTF-8 make one row unreadable, and not all behind it.
+    """Yield the entities of CSV, or the error of a row; an empty cell is no member."""
+    # Bytes that are not UTF-8 make one row unreadable, but not the rows after it.
     texts = (
         line.decode("utf-8-sig" if number == 0 else "utf-8", "surrogateescape")
         for number, line in enumerate(file)
     )
-    # The limit is the process's; a cell may be as long as an entity.
+    # The limit is that of the process; a cell may be as long as an entity.
     csv.field_size_limit(sys.maxsize)
     reader = csv.reader(texts, strict=True)
     header = next(reader, [])

@@ -1,4 +1,4 @@
-"""What happens, as it happens: here, on the backend, and while both are kept together."""
+"""Prints events as they happen: local changes, live data, and the status of a follow."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ..parameters import Command, collection_argument, query_of
 from ..settings import Settings, pass_settings
 from .syncing import filter_option, where_option
 
-#: What happened, as members and in words.
+#: An event, as members and in words.
 Event = tuple[dict[str, Any], str]
 
 count_option = click.option(
-    "-n", "--count", type=click.IntRange(min=1), help="End after so many events."
+    "-n", "--count", type=click.IntRange(min=1), help="End after this many events."
 )
 
 
@@ -36,7 +36,7 @@ count_option = click.option(
 def watch(
     settings: Settings, collection: str, filter: str | None, where: str | None, count: int | None
 ) -> None:
-    """Tell what changes in the local data, whichever process changes it, until Ctrl-C."""
+    """Print changes of the local data, by any process, until Ctrl-C."""
     query = query_of(filter, where, ())
     with settings.collection(collection, new=True) as store, store.changes(query) as changes:
         events = itertools.chain.from_iterable(map(change_events, changes))
@@ -44,7 +44,7 @@ def watch(
 
 
 def change_events(changes: Changes[Entity]) -> list[Event]:
-    """Give what changed, entity by entity; of the first result its size alone."""
+    """Return the changes, entity by entity; for the first result, only its size."""
     if changes.initial:
         row: dict[str, Any] = {"event": "initial", "count": changes.count}
         return [(row, f"{changes.count} here")]
@@ -63,10 +63,12 @@ def change_events(changes: Changes[Entity]) -> list[Event]:
 @click.command("live", cls=Command)
 @collection_argument
 @count_option
-@click.option("--local", "to_local", is_flag=True, help="Write what arrives to the store as well.")
+@click.option(
+    "--local", "to_local", is_flag=True, help="Write arriving changes to the store as well."
+)
 @pass_settings
 def live(settings: Settings, collection: str, count: int | None, to_local: bool) -> None:
-    """Tell what happens to a collection on the backend, until Ctrl-C."""
+    """Print changes of a collection on the backend (live data), until Ctrl-C."""
     with settings.online() as client, client.collection(collection) as store:
         client.register_live()
         with store.live(live_to_local=to_local) as events:
@@ -74,7 +76,7 @@ def live(settings: Settings, collection: str, count: int | None, to_local: bool)
 
 
 def live_event(event: LiveEvent[Entity]) -> Event:
-    """Give an event of a subscription."""
+    """Return an event of a subscription."""
     row = {
         "event": event.event,
         "status": event.status,
@@ -104,7 +106,7 @@ def follow(
     count: int | None,
     until_current: bool,
 ) -> None:
-    """Keep a collection in sync with the backend, and tell what happens, until Ctrl-C."""
+    """Keep a collection in sync with the backend, and print its status, until Ctrl-C."""
     query = query_of(filter, where, ())
     waiting: queue.SimpleQueue[Event | KVError] = queue.SimpleQueue()
 
@@ -128,7 +130,7 @@ def follow(
 
 
 def follow_event(status: FollowStatus) -> Event:
-    """Give the status of a follow."""
+    """Return the status of a follow."""
     row = {
         "event": "status",
         "state": status.state,

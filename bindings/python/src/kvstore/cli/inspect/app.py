@@ -33,5 +33,5 @@ class Inspector(App[None]):
         self.sub_title = f"{source.place.app_key} in {source.place.directory}"
 
     def get_default_screen(self) -> Screen[None]:
-        """Give the only screen; dialogs lie over it."""
+        """Return the only screen; dialogs lie over it."""
         return StoreScreen(self.source)

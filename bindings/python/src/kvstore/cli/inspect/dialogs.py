@@ -67,7 +67,7 @@ class Edit(ModalScreen[Entity | None]):
         self.dismiss(None)
 
     def action_save(self) -> None:
-        """Give the entity, if it is one."""
+        """Return the entity, if it is one."""
         try:
             entity = json.loads(self.query_one(TextArea).text)
         except ValueError as error:

@@ -48,7 +48,7 @@ class Source:
 
     @property
     def has_backend(self) -> bool:
-        """Tell whether anything can be pulled and pushed."""
+        """Return whether anything can be pulled and pushed."""
         return self.host is not None
 
     def store(self, name: str) -> Store:
@@ -98,7 +98,7 @@ class Source:
         return self.store(name).observe(page_of(search), receive)
 
     def read_around_damage(self, name: str, search: str) -> tuple[list[Entity], list[str]]:
-        """Give the entities that match and can be read, and the ids of those that are damaged."""
+        """Return the entities that match and can be read, and the ids of those that are damaged."""
         entities: list[Entity] = []
         damaged: list[str] = []
         with self.store(name).find(page_of(search)) as found:
@@ -110,7 +110,7 @@ class Source:
         return entities, damaged
 
     def pending_detail(self, name: str, id: str) -> Entity | None:
-        """Give what a pending write would send; nothing if that is damaged."""
+        """Return what a pending write would send; nothing if that is damaged."""
         try:
             return self.store(name).pending.get(id).entity
         except CorruptError:

@@ -32,7 +32,7 @@ class GuardedServer(Server):
 
     @property
     def address(self) -> str:
-        """Give the address to open in a browser."""
+        """Return the address to open in a browser."""
         return f"{self.public_url}/?token={self.token}"
 
     async def _make_app(self) -> web.Application:
