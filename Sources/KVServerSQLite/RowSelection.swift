@@ -103,11 +103,10 @@ struct RowSelection: Sendable {
   /// not be deleted for what it says now.
   private var matches: SQLFragment? {
     guard let matcher else { return nil }
-    let matches: SQLFragment = "kv_match(body, \(bind: matcher))"
-    guard hasChecksums else { return matches }
+    guard hasChecksums else { return "kv_match(body, \(bind: matcher))" }
     return access.isWriting
-      ? "(ifnull(checksum = kv_checksum(body), 1) AND \(matches))"
-      : "(\(matches) OR ifnull(checksum <> kv_checksum(body), 0))"
+      ? "(ifnull(checksum = kv_checksum(body), 1) AND kv_match(body, \(bind: matcher)))"
+      : "kv_match(body, \(bind: matcher), checksum)"
   }
 
   /// A filter, asked about what the rule lets through and nothing else. `AND` would leave it to SQLite what comes

@@ -32,11 +32,12 @@ extension Storage {
   ) throws(StoreError) {
     guard let user else { return ownership.claim(for: try owner(former: former)) }
     if try !isOwned(by: user, former) {
-      let unsent = try writeUnclaimed { (db: borrowing Connection) throws(SQLiteError) in
+      let (unsent, hasDeleted) = try writeUnclaimed {
+        (db: borrowing Connection) throws(SQLiteError) -> (Int, Bool) in
         try Self.handOver(to: user, takeover, former: former, on: db)
       }
       guard unsent == 0 else { throw Self.unsent(unsent) }
-      if takeover == .deleting { eraseDeleted() }
+      if hasDeleted { eraseDeleted() }
     }
     // What can only be read, and is nobody's, stays so.
     ownership.claim(for: database.isReadOnly ? try owner(former: former) : user)
@@ -73,18 +74,20 @@ extension Storage {
     Int(try db.integer("SELECT count(*) FROM pending") ?? 0)
   }
 
-  /// Gives how many of another user's writes are in the way.
+  /// Gives how many of another user's writes are in the way, and whether data was deleted.
   private static func handOver(
     to user: RecordID, _ takeover: Takeover, former: RecordID?, on db: borrowing Connection
-  ) throws(SQLiteError) -> Int {
+  ) throws(SQLiteError) -> (unsent: Int, hasDeleted: Bool) {
+    var hasDeleted = false
     if let owner = try owner(former, on: db), owner != user {
       let unsent = try unsent(on: db)
-      guard unsent == 0 else { return unsent }
-      if takeover == .deleting { try deleteAll(on: db) }
+      guard unsent == 0 else { return (unsent, false) }
+      hasDeleted = takeover == .deleting
+      if hasDeleted { try deleteAll(on: db) }
       // This user may see other entities, and the changes since the last read would not tell.
       try db.execute("DELETE FROM requests")
     }
     try Ownership.set(user, on: db)
-    return 0
+    return (0, hasDeleted)
   }
 }
