@@ -12,30 +12,29 @@ package struct JSONArrayWriter {
     text += json
   }
 
-  /// The array with what was added so far.
-  package var bytes: [UInt8] { text + [UInt8(ascii: "]")] }
+  /// Gives the array with what was added, which is not copied: the writer is of no more use.
+  package mutating func finish() -> [UInt8] {
+    var array: [UInt8] = []
+    swap(&array, &text)
+    array.append(UInt8(ascii: "]"))
+    return array
+  }
 }
 
 extension [[UInt8]] {
   /// These JSON texts as one JSON array.
   package var jsonArray: [UInt8] {
-    var array = JSONArrayWriter(reservingCapacity: reduce(1) { $0 + $1.count + 1 })
+    var array = JSONArrayWriter(reservingCapacity: jsonArrayByteCount)
     for element in self { array.add(json: element) }
-    return array.bytes
+    return array.finish()
   }
 
-  /// The same, in one copy. Throws `failure` if there is no memory for it.
+  /// The same. Throws `failure` if there is no memory for it.
   package func jsonArray<E: Error>(or failure: @autoclosure () -> E) throws(E) -> [UInt8] {
-    let byteCount = reduce(2) { $0 + $1.count + 1 }
-    try Memory.require(byteCount, or: failure())
-    var text: [UInt8] = []
-    text.reserveCapacity(byteCount)
-    text.append(UInt8(ascii: "["))
-    for (index, element) in enumerated() {
-      if index > 0 { text.append(UInt8(ascii: ",")) }
-      text += element
-    }
-    text.append(UInt8(ascii: "]"))
-    return text
+    try Memory.require(jsonArrayByteCount, or: failure())
+    return jsonArray
   }
+
+  /// With a comma too many.
+  private var jsonArrayByteCount: Int { reduce(2) { $0 + $1.count + 1 } }
 }

@@ -71,6 +71,6 @@ extension EntityCursor {
     defer { close() }
     var array = JSONArrayWriter()
     while try next({ array.add(json: $0) }) != nil {}
-    return array.bytes
+    return array.finish()
   }
 }
